@@ -1,0 +1,25 @@
+// ESM-only packages that jest has to compile to CommonJS before it can load them.
+const esmPackages = ['jose', 'uuidv7', '@scure', '@noble', '@koa', 'fast-check'];
+const common = {
+  testEnvironment: 'node',
+  transform: { '^.+\\.(t|j|mj)s$': ['@swc/jest'] },
+  transformIgnorePatterns: [`/node_modules/(?!(${esmPackages.join('|')})/)`],
+  modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/.dev'],
+};
+const project = (name, options = {}) => ({
+  ...common,
+  displayName: name,
+  testMatch: [`<rootDir>/test/${name}/**/*.test.ts`],
+  ...options,
+});
+const onStack = { globalSetup: '<rootDir>/test/stack/global-setup.ts', globalTeardown: '<rootDir>/test/stack/global-teardown.ts' };
+
+module.exports = {
+  projects: [
+    project('unit'),
+    project('integration', { globalSetup: '<rootDir>/test/stack/postgres-setup.ts', globalTeardown: '<rootDir>/test/stack/postgres-teardown.ts' }),
+    project('e2e', onStack),
+    project('replay'),
+    project('crash', onStack),
+  ],
+};

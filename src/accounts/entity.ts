@@ -1,0 +1,23 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+import type { ChainFamily } from '../chains/types';
+
+@Entity('accounts')
+export class AccountEntity {
+  @PrimaryColumn('uuid', { name: 'account_id' }) accountId!: string;
+  @Column({ type: 'uuid', name: 'wallet_id' }) walletId!: string;
+  @Column({ type: 'uuid', name: 'client_id' }) clientId!: string;
+  @Column('text') family!: ChainFamily;
+  @Column('text') chain!: string;
+  @Column('text') network!: string;
+  /** As shown to clients (EVM: EIP-55). */
+  @Column('text') address!: string;
+  /** Canonical form for comparison (EVM: lower case). */
+  @Column({ type: 'text', name: 'address_key' }) addressKey!: string;
+  /** Non-hardened BIP-32 path below the wallet's group key, such as m/60/0. */
+  @Column({ type: 'text', name: 'derivation_path' }) derivationPath!: string;
+  @Column({ type: 'integer', name: 'address_index' }) addressIndex!: number;
+  @Column({ type: 'text', name: 'address_type' }) addressType!: 'INBOUND';
+  @Column('text') status!: 'ACTIVE' | 'INACTIVE';
+  @Column({ type: 'text', nullable: true }) label!: string | null;
+  @Column({ type: 'timestamptz', name: 'created_at', insert: false, update: false }) createdAt!: Date;
+}

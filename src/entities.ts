@@ -1,0 +1,18 @@
+import { AccountEntity } from './accounts/entity';
+import { AssetEntity } from './assets/entity';
+import { ApiKeyEntity, ClientEntity, UserEntity } from './auth/entity';
+import { LedgerAccountEntity } from './ledger/entity';
+import { TransactionEntity } from './transactions/entity';
+import { WalletEntity } from './wallets/entity';
+
+/** Every TypeORM entity. Tables that only SQL touches (postings, nonces, cursors) have none. */
+export const entities = [
+  AccountEntity,
+  ApiKeyEntity,
+  AssetEntity,
+  ClientEntity,
+  LedgerAccountEntity,
+  TransactionEntity,
+  UserEntity,
+  WalletEntity,
+];

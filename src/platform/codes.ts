@@ -1,0 +1,44 @@
+/**
+ * Every failure the product can name: its HTTP status, and whether trying again can help. Pure data: workflows,
+ * activities and the API share it. A code is added here and nowhere else.
+ */
+export const failureCodes = {
+  invalid_parameter: { status: 400, retryable: false, title: 'Invalid parameter' },
+  invalid_address: { status: 400, retryable: false, title: 'Invalid address' },
+  insufficient_balance: { status: 400, retryable: false, title: 'Insufficient balance' },
+  wallet_not_active: { status: 400, retryable: false, title: 'Wallet not active' },
+  account_not_active: { status: 400, retryable: false, title: 'Account not active' },
+  asset_already_exists: { status: 400, retryable: false, title: 'Asset already exists' },
+  business_error: { status: 400, retryable: false, title: 'Refused by a business rule' },
+  unauthorized: { status: 401, retryable: false, title: 'Unauthorized' },
+  invalid_credentials: { status: 401, retryable: false, title: 'Invalid credentials' },
+  address_blacklisted: { status: 403, retryable: false, title: 'Address blacklisted' },
+  not_found: { status: 404, retryable: false, title: 'Not found' },
+  method_not_allowed: { status: 405, retryable: false, title: 'Method not allowed' },
+  not_cancellable: { status: 409, retryable: false, title: 'Not cancellable' },
+  idempotency_in_progress: { status: 409, retryable: true, title: 'First request still running' },
+  payload_too_large: { status: 413, retryable: false, title: 'Payload too large' },
+  unsupported_media_type: { status: 415, retryable: false, title: 'Unsupported media type' },
+  idempotency_key_reused: { status: 422, retryable: false, title: 'Idempotency key reused' },
+  rate_limited: { status: 429, retryable: true, title: 'Too many requests' },
+  internal_error: { status: 500, retryable: true, title: 'Internal error' },
+  unavailable: { status: 503, retryable: true, title: 'Temporarily unavailable' },
+  outcome_unknown: { status: 503, retryable: true, title: 'Outcome not known yet' },
+  /** Codes below never answer a request: they end or park a transfer and stand in its `failure`. */
+  screening_refused: { status: 403, retryable: false, title: 'Refused by a screening rule' },
+  fee_above_bound: { status: 400, retryable: false, title: 'Network fee above what could be locked' },
+  reverted_on_chain: { status: 400, retryable: false, title: 'The transaction failed on chain' },
+  transfer_not_observed: { status: 400, retryable: false, title: 'Executed on chain without the expected token transfer' },
+  intent_mismatch: { status: 400, retryable: false, title: 'A signing node refused: the transaction is not what was asked for' },
+  signers_unavailable: { status: 503, retryable: true, title: 'Not enough signing nodes' },
+  chain_unavailable: { status: 503, retryable: true, title: 'Chain node unreachable' },
+  broadcast_rejected: { status: 400, retryable: false, title: 'The chain node refused the signed transaction' },
+  stuck: { status: 400, retryable: false, title: 'Not included in time and not replaceable within the fee bound' },
+} as const satisfies Record<string, { status: number; retryable: boolean; title: string }>;
+
+export type FailureCode = keyof typeof failureCodes;
+
+/** True for every string that is one of the product's codes. */
+export function isFailureCode(value: unknown): value is FailureCode {
+  return typeof value === 'string' && Object.hasOwn(failureCodes, value);
+}

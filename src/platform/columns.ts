@@ -1,0 +1,5 @@
+/** bigint for numeric(78,0) and bigint columns: Postgres hands both over as text. */
+export const atomicColumn = {
+  to: (value: bigint | null | undefined): string | null | undefined => (typeof value === 'bigint' ? value.toString() : value),
+  from: (value: string | null): bigint | null => (value === null ? null : BigInt(value)),
+};

@@ -1,0 +1,70 @@
+import { DataSource, type EntityManager, QueryFailedError } from 'typeorm';
+import { GatewayError } from './errors';
+import { migrations } from './migrations';
+
+export interface DatabaseOptions {
+  url: string;
+  poolSize: number;
+  /** Shown in pg_stat_activity. */
+  applicationName: string;
+  /** Entity classes: src/entities.ts, passed in since platform knows no resource. */
+  entities: (new () => object)[];
+}
+
+/**
+ * The gateway's Postgres. Statements are cut off after 15 s and a connection is waited for 5 s at most, so that a slow
+ * database becomes a clear error and not a pile of waiting requests.
+ */
+export function createDatabase({ url, poolSize, applicationName, entities }: DatabaseOptions): DataSource {
+  return new DataSource({
+    type: 'postgres',
+    url,
+    entities,
+    migrations,
+    migrationsTableName: 'migrations',
+    synchronize: false,
+    applicationName,
+    poolSize,
+    extra: {
+      connectionTimeoutMillis: 5_000,
+      idleTimeoutMillis: 30_000,
+      statement_timeout: 15_000,
+      idle_in_transaction_session_timeout: 30_000,
+      keepAlive: true,
+    },
+    // an idle connection that breaks must not end the process; the next query opens a new one
+    poolErrorHandler: () => undefined,
+  });
+}
+
+const transientStates = new Set(['40001', '40P01', '55P03']);
+const connectionStates = /^(08|53|57P)/;
+
+/** True when the database could not be reached or refused for lack of resources: nothing is known to be wrong with the request. */
+export function isDatabaseDown(error: unknown): boolean {
+  const cause = error instanceof QueryFailedError ? (error.driverError as unknown) : error;
+  const { code, message } = (cause ?? {}) as { code?: string; message?: string };
+  if (code && (connectionStates.test(code) || /^E(CONN|PIPE|HOST|TIMEDOUT|AI_AGAIN)/.test(code))) return true;
+  return /connection terminated|timeout exceeded when trying to connect|terminating connection|the database system is|Driver not Connected|not queryable/i.test(message ?? '');
+}
+
+/**
+ * One database transaction, tried again (at most 5 times) when Postgres asks for it: serialization failure, deadlock
+ * or lock time-out.
+ * @throws GatewayError unavailable when the database is unreachable.
+ */
+export async function inTransaction<T>(database: DataSource, work: (manager: EntityManager) => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await database.transaction(work);
+    } catch (error) {
+      const state = error instanceof QueryFailedError ? (error.driverError as { code?: string }).code : undefined;
+      if (state && transientStates.has(state) && attempt < 5) {
+        await new Promise((resolve) => setTimeout(resolve, attempt * 10 * Math.random() + 5));
+        continue;
+      }
+      if (isDatabaseDown(error)) throw new GatewayError('unavailable', 'The database is unreachable', { cause: error, retryAfterSeconds: 5 });
+      throw error;
+    }
+  }
+}

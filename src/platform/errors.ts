@@ -1,0 +1,49 @@
+import { failureCodes, type FailureCode } from './codes';
+
+export interface FieldError {
+  /** Path of the offending field, such as `amount` or `query.page`. */
+  field: string;
+  message: string;
+}
+
+/**
+ * The one error type whose message may be shown to a client. Anything else that is thrown is an internal error and
+ * is answered without its text. HTTP mapping: src/http/errors.ts; Temporal mapping: activities/errors.ts.
+ */
+export class GatewayError extends Error {
+  readonly code: FailureCode;
+  readonly fields: FieldError[] | undefined;
+  readonly retryAfterSeconds: number | undefined;
+  /** Public members added to the problem document, such as `tx_id` with outcome_unknown. */
+  readonly extra: Record<string, string> | undefined;
+
+  constructor(
+    code: FailureCode,
+    message: string,
+    options: { cause?: unknown; fields?: FieldError[]; retryAfterSeconds?: number; extra?: Record<string, string> } = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'GatewayError';
+    this.code = code;
+    this.fields = options.fields;
+    this.retryAfterSeconds = options.retryAfterSeconds;
+    this.extra = options.extra;
+  }
+
+  get status(): number {
+    return failureCodes[this.code].status;
+  }
+
+  get retryable(): boolean {
+    return failureCodes[this.code].retryable;
+  }
+}
+
+/** `invalid_parameter` that names its field. */
+export function invalidParameter(field: string, message: string): GatewayError {
+  return new GatewayError('invalid_parameter', `${field}: ${message}`, { fields: [{ field, message }] });
+}
+
+export function notFound(what: string): GatewayError {
+  return new GatewayError('not_found', `${what} not found`);
+}

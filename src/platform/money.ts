@@ -1,0 +1,28 @@
+const amountPattern = /^\d+(\.\d+)?$/;
+/** numeric(78,0) holds every uint256. */
+const maxDigits = 78;
+const maxAtomic = 10n ** BigInt(maxDigits) - 1n;
+
+export type AmountProblem = 'format' | 'too_long' | 'too_precise';
+
+/**
+ * Reads a display amount ("1.5") into atomic units (1500000n at 6 decimals). Zero is a valid amount here; whether it
+ * may be zero is the caller's rule. Returns the problem instead of throwing, since only the caller knows the field.
+ */
+export function parseAmount(text: string, decimals: number): bigint | AmountProblem {
+  if (!amountPattern.test(text)) return 'format';
+  const [whole = '', fraction = ''] = text.split('.');
+  if (whole.length + fraction.length > maxDigits) return 'too_long';
+  const significant = fraction.replace(/0+$/, '');
+  if (significant.length > decimals) return 'too_precise';
+  const atomic = BigInt(whole + significant.padEnd(decimals, '0'));
+  return atomic > maxAtomic ? 'too_long' : atomic;
+}
+
+/** Canonical display amount of atomic units: no exponent, no superfluous zeros; negative values keep their sign. */
+export function formatAmount(atomic: bigint, decimals: number): string {
+  const digits = (atomic < 0n ? -atomic : atomic).toString().padStart(decimals + 1, '0');
+  const whole = digits.slice(0, digits.length - decimals);
+  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '');
+  return `${atomic < 0n ? '-' : ''}${whole}${fraction ? `.${fraction}` : ''}`;
+}

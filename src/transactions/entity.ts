@@ -1,0 +1,52 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+import type { FailureCode } from '../platform/codes';
+import { atomicColumn } from '../platform/columns';
+
+export type TransactionType = 'OUTBOUND' | 'INBOUND' | 'GAS';
+export type TransactionStatus =
+  | 'PENDING' | 'AWAITING_APPROVAL' | 'SIGNING' | 'SUBMITTED' | 'NEEDS_ATTENTION'
+  | 'CONFIRMED' | 'REJECTED' | 'FAILED' | 'CANCELLED' | 'DETECTED' | 'ORPHANED';
+
+/** One transfer or deposit. State changes are compare-and-set on `version` (src/transactions/state.ts); the database checks them. */
+@Entity('transactions')
+export class TransactionEntity {
+  @PrimaryColumn('uuid', { name: 'tx_id' }) txId!: string;
+  @Column({ type: 'uuid', name: 'client_id' }) clientId!: string;
+  @Column({ type: 'uuid', name: 'wallet_id', nullable: true }) walletId!: string | null;
+  @Column({ type: 'uuid', name: 'account_id', nullable: true }) accountId!: string | null;
+  @Column({ type: 'uuid', name: 'asset_id', nullable: true }) assetId!: string | null;
+  @Column('text') chain!: string;
+  @Column({ type: 'text', name: 'transaction_type' }) transactionType!: TransactionType;
+  @Column({ type: 'text', name: 'from_address' }) fromAddress!: string;
+  @Column({ type: 'text', name: 'to_address' }) toAddress!: string;
+  @Column({ type: 'text', name: 'token_symbol' }) tokenSymbol!: string;
+  @Column({ type: 'text', name: 'contract_address', nullable: true }) contractAddress!: string | null;
+  @Column('smallint') decimals!: number;
+  /** Atomic units of the token. */
+  @Column({ type: 'numeric', precision: 78, scale: 0, transformer: atomicColumn }) amount!: bigint;
+  @Column({ type: 'text', name: 'fee_symbol', nullable: true }) feeSymbol!: string | null;
+  @Column({ type: 'smallint', name: 'fee_decimals', nullable: true }) feeDecimals!: number | null;
+  /** Highest network fee, locked beside the amount; atomic units of the native coin. */
+  @Column({ type: 'numeric', name: 'fee_locked', precision: 78, scale: 0, transformer: atomicColumn }) feeLocked!: bigint;
+  /** What the network took; null until known. */
+  @Column({ type: 'numeric', precision: 78, scale: 0, nullable: true, transformer: atomicColumn }) fee!: bigint | null;
+  @Column('text') status!: TransactionStatus;
+  @Column('integer') version!: number;
+  @Column({ type: 'timestamptz', name: 'signing_begun_at', nullable: true }) signingBegunAt!: Date | null;
+  @Column({ type: 'text', name: 'tx_hash', nullable: true }) txHash!: string | null;
+  /** INBOUND only: place within the receipt. */
+  @Column({ type: 'integer', nullable: true }) position!: number | null;
+  @Column({ type: 'bigint', name: 'block_number', nullable: true, transformer: atomicColumn }) blockNumber!: bigint | null;
+  @Column({ type: 'text', name: 'block_hash', nullable: true }) blockHash!: string | null;
+  @Column({ type: 'integer', name: 'required_confirmations' }) requiredConfirmations!: number;
+  @Column({ type: 'text', nullable: true }) memo!: string | null;
+  @Column({ type: 'text', name: 'failure_code', nullable: true }) failureCode!: FailureCode | null;
+  @Column({ type: 'text', name: 'failure_message', nullable: true }) failureMessage!: string | null;
+  @Column({ type: 'text', name: 'idempotency_key', nullable: true }) idempotencyKey!: string | null;
+  @Column({ type: 'uuid', name: 'retry_of', nullable: true }) retryOf!: string | null;
+  @Column({ type: 'text', name: 'request_id', nullable: true }) requestId!: string | null;
+  @Column({ type: 'timestamptz', name: 'created_at', insert: false, update: false }) createdAt!: Date;
+  @Column({ type: 'timestamptz', name: 'updated_at', insert: false, update: false }) updatedAt!: Date;
+  @Column({ type: 'timestamptz', name: 'ended_at', nullable: true, insert: false, update: false }) endedAt!: Date | null;
+  @Column({ type: 'timestamptz', name: 'finalized_at', nullable: true }) finalizedAt!: Date | null;
+}

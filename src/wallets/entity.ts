@@ -1,0 +1,18 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+
+@Entity('wallets')
+export class WalletEntity {
+  @PrimaryColumn('uuid', { name: 'wallet_id' }) walletId!: string;
+  @Column({ type: 'uuid', name: 'client_id' }) clientId!: string;
+  @Column({ type: 'text', name: 'wallet_name' }) walletName!: string;
+  @Column({ type: 'text', nullable: true }) description!: string | null;
+  @Column('text') status!: 'PROGRESSING' | 'ACTIVE' | 'SUSPENDED';
+  @Column({ type: 'text', name: 'key_status' }) keyStatus!: 'GENERATING' | 'ACTIVE';
+  /** The nodes' name for the key; null until it is durable on all three. */
+  @Column({ type: 'text', name: 'key_id', nullable: true }) keyId!: string | null;
+  /** 33 bytes, compressed secp256k1. */
+  @Column({ type: 'bytea', name: 'public_key', nullable: true }) publicKey!: Buffer | null;
+  @Column({ type: 'bytea', name: 'chain_code', nullable: true }) chainCode!: Buffer | null;
+  @Column({ type: 'timestamptz', name: 'created_at', insert: false, update: false }) createdAt!: Date;
+  @Column({ type: 'timestamptz', name: 'updated_at', insert: false }) updatedAt!: Date;
+}
