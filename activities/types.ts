@@ -32,7 +32,6 @@ export interface LockedTransfer extends TransferAccepted {
   chain: string;
   /** For the operator's eyes in the Temporal UI. */
   amount: string;
-  /** Which pair of nodes to begin with; spreads load. */
   stuckAfterMs: number;
   requiredConfirmations: number;
   explorerTx: string | null;

@@ -1,7 +1,7 @@
 /** Names and shapes of every signal, update and query: versioned contracts between the API, the follower and workflows. */
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
-import type { ChainObservation, TransferAccepted, TransferRequest } from '../activities/types';
+import type { ChainObservation, LockedTransfer, TransferAccepted, TransferRequest } from '../activities/types';
 import type { FailureCode } from '../src/platform/codes';
 
 export const workflowTypes = { transfer: 'transfer', generateKey: 'generateKey', followChain: 'followChain' } as const;
@@ -13,8 +13,8 @@ export const followChainWorkflowId = (chain: string): string => `follow-${chain}
 export interface TransferWorkflowInput {
   txId: string;
   clientId: string;
-  /** Set when the run continues an earlier one (continue-as-new): the state is read back from Postgres. */
-  resumed?: boolean;
+  /** Set when the run continues an earlier one whose history had grown long. */
+  continued?: { lock: LockedTransfer; attempt: number; submitted: boolean };
 }
 
 export interface TransferWorkflowResult {

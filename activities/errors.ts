@@ -1,0 +1,46 @@
+import { Context } from '@temporalio/activity';
+import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
+import { isDatabaseDown } from '../src/platform/database';
+import { GatewayError } from '../src/platform/errors';
+import type { Logger } from '../src/platform/logging';
+
+/**
+ * The one place that maps errors to Temporal: a GatewayError keeps its code as failure type, retryable or not as the
+ * code says. Anything else is logged here and reaches Temporal without its text, which may hold what must not be in a
+ * history (SQL, RPC urls with keys); it is retried, since it says nothing about the request.
+ */
+export function toFailure(error: unknown, activity: string, logger: Logger): Error {
+  if (error instanceof ApplicationFailure || error instanceof CancelledFailure) return error;
+  if (error instanceof GatewayError) {
+    return ApplicationFailure.create({
+      type: error.code,
+      message: error.message,
+      nonRetryable: !error.retryable,
+      details: error.fields ? [{ fields: error.fields }] : [],
+    });
+  }
+  const down = isDatabaseDown(error);
+  logger[down ? 'warn' : 'error']({ err: error, activity }, 'activity failed');
+  return ApplicationFailure.create({
+    type: down ? 'unavailable' : 'internal_error',
+    message: down ? 'The database is unreachable' : `${activity} failed unexpectedly: see the log of this worker`,
+    nonRetryable: false,
+  });
+}
+
+type ActivityFunction = (input: never) => Promise<unknown>;
+
+/** The same activities with their errors mapped and, on failure, the workflow named in the log line. */
+export function withMappedErrors<T extends object>(activities: T, logger: Logger): T {
+  const wrapped = Object.entries(activities).map(([name, run]: [string, ActivityFunction]) => [
+    name,
+    async (input: never) => {
+      try {
+        return await run(input);
+      } catch (error) {
+        throw toFailure(error, name, logger.child({ workflow_id: Context.current().info.workflowExecution?.workflowId }));
+      }
+    },
+  ]);
+  return Object.fromEntries(wrapped) as T;
+}

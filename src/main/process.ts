@@ -1,0 +1,42 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { ConfigError } from '../platform/config';
+import type { Logger } from '../platform/logging';
+
+/** EX_CONFIG of sysexits.h: a supervisor need not start it again before the environment has changed. */
+const configurationExitCode = 78;
+
+/** Runs an entry point: a wrong environment ends it with one sentence, anything else unexpected with a log line. */
+export function runMain(name: string, main: () => Promise<void>): void {
+  main().then(
+    () => process.exit(0),
+    (error: unknown) => {
+      if (error instanceof ConfigError) {
+        process.stderr.write(`${name}: ${error.message}\n`);
+        process.exit(configurationExitCode);
+      }
+      process.stderr.write(`${name}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+      process.exit(1);
+    },
+  );
+}
+
+/** Aborted by the first SIGINT or SIGTERM. */
+export function shutdownSignal(): AbortSignal {
+  const controller = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => controller.abort(signal));
+  return controller.signal;
+}
+
+/** Tries until it works or the process is told to stop: dependencies may come up later than this process. */
+export async function untilUp<T>(what: string, connect: () => Promise<T>, logger: Logger, stop: AbortSignal): Promise<T | undefined> {
+  for (let attempt = 0; !stop.aborted; attempt += 1) {
+    try {
+      return await connect();
+    } catch (error) {
+      if (error instanceof ConfigError) throw error;
+      logger.warn({ reason: error instanceof Error ? error.message : String(error) }, `${what} is not reachable, trying again`);
+      await delay(Math.min(250 * 2 ** attempt, 5_000), undefined, { signal: stop }).catch(() => undefined);
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,32 @@
+import { ActivityFailure, ApplicationFailure, CancelledFailure, TimeoutFailure } from '@temporalio/common';
+import { failureCodes, isFailureCode, type FailureCode } from '../src/platform/codes';
+
+/** What went wrong in an activity, by the product's codes. */
+export interface Problem {
+  code: FailureCode;
+  message: string;
+  retryable: boolean;
+}
+
+/** Reads the code out of an activity's failure; a time-out or an unknown failure is an internal, retryable one. */
+export function problemOf(error: unknown): Problem {
+  const cause = error instanceof ActivityFailure ? error.cause : error;
+  if (cause instanceof ApplicationFailure && isFailureCode(cause.type)) {
+    return { code: cause.type, message: cause.message, retryable: failureCodes[cause.type].retryable };
+  }
+  const message = cause instanceof TimeoutFailure ? `no answer in time (${cause.timeoutType})` : 'unexpected failure';
+  return { code: 'internal_error', message, retryable: true };
+}
+
+/** The failure an update's handler throws: its client gets code, message and fields. */
+export function refusal(error: unknown): ApplicationFailure {
+  const cause = error instanceof ActivityFailure ? error.cause : error;
+  const { code, message } = problemOf(error);
+  const details = cause instanceof ApplicationFailure ? (cause.details ?? []) : [];
+  return ApplicationFailure.create({ type: code, message, nonRetryable: true, details });
+}
+
+/** True when the enclosing scope was cancelled rather than the work failed. */
+export function isCancelled(error: unknown): boolean {
+  return error instanceof CancelledFailure || (error instanceof ActivityFailure && error.cause instanceof CancelledFailure);
+}

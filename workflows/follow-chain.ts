@@ -1,0 +1,12 @@
+import { continueAsNew } from '@temporalio/workflow';
+import { Live } from './live';
+import type { FollowChainWorkflowInput } from './messages';
+import { following } from './steps';
+
+/** Keeps one follower per chain running for ever: each run is one slice of its work. */
+export async function followChain({ chain }: FollowChainWorkflowInput): Promise<void> {
+  const live = new Live(`Following ${chain}`);
+  live.at('following', 'Reads blocks, credits deposits, tells transfers what became of them. Cursor: table chain_cursors.');
+  await following(chain).followChain({ chain });
+  await continueAsNew<typeof followChain>({ chain });
+}

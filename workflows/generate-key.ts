@@ -1,0 +1,69 @@
+import { continueAsNew, log, sleep, workflowInfo } from '@temporalio/workflow';
+import { nodeIndexes, type GroupKey, type NodeIndex } from '../src/mpc/messages';
+import { problemOf } from './failures';
+import { Live } from './live';
+import type { GenerateKeyWorkflowInput } from './messages';
+import { ledger, onNode, signingPairs, spread } from './steps';
+
+/** A generation takes about 11 CPU seconds over three nodes, more while others run. */
+const generationSeconds = 180;
+const longestWaitSeconds = 30;
+/** Tries to find every node up and in agreement before the key is given up for a new one. */
+const confirmationRounds = 20;
+
+/**
+ * Generates a wallet's key. The wallet becomes ACTIVE only when all three nodes hold their share durably, name the
+ * same public key and have signed with it. A generation that fails is dropped and begun anew under a new key id, for
+ * as long as it takes.
+ */
+export async function generateKey({ walletId, clientId, attemptsBefore = 0 }: GenerateKeyWorkflowInput): Promise<GroupKey> {
+  const live = new Live(`Key of wallet ${walletId}`);
+  for (let attempt = attemptsBefore + 1; ; attempt += 1) {
+    const initiator = nodeIndexes[(spread(walletId, nodeIndexes.length) + attempt) % nodeIndexes.length] as NodeIndex;
+    try {
+      live.at('generating', `Distributed key generation, begun by node ${initiator}`, attempt);
+      const key = await onNode(initiator, generationSeconds, `generate key, attempt ${attempt}`).generateKey({ keyId: `${walletId}.${attempt}` });
+      live.at('confirming', 'Every node must hold its share durably and name the same public key', attempt);
+      await confirmOnEveryNode(key);
+      live.at('testing', 'Test signatures that use each share', attempt);
+      await signWithEveryShare(key);
+      await ledger.activateWallet({ walletId, ...key });
+      live.at('active', key.publicKey, attempt);
+      return key;
+    } catch (error) {
+      const problem = problemOf(error);
+      log.warn('key generation will be tried again', { walletId, attempt, code: problem.code, reason: problem.message });
+      live.at('waiting', `${problem.message}; trying again`, attempt);
+      await sleep(1000 * Math.min(2 ** Math.min(attempt - attemptsBefore, 6), longestWaitSeconds));
+    }
+    if (workflowInfo().continueAsNewSuggested) {
+      await continueAsNew<typeof generateKey>({ walletId, clientId, attemptsBefore: attempt });
+    }
+  }
+}
+
+async function confirmOnEveryNode(key: GroupKey): Promise<void> {
+  for (const node of nodeIndexes) {
+    const held = await untilUp(() => onNode(node, 10, `confirm key on node ${node}`).confirmKey({ keyId: key.keyId }));
+    if (held.publicKey !== key.publicKey || held.chainCode !== key.chainCode) throw new Error(`node ${node} holds another key`);
+  }
+}
+
+/** Two pairs suffice for three shares. */
+async function signWithEveryShare({ keyId }: GroupKey): Promise<void> {
+  for (const { initiator, peer } of signingPairs.slice(0, 2)) {
+    await untilUp(() => onNode(initiator, 20, `test signature, nodes ${initiator} and ${peer}`).testSign({ keyId, peer }));
+  }
+}
+
+/** Waits for a node that is down; gives up on anything time does not cure. */
+async function untilUp<T>(ask: () => Promise<T>): Promise<T> {
+  for (let round = 1; ; round += 1) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!problemOf(error).retryable || round >= confirmationRounds) throw error;
+      await sleep(1000 * Math.min(2 ** round, longestWaitSeconds));
+    }
+  }
+}

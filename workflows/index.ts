@@ -1,0 +1,3 @@
+export { followChain } from './follow-chain';
+export { generateKey } from './generate-key';
+export { transfer } from './transfer/index';

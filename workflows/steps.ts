@@ -1,0 +1,52 @@
+import { proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
+import { chainTaskQueue, type ChainActivities, type LedgerActivities } from '../activities/types';
+import { nodeTaskQueue, type MpcNodeActivities, type NodeIndex, type SigningPair } from '../src/mpc/messages';
+
+/**
+ * Database steps: short, idempotent on tx_id, retried until the database is back. Waits above 10 s become timers, so
+ * that a long outage does not hold workflow tasks open.
+ */
+export const ledger = proxyLocalActivities<LedgerActivities>({
+  startToCloseTimeout: '20 seconds',
+  localRetryThreshold: '10 seconds',
+  retry: { initialInterval: '200 milliseconds', backoffCoefficient: 2, maximumInterval: '10 seconds' },
+});
+
+/** Steps on a chain's own task queue; a chain that is down is waited for. */
+export const onChain = (chain: string) =>
+  proxyActivities<Omit<ChainActivities, 'followChain'>>({
+    taskQueue: chainTaskQueue(chain),
+    startToCloseTimeout: '60 seconds',
+    retry: { initialInterval: '500 milliseconds', backoffCoefficient: 2, maximumInterval: '10 seconds' },
+  });
+
+/** The endless activity that reads a chain; a dead worker is noticed by its missing heartbeat. */
+export const following = (chain: string) =>
+  proxyActivities<Pick<ChainActivities, 'followChain'>>({
+    taskQueue: chainTaskQueue(chain),
+    startToCloseTimeout: '1 hour',
+    heartbeatTimeout: '8 seconds',
+    retry: { initialInterval: '500 milliseconds', backoffCoefficient: 2, maximumInterval: '5 seconds' },
+  });
+
+/** One node, tried once: whether to ask another pair is the workflow's decision. */
+export const onNode = (node: NodeIndex, startToCloseSeconds: number, summary?: string) =>
+  proxyActivities<MpcNodeActivities>({
+    taskQueue: nodeTaskQueue(node),
+    scheduleToStartTimeout: '4 seconds',
+    startToCloseTimeout: startToCloseSeconds * 1000,
+    retry: { maximumAttempts: 1 },
+    ...(summary === undefined ? {} : { summary }),
+  });
+
+/** Every initiator once, every pair once. */
+export const signingPairs: readonly SigningPair[] = [
+  { initiator: 1, peer: 2 },
+  { initiator: 2, peer: 3 },
+  { initiator: 3, peer: 1 },
+];
+
+/** Where to begin among `count` choices: spreads load over nodes by the id's last digits, the same on every replay. */
+export function spread(id: string, count: number): number {
+  return Number.parseInt(id.slice(-4), 16) % count;
+}

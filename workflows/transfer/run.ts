@@ -1,0 +1,127 @@
+import { condition, setHandler, workflowInfo } from '@temporalio/workflow';
+import type { ChainObservation, LockedTransfer } from '../../activities/types';
+import type { FailureCode } from '../../src/platform/codes';
+import { refusal } from '../failures';
+import { Live } from '../live';
+import {
+  cancelUpdate,
+  observedSignal,
+  retryUpdate,
+  submitUpdate,
+  type TransferWorkflowInput,
+} from '../messages';
+import { ledger } from '../steps';
+
+export interface End {
+  status: string;
+  code: FailureCode | null;
+  reason: string | null;
+}
+
+/** What one run remembers between its steps, and its handlers. */
+export class TransferRun {
+  readonly txId: string;
+  readonly live: Live;
+  /** Newest attempt whose signing was begun; all attempts share one nonce. */
+  attempt: number;
+  /** An attempt was accepted by a chain node. */
+  submitted: boolean;
+  ended: End | undefined;
+  wantsFreshHistory = false;
+  /** Set by the retry update, cleared by whoever acts on it. */
+  retryRequested = false;
+  private readonly clientId: string;
+  private readonly observations: ChainObservation[] = [];
+  private lock: LockedTransfer | undefined;
+
+  constructor(input: TransferWorkflowInput) {
+    this.txId = input.txId;
+    this.clientId = input.clientId;
+    this.lock = input.continued?.lock;
+    this.attempt = input.continued?.attempt ?? 0;
+    this.submitted = input.continued?.submitted ?? false;
+    this.live = new Live(`Transfer ${input.txId}`);
+    this.live.at('locking');
+    this.handleMessages();
+  }
+
+  get transfer(): LockedTransfer {
+    if (!this.lock) throw new Error('not locked yet');
+    return this.lock;
+  }
+
+  /** Resolves once the funds are locked or the request was refused (then `ended` is set and nothing is locked). */
+  async locked(): Promise<void> {
+    await condition(() => this.lock !== undefined || this.ended !== undefined);
+  }
+
+  /** Ends the run's own view; the row was ended by the step that called this. */
+  end(end: End): void {
+    this.ended = end;
+    this.live.at('ended', [end.status, end.code, end.reason].filter(Boolean).join(' · '));
+    this.live.status(end.status, end.code);
+  }
+
+  /** The follower's next message, or undefined when none came within the wait or an operator asked for a retry. */
+  async nextObservation(waitMs: number): Promise<ChainObservation | undefined> {
+    await condition(() => this.observations.length > 0 || this.retryRequested || this.ended !== undefined, waitMs);
+    // only the newest matters: each tells the whole state
+    const newest = this.observations.at(-1);
+    this.observations.length = 0;
+    return newest;
+  }
+
+  /** The chain has executed one of the attempts, by news not yet acted on. */
+  get sawInclusion(): boolean {
+    return this.observations.some(({ state }) => state === 'included' || state === 'confirmed');
+  }
+
+  /** Waits for what an operator or the chain does about a parked transfer. */
+  async attention(): Promise<void> {
+    await condition(() => this.retryRequested || this.observations.length > 0 || this.ended !== undefined);
+  }
+
+  get historyIsLong(): boolean {
+    return workflowInfo().continueAsNewSuggested;
+  }
+
+  continuation(): TransferWorkflowInput {
+    return {
+      txId: this.txId,
+      clientId: this.clientId,
+      continued: { lock: this.transfer, attempt: this.attempt, submitted: this.submitted },
+    };
+  }
+
+  private handleMessages(): void {
+    setHandler(submitUpdate, async (request) => {
+      try {
+        const lock = await ledger.lockTransfer(request);
+        this.lock ??= lock;
+        return { txId: lock.txId, status: lock.status };
+      } catch (error) {
+        const failure = refusal(error);
+        if (!this.lock) this.end({ status: 'REFUSED', code: failure.type as FailureCode, reason: failure.message });
+        throw failure;
+      }
+    });
+    setHandler(cancelUpdate, async () => {
+      await this.locked();
+      try {
+        const { status } = await ledger.cancelTransfer({ txId: this.txId });
+        this.ended ??= { status, code: null, reason: null };
+        return { status };
+      } catch (error) {
+        throw refusal(error);
+      }
+    });
+    setHandler(retryUpdate, () => {
+      this.retryRequested = true;
+      return { status: 'retrying' };
+    });
+    setHandler(observedSignal, (observation) => {
+      this.observations.push(observation);
+      if (this.observations.length > 50) this.observations.shift();
+    });
+  }
+}

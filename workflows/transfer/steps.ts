@@ -1,0 +1,150 @@
+import { CancellationScope, condition, log } from '@temporalio/workflow';
+import type { BeginSigningResult, PreparedFees } from '../../activities/types';
+import type { Hex } from '../../src/mpc/messages';
+import type { FailureCode } from '../../src/platform/codes';
+import { isCancelled, problemOf } from '../failures';
+import { ledger, onChain, onNode, signingPairs, spread } from '../steps';
+import type { TransferRun } from './run';
+
+/** Thrown to leave the steps; `run.ended` says how. */
+export class Ended extends Error {}
+
+/** Pairs tried before an operator is asked: with the waits below about an hour. */
+const signingRounds = 120;
+const signatureSeconds = 15;
+
+type SigningRequest = Extract<BeginSigningResult, { outcome: 'begun' }>['request'];
+
+/** The rules again, authoritatively: what the API saw may have changed meanwhile. */
+export async function screen(run: TransferRun): Promise<void> {
+  run.live.at('screening');
+  const verdict = await ledger.screenTransfer({ txId: run.txId });
+  leaveIfEnded(run);
+  if (!verdict.allowed) await endUnsigned(run, 'REJECTED', verdict.code, verdict.reason);
+}
+
+/**
+ * Fees, nonce, signature, signed bytes on record, broadcast: in this order, so that a crash anywhere leaves enough to
+ * go on. Returns false when a replacement is not possible within the fee bound; a first attempt ends the transfer then.
+ */
+export async function signAndBroadcast(run: TransferRun, kind: 'first' | 'replacement'): Promise<boolean> {
+  const attempt = kind === 'first' ? 1 : run.attempt + 1;
+  const begun = await beginSigning(run, attempt);
+  if (begun.outcome === 'ended') {
+    run.end({ status: begun.status, code: null, reason: null });
+    throw new Ended();
+  }
+  if (begun.outcome === 'refused') {
+    if (kind === 'first') await endUnsigned(run, 'FAILED', begun.code, begun.reason);
+    return false;
+  }
+  run.attempt = attempt;
+  if (begun.outcome === 'begun') {
+    run.live.status('SIGNING');
+    const signatures = await sign(run, begun.request);
+    if (!signatures) return true;
+    await ledger.recordSigned({ txId: run.txId, attempt, signatures });
+  }
+  await broadcast(run);
+  return true;
+}
+
+/** Until the compare-and-set into SIGNING nothing is signed, and a cancel ends the transfer at once. */
+async function beginSigning(run: TransferRun, attempt: number): Promise<BeginSigningResult> {
+  const begin = new CancellationScope();
+  const cancelled = condition(() => run.ended !== undefined).then(() => begin.cancel());
+  cancelled.catch(() => undefined);
+  try {
+    return await begin.run(async () => {
+      run.live.at('preparing', `Gas and fees on ${run.transfer.chain}`, attempt);
+      const fees = await prepareFees(run, attempt);
+      run.live.at('signing', 'Taking the nonce', attempt);
+      return ledger.beginSigning({ txId: run.txId, attempt, fees });
+    });
+  } catch (error) {
+    if (run.ended && isCancelled(error)) throw new Ended();
+    throw error;
+  }
+}
+
+/** A chain that knows already that the transaction would fail ends a first attempt before anything is signed. */
+async function prepareFees(run: TransferRun, attempt: number): Promise<PreparedFees> {
+  try {
+    return await onChain(run.transfer.chain).prepareFees({ txId: run.txId, attempt });
+  } catch (error) {
+    const problem = problemOf(error);
+    if (isCancelled(error) || problem.retryable || attempt > 1) throw error;
+    return endUnsigned(run, 'FAILED', problem.code, problem.message);
+  }
+}
+
+/**
+ * One activity per signature. A node that is down or a session that was aborted costs a new session with another pair;
+ * what a node refuses on its merits is for an operator, since trying elsewhere would be asking until one agrees. Undefined when the chain has meanwhile executed an earlier
+ * attempt: then no other is needed.
+ */
+async function sign(run: TransferRun, request: SigningRequest): Promise<Hex[] | undefined> {
+  const first = spread(run.txId, signingPairs.length);
+  for (let round = 0; !run.sawInclusion; round += 1) {
+    const pair = signingPairs[(first + round) % signingPairs.length];
+    if (!pair) throw new Error('no signing pair');
+    const { initiator, peer } = pair;
+    try {
+      run.live.at('signing', `Nodes ${initiator} and ${peer}`, round + 1);
+      const summary = `sign attempt ${run.attempt}: nodes ${initiator} and ${peer}`;
+      return (await onNode(initiator, signatureSeconds, summary).signTransaction({ ...request, peer })).signatures;
+    } catch (error) {
+      const problem = problemOf(error);
+      log.warn('no signature from this pair', { txId: run.txId, initiator, peer, code: problem.code, reason: problem.message });
+      if (!problem.retryable || round >= signingRounds) {
+        await parkUntilRetry(run, problem.retryable ? 'signers_unavailable' : problem.code, problem.message);
+        round = -1;
+      } else if (round % signingPairs.length === signingPairs.length - 1) {
+        run.live.at('signing', `Waiting for two signing nodes: ${problem.message}`, round + 1);
+        await condition(() => run.sawInclusion, Math.min(1000 * 2 ** Math.floor(round / signingPairs.length), 30_000));
+      }
+    }
+  }
+  return undefined;
+}
+
+/**
+ * The signed bytes are on record: broadcasting again is harmless, and only an accepted one counts as submitted. A node
+ * that refuses may do so because an attempt was executed already, so the chain is asked before anybody is troubled.
+ */
+async function broadcast(run: TransferRun): Promise<void> {
+  const chain = onChain(run.transfer.chain);
+  for (;;) {
+    run.live.at('broadcasting', '', run.attempt);
+    const result = await chain.broadcast({ txId: run.txId, attempt: run.attempt });
+    if (result.outcome === 'accepted') {
+      const { status } = await ledger.markSubmitted({ txId: run.txId, attempt: run.attempt });
+      run.submitted = true;
+      run.live.status(status);
+      return;
+    }
+    const seen = await chain.observe({ txId: run.txId });
+    if (seen.state !== 'absent') return;
+    await parkUntilRetry(run, 'broadcast_rejected', result.reason);
+  }
+}
+
+/** Parks the transfer in NEEDS_ATTENTION until an operator's `retry` or news from the chain. Nothing is unlocked. */
+export async function parkUntilRetry(run: TransferRun, code: FailureCode, reason: string): Promise<void> {
+  await ledger.markAttention({ txId: run.txId, code, reason });
+  run.live.status('NEEDS_ATTENTION', code);
+  run.live.at('needs attention', `${code}: ${reason}. Mend the cause, then send the update \`retry\`.`, run.attempt);
+  await run.attention();
+  run.retryRequested = false;
+}
+
+/** Unlocks and ends a transfer of which nothing was signed. */
+async function endUnsigned(run: TransferRun, status: 'REJECTED' | 'FAILED', code: FailureCode, reason: string): Promise<never> {
+  const ended = await ledger.endTransfer({ txId: run.txId, status, code, reason });
+  run.end({ status: ended.status, code, reason });
+  throw new Ended();
+}
+
+function leaveIfEnded(run: TransferRun): void {
+  if (run.ended) throw new Ended();
+}
