@@ -1,0 +1,17 @@
+FROM node:20-bookworm-slim AS build
+WORKDIR /app
+COPY package.json package-lock.json .npmrc .swcrc ./
+COPY scripts scripts
+COPY src src
+COPY workflows workflows
+COPY activities activities
+RUN npm ci && npm run build && npm prune --omit=dev --omit=optional --ignore-scripts
+
+FROM node:20-bookworm-slim
+WORKDIR /app
+ENV NODE_ENV=production
+COPY --from=build /app /app
+COPY bin bin
+COPY native/threshold/wasm native/threshold/wasm
+USER node
+CMD ["node", "dist/src/main/api.js"]

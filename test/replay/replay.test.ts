@@ -1,0 +1,40 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
+
+const folder = path.join(__dirname, 'histories');
+const histories = readdirSync(folder).filter((file) => file.endsWith('.json'));
+const codePath = path.resolve(__dirname, '../../dist/workflow-bundle.js');
+
+/** Every workflow and every way a transfer can end; a new one is added here and by `npm run replay:add`. */
+const required = [
+  'follow-chain',
+  'generate-key',
+  'transfer-cancelled',
+  'transfer-confirmed',
+  'transfer-failed',
+  'transfer-refused',
+  'transfer-rejected',
+];
+
+beforeAll(() => {
+  Runtime.install({ logger: new DefaultLogger('ERROR') });
+});
+
+test('a history of every workflow and end state is committed', () => {
+  const names = histories.map((file) => file.replace(/(-\d+)?\.json$/, ''));
+  expect(required.filter((name) => !names.some((have) => have.startsWith(name)))).toEqual([]);
+});
+
+test.each(histories)('%s replays on today’s workflows', async (file) => {
+  const history: unknown = JSON.parse(readFileSync(path.join(folder, file), 'utf8'));
+  await Worker.runReplayHistory({ workflowBundle: { codePath } }, history);
+});
+
+test('a history whose commands differ does not replay', async () => {
+  const [file] = histories.filter((name) => name.startsWith('transfer-confirmed'));
+  const history = JSON.parse(readFileSync(path.join(folder, String(file)), 'utf8')) as { events: { eventType: string }[] };
+  // without its timers, the recorded run decided other things than the code does
+  history.events = history.events.filter(({ eventType }) => !/ACTIVITY_TASK/.test(eventType));
+  await expect(Worker.runReplayHistory({ workflowBundle: { codePath } }, history)).rejects.toThrow();
+});
