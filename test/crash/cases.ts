@@ -1,0 +1,74 @@
+import { randomUUID } from 'node:crypto';
+import { createPublicClient, http, type Address } from 'viem';
+import { privateKeyToAccount, generatePrivateKey } from 'viem/accounts';
+import { ledgerDifferences } from '../e2e/ledger';
+import { balances, fundedAccount, transactionWhen, type Account } from '../e2e/support';
+import { api, stack, waitFor } from '../stack/client';
+import { Holds, type Step } from './holds';
+
+export type Victim = 'api' | 'worker' | 'mpc' | 'all';
+export const victims: Victim[] = ['api', 'worker', 'mpc', 'all'];
+
+const amount = '0.01';
+const amountAtomic = 10_000_000_000_000_000n;
+
+/** Kills -9 what the supervisor will start again; of the nodes one, since two of three must go on. */
+export function kill(victim: Victim): void {
+  const { api: apis, worker, mpc } = stack().processes;
+  const pids = { api: apis, worker, mpc: mpc?.slice(0, 1), all: [...(apis ?? []), ...(worker ?? []), ...(mpc ?? []).slice(0, 1)] }[victim] ?? [];
+  for (const pid of pids) process.kill(pid, 'SIGKILL');
+}
+
+/**
+ * One transfer, `victim` killed while the given step is about to be written: it must end, the money must have moved
+ * once, and the ledger must verify.
+ */
+export async function crashAt(step: Step, victim: Victim, account: Account): Promise<void> {
+  const holds = await Holds.install(stack().postgres.url);
+  const to = privateKeyToAccount(generatePrivateKey()).address;
+  const key = randomUUID();
+  try {
+    await holds.hold(step);
+    const posted = post(account, to, key).catch(() => undefined);
+    await holds.reached(step, 60_000);
+    kill(victim);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    await holds.release(step);
+    await posted;
+  } finally {
+    await holds.remove();
+  }
+  // the client's part: the same key again until there is an answer
+  const accepted = await waitFor(
+    async () => {
+      const answer = await post(account, to, key).catch(() => undefined);
+      return answer?.status === 202 ? answer : undefined;
+    },
+    { timeoutMs: 60_000, intervalMs: 500 },
+  );
+  const transfer = await transactionWhen(accepted.body.tx_id as string, ['CONFIRMED'], 120_000);
+
+  const chain = createPublicClient({ transport: http(stack().chains.ethereum?.rpc) });
+  expect(await chain.getBalance({ address: to })).toBe(amountAtomic);
+  expect(transfer.timeline.map(({ status }: { status: string }) => status)).toEqual(['PENDING', 'SIGNING', 'SUBMITTED', 'CONFIRMED']);
+  const { ETH } = await balances(account.account_id, 'ethereum');
+  const onChain = await chain.getBalance({ address: account.address as Address });
+  expect(ETH?.locked_balance).toBe('0');
+  expect(toAtomic(ETH?.balance ?? '')).toBe(onChain);
+  expect(await ledgerDifferences()).toEqual([]);
+}
+
+export const crashAccount = (): Promise<Account> => fundedAccount('ethereum', { ETH: '5' });
+
+async function post(account: Account, to: string, key: string) {
+  const client = await api();
+  return client.request('POST', '/transfer', {
+    body: { from_address: account.address, to_address: to, chain: 'ethereum', token_symbol: 'ETH', amount },
+    headers: { 'idempotency-key': key },
+  });
+}
+
+function toAtomic(display: string): bigint {
+  const [whole = '0', fraction = ''] = display.split('.');
+  return BigInt(whole + fraction.padEnd(18, '0'));
+}

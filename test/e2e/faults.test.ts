@@ -1,0 +1,148 @@
+import { readFileSync } from 'node:fs';
+import { api, fund, stack, waitFor } from '../stack/client';
+import { ledgerDifferences } from './ledger';
+import { balances, fundedAccount, transactionWhen, type Account } from './support';
+
+const recipient = '0x000000000000000000000000000000000000dEaD';
+let account: Account;
+const paused = new Set<number>();
+
+beforeAll(async () => {
+  account = await fundedAccount('ethereum', { ETH: '5' });
+}, 180_000);
+
+afterEach(() => resumeAll());
+afterAll(async () => {
+  expect(await ledgerDifferences()).toEqual([]);
+});
+
+const transferBody = () => ({
+  body: { from_address: account.address, to_address: recipient, chain: 'ethereum', token_symbol: 'ETH', amount: '0.01' },
+});
+
+test('Postgres hangs: 503 with Retry-After, nothing lost, goes on by itself', async () => {
+  const client = await api();
+  pause('postgres');
+  const refused = await client.request('POST', '/transfer', transferBody());
+  expect(refused.status).toBe(503);
+  expect(['unavailable', 'outcome_unknown']).toContain(refused.body.code);
+  expect((await client.request('GET', '/health/ready')).status).toBe(503);
+  resumeAll();
+  await waitFor(async () => (await client.request('GET', '/health/ready')).status === 200, { timeoutMs: 60_000 });
+  const accepted = await client.request('POST', '/transfer', transferBody());
+  await transactionWhen(accepted.body.tx_id as string, ['CONFIRMED']);
+});
+
+test('Postgres killed in the middle of transfers: all end, none twice', async () => {
+  const client = await api();
+  const accepted = await Promise.all([1, 2, 3].map(() => client.request('POST', '/transfer', transferBody())));
+  killAll('postgres');
+  for (const { body } of accepted) await transactionWhen(body.tx_id as string, ['CONFIRMED'], 120_000);
+});
+
+test('Temporal killed: new transfers are refused clearly or accepted once it is back; open ones end', async () => {
+  const client = await api();
+  const open = await client.request('POST', '/transfer', transferBody());
+  killAll('temporal');
+  const during = await client.request('POST', '/transfer', transferBody());
+  expect([202, 503]).toContain(during.status);
+  await transactionWhen(open.body.tx_id as string, ['CONFIRMED'], 120_000);
+  const after = await waitFor(
+    async () => {
+      const answer = await client.request('POST', '/transfer', transferBody());
+      return answer.status === 202 ? answer : undefined;
+    },
+    { timeoutMs: 60_000, intervalMs: 1_000 },
+  );
+  await transactionWhen(after.body.tx_id as string, ['CONFIRMED'], 120_000);
+});
+
+test('the chain node hangs: accepted, waits, nothing refunded early; a cancel still works; resumes', async () => {
+  const client = await api();
+  pause('chain:ethereum');
+  const waiting = await client.request('POST', '/transfer', transferBody());
+  const unwanted = await client.request('POST', '/transfer', transferBody());
+  expect([waiting.status, unwanted.status]).toEqual([202, 202]);
+  const cancelled = await client.request('POST', `/transactions/${unwanted.body.tx_id}/cancel`);
+  expect(cancelled.status).toBe(200);
+  expect(cancelled.body.status).toBe('CANCELLED');
+  await sleep(5_000);
+  expect((await client.request('GET', `/transactions/${waiting.body.tx_id}`)).body.status).toBe('PENDING');
+  expect((await balances(account.account_id, 'ethereum')).ETH?.locked_balance).not.toBe('0');
+  resumeAll();
+  await transactionWhen(waiting.body.tx_id as string, ['CONFIRMED'], 120_000);
+  const late = await client.request('POST', `/transactions/${waiting.body.tx_id}/cancel`);
+  expect([late.status, late.body.code]).toEqual([409, 'not_cancellable']);
+});
+
+test('one signing node hangs: another pair signs', async () => {
+  const client = await api();
+  pause('mpc', 1);
+  const ids = await Promise.all([1, 2, 3].map(async () => (await client.request('POST', '/transfer', transferBody())).body.tx_id as string));
+  for (const id of ids) await transactionWhen(id, ['CONFIRMED'], 120_000);
+});
+
+test('two signing nodes hang: waits in SIGNING with its funds locked, cannot be cancelled, and signs when one is back', async () => {
+  const client = await api();
+  pause('mpc', 2);
+  const { body } = await client.request('POST', '/transfer', transferBody());
+  await transactionWhen(body.tx_id as string, ['SIGNING']);
+  const cancel = await client.request('POST', `/transactions/${body.tx_id}/cancel`);
+  expect([cancel.status, cancel.body.code]).toEqual([409, 'not_cancellable']);
+  await waitFor(async () => (await client.request('GET', '/health/ready')).status === 503, { timeoutMs: 30_000 });
+  await sleep(5_000);
+  expect((await client.request('GET', `/transactions/${body.tx_id}`)).body.status).toBe('SIGNING');
+  resumeAll();
+  await transactionWhen(body.tx_id as string, ['CONFIRMED'], 120_000);
+});
+
+test('a deposit that comes while worker and API are down is credited', async () => {
+  killAll('worker');
+  killAll('api');
+  const before = stack().processes.worker?.[0];
+  await fund('ethereum', 'ETH', account.address, '1.25');
+  await waitFor(async () => stack().processes.worker?.[0] !== before, { timeoutMs: 30_000 });
+  const client = await api();
+  await waitFor(
+    async () => {
+      const { body } = await client.request('GET', `/transactions?account_id=${account.account_id}`).catch(() => ({ body: { data: [] } }));
+      return body.data.some((item: { amount: string; status: string }) => item.amount === '1.25' && item.status === 'CONFIRMED');
+    },
+    { timeoutMs: 60_000, intervalMs: 500 },
+  );
+});
+
+function pids(name: string): number[] {
+  const found = stack().processes[name];
+  if (!found?.length) throw new Error(`the stack has no process ${name}`);
+  return found;
+}
+
+/** SIGSTOP: the process is there and does not answer. For Postgres its children too. */
+function pause(name: string, count = Infinity): void {
+  for (const pid of pids(name).slice(0, count).flatMap((parent) => [parent, ...(name === 'postgres' ? childrenOf(parent) : [])])) {
+    process.kill(pid, 'SIGSTOP');
+    paused.add(pid);
+  }
+}
+
+function resumeAll(): void {
+  for (const pid of paused) {
+    try {
+      process.kill(pid, 'SIGCONT');
+    } catch {
+      // ended meanwhile
+    }
+  }
+  paused.clear();
+}
+
+function killAll(name: string): void {
+  for (const pid of pids(name)) process.kill(pid, 'SIGKILL');
+}
+
+function childrenOf(pid: number): number[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(/\s+/).filter(Boolean).map(Number);
+}
+
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));

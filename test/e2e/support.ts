@@ -1,0 +1,71 @@
+import { api, createAccount, fund, sharedWallet, waitFor } from '../stack/client';
+
+export interface Account {
+  account_id: string;
+  address: string;
+}
+
+interface TransferBody {
+  from_address: string;
+  to_address: string;
+  chain: string;
+  token_symbol: string;
+  amount: string;
+}
+
+/** States a transfer does not leave. */
+export const ends = ['CONFIRMED', 'FAILED', 'REJECTED', 'CANCELLED'];
+
+export async function newAccount(chain: string): Promise<Account> {
+  return createAccount(await sharedWallet(), chain);
+}
+
+export async function addAsset(accountId: string, symbol: string, chain: string): Promise<void> {
+  const { status, body } = await (await api()).request('POST', '/assets', { body: { account_id: accountId, symbol, chain } });
+  if (status !== 201) throw new Error(`asset ${symbol}: ${status} ${JSON.stringify(body)}`);
+}
+
+/** An account of the shared wallet with these display amounts, added as assets and credited. */
+export async function fundedAccount(chain: string, amounts: Record<string, string>): Promise<Account> {
+  const account = await newAccount(chain);
+  for (const [symbol, amount] of Object.entries(amounts)) {
+    await addAsset(account.account_id, symbol, chain);
+    await fund(chain, symbol, account.address, amount);
+  }
+  await waitFor(
+    async () => {
+      const have = await balances(account.account_id, chain);
+      return Object.entries(amounts).every(([symbol, amount]) => have[symbol]?.balance === amount);
+    },
+    { timeoutMs: 60_000 },
+  );
+  return account;
+}
+
+export async function balances(accountId: string, chain: string): Promise<Record<string, { balance: string; locked_balance: string }>> {
+  const { body } = await (await api()).request('GET', `/assets?account_id=${accountId}&page_size=100`);
+  const items = body.data as { chain: string; symbol: string; balance: string; locked_balance: string }[];
+  return Object.fromEntries(
+    items
+      .filter((item) => item.chain === chain)
+      .map(({ symbol, balance, locked_balance }) => [symbol, { balance, locked_balance }]),
+  );
+}
+
+/** Reads a transaction until it is in one of these states. */
+export async function transactionWhen(txId: string, statuses: string[], timeoutMs = 90_000) {
+  const client = await api();
+  return waitFor(
+    async () => {
+      const { status, body } = await client.request('GET', `/transactions/${txId}`);
+      return status === 200 && statuses.includes(body.status as string) ? body : undefined;
+    },
+    { timeoutMs },
+  );
+}
+
+export async function transferAndWait(body: TransferBody, timeoutMs?: number) {
+  const accepted = await (await api()).request('POST', '/transfer', { body });
+  if (accepted.status !== 202) throw new Error(`transfer: ${accepted.status} ${JSON.stringify(accepted.body)}`);
+  return transactionWhen(accepted.body.tx_id as string, ends, timeoutMs);
+}
