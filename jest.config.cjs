@@ -21,5 +21,6 @@ module.exports = {
     project('e2e', onStack),
     project('replay'),
     project('crash', onStack),
+    project('bench', { ...onStack, testMatch: ['<rootDir>/test/bench/**/*.bench.ts'] }),
   ],
 };

@@ -32,6 +32,8 @@ export interface ChainDefinition {
   blockTimeMs: number;
   /** Rollups that charge an L1 data fee beside gas (GasPriceOracle predeploy). */
   l1DataFee: boolean;
+  /** Gas that estimates of this chain contain beside execution (rollups that charge L1 data in gas units); 0 when absent. */
+  gasOverhead?: number;
   /** After this long without inclusion a transfer is replaced at a higher fee. */
   stuckAfterMs: number;
   /** e.g. https://etherscan.io/tx/{hash}; null for local chains. */

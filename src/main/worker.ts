@@ -5,12 +5,14 @@ import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { createChainActivities } from '../../activities/chain';
 import { withMappedErrors } from '../../activities/errors';
+import { transferSignaller } from '../../activities/follow';
 import { createLedgerActivities } from '../../activities/ledger';
 import { chainTaskQueue, mainTaskQueue } from '../../activities/types';
 import { followChainWorkflowId, searchAttributes, workflowTypes } from '../../workflows/messages';
 import type { ChainClient } from '../chains/adapter';
 import { createChainClients } from '../chains/clients';
 import { loadRegistry, type ChainRegistry } from '../chains/registry';
+import * as deposits from '../deposits/service';
 import { entities } from '../entities';
 import { readConfig } from '../platform/config';
 import { createDatabase } from '../platform/database';
@@ -62,11 +64,22 @@ runMain('worker', async () => {
     ...common,
     ...workflowSource(),
     taskQueue: mainTaskQueue,
-    activities: withMappedErrors(createLedgerActivities({ database, registry, logger }), logger),
+    activities: withMappedErrors(createLedgerActivities({ database, registry, log: logger }), logger),
     maxCachedWorkflows: config.WORKER_CACHED_WORKFLOWS,
     maxConcurrentLocalActivityExecutions: Math.max(1, config.DATABASE_POOL_SIZE - connectionsBesideLocalActivities),
   });
-  const chainActivities = withMappedErrors(createChainActivities({ clients, database, registry, temporal, logger }), logger);
+  const chainActivities = withMappedErrors(
+    createChainActivities({
+      clients,
+      database,
+      registry,
+      deposits,
+      signalTransfer: transferSignaller(temporal),
+      onConfirmedReorged: async (txId) => logger.error({ tx_id: txId }, 'a confirmed transfer has left the chain: an operator must look'),
+      logger,
+    }),
+    logger,
+  );
   /** A queue and a worker of its own for each chain, begun once its RPC has shown to be the right chain: none waits for another. */
   const runChain = async (client: ChainClient): Promise<void> => {
     const { name } = client.chain;

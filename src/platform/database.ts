@@ -44,7 +44,8 @@ const connectionStates = /^(08|53|57P)/;
 export function isDatabaseDown(error: unknown): boolean {
   const cause = error instanceof QueryFailedError ? (error.driverError as unknown) : error;
   const { code, message } = (cause ?? {}) as { code?: string; message?: string };
-  if (code && (connectionStates.test(code) || /^E(CONN|PIPE|HOST|TIMEDOUT|AI_AGAIN)/.test(code))) return true;
+  // 57014: cut off by statement_timeout; the same statement may well get through later
+  if (code && (connectionStates.test(code) || code === '57014' || /^E(CONN|PIPE|HOST|TIMEDOUT|AI_AGAIN)/.test(code))) return true;
   return /connection terminated|timeout exceeded when trying to connect|terminating connection|the database system is|Driver not Connected|not queryable/i.test(message ?? '');
 }
 

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { createPublicClient, http, type Address } from 'viem';
 import { privateKeyToAccount, generatePrivateKey } from 'viem/accounts';
 import { ledgerDifferences } from '../e2e/ledger';
-import { balances, fundedAccount, transactionWhen, type Account } from '../e2e/support';
-import { api, stack, waitFor } from '../stack/client';
+import { balances, call, fundedAccount, transactionWhen, type Account } from '../e2e/support';
+import { stack, waitFor } from '../stack/client';
 import { Holds, type Step } from './holds';
 
 export type Victim = 'api' | 'worker' | 'mpc' | 'all';
@@ -61,8 +61,7 @@ export async function crashAt(step: Step, victim: Victim, account: Account): Pro
 export const crashAccount = (): Promise<Account> => fundedAccount('ethereum', { ETH: '5' });
 
 async function post(account: Account, to: string, key: string) {
-  const client = await api();
-  return client.request('POST', '/transfer', {
+  return call('POST', '/transfer', {
     body: { from_address: account.address, to_address: to, chain: 'ethereum', token_symbol: 'ETH', amount },
     headers: { 'idempotency-key': key },
   });

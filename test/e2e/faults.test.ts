@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { api, fund, stack, waitFor } from '../stack/client';
+import { fund, stack, waitFor } from '../stack/client';
 import { ledgerDifferences } from './ledger';
-import { balances, fundedAccount, transactionWhen, type Account } from './support';
+import { balances, call, fundedAccount, transactionWhen, type Account } from './support';
 
 const recipient = '0x000000000000000000000000000000000000dEaD';
 let account: Account;
@@ -21,35 +21,32 @@ const transferBody = () => ({
 });
 
 test('Postgres hangs: 503 with Retry-After, nothing lost, goes on by itself', async () => {
-  const client = await api();
   pause('postgres');
-  const refused = await client.request('POST', '/transfer', transferBody());
+  const refused = await call('POST', '/transfer', transferBody());
   expect(refused.status).toBe(503);
   expect(['unavailable', 'outcome_unknown']).toContain(refused.body.code);
-  expect((await client.request('GET', '/health/ready')).status).toBe(503);
+  expect((await call('GET', '/health/ready')).status).toBe(503);
   resumeAll();
-  await waitFor(async () => (await client.request('GET', '/health/ready')).status === 200, { timeoutMs: 60_000 });
-  const accepted = await client.request('POST', '/transfer', transferBody());
+  await waitFor(async () => (await call('GET', '/health/ready')).status === 200, { timeoutMs: 60_000 });
+  const accepted = await call('POST', '/transfer', transferBody());
   await transactionWhen(accepted.body.tx_id as string, ['CONFIRMED']);
 });
 
 test('Postgres killed in the middle of transfers: all end, none twice', async () => {
-  const client = await api();
-  const accepted = await Promise.all([1, 2, 3].map(() => client.request('POST', '/transfer', transferBody())));
+  const accepted = await Promise.all([1, 2, 3].map(() => call('POST', '/transfer', transferBody())));
   killAll('postgres');
   for (const { body } of accepted) await transactionWhen(body.tx_id as string, ['CONFIRMED'], 120_000);
 });
 
 test('Temporal killed: new transfers are refused clearly or accepted once it is back; open ones end', async () => {
-  const client = await api();
-  const open = await client.request('POST', '/transfer', transferBody());
+  const open = await call('POST', '/transfer', transferBody());
   killAll('temporal');
-  const during = await client.request('POST', '/transfer', transferBody());
+  const during = await call('POST', '/transfer', transferBody());
   expect([202, 503]).toContain(during.status);
   await transactionWhen(open.body.tx_id as string, ['CONFIRMED'], 120_000);
   const after = await waitFor(
     async () => {
-      const answer = await client.request('POST', '/transfer', transferBody());
+      const answer = await call('POST', '/transfer', transferBody());
       return answer.status === 202 ? answer : undefined;
     },
     { timeoutMs: 60_000, intervalMs: 1_000 },
@@ -58,40 +55,37 @@ test('Temporal killed: new transfers are refused clearly or accepted once it is 
 });
 
 test('the chain node hangs: accepted, waits, nothing refunded early; a cancel still works; resumes', async () => {
-  const client = await api();
   pause('chain:ethereum');
-  const waiting = await client.request('POST', '/transfer', transferBody());
-  const unwanted = await client.request('POST', '/transfer', transferBody());
+  const waiting = await call('POST', '/transfer', transferBody());
+  const unwanted = await call('POST', '/transfer', transferBody());
   expect([waiting.status, unwanted.status]).toEqual([202, 202]);
-  const cancelled = await client.request('POST', `/transactions/${unwanted.body.tx_id}/cancel`);
+  const cancelled = await call('POST', `/transactions/${unwanted.body.tx_id}/cancel`);
   expect(cancelled.status).toBe(200);
   expect(cancelled.body.status).toBe('CANCELLED');
   await sleep(5_000);
-  expect((await client.request('GET', `/transactions/${waiting.body.tx_id}`)).body.status).toBe('PENDING');
+  expect((await call('GET', `/transactions/${waiting.body.tx_id}`)).body.status).toBe('PENDING');
   expect((await balances(account.account_id, 'ethereum')).ETH?.locked_balance).not.toBe('0');
   resumeAll();
   await transactionWhen(waiting.body.tx_id as string, ['CONFIRMED'], 120_000);
-  const late = await client.request('POST', `/transactions/${waiting.body.tx_id}/cancel`);
+  const late = await call('POST', `/transactions/${waiting.body.tx_id}/cancel`);
   expect([late.status, late.body.code]).toEqual([409, 'not_cancellable']);
 });
 
 test('one signing node hangs: another pair signs', async () => {
-  const client = await api();
   pause('mpc', 1);
-  const ids = await Promise.all([1, 2, 3].map(async () => (await client.request('POST', '/transfer', transferBody())).body.tx_id as string));
+  const ids = await Promise.all([1, 2, 3].map(async () => (await call('POST', '/transfer', transferBody())).body.tx_id as string));
   for (const id of ids) await transactionWhen(id, ['CONFIRMED'], 120_000);
 });
 
 test('two signing nodes hang: waits in SIGNING with its funds locked, cannot be cancelled, and signs when one is back', async () => {
-  const client = await api();
   pause('mpc', 2);
-  const { body } = await client.request('POST', '/transfer', transferBody());
+  const { body } = await call('POST', '/transfer', transferBody());
   await transactionWhen(body.tx_id as string, ['SIGNING']);
-  const cancel = await client.request('POST', `/transactions/${body.tx_id}/cancel`);
+  const cancel = await call('POST', `/transactions/${body.tx_id}/cancel`);
   expect([cancel.status, cancel.body.code]).toEqual([409, 'not_cancellable']);
-  await waitFor(async () => (await client.request('GET', '/health/ready')).status === 503, { timeoutMs: 30_000 });
+  await waitFor(async () => (await call('GET', '/health/ready')).status === 503, { timeoutMs: 30_000 });
   await sleep(5_000);
-  expect((await client.request('GET', `/transactions/${body.tx_id}`)).body.status).toBe('SIGNING');
+  expect((await call('GET', `/transactions/${body.tx_id}`)).body.status).toBe('SIGNING');
   resumeAll();
   await transactionWhen(body.tx_id as string, ['CONFIRMED'], 120_000);
 });
@@ -102,10 +96,9 @@ test('a deposit that comes while worker and API are down is credited', async () 
   const before = stack().processes.worker?.[0];
   await fund('ethereum', 'ETH', account.address, '1.25');
   await waitFor(async () => stack().processes.worker?.[0] !== before, { timeoutMs: 30_000 });
-  const client = await api();
   await waitFor(
     async () => {
-      const { body } = await client.request('GET', `/transactions?account_id=${account.account_id}`).catch(() => ({ body: { data: [] } }));
+      const { body } = await call('GET', `/transactions?account_id=${account.account_id}`).catch(() => ({ body: { data: [] } }));
       return body.data.some((item: { amount: string; status: string }) => item.amount === '1.25' && item.status === 'CONFIRMED');
     },
     { timeoutMs: 60_000, intervalMs: 500 },

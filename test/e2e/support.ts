@@ -1,4 +1,5 @@
-import { api, createAccount, fund, sharedWallet, waitFor } from '../stack/client';
+import type { ApiClient } from '../../src/main/demo/client';
+import { api, createAccount, fund, sharedWallet, waitFor, type Answer } from '../stack/client';
 
 export interface Account {
   account_id: string;
@@ -13,15 +14,19 @@ interface TransferBody {
   amount: string;
 }
 
+/** One request as client `demo`; the body is whatever JSON came back. */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- assertions look into parsed JSON
+export const call = (...request: Parameters<ApiClient['request']>): Promise<Answer<any>> => api().request(...request);
+
 /** States a transfer does not leave. */
 export const ends = ['CONFIRMED', 'FAILED', 'REJECTED', 'CANCELLED'];
 
 export async function newAccount(chain: string): Promise<Account> {
-  return createAccount(await sharedWallet(), chain);
+  return createAccount((await sharedWallet()).wallet_id, chain);
 }
 
 export async function addAsset(accountId: string, symbol: string, chain: string): Promise<void> {
-  const { status, body } = await (await api()).request('POST', '/assets', { body: { account_id: accountId, symbol, chain } });
+  const { status, body } = await call('POST', '/assets', { body: { account_id: accountId, symbol, chain } });
   if (status !== 201) throw new Error(`asset ${symbol}: ${status} ${JSON.stringify(body)}`);
 }
 
@@ -43,7 +48,7 @@ export async function fundedAccount(chain: string, amounts: Record<string, strin
 }
 
 export async function balances(accountId: string, chain: string): Promise<Record<string, { balance: string; locked_balance: string }>> {
-  const { body } = await (await api()).request('GET', `/assets?account_id=${accountId}&page_size=100`);
+  const { body } = await call('GET', `/assets?account_id=${accountId}&page_size=100`);
   const items = body.data as { chain: string; symbol: string; balance: string; locked_balance: string }[];
   return Object.fromEntries(
     items
@@ -54,10 +59,9 @@ export async function balances(accountId: string, chain: string): Promise<Record
 
 /** Reads a transaction until it is in one of these states. */
 export async function transactionWhen(txId: string, statuses: string[], timeoutMs = 90_000) {
-  const client = await api();
   return waitFor(
     async () => {
-      const { status, body } = await client.request('GET', `/transactions/${txId}`);
+      const { status, body } = await call('GET', `/transactions/${txId}`);
       return status === 200 && statuses.includes(body.status as string) ? body : undefined;
     },
     { timeoutMs },
@@ -65,7 +69,7 @@ export async function transactionWhen(txId: string, statuses: string[], timeoutM
 }
 
 export async function transferAndWait(body: TransferBody, timeoutMs?: number) {
-  const accepted = await (await api()).request('POST', '/transfer', { body });
+  const accepted = await call('POST', '/transfer', { body });
   if (accepted.status !== 202) throw new Error(`transfer: ${accepted.status} ${JSON.stringify(accepted.body)}`);
   return transactionWhen(accepted.body.tx_id as string, ends, timeoutMs);
 }

@@ -1,7 +1,7 @@
 import { createPublicClient, http, parseAbi, type Address } from 'viem';
 import { privateKeyToAccount, generatePrivateKey } from 'viem/accounts';
-import { api, fund, sharedWallet, stack, waitFor } from '../stack/client';
-import { addAsset, balances, fundedAccount, newAccount, transferAndWait, transactionWhen } from './support';
+import { fund, sharedWallet, stack, waitFor } from '../stack/client';
+import { addAsset, balances, call, fundedAccount, newAccount, transferAndWait, transactionWhen } from './support';
 
 const erc20 = parseAbi(['function balanceOf(address) view returns (uint256)']);
 const chain = (name: string) => createPublicClient({ transport: http(stack().chains[name]?.rpc) });
@@ -21,7 +21,7 @@ describe('the main job on real parts', () => {
     expect(receipt.status).toBe('success');
 
     // what the ledger says is what the chain says
-    const onChain = await chain(name).getBalance({ address: account.address });
+    const onChain = await chain(name).getBalance({ address: account.address as Address });
     const { ETH } = await balances(account.account_id, name);
     expect(ETH).toEqual({ balance: decimal(onChain, 18), locked_balance: '0' });
     expect(transfer.fee).toEqual({ amount: decimal(receipt.gasUsed * receipt.effectiveGasPrice, 18), symbol: 'ETH' });
@@ -45,10 +45,9 @@ describe('the main job on real parts', () => {
     const to = await newAccount('ethereum');
     await addAsset(to.account_id, 'USDC', 'ethereum');
     const sent = await transferAndWait({ from_address: from.address, to_address: to.address, chain: 'ethereum', token_symbol: 'USDC', amount: '4' });
-    const client = await api();
-    const received = await waitFor(
+      const received = await waitFor(
       async () => {
-        const { body } = await client.request('GET', `/transactions?account_id=${to.account_id}`);
+        const { body } = await call('GET', `/transactions?account_id=${to.account_id}`);
         return body.data.find((item: { status: string }) => item.status === 'CONFIRMED');
       },
       { timeoutMs: 30_000 },
@@ -61,11 +60,10 @@ describe('the main job on real parts', () => {
     const account = await newAccount('base');
     await addAsset(account.account_id, 'USDC', 'base');
     const hash = await fund('base', 'USDC', account.address, '7.5');
-    const client = await api();
-    const seen = new Set<string>();
+      const seen = new Set<string>();
     const deposit = await waitFor(
       async () => {
-        const { body } = await client.request('GET', `/transactions?account_id=${account.account_id}`);
+        const { body } = await call('GET', `/transactions?account_id=${account.account_id}`);
         expect(body.total).toBeLessThanOrEqual(1);
         const [item] = body.data;
         if (item) seen.add(item.status);
@@ -110,18 +108,17 @@ describe('the main job on real parts', () => {
 
   test('a live status while it runs, none once it has ended', async () => {
     const account = await fundedAccount('ethereum', { ETH: '1' });
-    const client = await api();
-    const { body } = await client.request('POST', '/transfer', {
+      const { body } = await call('POST', '/transfer', {
       body: { from_address: account.address, to_address: outside(), chain: 'ethereum', token_symbol: 'ETH', amount: '0.1' },
     });
-    const running = await client.request('GET', `/transactions/${body.tx_id}`);
+    const running = await call('GET', `/transactions/${body.tx_id}`);
     expect(running.body.live).toEqual({ step: expect.any(String), attempt: expect.any(Number), detail: expect.any(String) });
     const ended = await transactionWhen(body.tx_id, ['CONFIRMED']);
     expect(ended.live).toBeNull();
   });
 
   test('the wallet all of this ran on has one key and is ACTIVE', async () => {
-    const { body } = await (await api()).request('GET', `/wallets/${await sharedWallet()}`);
+    const { body } = await call('GET', `/wallets/${(await sharedWallet()).wallet_id}`);
     expect(body).toMatchObject({ status: 'ACTIVE', key_status: 'ACTIVE' });
   });
 });

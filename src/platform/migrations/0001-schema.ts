@@ -149,7 +149,14 @@ create table transactions (
   -- set once the block that confirmed it is at finality depth: the follower stops watching
   finalized_at timestamptz,
   check ((transaction_type = 'INBOUND') = (position is not null)),
-  check (transaction_type <> 'INBOUND' or tx_hash is not null)
+  check (transaction_type <> 'INBOUND' or (tx_hash is not null and block_hash is not null)),
+  check (transaction_type not in ('OUTBOUND', 'INBOUND') or (wallet_id is not null and account_id is not null and asset_id is not null)),
+  check (transaction_type <> 'OUTBOUND' or (fee_symbol is not null and fee_decimals is not null)),
+  check ((block_number is null) = (block_hash is null)),
+  check (transaction_type <> 'OUTBOUND' or amount > 0),
+  constraint signing_has_begun check (transaction_type <> 'OUTBOUND' or status not in ('SIGNING', 'SUBMITTED', 'CONFIRMED') or signing_begun_at is not null),
+  constraint signing_not_begun check (status not in ('PENDING', 'AWAITING_APPROVAL', 'REJECTED', 'CANCELLED') or signing_begun_at is null),
+  constraint confirmed_by_chain check (transaction_type <> 'OUTBOUND' or status <> 'CONFIRMED' or (tx_hash is not null and block_hash is not null and fee is not null))
 );
 create index transactions_by_client on transactions (client_id, tx_id desc);
 create index transactions_by_wallet on transactions (wallet_id, tx_id desc);
@@ -161,6 +168,10 @@ create unique index transfers_by_idempotency_key on transactions (client_id, ide
 create unique index deposits_by_place on transactions (chain, tx_hash, position)
   where transaction_type = 'INBOUND' and status <> 'ORPHANED';
 create index transactions_open on transactions (chain, status) where ended_at is null;
+create index deposits_detected on transactions (chain, block_number) where status = 'DETECTED';
+create index deposits_by_block on transactions (chain, block_number) where transaction_type = 'INBOUND' and status in ('DETECTED', 'CONFIRMED');
+-- the rolling sum behind a daily limit
+create index transfers_by_wallet_and_token on transactions (wallet_id, token_symbol, created_at) where transaction_type = 'OUTBOUND';
 create index transactions_unfinalized on transactions (chain, block_number) where finalized_at is null and block_number is not null;
 
 -- Timeline of every transaction and, at once, the outbox of its events: written by trigger with the change itself.
@@ -170,6 +181,18 @@ create table transaction_events (
   status text not null,
   at timestamptz not null default clock_timestamp(),
   primary key (tx_id, seq)
+);
+
+-- A nonce is a row: taken in the transaction that begins signing, never given back after it.
+create table nonces (
+  chain text not null,
+  address_key text not null,
+  nonce bigint not null check (nonce >= 0),
+  tx_id uuid not null references transactions,
+  taken_at timestamptz not null default now(),
+  primary key (chain, address_key, nonce),
+  unique (tx_id),
+  unique (chain, address_key, nonce, tx_id)
 );
 
 -- Signed or to-be-signed transactions of a transfer. All attempts of one transfer share its nonce.
@@ -197,30 +220,32 @@ create table transfer_attempts (
   received numeric(78,0),
   primary key (tx_id, attempt),
   unique (chain, tx_hash),
-  check ((tx_hash is null) = (signed is null))
+  foreign key (chain, from_key, nonce, tx_id) references nonces (chain, address_key, nonce, tx_id),
+  check ((tx_hash is null) = (signed is null)),
+  check ((signed_at is null) = (signed is null)),
+  -- nothing is broadcast before its bytes are on record, and nothing else can be included
+  check (signed is not null or (broadcast_at is null and block_number is null)),
+  check ((block_number is null) = (block_hash is null)),
+  check (block_number is null or (success is not null and fee is not null))
 );
 create index transfer_attempts_open on transfer_attempts (chain) where tx_hash is not null and block_number is null;
-
--- A nonce is a row: taken in the transaction that begins signing, never given back after it.
-create table nonces (
-  chain text not null,
-  address_key text not null,
-  nonce bigint not null check (nonce >= 0),
-  tx_id uuid not null references transactions,
-  taken_at timestamptz not null default now(),
-  primary key (chain, address_key, nonce),
-  unique (tx_id)
-);
 
 create table ledger_postings (
   posting_id uuid primary key,
   tx_id uuid not null references transactions,
   kind text not null check (kind in ('lock', 'lock_more', 'unlock', 'settle', 'refund', 'deposit', 'deposit_reversal', 'adjustment')),
-  -- the transaction's version when it was written
+  -- the transaction's version when it was written; lock_more: the attempt it was locked for
   seq integer not null,
+  -- how many entries it has: all come with one statement, none can follow
+  entries smallint not null check (entries >= 2),
   created_at timestamptz not null default now(),
   unique (tx_id, kind, seq)
 );
+-- money moves once: one posting locks, one releases or spends, one credits, one takes a credit back
+create unique index postings_that_lock on ledger_postings (tx_id) where kind = 'lock';
+create unique index postings_that_end on ledger_postings (tx_id) where kind in ('unlock', 'settle', 'refund');
+create unique index postings_that_credit on ledger_postings (tx_id) where kind = 'deposit';
+create unique index postings_that_reverse on ledger_postings (tx_id) where kind = 'deposit_reversal';
 
 create table ledger_entries (
   posting_id uuid not null references ledger_postings,
@@ -286,57 +311,138 @@ create trigger ledger_postings_append_only before update or delete or truncate o
 create trigger ledger_entries_append_only before update or delete or truncate on ledger_entries for each statement execute function refuse_change();
 create trigger transaction_events_append_only before update or delete or truncate on transaction_events for each statement execute function refuse_change();
 create trigger transactions_kept before delete or truncate on transactions for each statement execute function refuse_change();
-create trigger nonces_kept before delete or truncate on nonces for each statement execute function refuse_change();
+create trigger nonces_append_only before update or delete or truncate on nonces for each statement execute function refuse_change();
 
--- Balances are sums of postings: only an entry moves them.
-create function apply_entry() returns trigger language plpgsql as $$
+-- Entries come a whole posting at a time: balanced per chain and symbol, on accounts of the transaction's own account.
+-- Balances are sums of entries, and nothing else moves them.
+create function apply_entries() returns trigger language plpgsql as $$
 begin
-  if new.ledger_account_id is null then return null; end if;
-  perform set_config('gateway.applying_entry', 'on', true);
-  update ledger_accounts
-     set available = available + case when new.bucket = 'AVAILABLE' then new.amount else 0 end,
-         locked = locked + case when new.bucket = 'LOCKED' then new.amount else 0 end
-   where ledger_account_id = new.ledger_account_id and chain = new.chain and symbol = new.symbol;
-  if not found then
-    raise exception 'entry of % % does not belong to ledger account %', new.chain, new.symbol, new.ledger_account_id
-      using errcode = 'integrity_constraint_violation';
+  if exists (
+    select 1 from added a
+      join ledger_postings p on p.posting_id = a.posting_id
+      join transactions t on t.tx_id = p.tx_id
+      left join ledger_accounts l on l.ledger_account_id = a.ledger_account_id
+     where a.chain <> t.chain
+        or (a.ledger_account_id is not null and (l.account_id, l.chain, l.symbol) is distinct from (t.account_id, a.chain, a.symbol))
+  ) then
+    raise exception 'an entry does not belong to the account of its transaction' using errcode = 'integrity_constraint_violation';
   end if;
-  perform set_config('gateway.applying_entry', 'off', true);
+  if exists (
+    select 1 from (select distinct posting_id from added) a
+      join ledger_postings p on p.posting_id = a.posting_id
+     where p.entries <> (select count(*) from ledger_entries e where e.posting_id = a.posting_id)
+        or exists (select 1 from ledger_entries e where e.posting_id = a.posting_id group by e.chain, e.symbol having sum(e.amount) <> 0)
+  ) then
+    raise exception 'a posting does not balance or is not complete' using errcode = 'integrity_constraint_violation';
+  end if;
+  update ledger_accounts l
+     set available = l.available + d.available, locked = l.locked + d.locked
+    from (select ledger_account_id,
+                 coalesce(sum(amount) filter (where bucket = 'AVAILABLE'), 0) as available,
+                 coalesce(sum(amount) filter (where bucket = 'LOCKED'), 0) as locked
+            from added where ledger_account_id is not null group by ledger_account_id) d
+   where l.ledger_account_id = d.ledger_account_id;
   return null;
 end $$;
-create trigger ledger_entries_apply after insert on ledger_entries for each row execute function apply_entry();
+create trigger ledger_entries_apply after insert on ledger_entries
+  referencing new table as added for each statement execute function apply_entries();
 
-create function guard_balance() returns trigger language plpgsql as $$
+create function guard_ledger_account() returns trigger language plpgsql as $$
 begin
-  if (new.available, new.locked) is distinct from (old.available, old.locked)
-     and current_setting('gateway.applying_entry', true) is distinct from 'on' then
+  -- depth 1 is a statement of a client, depth 2 the update by apply_entries
+  if (new.available, new.locked) is distinct from (old.available, old.locked) and pg_trigger_depth() < 2 then
     raise exception 'balances change by ledger entries only' using errcode = 'integrity_constraint_violation';
+  end if;
+  if (new.ledger_account_id, new.account_id, new.wallet_id, new.client_id, new.chain, new.symbol, new.decimals, new.contract_address)
+     is distinct from
+     (old.ledger_account_id, old.account_id, old.wallet_id, old.client_id, old.chain, old.symbol, old.decimals, old.contract_address) then
+    raise exception 'what a ledger account holds cannot change' using errcode = 'integrity_constraint_violation';
   end if;
   return new;
 end $$;
-create trigger ledger_accounts_guard before update on ledger_accounts for each row execute function guard_balance();
-create function guard_new_balance() returns trigger language plpgsql as $$
+create trigger ledger_accounts_guard before update on ledger_accounts for each row execute function guard_ledger_account();
+create function guard_new_ledger_account() returns trigger language plpgsql as $$
 begin
   if new.available <> 0 or new.locked <> 0 then
     raise exception 'a ledger account starts empty' using errcode = 'integrity_constraint_violation';
   end if;
+  if not exists (select 1 from accounts a where a.account_id = new.account_id and a.wallet_id = new.wallet_id and a.client_id = new.client_id) then
+    raise exception 'a ledger account belongs to the wallet and client of its account' using errcode = 'integrity_constraint_violation';
+  end if;
   return new;
 end $$;
-create trigger ledger_accounts_start_empty before insert on ledger_accounts for each row execute function guard_new_balance();
+create trigger ledger_accounts_start_empty before insert on ledger_accounts for each row execute function guard_new_ledger_account();
 
--- Every posting sums to zero per chain and symbol, seen at commit.
-create function check_posting_balances() returns trigger language plpgsql as $$
+-- A posting without entries; those that have some were checked as they came.
+create function check_posting_complete() returns trigger language plpgsql as $$
 begin
-  if exists (select 1 from ledger_entries where posting_id = new.posting_id group by chain, symbol having sum(amount) <> 0)
-     or not exists (select 1 from ledger_entries where posting_id = new.posting_id) then
-    raise exception 'posting % does not balance', new.posting_id using errcode = 'integrity_constraint_violation';
+  if not exists (select 1 from ledger_entries where posting_id = new.posting_id) then
+    raise exception 'posting % has no entries', new.posting_id using errcode = 'integrity_constraint_violation';
   end if;
   return null;
 end $$;
-create constraint trigger ledger_postings_balance after insert on ledger_postings
-  deferrable initially deferred for each row execute function check_posting_balances();
-create constraint trigger ledger_entries_balance after insert on ledger_entries
-  deferrable initially deferred for each row execute function check_posting_balances();
+create constraint trigger ledger_postings_complete after insert on ledger_postings
+  deferrable initially deferred for each row execute function check_posting_complete();
+
+-- State and money agree at commit. An open transfer holds exactly its amount and fee bound, and nothing of it has left; an
+-- ended one holds nothing; fees left as the transaction says, the token only if it is CONFIRMED. A deposit is credited
+-- while it is CONFIRMED. Adjustments by operators stand beside this.
+create function check_money_of_transaction() returns trigger language plpgsql as $$
+declare
+  t transactions;
+  holds boolean;
+begin
+  select * into t from transactions where tx_id = new.tx_id;
+  if t.transaction_type not in ('OUTBOUND', 'INBOUND') then return null; end if;
+  holds := t.transaction_type = 'OUTBOUND' and t.ended_at is null;
+  if exists (
+    select 1 from (
+      select symbol, sum(held) as held, sum(outside) as outside, sum(fees) as fees from (
+        select e.symbol,
+               case when e.bucket = 'LOCKED' then e.amount else 0 end as held,
+               case when e.bucket = 'CHAIN' then e.amount else 0 end as outside,
+               case when e.bucket = 'FEES' then e.amount else 0 end as fees
+          from ledger_postings p join ledger_entries e on e.posting_id = p.posting_id
+         where p.tx_id = t.tx_id and p.kind <> 'adjustment'
+        union all
+        select t.token_symbol,
+               case when holds then -t.amount else 0 end,
+               case when t.transaction_type = 'INBOUND' and t.status = 'CONFIRMED' then t.amount else 0 end,
+               0
+        union all
+        select t.fee_symbol, case when holds then -t.fee_locked else 0 end, 0, case when holds then 0 else -coalesce(t.fee, 0) end
+         where t.fee_symbol is not null
+      ) lines group by symbol
+    ) sums
+    where held <> 0 or fees <> 0
+       or case when t.transaction_type = 'OUTBOUND' and t.status = 'CONFIRMED' and symbol = t.token_symbol then outside <= 0 else outside <> 0 end
+  ) then
+    raise exception 'the postings of transaction % do not fit its state %', t.tx_id, t.status using errcode = 'integrity_constraint_violation';
+  end if;
+  return null;
+end $$;
+create constraint trigger transactions_money after insert or update on transactions
+  deferrable initially deferred for each row execute function check_money_of_transaction();
+create constraint trigger ledger_postings_money after insert on ledger_postings
+  deferrable initially deferred for each row execute function check_money_of_transaction();
+
+-- Every transaction starts at its beginning.
+create function guard_new_transaction() returns trigger language plpgsql as $$
+begin
+  if new.version <> 0 or new.signing_begun_at is not null or new.ended_at is not null or new.finalized_at is not null or new.fee is not null
+     or new.status <> (case when new.transaction_type = 'INBOUND' then 'DETECTED' else 'PENDING' end) then
+    raise exception 'transaction % does not start at its beginning', new.tx_id using errcode = 'integrity_constraint_violation';
+  end if;
+  if new.account_id is not null and not exists (
+    select 1 from accounts a join ledger_accounts l on l.account_id = a.account_id
+     where a.account_id = new.account_id and a.wallet_id = new.wallet_id and a.client_id = new.client_id
+       and l.ledger_account_id = new.asset_id and l.chain = new.chain and l.symbol = new.token_symbol
+  ) then
+    raise exception 'transaction % names an asset that its account does not hold', new.tx_id using errcode = 'integrity_constraint_violation';
+  end if;
+  return new;
+end $$;
+create trigger transactions_start before insert on transactions for each row execute function guard_new_transaction();
 
 -- States: which may follow which; ended states are final; every change counts the version up by one and leaves an event.
 create function guard_transaction() returns trigger language plpgsql as $$
@@ -353,7 +459,7 @@ begin
       when 'AWAITING_APPROVAL' then array['PENDING', 'REJECTED', 'CANCELLED']
       when 'SIGNING' then array['SUBMITTED', 'NEEDS_ATTENTION', 'CONFIRMED', 'FAILED']
       when 'SUBMITTED' then array['CONFIRMED', 'FAILED', 'NEEDS_ATTENTION']
-      when 'NEEDS_ATTENTION' then array['PENDING', 'SIGNING', 'SUBMITTED', 'CONFIRMED', 'FAILED', 'CANCELLED']
+      when 'NEEDS_ATTENTION' then array['PENDING', 'SIGNING', 'SUBMITTED', 'CONFIRMED', 'REJECTED', 'FAILED', 'CANCELLED']
       when 'DETECTED' then array['CONFIRMED', 'ORPHANED']
       when 'CONFIRMED' then case when old.transaction_type = 'INBOUND' then array['ORPHANED'] else array[]::text[] end
       else array[]::text[]
@@ -372,13 +478,22 @@ begin
     if old.transaction_type = 'OUTBOUND' and new.status = 'FAILED' and old.signing_begun_at is not null and new.block_hash is null then
       raise exception 'transaction % cannot fail without an on-chain result', new.tx_id using errcode = 'integrity_constraint_violation';
     end if;
+    -- set here and nowhere else
     new.ended_at := case when new.status in ('CONFIRMED', 'REJECTED', 'FAILED', 'CANCELLED', 'ORPHANED') then now() end;
   end if;
+  if new.status is not distinct from old.status and new.ended_at is distinct from old.ended_at then
+    raise exception 'the end of transaction % is set by its state', new.tx_id using errcode = 'integrity_constraint_violation';
+  end if;
+  if old.ended_at is not null and (new.fee, new.fee_locked) is distinct from (old.fee, old.fee_locked) then
+    raise exception 'transaction % has ended, its fee is posted', new.tx_id using errcode = 'integrity_constraint_violation';
+  end if;
   if (new.client_id, new.wallet_id, new.account_id, new.asset_id, new.chain, new.transaction_type, new.from_address, new.to_address,
-      new.token_symbol, new.contract_address, new.decimals, new.amount, new.idempotency_key, new.position, new.created_at)
+      new.token_symbol, new.contract_address, new.decimals, new.amount, new.fee_symbol, new.fee_decimals, new.idempotency_key,
+      new.position, new.retry_of, new.created_at)
      is distinct from
      (old.client_id, old.wallet_id, old.account_id, old.asset_id, old.chain, old.transaction_type, old.from_address, old.to_address,
-      old.token_symbol, old.contract_address, old.decimals, old.amount, old.idempotency_key, old.position, old.created_at) then
+      old.token_symbol, old.contract_address, old.decimals, old.amount, old.fee_symbol, old.fee_decimals, old.idempotency_key,
+      old.position, old.retry_of, old.created_at) then
     raise exception 'what transaction % moves cannot change', new.tx_id using errcode = 'integrity_constraint_violation';
   end if;
   if old.signing_begun_at is not null and new.signing_begun_at is distinct from old.signing_begun_at then
@@ -398,20 +513,59 @@ begin
 end $$;
 create trigger transactions_event after insert or update on transactions for each row execute function write_event();
 
+-- A nonce is taken by a transfer whose signing has begun, for its own address and chain.
+create function guard_new_nonce() returns trigger language plpgsql as $$
+begin
+  if not exists (
+    select 1 from transactions t join accounts a on a.account_id = t.account_id
+     where t.tx_id = new.tx_id and t.chain = new.chain and a.address_key = new.address_key
+       and t.signing_begun_at is not null and t.ended_at is null
+  ) then
+    raise exception 'nonce % of % is taken only by a transfer of that address whose signing has begun', new.nonce, new.address_key
+      using errcode = 'integrity_constraint_violation';
+  end if;
+  return new;
+end $$;
+create trigger nonces_taken before insert on nonces for each row execute function guard_new_nonce();
+
 -- What was signed stays: bytes and hash of an attempt are written once.
 create function guard_attempt() returns trigger language plpgsql as $$
 begin
   if tg_op = 'DELETE' then
     raise exception 'attempts are kept' using errcode = 'integrity_constraint_violation';
   end if;
-  if (new.tx_id, new.attempt, new.chain, new.from_key, new.nonce, new.unsigned, new.fee_bound)
-       is distinct from (old.tx_id, old.attempt, old.chain, old.from_key, old.nonce, old.unsigned, old.fee_bound)
+  if (new.tx_id, new.attempt, new.kind, new.chain, new.from_key, new.nonce, new.unsigned, new.fee_bound)
+       is distinct from (old.tx_id, old.attempt, old.kind, old.chain, old.from_key, old.nonce, old.unsigned, old.fee_bound)
      or (old.signed is not null and (new.signed, new.tx_hash) is distinct from (old.signed, old.tx_hash)) then
     raise exception 'attempt % of % is written once', old.attempt, old.tx_id using errcode = 'integrity_constraint_violation';
   end if;
   return new;
 end $$;
 create trigger transfer_attempts_guard before update or delete on transfer_attempts for each row execute function guard_attempt();
+create trigger transfer_attempts_kept before truncate on transfer_attempts for each statement execute function refuse_change();
+
+-- A wallet's key and an account's address are written once: money was sent to them.
+create function guard_wallet() returns trigger language plpgsql as $$
+begin
+  if old.key_status = 'ACTIVE' and (new.key_status, new.key_id, new.public_key, new.chain_code)
+     is distinct from (old.key_status, old.key_id, old.public_key, old.chain_code) then
+    raise exception 'the key of wallet % is written once', new.wallet_id using errcode = 'integrity_constraint_violation';
+  end if;
+  if new.client_id <> old.client_id then
+    raise exception 'a wallet stays with its client' using errcode = 'integrity_constraint_violation';
+  end if;
+  return new;
+end $$;
+create trigger wallets_guard before update on wallets for each row execute function guard_wallet();
+create function guard_account() returns trigger language plpgsql as $$
+begin
+  if (new.account_id, new.wallet_id, new.client_id, new.family, new.address, new.address_key, new.derivation_path, new.address_index)
+     is distinct from (old.account_id, old.wallet_id, old.client_id, old.family, old.address, old.address_key, old.derivation_path, old.address_index) then
+    raise exception 'the address of account % is written once', new.account_id using errcode = 'integrity_constraint_violation';
+  end if;
+  return new;
+end $$;
+create trigger accounts_guard before update on accounts for each row execute function guard_account();
 `;
 
 export class Schema0001 implements MigrationInterface {

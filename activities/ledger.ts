@@ -1,0 +1,39 @@
+import { adapterOf, feesOf } from '../src/chains/families';
+import { createLogger } from '../src/platform/logging';
+import { screeningRules } from '../src/screening/rules';
+import { activateWallet } from '../src/transfers/steps/activate-wallet';
+import { markAttention } from '../src/transfers/steps/attention';
+import { beginSigning } from '../src/transfers/steps/begin-signing';
+import type { StepDependencies } from '../src/transfers/steps/dependencies';
+import { cancelTransfer, endTransfer } from '../src/transfers/steps/end';
+import { lockTransfer } from '../src/transfers/steps/lock';
+import { markSubmitted, recordSigned } from '../src/transfers/steps/record-signed';
+import { screenTransfer } from '../src/transfers/steps/screen';
+import { settleTransfer } from '../src/transfers/steps/settle';
+import type { LedgerActivities } from './types';
+
+/** Everything but the database and the registry has the production's own default. */
+export type LedgerActivityOptions = Pick<StepDependencies, 'database' | 'registry'> & Partial<StepDependencies>;
+
+/** The database steps of a transfer; errors are mapped by withMappedErrors where the worker is wired. */
+export function createLedgerActivities(options: LedgerActivityOptions): LedgerActivities {
+  const steps: StepDependencies = {
+    adapterOf,
+    feePolicyOf: feesOf,
+    screeningRules: screeningRules(options.database),
+    log: createLogger('ledger', 'error'),
+    ...options,
+  };
+  return {
+    lockTransfer: (request) => lockTransfer(steps, request),
+    screenTransfer: (input) => screenTransfer(steps, input),
+    endTransfer: (input) => endTransfer(steps, input),
+    cancelTransfer: (input) => cancelTransfer(steps, input),
+    beginSigning: (input) => beginSigning(steps, input),
+    recordSigned: (input) => recordSigned(steps, input),
+    markSubmitted: (input) => markSubmitted(steps, input),
+    settleTransfer: (input) => settleTransfer(steps, input),
+    markAttention: (input) => markAttention(steps, input),
+    activateWallet: (input) => activateWallet(steps, input),
+  };
+}

@@ -1,0 +1,31 @@
+#!/usr/bin/env node
+/* eslint-disable @typescript-eslint/no-require-imports -- plain CommonJS: it runs before anything is built */
+// Launcher of the operators' command line (src/main/cli). In development it finds the running stack by itself.
+const { existsSync, readFileSync } = require('node:fs');
+const path = require('node:path');
+
+const root = path.resolve(__dirname, '..');
+const entry = path.join(root, 'dist', 'src', 'main', 'cli', 'index.js');
+const stackFile = path.join(process.env.GATEWAY_DEV_DIR ?? path.join(root, '.dev'), 'stack.json');
+
+if (!process.env.DATABASE_URL && !process.env.DATABASE_URL_FILE && existsSync(stackFile)) useStack(JSON.parse(readFileSync(stackFile, 'utf8')));
+
+if (existsSync(entry)) {
+  require(entry);
+} else {
+  console.error('the command line is not built yet: run `npm run build`');
+  process.exitCode = 1;
+}
+
+/** What is set already stays as it is. */
+function useStack({ postgres, temporal, chains }) {
+  const found = {
+    GATEWAY_ENV: 'local',
+    DATABASE_URL: postgres.url,
+    TEMPORAL_ADDRESS: temporal.address,
+    TEMPORAL_NAMESPACE: temporal.namespace,
+    CHAINS: Object.keys(chains).join(','),
+  };
+  for (const [name, { rpc }] of Object.entries(chains)) found[`CHAIN_${name.toUpperCase()}_RPC_URLS`] = rpc;
+  for (const [name, value] of Object.entries(found)) process.env[name] ??= value;
+}

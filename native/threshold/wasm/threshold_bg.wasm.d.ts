@@ -1,0 +1,33 @@
+/* tslint:disable */
+/* eslint-disable */
+export const memory: WebAssembly.Memory;
+export const __wbg_keygensession_free: (a: number, b: number) => void;
+export const __wbg_signsession_free: (a: number, b: number) => void;
+export const keygensession_advance: (a: number) => [number, number, number];
+export const keygensession_chainCode: (a: number) => [number, number, number, number];
+export const keygensession_message: (a: number, b: number) => [number, number, number, number];
+export const keygensession_new: (a: number, b: number, c: number) => [number, number, number];
+export const keygensession_peers: (a: number) => [number, number];
+export const keygensession_publicKey: (a: number) => [number, number, number, number];
+export const keygensession_receive: (a: number, b: number, c: number, d: number) => [number, number];
+export const keygensession_rounds: (a: number) => number;
+export const keygensession_share: (a: number) => [number, number, number, number];
+export const keygensession_start: (a: number) => [number, number];
+export const on_load: () => void;
+export const signsession_advance: (a: number) => [number, number, number];
+export const signsession_message: (a: number, b: number) => [number, number, number, number];
+export const signsession_new: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number) => [number, number, number];
+export const signsession_peers: (a: number) => [number, number];
+export const signsession_receive: (a: number, b: number, c: number, d: number) => [number, number];
+export const signsession_recoveryId: (a: number) => [number, number, number];
+export const signsession_rounds: (a: number) => number;
+export const signsession_signature: (a: number) => [number, number, number, number];
+export const signsession_start: (a: number) => [number, number];
+export const __wbindgen_exn_store: (a: number) => void;
+export const __externref_table_alloc: () => number;
+export const __wbindgen_externrefs: WebAssembly.Table;
+export const __externref_table_dealloc: (a: number) => void;
+export const __wbindgen_free: (a: number, b: number, c: number) => void;
+export const __wbindgen_malloc: (a: number, b: number) => number;
+export const __wbindgen_realloc: (a: number, b: number, c: number, d: number) => number;
+export const __wbindgen_start: () => void;

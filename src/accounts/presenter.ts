@@ -1,0 +1,15 @@
+import type { AccountEntity } from './entity';
+import type { AccountView } from './schema';
+
+export const presentAccount = (account: AccountEntity): AccountView => ({
+  account_id: account.accountId,
+  wallet_id: account.walletId,
+  client_id: account.clientId,
+  address: account.address,
+  chain: account.chain,
+  network: account.network,
+  address_type: account.addressType,
+  status: account.status,
+  label: account.label,
+  created_at: account.createdAt.toISOString(),
+});

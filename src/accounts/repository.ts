@@ -1,0 +1,39 @@
+import type { DataSource, EntityManager } from 'typeorm';
+import type { ChainFamily } from '../chains/types';
+import type { Slice } from '../http/pagination';
+import { isUuid } from '../platform/ids';
+import { AccountEntity } from './entity';
+
+export interface AccountFilter {
+  walletId?: string;
+  chain?: string;
+}
+
+/** Accounts of one client at a time. */
+export class AccountRepository {
+  constructor(private readonly database: DataSource) {}
+
+  find(clientId: string, accountId: string, manager: EntityManager = this.database.manager): Promise<AccountEntity | null> {
+    return isUuid(accountId) ? manager.findOneBy(AccountEntity, { clientId, accountId }) : Promise.resolve(null);
+  }
+
+  findByAddress(clientId: string, family: ChainFamily, addressKey: string): Promise<AccountEntity | null> {
+    return this.database.manager.findOneBy(AccountEntity, { clientId, family, addressKey });
+  }
+
+  async list(clientId: string, { walletId, chain }: AccountFilter, { limit, offset }: Slice): Promise<[AccountEntity[], number]> {
+    if (walletId !== undefined && !isUuid(walletId)) return [[], 0];
+    return this.database.manager.findAndCount(AccountEntity, {
+      where: { clientId, ...(walletId !== undefined && { walletId }), ...(chain !== undefined && { chain }) },
+      order: { accountId: 'DESC' },
+      take: limit,
+      skip: offset,
+    });
+  }
+
+  /** The lowest index never used in a wallet; call it under the wallet's lock. */
+  async nextIndex(manager: EntityManager, walletId: string, family: ChainFamily): Promise<number> {
+    const last = await manager.maximum(AccountEntity, 'addressIndex', { walletId, family });
+    return last === null ? 0 : last + 1;
+  }
+}

@@ -1,0 +1,53 @@
+import Joi from 'joi';
+import { chainName, id, type PageQuery, pageFields, pageOf, reference, text, timestamp, view } from '../http/schemas';
+
+export interface CreateAccount {
+  wallet_id: string;
+  chain: string;
+  label?: string | null;
+}
+
+export const createAccount = Joi.object<CreateAccount, true>({
+  wallet_id: reference().required(),
+  chain: chainName().required(),
+  label: text(100).allow(null, ''),
+});
+
+export interface ListAccounts extends PageQuery {
+  wallet_id?: string;
+  chain?: string;
+}
+
+export const listAccounts = Joi.object<ListAccounts, true>({
+  ...pageFields,
+  wallet_id: Joi.string().description('Accounts of this wallet only'),
+  chain: chainName().description('Accounts created for this chain only'),
+});
+
+export interface AccountView {
+  account_id: string;
+  wallet_id: string;
+  client_id: string;
+  address: string;
+  chain: string;
+  network: string;
+  address_type: string;
+  status: string;
+  label: string | null;
+  created_at: string;
+}
+
+export const accountView = view<AccountView>('Account', {
+  account_id: id(),
+  wallet_id: id(),
+  client_id: id(),
+  address: Joi.string(),
+  chain: Joi.string(),
+  network: Joi.string(),
+  address_type: Joi.string().valid('INBOUND'),
+  status: Joi.string().valid('ACTIVE', 'INACTIVE'),
+  label: Joi.string().allow(null),
+  created_at: timestamp(),
+});
+
+export const accountPage = pageOf(accountView, 'AccountPage');

@@ -1,0 +1,82 @@
+import type { DataSource, EntityManager } from 'typeorm';
+import type { FamilyAdapter } from '../chains/adapter';
+import type { ChainRegistry } from '../chains/registry';
+import type { ChainDefinition, ChainFamily } from '../chains/types';
+import type { Creation } from '../http/context';
+import type { Slice } from '../http/pagination';
+import { inTransaction } from '../platform/database';
+import { GatewayError, invalidParameter, notFound } from '../platform/errors';
+import type { WalletEntity } from '../wallets/entity';
+import type { WalletRepository } from '../wallets/repository';
+import { deriveAddress } from './derivation';
+import { AccountEntity } from './entity';
+import type { AccountFilter, AccountRepository } from './repository';
+import type { CreateAccount } from './schema';
+
+export interface AccountServiceDependencies {
+  database: DataSource;
+  registry: ChainRegistry;
+  adapterOf: (family: ChainFamily) => FamilyAdapter;
+  wallets: WalletRepository;
+  accounts: AccountRepository;
+}
+
+export class AccountService {
+  constructor(private readonly deps: AccountServiceDependencies) {}
+
+  /**
+   * Creates an account with an address of its own.
+   * @throws GatewayError invalid_parameter (chain), not_found (wallet), wallet_not_active.
+   */
+  async create(clientId: string, { resourceId }: Creation, input: CreateAccount): Promise<AccountEntity> {
+    const chain = enabledChain(this.deps.registry, input.chain);
+    return inTransaction(this.deps.database, async (manager) => {
+      const wallet = await this.deps.wallets.findLocked(manager, clientId, input.wallet_id);
+      if (!wallet) throw notFound('wallet');
+      const earlier = await this.deps.accounts.find(clientId, resourceId, manager);
+      if (earlier) return earlier;
+      if (wallet.status !== 'ACTIVE' || wallet.keyStatus !== 'ACTIVE') throw new GatewayError('wallet_not_active', 'The wallet is not active');
+      await manager.insert(AccountEntity, await this.row(manager, wallet, chain, resourceId, input.label ?? null));
+      return manager.findOneByOrFail(AccountEntity, { accountId: resourceId });
+    });
+  }
+
+  private async row(manager: EntityManager, wallet: WalletEntity, chain: ChainDefinition, accountId: string, label: string | null) {
+    const addressIndex = await this.deps.accounts.nextIndex(manager, wallet.walletId, chain.family);
+    const { address, key, path } = deriveAddress(wallet, this.deps.adapterOf(chain.family), addressIndex);
+    return {
+      accountId,
+      walletId: wallet.walletId,
+      clientId: wallet.clientId,
+      family: chain.family,
+      chain: chain.name,
+      network: chain.network,
+      address,
+      addressKey: key,
+      derivationPath: path,
+      addressIndex,
+      addressType: 'INBOUND' as const,
+      status: 'ACTIVE' as const,
+      label,
+    };
+  }
+
+  async get(clientId: string, accountId: string): Promise<AccountEntity> {
+    const account = await this.deps.accounts.find(clientId, accountId);
+    if (!account) throw notFound('account');
+    return account;
+  }
+
+  /** @throws GatewayError invalid_parameter for a chain that is not enabled. */
+  async list(clientId: string, filter: AccountFilter, slice: Slice): Promise<[AccountEntity[], number]> {
+    if (filter.chain !== undefined) enabledChain(this.deps.registry, filter.chain);
+    return this.deps.accounts.list(clientId, filter, slice);
+  }
+}
+
+/** @throws GatewayError invalid_parameter naming `chain`. */
+export function enabledChain(registry: ChainRegistry, name: string): ChainDefinition {
+  const chain = registry.find(name);
+  if (!chain) throw invalidParameter('chain', 'is not the name of an enabled chain');
+  return chain;
+}

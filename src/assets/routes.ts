@@ -1,0 +1,69 @@
+import type { ChainRegistry } from '../chains/registry';
+import { callerOf, creationOf } from '../http/context';
+import { presentPage, sliceOf } from '../http/pagination';
+import { resourceId } from '../http/resource-id';
+import { locate } from '../http/router';
+import type { Route, Step } from '../http/steps';
+import { body, bodyOf, query, queryOf } from '../http/validate';
+import { presentAsset } from './presenter';
+import { addAsset, assetPage, assetView, listAssets } from './schema';
+import type { AssetService } from './service';
+
+const tag = 'Assets';
+
+export interface AssetRoutes {
+  assets: AssetService;
+  registry: ChainRegistry;
+  authenticate: Step;
+  idempotent: Step;
+}
+
+export function assetRoutes({ assets, registry, authenticate, idempotent }: AssetRoutes): Route[] {
+  return [
+    {
+      method: 'post',
+      path: '/assets',
+      id: 'addAsset',
+      tag,
+      summary: 'Add an asset to an account',
+      description: 'Contract, decimals and type come from the chain registry. What has already arrived shows at once.',
+      steps: [authenticate, body(addAsset), idempotent],
+      answer: { status: 201, description: 'Asset added', schema: assetView, location: true },
+      fails: ['asset_already_exists', 'account_not_active', 'not_found', 'unavailable'],
+      handle: async (ctx) => {
+        const asset = await assets.add(callerOf(ctx).clientId, creationOf(ctx), bodyOf(ctx, addAsset));
+        locate(ctx, `/assets/${asset.assetId}`);
+        ctx.body = presentAsset(asset, registry);
+      },
+    },
+    {
+      method: 'get',
+      path: '/assets',
+      id: 'listAssets',
+      tag,
+      summary: 'List assets, newest first',
+      description: 'Also lists a native coin that holds a balance without having been added.',
+      steps: [authenticate, query(listAssets)],
+      answer: { status: 200, description: 'One page', schema: assetPage },
+      fails: [],
+      handle: async (ctx) => {
+        const { account_id: accountId, ...page } = queryOf(ctx, listAssets);
+        const [rows, total] = await assets.list(callerOf(ctx).clientId, accountId, sliceOf(page));
+        ctx.body = presentPage(rows, total, page, (asset) => presentAsset(asset, registry));
+      },
+    },
+    {
+      method: 'get',
+      path: '/assets/:id',
+      id: 'getAsset',
+      tag,
+      summary: 'Read an asset',
+      steps: [authenticate],
+      answer: { status: 200, description: 'The asset', schema: assetView },
+      fails: ['not_found'],
+      handle: async (ctx) => {
+        ctx.body = presentAsset(await assets.get(callerOf(ctx).clientId, resourceId(ctx, 'id')), registry);
+      },
+    },
+  ];
+}

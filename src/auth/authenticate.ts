@@ -1,0 +1,18 @@
+import { GatewayError } from '../platform/errors';
+import { type Step, step } from '../http/steps';
+import type { KeyStatus } from './key-status';
+import type { AccessTokens } from './tokens';
+
+const maxTokenLength = 2_000;
+
+/** The step that makes a route private: sets `ctx.state.caller` from a valid token whose key still counts. */
+export function createAuthenticate(tokens: AccessTokens, keys: KeyStatus): Step {
+  return step({ authenticated: true, fails: ['unauthorized', 'unavailable'] }, async (ctx, next) => {
+    const token = /^Bearer +([\w.-]+) *$/i.exec(ctx.get('Authorization'))?.[1];
+    if (!token || token.length > maxTokenLength) throw new GatewayError('unauthorized', 'An access token is required: Authorization: Bearer <token>');
+    const caller = await tokens.verify(token);
+    if (!(await keys.isUsable(caller))) throw new GatewayError('unauthorized', 'The access token is invalid or has expired');
+    ctx.state.caller = caller;
+    return next();
+  });
+}

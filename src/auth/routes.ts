@@ -1,0 +1,34 @@
+import { type Route, type Step, step } from '../http/steps';
+import { presentToken } from './presenter';
+import { tokenView } from './schema';
+import type { AuthService } from './service';
+
+const credentials: Step = step(
+  {
+    headers: [
+      { name: 'X-API-Key', description: 'API key', required: true, schema: { type: 'string' } },
+      { name: 'X-API-Secret', description: 'Its secret', required: true, schema: { type: 'string' } },
+    ],
+  },
+  (_ctx, next) => next(),
+);
+
+export function authRoutes({ auth, ttlSeconds }: { auth: AuthService; ttlSeconds: number }): Route[] {
+  return [
+    {
+      method: 'post',
+      path: '/auth/token',
+      id: 'createToken',
+      tag: 'Authentication',
+      summary: 'Get an access token',
+      description: 'Ten failures a minute from one address or with one key are answered with 429. The body is not read.',
+      steps: [credentials],
+      answer: { status: 200, description: 'Access token', schema: tokenView },
+      fails: ['invalid_credentials', 'rate_limited', 'unavailable'],
+      handle: async (ctx) => {
+        const token = await auth.login({ apiKey: ctx.get('X-API-Key'), apiSecret: ctx.get('X-API-Secret'), address: ctx.ip });
+        ctx.body = presentToken(token, ttlSeconds);
+      },
+    },
+  ];
+}

@@ -1,0 +1,59 @@
+import { createHash } from 'node:crypto';
+import { isIPv6 } from 'node:net';
+import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterPostgres, type RateLimiterRes } from 'rate-limiter-flexible';
+import type { DataSource } from 'typeorm';
+import { GatewayError } from '../platform/errors';
+
+const failures = { points: 10, duration: 60 } as const;
+const table = 'login_failures';
+
+/**
+ * Failed logins: ten a minute from one address or with one API key. Counted in Postgres, so that all API processes
+ * count together, in memory while Postgres does not answer. Only failures count, and a right secret is refused for the
+ * address's failures alone: whoever knows a client's API key but not its secret cannot lock that client out.
+ */
+export class LoginThrottle {
+  private readonly limiters: { address: RateLimiterAbstract; key: RateLimiterAbstract };
+
+  constructor(database: DataSource) {
+    this.limiters = { address: limiter(database, 'address'), key: limiter(database, 'key') };
+  }
+
+  /** @throws GatewayError rate_limited when the address has failed too often. */
+  async assertAllowed(address: string): Promise<void> {
+    refuseAbove(await this.limiters.address.get(network(address)), failures.points - 1);
+  }
+
+  /** Counts a failure. @throws GatewayError rate_limited when it was one too many. */
+  async countFailure(address: string, apiKey: string): Promise<void> {
+    const [byAddress, byKey] = await Promise.all([
+      this.limiters.address.penalty(network(address)),
+      this.limiters.key.penalty(createHash('sha256').update(apiKey).digest('base64url')),
+    ]);
+    refuseAbove(byAddress, failures.points);
+    refuseAbove(byKey, failures.points);
+  }
+}
+
+function limiter(database: DataSource, keyPrefix: string): RateLimiterAbstract {
+  const memory = new RateLimiterMemory({ ...failures, keyPrefix });
+  // the table comes with the migrations: no DDL at run time
+  return new RateLimiterPostgres({ ...failures, keyPrefix, storeClient: database, storeType: 'typeorm', tableName: table, tableCreated: true, insuranceLimiter: memory });
+}
+
+function refuseAbove(result: RateLimiterRes | null, allowed: number): void {
+  if (!result || result.consumedPoints <= allowed) return;
+  const retryAfterSeconds = Math.max(1, Math.ceil(result.msBeforeNext / 1000));
+  throw new GatewayError('rate_limited', 'Too many failed logins: wait and try again', { retryAfterSeconds });
+}
+
+/** An IPv6 caller owns its whole /64, so that is what is counted. */
+function network(address: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
+  if (mapped || !isIPv6(address)) return mapped ?? address;
+  const [head = '', tail] = (address.split('%')[0] ?? '').split('::');
+  const groups = head.split(':').filter(Boolean);
+  const rest = tail === undefined ? [] : tail.split(':').filter(Boolean);
+  const all = [...groups, ...Array<string>(Math.max(0, 8 - groups.length - rest.length)).fill('0'), ...rest];
+  return `${all.slice(0, 4).map((group) => parseInt(group, 16).toString(16)).join(':')}::/64`;
+}

@@ -1,0 +1,48 @@
+import { readFileSync } from 'node:fs';
+import { ConfigError } from '../platform/config';
+
+const maxUrls = 8;
+
+export const rpcUrlsVariable = (chain: string): string => `CHAIN_${chain.toUpperCase()}_RPC_URLS`;
+
+/**
+ * RPC endpoints of the enabled chains from CHAIN_<NAME>_RPC_URLS (commas between them, the first that answers is used).
+ * Urls often carry an API key: NAME_FILE may name a file that holds the value, and no error repeats a url.
+ * @throws ConfigError naming the variable and what is wrong with it.
+ */
+export function readRpcUrls(chains: readonly string[], env: NodeJS.ProcessEnv = process.env): Map<string, string[]> {
+  return new Map(chains.map((chain) => [chain, urlsOf(chain, env)]));
+}
+
+function urlsOf(chain: string, env: NodeJS.ProcessEnv): string[] {
+  const name = rpcUrlsVariable(chain);
+  const urls = rawValue(name, env)
+    .split(',')
+    .map((url) => url.trim())
+    .filter(Boolean);
+  if (urls.length === 0) throw new ConfigError(`${name} is required: RPC urls of ${chain}, separated by commas`);
+  if (urls.length > maxUrls) throw new ConfigError(`${name} names more than ${maxUrls} urls`);
+  urls.forEach((url, index) => {
+    if (!isHttpUrl(url)) throw new ConfigError(`${name} is wrong: entry ${index + 1} is no http or https url`);
+  });
+  if (new Set(urls).size !== urls.length) throw new ConfigError(`${name} names a url twice`);
+  return urls;
+}
+
+function rawValue(name: string, env: NodeJS.ProcessEnv): string {
+  const file = env[`${name}_FILE`];
+  if (!file) return env[name] ?? '';
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    throw new ConfigError(`${name}_FILE cannot be read (${(error as NodeJS.ErrnoException).code ?? 'error'})`);
+  }
+}
+
+function isHttpUrl(text: string): boolean {
+  try {
+    return ['http:', 'https:'].includes(new URL(text).protocol);
+  } catch {
+    return false;
+  }
+}

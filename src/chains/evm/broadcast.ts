@@ -1,0 +1,62 @@
+import { keccak256 } from 'viem';
+import type { Hex } from '../../mpc/messages';
+import { NodeRefusal, type Call } from './rpc';
+import type { WireTransaction } from './wire';
+
+export type BroadcastOutcome = { outcome: 'accepted' } | { outcome: 'rejected'; reason: string };
+
+/**
+ * What nodes say, in the words of go-ethereum, Nethermind, Erigon, Besu, Reth, Anvil and the rollups' sequencers.
+ * `known` means it may be there already: the node is asked for the hash before the refusal is believed.
+ */
+const verdicts: { said: RegExp; reason: string; known?: boolean }[] = [
+  {
+    said: /already known|already imported|known transaction|alreadyknown|already in (the )?(mem|tx)?pool|already exists/i,
+    reason: 'already known',
+    known: true,
+  },
+  {
+    said: /nonce too low|nonce is too low|oldnonce|already been used|invalid nonce/i,
+    reason: 'nonce too low: another transaction has used it',
+    known: true,
+  },
+  {
+    said: /replacement transaction underpriced|could not replace|underpriced to replace|replacementnotallowed|replacement/i,
+    reason: 'replacement transaction underpriced',
+    known: true,
+  },
+  {
+    said: /underpriced|feetoolow|fee too low|below.*(base ?fee|minimum)|less than block base fee|gas price too low/i,
+    reason: 'transaction underpriced',
+    known: true,
+  },
+  { said: /insufficient funds|insufficient balance|upfront cost/i, reason: 'insufficient funds for value and gas' },
+  { said: /intrinsic gas|gas limit|exceeds block/i, reason: 'gas limit refused' },
+  { said: /nonce too high|nonce gap/i, reason: 'nonce too high' },
+  { said: /chain ?id|invalid sender|invalid signature/i, reason: 'signature or chain id refused' },
+];
+
+/**
+ * eth_sendRawTransaction, safe to repeat: bytes that a node has already are accepted. Reasons are words of ours: nodes
+ * repeat calldata in theirs.
+ * @throws what the call throws when the node did not answer: the outcome is then unknown and the same bytes are sent again.
+ */
+export async function broadcastTo(call: Call, bytes: Hex): Promise<BroadcastOutcome> {
+  try {
+    await call<Hex>('eth_sendRawTransaction', [bytes]);
+    return { outcome: 'accepted' };
+  } catch (error) {
+    if (!(error instanceof NodeRefusal)) throw error;
+    const verdict = verdicts.find(({ said }) => said.test(error.said));
+    // an internal error in unknown words says nothing about the transaction
+    if (!verdict && error.code === -32603) throw error;
+    if (verdict?.reason === 'already known') return { outcome: 'accepted' };
+    if (verdict?.known && (await isKnown(call, keccak256(bytes)))) return { outcome: 'accepted' };
+    if (!verdict && [-32005, -32601, -32002].includes(error.code)) throw error;
+    return { outcome: 'rejected', reason: verdict?.reason ?? `refused by the node (code ${error.code})` };
+  }
+}
+
+async function isKnown(call: Call, hash: Hex): Promise<boolean> {
+  return (await call<WireTransaction | null>('eth_getTransactionByHash', [hash])) !== null;
+}

@@ -1,0 +1,81 @@
+import type { Hex } from '../../mpc/messages';
+import type { FeePolicy } from '../adapter';
+import type { ChainDefinition, FeeLevels, TokenDefinition } from '../types';
+import { feesIn } from './adapter';
+
+/** Fees of one transaction; atomic units of the native coin per gas. EIP-1559 when the first two are given, else legacy. */
+export interface PlannedFees {
+  maxFeePerGas: bigint | null;
+  maxPriorityFeePerGas: bigint | null;
+  gasPrice: bigint | null;
+}
+
+export interface FamilyFees extends FeePolicy {
+  /** Fees of the next attempt: the levels of now, and for a replacement enough above `previous` (its unsigned bytes) for every node. */
+  plan(levels: FeeLevels, previous: Hex | null): PlannedFees;
+  /** Gas limit from an estimate, with margin; never below the attempt that is replaced. */
+  gasLimitFrom(estimate: bigint, previous: Hex | null): bigint;
+}
+
+/** Exactly what a plain value transfer to an account without code takes; more would only lock more. */
+const nativeGas = 21_000n;
+/** USDC behind its proxy and a first-time recipient take some 65,000. */
+const tokenGas = 100_000n;
+/** Room for replacements, as a factor on the highest fee of the first attempt: five of them at 12.5 % each. */
+const replacementHeadroom = 2n;
+/** The L1 price moves by an eighth a block at most; twice its estimate lasts for minutes of steep rise. */
+const l1Headroom = 2n;
+
+/** Nodes demand 10 % (go-ethereum, Nethermind) to 12.5 % (Erigon's pool, Polygon): the higher, rounded up. */
+const raised = (fee: bigint): bigint => (fee * 1125n + 999n) / 1000n;
+const max = (a: bigint, b: bigint): bigint => (a > b ? a : b);
+/** A legacy price or a tip of nothing could never be raised by a percentage. */
+const atLeastOne = (fee: bigint): bigint => max(fee, 1n);
+
+/** Most that one unit of gas can cost. */
+const highest = ({ maxFeePerGas, gasPrice }: PlannedFees): bigint => maxFeePerGas ?? gasPrice ?? 0n;
+
+/** The fee cap survives six full blocks in a row (EIP-1559 raises the base fee by at most an eighth a block: 1.125^6 ≈ 2). */
+function current({ baseFee, priorityFee, gasPrice }: FeeLevels): PlannedFees {
+  if (baseFee === null)
+    return { maxFeePerGas: null, maxPriorityFeePerGas: null, gasPrice: atLeastOne(gasPrice + gasPrice / 10n) };
+  const tip = atLeastOne(priorityFee ?? max(gasPrice - baseFee, 0n));
+  return { maxFeePerGas: 2n * baseFee + tip, maxPriorityFeePerGas: tip, gasPrice: null };
+}
+
+function plan(levels: FeeLevels, previous: Hex | null): PlannedFees {
+  const now = current(levels);
+  if (previous === null) return now;
+  const before = feesIn(previous);
+  // A node compares cap with cap and tip with tip; a legacy price counts as both (EIP-1559). The kind of the first
+  // attempt is kept, so that a node that stopped reporting base fees does not change what is compared.
+  if (before.gasPrice !== null) {
+    return { maxFeePerGas: null, maxPriorityFeePerGas: null, gasPrice: max(highest(now), raised(before.gasPrice)) };
+  }
+  const tip = max(now.maxPriorityFeePerGas ?? 1n, raised(before.maxPriorityFeePerGas ?? 0n));
+  const cap = max(highest(now), raised(highest(before)));
+  return { maxFeePerGas: max(cap, tip), maxPriorityFeePerGas: tip, gasPrice: null };
+}
+
+function bound(chain: ChainDefinition, token: TokenDefinition, levels: FeeLevels): bigint {
+  const gas = gasLimit(token) + BigInt(chain.gasOverhead ?? 0);
+  return gas * highest(current(levels)) * replacementHeadroom + levels.l1DataFee * l1Headroom;
+}
+
+function gasLimit(token: TokenDefinition): bigint {
+  return token.contract === null ? nativeGas : tokenGas;
+}
+
+/** A plain transfer costs the same whatever happens; anything else may meet other storage when it is executed. */
+function gasLimitFrom(estimate: bigint, previous: Hex | null): bigint {
+  const limit = estimate <= nativeGas ? nativeGas : estimate + estimate / 4n;
+  return previous === null ? limit : max(limit, feesIn(previous).gasLimit);
+}
+
+/** Fees of EVM chains: EIP-1559 with twice the base fee as cap, legacy prices (EIP-155) where blocks have no base fee. */
+export const evmFees: FamilyFees = {
+  gasLimit,
+  bound,
+  plan,
+  gasLimitFrom,
+};

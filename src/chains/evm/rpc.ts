@@ -1,0 +1,153 @@
+import { createPublicClient, http, type PublicClient } from 'viem';
+import { ConfigError } from '../../platform/config';
+import { GatewayError } from '../../platform/errors';
+import { rpcUrlsVariable } from '../config';
+import type { ChainDefinition } from '../types';
+
+const timeoutMs = 5_000;
+const retries = 1;
+const retryDelayMs = 150;
+/** Calls joined into one HTTP request; public endpoints refuse more. */
+const batchSize = 50;
+/** 50 full blocks of a busy chain are some 30 MB. */
+const maxResponseBytes = 64 * 1024 * 1024;
+
+/** An answer of the node itself (JSON-RPC error): the connection works, the request was refused. */
+export class NodeRefusal extends Error {
+  override readonly name = 'NodeRefusal';
+  constructor(
+    readonly code: number,
+    /** The node's words: never shown to clients nor put into errors, since nodes repeat calldata and urls in them. */
+    readonly said: string,
+  ) {
+    super(`the node refused with code ${code}`);
+  }
+}
+
+/** Untyped JSON-RPC: blocks of seven chains differ in fields that a strict formatter would trip over. */
+export type Call = <T>(method: string, params: unknown[]) => Promise<T>;
+
+/** One RPC endpoint, whose chain id is checked before it is believed anything. */
+class Endpoint {
+  private readonly client: PublicClient;
+  private identified: Promise<void> | undefined;
+  readonly facts = new Map<string, unknown>();
+
+  constructor(
+    private readonly chain: ChainDefinition,
+    url: string,
+    private readonly position: number,
+  ) {
+    const transport = http(url, {
+      batch: { batchSize, wait: 0 },
+      timeout: timeoutMs,
+      retryCount: retries,
+      retryDelay: retryDelayMs,
+      maxResponseBodySize: maxResponseBytes,
+    });
+    this.client = createPublicClient({ transport });
+  }
+
+  readonly call: Call = async <T>(method: string, params: unknown[]): Promise<T> => {
+    try {
+      return await this.client.request({ method, params } as never);
+    } catch (error) {
+      throw withoutSecrets(error);
+    }
+  };
+
+  /** @throws ConfigError when it serves another chain; the failure of the call when it does not answer. */
+  identify(): Promise<void> {
+    this.identified ??= this.checkIdentity().catch((error: unknown) => {
+      this.identified = undefined;
+      throw error;
+    });
+    return this.identified;
+  }
+
+  private async checkIdentity(): Promise<void> {
+    const chainId = Number(await this.call<string>('eth_chainId', []));
+    const where = `${rpcUrlsVariable(this.chain.name)} entry ${this.position}`;
+    if (chainId !== this.chain.chainId)
+      throw new ConfigError(
+        `${where} serves chain id ${chainId}, ${this.chain.name} (${this.chain.network}) has ${this.chain.chainId}`,
+      );
+    if (this.chain.network !== 'local') return;
+    // Local chains carry production's ids: without this a local gateway could be pointed at real money.
+    const version = await this.call<string>('web3_clientVersion', []);
+    if (!/anvil|hardhat/i.test(version)) throw new ConfigError(`${where} is no development node, and the environment is local`);
+  }
+}
+
+/** viem's code for failures that are no JSON-RPC answer. */
+const viemUnknownCode = -1;
+
+/** Strips what viem puts into messages (url with its key, request body with calldata). */
+function withoutSecrets(error: unknown): Error {
+  const { name, status } = (error ?? {}) as { name?: string; status?: number };
+  for (
+    let cause = error as { cause?: unknown } | undefined, depth = 0;
+    cause && depth < 5;
+    cause = cause.cause as typeof cause, depth += 1
+  ) {
+    const { code, details } = cause as { code?: unknown; details?: unknown };
+    if (typeof code === 'number' && code !== viemUnknownCode)
+      return new NodeRefusal(code, typeof details === 'string' ? details.slice(0, 500) : '');
+  }
+  return new Error(`${name ?? 'error'}${status ? ` (HTTP ${status})` : ''}`);
+}
+
+/** JSON-RPC codes by which an endpoint says "not I", not "not this": another one may well answer. */
+const endpointTroubles = new Set([-32005, -32601, -32603, -32002, -32097, 429]);
+
+/**
+ * The endpoints of one chain. A piece of work runs wholly against one of them, so that what is concluded from several
+ * answers is concluded from one node's view; if the endpoint fails the work starts again at the next.
+ */
+export class Endpoints {
+  private readonly endpoints: Endpoint[];
+  private preferred = 0;
+
+  constructor(
+    private readonly chain: ChainDefinition,
+    urls: readonly string[],
+  ) {
+    this.endpoints = urls.map((url, index) => new Endpoint(chain, url, index + 1));
+  }
+
+  /**
+   * `work` gets the endpoint's call function and a place to remember what it has learnt of the node (such as "knows no
+   * trace_block"). A NodeRefusal thrown by work is passed on unless its code is an endpoint's trouble.
+   * @throws GatewayError chain_unavailable when no endpoint did the work.
+   */
+  async run<T>(work: (call: Call, facts: Map<string, unknown>) => Promise<T>): Promise<T> {
+    const reasons: string[] = [];
+    for (let step = 0; step < this.endpoints.length; step += 1) {
+      const index = (this.preferred + step) % this.endpoints.length;
+      const endpoint = this.endpoints[index] as Endpoint;
+      try {
+        await endpoint.identify();
+        const result = await work(endpoint.call, endpoint.facts);
+        this.preferred = index;
+        return result;
+      } catch (error) {
+        if (error instanceof GatewayError) throw error;
+        if (error instanceof NodeRefusal && !endpointTroubles.has(error.code)) throw error;
+        reasons.push(`endpoint ${index + 1}: ${error instanceof Error ? error.message : 'failed'}`);
+      }
+    }
+    throw unavailable(this.chain, 'no RPC endpoint answered', new Error(reasons.join('; ')));
+  }
+
+  /** @throws ConfigError for the first endpoint that serves another chain; one that does not answer is checked before its first use. */
+  async verify(): Promise<void> {
+    const results = await Promise.allSettled(this.endpoints.map((endpoint) => endpoint.identify()));
+    for (const result of results) {
+      if (result.status === 'rejected' && result.reason instanceof ConfigError) throw result.reason;
+    }
+  }
+}
+
+export function unavailable(chain: ChainDefinition, what: string, cause?: Error): GatewayError {
+  return new GatewayError('chain_unavailable', `${chain.name}: ${what}`, cause ? { cause } : {});
+}

@@ -1,0 +1,237 @@
+import { getAddress, hexToBytes, keccak256 } from 'viem';
+import type { Hex } from '../../mpc/messages';
+import type { BlockScan } from '../adapter';
+import type { ChainDefinition, DepositFound } from '../types';
+import { NodeRefusal, unavailable, type Call } from './rpc';
+import { quantity, transferEvent, transferTopic, type WireBlock, type WireLog, type WireReceipt, type WireTrace } from './wire';
+
+export type IsOurs = (addressKeys: string[]) => Promise<Set<string>>;
+
+/** Positions of value that came through a contract's internal call; logs of a receipt never get there. */
+const internalPositions = 1_000_000;
+
+interface Candidate {
+  block: WireBlock;
+  txHash: Hex;
+  fromKey: string;
+  toKey: string;
+  tokenContract: string | null;
+  amount: bigint;
+  /** null: to be read from the receipt (place of the log). */
+  position: number | null;
+  logIndex: Hex | null;
+}
+
+/**
+ * Blocks from..to with the deposits in them, seen by one node: fewer blocks when the node does not have them all yet.
+ * Native value arriving by an internal call of a contract stands in no block; it is found where the node offers
+ * trace_block and missed where it does not (`facts` remembers which). Validator withdrawals and fee recipients' income,
+ * which no transaction carries, are not found.
+ * @throws GatewayError chain_unavailable when the chain reorganised meanwhile: ask again.
+ */
+export async function scanBlocks(
+  call: Call,
+  chain: ChainDefinition,
+  range: { from: number; to: number },
+  isOurs: IsOurs,
+  facts: Map<string, unknown>,
+): Promise<BlockScan[]> {
+  const blocks = await blocksOf(call, range);
+  const tip = blocks.at(-1);
+  if (!tip) return [];
+  const [logs, traces] = await Promise.all([logsOf(call, chain, blocks), tracesOf(call, blocks, facts)]);
+  // Logs were asked by number: they are of these blocks only if the last one still is what it was.
+  const again = await call<WireBlock | null>('eth_getBlockByNumber', [tip.number, false]);
+  if (again?.hash !== tip.hash) throw unavailable(chain, 'the chain reorganised during a scan');
+
+  const candidates = [...nativeCandidates(blocks), ...tokenCandidates(chain, blocks, logs), ...traces];
+  const ours = await isOurs([...new Set(candidates.map(({ toKey }) => toKey))]);
+  const deposits = await confirmed(
+    call,
+    chain,
+    candidates.filter(({ toKey }) => ours.has(toKey)),
+  );
+  return blocks.map((block) => ({
+    number: Number(block.number),
+    hash: block.hash,
+    parentHash: block.parentHash,
+    transactionHashes: block.transactions.map(({ hash }) => hash),
+    deposits: deposits.filter(({ blockHash }) => blockHash === block.hash),
+  }));
+}
+
+/** The blocks in a row from `from`, up to the first that is missing or does not follow its predecessor. */
+async function blocksOf(call: Call, { from, to }: { from: number; to: number }): Promise<WireBlock[]> {
+  const numbers = Array.from({ length: to - from + 1 }, (_, index) => from + index);
+  const answers = await Promise.all(
+    numbers.map((number) => call<WireBlock | null>('eth_getBlockByNumber', [quantity(number), true])),
+  );
+  const blocks: WireBlock[] = [];
+  for (const block of answers) {
+    const previous = blocks.at(-1);
+    if (!block || (previous && block.parentHash !== previous.hash)) break;
+    blocks.push(block);
+  }
+  return blocks;
+}
+
+/**
+ * Transfer events of the registered tokens: one eth_getLogs for the range. A node may answer with nothing for a block it
+ * has but has not indexed; a block whose bloom filter speaks of such an event is therefore asked again, by its hash.
+ */
+async function logsOf(call: Call, chain: ChainDefinition, blocks: WireBlock[]): Promise<WireLog[]> {
+  const address = chain.tokens.map(({ contract }) => contract as string);
+  if (address.length === 0) return [];
+  const [first, last] = [blocks[0] as WireBlock, blocks.at(-1) as WireBlock];
+  const logs = await call<WireLog[]>('eth_getLogs', [
+    { address, topics: [transferTopic], fromBlock: first.number, toBlock: last.number },
+  ]);
+  const seen = new Set(logs.map(({ blockHash }) => blockHash));
+  const doubtful = blocks.filter(({ hash, logsBloom }) => !seen.has(hash) && mayHold(logsBloom, address));
+  const more = await Promise.all(
+    doubtful.map(({ hash }) => call<WireLog[]>('eth_getLogs', [{ address, topics: [transferTopic], blockHash: hash }])),
+  );
+  return [...logs, ...more.flat()];
+}
+
+function mayHold(bloom: Hex | undefined, contracts: string[]): boolean {
+  return (
+    bloom !== undefined &&
+    inBloom(bloom, transferTopic) &&
+    contracts.some((contract) => inBloom(bloom, contract.toLowerCase() as Hex))
+  );
+}
+
+/** Membership in a 2048-bit log bloom: three 11-bit indexes from the hash (yellow paper, 4.4.1). */
+function inBloom(bloom: Hex, item: Hex): boolean {
+  const bits = hexToBytes(bloom);
+  const hash = keccak256(hexToBytes(item), 'bytes');
+  return [0, 2, 4].every((at) => {
+    const bit = (((hash[at] as number) << 8) | (hash[at + 1] as number)) & 2047;
+    return ((bits[255 - (bit >> 3)] as number) & (1 << (bit & 7))) !== 0;
+  });
+}
+
+function nativeCandidates(blocks: WireBlock[]): Candidate[] {
+  return blocks.flatMap((block) =>
+    block.transactions
+      .filter(({ to, value }) => to !== null && BigInt(value) > 0n)
+      .map(({ hash, from, to, value }) => ({
+        block,
+        txHash: hash,
+        fromKey: from.toLowerCase(),
+        toKey: (to as Hex).toLowerCase(),
+        tokenContract: null,
+        amount: BigInt(value),
+        position: 0,
+        logIndex: null,
+      }))
+      .filter(isMovement),
+  );
+}
+
+function tokenCandidates(chain: ChainDefinition, blocks: WireBlock[], logs: WireLog[]): Candidate[] {
+  const byHash = new Map(blocks.map((block) => [block.hash, block]));
+  const contracts = new Map(chain.tokens.map(({ contract }) => [(contract as string).toLowerCase(), contract]));
+  return logs.flatMap((log) => {
+    const event = transferEvent(log);
+    const block = byHash.get(log.blockHash);
+    const tokenContract = event && contracts.get(event.contractKey);
+    if (!event || !block || !tokenContract) return [];
+    const candidate: Candidate = {
+      block,
+      txHash: log.transactionHash,
+      ...event,
+      tokenContract,
+      position: null,
+      logIndex: log.logIndex,
+    };
+    return isMovement(candidate) ? [candidate] : [];
+  });
+}
+
+/** Sums of nothing and transfers to oneself move no money. */
+const isMovement = ({ amount, fromKey, toKey }: Pick<Candidate, 'amount' | 'fromKey' | 'toKey'>): boolean =>
+  amount > 0n && fromKey !== toKey;
+
+async function tracesOf(call: Call, blocks: WireBlock[], facts: Map<string, unknown>): Promise<Candidate[]> {
+  if (facts.get('trace_block') === false) return [];
+  try {
+    const traces = await Promise.all(blocks.map((block) => call<WireTrace[] | null>('trace_block', [block.number])));
+    facts.set('trace_block', true);
+    return traces.flatMap((list, index) => internalCandidates(blocks[index] as WireBlock, list ?? []));
+  } catch (error) {
+    // once it has answered, silence is trouble and not a missing method: a deposit would be lost for good
+    if (!(error instanceof NodeRefusal) || facts.get('trace_block') === true) throw error;
+    facts.set('trace_block', false);
+    return [];
+  }
+}
+
+function internalCandidates(block: WireBlock, traces: WireTrace[]): Candidate[] {
+  const byTransaction = new Map<Hex, WireTrace[]>();
+  for (const trace of traces) {
+    if (trace.transactionHash)
+      byTransaction.set(trace.transactionHash, [...(byTransaction.get(trace.transactionHash) ?? []), trace]);
+  }
+  return [...byTransaction].flatMap(([txHash, list]) => {
+    const failed = list.filter(({ error }) => error).map(({ traceAddress }) => traceAddress);
+    const undone = (address: number[]) => failed.some((prefix) => prefix.every((step, depth) => address[depth] === step));
+    return list.flatMap((trace, index) => {
+      const moved = valueMoved(trace);
+      if (!moved || trace.traceAddress.length === 0 || undone(trace.traceAddress)) return [];
+      const candidate: Candidate = {
+        block,
+        txHash,
+        ...moved,
+        tokenContract: null,
+        position: internalPositions + index,
+        logIndex: null,
+      };
+      return isMovement(candidate) ? [candidate] : [];
+    });
+  });
+}
+
+function valueMoved({ type, action }: WireTrace): Pick<Candidate, 'fromKey' | 'toKey' | 'amount'> | null {
+  if (type === 'call' && action.callType === 'call' && action.from && action.to) {
+    return { fromKey: action.from.toLowerCase(), toKey: action.to.toLowerCase(), amount: BigInt(action.value ?? '0x0') };
+  }
+  if (type === 'suicide' && action.address && action.refundAddress) {
+    return {
+      fromKey: action.address.toLowerCase(),
+      toKey: action.refundAddress.toLowerCase(),
+      amount: BigInt(action.balance ?? '0x0'),
+    };
+  }
+  return null;
+}
+
+/** Reads the receipts of the candidates: only what succeeded counts, and a log's place is the one within its receipt. */
+async function confirmed(call: Call, chain: ChainDefinition, candidates: Candidate[]): Promise<DepositFound[]> {
+  const hashes = [...new Set(candidates.map(({ txHash }) => txHash))];
+  const receipts = new Map(
+    await Promise.all(
+      hashes.map(async (hash) => [hash, await call<WireReceipt | null>('eth_getTransactionReceipt', [hash])] as const),
+    ),
+  );
+  return candidates.flatMap((candidate) => {
+    const receipt = receipts.get(candidate.txHash);
+    if (receipt?.blockHash !== candidate.block.hash) throw unavailable(chain, 'a receipt of a scanned block is missing');
+    if (receipt.status !== '0x1') return [];
+    const place = candidate.position ?? receipt.logs.findIndex(({ logIndex }) => logIndex === candidate.logIndex) + 1;
+    if (candidate.position === null && place === 0) throw unavailable(chain, 'a receipt lacks a log that its block has');
+    return [
+      {
+        txHash: candidate.txHash,
+        position: place,
+        blockNumber: Number(candidate.block.number),
+        blockHash: candidate.block.hash,
+        fromAddress: getAddress(candidate.fromKey),
+        toAddress: getAddress(candidate.toKey),
+        tokenContract: candidate.tokenContract,
+        amount: candidate.amount,
+      },
+    ];
+  });
+}

@@ -1,0 +1,17 @@
+import type { FamilyAdapter } from './adapter';
+import { evmAdapter } from './evm/adapter';
+import { evmFees, type FamilyFees } from './evm/fees';
+import type { ChainFamily } from './types';
+
+const adapters: Record<ChainFamily, FamilyAdapter> = { evm: evmAdapter };
+const fees: Record<ChainFamily, FamilyFees> = { evm: evmFees };
+
+/** Pure functions of a family. */
+export function adapterOf(family: ChainFamily): FamilyAdapter {
+  return adapters[family];
+}
+
+/** How a family bounds and sets network fees. */
+export function feesOf(family: ChainFamily): FamilyFees {
+  return fees[family];
+}

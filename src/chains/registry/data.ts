@@ -1,0 +1,241 @@
+import type { AssetType, ChainDefinition, GatewayEnvironment, TokenDefinition } from '../types';
+import { localTokenAddresses } from './local-tokens';
+
+/**
+ * The chains of every environment. Each contract stands beside the text it was read in; a token whose address could not
+ * be read in a text of its issuer, of the chain or of the chain's bridge is left out rather than guessed.
+ *
+ * Sources, named by the letters below:
+ *  [C]  Circle, "USDC Contract Addresses", developers.circle.com/stablecoins/usdc-contract-addresses (mainnet and testnet
+ *       tables), read through copies that cite it (tristeroresearch/chainconfig usdc.mjs; Interlace, "USDC on Testing
+ *       Networks") and compared with each other
+ *  [T]  Tether, "Supported Protocols and Integration Guidelines", tether.to/en/supported-protocols
+ *  [T0] USD₮0, "Deployments", docs.usdt0.to/technical-documentation/deployments: the contracts Tether's omnichain USDT took over
+ *  [O]  Superchain Token List, ethereum-optimism/ethereum-optimism.github.io, data/USDC and data/USDT
+ *  [P]  Polygon token lists, maticnetwork/polygon-token-list: polygonPopular.json and crossChain/bsc.json
+ *  [B]  BNB Chain, bnb-chain/opbnb-bridge-tokens, opbnb.tokenlist.json (l1Address)
+ */
+
+const native = (symbol: string, name: string): TokenDefinition => ({
+  symbol,
+  name,
+  decimals: 18,
+  assetType: 'NATIVE',
+  contract: null,
+});
+const ether = native('ETH', 'Ether');
+const bnb = native('BNB', 'BNB');
+/** The coin is called POL since September 2024; the API's symbol for it is MATIC. */
+const matic = native('MATIC', 'Polygon Ecosystem Token');
+const avax = native('AVAX', 'Avalanche');
+
+function token(
+  symbol: 'USDC' | 'USDT',
+  contract: string,
+  { decimals = 6, assetType = 'ERC20' }: { decimals?: number; assetType?: AssetType } = {},
+): TokenDefinition {
+  return { symbol, name: symbol === 'USDC' ? 'USD Coin' : 'Tether USD', decimals, assetType, contract };
+}
+
+const minute = 60_000;
+
+/**
+ * What a chain is, whatever the environment. Confirmations and finality are depths in blocks, inclusion being depth 1.
+ * A depth has two jobs: confirmations bound the loss by an ordinary reorg, finality is where watching stops.
+ */
+const common = {
+  /** 12 blocks are the customary depth (2.4 minutes); finality takes two epochs, up to three when votes are late: 96 slots. */
+  ethereum: {
+    native: ether,
+    confirmations: 12,
+    finalityDepth: 96,
+    blockTimeMs: 12_000,
+    l1DataFee: false,
+    stuckAfterMs: 3 * minute,
+  },
+  /** Fast finality (BEP-126) is two blocks when validators vote; without votes 2/3 of 21 validators × 1 turn: 15, finality three rounds. */
+  bsc: { native: bnb, confirmations: 15, finalityDepth: 64, blockTimeMs: 750, l1DataFee: false, stuckAfterMs: minute },
+  /** Milestones finalise within seconds, but reorgs over a hundred blocks long have happened (February 2023, 157): finality beyond that. */
+  polygon: {
+    native: matic,
+    confirmations: 64,
+    finalityDepth: 256,
+    blockTimeMs: 2_000,
+    l1DataFee: false,
+    stuckAfterMs: 2 * minute,
+  },
+  /**
+   * The sequencer's order stands unless it fails before posting; 20 blocks are 5 s. Final with the batch on a finalised L1
+   * block, some 20 minutes: 4,800 blocks. Estimates contain the L1 data cost in gas units: hence the overhead.
+   */
+  arbitrum: {
+    native: ether,
+    confirmations: 20,
+    finalityDepth: 4_800,
+    blockTimeMs: 250,
+    l1DataFee: false,
+    stuckAfterMs: minute,
+    gasOverhead: 200_000,
+  },
+  /** Unsafe heads of the one sequencer have been lost for a few blocks; 10 are 20 s. Final with the L1, some 20 minutes: 600. */
+  optimism: { native: ether, confirmations: 10, finalityDepth: 600, blockTimeMs: 2_000, l1DataFee: true, stuckAfterMs: minute },
+  /** Snowman accepts a block for good within two seconds; the rest is for nodes that lag behind each other. */
+  avalanche: { native: avax, confirmations: 6, finalityDepth: 12, blockTimeMs: 1_500, l1DataFee: false, stuckAfterMs: minute },
+  /** As optimism: the same stack. */
+  base: { native: ether, confirmations: 10, finalityDepth: 600, blockTimeMs: 2_000, l1DataFee: true, stuckAfterMs: minute },
+} as const satisfies Record<string, Partial<ChainDefinition>>;
+
+type ChainName = keyof typeof common;
+interface Deployment {
+  network: string;
+  chainId: number;
+  explorer: string;
+  tokens: TokenDefinition[];
+}
+
+const production: Record<ChainName, Deployment> = {
+  ethereum: {
+    network: 'mainnet',
+    chainId: 1,
+    explorer: 'https://etherscan.io',
+    tokens: [
+      token('USDC', '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48'), // [C] [O]
+      token('USDT', '0xdAC17F958D2ee523a2206206994597C13D831ec7'), // [T] [O]
+    ],
+  },
+  bsc: {
+    network: 'mainnet',
+    chainId: 56,
+    explorer: 'https://bscscan.com',
+    // Neither Circle nor Tether issues here: both are Binance-Peg tokens of the chain's own bridge, with 18 decimals.
+    tokens: [
+      token('USDC', '0x8AC76a51cc950d9822D68b83fE1Ad97B32Cd580d', { decimals: 18, assetType: 'BEP20' }), // [P]
+      token('USDT', '0x55d398326f99059fF775485246999027B3197955', { decimals: 18, assetType: 'BEP20' }), // [B] [P]
+    ],
+  },
+  polygon: {
+    network: 'mainnet',
+    chainId: 137,
+    explorer: 'https://polygonscan.com',
+    tokens: [
+      token('USDC', '0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359'), // [C]; not the bridged USDC.e, 0x2791…4174
+      token('USDT', '0xc2132D05D31c914a87C6611C10748AEb04B58e8F'), // [P] [T0]: the PoS bridge's token, now USD₮0
+    ],
+  },
+  arbitrum: {
+    network: 'mainnet',
+    chainId: 42_161,
+    explorer: 'https://arbiscan.io',
+    tokens: [
+      token('USDC', '0xaf88d065e77c8cC2239327C5EDb3A432268e5831'), // [C]; not the bridged USDC.e, 0xFF97…5CC8
+      token('USDT', '0xFd086bC7CD5C481DCC9C85ebE478A1C0b69FCbb9'), // [T0]
+    ],
+  },
+  optimism: {
+    network: 'mainnet',
+    chainId: 10,
+    explorer: 'https://optimistic.etherscan.io',
+    tokens: [
+      token('USDC', '0x0b2C639c533813f4Aa9D7837CAf62653d097Ff85'), // [C] [O]; not the bridged USDC.e, 0x7F5c…1607
+      // The bridge's contract. USD₮0 has another one here (0x01bF…1071 in [T0]): two contracts cannot share a symbol,
+      // and money sent as USD₮0 is not credited.
+      token('USDT', '0x94b008aA00579c1307B0EF2c499aD98a8ce58e58'), // [O]
+    ],
+  },
+  avalanche: {
+    network: 'mainnet',
+    chainId: 43_114,
+    explorer: 'https://snowtrace.io',
+    tokens: [
+      token('USDC', '0xB97EF9Ef8734C71904D8002F8b6Bc66Dd9c48a6E'), // [C]; not the bridged USDC.e
+      token('USDT', '0x9702230A8Ea53601f5cD2dc00fDBc13d4dF4A8c7'), // [T]; not the bridged USDT.e
+    ],
+  },
+  base: {
+    network: 'mainnet',
+    chainId: 8_453,
+    explorer: 'https://basescan.org',
+    // No USDT: Tether does not issue on Base, and the copy of the bridge's list [O] that could be read has none there.
+    tokens: [token('USDC', '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913')], // [C] [O]
+  },
+};
+
+/** Official testnets. Tether publishes no test tokens, Circle none on BNB Chain. */
+const sandbox: Record<ChainName, Deployment> = {
+  ethereum: {
+    network: 'sepolia',
+    chainId: 11_155_111,
+    explorer: 'https://sepolia.etherscan.io',
+    tokens: [token('USDC', '0x1c7D4B196Cb0C7B01d743Fbc6116a902379C7238')], // [C]
+  },
+  bsc: { network: 'testnet', chainId: 97, explorer: 'https://testnet.bscscan.com', tokens: [] },
+  polygon: {
+    network: 'amoy',
+    chainId: 80_002,
+    explorer: 'https://amoy.polygonscan.com',
+    tokens: [token('USDC', '0x41E94Eb019C0762f9Bfcf9Fb1E58725BfB0e7582')], // [C]
+  },
+  arbitrum: {
+    network: 'sepolia',
+    chainId: 421_614,
+    explorer: 'https://sepolia.arbiscan.io',
+    tokens: [token('USDC', '0x75faf114eafb1BDbe2F0316DF893fd58CE46AA4d')], // [C]
+  },
+  optimism: {
+    network: 'sepolia',
+    chainId: 11_155_420,
+    explorer: 'https://sepolia-optimism.etherscan.io',
+    tokens: [token('USDC', '0x5fd84259d66Cd46123540766Be93DFE6D43130D7')], // [C]
+  },
+  avalanche: {
+    network: 'fuji',
+    chainId: 43_113,
+    explorer: 'https://testnet.snowtrace.io',
+    tokens: [token('USDC', '0x5425890298aed601595a70AB815c96711a31Bc65')], // [C]
+  },
+  base: {
+    network: 'sepolia',
+    chainId: 84_532,
+    explorer: 'https://sepolia.basescan.org',
+    tokens: [token('USDC', '0x036CbD53842c5426634e7929541eC2318f3dCF7e')], // [C]
+  },
+};
+
+function define(name: ChainName, { network, chainId, explorer, tokens }: Deployment): ChainDefinition {
+  return {
+    name,
+    family: 'evm',
+    network,
+    caip2: `eip155:${chainId}`,
+    chainId,
+    ...common[name],
+    tokens,
+    explorerTx: `${explorer}/tx/{hash}`,
+  };
+}
+
+/** Development chains: production's ids on nodes of one's own, one-second blocks and shallow depths, test tokens. */
+function local(name: ChainName): ChainDefinition {
+  const assetType: AssetType = name === 'bsc' ? 'BEP20' : 'ERC20';
+  const tokens = [token('USDC', localTokenAddresses.USDC, { assetType }), token('USDT', localTokenAddresses.USDT, { assetType })];
+  return {
+    ...define(name, { ...production[name], network: 'local', tokens }),
+    confirmations: 2,
+    finalityDepth: 6,
+    blockTimeMs: 1_000,
+    stuckAfterMs: 30_000,
+    explorerTx: null,
+  };
+}
+
+const names = Object.keys(common) as ChainName[];
+const profiles: Record<GatewayEnvironment, () => ChainDefinition[]> = {
+  production: () => names.map((name) => define(name, production[name])),
+  sandbox: () => names.map((name) => define(name, sandbox[name])),
+  local: () => names.map(local),
+};
+
+/** Every chain the environment's profile has, enabled or not. */
+export function chainsOf(environment: GatewayEnvironment): ChainDefinition[] {
+  return profiles[environment]();
+}

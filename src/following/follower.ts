@@ -1,0 +1,268 @@
+import type { EntityManager } from 'typeorm';
+import type { ChainObservation } from '../../activities/types';
+import type { BlockScan } from '../chains/adapter';
+import { inTransaction } from '../platform/database';
+import { GatewayError } from '../platform/errors';
+import { Outage } from './outage';
+import type { FollowOptions } from './ports';
+import { Signals } from './signals';
+import * as store from './store';
+
+/** Blocks of one scan: bounds memory, the length of a database transaction and what a retry repeats. */
+const rangeSize = 20;
+/** Blocks remembered at least, for reorganisations below a shallow finality depth: they are an alarm, but one that is got over. */
+const minKept = 256;
+/** Batches of deposits credited with one range; more wait for the next. */
+const maxConfirmRounds = 20;
+/** Fork search: stored blocks compared per step. */
+const forkStep = 32;
+const defaultSliceMs = 10 * 60_000;
+const defaultResignalMs = 30_000;
+const reportEveryMs = 5 * 60_000;
+
+/**
+ * Follows one chain: finds deposits and inclusions block by block from a cursor in Postgres, so that what came while
+ * everything was down is found later; notices reorganisations down to the finality depth; feeds the workflows that wait.
+ * Works for about `sliceMs`, then returns the next block to scan. A chain, database or Temporal that does not answer ends
+ * nothing: it is logged once and tried again.
+ * @throws Error only for what waiting cannot mend: a database that belongs to another chain id.
+ */
+export async function followChain(options: FollowOptions): Promise<{ nextBlock: number }> {
+  return new Follower(options).run();
+}
+
+class Follower {
+  private readonly signals: Signals;
+  private readonly outage: Outage;
+  private readonly pollMs: number;
+  private nextBlock = 0;
+  private levelsOfHead = -1;
+  private readonly reported = new Map<string, number>();
+
+  constructor(private readonly options: FollowOptions) {
+    const { chain, logger, signalTransfer } = options;
+    this.signals = new Signals(signalTransfer, logger, options.resignalMs ?? defaultResignalMs);
+    this.outage = new Outage(logger.child({ chain: chain.name }));
+    this.pollMs = options.pollMs ?? Math.max(250, chain.blockTimeMs / 2);
+  }
+
+  async run(): Promise<{ nextBlock: number }> {
+    const { signal, heartbeat, sliceMs = defaultSliceMs } = this.options;
+    const end = Date.now() + sliceMs;
+    while (!signal.aborted && Date.now() < end) {
+      const behind = await this.outage.guard(() => this.step());
+      heartbeat({ nextBlock: this.nextBlock });
+      await sleep(behind === true ? 0 : Math.max(this.pollMs, this.outage.backoffMs), signal);
+    }
+    return { nextBlock: this.nextBlock };
+  }
+
+  /** One poll. Returns whether more blocks wait already. */
+  private async step(): Promise<boolean> {
+    const head = await this.refreshHead();
+    const last = await store.storedBlock(this.manager, this.chain.name, this.nextBlock - 1);
+    if (this.nextBlock > head) {
+      await this.checkTip(head, last);
+    } else {
+      await this.scanNext(head, last);
+    }
+    await this.signalWaiting();
+    await this.reportReorged();
+    return this.nextBlock <= head;
+  }
+
+  /** Reads the head, once a block the fees too, and the cursor, which another follower may have moved. */
+  private async refreshHead(): Promise<number> {
+    const { client } = this.options;
+    const { number: head } = await client.head();
+    if (head !== this.levelsOfHead) {
+      const levels = await client.feeLevels();
+      if ((await store.nextBlockOf(this.manager, this.chain)) === null) {
+        // Nobody can have been paid before the first start; a local chain is short, and its faucet may have been earlier.
+        await store.createCursor(this.manager, this.chain, this.chain.network === 'local' ? 0 : head, head, levels);
+      } else {
+        await store.storeHead(this.manager, this.chain.name, head, levels);
+      }
+      this.levelsOfHead = head;
+    }
+    this.nextBlock = (await store.nextBlockOf(this.manager, this.chain)) ?? 0;
+    return head;
+  }
+
+  /** Nothing new: is the newest block that both have still the same? A head below ours may be just a node that lags. */
+  private async checkTip(head: number, last: store.StoredBlock | null): Promise<void> {
+    const known = head < this.nextBlock - 1 ? await store.storedBlock(this.manager, this.chain.name, head) : last;
+    if (!known) {
+      if (head < this.nextBlock - 1)
+        throw new GatewayError('chain_unavailable', `${this.chain.name}: the node's head ${head} is below every block on record`);
+      return;
+    }
+    const now = await this.options.client.block(known.number);
+    if (now && now.hash !== known.hash) await this.rollBack();
+  }
+
+  private async scanNext(head: number, last: store.StoredBlock | null): Promise<void> {
+    const { client, deposits } = this.options;
+    const to = Math.min(head, this.nextBlock + rangeSize - 1);
+    const blocks = await client.scan(this.nextBlock, to, (keys) =>
+      deposits.depositAddresses(this.manager, this.chain.family, keys),
+    );
+    const [first] = blocks;
+    if (!first) return;
+    if (last && first.parentHash !== last.hash) {
+      await this.rollBack();
+      return;
+    }
+    const contradicted = await this.store(blocks, await this.inclusionsIn(blocks));
+    for (const { txId, hash } of contradicted) await this.signals.sendOnce(txId, takenBack(hash));
+  }
+
+  private async inclusionsIn(blocks: BlockScan[]) {
+    const attempts = await store.attemptsAmong(
+      this.manager,
+      this.chain.name,
+      blocks.flatMap(({ transactionHashes }) => transactionHashes),
+    );
+    const effects = await this.options.client.effects(attempts.map(({ hash, movement }) => ({ hash, movement })));
+    const hashes = new Set(blocks.map(({ hash }) => hash));
+    return attempts.map((attempt) => {
+      const effect = effects.get(attempt.hash);
+      // receipts can come later than their block, or already be those of a block that replaced it
+      if (!effect || !hashes.has(effect.blockHash))
+        throw new GatewayError('chain_unavailable', `${this.chain.name}: a receipt of a scanned block is missing`);
+      return { attempt, effect };
+    });
+  }
+
+  /** Everything that a range brought, in one database transaction that starts with the compare-and-set on the cursor. */
+  private async store(blocks: BlockScan[], inclusions: Awaited<ReturnType<Follower['inclusionsIn']>>) {
+    const { chain, options } = this;
+    const [first, last] = [blocks[0] as BlockScan, blocks.at(-1) as BlockScan];
+    const contradicted = await inTransaction(options.database, async (manager) => {
+      if (!(await store.moveCursor(manager, chain.name, first.number, last.number + 1))) return null;
+      await store.storeBlocks(manager, chain.name, blocks, last.number - Math.max(chain.finalityDepth, minKept));
+      await options.deposits.recordDeposits(
+        manager,
+        chain,
+        blocks.flatMap(({ deposits }) => deposits),
+      );
+      for (const { attempt, effect } of inclusions) {
+        if (!(await store.storeInclusion(manager, attempt, effect)))
+          throw new Error(`block ${effect.blockNumber} of ${chain.name} is stored with two hashes`);
+      }
+      const taken = await store.clearContradicted(manager, chain.name, first.number, last.number);
+      // depth is counted to the newest block that is chained to the stored ones, not to what a node calls its head
+      for (let round = 0; round < maxConfirmRounds; round += 1) {
+        if ((await options.deposits.confirmDeposits(manager, chain, last.number)) === 0) break;
+      }
+      await store.finalize(manager, chain.name, last.number - chain.finalityDepth + 1);
+      return taken;
+    });
+    if (contradicted) this.nextBlock = last.number + 1;
+    return contradicted ?? [];
+  }
+
+  /** Goes back to the newest stored block that the chain still has; what the blocks above it held is taken back. */
+  private async rollBack(): Promise<void> {
+    const { chain, options } = this;
+    const fork = await this.findFork();
+    if (fork === null)
+      throw new GatewayError(
+        'chain_unavailable',
+        `${chain.name}: none of the stored blocks is on the chain any more: it was reset, or reorganised below the finality depth`,
+      );
+    const from = fork + 1;
+    if (this.nextBlock - from > chain.finalityDepth) {
+      options.logger.error(
+        { chain: chain.name, from_block: from, to_block: this.nextBlock - 1 },
+        'the chain reorganised below its finality depth: what counted as final may be undone',
+      );
+    }
+    const taken = await inTransaction(options.database, async (manager) => {
+      if (!(await store.moveCursor(manager, chain.name, this.nextBlock, from))) return null;
+      await store.dropBlocks(manager, chain.name, from);
+      await options.deposits.orphanDeposits(manager, chain, from);
+      return store.clearInclusions(manager, chain.name, from);
+    });
+    if (!taken) return;
+    options.logger.warn(
+      { chain: chain.name, from_block: from, to_block: this.nextBlock - 1, transfers: taken.length },
+      'the chain reorganised: rolled back',
+    );
+    this.nextBlock = from;
+    this.levelsOfHead = -1;
+    for (const { txId, hash } of taken) await this.signals.sendOnce(txId, takenBack(hash));
+  }
+
+  /** Transfers that had ended in a block that is gone: said loudly and handed on, again and again until it is put right. */
+  private async reportReorged(): Promise<void> {
+    const { chain, options } = this;
+    const now = Date.now();
+    const gone = new Set(await store.endedWithoutBlock(this.manager, chain.name));
+    for (const txId of this.reported.keys()) if (!gone.has(txId)) this.reported.delete(txId);
+    for (const txId of gone) {
+      if (now - (this.reported.get(txId) ?? 0) < reportEveryMs) continue;
+      this.reported.set(txId, now);
+      const log = options.logger.child({ chain: chain.name, tx_id: txId });
+      log.error('a transfer that had ended was reorganised away before finality');
+      await options
+        .onConfirmedReorged(txId)
+        .catch((error: unknown) => log.error({ err: error }, 'its correction could not be started'));
+    }
+  }
+
+  private async findFork(): Promise<number | null> {
+    for (let before = this.nextBlock; ;) {
+      const stored = await store.storedBlocksBelow(this.manager, this.chain.name, before, forkStep);
+      if (stored.length === 0) return null;
+      const now = await Promise.all(stored.map(({ number }) => this.options.client.block(number)));
+      const same = stored.find(({ hash }, index) => now[index]?.hash === hash);
+      if (same) return same.number;
+      before = (stored.at(-1) as store.StoredBlock).number;
+      this.options.heartbeat({ nextBlock: this.nextBlock });
+    }
+  }
+
+  private async signalWaiting(): Promise<void> {
+    const scannedTo = this.nextBlock - 1;
+    const waiting = await store.includedOpenTransfers(this.manager, this.chain.name, scannedTo);
+    const observations = waiting.map(({ txId, hash, blockNumber, requiredConfirmations }): [string, ChainObservation] => {
+      const confirmations = scannedTo - blockNumber + 1;
+      return [
+        txId,
+        { state: confirmations >= requiredConfirmations ? 'confirmed' : 'included', hash, blockNumber, confirmations },
+      ];
+    });
+    await this.signals.sendAll(new Map(observations));
+  }
+
+  private get chain() {
+    return this.options.chain;
+  }
+
+  private get manager(): EntityManager {
+    return this.options.database.manager;
+  }
+}
+
+/** The block is gone; whether the transaction still waits in a pool is for the workflow to ask. */
+const takenBack = (hash: ChainObservation['hash']): ChainObservation => ({
+  state: 'absent',
+  hash,
+  blockNumber: null,
+  confirmations: 0,
+});
+
+/** Ends early when the signal aborts. */
+function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const done = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal.addEventListener('abort', done, { once: true });
+  });
+}

@@ -1,0 +1,43 @@
+import type { DataSource, EntityManager } from 'typeorm';
+import type { ChainObservation } from '../../activities/types';
+import type { ChainClient } from '../chains/adapter';
+import type { ChainDefinition, ChainFamily, DepositFound } from '../chains/types';
+import type { Logger } from '../platform/logging';
+
+/** What the follower needs of the deposits (src/deposits/service.ts). All run inside the follower's database transaction. */
+export interface DepositsPort {
+  /** Inserts INBOUND rows, DETECTED; idempotent by (chain, hash, position). */
+  recordDeposits(manager: EntityManager, chain: ChainDefinition, found: DepositFound[]): Promise<void>;
+  /** Credits a batch of what is deep enough; returns how many, 0 when there is no more. */
+  confirmDeposits(manager: EntityManager, chain: ChainDefinition, headBlock: number): Promise<number>;
+  /** Orphans the rows of blocks from `fromBlock` on and takes back what was credited. */
+  orphanDeposits(manager: EntityManager, chain: ChainDefinition, fromBlock: number): Promise<void>;
+  /** Which of the addresses are ours. */
+  depositAddresses(manager: EntityManager, family: ChainFamily, addressKeys: string[]): Promise<Set<string>>;
+}
+
+/**
+ * Signals the workflow of a transfer. `gone`: there is no such workflow or it has ended. Throws when Temporal does not
+ * answer; the signal is then sent again at the next poll.
+ */
+export type SignalTransfer = (txId: string, observation: ChainObservation) => Promise<'sent' | 'gone'>;
+
+export interface FollowOptions {
+  chain: ChainDefinition;
+  client: ChainClient;
+  database: DataSource;
+  deposits: DepositsPort;
+  signalTransfer: SignalTransfer;
+  /** The block that ended a transfer (CONFIRMED or FAILED) was reorganised away before finality: somebody has to correct it. */
+  onConfirmedReorged: (txId: string) => Promise<void>;
+  logger: Logger;
+  /** Ends the work at the next step. */
+  signal: AbortSignal;
+  heartbeat: (details: { nextBlock: number }) => void;
+  /** How long one call works before it returns; default 10 minutes. */
+  sliceMs?: number;
+  /** Default: half the block time, at least 250 ms. */
+  pollMs?: number;
+  /** How long until an observation that had no consequence is signalled again; default 30 s. */
+  resignalMs?: number;
+}

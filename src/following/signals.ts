@@ -1,0 +1,65 @@
+import type { ChainObservation } from '../../activities/types';
+import type { Logger } from '../platform/logging';
+import type { SignalTransfer } from './ports';
+
+const atOnce = 20;
+/** A transfer whose workflow is gone is asked for rarely: an operator may have started it again. */
+const goneFactor = 10;
+
+/**
+ * Sends observations until they have had their consequence: at once when they change, then again every `resignalMs` as
+ * long as the transfer keeps waiting. Memory only: after a restart everything is said once more, which signals bear.
+ */
+export class Signals {
+  private readonly sent = new Map<string, { said: string; at: number; gone: boolean }>();
+  private failing = false;
+
+  constructor(
+    private readonly signalTransfer: SignalTransfer,
+    private readonly logger: Logger,
+    private readonly resignalMs: number,
+  ) {}
+
+  /** Of everything that waits now: what is not named is forgotten. Never throws; what failed is tried at the next call. */
+  async sendAll(observations: ReadonlyMap<string, ChainObservation>): Promise<void> {
+    for (const txId of this.sent.keys()) {
+      if (!observations.has(txId)) this.sent.delete(txId);
+    }
+    const due = [...observations].filter(([txId, observation]) => this.isDue(txId, observation));
+    for (let start = 0; start < due.length; start += atOnce) {
+      await Promise.all(due.slice(start, start + atOnce).map(([txId, observation]) => this.send(txId, observation)));
+    }
+  }
+
+  /** Once, whatever was said before: something was taken back. */
+  async sendOnce(txId: string, observation: ChainObservation): Promise<void> {
+    this.sent.delete(txId);
+    await this.send(txId, observation);
+    this.sent.delete(txId);
+  }
+
+  private isDue(txId: string, observation: ChainObservation): boolean {
+    const last = this.sent.get(txId);
+    if (!last || last.said !== said(observation)) return true;
+    return Date.now() - last.at >= this.resignalMs * (last.gone ? goneFactor : 1);
+  }
+
+  private async send(txId: string, observation: ChainObservation): Promise<void> {
+    try {
+      const outcome = await this.signalTransfer(txId, observation);
+      const before = this.sent.get(txId);
+      if (outcome === 'gone' && !before?.gone)
+        this.logger.warn({ tx_id: txId, state: observation.state }, 'no workflow waits for this transfer: observation skipped');
+      this.sent.set(txId, { said: said(observation), at: Date.now(), gone: outcome === 'gone' });
+      if (this.failing) this.logger.info('workflows can be signalled again');
+      this.failing = false;
+    } catch (error) {
+      if (!this.failing)
+        this.logger.warn({ err: error, tx_id: txId }, 'workflows cannot be signalled: trying again at every poll');
+      this.failing = true;
+    }
+  }
+}
+
+/** Depth alone is no news between inclusion and confirmation. */
+const said = ({ state, hash, blockNumber }: ChainObservation): string => `${state} ${hash} ${blockNumber}`;

@@ -1,0 +1,25 @@
+import { collectDefaultMetrics, Gauge, register } from 'prom-client';
+import type { DataSource } from 'typeorm';
+
+interface Pool {
+  totalCount: number;
+  idleCount: number;
+  waitingCount: number;
+}
+
+/** Registers what every API process tells beside its HTTP durations. Once a process. */
+export function collectMetrics(database: DataSource): void {
+  collectDefaultMetrics({ register });
+  new Gauge({
+    name: 'db_pool_connections',
+    help: 'Connections of the database pool; waiting are requests without one',
+    labelNames: ['state'] as const,
+    registers: [register],
+    collect() {
+      const pool = (database.driver as unknown as { master?: Pool }).master;
+      this.set({ state: 'total' }, pool?.totalCount ?? 0);
+      this.set({ state: 'idle' }, pool?.idleCount ?? 0);
+      this.set({ state: 'waiting' }, pool?.waitingCount ?? 0);
+    },
+  });
+}

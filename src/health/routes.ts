@@ -1,0 +1,63 @@
+import Joi from 'joi';
+import { register } from 'prom-client';
+import { answerProblem, problemOf } from '../http/errors';
+import type { Route } from '../http/steps';
+import { GatewayError } from '../platform/errors';
+import { aliveView, readyView } from './schema';
+import type { HealthService } from './service';
+
+const tag = 'Operations';
+
+/** Health and metrics: no token, mounted with and without the base path. */
+export function healthRoutes({ health }: { health: HealthService }): Route[] {
+  return [
+    {
+      method: 'get',
+      path: '/health/live',
+      id: 'getLive',
+      tag,
+      summary: 'The process runs',
+      steps: [],
+      answer: { status: 200, description: 'It runs', schema: aliveView },
+      fails: [],
+      handle: async (ctx) => {
+        ctx.body = { status: 'ok' };
+      },
+    },
+    {
+      method: 'get',
+      path: '/health/ready',
+      id: 'getReady',
+      tag,
+      summary: 'Database, Temporal, two signing nodes and every chain are there',
+      steps: [],
+      answer: { status: 200, description: 'All there', schema: readyView },
+      fails: ['unavailable'],
+      handle: async (ctx) => {
+        const checks = await health.ready();
+        const missing = Object.keys(checks).filter((name) => !checks[name]);
+        if (missing.length === 0) {
+          ctx.body = { status: 'ok', checks };
+          return;
+        }
+        const error = new GatewayError('unavailable', `Not ready: ${missing.join(', ')}`);
+        answerProblem(ctx, error);
+        ctx.body = JSON.stringify({ ...problemOf(error, ctx), checks });
+      },
+    },
+    {
+      method: 'get',
+      path: '/metrics',
+      id: 'getMetrics',
+      tag,
+      summary: 'Metrics in the Prometheus text format',
+      steps: [],
+      answer: { status: 200, description: 'Metrics', schema: Joi.string() },
+      fails: [],
+      handle: async (ctx) => {
+        ctx.body = await register.metrics();
+        ctx.type = register.contentType;
+      },
+    },
+  ];
+}

@@ -1,0 +1,80 @@
+import type { Client } from '@temporalio/client';
+import type { DataSource } from 'typeorm';
+import type { ChainRegistry } from '../chains/registry';
+import { withinMs } from '../http/temporal';
+import { quorum } from '../mpc/messages';
+
+const checkTimeoutMs = 2_000;
+/** Answers are kept this long: nobody needs a token to ask. */
+const keptMs = 1_000;
+/** A follower that has not looked at its chain for this long, or for ten blocks, has stopped. */
+const staleAfterMs = 60_000;
+
+export type Checks = Record<string, boolean>;
+
+export interface HealthDependencies {
+  database: DataSource;
+  temporal: Client;
+  registry: ChainRegistry;
+  /** /health/ready of each MPC node. */
+  signerUrls: string[];
+}
+
+/** Whether all that a transfer needs is there. */
+export class HealthService {
+  private latest: { checks: Promise<Checks>; at: number } | undefined;
+
+  constructor(private readonly deps: HealthDependencies) {}
+
+  ready(): Promise<Checks> {
+    if (!this.latest || Date.now() - this.latest.at > keptMs) this.latest = { checks: this.check(), at: Date.now() };
+    return this.latest.checks;
+  }
+
+  private async check(): Promise<Checks> {
+    const { database, temporal, registry, signerUrls } = this.deps;
+    const [databaseUp, temporalUp, chains, signers] = await Promise.all([
+      holds(() => database.query('select 1')),
+      holds(() => withinMs(temporal, checkTimeoutMs, () => temporal.connection.workflowService.getSystemInfo({}))),
+      freshChains(database, registry).catch(() => new Set<string>()),
+      Promise.all(signerUrls.map(answersOk)),
+    ]);
+    return {
+      database: databaseUp,
+      temporal: temporalUp,
+      signers: signers.filter(Boolean).length >= quorum,
+      ...Object.fromEntries(registry.all.map(({ name }) => [`chain:${name}`, chains.has(name)])),
+    };
+  }
+}
+
+async function freshChains(database: DataSource, registry: ChainRegistry): Promise<Set<string>> {
+  const rows = await within(database.query<{ chain: string; age_ms: number }[]>(
+    `select chain, (extract(epoch from clock_timestamp() - updated_at) * 1000)::float8 as age_ms from chain_cursors`,
+  ));
+  const fresh = rows.filter(({ chain, age_ms }) => age_ms < Math.max(staleAfterMs, 10 * (registry.find(chain)?.blockTimeMs ?? 0)));
+  return new Set(fresh.map(({ chain }) => chain));
+}
+
+async function answersOk(url: string): Promise<boolean> {
+  return holds(async () => {
+    const response = await fetch(url, { signal: AbortSignal.timeout(checkTimeoutMs), redirect: 'error' });
+    await response.body?.cancel();
+    if (!response.ok) throw new Error(`status ${response.status}`);
+  });
+}
+
+async function holds(check: () => Promise<unknown>): Promise<boolean> {
+  return within(Promise.resolve().then(check)).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function within<T>(work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error('no answer in time')), checkTimeoutMs + 200);
+  });
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
+}

@@ -1,0 +1,38 @@
+import Koa from 'koa';
+import type { Logger } from '../platform/logging';
+import type { GatewayState, Middleware } from './context';
+import { handleErrors } from './errors';
+import { observe } from './observe';
+import { createOpenApi } from './openapi';
+import { basePath, createRouter, unmatched } from './router';
+import type { Route } from './steps';
+
+export interface AppOptions {
+  log: Logger;
+  /** True behind a proxy that sets X-Forwarded-For itself. */
+  trustProxy: boolean;
+  /** The resources, in the order of the document. */
+  routes: Route[];
+  /** Health and metrics: also answer without the base path. */
+  operational: Route[];
+  /** Shown as `environment` in the document. */
+  environment: string;
+}
+
+/** The Koa application: what every request passes, then the routes of all resources. */
+export function createApp({ log, trustProxy, routes, operational, environment }: AppOptions): Koa<GatewayState> {
+  // only the last address of X-Forwarded-For was written by the proxy; those before it are the caller's claims
+  const app = new Koa<GatewayState>({ proxy: trustProxy, maxIpsCount: 1 });
+  app.silent = true;
+  const document = createOpenApi([...routes, ...operational], environment);
+  app.use(observe(log) as never);
+  app.use(handleErrors as never);
+  app.use(unmatched as never);
+  app.use(createRouter([...routes, ...operational, document]).routes() as never);
+  app.use(createRouter(operational, '').routes() as never);
+  app.on('error', (error: unknown) => log.warn({ err: error }, 'response failed'));
+  return app;
+}
+
+export { basePath };
+export type { Middleware };

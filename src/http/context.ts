@@ -1,0 +1,45 @@
+import type { ParameterizedContext } from 'koa';
+import { GatewayError } from '../platform/errors';
+import type { Logger } from '../platform/logging';
+
+/** Who asks, as the access token says. */
+export interface Caller {
+  clientId: string;
+  userId: string;
+  keyId: string;
+}
+
+/** The id a creating request creates under, and what is known of earlier tries of the same request. */
+export interface Creation {
+  /** Fixed by the first try of an Idempotency-Key; fresh without one. */
+  resourceId: string;
+  idempotencyKey: string | null;
+  /** Begin of the first try when this run resumes one that did not finish (crash, 5xx); else null. */
+  resumedSince: Date | null;
+}
+
+export interface GatewayState {
+  requestId: string;
+  traceId: string | null;
+  log: Logger;
+  caller?: Caller;
+  creation?: Creation;
+  /** Validated input; read with `bodyOf` and `queryOf`. */
+  body?: unknown;
+  query?: unknown;
+}
+
+export type GatewayContext = ParameterizedContext<GatewayState, { params: Record<string, string>; _matchedRoute?: string | RegExp }>;
+export type Middleware = (ctx: GatewayContext, next: () => Promise<unknown>) => Promise<unknown>;
+
+/** The authenticated caller. @throws GatewayError unauthorized when a route forgot to authenticate: never answer unscoped. */
+export function callerOf(ctx: GatewayContext): Caller {
+  if (!ctx.state.caller) throw new GatewayError('unauthorized', 'Authentication is required');
+  return ctx.state.caller;
+}
+
+/** What the `idempotent` step decided. @throws Error in a route that lacks the step. */
+export function creationOf(ctx: GatewayContext): Creation {
+  if (!ctx.state.creation) throw new Error(`route ${String(ctx._matchedRoute)} creates without the idempotent step`);
+  return ctx.state.creation;
+}

@@ -1,0 +1,79 @@
+import { HttpError } from 'koa';
+import { failureCodes, type FailureCode } from '../platform/codes';
+import { isDatabaseDown } from '../platform/database';
+import { type FieldError, GatewayError } from '../platform/errors';
+import type { GatewayContext, Middleware } from './context';
+import { isTemporalDown } from './temporal';
+
+/** RFC 9457 problem document; every failure of the API is one. */
+export interface Problem {
+  type: string;
+  title: string;
+  status: number;
+  detail: string;
+  instance: string;
+  code: FailureCode;
+  request_id: string;
+  errors?: FieldError[];
+  [extension: string]: unknown;
+}
+
+export const problemMediaType = 'application/problem+json';
+export const problemType = (code: FailureCode): string => `urn:custody-gateway:problem:${code}`;
+
+/** Maps whatever was thrown to the error a client may see; the cause stays for the log. */
+export function publicError(error: unknown): GatewayError {
+  if (error instanceof GatewayError) return error;
+  if (isDatabaseDown(error) || isTemporalDown(error)) {
+    return new GatewayError('unavailable', 'A service this one depends on is unreachable', { cause: error, retryAfterSeconds: 5 });
+  }
+  if (error instanceof URIError) return new GatewayError('invalid_parameter', 'The path is not valid percent-encoded text', { cause: error });
+  const status = statusOf(error);
+  if (status === 413) return new GatewayError('payload_too_large', 'The body is larger than 100 KB', { cause: error });
+  if (status === 415) return new GatewayError('unsupported_media_type', 'The content encoding or character set is not supported', { cause: error });
+  if (status === 400) return new GatewayError('invalid_parameter', 'The request could not be read', { cause: error });
+  if (status === 404) return new GatewayError('not_found', 'No such resource', { cause: error });
+  return new GatewayError('internal_error', 'Something went wrong on our side', { cause: error });
+}
+
+/** Status of an error made by Koa or a body reader (http-errors); undefined for any other error. */
+function statusOf(error: unknown): number | undefined {
+  const { status, type } = (error ?? {}) as { status?: unknown; type?: unknown };
+  return typeof status === 'number' && (error instanceof HttpError || typeof type === 'string') ? status : undefined;
+}
+
+export function problemOf(error: GatewayError, ctx: Pick<GatewayContext, 'path' | 'state'>): Problem {
+  return {
+    type: problemType(error.code),
+    title: failureCodes[error.code].title,
+    status: error.status,
+    detail: error.message,
+    instance: ctx.path,
+    code: error.code,
+    request_id: ctx.state.requestId,
+    ...(error.fields && { errors: error.fields }),
+    ...error.extra,
+  };
+}
+
+/** Writes the problem document of an error as the answer. */
+export function answerProblem(ctx: GatewayContext, error: GatewayError): void {
+  ctx.status = error.status;
+  ctx.body = JSON.stringify(problemOf(error, ctx));
+  ctx.type = problemMediaType;
+  ctx.remove('Location');
+  if (error.status === 401) ctx.set('WWW-Authenticate', error.code === 'unauthorized' && ctx.get('Authorization') ? 'Bearer error="invalid_token"' : 'Bearer');
+  const retryAfter = error.retryAfterSeconds ?? (error.status === 503 ? 5 : undefined);
+  if (retryAfter !== undefined) ctx.set('Retry-After', String(retryAfter));
+}
+
+/** The outermost catch: answers the problem document and logs what lies behind a 5xx. */
+export const handleErrors: Middleware = async (ctx, next) => {
+  try {
+    await next();
+  } catch (error) {
+    const shown = publicError(error);
+    if (shown.status >= 500) ctx.state.log.error({ err: shown.cause ?? shown, code: shown.code }, shown.message);
+    answerProblem(ctx, shown);
+  }
+};

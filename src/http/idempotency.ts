@@ -1,0 +1,109 @@
+import { createHash } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { GatewayError, invalidParameter } from '../platform/errors';
+import { newId } from '../platform/ids';
+import { callerOf, type GatewayContext } from './context';
+import { answerProblem, problemMediaType, publicError } from './errors';
+import type { Claim, ClaimResult, IdempotencyStore, StoredAnswer } from './idempotency-store';
+import { type Step, step } from './steps';
+
+/** How long a duplicate waits for the answer of the first. */
+const waitMs = 10_000;
+const pollMs = { first: 50, longest: 500 };
+
+const header = {
+  name: 'Idempotency-Key',
+  description: 'Makes the request safe to repeat: the same key and body get the first answer again (kept 24 hours).',
+  required: false,
+  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[ -~]+$' },
+};
+
+/**
+ * Idempotency-Key on requests that create; stands after authentication and validation, since a request that is not
+ * valid has begun nothing. Sets `ctx.state.creation`: the handler creates under its resourceId and finds its own
+ * earlier work by it. Answers below 500 are stored; a 5xx lets go of the key, so that a retry runs again under the same id.
+ */
+export function createIdempotent(store: IdempotencyStore): Step {
+  const docs = { headers: [header], fails: ['invalid_parameter', 'idempotency_in_progress', 'idempotency_key_reused'] as const };
+  return step({ ...docs, fails: [...docs.fails] }, async (ctx, next) => {
+    const key = keyOf(ctx);
+    if (key === null) {
+      ctx.state.creation = { resourceId: newId(), idempotencyKey: null, resumedSince: null };
+      return next();
+    }
+    const result = await claimOrWait(store, callerOf(ctx).clientId, key, fingerprintOf(ctx));
+    if (result.outcome === 'answered') return replay(ctx, result.answer);
+    const { claim } = result;
+    ctx.state.creation = { resourceId: claim.resourceId, idempotencyKey: key, resumedSince: claim.resumedSince };
+    return runClaimed(ctx, next, store, claim);
+  });
+}
+
+function keyOf(ctx: GatewayContext): string | null {
+  const key = ctx.headers['idempotency-key'];
+  if (key === undefined) return null;
+  if (typeof key !== 'string' || !/^[ -~]{1,255}$/.test(key)) throw invalidParameter('Idempotency-Key', 'must be 1 to 255 printable ASCII characters');
+  return key;
+}
+
+async function claimOrWait(store: IdempotencyStore, clientId: string, key: string, fingerprint: Buffer): Promise<Extract<ClaimResult, { outcome: 'claimed' | 'answered' }>> {
+  const deadline = Date.now() + waitMs;
+  const freshId = newId();
+  for (let pause = pollMs.first; ; pause = Math.min(pause * 1.5, pollMs.longest)) {
+    const result = await store.claim(clientId, key, fingerprint, freshId);
+    if (result.outcome === 'claimed' || result.outcome === 'answered') return result;
+    if (result.outcome === 'reused') throw new GatewayError('idempotency_key_reused', 'This Idempotency-Key was used for another request');
+    if (Date.now() + pause > deadline) {
+      throw new GatewayError('idempotency_in_progress', 'The first request with this Idempotency-Key is still running', { retryAfterSeconds: 2 });
+    }
+    await delay(pause);
+  }
+}
+
+async function runClaimed(ctx: GatewayContext, next: () => Promise<unknown>, store: IdempotencyStore, claim: Claim): Promise<void> {
+  try {
+    await next();
+  } catch (error) {
+    const shown = publicError(error);
+    if (shown.status >= 500) {
+      // a failing release only means that the lease has to run out
+      await store.release(claim).catch((err: unknown) => ctx.state.log.warn({ err }, 'idempotency key not released'));
+      throw error;
+    }
+    answerProblem(ctx, shown);
+  }
+  // serialised here, so that the stored and the sent answer are the same bytes
+  const body = typeof ctx.body === 'string' ? ctx.body : JSON.stringify(ctx.body);
+  const status = ctx.status;
+  ctx.body = body;
+  ctx.type = contentType(status);
+  // the work is done and found again by its id: an answer that cannot be stored is still the answer
+  await store.finish(claim, { status, headers: keptHeaders(ctx), body }).catch((err: unknown) => ctx.state.log.warn({ err }, 'answer not stored'));
+}
+
+const contentType = (status: number): string => (status >= 400 ? problemMediaType : 'application/json');
+
+function keptHeaders(ctx: GatewayContext): Record<string, string> {
+  const location = ctx.response.get('Location');
+  return location ? { Location: location } : {};
+}
+
+function replay(ctx: GatewayContext, { status, headers, body }: StoredAnswer): void {
+  ctx.status = status;
+  ctx.body = body;
+  ctx.type = contentType(status);
+  ctx.set({ ...headers, 'Idempotency-Replayed': 'true' });
+}
+
+/** sha256 over method, path and the validated body, its keys sorted: a body written in another order is the same. */
+function fingerprintOf(ctx: GatewayContext): Buffer {
+  return createHash('sha256').update(`${ctx.method} ${ctx.path}\n${canonical(ctx.state.body)}`).digest();
+}
+
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  const fields = Object.entries(value).filter(([, field]) => field !== undefined);
+  fields.sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${fields.map(([name, field]) => `${JSON.stringify(name)}:${canonical(field)}`).join(',')}}`;
+}

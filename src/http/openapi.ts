@@ -1,0 +1,164 @@
+import Joi from 'joi';
+import parseJoi from 'joi-to-json';
+import { failureCodes, type FailureCode } from '../platform/codes';
+import { problemMediaType } from './errors';
+import { basePath } from './router';
+import type { Route, StepDocs } from './steps';
+
+type Json = Record<string, unknown>;
+
+const problem: Json = {
+  type: 'object',
+  description: 'RFC 9457 problem document',
+  properties: {
+    type: { type: 'string', format: 'uri' },
+    title: { type: 'string' },
+    status: { type: 'integer', minimum: 400, maximum: 599 },
+    detail: { type: 'string' },
+    instance: { type: 'string' },
+    code: { type: 'string', enum: Object.keys(failureCodes) },
+    request_id: { type: 'string' },
+    errors: {
+      type: 'array',
+      description: 'Offending fields of invalid_parameter',
+      items: { type: 'object', properties: { field: { type: 'string' }, message: { type: 'string' } }, required: ['field', 'message'] },
+    },
+    tx_id: { type: 'string', format: 'uuid', description: 'With outcome_unknown: ask for it with GET /transactions/{tx_id}' },
+  },
+  required: ['type', 'title', 'status', 'detail', 'instance', 'code', 'request_id'],
+};
+
+/** The route that answers the OpenAPI 3.1 document of all routes, made once from their steps and Joi schemas. */
+export function createOpenApi(routes: Route[], environment: string): Route {
+  const route: Route = {
+    method: 'get',
+    path: '/openapi.json',
+    id: 'getOpenApi',
+    tag: 'Operations',
+    summary: 'This document',
+    steps: [],
+    answer: { status: 200, description: 'OpenAPI 3.1 document', schema: Joi.object().unknown() },
+    fails: [],
+    handle: async (ctx) => {
+      ctx.body = document;
+    },
+  };
+  const document = documentOf([...routes, route], environment);
+  return route;
+}
+
+/** The document of a set of routes. */
+export function documentOf(routes: Route[], environment: string): Json {
+  const components = new Components();
+  const paths: Record<string, Json> = {};
+  for (const route of routes.filter(({ id }) => id !== null)) {
+    const path = route.path.replace(/:(\w+)/g, '{$1}');
+    (paths[path] ??= {})[route.method] = operationOf(route, components);
+  }
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Custodial wallet gateway', version: '1.0.0', description: `Environment: ${environment}. Amounts are decimal strings in display units; timestamps are UTC.` },
+    servers: [{ url: basePath }],
+    security: [{ accessToken: [] }],
+    tags: [...new Set(routes.map(({ tag }) => tag))].map((name) => ({ name })),
+    paths,
+    components: {
+      securitySchemes: { accessToken: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
+      schemas: { Problem: problem, ...components.schemas },
+    },
+  };
+}
+
+function operationOf(route: Route, components: Components): Json {
+  const docs = route.steps.map((step) => step.docs);
+  const body = docs.find((part) => part.body)?.body;
+  return {
+    operationId: route.id,
+    tags: [route.tag],
+    summary: route.summary,
+    ...(route.description && { description: route.description }),
+    ...(!docs.some(({ authenticated }) => authenticated) && { security: [] }),
+    parameters: [...pathParameters(route), ...queryParameters(docs, components), ...headerParameters(docs)],
+    ...(body && hasFields(body) && { requestBody: { required: true, content: { 'application/json': { schema: components.schemaOf(body) } } } }),
+    responses: responsesOf(route, docs, components),
+  };
+}
+
+function responsesOf({ answer, fails }: Route, docs: StepDocs[], components: Components): Json {
+  const replayable = docs.some(({ headers }) => headers?.some(({ name }) => name === 'Idempotency-Key'));
+  const headers = {
+    'X-Request-Id': stringHeader('Id of the request, as sent or made'),
+    ...(answer.location && { Location: stringHeader('Path of what was created') }),
+    ...(replayable && { 'Idempotency-Replayed': stringHeader('true when this is the stored answer of the first request') }),
+  };
+  const success = { description: answer.description, headers, content: { 'application/json': { schema: components.schemaOf(answer.schema) } } };
+  // every route refuses unknown query fields and methods, and can fail
+  const codes = new Set<FailureCode>([...docs.flatMap((part) => part.fails ?? []), ...fails, 'invalid_parameter', 'method_not_allowed', 'internal_error']);
+  const failures: Record<string, Json> = {};
+  for (const status of [...new Set([...codes].map((code) => failureCodes[code].status))].sort()) {
+    failures[status] = failureOf([...codes].filter((code) => failureCodes[code].status === status));
+  }
+  return { [answer.status]: success, ...failures };
+}
+
+function failureOf(codes: FailureCode[]): Json {
+  const status = failureCodes[codes[0] as FailureCode].status;
+  return {
+    description: codes.map((code) => `\`${code}\`: ${failureCodes[code].title}`).join('; '),
+    headers: {
+      'X-Request-Id': stringHeader('Id of the request, as sent or made'),
+      ...(status === 401 && { 'WWW-Authenticate': stringHeader('Bearer') }),
+      ...(status === 405 && { Allow: stringHeader('Methods of this path') }),
+      ...([429, 503].includes(status) && { 'Retry-After': stringHeader('Seconds to wait') }),
+    },
+    content: { [problemMediaType]: { schema: { $ref: '#/components/schemas/Problem' } } },
+  };
+}
+
+const stringHeader = (description: string): Json => ({ description, schema: { type: 'string' } });
+
+function pathParameters({ path }: Route): Json[] {
+  return [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({ name, in: 'path', required: true, schema: { type: 'string' } }));
+}
+
+function queryParameters(docs: StepDocs[], components: Components): Json[] {
+  const schema = docs.find((part) => part.query)?.query;
+  if (!schema) return [];
+  const { properties = {}, required = [] } = components.inline(schema) as { properties?: Record<string, Json>; required?: string[] };
+  return Object.entries(properties).map(([name, { description, ...field }]) => ({
+    name,
+    in: 'query',
+    required: required.includes(name),
+    ...(description !== undefined && { description }),
+    schema: field,
+  }));
+}
+
+const headerParameters = (docs: StepDocs[]): Json[] => docs.flatMap((part) => part.headers ?? []).map((header) => ({ in: 'header', ...header }));
+
+const hasFields = (schema: Joi.Schema): boolean => Object.keys((schema.describe() as { keys?: object }).keys ?? {}).length > 0;
+
+/** Named schemas, referred to wherever they occur. */
+class Components {
+  readonly schemas: Record<string, Json> = {};
+
+  schemaOf(schema: Joi.Schema): Json {
+    return this.refer(this.inline(schema)) as Json;
+  }
+
+  inline(schema: Joi.Schema): Json {
+    return parseJoi(schema, 'open-api-3.1') as Json;
+  }
+
+  /** Replaces every object marked with x-component by a $ref, and the marks of src/http/schemas.ts by JSON Schema words. */
+  private refer(node: unknown): unknown {
+    if (Array.isArray(node)) return node.map((item) => this.refer(item));
+    if (typeof node !== 'object' || node === null) return node;
+    const { 'x-component': name, 'x-max-characters': maxLength, ...rest } = node as Json;
+    const fields = Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, this.refer(value)]));
+    if (maxLength !== undefined) fields['maxLength'] = maxLength;
+    if (typeof name !== 'string') return fields;
+    this.schemas[name] = fields;
+    return { $ref: `#/components/schemas/${name}` };
+  }
+}

@@ -1,0 +1,28 @@
+import Joi from 'joi';
+import { invalidParameter } from '../platform/errors';
+import type { GatewayContext } from './context';
+import type { Route, Step } from './steps';
+
+const missing = () => invalidParameter('id', 'is required in the path');
+
+/** A path parameter that names a resource. @throws GatewayError invalid_parameter when it is blank. */
+export function resourceId(ctx: GatewayContext, name: string): string {
+  const id = ctx.params[name]?.trim();
+  if (!id) throw missing();
+  return id;
+}
+
+/** GET /wallets/ and its like: the id is missing, which the specification names invalid_parameter. */
+export function withoutId(path: string, tag: string, authenticate: Step): Route {
+  return {
+    method: 'get',
+    path,
+    id: null,
+    tag,
+    summary: 'Read without an id',
+    steps: [authenticate],
+    answer: { status: 200, description: '', schema: Joi.object() },
+    fails: ['invalid_parameter'],
+    handle: () => Promise.reject(missing()),
+  };
+}

@@ -1,0 +1,42 @@
+import Router from '@koa/router';
+import { GatewayError } from '../platform/errors';
+import type { GatewayContext, GatewayState, Middleware } from './context';
+import type { Route } from './steps';
+import { noQuery } from './validate';
+
+export const basePath = '/api/v1';
+
+/** Mounts the routes below the base path (and below `alsoAt`, where given) in their order. */
+export function createRouter(routes: Route[], prefix = basePath): Router<GatewayState> {
+  // strict: /wallets/ is the list with its id missing and not the list
+  const router = new Router<GatewayState>({ strict: true });
+  for (const route of routes) {
+    const steps: Middleware[] = route.steps.some(({ docs }) => docs.query) ? route.steps : [...route.steps, noQuery];
+    router.register(`${prefix}${route.path}`, [route.method], [...steps, answer(route)] as never);
+  }
+  return router;
+}
+
+const answer =
+  ({ answer: { status }, handle }: Route): Middleware =>
+  async (ctx) => {
+    ctx.status = status;
+    await handle(ctx);
+  };
+
+/** What no route has taken: OPTIONS, a method the path does not have, a path that does not exist. */
+export const unmatched: Middleware = async (ctx, next) => {
+  await next();
+  const { matched = [], routeMatched } = ctx as unknown as { matched?: { methods: string[] }[]; routeMatched?: boolean };
+  if (routeMatched || ctx.body !== undefined) return;
+  const allowed = [...new Set(matched.flatMap(({ methods }) => methods))].sort();
+  if (allowed.length === 0) throw new GatewayError('not_found', 'No such resource');
+  ctx.set('Allow', [...allowed, 'OPTIONS'].join(', '));
+  if (ctx.method !== 'OPTIONS') throw new GatewayError('method_not_allowed', `${printable(ctx.method)} is not allowed here`);
+  ctx.status = 204;
+};
+
+const printable = (method: string): string => method.slice(0, 20);
+
+/** A path below the base path, for Location. */
+export const locate = (ctx: GatewayContext, path: string): void => ctx.set('Location', `${basePath}${path}`);

@@ -1,0 +1,54 @@
+import Joi from 'joi';
+
+/** Building blocks of the Joi schemas; one place for what a text, an id or an amount is. */
+
+/**
+ * Text a person wrote: no control characters (they could steer an operator's terminal; Postgres refuses NUL), no lone
+ * surrogates, `max` counted in characters as Postgres does and not in UTF-16 units.
+ */
+export const text = (max: number): Joi.StringSchema =>
+  Joi.string()
+    .pattern(/^(?:[^\p{Cc}\p{Cs}]|[\t\n\r])*$/u)
+    .custom((value: string, helpers) => ([...value].length > max ? helpers.error('string.max', { limit: max }) : value))
+    .meta({ 'x-max-characters': max })
+    .messages({ 'string.pattern.base': '{{#label}} must not contain control characters' });
+
+/** Like `text`, with at least one visible character. */
+export const visibleText = (max: number): Joi.StringSchema =>
+  text(max).custom((value: string, helpers) => (value.trim() === '' ? helpers.error('string.empty') : value));
+
+export const id = (): Joi.StringSchema => Joi.string().guid().example('0198a2b4-6f1e-7c3d-9a55-0f6c1d2e3b4a');
+/** An id given as filter or reference: anything that is no id simply is not found. */
+export const reference = (): Joi.StringSchema => Joi.string().max(36);
+export const chainName = (): Joi.StringSchema => Joi.string().pattern(/^[a-z0-9-]{1,64}$/).example('ethereum').messages({ 'string.pattern.base': '{{#label}} is not the name of an enabled chain' });
+export const timestamp = (): Joi.StringSchema => Joi.string().isoDate().example('2026-01-31T12:00:00.000Z');
+export const amountOut = (): Joi.StringSchema => Joi.string().pattern(/^-?\d+(\.\d+)?$/).example('1.5').description('Decimal string, display units');
+
+export interface PageQuery {
+  page: number;
+  page_size: number;
+}
+
+export const pageFields = {
+  page: Joi.number().integer().min(1).default(1).description('Page number, from 1'),
+  page_size: Joi.number().integer().min(1).max(100).default(10).description('Items per page'),
+};
+
+/** A view sent to clients: a named component of the OpenAPI document, every field present. */
+export function view<T extends object>(name: string, fields: Record<keyof T, Joi.Schema>): Joi.ObjectSchema<T> {
+  const required = Object.entries<Joi.Schema>(fields).map(([field, schema]) => [field, schema.required()]);
+  return Joi.object<T>(Object.fromEntries(required)).meta({ 'x-component': name });
+}
+
+export interface Page<T> {
+  data: T[];
+  total: number;
+  has_more: boolean;
+}
+
+export const pageOf = <T extends object>(item: Joi.ObjectSchema<T>, name: string): Joi.ObjectSchema<Page<T>> =>
+  view<Page<T>>(name, {
+    data: Joi.array().items(item),
+    total: Joi.number().integer().min(0).description('Number of items in all'),
+    has_more: Joi.boolean().description('True when there are items beyond this page'),
+  });

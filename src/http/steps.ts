@@ -1,0 +1,43 @@
+import type Joi from 'joi';
+import type { FailureCode } from '../platform/codes';
+import type { GatewayContext, Middleware } from './context';
+
+/** What a step adds to the OpenAPI description of every route that has it. */
+export interface StepDocs {
+  authenticated?: true;
+  query?: Joi.ObjectSchema;
+  body?: Joi.ObjectSchema;
+  headers?: HeaderParameter[];
+  fails?: FailureCode[];
+}
+
+export interface HeaderParameter {
+  name: string;
+  description: string;
+  required: boolean;
+  schema: Record<string, unknown>;
+}
+
+/** One middleware of a route, with what it contributes to the document: the code and its description cannot drift apart. */
+export type Step = Middleware & { readonly docs: StepDocs };
+
+export function step(docs: StepDocs, middleware: Middleware): Step {
+  return Object.assign(middleware.bind(null), { docs });
+}
+
+/** One endpoint: its steps in order, then the handler. Read by the router and by the OpenAPI document. */
+export interface Route {
+  method: 'get' | 'post' | 'put' | 'delete';
+  /** Koa notation below the base path, such as /wallets/:id. */
+  path: string;
+  /** operationId; null keeps the route out of the document. */
+  id: string | null;
+  tag: string;
+  summary: string;
+  description?: string;
+  steps: Step[];
+  answer: { status: number; description: string; schema: Joi.Schema; location?: true };
+  /** Failures of the handler itself; those of the steps are known. */
+  fails: FailureCode[];
+  handle: (ctx: GatewayContext) => Promise<void>;
+}

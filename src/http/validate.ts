@@ -1,0 +1,83 @@
+import Joi from 'joi';
+import { bodyParser } from '@koa/bodyparser';
+import { type FieldError, GatewayError } from '../platform/errors';
+import type { GatewayContext, Middleware } from './context';
+import { type Step, step } from './steps';
+
+const messages: Joi.LanguageMessages = {
+  'object.unknown': 'is not a known field',
+  'any.required': 'is required',
+  'string.empty': 'must not be empty',
+};
+const options: Joi.ValidationOptions = { abortEarly: false, errors: { wrap: { label: false } }, messages };
+const maxFieldErrors = 20;
+
+/** Checks `input` against a schema. @throws GatewayError invalid_parameter naming each offending field. */
+function check<T>(schema: Joi.ObjectSchema<T>, input: unknown, convert: boolean): T {
+  const { value, error } = schema.validate(input, { ...options, convert });
+  if (!error) return value as T;
+  const fields = error.details.slice(0, maxFieldErrors).map(fieldError);
+  const [first] = fields;
+  throw new GatewayError('invalid_parameter', first ? `${first.field}: ${first.message}` : 'The request is not valid', { fields });
+}
+
+function fieldError({ path, message, context }: Joi.ValidationErrorItem): FieldError {
+  const label = context?.label ?? '';
+  return {
+    field: path.join('.').slice(0, 200) || 'body',
+    message: (message.startsWith(`${label} `) ? message.slice(label.length + 1) : message).slice(0, 300),
+  };
+}
+
+const readJson = bodyParser({ enableTypes: ['json'], jsonLimit: 100 * 1024, jsonStrict: true, parsedMethods: ['POST', 'PUT', 'DELETE'] });
+
+const hasBody = (ctx: GatewayContext): boolean => ctx.get('Transfer-Encoding') !== '' || Number(ctx.get('Content-Length') || 0) > 0;
+
+/** Reads a JSON body of at most 100 KB into ctx.request.body; no body at all is an empty object. */
+const parseBody: Middleware = async (ctx, next) => {
+  if (hasBody(ctx)) {
+    if (!/^application\/json\s*(;|$)/i.test(ctx.get('Content-Type'))) {
+      throw new GatewayError('unsupported_media_type', 'The body has to be sent as application/json');
+    }
+    try {
+      await readJson(ctx as never, async () => undefined);
+    } catch (error) {
+      throw error instanceof SyntaxError || (error as { status?: number }).status === 400
+        ? new GatewayError('invalid_parameter', 'The body is not valid JSON', { cause: error, fields: [{ field: 'body', message: 'is not a JSON object' }] })
+        : error;
+    }
+  }
+  return next();
+};
+
+/** Validates the JSON body; types are taken as written, nothing is converted. */
+export function body<T>(schema: Joi.ObjectSchema<T>): Step {
+  return step({ body: schema, fails: ['invalid_parameter', 'payload_too_large', 'unsupported_media_type'] }, (ctx, next) =>
+    parseBody(ctx, async () => {
+      ctx.state.body = check(schema, ctx.request.body ?? {}, false);
+      return next();
+    }),
+  );
+}
+
+/** The body that the route's `body(schema)` step validated. */
+export function bodyOf<T>(ctx: GatewayContext, _schema: Joi.ObjectSchema<T>): T {
+  return ctx.state.body as T;
+}
+
+/** Validates the query string; numbers are converted and defaults filled in. */
+export function query<T>(schema: Joi.ObjectSchema<T>): Step {
+  return step({ query: schema, fails: ['invalid_parameter'] }, async (ctx, next) => {
+    ctx.state.query = check(schema, { ...ctx.query }, true);
+    return next();
+  });
+}
+
+export function queryOf<T>(ctx: GatewayContext, _schema: Joi.ObjectSchema<T>): T {
+  return ctx.state.query as T;
+}
+
+/** For routes without parameters: a misspelt one is an error and not ignored. */
+export const noQuery: Step = query(Joi.object({}));
+/** For POST routes without fields. */
+export const noBody: Step = body(Joi.object({}));

@@ -1,0 +1,102 @@
+import { type EntityManager, In } from 'typeorm';
+import type { TokenDefinition } from '../chains/types';
+import { newId } from '../platform/ids';
+import { createLogger, type Logger } from '../platform/logging';
+import { LedgerAccountEntity } from './entity';
+
+/** Whose ledger account: the part of an account that a ledger account repeats. */
+export interface LedgerOwner {
+  accountId: string;
+  walletId: string;
+  clientId: string;
+}
+
+export interface LedgerAccountKey {
+  owner: LedgerOwner;
+  chain: string;
+  token: TokenDefinition;
+}
+
+/**
+ * Makes the ledger accounts that do not exist yet; empty ones, so this changes no balance. Call it before any row is
+ * locked: rows are inserted in one order everywhere, so that two callers never wait for each other.
+ */
+export async function ensureLedgerAccounts(manager: EntityManager, keys: LedgerAccountKey[]): Promise<void> {
+  if (keys.length === 0) return;
+  const rows = keys
+    .map(({ owner, chain, token }) => ({
+      ledger_account_id: newId(),
+      account_id: owner.accountId,
+      wallet_id: owner.walletId,
+      client_id: owner.clientId,
+      chain,
+      symbol: token.symbol,
+      decimals: token.decimals,
+      contract_address: token.contract,
+    }))
+    .sort((a, b) => compare(a.account_id, b.account_id) || compare(a.chain, b.chain) || compare(a.symbol, b.symbol));
+  await manager.query(
+    `insert into ledger_accounts (ledger_account_id, account_id, wallet_id, client_id, chain, symbol, decimals, contract_address)
+     select r.* from jsonb_to_recordset($1::jsonb) as r (ledger_account_id uuid, account_id uuid, wallet_id uuid, client_id uuid,
+       chain text, symbol text, decimals smallint, contract_address text)
+     where not exists (select 1 from ledger_accounts l where (l.account_id, l.chain, l.symbol) = (r.account_id, r.chain, r.symbol))
+     on conflict (account_id, chain, symbol) do nothing`,
+    [JSON.stringify(rows)],
+  );
+}
+
+/**
+ * Locks ledger accounts until the end of the database transaction, always in id order: the one rule that keeps
+ * concurrent postings free of deadlocks. Rows are locked "no key", so that foreign keys to them do not wait.
+ * @throws Error when one of them does not exist.
+ */
+export async function lockLedgerAccounts(manager: EntityManager, ids: string[]): Promise<Map<string, LedgerAccountEntity>> {
+  const wanted = [...new Set(ids)];
+  const rows = await manager.find(LedgerAccountEntity, {
+    where: { ledgerAccountId: In(wanted) },
+    order: { ledgerAccountId: 'ASC' },
+    lock: { mode: 'for_no_key_update' },
+  });
+  if (rows.length !== wanted.length) throw new Error(`only ${rows.length} of the ledger accounts ${wanted.join(', ')} exist`);
+  return new Map(rows.map((row) => [row.ledgerAccountId, row]));
+}
+
+/** The ledger account of a token, or null while nothing has touched it. Takes no lock. */
+export function findLedgerAccount(
+  manager: EntityManager,
+  accountId: string,
+  chain: string,
+  symbol: string,
+): Promise<LedgerAccountEntity | null> {
+  return manager.findOneBy(LedgerAccountEntity, { accountId, chain, symbol });
+}
+
+/** What a fact from the chain took beyond what a client's account held; paid by the house. Atomic units. */
+export interface Shortfall {
+  ledgerAccountId: string;
+  symbol: string;
+  amount: bigint;
+}
+
+/** A line an operator is woken by. */
+export type AlertLog = Pick<Logger, 'error'>;
+const defaultLog: AlertLog = createLogger('ledger', 'error');
+
+/** Freezes the accounts that fell short (no transfer leaves them until an operator has looked) and raises the alert. */
+export async function freezeForShortfalls(
+  manager: EntityManager,
+  txId: string,
+  shortfalls: Shortfall[],
+  log: AlertLog = defaultLog,
+): Promise<void> {
+  for (const { ledgerAccountId, symbol, amount } of shortfalls) {
+    const reason = `shortfall of ${amount} atomic units of ${symbol} in transaction ${txId}`;
+    await manager.query(`update ledger_accounts set frozen_reason = coalesce(frozen_reason, $2) where ledger_account_id = $1`, [
+      ledgerAccountId,
+      reason,
+    ]);
+    log.error({ alert: 'ledger_shortfall', tx_id: txId, ledger_account_id: ledgerAccountId, symbol, amount: amount.toString() }, reason);
+  }
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -1,0 +1,245 @@
+import type { EntityManager } from 'typeorm';
+
+/** One place where the books do not agree with themselves (or with the chain). */
+export interface LedgerDifference {
+  check: string;
+  /** Id of the row concerned, with its chain and symbol where it has one. */
+  subject: string;
+  expected: string;
+  actual: string;
+}
+
+/** A ledger account as a reader of the chain needs it. */
+export interface AccountOnChain {
+  ledgerAccountId: string;
+  chain: string;
+  address: string;
+  symbol: string;
+  /** null: native coin. */
+  contractAddress: string | null;
+}
+
+export interface VerifyOptions {
+  /** Most differences reported of each kind. */
+  limit?: number;
+  /** Balance on the chain in atomic units; null when it cannot be told. Without it the chain is not asked. */
+  balanceOnChain?: (account: AccountOnChain) => Promise<bigint | null>;
+}
+
+interface Check {
+  name: string;
+  /** Yields subject, expected, actual. */
+  sql: string;
+}
+
+/** What every transaction moved, by posting: the basis of the checks below. Atomic units. */
+const moved = /* sql */ `
+  select p.tx_id, e.symbol,
+         sum(e.amount) filter (where e.bucket = 'LOCKED') as held,
+         sum(e.amount) filter (where e.bucket = 'CHAIN') as outside,
+         sum(e.amount) filter (where e.bucket = 'FEES') as fees
+    from ledger_postings p join ledger_entries e using (posting_id)
+   where p.kind <> 'adjustment'
+   group by p.tx_id, e.symbol`;
+
+const checks: Check[] = [
+  {
+    name: 'every posting sums to zero',
+    sql: `select p.posting_id || ' ' || coalesce(e.chain || ' ' || e.symbol, '') as subject, '0' as expected, coalesce(sum(e.amount)::text, 'no entries') as actual
+            from ledger_postings p left join ledger_entries e using (posting_id)
+           group by p.posting_id, e.chain, e.symbol having sum(e.amount) is distinct from 0`,
+  },
+  {
+    name: 'every posting has all its entries',
+    sql: `select p.posting_id::text as subject, p.entries::text as expected, count(e.line)::text as actual
+            from ledger_postings p left join ledger_entries e using (posting_id)
+           group by p.posting_id having p.entries <> count(e.line)`,
+  },
+  {
+    name: 'balances are the sums of their entries',
+    sql: `select l.ledger_account_id || ' ' || l.chain || ' ' || l.symbol as subject,
+                 'available ' || coalesce(s.available, 0) || ', locked ' || coalesce(s.locked, 0) as expected,
+                 'available ' || l.available || ', locked ' || l.locked as actual
+            from ledger_accounts l
+            left join (select ledger_account_id,
+                              sum(amount) filter (where bucket = 'AVAILABLE') as available,
+                              sum(amount) filter (where bucket = 'LOCKED') as locked
+                         from ledger_entries where ledger_account_id is not null group by ledger_account_id) s using (ledger_account_id)
+           where l.available <> coalesce(s.available, 0) or l.locked <> coalesce(s.locked, 0)`,
+  },
+  {
+    name: 'locked balances are what open transfers hold',
+    sql: `select l.ledger_account_id || ' ' || l.chain || ' ' || l.symbol as subject, coalesce(h.held, 0)::text as expected, l.locked::text as actual
+            from ledger_accounts l
+            left join (select account_id, chain, symbol, sum(amount) as held from (
+                         select account_id, chain, token_symbol as symbol, amount from transactions
+                          where transaction_type = 'OUTBOUND' and ended_at is null
+                         union all
+                         select account_id, chain, fee_symbol, fee_locked from transactions
+                          where transaction_type = 'OUTBOUND' and ended_at is null
+                       ) holds group by account_id, chain, symbol) h using (account_id, chain, symbol)
+           where l.locked <> coalesce(h.held, 0)`,
+  },
+  {
+    name: 'entries belong to the account of their transaction',
+    sql: `select e.posting_id || ' line ' || e.line as subject, t.account_id || ' ' || t.chain as expected, coalesce(l.account_id || ' ', '') || e.chain as actual
+            from ledger_entries e join ledger_postings p using (posting_id) join transactions t using (tx_id)
+            left join ledger_accounts l using (ledger_account_id)
+           where e.chain <> t.chain
+              or (e.ledger_account_id is not null and (l.account_id, l.chain, l.symbol) is distinct from (t.account_id, e.chain, e.symbol))`,
+  },
+  {
+    name: 'every transaction has the postings of its state',
+    sql: `select t.tx_id || ' ' || t.transaction_type || ' ' || t.status as subject, w.kinds as expected, coalesce(k.kinds, '') as actual
+            from transactions t
+            cross join lateral (select case
+                when t.transaction_type = 'OUTBOUND' and t.ended_at is null then 'lock'
+                when t.transaction_type = 'OUTBOUND' and t.status = 'CONFIRMED' then 'lock settle'
+                when t.transaction_type = 'OUTBOUND' and t.status = 'FAILED' and t.signing_begun_at is not null then 'lock refund'
+                when t.transaction_type = 'OUTBOUND' then 'lock unlock'
+                when t.status = 'DETECTED' then ''
+                when t.status = 'CONFIRMED' then 'deposit'
+                -- orphaned before or after it was credited
+                when exists (select 1 from transaction_events v where v.tx_id = t.tx_id and v.status = 'CONFIRMED') then 'deposit deposit_reversal'
+                else '' end as kinds) w
+            left join (select tx_id, string_agg(kind, ' ' order by kind) as kinds from ledger_postings
+                        where kind not in ('lock_more', 'adjustment') group by tx_id) k using (tx_id)
+           where t.transaction_type in ('OUTBOUND', 'INBOUND') and w.kinds <> coalesce(k.kinds, '')`,
+  },
+  {
+    name: 'ended transactions hold nothing, open ones what they say',
+    sql: `with moved as (${moved}), holds as (
+            select tx_id, symbol, sum(amount) as held from (
+              select tx_id, token_symbol as symbol, amount from transactions where transaction_type = 'OUTBOUND' and ended_at is null
+              union all
+              select tx_id, fee_symbol, fee_locked from transactions where transaction_type = 'OUTBOUND' and ended_at is null
+            ) both_holds group by tx_id, symbol)
+          select coalesce(m.tx_id, h.tx_id) || ' ' || coalesce(m.symbol, h.symbol) as subject,
+                 coalesce(h.held, 0)::text as expected, coalesce(m.held, 0)::text as actual
+            from moved m full join holds h on h.tx_id = m.tx_id and h.symbol = m.symbol
+           where coalesce(h.held, 0) <> coalesce(m.held, 0)`,
+  },
+  {
+    name: 'what left and arrived is what the chain showed',
+    sql: `with moved as (${moved})
+          select t.tx_id || ' ' || t.transaction_type || ' ' || t.status as subject, w.outside::text as expected, coalesce(m.outside, 0)::text as actual
+            from transactions t
+            left join moved m on m.tx_id = t.tx_id and m.symbol = t.token_symbol
+            left join transfer_attempts a on a.tx_id = t.tx_id and a.tx_hash = t.tx_hash
+            cross join lateral (select case
+                when t.status <> 'CONFIRMED' then 0
+                when t.transaction_type = 'INBOUND' then -t.amount
+                else coalesce(a.debited, t.amount) end as outside) w
+           where t.transaction_type in ('OUTBOUND', 'INBOUND') and w.outside <> coalesce(m.outside, 0)`,
+  },
+  {
+    name: 'the fee of a transfer is posted',
+    sql: `with moved as (${moved})
+          select t.tx_id || ' ' || t.status as subject, coalesce(t.fee, 0)::text as expected, coalesce(m.fees, 0)::text as actual
+            from transactions t left join moved m on m.tx_id = t.tx_id and m.symbol = t.fee_symbol
+           where t.transaction_type = 'OUTBOUND' and t.ended_at is not null and coalesce(t.fee, 0) <> coalesce(m.fees, 0)`,
+  },
+  {
+    name: 'no nonce is held twice',
+    sql: `select chain || ' ' || address_key || ' ' || nonce as subject, '1' as expected, count(*)::text as actual
+            from nonces group by chain, address_key, nonce having count(*) > 1`,
+  },
+  {
+    name: 'attempts use the nonce of their transfer',
+    sql: `select a.tx_id || ' attempt ' || a.attempt as subject, coalesce(n.chain || ' ' || n.address_key || ' ' || n.nonce, 'none') as expected,
+                 a.chain || ' ' || a.from_key || ' ' || a.nonce as actual
+            from transfer_attempts a left join nonces n using (tx_id)
+           where (a.chain, a.from_key, a.nonce) is distinct from (n.chain, n.address_key, n.nonce)`,
+  },
+  {
+    name: 'a transfer has a nonce exactly when signing has begun',
+    sql: `select t.tx_id || ' ' || t.status as subject,
+                 case when t.signing_begun_at is null then 'no nonce' else 'a nonce' end as expected,
+                 case when n.tx_id is null then 'no nonce' else 'a nonce' end as actual
+            from transactions t left join nonces n using (tx_id)
+           where t.transaction_type = 'OUTBOUND' and (t.signing_begun_at is null) <> (n.tx_id is null)`,
+  },
+  {
+    name: 'no deposit is stored twice',
+    sql: `select chain || ' ' || tx_hash || ' ' || position as subject, '1' as expected, count(*)::text as actual
+            from transactions where transaction_type = 'INBOUND' and status <> 'ORPHANED'
+           group by chain, tx_hash, position having count(*) > 1`,
+  },
+  {
+    name: 'the timeline ends with the state',
+    sql: `select t.tx_id::text as subject, t.version || ' ' || t.status as expected, coalesce(v.seq || ' ' || v.status, 'none') as actual
+            from transactions t
+            left join lateral (select seq, status from transaction_events e where e.tx_id = t.tx_id order by seq desc limit 1) v on true
+           where (t.version, t.status) is distinct from (v.seq, v.status)`,
+  },
+];
+
+/**
+ * Recomputes the books from their entries and returns where they differ; nothing is changed. Everything is read in one
+ * snapshot, aggregated by Postgres: memory here is bounded by `limit` differences of each kind.
+ */
+export function verifyLedger(manager: EntityManager, options: VerifyOptions = {}): Promise<LedgerDifference[]> {
+  return manager.transaction('REPEATABLE READ', async (snapshot) => {
+    // a whole ledger takes longer than a request may
+    await snapshot.query('set local statement_timeout = 0');
+    await snapshot.query('set transaction read only');
+    const limit = options.limit ?? 1000;
+    const differences: LedgerDifference[] = [];
+    for (const { name, sql } of checks) {
+      const rows = await snapshot.query<Omit<LedgerDifference, 'check'>[]>(`${sql} limit ${limit}`);
+      differences.push(...rows.map(({ subject, expected, actual }) => ({ check: name, subject, expected, actual })));
+    }
+    if (options.balanceOnChain) differences.push(...(await compareWithChain(snapshot, options.balanceOnChain, limit)));
+    return differences;
+  });
+}
+
+interface OnChainRow {
+  ledger_account_id: string;
+  chain: string;
+  address: string;
+  symbol: string;
+  contract_address: string | null;
+  expected: string;
+}
+
+const pageSize = 200;
+
+/**
+ * A balance on the chain is the ledger's, plus deposits seen but not credited yet, less what included transfers took that are
+ * not settled yet. It differs for a moment whenever a block came between the two readings.
+ */
+async function compareWithChain(
+  snapshot: EntityManager,
+  balanceOnChain: (account: AccountOnChain) => Promise<bigint | null>,
+  limit: number,
+): Promise<LedgerDifference[]> {
+  const differences: LedgerDifference[] = [];
+  let after = '00000000-0000-0000-0000-000000000000';
+  while (differences.length < limit) {
+    const page = await snapshot.query<OnChainRow[]>(
+      `select l.ledger_account_id, l.chain, a.address, l.symbol, l.contract_address,
+              l.available + l.locked
+              + coalesce((select sum(t.amount) from transactions t where t.asset_id = l.ledger_account_id and t.status = 'DETECTED'
+                             and t.account_id = l.account_id), 0)
+              - coalesce((select sum(case when t.token_symbol = l.symbol and i.success then coalesce(i.debited, 0) else 0 end
+                                   + case when t.fee_symbol = l.symbol then i.fee else 0 end)
+                            from transactions t join transfer_attempts i on i.tx_id = t.tx_id and i.block_number is not null
+                           where t.account_id = l.account_id and t.chain = l.chain and t.ended_at is null), 0) as expected
+         from ledger_accounts l join accounts a using (account_id)
+        where l.ledger_account_id > $1 order by l.ledger_account_id limit ${pageSize}`,
+      [after],
+    );
+    for (const row of page) {
+      const account = { ledgerAccountId: row.ledger_account_id, chain: row.chain, address: row.address, symbol: row.symbol, contractAddress: row.contract_address };
+      const actual = await balanceOnChain(account);
+      if (actual === null || actual === BigInt(row.expected)) continue;
+      const subject = `${row.ledger_account_id} ${row.chain} ${row.symbol} ${row.address}`;
+      differences.push({ check: 'the chain holds what the ledger says', subject, expected: row.expected, actual: actual.toString() });
+    }
+    const last = page.at(-1);
+    if (!last || page.length < pageSize) break;
+    after = last.ledger_account_id;
+  }
+  return differences;
+}

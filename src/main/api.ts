@@ -1,0 +1,74 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { adapterOf } from '../chains/families';
+import { type ChainRegistry, loadRegistry } from '../chains/registry';
+import type { GatewayEnvironment } from '../chains/types';
+import { entities } from '../entities';
+import { collectMetrics } from '../health/metrics';
+import { createApp } from '../http/app';
+import { listen } from '../http/server';
+import { ConfigError, readConfig } from '../platform/config';
+import { createDatabase } from '../platform/database';
+import { createLogger, type Logger } from '../platform/logging';
+import { createTemporalClient } from '../platform/temporal';
+import { transferWorkflowsOn } from '../transfers/workflows';
+import { keyGenerationOn } from '../wallets/key-generation';
+import { runMain, shutdownSignal, untilUp } from './process';
+import { createResources, type Resources } from './resources';
+
+runMain('api', async () => {
+  const config = readConfig([
+    'GATEWAY_ENV', 'LOG_LEVEL', 'DATABASE_URL', 'DATABASE_POOL_SIZE', 'CHAINS', 'API_HOST', 'API_PORT', 'API_TRUST_PROXY',
+    'JWT_PRIVATE_KEY', 'JWT_ISSUER', 'JWT_AUDIENCE', 'JWT_TTL_SECONDS', 'MPC_NODE_HEALTH_URLS',
+  ]);
+  const log = createLogger('api', config.LOG_LEVEL);
+  const stop = shutdownSignal();
+  const database = createDatabase({
+    url: config.DATABASE_URL,
+    poolSize: config.DATABASE_POOL_SIZE,
+    applicationName: 'gateway-api',
+    entities,
+  });
+  const temporal = createTemporalClient();
+  const resources = await createResources({
+    database,
+    temporal,
+    registry: enabledChains(config.GATEWAY_ENV, config.CHAINS),
+    adapterOf,
+    keyGeneration: keyGenerationOn(temporal),
+    workflows: transferWorkflowsOn(temporal),
+    tokenOptions: { privateKey: config.JWT_PRIVATE_KEY, issuer: config.JWT_ISSUER, audience: config.JWT_AUDIENCE, ttlSeconds: config.JWT_TTL_SECONDS },
+    signerUrls: config.MPC_NODE_HEALTH_URLS.split(',').map((url) => url.trim()),
+    log,
+  });
+  collectMetrics(database);
+  const app = createApp({ ...resources, log, trustProxy: config.API_TRUST_PROXY, environment: config.GATEWAY_ENV });
+
+  const server = await listen(app, config.API_HOST, config.API_PORT);
+  log.info({ host: config.API_HOST, port: server.port }, 'listening');
+  // a dependency that is down delays readiness and not the start
+  const connected = untilUp('Postgres', () => database.initialize(), log, stop);
+  const chores = resources.housekeeping.map((chore) => connected.then(() => repeat(chore, log, stop)));
+  await new Promise<void>((resolve) => stop.addEventListener('abort', () => resolve(), { once: true }));
+  log.info('stopping: requests in flight are finished');
+  await server.close();
+  await Promise.all(chores);
+  await temporal.connection.close();
+  if (database.isInitialized) await database.destroy();
+  log.info('stopped');
+});
+
+function enabledChains(environment: GatewayEnvironment, names: string): ChainRegistry {
+  try {
+    return loadRegistry(environment, names.split(','));
+  } catch (error) {
+    throw new ConfigError((error as Error).message);
+  }
+}
+
+/** A failing chore is logged and tried again: what it does is never urgent. */
+async function repeat({ name, everyMs, run }: Resources['housekeeping'][number], log: Logger, stop: AbortSignal): Promise<void> {
+  while (!stop.aborted) {
+    await run().catch((err: unknown) => log.warn({ err }, `could not ${name}`));
+    await delay(everyMs, undefined, { signal: stop }).catch(() => undefined);
+  }
+}

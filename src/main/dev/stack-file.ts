@@ -1,0 +1,74 @@
+import { existsSync, rmSync, writeFileSync, mkdirSync } from 'node:fs';
+import type { DevClient } from './clients';
+import { readJson } from './files';
+import type { DevPaths } from './paths';
+import { endProcess, processIdentity } from './processes';
+import type { RunningProcess } from './supervisor';
+
+/** `.dev/stack.json`: what tests, benchmarks and scripts outside the repository rely on. Extend it, do not change it. */
+export interface StackFile {
+  base_url: string;
+  clients: DevClient[];
+  temporal: { address: string; namespace: string; ui: string | null };
+  postgres: { url: string };
+  chains: Record<string, StackChain>;
+  /** Pids by part; a killed one is started again and listed with its new pid. */
+  processes: Record<string, number[]>;
+}
+
+export interface StackChain {
+  family: string;
+  rpc: string;
+  chain_id: number;
+  faucet: boolean;
+  tokens: Record<string, string>;
+}
+
+interface Owner {
+  pid: number;
+  identity: string;
+}
+
+/** The pid of the supervisor that runs on this data, if there is one. */
+export function runningSupervisor(paths: DevPaths): number | null {
+  const owner = readJson<Owner>(paths.supervisorFile);
+  return owner && processIdentity(owner.pid) === owner.identity ? owner.pid : null;
+}
+
+/** Makes this process the one that runs the stack on this data. Returns false when another one does. */
+export function claim(paths: DevPaths): boolean {
+  mkdirSync(paths.dataDir, { recursive: true });
+  const owner: Owner = { pid: process.pid, identity: processIdentity(process.pid) ?? '' };
+  for (let attempt = 0; attempt < 2; attempt += 1) {
+    try {
+      writeFileSync(paths.supervisorFile, JSON.stringify(owner), { flag: 'wx' });
+      return true;
+    } catch {
+      if (runningSupervisor(paths) !== null) return false;
+      rmSync(paths.supervisorFile, { force: true });
+    }
+  }
+  return false;
+}
+
+export function release(paths: DevPaths): void {
+  for (const file of [paths.stackFile, paths.processFile, paths.supervisorFile]) rmSync(file, { force: true });
+}
+
+/**
+ * Ends what a killed supervisor may have left running, by recorded pid and only if it still is the same process.
+ * Returns the names of what was ended.
+ */
+export async function endLeftovers(paths: DevPaths): Promise<string[]> {
+  const recorded = readJson<RunningProcess[]>(paths.processFile) ?? [];
+  const alive = recorded.filter(({ pid, identity }) => processIdentity(pid) === identity);
+  await Promise.all(alive.map(({ pid, identity, stopSignal }) => endProcess(pid, identity, stopSignal, 10_000)));
+  for (const file of [paths.stackFile, paths.processFile]) if (existsSync(file)) rmSync(file, { force: true });
+  return alive.map(({ name }) => name);
+}
+
+export function groupPids(processes: RunningProcess[]): Record<string, number[]> {
+  const groups: Record<string, number[]> = {};
+  for (const { group, pid } of processes) (groups[group] ??= []).push(pid);
+  return groups;
+}

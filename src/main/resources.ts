@@ -1,0 +1,96 @@
+import type { Client } from '@temporalio/client';
+import type { DataSource } from 'typeorm';
+import { AccountRepository } from '../accounts/repository';
+import { accountRoutes } from '../accounts/routes';
+import { AccountService } from '../accounts/service';
+import { AssetRepository } from '../assets/repository';
+import { assetRoutes } from '../assets/routes';
+import { AssetService } from '../assets/service';
+import { createAuthenticate } from '../auth/authenticate';
+import { KeyStatus } from '../auth/key-status';
+import { CredentialRepository } from '../auth/repository';
+import { authRoutes } from '../auth/routes';
+import { AuthService } from '../auth/service';
+import { LoginThrottle } from '../auth/throttle';
+import { AccessTokens, type TokenOptions } from '../auth/tokens';
+import type { FamilyAdapter } from '../chains/adapter';
+import type { ChainRegistry } from '../chains/registry';
+import type { ChainFamily } from '../chains/types';
+import { healthRoutes } from '../health/routes';
+import { HealthService } from '../health/service';
+import { createIdempotent } from '../http/idempotency';
+import { IdempotencyStore } from '../http/idempotency-store';
+import type { Route } from '../http/steps';
+import type { Logger } from '../platform/logging';
+import { TransactionRepository } from '../transactions/repository';
+import { transactionRoutes } from '../transactions/routes';
+import { TransactionService } from '../transactions/service';
+import { transferRoutes } from '../transfers/routes';
+import { TransferService } from '../transfers/service';
+import type { TransferWorkflows } from '../transfers/workflows';
+import type { KeyGeneration } from '../wallets/key-generation';
+import { WalletRepository } from '../wallets/repository';
+import { walletRoutes } from '../wallets/routes';
+import { WalletService } from '../wallets/service';
+
+export interface ResourceDependencies {
+  database: DataSource;
+  temporal: Client;
+  registry: ChainRegistry;
+  adapterOf: (family: ChainFamily) => FamilyAdapter;
+  keyGeneration: KeyGeneration;
+  workflows: TransferWorkflows;
+  tokenOptions: TokenOptions;
+  signerUrls: string[];
+  log: Logger;
+}
+
+export interface Resources {
+  routes: Route[];
+  operational: Route[];
+  /** Run every few seconds: what crashes and outages left to be done. */
+  housekeeping: { name: string; everyMs: number; run: () => Promise<void> }[];
+}
+
+/** Every resource of the API, put together: the same in the process and in the tests. */
+export async function createResources(deps: ResourceDependencies): Promise<Resources> {
+  const { database, registry, adapterOf, workflows, log } = deps;
+  const tokens = await AccessTokens.create(deps.tokenOptions);
+  const credentials = new CredentialRepository(database);
+  const idempotencyStore = new IdempotencyStore(database);
+  const walletRows = new WalletRepository(database);
+  const accountRows = new AccountRepository(database);
+  const assetRows = new AssetRepository(database);
+  const transactionRows = new TransactionRepository(database);
+  const authenticate = createAuthenticate(tokens, new KeyStatus(credentials));
+  const idempotent = createIdempotent(idempotencyStore);
+
+  const wallets = new WalletService(walletRows, deps.keyGeneration, log);
+  const accounts = new AccountService({ database, registry, adapterOf, wallets: walletRows, accounts: accountRows });
+  const assets = new AssetService({ database, registry, accounts: accountRows, assets: assetRows });
+  const transactions = new TransactionService(transactionRows, workflows);
+  const transfers = new TransferService({
+    registry,
+    adapterOf,
+    workflows,
+    wallets: walletRows,
+    accounts: accountRows,
+    assets: assetRows,
+    transactions: transactionRows,
+  });
+  return {
+    routes: [
+      ...authRoutes({ auth: new AuthService(credentials, tokens, new LoginThrottle(database)), ttlSeconds: tokens.ttlSeconds }),
+      ...walletRoutes({ wallets, authenticate, idempotent }),
+      ...accountRoutes({ accounts, authenticate, idempotent }),
+      ...assetRoutes({ assets, registry, authenticate, idempotent }),
+      ...transferRoutes({ transfers, authenticate, idempotent }),
+      ...transactionRoutes({ transactions, authenticate }),
+    ],
+    operational: healthRoutes({ health: new HealthService(deps) }),
+    housekeeping: [
+      { name: 'start missing key generations', everyMs: 10_000, run: () => wallets.repair() },
+      { name: 'forget old idempotency keys', everyMs: 60_000, run: () => idempotencyStore.sweep() },
+    ],
+  };
+}

@@ -1,0 +1,85 @@
+import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
+import { ConfigError } from '../platform/config';
+import { isParty, parties, type Party } from './protocols';
+
+/** PEM texts as they come from the environment. */
+export interface IdentityFiles {
+  index: Party;
+  /** EC P-256 private key. */
+  key: string;
+  cert: string;
+  ca: string;
+  /** Certificates of all three nodes, concatenated. */
+  peerCerts: string;
+}
+
+/** Who this node is and whom it talks to: one pinned certificate per party. */
+export class Identity {
+  readonly index: Party;
+  readonly others: readonly Party[];
+  readonly signingKey: KeyObject;
+  private readonly pins = new Map<Party, X509Certificate>();
+
+  /** @throws ConfigError in a sentence when key, certificate, authority and pins do not belong together. */
+  constructor(readonly files: IdentityFiles) {
+    this.index = files.index;
+    this.others = parties.filter((party) => party !== files.index);
+    const ca = certificate('MPC_NODE_TLS_CA', files.ca);
+    for (const pem of files.peerCerts.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []) {
+      const pin = certificate('MPC_NODE_PEER_CERTS', pem);
+      const party = partyNamedBy(pin);
+      if (party === undefined) throw new ConfigError('MPC_NODE_PEER_CERTS holds a certificate whose common name is not mpc-node-1, -2 or -3');
+      if (this.pins.has(party)) throw new ConfigError(`MPC_NODE_PEER_CERTS holds two certificates for node ${party}`);
+      if (!isP256(pin.publicKey)) throw new ConfigError(`MPC_NODE_PEER_CERTS: the certificate of node ${party} is not for an EC P-256 key`);
+      if (!pin.verify(ca.publicKey)) throw new ConfigError(`MPC_NODE_PEER_CERTS: the certificate of node ${party} was not signed by MPC_NODE_TLS_CA`);
+      this.pins.set(party, pin);
+    }
+    const missing = parties.filter((party) => !this.pins.has(party));
+    if (missing.length > 0) throw new ConfigError(`MPC_NODE_PEER_CERTS has no certificate for node ${missing.join(' and ')}`);
+    const own = certificate('MPC_NODE_TLS_CERT', files.cert);
+    if (own.fingerprint256 !== this.pins.get(files.index)?.fingerprint256) {
+      throw new ConfigError(`MPC_NODE_TLS_CERT is not the certificate that MPC_NODE_PEER_CERTS holds for node ${files.index}`);
+    }
+    this.signingKey = privateKey(files.key);
+    if (!own.checkPrivateKey(this.signingKey)) throw new ConfigError('MPC_NODE_TLS_KEY is not the key of MPC_NODE_TLS_CERT');
+  }
+
+  /** Public key that party signs its round messages with. */
+  publicKeyOf(party: Party): KeyObject {
+    const pin = this.pins.get(party);
+    if (!pin) throw new Error(`no certificate for party ${party}`);
+    return pin.publicKey;
+  }
+
+  /** The other party whose pinned certificate has this SHA-256 fingerprint (AA:BB:…). */
+  partyOf(fingerprint256: string | undefined): Party | undefined {
+    return this.others.find((party) => this.pins.get(party)?.fingerprint256 === fingerprint256);
+  }
+}
+
+function certificate(variable: string, pem: string): X509Certificate {
+  try {
+    return new X509Certificate(pem);
+  } catch {
+    throw new ConfigError(`${variable} is not a PEM certificate`);
+  }
+}
+
+function privateKey(pem: string): KeyObject {
+  let key: KeyObject;
+  try {
+    key = createPrivateKey(pem);
+  } catch {
+    throw new ConfigError('MPC_NODE_TLS_KEY is not a PEM private key');
+  }
+  if (!isP256(key)) throw new ConfigError('MPC_NODE_TLS_KEY is not an EC P-256 key');
+  return key;
+}
+
+const isP256 = (key: KeyObject): boolean => key.asymmetricKeyType === 'ec' && key.asymmetricKeyDetails?.namedCurve === 'prime256v1';
+
+function partyNamedBy(pin: X509Certificate): Party | undefined {
+  const name = /^CN=mpc-node-([123])$/m.exec(pin.subject)?.[1];
+  const party = Number(name);
+  return isParty(party) ? party : undefined;
+}

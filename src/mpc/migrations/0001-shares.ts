@@ -1,0 +1,33 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+const schema = /* sql */ `
+-- whose database this is: a node started with another index or key-encryption key is refused
+create table node_identity (
+  singleton boolean primary key default true check (singleton),
+  node_index smallint not null check (node_index between 1 and 3),
+  kek_fingerprint text not null,
+  created_at timestamptz not null default now()
+);
+
+create table key_shares (
+  key_id text primary key check (length(key_id) between 1 and 100),
+  protocol text not null,
+  public_key bytea not null check (length(public_key) = 33),
+  chain_code bytea not null check (length(chain_code) = 32),
+  ciphertext bytea not null,
+  iv bytea not null check (length(iv) = 12),
+  tag bytea not null check (length(tag) = 16),
+  kek_fingerprint text not null,
+  created_at timestamptz not null default now()
+);
+`;
+
+export class Shares0001 implements MigrationInterface {
+  readonly name = 'Shares1700000000001';
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(schema);
+  }
+  async down(): Promise<void> {
+    throw new Error('shares are not thrown away by a migration');
+  }
+}

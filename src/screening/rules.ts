@@ -1,0 +1,57 @@
+import type { DataSource } from 'typeorm';
+import type { ScreeningVerdict } from '../../activities/types';
+import { AccountEntity } from '../accounts/entity';
+import { LedgerAccountEntity } from '../ledger/entity';
+import { WalletEntity } from '../wallets/entity';
+
+/** What the rules see of a transfer. */
+export interface ScreenedTransfer {
+  txId: string;
+  clientId: string;
+  walletId: string;
+  accountId: string;
+  assetId: string;
+  chain: string;
+  toAddress: string;
+  tokenSymbol: string;
+  /** Atomic units. */
+  amount: bigint;
+}
+
+/** One reason a locked transfer may be stopped for before it is signed. Rules read; they change nothing. */
+export interface ScreeningRule {
+  name: string;
+  check(transfer: ScreenedTransfer): Promise<ScreeningVerdict>;
+}
+
+const allowed: ScreeningVerdict = { allowed: true };
+
+/** The rules in the order they are asked; the first refusal counts. New ones are added here. */
+export function screeningRules(database: DataSource): ScreeningRule[] {
+  return [walletIsActive(database), accountIsActive(database), assetIsNotFrozen(database)];
+}
+
+const walletIsActive = (database: DataSource): ScreeningRule => ({
+  name: 'wallet is active',
+  check: async ({ walletId, clientId }) => {
+    const active = await database.manager.existsBy(WalletEntity, { walletId, clientId, status: 'ACTIVE' });
+    return active ? allowed : { allowed: false, code: 'wallet_not_active', reason: 'The wallet is not active any more' };
+  },
+});
+
+const accountIsActive = (database: DataSource): ScreeningRule => ({
+  name: 'account is active',
+  check: async ({ accountId, clientId }) => {
+    const active = await database.manager.existsBy(AccountEntity, { accountId, clientId, status: 'ACTIVE' });
+    return active ? allowed : { allowed: false, code: 'account_not_active', reason: 'The account is not active any more' };
+  },
+});
+
+const assetIsNotFrozen = (database: DataSource): ScreeningRule => ({
+  name: 'asset is not frozen',
+  check: async ({ assetId: ledgerAccountId, tokenSymbol }) => {
+    const { frozenReason } = await database.manager.findOneByOrFail(LedgerAccountEntity, { ledgerAccountId });
+    if (frozenReason === null) return allowed;
+    return { allowed: false, code: 'business_error', reason: `${tokenSymbol} is frozen for this account` };
+  },
+});

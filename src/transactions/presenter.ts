@@ -1,0 +1,43 @@
+import type { LiveStatus } from '../../workflows/messages';
+import { formatAmount } from '../platform/money';
+import type { TransactionEntity } from './entity';
+import type { TransactionDetails } from './repository';
+import type { TransactionDetailView, TransactionView } from './schema';
+
+export const presentTransaction = (tx: TransactionEntity): TransactionView => ({
+  tx_id: tx.txId,
+  wallet_id: tx.walletId,
+  client_id: tx.clientId,
+  chain: tx.chain,
+  transaction_type: tx.transactionType,
+  from_address: tx.fromAddress,
+  to_address: tx.toAddress,
+  token_symbol: tx.tokenSymbol,
+  amount: formatAmount(tx.amount, tx.decimals),
+  status: tx.status,
+  tx_hash: tx.txHash,
+  created_at: tx.createdAt.toISOString(),
+});
+
+export function presentTransactionDetails({ tx, timeline, headBlock }: TransactionDetails, live: LiveStatus | null): TransactionDetailView {
+  return {
+    ...presentTransaction(tx),
+    memo: tx.memo,
+    asset_id: tx.assetId,
+    account_id: tx.accountId,
+    fee: tx.fee !== null && tx.feeSymbol !== null && tx.feeDecimals !== null ? { amount: formatAmount(tx.fee, tx.feeDecimals), symbol: tx.feeSymbol } : null,
+    confirmations: confirmationsOf(tx.blockNumber, headBlock),
+    required_confirmations: tx.requiredConfirmations,
+    block_number: tx.blockNumber === null ? null : Number(tx.blockNumber),
+    failure: tx.failureCode === null ? null : { code: tx.failureCode, message: tx.failureMessage ?? '' },
+    timeline: timeline.map(({ status, at }) => ({ status, at: at.toISOString() })),
+    updated_at: tx.updatedAt.toISOString(),
+    live: live && { step: live.step, attempt: live.attempt, detail: live.detail },
+  };
+}
+
+/** Inclusion is depth 1; a follower that lags behind the block it was told of still counts it. */
+function confirmationsOf(block: bigint | null, head: bigint | null): number {
+  if (block === null) return 0;
+  return head === null || head < block ? 1 : Number(head - block) + 1;
+}

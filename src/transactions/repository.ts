@@ -1,0 +1,56 @@
+import type { DataSource } from 'typeorm';
+import type { Slice } from '../http/pagination';
+import { isUuid } from '../platform/ids';
+import { TransactionEntity } from './entity';
+
+export interface TransactionFilter {
+  walletId?: string;
+  accountId?: string;
+  chain?: string;
+}
+
+export interface TransactionDetails {
+  tx: TransactionEntity;
+  timeline: { status: string; at: Date }[];
+  /** Newest block the chain's follower has seen. */
+  headBlock: bigint | null;
+}
+
+/** Transactions of one client at a time. */
+export class TransactionRepository {
+  constructor(private readonly database: DataSource) {}
+
+  find(clientId: string, txId: string): Promise<TransactionEntity | null> {
+    return isUuid(txId) ? this.database.manager.findOneBy(TransactionEntity, { clientId, txId }) : Promise.resolve(null);
+  }
+
+  findByIdempotencyKey(clientId: string, idempotencyKey: string): Promise<TransactionEntity | null> {
+    return this.database.manager.findOneBy(TransactionEntity, { clientId, idempotencyKey, transactionType: 'OUTBOUND' });
+  }
+
+  async findDetails(clientId: string, txId: string): Promise<TransactionDetails | null> {
+    const tx = await this.find(clientId, txId);
+    if (!tx) return null;
+    const [timeline, [cursor]] = await Promise.all([
+      this.database.query<{ status: string; at: Date }[]>(`select status, at from transaction_events where tx_id = $1 order by seq`, [tx.txId]),
+      this.database.query<{ head_block: string }[]>(`select head_block from chain_cursors where chain = $1`, [tx.chain]),
+    ]);
+    return { tx, timeline, headBlock: cursor ? BigInt(cursor.head_block) : null };
+  }
+
+  async list(clientId: string, { walletId, accountId, chain }: TransactionFilter, { limit, offset }: Slice): Promise<[TransactionEntity[], number]> {
+    // an id that cannot exist finds nothing, like one that does not
+    if ([walletId, accountId].some((id) => id !== undefined && !isUuid(id))) return [[], 0];
+    return this.database.manager.findAndCount(TransactionEntity, {
+      where: {
+        clientId,
+        ...(walletId !== undefined && { walletId }),
+        ...(accountId !== undefined && { accountId }),
+        ...(chain !== undefined && { chain }),
+      },
+      order: { txId: 'DESC' },
+      take: limit,
+      skip: offset,
+    });
+  }
+}

@@ -1,0 +1,92 @@
+import Joi from 'joi';
+import { amountOut, chainName, id, type PageQuery, pageFields, pageOf, timestamp, view } from '../http/schemas';
+
+export interface ListTransactions extends PageQuery {
+  wallet_id?: string;
+  account_id?: string;
+  chain?: string;
+}
+
+export const listTransactions = Joi.object<ListTransactions, true>({
+  ...pageFields,
+  wallet_id: Joi.string().description('Transactions of this wallet only'),
+  account_id: Joi.string().description('Transactions of this account only'),
+  chain: chainName().description('Transactions on this chain only'),
+});
+
+export interface TransactionView {
+  tx_id: string;
+  wallet_id: string | null;
+  client_id: string;
+  chain: string;
+  transaction_type: string;
+  from_address: string;
+  to_address: string;
+  token_symbol: string;
+  amount: string;
+  status: string;
+  tx_hash: string | null;
+  created_at: string;
+}
+
+const listFields = {
+  tx_id: id(),
+  wallet_id: id().allow(null),
+  client_id: id(),
+  chain: Joi.string(),
+  transaction_type: Joi.string().valid('OUTBOUND', 'INBOUND', 'GAS'),
+  from_address: Joi.string(),
+  to_address: Joi.string(),
+  token_symbol: Joi.string(),
+  amount: amountOut(),
+  status: Joi.string().valid(
+    'PENDING', 'AWAITING_APPROVAL', 'SIGNING', 'SUBMITTED', 'NEEDS_ATTENTION', 'CONFIRMED', 'REJECTED', 'FAILED', 'CANCELLED', 'DETECTED', 'ORPHANED',
+  ),
+  tx_hash: Joi.string().allow(null),
+  created_at: timestamp(),
+};
+
+export const transactionView = view<TransactionView>('Transaction', listFields);
+export const transactionPage = pageOf(transactionView, 'TransactionPage');
+
+export interface TimelineView {
+  status: string;
+  at: string;
+}
+
+export interface LiveView {
+  step: string;
+  attempt: number;
+  detail: string;
+}
+
+export interface TransactionDetailView extends TransactionView {
+  memo: string | null;
+  asset_id: string | null;
+  account_id: string | null;
+  fee: { amount: string; symbol: string } | null;
+  confirmations: number;
+  required_confirmations: number;
+  block_number: number | null;
+  failure: { code: string; message: string } | null;
+  timeline: TimelineView[];
+  updated_at: string;
+  live: LiveView | null;
+}
+
+export const transactionDetailView = view<TransactionDetailView>('TransactionDetail', {
+  ...listFields,
+  memo: Joi.string().allow(null),
+  asset_id: id().allow(null),
+  account_id: id().allow(null),
+  fee: Joi.object({ amount: amountOut().required(), symbol: Joi.string().required() }).allow(null).description('What the network took; null until known'),
+  confirmations: Joi.number().integer().min(0).description('Depth of its block, inclusion is 1; 0 before'),
+  required_confirmations: Joi.number().integer().min(1),
+  block_number: Joi.number().integer().allow(null),
+  failure: Joi.object({ code: Joi.string().required(), message: Joi.string().required() }).allow(null),
+  timeline: Joi.array().items(Joi.object({ status: Joi.string().required(), at: timestamp().required() })),
+  updated_at: timestamp(),
+  live: Joi.object({ step: Joi.string().required(), attempt: Joi.number().integer().required(), detail: Joi.string().required() })
+    .allow(null)
+    .description('What the transfer is doing just now; null once it has ended or when that is not known'),
+});

@@ -1,0 +1,43 @@
+import type { LiveStatus } from '../../workflows/messages';
+import type { Slice } from '../http/pagination';
+import { GatewayError, notFound } from '../platform/errors';
+import type { TransferWorkflows } from '../transfers/workflows';
+import type { TransactionEntity } from './entity';
+import type { TransactionDetails, TransactionFilter, TransactionRepository } from './repository';
+
+export interface LiveTransaction {
+  details: TransactionDetails;
+  live: LiveStatus | null;
+}
+
+export class TransactionService {
+  constructor(
+    private readonly transactions: TransactionRepository,
+    private readonly workflows: TransferWorkflows,
+  ) {}
+
+  list(clientId: string, filter: TransactionFilter, slice: Slice): Promise<[TransactionEntity[], number]> {
+    return this.transactions.list(clientId, filter, slice);
+  }
+
+  /** A transaction and, while it is under way, what its workflow says; a read never fails for want of the latter. */
+  async get(clientId: string, txId: string): Promise<LiveTransaction> {
+    const details = await this.transactions.findDetails(clientId, txId);
+    if (!details) throw notFound('transaction');
+    const { tx } = details;
+    const running = tx.transactionType === 'OUTBOUND' && tx.endedAt === null;
+    return { details, live: running ? await this.workflows.live(tx.txId) : null };
+  }
+
+  /** Cancels a transfer; one that is cancelled already stays so. @throws GatewayError not_found, not_cancellable. */
+  async cancel(clientId: string, txId: string): Promise<LiveTransaction> {
+    const tx = await this.transactions.find(clientId, txId);
+    if (!tx) throw notFound('transaction');
+    if (tx.transactionType !== 'OUTBOUND') throw new GatewayError('not_cancellable', 'Only transfers can be cancelled');
+    if (tx.status !== 'CANCELLED') {
+      if (tx.endedAt !== null) throw new GatewayError('not_cancellable', `The transfer has ended: ${tx.status}`);
+      await this.workflows.cancel(tx.txId);
+    }
+    return this.get(clientId, txId);
+  }
+}

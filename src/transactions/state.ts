@@ -1,0 +1,37 @@
+import type { EntityManager, QueryDeepPartialEntity } from 'typeorm';
+import { notFound } from '../platform/errors';
+import { TransactionEntity, type TransactionStatus } from './entity';
+
+const ends: ReadonlySet<TransactionStatus> = new Set(['CONFIRMED', 'REJECTED', 'FAILED', 'CANCELLED', 'ORPHANED']);
+
+/** True for a state that is never left (but for a deposit that a reorg undoes). */
+export const isEnded = ({ status }: { status: TransactionStatus }): boolean => ends.has(status);
+
+/**
+ * The transaction, locked until the end of the database transaction: whoever changes a state reads it here first.
+ * Lock order everywhere: transaction, wallet limit, ledger accounts by id, account.
+ * @throws GatewayError not_found.
+ */
+export async function lockTransaction(manager: EntityManager, txId: string): Promise<TransactionEntity> {
+  const transaction = await manager.findOne(TransactionEntity, { where: { txId }, lock: { mode: 'for_no_key_update' } });
+  if (!transaction) throw notFound('transaction');
+  return transaction;
+}
+
+type Changes = Omit<QueryDeepPartialEntity<TransactionEntity>, 'status' | 'version' | 'txId'>;
+
+/**
+ * Compare-and-set on the version: moves a transaction to its next state, which the database checks and writes to the
+ * timeline. Returns the new version.
+ * @throws Error when the transaction has changed since it was read (not possible under lockTransaction).
+ */
+export async function changeState(
+  manager: EntityManager,
+  { txId, version }: Pick<TransactionEntity, 'txId' | 'version'>,
+  status: TransactionStatus,
+  changes: Changes = {},
+): Promise<number> {
+  const { affected } = await manager.update(TransactionEntity, { txId, version }, { ...changes, status, version: version + 1 });
+  if (affected !== 1) throw new Error(`transaction ${txId} is no longer at version ${version}`);
+  return version + 1;
+}

@@ -1,0 +1,37 @@
+import Joi from 'joi';
+import { chainName, id, text, view } from '../http/schemas';
+
+export interface CreateTransfer {
+  from_address: string;
+  to_address: string;
+  chain: string;
+  token_symbol: string;
+  amount: string;
+  memo?: string | null;
+}
+
+export const createTransfer = Joi.object<CreateTransfer, true>({
+  from_address: Joi.string().max(255).required().description('Address of one of your accounts'),
+  to_address: Joi.string().max(255).required().description('Must differ from from_address'),
+  chain: chainName().required(),
+  token_symbol: Joi.string().max(20).required().example('USDC'),
+  amount: Joi.string()
+    .pattern(/^\d+(\.\d+)?$/)
+    .messages({ 'string.pattern.base': '{{#label}} must be a decimal number such as 1.5' })
+    .required()
+    .example('1.5')
+    .description('Display units; greater than 0, with at most as many decimal places as the asset has'),
+  memo: text(100).allow(null, '').description('Kept with the record'),
+});
+
+export interface TransferView {
+  tx_id: string;
+  status: string;
+  message: string;
+}
+
+export const transferView = view<TransferView>('TransferAccepted', {
+  tx_id: id(),
+  status: Joi.string().example('PENDING'),
+  message: Joi.string(),
+});

@@ -1,0 +1,109 @@
+import type { EntityManager } from 'typeorm';
+import type { Hex, PayloadKind } from '../../mpc/messages';
+
+/** One unsigned or signed transaction of a transfer. */
+export interface Attempt {
+  attempt: number;
+  kind: PayloadKind;
+  unsigned: Hex;
+  /** null until signed. */
+  hash: Hex | null;
+}
+
+interface AttemptRow {
+  attempt: number;
+  kind: PayloadKind;
+  unsigned: Hex;
+  tx_hash: Hex | null;
+}
+
+export async function findAttempt(manager: EntityManager, txId: string, attempt: number): Promise<Attempt | null> {
+  const [row] = await manager.query<AttemptRow[]>(
+    'select attempt, kind, unsigned, tx_hash from transfer_attempts where tx_id = $1 and attempt = $2',
+    [txId, attempt],
+  );
+  return row ? { attempt: row.attempt, kind: row.kind, unsigned: row.unsigned, hash: row.tx_hash } : null;
+}
+
+/** @throws Error for an attempt that was never begun: a bug in the caller. */
+export async function getAttempt(manager: EntityManager, txId: string, attempt: number): Promise<Attempt> {
+  const found = await findAttempt(manager, txId, attempt);
+  if (!found) throw new Error(`transfer ${txId} has no attempt ${attempt}`);
+  return found;
+}
+
+export async function lastAttempt(manager: EntityManager, txId: string): Promise<number> {
+  const [row] = await manager.query<{ last: number | null }[]>('select max(attempt) as last from transfer_attempts where tx_id = $1', [txId]);
+  return row?.last ?? 0;
+}
+
+/** True when an attempt of the transfer consists of these very bytes. */
+export async function isKnown(manager: EntityManager, txId: string, unsigned: Hex): Promise<boolean> {
+  const rows = await manager.query<unknown[]>('select 1 from transfer_attempts where tx_id = $1 and unsigned = $2', [txId, unsigned]);
+  return rows.length > 0;
+}
+
+export interface NewAttempt {
+  txId: string;
+  attempt: number;
+  kind: PayloadKind;
+  chain: string;
+  fromKey: string;
+  nonce: number;
+  unsigned: Hex;
+  /** Atomic units of the native coin. */
+  feeBound: bigint;
+}
+
+export async function insertAttempt(manager: EntityManager, it: NewAttempt): Promise<void> {
+  await manager.query(
+    `insert into transfer_attempts (tx_id, attempt, kind, chain, from_key, nonce, unsigned, fee_bound)
+     values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+    [it.txId, it.attempt, it.kind, it.chain, it.fromKey, it.nonce, it.unsigned, it.feeBound.toString()],
+  );
+}
+
+/** What the chain did with the attempt that was included. */
+export interface Inclusion {
+  hash: Hex;
+  blockNumber: bigint;
+  blockHash: string;
+  success: boolean;
+  /** Atomic units of the native coin. */
+  fee: bigint;
+  /** Atomic units of the token that left and arrived; null when no movement was observed. */
+  debited: bigint | null;
+  received: bigint | null;
+}
+
+interface InclusionRow {
+  tx_hash: Hex;
+  block_number: string;
+  block_hash: string;
+  success: boolean;
+  fee: string;
+  debited: string | null;
+  received: string | null;
+}
+
+/** All attempts share one nonce, so the chain includes one of them at most. */
+export async function findInclusion(manager: EntityManager, txId: string): Promise<Inclusion | null> {
+  const rows = await manager.query<InclusionRow[]>(
+    `select tx_hash, block_number, block_hash, success, fee, debited, received
+       from transfer_attempts where tx_id = $1 and block_number is not null`,
+    [txId],
+  );
+  const [row, second] = rows;
+  if (second) throw new Error(`two attempts of transfer ${txId} are marked as included: ${row?.tx_hash}, ${second.tx_hash}`);
+  if (!row) return null;
+  const amount = (text: string | null) => (text === null ? null : BigInt(text));
+  return {
+    hash: row.tx_hash,
+    blockNumber: BigInt(row.block_number),
+    blockHash: row.block_hash,
+    success: row.success,
+    fee: BigInt(row.fee),
+    debited: amount(row.debited),
+    received: amount(row.received),
+  };
+}

@@ -1,0 +1,26 @@
+import type { EntityManager } from 'typeorm';
+import type { FailureCode } from '../../platform/codes';
+import { inTransaction } from '../../platform/database';
+import type { TransactionEntity } from '../../transactions/entity';
+import { changeState, isEnded, lockTransaction } from '../../transactions/state';
+import type { StepDependencies } from './dependencies';
+
+/** Parks a transfer for an operator; nothing is unlocked. An ended one stays as it is. */
+export function markAttention(
+  { database }: StepDependencies,
+  { txId, code, reason }: { txId: string; code: FailureCode; reason: string },
+): Promise<void> {
+  return inTransaction(database, async (manager) => {
+    const transfer = await lockTransaction(manager, txId);
+    if (!isEnded(transfer)) await park(manager, transfer, code, reason);
+  });
+}
+
+/** The same within a database transaction that holds the transfer's lock; parked already: only the reason is renewed. */
+export async function park(manager: EntityManager, transfer: TransactionEntity, code: FailureCode, reason: string): Promise<void> {
+  if (transfer.status !== 'NEEDS_ATTENTION') {
+    await changeState(manager, transfer, 'NEEDS_ATTENTION', { failureCode: code, failureMessage: reason });
+    return;
+  }
+  await manager.query('update transactions set failure_code = $2, failure_message = $3 where tx_id = $1', [transfer.txId, code, reason]);
+}

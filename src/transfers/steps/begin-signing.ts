@@ -1,0 +1,182 @@
+import type { EntityManager } from 'typeorm';
+import type { BeginSigningResult, PreparedFees } from '../../../activities/types';
+import { AccountEntity } from '../../accounts/entity';
+import { lock } from '../../ledger/movements';
+import { post } from '../../ledger/posting';
+import type { Hex, PayloadKind } from '../../mpc/messages';
+import { inTransaction } from '../../platform/database';
+import { formatAmount } from '../../platform/money';
+import type { TransactionEntity } from '../../transactions/entity';
+import { changeState, isEnded, lockTransaction } from '../../transactions/state';
+import { WalletEntity } from '../../wallets/entity';
+import { type Attempt, findAttempt, insertAttempt, isKnown, lastAttempt } from './attempts';
+import type { StepDependencies } from './dependencies';
+import { lockHeldAccounts } from './hold';
+import { nonceOf, takeNonce } from './nonce';
+
+export interface BeginSigning {
+  txId: string;
+  /** 1 for the first transaction, then one more for each replacement with the same nonce. */
+  attempt: number;
+  fees: PreparedFees;
+}
+
+/**
+ * The point of no return. In one database transaction: the state becomes SIGNING, the nonce is taken, the unsigned bytes are
+ * stored. From then on they count as signed and nothing is unlocked before the chain has spoken. A retried call finds
+ * its attempt and answers with the same bytes.
+ */
+export function beginSigning(steps: StepDependencies, input: BeginSigning): Promise<BeginSigningResult> {
+  return inTransaction(steps.database, async (manager) => {
+    const transfer = await lockTransaction(manager, input.txId);
+    if (isEnded(transfer)) return { outcome: 'ended', status: transfer.status };
+
+    const earlier = await findAttempt(manager, input.txId, input.attempt);
+    if (earlier) return resume(manager, steps, transfer, earlier);
+    await requireNext(manager, transfer, input.attempt);
+
+    const replacement = input.attempt === 1 ? null : build(steps, transfer, input, await nonceOf(manager, input.txId));
+    if (replacement && (await isKnown(manager, input.txId, replacement.unsigned))) {
+      return { outcome: 'refused', code: 'stuck', reason: 'The fees have not risen: a replacement would be the same transaction' };
+    }
+    const fee = highestFee(input.fees);
+    const lacking = fee - transfer.feeLocked;
+    if (lacking > 0n && !(await lockMore(manager, transfer, lacking, input.attempt))) {
+      return { outcome: 'refused', code: 'fee_above_bound', reason: feeProblem(transfer, fee) };
+    }
+    const begun = lacking > 0n ? { ...transfer, feeLocked: fee } : transfer;
+    const attempt = await begin(manager, steps, begun, input, replacement, fee);
+    return { outcome: 'begun', request: await signingRequest(manager, steps, begun, attempt) };
+  });
+}
+
+async function requireNext(manager: EntityManager, transfer: TransactionEntity, attempt: number): Promise<void> {
+  const { txId, status, transactionType } = transfer;
+  const last = await lastAttempt(manager, txId);
+  if (transactionType !== 'OUTBOUND' || status === 'AWAITING_APPROVAL' || attempt !== last + 1) {
+    throw new Error(`attempt ${attempt} of ${transactionType} ${txId} cannot begin in state ${status} after ${last} attempts`);
+  }
+}
+
+interface Built {
+  nonce: number;
+  unsigned: Hex;
+}
+
+function build(
+  { registry, adapterOf }: StepDependencies,
+  transfer: TransactionEntity,
+  { attempt, fees }: BeginSigning,
+  nonce: number,
+): Built {
+  const chain = registry.get(transfer.chain);
+  const unsigned = adapterOf(chain.family).build({
+    chainId: chain.chainId,
+    kind: kindOf(attempt),
+    nonce,
+    from: transfer.fromAddress,
+    to: transfer.toAddress,
+    tokenContract: transfer.contractAddress,
+    amount: transfer.amount,
+    gasLimit: BigInt(fees.gasLimit),
+    maxFeePerGas: atomic(fees.maxFeePerGas),
+    maxPriorityFeePerGas: atomic(fees.maxPriorityFeePerGas),
+    gasPrice: atomic(fees.gasPrice),
+  });
+  return { nonce, unsigned };
+}
+
+/** State, nonce and bytes. Nothing here can refuse: what could be refused was checked before. */
+async function begin(
+  manager: EntityManager,
+  steps: StepDependencies,
+  transfer: TransactionEntity,
+  input: BeginSigning,
+  replacement: Built | null,
+  feeBound: bigint,
+): Promise<Attempt> {
+  const { txId, attempt, fees } = input;
+  const { accountId, addressKey } = await accountOf(manager, transfer);
+  if (transfer.signingBegunAt === null) {
+    await changeState(manager, transfer, 'SIGNING', { signingBegunAt: () => 'clock_timestamp()', failureCode: null, failureMessage: null });
+  } else {
+    await unpark(manager, transfer);
+  }
+  const owner = { chain: transfer.chain, accountId, addressKey };
+  const built = replacement ?? build(steps, transfer, input, await takeNonce(manager, owner, fees.minedNonce, txId));
+  const kind = kindOf(attempt);
+  await insertAttempt(manager, { txId, attempt, kind, chain: transfer.chain, fromKey: addressKey, ...built, feeBound });
+  return { attempt, kind, unsigned: built.unsigned, hash: null };
+}
+
+/** The attempt was begun before: the same request again, or its hash if it was signed meanwhile. */
+async function resume(manager: EntityManager, steps: StepDependencies, transfer: TransactionEntity, attempt: Attempt): Promise<BeginSigningResult> {
+  await unpark(manager, transfer);
+  if (attempt.hash) return { outcome: 'already_signed', hash: attempt.hash };
+  return { outcome: 'begun', request: await signingRequest(manager, steps, transfer, attempt) };
+}
+
+/** Out of NEEDS_ATTENTION: an operator has sent the transfer on. */
+async function unpark(manager: EntityManager, transfer: TransactionEntity): Promise<void> {
+  if (transfer.status !== 'NEEDS_ATTENTION') return;
+  await changeState(manager, transfer, 'SIGNING', { failureCode: null, failureMessage: null });
+}
+
+/** Locks more of the native coin for a fee above the bound. False, and nothing done, when the account has not got it. */
+async function lockMore(manager: EntityManager, transfer: TransactionEntity, amount: bigint, attempt: number): Promise<boolean> {
+  const { token, native } = await lockHeldAccounts(manager, transfer);
+  if (native.frozenReason !== null || native.available < amount) return false;
+  const entries = lock({ token, amount: 0n, native, feeLocked: amount });
+  await post(manager, [{ txId: transfer.txId, kind: 'lock_more', seq: attempt, entries }]);
+  await manager.query('update transactions set fee_locked = fee_locked + $2 where tx_id = $1', [transfer.txId, amount.toString()]);
+  return true;
+}
+
+async function signingRequest(
+  manager: EntityManager,
+  { registry }: StepDependencies,
+  transfer: TransactionEntity,
+  { attempt, kind, unsigned }: Attempt,
+): Promise<Extract<BeginSigningResult, { outcome: 'begun' }>['request']> {
+  const chain = registry.get(transfer.chain);
+  const account = await accountOf(manager, transfer);
+  const { keyId } = await manager.findOneByOrFail(WalletEntity, { walletId: account.walletId });
+  if (keyId === null) throw new Error(`wallet ${account.walletId} has no key`);
+  return {
+    keyId,
+    derivationPath: account.derivationPath,
+    family: chain.family,
+    kind,
+    attempt,
+    unsigned,
+    intent: {
+      txId: transfer.txId,
+      chain: chain.name,
+      fromAddress: transfer.fromAddress,
+      toAddress: transfer.toAddress,
+      tokenContract: transfer.contractAddress,
+      amount: transfer.amount.toString(),
+      feeBound: transfer.feeLocked.toString(),
+    },
+  };
+}
+
+async function accountOf(manager: EntityManager, { txId, accountId }: TransactionEntity): Promise<AccountEntity> {
+  if (accountId === null) throw new Error(`transfer ${txId} has no account`);
+  return manager.findOneByOrFail(AccountEntity, { accountId });
+}
+
+/** Most the transaction can cost: gas at its highest price and the L1 data fee. */
+function highestFee({ gasLimit, maxFeePerGas, gasPrice, l1DataFee }: PreparedFees): bigint {
+  const price = maxFeePerGas ?? gasPrice;
+  if (price === null) throw new Error('fees without a price');
+  return BigInt(gasLimit) * BigInt(price) + BigInt(l1DataFee);
+}
+
+function feeProblem({ feeLocked, feeDecimals, feeSymbol }: TransactionEntity, fee: bigint): string {
+  const display = (amount: bigint) => `${formatAmount(amount, feeDecimals ?? 0)} ${feeSymbol ?? ''}`;
+  return `The network fee may reach ${display(fee)}, ${display(feeLocked)} is locked and the account cannot lock more`;
+}
+
+const kindOf = (attempt: number): PayloadKind => (attempt === 1 ? 'first' : 'replacement');
+const atomic = (text: string | null): bigint | null => (text === null ? null : BigInt(text));

@@ -1,0 +1,46 @@
+import type { EntityManager } from 'typeorm';
+import type { EndTransfer } from '../../../activities/types';
+import { unlock } from '../../ledger/movements';
+import { post } from '../../ledger/posting';
+import { inTransaction } from '../../platform/database';
+import { GatewayError } from '../../platform/errors';
+import type { TransactionEntity } from '../../transactions/entity';
+import { changeState, isEnded, lockTransaction } from '../../transactions/state';
+import type { StepDependencies } from './dependencies';
+import { lockHold } from './hold';
+
+/**
+ * Unlocks everything and ends a transfer of which nothing was signed. An ended one stays as it is.
+ * @throws GatewayError not_cancellable once signing has begun: what is signed may still be executed.
+ */
+export function endTransfer({ database }: StepDependencies, { txId, status, code, reason }: EndTransfer): Promise<{ status: string }> {
+  return inTransaction(database, async (manager) => {
+    const transfer = await lockTransaction(manager, txId);
+    if (isEnded(transfer)) return { status: transfer.status };
+    await endUnsigned(manager, transfer, { txId, status, code, reason });
+    return { status };
+  });
+}
+
+/**
+ * Cancels at the client's wish; a second cancel answers like the first.
+ * @throws GatewayError not_cancellable once signing has begun or the transfer has ended otherwise.
+ */
+export function cancelTransfer({ database }: StepDependencies, { txId }: { txId: string }): Promise<{ status: string }> {
+  return inTransaction(database, async (manager) => {
+    const transfer = await lockTransaction(manager, txId);
+    if (transfer.status === 'CANCELLED') return { status: transfer.status };
+    if (isEnded(transfer)) throw new GatewayError('not_cancellable', `The transfer is ${transfer.status}`);
+    await endUnsigned(manager, transfer, { txId, status: 'CANCELLED', code: null, reason: null });
+    return { status: 'CANCELLED' };
+  });
+}
+
+async function endUnsigned(manager: EntityManager, transfer: TransactionEntity, { txId, status, code, reason }: EndTransfer): Promise<void> {
+  if (transfer.transactionType !== 'OUTBOUND' || transfer.signingBegunAt !== null) {
+    throw new GatewayError('not_cancellable', 'Signing has begun: the transfer may still be executed');
+  }
+  const hold = await lockHold(manager, transfer);
+  const seq = await changeState(manager, transfer, status, { failureCode: code, failureMessage: reason });
+  await post(manager, [{ txId, kind: 'unlock', seq, entries: unlock(hold) }]);
+}

@@ -1,0 +1,162 @@
+import type { EntityManager } from 'typeorm';
+import type { LockedTransfer, TransferRequest } from '../../../activities/types';
+import type { ChainRegistry } from '../../chains/registry';
+import type { ChainDefinition } from '../../chains/types';
+import { lockLedgerAccounts } from '../../ledger/accounts';
+import { lock } from '../../ledger/movements';
+import { post } from '../../ledger/posting';
+import { inTransaction } from '../../platform/database';
+import { GatewayError, invalidParameter, notFound } from '../../platform/errors';
+import { formatAmount, parseAmount } from '../../platform/money';
+import { TransactionEntity } from '../../transactions/entity';
+import type { StepDependencies } from './dependencies';
+import { feeBound } from './fee-bound';
+import { rowOf } from './hold';
+import { checkLimits } from './limits';
+import { findSource } from './source';
+
+/**
+ * Takes a transfer on: checks it, stores it as PENDING and locks its amount and fee bound, in one database transaction.
+ * Idempotent on tx_id, and for ever on (client, idempotency key): the answer may name an earlier transfer's tx_id.
+ * @throws GatewayError naming why the transfer is refused (then nothing is stored), or unavailable.
+ */
+export function lockTransfer(steps: StepDependencies, request: TransferRequest): Promise<LockedTransfer> {
+  const { database, registry, adapterOf, feePolicyOf } = steps;
+  return inTransaction(database, async (manager) => {
+    const earlier = await findEarlier(manager, steps, request);
+    if (earlier) return answer(registry, earlier);
+
+    const chain = registry.find(request.chain);
+    if (!chain) throw invalidParameter('chain', 'is not an enabled chain');
+    const adapter = adapterOf(chain.family);
+    const to = adapter.parseAddress(request.toAddress);
+    if (!to) throw new GatewayError('invalid_address', `to_address is no valid address on ${chain.name}`);
+    const from = adapter.parseAddress(request.fromAddress);
+    if (!from) throw notFound('asset');
+    if (from.key === to.key) throw invalidParameter('to_address', 'must differ from from_address');
+
+    const { account, token, asset, native } = await findSource(manager, request.clientId, chain, from.key, request.tokenSymbol);
+    const amount = positiveAmount(request.amount, token.decimals);
+    const feeLocked = await feeBound(manager, feePolicyOf(chain.family), chain, token);
+
+    const transfer: Partial<TransactionEntity> = {
+      txId: request.txId,
+      clientId: request.clientId,
+      walletId: account.walletId,
+      accountId: account.accountId,
+      assetId: asset.ledgerAccountId,
+      chain: chain.name,
+      transactionType: 'OUTBOUND',
+      fromAddress: account.address,
+      toAddress: to.address,
+      tokenSymbol: token.symbol,
+      contractAddress: token.contract,
+      decimals: token.decimals,
+      amount,
+      feeSymbol: chain.native.symbol,
+      feeDecimals: chain.native.decimals,
+      feeLocked,
+      status: 'PENDING',
+      version: 0,
+      requiredConfirmations: chain.confirmations,
+      memo: request.memo,
+      idempotencyKey: request.idempotencyKey,
+      requestId: request.requestId,
+    };
+    // before limits and balance: what the same request has taken already must not refuse it now
+    if (!(await inserted(manager, transfer))) {
+      const concurrent = await findEarlier(manager, steps, request);
+      if (!concurrent) throw new Error(`transfer ${request.txId} was neither stored nor found`);
+      return answer(registry, concurrent);
+    }
+    await checkLimits(manager, { txId: request.txId, walletId: account.walletId, symbol: token.symbol, amount, decimals: token.decimals });
+
+    const rows = await lockLedgerAccounts(manager, [asset.ledgerAccountId, native.ledgerAccountId]);
+    const hold = { token: rowOf(rows, asset.ledgerAccountId), native: rowOf(rows, native.ledgerAccountId), amount, feeLocked };
+    for (const { symbol, frozenReason } of [hold.token, hold.native]) {
+      if (frozenReason) throw new GatewayError('business_error', `${symbol} on ${chain.name} is frozen for this account`);
+    }
+    requireFunds(hold, chain);
+    await post(manager, [{ txId: request.txId, kind: 'lock', seq: 0, entries: lock(hold) }]);
+    return answer(registry, await manager.findOneByOrFail(TransactionEntity, { txId: request.txId }));
+  });
+}
+
+function positiveAmount(text: string, decimals: number): bigint {
+  const amount = parseAmount(text, decimals);
+  if (amount === 'format') throw invalidParameter('amount', 'must be a decimal number such as 1.5');
+  if (amount === 'too_long') throw invalidParameter('amount', 'is too large');
+  if (amount === 'too_precise') throw invalidParameter('amount', `must have at most ${decimals} decimal places`);
+  if (amount === 0n) throw invalidParameter('amount', 'must be greater than 0');
+  return amount;
+}
+
+function requireFunds({ token, native, amount, feeLocked }: Parameters<typeof lock>[0], chain: ChainDefinition): void {
+  const same = token.ledgerAccountId === native.ledgerAccountId;
+  if (token.available < amount) {
+    throw new GatewayError('insufficient_balance', `The available balance of ${token.symbol} on ${chain.name} is too small`);
+  }
+  if (native.available < feeLocked + (same ? amount : 0n)) {
+    const needed = formatAmount(feeLocked, chain.native.decimals);
+    throw new GatewayError(
+      'insufficient_balance',
+      `The available balance of ${native.symbol} on ${chain.name} is too small for the network fee of up to ${needed} ${native.symbol}`,
+    );
+  }
+}
+
+async function inserted(manager: EntityManager, transfer: Partial<TransactionEntity>): Promise<boolean> {
+  const { raw } = await manager
+    .createQueryBuilder()
+    .insert()
+    .into(TransactionEntity)
+    .values(transfer)
+    .orIgnore()
+    .returning('tx_id')
+    .execute();
+  return (raw as unknown[]).length === 1;
+}
+
+/** The transfer this request has become before, by its id or its idempotency key. */
+async function findEarlier(manager: EntityManager, steps: StepDependencies, request: TransferRequest): Promise<TransactionEntity | null> {
+  const { txId, clientId, idempotencyKey } = request;
+  const byId = await manager.findOneBy(TransactionEntity, { txId });
+  if (byId) {
+    if (byId.clientId !== clientId) throw notFound('transaction');
+    return byId;
+  }
+  if (idempotencyKey === null) return null;
+  const byKey = await manager.findOneBy(TransactionEntity, { clientId, idempotencyKey, transactionType: 'OUTBOUND' });
+  if (byKey && !isSameRequest(steps, byKey, request)) {
+    throw new GatewayError('idempotency_key_reused', 'This Idempotency-Key was used for another transfer');
+  }
+  return byKey;
+}
+
+function isSameRequest({ registry, adapterOf }: StepDependencies, transfer: TransactionEntity, request: TransferRequest): boolean {
+  const adapter = adapterOf(registry.get(transfer.chain).family);
+  const isSameAddress = (a: string, b: string) => adapter.parseAddress(a)?.key === adapter.parseAddress(b)?.key;
+  return (
+    transfer.chain === request.chain &&
+    transfer.tokenSymbol === request.tokenSymbol &&
+    isSameAddress(transfer.fromAddress, request.fromAddress) &&
+    isSameAddress(transfer.toAddress, request.toAddress) &&
+    transfer.amount === parseAmount(request.amount, transfer.decimals)
+  );
+}
+
+function answer(registry: ChainRegistry, transfer: TransactionEntity): LockedTransfer {
+  const chain = registry.get(transfer.chain);
+  if (transfer.walletId === null) throw new Error(`transfer ${transfer.txId} has no wallet`);
+  return {
+    txId: transfer.txId,
+    status: transfer.status,
+    walletId: transfer.walletId,
+    tokenSymbol: transfer.tokenSymbol,
+    chain: chain.name,
+    amount: formatAmount(transfer.amount, transfer.decimals),
+    stuckAfterMs: chain.stuckAfterMs,
+    requiredConfirmations: transfer.requiredConfirmations,
+    explorerTx: chain.explorerTx,
+  };
+}

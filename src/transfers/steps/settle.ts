@@ -1,0 +1,68 @@
+import type { SettleResult } from '../../../activities/types';
+import { freezeForShortfalls } from '../../ledger/accounts';
+import { settle } from '../../ledger/movements';
+import { post } from '../../ledger/posting';
+import { inTransaction } from '../../platform/database';
+import { GatewayError } from '../../platform/errors';
+import { formatAmount } from '../../platform/money';
+import type { TransactionEntity } from '../../transactions/entity';
+import { changeState, isEnded, lockTransaction } from '../../transactions/state';
+import { findInclusion, type Inclusion } from './attempts';
+import { park } from './attention';
+import type { StepDependencies } from './dependencies';
+import { lockHold } from './hold';
+
+/**
+ * Ends an executed transfer by what the chain shows to have happened, not by what was asked for: posts the debited amount and the
+ * real fee and unlocks the rest, or refunds all but the fee of a reverted one. Success without the expected movement is
+ * nothing the gateway can judge: NEEDS_ATTENTION, everything stays locked. An ended transfer stays as it is.
+ * @throws GatewayError unavailable while no attempt is included (any more): the chain has taken its word back.
+ */
+export function settleTransfer({ database, log }: StepDependencies, { txId }: { txId: string }): Promise<SettleResult> {
+  return inTransaction(database, async (manager) => {
+    const transfer = await lockTransaction(manager, txId);
+    if (isEnded(transfer)) return ended(transfer);
+    const inclusion = await findInclusion(manager, txId);
+    if (!inclusion) throw new GatewayError('unavailable', `No attempt of transfer ${txId} is included`);
+
+    const debited = debitedBy(transfer, inclusion);
+    if (inclusion.success && debited === 0n) {
+      const reason = `${inclusion.hash} succeeded without moving ${transfer.tokenSymbol}`;
+      await park(manager, transfer, 'transfer_not_observed', reason);
+      return { status: 'NEEDS_ATTENTION', code: 'transfer_not_observed', reason };
+    }
+    const { entries, shortfalls } = settle(await lockHold(manager, transfer), { debited, fee: inclusion.fee });
+    const result = outcome(transfer, inclusion);
+    const seq = await changeState(manager, transfer, result.status, {
+      txHash: inclusion.hash,
+      blockNumber: inclusion.blockNumber,
+      blockHash: inclusion.blockHash,
+      fee: inclusion.fee,
+      failureCode: result.code,
+      failureMessage: result.code && result.reason,
+    });
+    await post(manager, [{ txId, kind: inclusion.success ? 'settle' : 'refund', seq, entries }]);
+    await freezeForShortfalls(manager, txId, shortfalls, log);
+    return result;
+  });
+}
+
+/** What left the account, atomic units of the token: nothing if reverted; a native coin moves with the transaction itself. */
+function debitedBy({ contractAddress, amount }: TransactionEntity, { success, debited }: Inclusion): bigint {
+  if (!success) return 0n;
+  return debited ?? (contractAddress === null ? amount : 0n);
+}
+
+function outcome(transfer: TransactionEntity, { success, hash, received }: Inclusion): SettleResult & { status: 'CONFIRMED' | 'FAILED' } {
+  if (!success) return { status: 'FAILED', code: 'reverted_on_chain', reason: `${hash} was reverted on chain` };
+  if (received === null || received >= transfer.amount) return { status: 'CONFIRMED', code: null, reason: null };
+  const display = (amount: bigint) => formatAmount(amount, transfer.decimals);
+  // a token that keeps a part for itself: what left is debited, the transfer is done
+  return { status: 'CONFIRMED', code: null, reason: `The recipient got ${display(received)} of ${display(transfer.amount)} ${transfer.tokenSymbol}` };
+}
+
+function ended({ txId, status, failureCode, failureMessage }: TransactionEntity): SettleResult {
+  if (status !== 'CONFIRMED' && status !== 'FAILED') throw new Error(`transfer ${txId} is ${status}: there is nothing to settle`);
+  return { status, code: failureCode, reason: failureMessage };
+}
+

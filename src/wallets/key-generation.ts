@@ -1,0 +1,40 @@
+import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import { mainTaskQueue } from '../../activities/types';
+import { generateKeyWorkflowId, searchAttributes, workflowTypes } from '../../workflows/messages';
+import { assertTemporalAnswers, withinMs } from '../http/temporal';
+import type { WalletEntity } from './entity';
+
+const startTimeoutMs = 5_000;
+
+/** Starts the workflow that gives a wallet its key. */
+export interface KeyGeneration {
+  /** @throws GatewayError unavailable when the workflow service does not answer. */
+  assertAvailable(): Promise<void>;
+  /** Does nothing when it runs already. */
+  start(wallet: Pick<WalletEntity, 'walletId' | 'clientId'>): Promise<void>;
+}
+
+export function keyGenerationOn(temporal: Client): KeyGeneration {
+  return {
+    assertAvailable: () => assertTemporalAnswers(temporal),
+    start: async ({ walletId, clientId }) => {
+      const started = withinMs(temporal, startTimeoutMs, () =>
+        temporal.workflow.start(workflowTypes.generateKey, {
+          workflowId: generateKeyWorkflowId(walletId),
+          taskQueue: mainTaskQueue,
+          args: [{ walletId, clientId }],
+          workflowIdConflictPolicy: 'USE_EXISTING',
+          workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
+          typedSearchAttributes: [
+            { key: searchAttributes.clientId, value: clientId },
+            { key: searchAttributes.walletId, value: walletId },
+          ],
+          staticSummary: 'Key of a new wallet',
+        }),
+      );
+      await started.catch((error: unknown) => {
+        if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+      });
+    },
+  };
+}

@@ -1,0 +1,43 @@
+import type { DataSource, EntityManager } from 'typeorm';
+import type { Slice } from '../http/pagination';
+import { isUuid } from '../platform/ids';
+import { WalletEntity } from './entity';
+
+/** Wallets of one client at a time: every look-up takes the client first, so that none can forget it. */
+export class WalletRepository {
+  constructor(private readonly database: DataSource) {}
+
+  find(clientId: string, walletId: string): Promise<WalletEntity | null> {
+    return isUuid(walletId) ? this.database.manager.findOneBy(WalletEntity, { clientId, walletId }) : Promise.resolve(null);
+  }
+
+  /** Locked until the end of the transaction: indexes of its accounts are handed out under this lock. */
+  findLocked(manager: EntityManager, clientId: string, walletId: string): Promise<WalletEntity | null> {
+    return isUuid(walletId) ? manager.findOne(WalletEntity, { where: { clientId, walletId }, lock: { mode: 'for_no_key_update' } }) : Promise.resolve(null);
+  }
+
+  list(clientId: string, { limit, offset }: Slice): Promise<[WalletEntity[], number]> {
+    return this.database.manager.findAndCount(WalletEntity, { where: { clientId }, order: { walletId: 'DESC' }, take: limit, skip: offset });
+  }
+
+  /** Does nothing when the id exists: an earlier try of the same request made it. */
+  async insert(wallet: Pick<WalletEntity, 'walletId' | 'clientId' | 'walletName' | 'description'>): Promise<void> {
+    await this.database
+      .createQueryBuilder()
+      .insert()
+      .into(WalletEntity)
+      .values({ ...wallet, status: 'PROGRESSING', keyStatus: 'GENERATING' })
+      .orIgnore()
+      .execute();
+  }
+
+  /** Wallets of all clients whose key should be under way; for the repair, not for requests. */
+  generatingSince(before: Date, limit: number): Promise<WalletEntity[]> {
+    return this.database.manager
+      .createQueryBuilder(WalletEntity, 'wallet')
+      .where(`wallet.keyStatus = 'GENERATING' and wallet.createdAt < :before`, { before })
+      .orderBy('wallet.walletId')
+      .limit(limit)
+      .getMany();
+  }
+}

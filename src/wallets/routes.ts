@@ -1,0 +1,67 @@
+import { callerOf, creationOf } from '../http/context';
+import { presentPage, sliceOf } from '../http/pagination';
+import { locate } from '../http/router';
+import { resourceId, withoutId } from '../http/resource-id';
+import type { Route, Step } from '../http/steps';
+import { body, bodyOf, query, queryOf } from '../http/validate';
+import { presentWallet } from './presenter';
+import { createWallet, listWallets, walletPage, walletView } from './schema';
+import type { WalletService } from './service';
+
+const tag = 'Wallets';
+
+export interface WalletRoutes {
+  wallets: WalletService;
+  authenticate: Step;
+  idempotent: Step;
+}
+
+export function walletRoutes({ wallets, authenticate, idempotent }: WalletRoutes): Route[] {
+  return [
+    {
+      method: 'post',
+      path: '/wallets',
+      id: 'createWallet',
+      tag,
+      summary: 'Create a wallet',
+      description: 'The wallet is usable once status and key_status are ACTIVE: three signing nodes generate its key first.',
+      steps: [authenticate, body(createWallet), idempotent],
+      answer: { status: 201, description: 'The wallet, PROGRESSING and GENERATING', schema: walletView, location: true },
+      fails: ['unavailable'],
+      handle: async (ctx) => {
+        const wallet = await wallets.create(callerOf(ctx).clientId, creationOf(ctx), bodyOf(ctx, createWallet));
+        locate(ctx, `/wallets/${wallet.walletId}`);
+        ctx.body = presentWallet(wallet);
+      },
+    },
+    {
+      method: 'get',
+      path: '/wallets',
+      id: 'listWallets',
+      tag,
+      summary: 'List wallets, newest first',
+      steps: [authenticate, query(listWallets)],
+      answer: { status: 200, description: 'One page', schema: walletPage },
+      fails: [],
+      handle: async (ctx) => {
+        const page = queryOf(ctx, listWallets);
+        const [rows, total] = await wallets.list(callerOf(ctx).clientId, sliceOf(page));
+        ctx.body = presentPage(rows, total, page, presentWallet);
+      },
+    },
+    {
+      method: 'get',
+      path: '/wallets/:id',
+      id: 'getWallet',
+      tag,
+      summary: 'Read a wallet',
+      steps: [authenticate],
+      answer: { status: 200, description: 'The wallet', schema: walletView },
+      fails: ['not_found'],
+      handle: async (ctx) => {
+        ctx.body = presentWallet(await wallets.get(callerOf(ctx).clientId, resourceId(ctx, 'id')));
+      },
+    },
+    withoutId('/wallets/', tag, authenticate),
+  ];
+}

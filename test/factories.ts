@@ -1,0 +1,160 @@
+import { randomBytes } from 'node:crypto';
+import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { HDKey } from '@scure/bip32';
+import type { DataSource } from 'typeorm';
+import type { TransferRequest } from '../activities/types';
+import { AccountEntity } from '../src/accounts/entity';
+import { AssetEntity } from '../src/assets/entity';
+import { ClientEntity, UserEntity } from '../src/auth/entity';
+import { adapterOf } from '../src/chains/families';
+import { tokenBySymbol } from '../src/chains/registry';
+import type { ChainDefinition, DepositFound } from '../src/chains/types';
+import { confirmDeposits, recordDeposits } from '../src/deposits/service';
+import { ensureLedgerAccounts } from '../src/ledger/accounts';
+import { LedgerAccountEntity } from '../src/ledger/entity';
+import type { Hex } from '../src/mpc/messages';
+import { newId } from '../src/platform/ids';
+import { WalletEntity } from '../src/wallets/entity';
+
+/** Rows of a database that look like production's. Every builder stores what it returns. */
+
+export async function buildClient(database: DataSource, { name = `client ${newId()}` } = {}): Promise<ClientEntity> {
+  const clientId = newId();
+  await database.manager.insert(ClientEntity, { clientId, name, status: 'ACTIVE' });
+  return database.manager.findOneByOrFail(ClientEntity, { clientId });
+}
+
+export async function buildUser(database: DataSource, client: ClientEntity, { name = `user ${newId()}` } = {}): Promise<UserEntity> {
+  const userId = newId();
+  await database.manager.insert(UserEntity, { userId, clientId: client.clientId, name, status: 'ACTIVE' });
+  return database.manager.findOneByOrFail(UserEntity, { userId });
+}
+
+export interface BuiltWallet extends WalletEntity {
+  /** The whole key, which in production nobody has: signs in tests instead of the nodes. */
+  key: HDKey;
+}
+
+/** An ACTIVE wallet with a real secp256k1 key. */
+export async function buildWallet(database: DataSource, client: ClientEntity, { name = 'wallet' } = {}): Promise<BuiltWallet> {
+  const walletId = newId();
+  const key = HDKey.fromMasterSeed(randomBytes(32));
+  await database.manager.insert(WalletEntity, {
+    walletId,
+    clientId: client.clientId,
+    walletName: name,
+    status: 'ACTIVE',
+    keyStatus: 'ACTIVE',
+    keyId: newId(),
+    publicKey: Buffer.from(key.publicKey as Uint8Array),
+    chainCode: Buffer.from(key.chainCode as Uint8Array),
+  });
+  return Object.assign(await database.manager.findOneByOrFail(WalletEntity, { walletId }), { key });
+}
+
+/** The next account of a wallet, at the address its key gives. */
+export async function buildAccount(database: DataSource, wallet: BuiltWallet, chain: ChainDefinition): Promise<AccountEntity> {
+  const addressIndex = await database.manager.countBy(AccountEntity, { walletId: wallet.walletId });
+  const adapter = adapterOf(chain.family);
+  const derivationPath = adapter.accountPath(addressIndex);
+  const { address, key } = adapter.address(wallet.key.derive(derivationPath).publicKey as Uint8Array);
+  const accountId = newId();
+  await database.manager.insert(AccountEntity, {
+    accountId,
+    walletId: wallet.walletId,
+    clientId: wallet.clientId,
+    family: chain.family,
+    chain: chain.name,
+    network: chain.network,
+    address,
+    addressKey: key,
+    derivationPath,
+    addressIndex,
+  });
+  return database.manager.findOneByOrFail(AccountEntity, { accountId });
+}
+
+/** Adds a token to an account as POST /assets does; returns its ledger account (asset_id = ledgerAccountId). */
+export async function buildAsset(database: DataSource, account: AccountEntity, chain: ChainDefinition, symbol: string): Promise<LedgerAccountEntity> {
+  const token = tokenBySymbol(chain, symbol);
+  if (!token) throw new Error(`${chain.name} has no ${symbol}`);
+  const { accountId, walletId, clientId } = account;
+  await ensureLedgerAccounts(database.manager, [{ owner: account, chain: chain.name, token }]);
+  const ledgerAccount = await ledgerAccountOf(database, account, chain, symbol);
+  await database.manager.insert(AssetEntity, { assetId: ledgerAccount.ledgerAccountId, accountId, walletId, clientId });
+  return ledgerAccount;
+}
+
+/** The ledger account as it is now. */
+export function ledgerAccountOf(database: DataSource, { accountId }: AccountEntity, chain: ChainDefinition, symbol: string): Promise<LedgerAccountEntity> {
+  return database.manager.findOneByOrFail(LedgerAccountEntity, { accountId, chain: chain.name, symbol });
+}
+
+export const randomHash = (): Hex => `0x${randomBytes(32).toString('hex')}`;
+export const randomAddress = (): string => adapterOf('evm').address(secp256k1.keygen().publicKey).address;
+
+/** A deposit as the follower finds it. */
+export function buildDeposit(account: AccountEntity, chain: ChainDefinition, symbol: string, amount: bigint, at: Partial<DepositFound> = {}): DepositFound {
+  const token = tokenBySymbol(chain, symbol);
+  if (!token) throw new Error(`${chain.name} has no ${symbol}`);
+  return {
+    txHash: randomHash(),
+    position: token.contract === null ? 0 : 1,
+    blockNumber: 1,
+    blockHash: randomHash(),
+    fromAddress: randomAddress(),
+    toAddress: account.address,
+    tokenContract: token.contract,
+    amount,
+    ...at,
+  };
+}
+
+/** Credits atomic units the only way there is: a deposit that is found and deep enough. */
+export async function fundAccount(database: DataSource, account: AccountEntity, chain: ChainDefinition, symbol: string, amount: bigint): Promise<DepositFound> {
+  const deposit = buildDeposit(account, chain, symbol, amount);
+  await database.transaction((manager) => recordDeposits(manager, chain, [deposit]));
+  await database.transaction((manager) => confirmDeposits(manager, chain, deposit.blockNumber + chain.confirmations - 1));
+  return deposit;
+}
+
+/** What the chain's follower stores: without it no fee can be bound. Atomic units per gas. */
+export async function setFeeLevels(database: DataSource, chain: ChainDefinition, { baseFee = 1_000_000_000n, priorityFee = 1_000_000_000n } = {}): Promise<void> {
+  await database.query(
+    `insert into chain_cursors (chain, chain_id, next_block, head_block, base_fee, priority_fee, gas_price)
+     values ($1, $2, 1, 0, $3, $4, $5)
+     on conflict (chain) do update set base_fee = excluded.base_fee, priority_fee = excluded.priority_fee, gas_price = excluded.gas_price`,
+    [chain.name, chain.chainId, baseFee.toString(), priorityFee.toString(), (baseFee + priorityFee).toString()],
+  );
+}
+
+/** A transfer request of an account; amounts in display units. */
+export function buildTransferRequest(account: AccountEntity, chain: ChainDefinition, changes: Partial<TransferRequest> = {}): TransferRequest {
+  return {
+    txId: newId(),
+    clientId: account.clientId,
+    userId: newId(),
+    requestId: newId(),
+    idempotencyKey: null,
+    fromAddress: account.address,
+    toAddress: randomAddress(),
+    chain: chain.name,
+    tokenSymbol: chain.native.symbol,
+    amount: '1',
+    memo: null,
+    ...changes,
+  };
+}
+
+/** Signs like two nodes would: r || s || recovery id for every payload of the unsigned bytes. */
+export function signAs(wallet: BuiltWallet, account: AccountEntity, unsigned: Hex): Hex[] {
+  const { privateKey } = wallet.key.derive(account.derivationPath);
+  return adapterOf(account.family)
+    .signingPayloads(unsigned)
+    .map((payload) => {
+      const digest = Buffer.from(payload.slice(2), 'hex');
+      const signature = secp256k1.sign(digest, privateKey as Uint8Array, { prehash: false, format: 'recovered' });
+      // noble puts the recovery id first
+      return `0x${Buffer.from(signature.subarray(1)).toString('hex')}${Buffer.from(signature.subarray(0, 1)).toString('hex')}` as Hex;
+    });
+}

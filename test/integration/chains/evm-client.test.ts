@@ -1,0 +1,331 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createWalletClient, encodeFunctionData, erc20Abi, http, keccak256, pad, parseEther, type Hex } from 'viem';
+import type { Movement, TransactionPlan } from '../../../src/chains/adapter';
+import { evmAdapter } from '../../../src/chains/evm/adapter';
+import { EvmChainClient } from '../../../src/chains/evm/client';
+import { ConfigError } from '../../../src/platform/config';
+import { GatewayError } from '../../../src/platform/errors';
+import { contractArtifacts } from '../../../src/main/dev/contracts';
+import { localChain, rich, startAnvil, type Anvil } from './anvil';
+
+const [sender, other] = rich;
+const stranger = '0x5Bc2e97D04a8F61e3C7B90fD2A6548eC1f73d0E9'.toLowerCase();
+const nobody = () => Promise.resolve(new Set<string>());
+const everybody = (keys: string[]) => Promise.resolve(new Set(keys));
+const gwei = 10n ** 9n;
+
+let anvil: Anvil;
+let client: EvmChainClient;
+let tokens: Record<string, Hex>;
+
+beforeAll(async () => {
+  anvil = await startAnvil({ noMining: true });
+  tokens = {
+    USDC: await anvil.deploy('TestUSDC'),
+    USDT: await anvil.deploy('TestUSDT'),
+    FEE: await anvil.deploy('FeeOnTransferToken'),
+    RVT: await anvil.deploy('RevertingToken'),
+    FLS: await anvil.deploy('FalseReturningToken'),
+  };
+  client = new EvmChainClient(localChain('ethereum', tokens), [anvil.url]);
+  const { abi } = (await contractArtifacts()).TestUSDC;
+  for (const token of Object.values(tokens)) {
+    const wallet = createWalletClient({ account: other, transport: http(anvil.url) });
+    await wallet.writeContract({
+      chain: null,
+      address: token,
+      abi,
+      functionName: 'mint',
+      args: [sender.address, 1_000_000_000n],
+    });
+  }
+  await anvil.client.mine({ blocks: 1 });
+}, 60_000);
+afterAll(() => anvil.stop());
+
+async function signed(changes: Partial<TransactionPlan> = {}) {
+  const nonce = await anvil.client.getTransactionCount({ address: sender.address });
+  const plan: TransactionPlan = {
+    chainId: 1,
+    kind: 'first',
+    nonce,
+    from: sender.address,
+    to: stranger,
+    tokenContract: null,
+    amount: 5n,
+    gasLimit: 100_000n,
+    maxFeePerGas: 20n * gwei,
+    maxPriorityFeePerGas: gwei,
+    gasPrice: null,
+    ...changes,
+  };
+  const unsigned = evmAdapter.build(plan);
+  const signature = await sender.sign({ hash: evmAdapter.signingPayloads(unsigned)[0] as Hex });
+  return {
+    plan,
+    movement: { from: plan.from, to: plan.to, tokenContract: plan.tokenContract, amount: plan.amount } satisfies Movement,
+    ...evmAdapter.assemble(unsigned, [compact(signature)], sender.address),
+  };
+}
+/** r || s || v with v 27 or 28, to r || s || recovery id. */
+const compact = (signature: Hex): Hex => `${signature.slice(0, -2)}${signature.endsWith('1c') ? '01' : '00'}` as Hex;
+
+async function executed(changes: Partial<TransactionPlan>) {
+  const transaction = await signed(changes);
+  expect(await client.broadcast(transaction.bytes)).toEqual({ outcome: 'accepted' });
+  await anvil.client.mine({ blocks: 1 });
+  const effect = (await client.effects([transaction])).get(transaction.hash);
+  if (!effect) throw new Error('no effect');
+  return { ...transaction, effect };
+}
+
+describe('effects', () => {
+  it('native: the value and the fee', async () => {
+    const { effect, hash } = await executed({ amount: parseEther('1') });
+    const receipt = await anvil.client.getTransactionReceipt({ hash });
+    expect(effect).toEqual({
+      blockNumber: Number(receipt.blockNumber),
+      blockHash: receipt.blockHash,
+      success: true,
+      fee: receipt.gasUsed * receipt.effectiveGasPrice,
+      debited: parseEther('1'),
+      received: parseEther('1'),
+    });
+  });
+
+  it('legacy transactions alike', async () => {
+    expect((await executed({ maxFeePerGas: null, maxPriorityFeePerGas: null, gasPrice: 5n * gwei })).effect).toMatchObject({
+      success: true,
+      debited: 5n,
+    });
+  });
+
+  it.each([
+    ['USDC', { success: true, debited: 1_000n, received: 1_000n }],
+    ['USDT', { success: true, debited: 1_000n, received: 1_000n }],
+    ['FEE', { success: true, debited: 1_000n, received: 990n }],
+    ['FLS', { success: true, debited: null, received: null }],
+    ['RVT', { success: false, debited: null, received: null }],
+  ])('token %s by its events', async (symbol, expected) => {
+    const { effect } = await executed({ tokenContract: tokens[symbol], amount: 1_000n });
+    expect(effect).toMatchObject(expected);
+    expect(effect.fee).toBeGreaterThan(0n);
+  });
+
+  it('unknown and pending hashes are left out', async () => {
+    const pending = await signed();
+    await client.broadcast(pending.bytes);
+    expect(await client.effects([pending, { ...pending, hash: keccak256('0x01') }])).toEqual(new Map());
+    expect(await client.status([pending.hash], pending.plan.nonce, sender.address, pending.movement)).toEqual({
+      state: 'pending',
+      hash: pending.hash,
+    });
+    await anvil.client.mine({ blocks: 1 });
+  });
+});
+
+describe('broadcast', () => {
+  it('what a node has already is accepted, pending or mined', async () => {
+    const transaction = await signed();
+    expect(await client.broadcast(transaction.bytes)).toEqual({ outcome: 'accepted' });
+    expect(await client.broadcast(transaction.bytes)).toEqual({ outcome: 'accepted' });
+    await anvil.client.mine({ blocks: 1 });
+    expect(await client.broadcast(transaction.bytes)).toEqual({ outcome: 'accepted' });
+  });
+
+  it('a nonce that another transaction used', async () => {
+    const { plan } = await executed({});
+    const late = await signed({ nonce: plan.nonce, amount: 6n });
+    expect(await client.broadcast(late.bytes)).toEqual({ outcome: 'rejected', reason: expect.stringMatching(/nonce too low/) });
+  });
+
+  it('a replacement needs a higher fee; then only one of the two is included', async () => {
+    const first = await signed();
+    await client.broadcast(first.bytes);
+    const same = await signed({ nonce: first.plan.nonce, amount: 6n });
+    expect(await client.broadcast(same.bytes)).toEqual({ outcome: 'rejected', reason: 'replacement transaction underpriced' });
+    const better = await signed({ nonce: first.plan.nonce, maxFeePerGas: 30n * gwei, maxPriorityFeePerGas: 2n * gwei });
+    expect(await client.broadcast(better.bytes)).toEqual({ outcome: 'accepted' });
+    await anvil.client.mine({ blocks: 1 });
+    const status = await client.status([first.hash, better.hash], first.plan.nonce, sender.address, first.movement);
+    expect(status).toMatchObject({ state: 'included', hash: better.hash, depth: 1 });
+  });
+
+  it('too little money', async () => {
+    const transaction = await signed({ amount: parseEther('1000000') });
+    expect(await client.broadcast(transaction.bytes)).toEqual({
+      outcome: 'rejected',
+      reason: 'insufficient funds for value and gas',
+    });
+  });
+});
+
+describe('status', () => {
+  it('absent after the node forgot it, pending again after a re-broadcast', async () => {
+    const transaction = await signed();
+    const ask = () => client.status([transaction.hash], transaction.plan.nonce, sender.address, transaction.movement);
+    expect(await ask()).toEqual({ state: 'absent' });
+    await client.broadcast(transaction.bytes);
+    await anvil.client.dropTransaction({ hash: transaction.hash });
+    expect(await ask()).toEqual({ state: 'absent' });
+    expect(await client.broadcast(transaction.bytes)).toEqual({ outcome: 'accepted' });
+    expect(await ask()).toMatchObject({ state: 'pending' });
+    await anvil.client.mine({ blocks: 3 });
+    expect(await ask()).toMatchObject({ state: 'included', depth: 3 });
+  });
+
+  it('impossible only once another transaction has the nonce at finality depth', async () => {
+    const never = await signed({ amount: 77n });
+    const ask = () => client.status([never.hash], never.plan.nonce, sender.address, never.movement);
+    await executed({ nonce: never.plan.nonce, amount: 78n });
+    expect(await ask()).toEqual({ state: 'absent' });
+    await anvil.client.mine({ blocks: client.chain.finalityDepth - 2 });
+    expect(await ask()).toEqual({ state: 'absent' });
+    await anvil.client.mine({ blocks: 1 });
+    expect(await ask()).toMatchObject({ state: 'impossible' });
+  });
+});
+
+describe('fees', () => {
+  it('levels, estimates, and a transfer that would revert', async () => {
+    const levels = await client.feeLevels();
+    expect(levels.baseFee).toBeGreaterThan(0n);
+    expect(levels.priorityFee).not.toBeNull();
+    expect(levels.l1DataFee).toBe(0n);
+    expect(await client.estimateGas({ from: sender.address, to: stranger, tokenContract: null, amount: 1n })).toBe(21_000n);
+    expect(
+      await client.estimateGas({ from: sender.address, to: stranger, tokenContract: tokens.USDC as Hex, amount: 1n }),
+    ).toBeGreaterThan(21_000n);
+    const refused = client.estimateGas({ from: sender.address, to: stranger, tokenContract: tokens.RVT as Hex, amount: 1n });
+    await expect(refused).rejects.toMatchObject({ code: 'reverted_on_chain' });
+  });
+
+  it('L1 data fee on OP-stack chains', async () => {
+    const { deployedBytecode } = (await contractArtifacts()).TestGasPriceOracle;
+    const base = await startAnvil({ chainId: 8453 });
+    try {
+      const onBase = new EvmChainClient(localChain('base'), [base.url]);
+      const { bytes } = await signed();
+      expect(await onBase.l1DataFee(bytes)).toBe(0n);
+      await base.client.setCode({ address: '0x420000000000000000000000000000000000000F', bytecode: deployedBytecode });
+      expect(await onBase.l1DataFee(bytes)).toBeGreaterThan(0n);
+      expect((await onBase.feeLevels()).l1DataFee).toBeGreaterThan(0n);
+    } finally {
+      await base.stop();
+    }
+  });
+});
+
+describe('scan', () => {
+  const head = async () => (await client.head()).number;
+
+  it('finds native, token and internal deposits, each at its place', async () => {
+    const from = (await head()) + 1;
+    // sends what it gets on to the address in its calldata: value that stands in no transaction
+    const forwarder = '0x00000000000000000000000000000000000f0123';
+    await anvil.client.setCode({ address: forwarder, bytecode: '0x5f5f5f5f345f355af100' });
+    const wallet = createWalletClient({ account: other, transport: http(anvil.url) });
+    const native = await wallet.sendTransaction({ chain: null, to: stranger as Hex, value: 11n });
+    const token = await wallet.writeContract({
+      chain: null,
+      address: tokens.USDC as Hex,
+      abi: (await contractArtifacts()).TestUSDC.abi,
+      functionName: 'mint',
+      args: [stranger, 22n],
+    });
+    const nothing = await wallet.sendTransaction({
+      chain: null,
+      to: tokens.USDC as Hex,
+      data: encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [stranger as Hex, 0n] }),
+    });
+    const internal = await wallet.sendTransaction({ chain: null, to: forwarder, value: 33n, data: pad(stranger as Hex) });
+    const toSelf = await wallet.sendTransaction({ chain: null, to: other.address, value: 44n });
+    const failing = await wallet.sendTransaction({ chain: null, to: tokens.RVT as Hex, value: 55n, gas: 100_000n });
+    await anvil.client.mine({ blocks: 2 });
+
+    const scans = await client.scan(from, await head(), (keys) =>
+      Promise.resolve(new Set(keys.filter((key) => key !== forwarder))),
+    );
+    const deposits = scans
+      .flatMap((scan) => scan.deposits)
+      .map(({ txHash, position, amount, tokenContract }) => ({ txHash, position, amount, tokenContract }));
+    expect(deposits).toHaveLength(3);
+    expect(deposits).toEqual(
+      expect.arrayContaining([
+        { txHash: native, position: 0, amount: 11n, tokenContract: null },
+        { txHash: token, position: 1, amount: 22n, tokenContract: tokens.USDC },
+        { txHash: internal, position: 1_000_001, amount: 33n, tokenContract: null },
+      ]),
+    );
+    const hashes = scans.flatMap(({ transactionHashes }) => transactionHashes);
+    expect(hashes).toEqual(expect.arrayContaining([native, token, nothing, internal, toSelf, failing]));
+    expect(scans[1]?.parentHash).toBe(scans[0]?.hash);
+  });
+
+  it('finds nothing for nobody, and stops at the head', async () => {
+    const last = await head();
+    const scans = await client.scan(last - 1, last + 5, nobody);
+    expect(scans.map(({ number }) => number)).toEqual([last - 1, last]);
+    expect(scans.flatMap(({ deposits }) => deposits)).toEqual([]);
+    expect(await client.scan(last + 1, last + 2, everybody)).toEqual([]);
+    await expect(async () => client.scan(0, 50, nobody)).rejects.toThrow(RangeError);
+  });
+
+  it('says that the database failed, not the chain', async () => {
+    const failing = client.scan(0, 1, () => Promise.reject(new Error('connection lost')));
+    await expect(failing).rejects.toMatchObject({ code: 'unavailable' });
+  });
+});
+
+describe('endpoints', () => {
+  it('one that serves another chain is refused at start, and never believed', async () => {
+    const base = await startAnvil({ chainId: 8453 });
+    try {
+      const wrong = new EvmChainClient(client.chain, [base.url]);
+      await expect(wrong.verifyIdentity()).rejects.toThrow(ConfigError);
+      await expect(wrong.verifyIdentity()).rejects.toThrow(
+        'CHAIN_ETHEREUM_RPC_URLS entry 1 serves chain id 8453, ethereum (local) has 1',
+      );
+      await expect(wrong.head()).rejects.toMatchObject({ code: 'chain_unavailable' });
+      const mixed = new EvmChainClient(client.chain, [base.url, anvil.url]);
+      expect(await mixed.head()).toEqual(await client.head());
+    } finally {
+      await base.stop();
+    }
+  });
+
+  it('a dead, failing or limiting endpoint is passed over', async () => {
+    for (const answer of [
+      { status: 503, body: 'down' },
+      { status: 429, body: '' },
+      { status: 200, body: '{"jsonrpc":"2.0","id":1,"error":{"code":-32005,"message":"limit exceeded"}}' },
+    ]) {
+      const server = createServer((_, response) =>
+        response.writeHead(answer.status, { 'content-type': 'application/json' }).end(answer.body),
+      );
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      const broken = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      expect(await new EvmChainClient(client.chain, [broken, anvil.url]).head()).toEqual(await client.head());
+      server.close();
+      server.closeAllConnections();
+    }
+    expect(await new EvmChainClient(client.chain, ['http://127.0.0.1:1', anvil.url]).head()).toEqual(await client.head());
+  });
+
+  it('none answering is one clear error that tells no url and no key', async () => {
+    const secret = 'http://127.0.0.1:1/v2/secret-api-key';
+    const error: unknown = await new EvmChainClient(client.chain, [secret]).head().catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(GatewayError);
+    expect(error).toMatchObject({ code: 'chain_unavailable', message: 'ethereum: no RPC endpoint answered' });
+    const everything =
+      JSON.stringify(error, Object.getOwnPropertyNames(error)) +
+      String((error as Error).cause) +
+      String(((error as Error).cause as Error).stack);
+    expect(everything).not.toMatch(/secret|127\.0\.0\.1/);
+  });
+
+  it('an unreachable endpoint does not keep a process from starting', async () => {
+    await expect(new EvmChainClient(client.chain, ['http://127.0.0.1:1', anvil.url]).verifyIdentity()).resolves.toBeUndefined();
+  });
+});

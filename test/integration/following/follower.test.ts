@@ -1,0 +1,279 @@
+import { parseEther } from 'viem';
+import { followChain } from '../../../src/following/follower';
+import { createFollowBench, type FollowBench } from './bench';
+
+let bench: FollowBench;
+beforeEach(async () => {
+  bench = await createFollowBench();
+}, 60_000);
+afterEach(() => bench.close());
+
+const ether = parseEther('1');
+
+describe('deposits', () => {
+  it('that came before the first start and while everything was down are credited once, at depth', async () => {
+    const { send, mint, mine, follow, balance, inbound, alice } = bench;
+    await send(alice, ether);
+    await mine();
+    await follow();
+    expect((await inbound()).map(({ status }) => status)).toEqual(['DETECTED']);
+    expect(await balance(alice, 'ETH')).toEqual({ available: 0n, locked: 0n });
+
+    await mint(alice, 500n);
+    await mine(30);
+    await follow();
+    await follow();
+    expect((await inbound()).map(({ status, token_symbol: symbol }) => `${symbol} ${status}`).sort()).toEqual([
+      'ETH CONFIRMED',
+      'USDC CONFIRMED',
+    ]);
+    expect(await balance(alice, 'ETH')).toEqual({ available: ether, locked: 0n });
+    expect(await balance(alice, 'USDC')).toEqual({ available: 500n, locked: 0n });
+  });
+
+  it('native value through a contract is credited beside what the same transaction brings otherwise', async () => {
+    const { anvil, outside, mine, follow, inbound, alice } = bench;
+    const forwarder = '0x00000000000000000000000000000000000f0123';
+    await anvil.client.setCode({ address: forwarder, bytecode: '0x5f5f5f5f345f355af100' });
+    await outside.sendTransaction({
+      chain: null,
+      to: forwarder,
+      value: 7n,
+      data: `0x${alice.addressKey.slice(2).padStart(64, '0')}`,
+    });
+    await mine(3);
+    await follow();
+    expect(await inbound()).toEqual([expect.objectContaining({ amount: '7', position: 1_000_001, status: 'CONFIRMED' })]);
+  });
+
+  it('are credited once by two followers that race', async () => {
+    const { send, mine, follow, balance, inbound, alice } = bench;
+    for (let count = 0; count < 5; count += 1) {
+      await send(alice, ether);
+      await mine(10);
+    }
+    await Promise.all([follow(), follow(), follow()]);
+    expect(await inbound()).toHaveLength(5);
+    expect((await balance(alice, 'ETH')).available).toBe(5n * ether);
+  });
+});
+
+describe('transfers', () => {
+  const fund = async () => {
+    await bench.send(bench.alice, ether);
+    await bench.mint(bench.alice, 1_000_000_000n);
+    await bench.mine(4);
+    await bench.follow();
+  };
+
+  it('between two accounts: signalled when included and when deep enough, out and in with one hash', async () => {
+    await fund();
+    const { ledger, onChain, sign, transfer, mine, follow, signals, balance, inbound, transaction, alice, bob } = bench;
+    const txId = await transfer({ tokenSymbol: 'USDC', amount: '5', toAddress: bob.address });
+    const { hash } = await sign(txId, 1);
+    expect(await onChain.broadcast({ txId, attempt: 1 })).toEqual({ outcome: 'accepted', hash });
+    await ledger.markSubmitted({ txId, attempt: 1 });
+    expect(await onChain.observe({ txId })).toMatchObject({ state: 'pending', hash });
+
+    await mine();
+    await follow();
+    await mine();
+    await follow();
+    expect(
+      signals.map(({ txId: id, observation }) => [id, observation.state, observation.hash, observation.confirmations]),
+    ).toEqual([
+      [txId, 'included', hash, 1],
+      [txId, 'confirmed', hash, 2],
+    ]);
+    expect(await ledger.settleTransfer({ txId })).toMatchObject({ status: 'CONFIRMED' });
+    expect((await balance(alice, 'USDC')).available).toBe(995_000_000n);
+    expect((await balance(bob, 'USDC')).available).toBe(5_000_000n);
+    expect(await inbound()).toContainEqual(expect.objectContaining({ tx_hash: hash, status: 'CONFIRMED', amount: '5000000' }));
+
+    expect((await transaction(txId)).finalized_at).toBeNull();
+    await mine(bench.chain.finalityDepth);
+    await follow();
+    expect((await transaction(txId)).finalized_at).not.toBeNull();
+    expect(signals).toHaveLength(2);
+  });
+
+  it('stuck: replaced at a higher fee, and only one of the two is executed', async () => {
+    await fund();
+    const { onChain, sign, transfer, mine, follow, attempts, signals, bob } = bench;
+    const txId = await transfer({ tokenSymbol: 'USDC', amount: '5', toAddress: bob.address });
+    const first = await sign(txId, 1);
+    await onChain.broadcast({ txId, attempt: 1 });
+    const second = await sign(txId, 2);
+    expect(second.hash).not.toBe(first.hash);
+    expect(await onChain.broadcast({ txId, attempt: 2 })).toMatchObject({ outcome: 'accepted' });
+    await mine(2);
+    await follow();
+    const [one, two] = await attempts(txId);
+    expect([one?.block_number, one?.nonce]).toEqual([null, two?.nonce]);
+    expect(two).toMatchObject({ success: true, debited: '5000000', received: '5000000' });
+    expect(signals.at(-1)?.observation).toMatchObject({ state: 'confirmed', hash: second.hash });
+  });
+
+  it('that no node knows any more are sent again by observe', async () => {
+    await fund();
+    const { anvil, onChain, sign, transfer, mine, bob } = bench;
+    const txId = await transfer({ amount: '0.1', toAddress: bob.address });
+    const { hash } = await sign(txId, 1);
+    await onChain.broadcast({ txId, attempt: 1 });
+    await anvil.client.dropTransaction({ hash });
+    expect(await onChain.observe({ txId })).toMatchObject({ state: 'absent' });
+    await mine(2);
+    expect(await onChain.observe({ txId })).toMatchObject({ state: 'confirmed', hash, confirmations: 2 });
+  });
+
+  it('are signalled until they leave, not at every poll, and again after Temporal was away', async () => {
+    await fund();
+    const { onChain, sign, transfer, mine, follow, signals, options, bob } = bench;
+    const txId = await transfer({ amount: '0.1', toAddress: bob.address });
+    await sign(txId, 1);
+    await onChain.broadcast({ txId, attempt: 1 });
+    await mine(2);
+    let failures = 0;
+    await follow({
+      resignalMs: 0,
+      signalTransfer: async (id, observation) => {
+        failures += 1;
+        if (failures === 1) throw new Error('Temporal is away');
+        return options.signalTransfer(id, observation);
+      },
+    });
+    expect(failures).toBeGreaterThan(1);
+    expect(signals.length).toBeGreaterThan(0);
+    const before = signals.length;
+    await follow({ resignalMs: 60_000 });
+    expect(signals.length).toBe(before + 1);
+  });
+});
+
+describe('reorganisations', () => {
+  it('take deposits back, and credit them again where they are mined again', async () => {
+    const { anvil, send, mine, follow, balance, inbound, alice } = bench;
+    await mine(5);
+    await follow();
+    const snapshot = await anvil.client.snapshot();
+    await send(alice, ether);
+    await mine(3);
+    await follow();
+    expect((await balance(alice, 'ETH')).available).toBe(ether);
+
+    await anvil.client.revert({ id: snapshot });
+    await anvil.client.setNextBlockBaseFeePerGas({ baseFeePerGas: 1_234_567_890n });
+    await mine(5);
+    await follow();
+    expect((await balance(alice, 'ETH')).available).toBe(0n);
+    expect((await inbound()).map(({ status }) => status)).toEqual(['ORPHANED']);
+
+    await send(alice, ether);
+    await mine(2);
+    await follow();
+    expect((await balance(alice, 'ETH')).available).toBe(ether);
+    expect((await inbound()).map(({ status }) => status)).toEqual(['ORPHANED', 'CONFIRMED']);
+  });
+
+  it('clear the inclusion of a waiting transfer and tell it; one that had ended is handed on', async () => {
+    const { anvil, ledger, onChain, sign, transfer, send, mine, follow, attempts, signals, reorged, transaction, alice, bob } =
+      bench;
+    await send(alice, ether);
+    await mine(5);
+    await follow();
+    const snapshot = await anvil.client.snapshot();
+    const ended = await transfer({ amount: '0.1', toAddress: bob.address });
+    await sign(ended, 1);
+    await onChain.broadcast({ txId: ended, attempt: 1 });
+    await mine(2);
+    await follow();
+    expect(await ledger.settleTransfer({ txId: ended })).toMatchObject({ status: 'CONFIRMED' });
+    const waiting = await transfer({ amount: '0.2', toAddress: bob.address });
+    const { hash } = await sign(waiting, 1);
+    await onChain.broadcast({ txId: waiting, attempt: 1 });
+    await mine();
+    await follow();
+    expect(signals.at(-1)).toMatchObject({ txId: waiting, observation: { state: 'included' } });
+
+    await anvil.client.revert({ id: snapshot });
+    await anvil.client.setNextBlockBaseFeePerGas({ baseFeePerGas: 1_234_567_890n });
+    await mine(4);
+    await follow();
+    expect((await attempts(waiting))[0]).toMatchObject({ block_number: null, success: null, fee: null });
+    expect(signals.filter(({ txId }) => txId === waiting).at(-1)?.observation).toEqual({
+      state: 'absent',
+      hash,
+      blockNumber: null,
+      confirmations: 0,
+    });
+    expect(reorged).toEqual([ended]);
+    await mine(bench.chain.finalityDepth + 2);
+    await follow();
+    expect((await transaction(ended)).finalized_at).toBeNull();
+  });
+
+  it('by anvil_reorg at an unchanged height are noticed without a new block', async () => {
+    const { anvil, send, mine, follow, balance, alice } = bench;
+    await mine(3);
+    await send(alice, ether);
+    await mine(3);
+    await follow();
+    expect((await balance(alice, 'ETH')).available).toBe(ether);
+    await anvil.client.request({ method: 'anvil_reorg', params: [3, []] } as never);
+    await follow();
+    expect((await balance(alice, 'ETH')).available).toBe(0n);
+  });
+});
+
+describe('trouble', () => {
+  it('a chain that is away ends nothing and is logged once', async () => {
+    const { chain, options, database, follow, mine, client } = bench;
+    await mine();
+    await follow();
+    let down = true;
+    const flaky = Object.create(client, {
+      head: { value: () => (down ? Promise.reject(unavailable()) : client.head()) },
+    }) as typeof client;
+    const warnings: unknown[] = [];
+    const logger = Object.assign(Object.create(options.logger) as typeof options.logger, {
+      child: () => logger,
+      warn: (details: unknown) => void warnings.push(details),
+    });
+    const stop = new AbortController();
+    setTimeout(() => (down = false), 1_200);
+    await mine(3);
+    const { nextBlock } = await followChain({
+      ...options,
+      logger,
+      chain,
+      client: flaky,
+      pollMs: 5,
+      signal: stop.signal,
+      sliceMs: 6_000,
+      heartbeat: () => void (down || stop.abort()),
+    });
+    expect(nextBlock).toBe((await client.head()).number + 1);
+    expect(warnings).toHaveLength(1);
+    expect(await database.query('select next_block from chain_cursors')).toEqual([{ next_block: String(nextBlock) }]);
+  }, 20_000);
+
+  it('a database of another chain id is refused', async () => {
+    await bench.follow();
+    const other = { ...bench.chain, chainId: 5 };
+    await expect(bench.follow({ chain: other })).rejects.toThrow(/one database is one environment/);
+  });
+
+  it('stores head and fee levels for the API', async () => {
+    await bench.mine(2);
+    await bench.follow();
+    const [row] = await bench.database.query<Record<string, string>[]>('select * from chain_cursors');
+    const head = (await bench.client.head()).number;
+    expect(row).toMatchObject({ chain: 'ethereum', chain_id: '1', head_block: String(head), next_block: String(head + 1) });
+    expect(BigInt(row?.base_fee as string)).toBeGreaterThan(0n);
+  });
+});
+
+function unavailable(): Error {
+  const { GatewayError } = jest.requireActual<typeof import('../../../src/platform/errors')>('../../../src/platform/errors');
+  return new GatewayError('chain_unavailable', 'ethereum: no RPC endpoint answered');
+}

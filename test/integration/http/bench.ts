@@ -1,0 +1,195 @@
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import type { Client } from '@temporalio/client';
+import type { DataSource } from 'typeorm';
+import { createLedgerActivities } from '../../../activities/ledger';
+import type { TransferAccepted, TransferRequest } from '../../../activities/types';
+import type { AccountEntity } from '../../../src/accounts/entity';
+import { ApiKeyEntity } from '../../../src/auth/entity';
+import { hashSecret } from '../../../src/auth/service';
+import { adapterOf } from '../../../src/chains/families';
+import { loadRegistry } from '../../../src/chains/registry';
+import { createApp } from '../../../src/http/app';
+import { listen } from '../../../src/http/server';
+import { createResources, type Resources } from '../../../src/main/resources';
+import { GatewayError } from '../../../src/platform/errors';
+import { newId } from '../../../src/platform/ids';
+import { createLogger } from '../../../src/platform/logging';
+import type { TransferWorkflows } from '../../../src/transfers/workflows';
+import type { KeyGeneration } from '../../../src/wallets/key-generation';
+import { buildAccount, buildAsset, buildClient, buildUser, buildWallet, type BuiltWallet, fundAccount, setFeeLevels } from '../../factories';
+import { createTestDatabase } from '../../stack/database';
+
+export const registry = loadRegistry('local', ['ethereum', 'base', 'avalanche', 'bsc']);
+export const ethereum = registry.get('ethereum');
+export const privateKey = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+export const tokenOptions = { privateKey, issuer: 'test', audience: 'test-api', ttlSeconds: 900 };
+
+export interface Tenant {
+  clientId: string;
+  userId: string;
+  keyId: string;
+  apiKey: string;
+  apiSecret: string;
+  token: string;
+}
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  // answers are looked into by every test in its own way
+  body: Record<string, never> & { data: Record<string, never>[]; errors: { field: string; message: string }[] };
+  text: string;
+}
+
+export interface Call {
+  body?: unknown;
+  headers?: Record<string, string>;
+  tenant?: Tenant | null;
+}
+
+/** Stands in for Temporal: transfers are locked by the real step at once, the rest is said by the test. */
+export class Workflows implements TransferWorkflows, KeyGeneration {
+  submitted: TransferRequest[] = [];
+  started: string[] = [];
+  /** Thrown by the next calls, in order. */
+  failures: Error[] = [];
+  delayMs = 0;
+  status = 'PENDING';
+
+  constructor(private readonly database: DataSource) {}
+
+  async submit(request: TransferRequest): Promise<TransferAccepted | null> {
+    await this.pass();
+    this.submitted.push(request);
+    const ledger = createLedgerActivities({ database: this.database, registry, log: createLogger('test', 'error') });
+    const { txId, status } = await ledger.lockTransfer(request);
+    return { txId, status };
+  }
+
+  async cancel(txId: string): Promise<void> {
+    await this.pass();
+    await createLedgerActivities({ database: this.database, registry, log: createLogger('test', 'error') }).cancelTransfer({ txId });
+  }
+
+  async live(): Promise<{ step: string; attempt: number; detail: string } | null> {
+    return { step: 'signing', attempt: 1, detail: '' };
+  }
+
+  async refusalOf(): Promise<GatewayError> {
+    return new GatewayError('business_error', 'The transfer was refused');
+  }
+
+  async assertAvailable(): Promise<void> {
+    await this.pass();
+  }
+
+  async start({ walletId }: { walletId: string }): Promise<void> {
+    await this.pass();
+    this.started.push(walletId);
+  }
+
+  private async pass(): Promise<void> {
+    if (this.delayMs) await new Promise((resolve) => setTimeout(resolve, this.delayMs));
+    const failure = this.failures.shift();
+    if (failure) throw failure;
+  }
+}
+
+export interface Bench {
+  base: string;
+  origin: string;
+  port: number;
+  database: DataSource;
+  workflows: Workflows;
+  resources: Resources;
+  /** The client most tests act as. */
+  demo: Tenant;
+  other: Tenant;
+  call(method: string, path: string, call?: Call): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+/** The whole Koa app on a port and a database of its own. */
+export async function createBench(): Promise<Bench> {
+  const { database, drop } = await createTestDatabase();
+  const workflows = new Workflows(database);
+  const log = createLogger('test', 'fatal');
+  const temporal = { connection: { withDeadline: () => Promise.resolve() } } as unknown as Client;
+  const resources = await createResources({ database, temporal, registry, adapterOf, keyGeneration: workflows, workflows, tokenOptions, signerUrls: [], log });
+  const server = await listen(createApp({ ...resources, log, trustProxy: true, environment: 'local' }), '127.0.0.1', 0);
+  const origin = `http://127.0.0.1:${server.port}`;
+  const bench: Omit<Bench, 'demo' | 'other'> = {
+    base: `${origin}/api/v1`,
+    origin,
+    port: server.port,
+    database,
+    workflows,
+    resources,
+    call: (method, path, call = {}) => send(`${origin}/api/v1${path}`, method, call.tenant === undefined ? demo : call.tenant, call),
+    close: async () => {
+      await server.close();
+      await drop();
+    },
+  };
+  const demo: Tenant = await buildTenant(bench);
+  return { ...bench, demo, other: await buildTenant(bench) };
+}
+
+async function send(url: string, method: string, tenant: Tenant | null, { body, headers = {} }: Call): Promise<Answer> {
+  const response = await fetch(url, {
+    method,
+    headers: {
+      ...(tenant && { Authorization: `Bearer ${tenant.token}` }),
+      ...(body !== undefined && { 'Content-Type': 'application/json' }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  const isJson = /json/.test(response.headers.get('content-type') ?? '');
+  return { status: response.status, headers: response.headers, text, body: (isJson && text ? JSON.parse(text) : {}) as Answer['body'] };
+}
+
+/** A client with a user, an API key and a token got with it. */
+export async function buildTenant({ database, base }: Pick<Bench, 'database' | 'base'>): Promise<Tenant> {
+  const client = await buildClient(database);
+  const user = await buildUser(database, client);
+  const [keyId, apiKey, apiSecret] = [newId(), `key_${newId()}`, randomBytes(32).toString('base64url')];
+  await database.manager.insert(ApiKeyEntity, { keyId, clientId: client.clientId, userId: user.userId, apiKey, secretHash: hashSecret(apiSecret) });
+  const { status, body } = await send(`${base}/auth/token`, 'POST', null, { headers: { 'X-API-Key': apiKey, 'X-API-Secret': apiSecret } });
+  if (status !== 200) throw new Error(`no token: ${status} ${JSON.stringify(body)}`);
+  return { clientId: client.clientId, userId: user.userId, keyId, apiKey, apiSecret, token: String(body['token']) };
+}
+
+export interface Funded {
+  wallet: BuiltWallet;
+  account: AccountEntity;
+}
+
+/** An ACTIVE wallet with an account that has added ETH and USDC and holds 10 and 1000 of them. */
+export async function buildFunded({ database }: Bench, { clientId }: Tenant): Promise<Funded> {
+  const wallet = await buildWallet(database, { clientId } as never);
+  const account = await buildAccount(database, wallet, ethereum);
+  await setFeeLevels(database, ethereum);
+  await buildAsset(database, account, ethereum, 'ETH');
+  await buildAsset(database, account, ethereum, 'USDC');
+  await fundAccount(database, account, ethereum, 'ETH', 10n * 10n ** 18n);
+  await fundAccount(database, account, ethereum, 'USDC', 1000n * 10n ** 6n);
+  return { wallet, account };
+}
+
+/** Asserts an RFC 9457 answer with this status and code. */
+export function expectProblem(answer: Answer, status: number, code: string, field?: string): void {
+  expect({ status: answer.status, code: answer.body['code'], body: answer.text }).toEqual({ status, code, body: answer.text });
+  expect(answer.headers.get('content-type')).toMatch(/^application\/problem\+json/);
+  expect(answer.body).toMatchObject({
+    type: `urn:custody-gateway:problem:${code}`,
+    title: expect.any(String),
+    status,
+    detail: expect.any(String),
+    instance: expect.stringMatching(/^\//),
+    request_id: answer.headers.get('x-request-id'),
+  });
+  if (field !== undefined) expect(answer.body.errors.map((error) => error.field)).toContain(field);
+  expect(answer.text).not.toMatch(/select |insert |\bat .*\.ts|postgres|ECONN/i);
+}

@@ -1,0 +1,148 @@
+import { newId } from '../../../src/platform/ids';
+import { GatewayError } from '../../../src/platform/errors';
+import { randomAddress } from '../../factories';
+import { buildFunded, createBench, expectProblem, type Bench, type Funded } from './bench';
+
+let bench: Bench;
+let funded: Funded;
+beforeAll(async () => {
+  bench = await createBench();
+  funded = await buildFunded(bench, bench.demo);
+});
+afterAll(() => bench.close());
+afterEach(async () => {
+  bench.workflows.failures = [];
+  bench.workflows.submitted = [];
+});
+
+const valid = () => ({ from_address: funded.account.address, to_address: randomAddress(), chain: 'ethereum', token_symbol: 'USDC', amount: '1.5' });
+const transfer = (changes: object = {}, headers: Record<string, string> = {}) => bench.call('POST', '/transfer', { body: { ...valid(), ...changes }, headers });
+const wrongChecksum = (address: string) => address.replace(/[a-f]/i, (digit) => (digit === digit.toLowerCase() ? digit.toUpperCase() : digit.toLowerCase()));
+
+describe('400 invalid_parameter', () => {
+  test.each(['from_address', 'to_address', 'chain', 'token_symbol', 'amount'])('without %s', async (field) => {
+    expectProblem(await transfer({ [field]: undefined }), 400, 'invalid_parameter', field);
+  });
+  test.each(['from_address', 'to_address', 'chain', 'token_symbol', 'amount'])('%s empty', async (field) => {
+    expectProblem(await transfer({ [field]: '' }), 400, 'invalid_parameter', field);
+  });
+  test.each(['from_address', 'to_address', 'chain', 'token_symbol', 'amount', 'memo'])('%s of another type', async (field) => {
+    for (const value of [1, true, {}, ['x']]) expectProblem(await transfer({ [field]: value }), 400, 'invalid_parameter', field);
+  });
+  test.each([
+    ['from_address', 256],
+    ['to_address', 256],
+    ['token_symbol', 21],
+    ['memo', 101],
+  ])('%s of %d characters', async (field, length) => {
+    expectProblem(await transfer({ [field]: 'x'.repeat(length) }), 400, 'invalid_parameter', field);
+  });
+  test('an unknown chain', async () => expectProblem(await transfer({ chain: 'dogecoin' }), 400, 'invalid_parameter', 'chain'));
+  test('a chain in another letter case', async () => expectProblem(await transfer({ chain: 'Ethereum' }), 400, 'invalid_parameter', 'chain'));
+  test('an unknown field', async () => expectProblem(await transfer({ ammount: '1' }), 400, 'invalid_parameter', 'ammount'));
+  test.each(['0', '0.0', '-1', '+1', '1e3', '0x10', ' 1', '1 ', '1,5', '.5', '1.', 'NaN', 'Infinity', '١', '9'.repeat(79)])('the amount "%s"', async (amount) => {
+    expectProblem(await transfer({ amount }), 400, 'invalid_parameter', 'amount');
+  });
+  test('more decimals than the asset has', async () => expectProblem(await transfer({ amount: '1.0000001' }), 400, 'invalid_parameter', 'amount'));
+  test('from = to', async () => expectProblem(await transfer({ to_address: funded.account.address }), 400, 'invalid_parameter', 'to_address'));
+  test('from = to in another letter case, whatever its checksum', async () => {
+    const { address } = funded.account;
+    for (const to_address of [address.toLowerCase(), `0x${address.slice(2).toUpperCase()}`, wrongChecksum(address)]) {
+      expectProblem(await transfer({ to_address }), 400, 'invalid_parameter', 'to_address');
+    }
+  });
+  test('not-addresses that are equal', async () => expectProblem(await transfer({ from_address: 'x', to_address: 'x' }), 400, 'invalid_parameter', 'to_address'));
+});
+
+describe('400 invalid_address', () => {
+  test.each([
+    ['no hex', 'bob'],
+    ['41 characters', '0x6AE8cF0C1BbA5F214D82dc34e8566fA4f427C37'],
+    ['43 characters', '0x6AE8cF0C1BbA5F214D82dc34e8566fA4f427C3755'],
+    ['no prefix', '6AE8cF0C1BbA5F214D82dc34e8566fA4f427C375'],
+    ['Bitcoin', 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4'],
+    ['Tron', 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8'],
+    ['the zero address', `0x${'0'.repeat(40)}`],
+  ])('%s', async (_, to_address) => expectProblem(await transfer({ to_address }), 400, 'invalid_address', 'to_address'));
+  test('a wrong EIP-55 checksum', async () => expectProblem(await transfer({ to_address: wrongChecksum(randomAddress()) }), 400, 'invalid_address', 'to_address'));
+});
+
+describe('404 not_found', () => {
+  test('an address that is nobody’s', async () => expectProblem(await transfer({ from_address: randomAddress() }), 404, 'not_found'));
+  test('another client’s address', async () => {
+    const theirs = await buildFunded(bench, bench.other);
+    expectProblem(await transfer({ from_address: theirs.account.address }), 404, 'not_found');
+  });
+  test('a token that was not added', async () => expectProblem(await transfer({ token_symbol: 'USDT' }), 404, 'not_found'));
+  test('a token nobody knows', async () => expectProblem(await transfer({ token_symbol: 'DOGE' }), 404, 'not_found'));
+  test('a token in another letter case', async () => expectProblem(await transfer({ token_symbol: 'usdc' }), 404, 'not_found'));
+  test('the same address on another chain', async () => expectProblem(await transfer({ chain: 'base' }), 404, 'not_found'));
+});
+
+describe('400 by state', () => {
+  const withRow = async (sql: string, id: string, undo: string, code: string) => {
+    await bench.database.query(sql, [id]);
+    const answer = await transfer();
+    await bench.database.query(undo, [id]);
+    expectProblem(answer, 400, code);
+  };
+  test('insufficient_balance', async () => expectProblem(await transfer({ amount: '1000.000001' }), 400, 'insufficient_balance'));
+  test('insufficient_balance for the fee names the coin', async () => {
+    const answer = await transfer({ token_symbol: 'ETH', amount: '10' });
+    expectProblem(answer, 400, 'insufficient_balance');
+    expect(answer.body['detail']).toContain('ETH');
+  });
+  test('wallet_not_active', () =>
+    withRow(`update wallets set status = 'SUSPENDED' where wallet_id = $1`, funded.wallet.walletId, `update wallets set status = 'ACTIVE' where wallet_id = $1`, 'wallet_not_active'));
+  test('account_not_active', () =>
+    withRow(`update accounts set status = 'INACTIVE' where account_id = $1`, funded.account.accountId, `update accounts set status = 'ACTIVE' where account_id = $1`, 'account_not_active'));
+  test('business_error over the wallet limit', () =>
+    withRow(`insert into wallet_limits (wallet_id, symbol, max_single) values ($1, 'USDC', 1)`, funded.wallet.walletId, `delete from wallet_limits where wallet_id = $1`, 'business_error'));
+});
+
+describe('what is refused leaves nothing', () => {
+  test('no workflow is started for a cheap refusal', async () => {
+    await transfer({ amount: '1000000' });
+    await transfer({ from_address: randomAddress() });
+    expect(bench.workflows.submitted).toEqual([]);
+  });
+});
+
+describe('5xx', () => {
+  test('503 unavailable when the workflow service is down', async () => {
+    bench.workflows.failures = [new GatewayError('unavailable', 'down')];
+    const answer = await transfer();
+    expectProblem(answer, 503, 'unavailable');
+    expect(answer.headers.get('retry-after')).toBe('5');
+  });
+  test('503 outcome_unknown names the tx_id', async () => {
+    bench.workflows.failures = [new GatewayError('outcome_unknown', 'late', { extra: { tx_id: newId() } })];
+    const answer = await transfer();
+    expectProblem(answer, 503, 'outcome_unknown');
+    expect(answer.body['tx_id']).toEqual(expect.any(String));
+  });
+  test('500 internal_error tells nothing', async () => {
+    bench.workflows.failures = [new Error('secret select * from postgres')];
+    const answer = await transfer();
+    expectProblem(answer, 500, 'internal_error');
+    expect(answer.text).not.toContain('secret');
+  });
+});
+
+describe('202', () => {
+  test('answers tx_id, PENDING and a message, and locks', async () => {
+    const answer = await transfer({ memo: 'rent' });
+    expect(answer.status).toBe(202);
+    expect(answer.body).toEqual({ tx_id: expect.any(String), status: 'PENDING', message: expect.any(String) });
+    expect(answer.headers.get('location')).toBe(`/api/v1/transactions/${String(answer.body['tx_id'])}`);
+    const detail = await bench.call('GET', `/transactions/${String(answer.body['tx_id'])}`);
+    expect(detail.body).toMatchObject({ amount: '1.5', memo: 'rent', status: 'PENDING', transaction_type: 'OUTBOUND', fee: null, live: { step: 'signing' } });
+  });
+  test('finds from_address in any letter case and takes to_address in one', async () => {
+    const { address } = funded.account;
+    for (const from_address of [address.toLowerCase(), wrongChecksum(address)]) {
+      expect((await transfer({ from_address, to_address: randomAddress().toLowerCase() })).status).toBe(202);
+    }
+  });
+  test('takes superfluous zeros', async () => expect((await transfer({ amount: '001.500000000' })).status).toBe(202));
+});

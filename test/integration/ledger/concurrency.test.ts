@@ -1,0 +1,94 @@
+import { buildAccount, buildAsset, buildTransferRequest, fundAccount } from '../../factories';
+import { balances, codeOf, createBench, differences, ether, ethereum, fund, sign, usdc, type Bench } from './bench';
+
+let bench: Bench;
+beforeEach(async () => {
+  bench = await createBench({ poolSize: 20 });
+});
+afterEach(() => bench.close());
+
+const count = (codes: string[], code: string) => codes.filter((it) => it === code).length;
+
+async function deadlocks(): Promise<number> {
+  const [row] = await bench.database.query<{ deadlocks: string }[]>('select deadlocks from pg_stat_database where datname = current_database()');
+  return Number(row?.deadlocks);
+}
+
+test('200 concurrent locks on one asset: exactly as many as the funds allow', async () => {
+  await fund(bench, 'ETH', 10n * ether);
+  await fund(bench, 'USDC', 137n * usdc + 999_999n);
+  const codes = await Promise.all(
+    Array.from({ length: 200 }, () => codeOf(bench.ledger.lockTransfer(buildTransferRequest(bench.account, ethereum, { tokenSymbol: 'USDC' })))),
+  );
+  expect([count(codes, 'none'), count(codes, 'insufficient_balance')]).toEqual([137, 63]);
+  expect(await balances(bench, 'USDC')).toEqual([999_999n, 137n * usdc]);
+  expect(await differences(bench)).toEqual([]);
+  expect(await deadlocks()).toBe(0);
+}, 60_000);
+
+test('200 concurrent locks of the coin that also pays the fees', async () => {
+  await fund(bench, 'ETH', 50n * ether);
+  const codes = await Promise.all(
+    Array.from({ length: 200 }, () => codeOf(bench.ledger.lockTransfer(buildTransferRequest(bench.account, ethereum, { amount: '0.999' })))),
+  );
+  expect([count(codes, 'none'), count(codes, 'insufficient_balance')]).toEqual([50, 150]);
+  expect(await differences(bench)).toEqual([]);
+}, 60_000);
+
+test('two tokens and their common fee coin, locked, cancelled and funded at once: no deadlock', async () => {
+  await buildAsset(bench.database, bench.account, ethereum, 'USDT');
+  const other = await buildAccount(bench.database, bench.wallet, ethereum);
+  await fund(bench, 'ETH', 100n * ether);
+  await fund(bench, 'USDC', 1000n * usdc);
+  await fund(bench, 'USDT', 1000n * usdc);
+  const work = Array.from({ length: 120 }, async (_, index) => {
+    const tokenSymbol = ['USDC', 'USDT', 'ETH'][index % 3] as string;
+    const request = buildTransferRequest(bench.account, ethereum, { tokenSymbol, amount: '0.01' });
+    if (index % 10 === 9) await fundAccount(bench.database, index % 20 === 9 ? bench.account : other, ethereum, tokenSymbol, 1n);
+    await bench.ledger.lockTransfer(request);
+    if (index % 2) await bench.ledger.cancelTransfer({ txId: request.txId });
+  });
+  await Promise.all(work);
+  expect(await differences(bench)).toEqual([]);
+  expect(await deadlocks()).toBe(0);
+}, 60_000);
+
+test('one request a hundred times at once is one transfer', async () => {
+  await fund(bench, 'ETH', 2n * ether);
+  const request = buildTransferRequest(bench.account, ethereum);
+  const answers = await Promise.all(Array.from({ length: 100 }, () => bench.ledger.lockTransfer(request)));
+  expect(new Set(answers.map(({ txId }) => txId))).toEqual(new Set([request.txId]));
+  expect((await balances(bench, 'ETH'))[1]).toBeGreaterThan(ether);
+  expect(await differences(bench)).toEqual([]);
+});
+
+test('one idempotency key in many hands pays once, though there are funds for one only', async () => {
+  await fund(bench, 'ETH', ether + ether / 2n);
+  const first = buildTransferRequest(bench.account, ethereum, { idempotencyKey: 'order 1' });
+  const answers = await Promise.all(
+    Array.from({ length: 50 }, () => bench.ledger.lockTransfer({ ...first, txId: buildTransferRequest(bench.account, ethereum).txId })),
+  );
+  expect(new Set(answers.map(({ txId }) => txId)).size).toBe(1);
+  expect(await differences(bench)).toEqual([]);
+});
+
+test('concurrent transfers cannot exceed a daily limit together', async () => {
+  await fund(bench, 'ETH', 100n * ether);
+  await bench.database.query(`insert into wallet_limits (wallet_id, symbol, max_daily) values ($1, 'ETH', 7.5)`, [bench.wallet.walletId]);
+  const second = await buildAccount(bench.database, bench.wallet, ethereum);
+  await fundAccount(bench.database, second, ethereum, 'ETH', 100n * ether);
+  const codes = await Promise.all(
+    Array.from({ length: 40 }, (_, index) => codeOf(bench.ledger.lockTransfer(buildTransferRequest(index % 2 ? second : bench.account, ethereum)))),
+  );
+  expect([count(codes, 'none'), count(codes, 'business_error')]).toEqual([7, 33]);
+});
+
+test('concurrent signings take the nonces without a gap and each once', async () => {
+  await fund(bench, 'ETH', 100n * ether);
+  const requests = Array.from({ length: 30 }, () => buildTransferRequest(bench.account, ethereum, { amount: '0.1' }));
+  await Promise.all(requests.map((request) => bench.ledger.lockTransfer(request)));
+  await Promise.all(requests.map(({ txId }) => sign(bench, txId, 1, { minedNonce: 5 })));
+  const rows = await bench.database.query<{ nonce: string }[]>('select nonce from nonces order by nonce');
+  expect(rows.map(({ nonce }) => Number(nonce))).toEqual(Array.from({ length: 30 }, (_, index) => index + 5));
+  expect(await differences(bench)).toEqual([]);
+});

@@ -1,0 +1,69 @@
+import { createBench, type Bench } from './bench';
+
+/** Hot queries on tables of a size that matters use the index made for them. Rows are shaped like production's, with the rules off. */
+
+let bench: Bench;
+beforeAll(async () => {
+  bench = await createBench({ poolSize: 2 });
+  await bench.database.transaction(async (manager) => {
+    await manager.query(`set local session_replication_role = 'replica'`);
+    for (const statement of manyRows) await manager.query(statement);
+  });
+  await bench.database.query('analyze');
+}, 60_000);
+afterAll(() => bench.close());
+
+/** 20,000 accounts of 100 clients, 60,000 transactions of them. */
+const manyRows = [
+  `insert into accounts (account_id, wallet_id, client_id, family, chain, network, address, address_key, derivation_path, address_index)
+   select md5('a' || n)::uuid, md5('w' || n / 10)::uuid, md5('c' || n / 200)::uuid, 'evm', 'ethereum', 'local', 'A' || n, 'a' || n, 'm/60/0', n from generate_series(1, 20000) n`,
+  `insert into ledger_accounts (ledger_account_id, account_id, wallet_id, client_id, chain, symbol, decimals)
+   select md5(symbol || n)::uuid, md5('a' || n)::uuid, md5('w' || n / 10)::uuid, md5('c' || n / 200)::uuid, 'ethereum', symbol, 18
+     from generate_series(1, 20000) n, unnest(array['ETH', 'USDC']) symbol`,
+  `insert into assets (asset_id, account_id, wallet_id, client_id) select ledger_account_id, account_id, wallet_id, client_id from ledger_accounts
+   on conflict do nothing`,
+  `insert into transactions (tx_id, client_id, wallet_id, account_id, asset_id, chain, transaction_type, from_address, to_address, token_symbol, decimals, amount,
+     fee_symbol, fee_decimals, fee, status, signing_begun_at, tx_hash, position, block_number, block_hash, required_confirmations, idempotency_key, ended_at, created_at)
+   select md5('t' || n)::uuid, md5('c' || (n % 20000) / 200)::uuid, md5('w' || (n % 20000) / 10)::uuid, md5('a' || n % 20000)::uuid, md5('ETH' || n % 20000)::uuid,
+     'ethereum', case when n % 2 = 0 then 'OUTBOUND' else 'INBOUND' end, 'x', 'y', 'ETH', 18, 1, 'ETH', 18, case when n % 2 = 0 then 1 end,
+     case when n % 2 = 1 and n > 59800 then 'DETECTED' else 'CONFIRMED' end, case when n % 2 = 0 then now() end, 'h' || n, case when n % 2 = 1 then 0 end, n, 'b', 1,
+     case when n % 2 = 0 then 'k' || n end, case when n % 2 = 0 or n <= 59800 then now() end, now() - n * interval '1 minute'
+     from generate_series(1, 60000) n`,
+  `insert into nonces (chain, address_key, nonce, tx_id)
+   select 'ethereum', 'a' || n % 200, n / 200, md5('t' || n)::uuid from generate_series(2, 60000, 2) n`,
+  `insert into transfer_attempts (tx_id, attempt, kind, chain, from_key, nonce, unsigned, fee_bound, tx_hash, signed, signed_at)
+   select tx_id, 1, 'first', chain, address_key, nonce, '0x', 1, tx_id, '0x', now() from nonces`,
+  `insert into ledger_postings (posting_id, tx_id, kind, seq, entries) select md5('p' || n)::uuid, md5('t' || n)::uuid, 'lock', 0, 2 from generate_series(1, 60000) n`,
+  `insert into ledger_entries (posting_id, line, ledger_account_id, bucket, chain, symbol, amount)
+   select md5('p' || n)::uuid, line, md5('ETH' || n % 20000)::uuid, 'AVAILABLE', 'ethereum', 'ETH', 1 from generate_series(1, 60000) n, generate_series(0, 1) line`,
+];
+
+const account = `md5('a500')::uuid`;
+const client = `md5('c7')::uuid`;
+const transfer = `md5('t500')::uuid`;
+
+test.each([
+  ['account by address', 'accounts_family_address_key_key', `select * from accounts where family = 'evm' and address_key = 'a500' and client_id = ${client}`],
+  ['which addresses are ours', 'accounts_family_address_key_key', `select address_key from accounts where family = 'evm' and address_key = any(array['a1', 'y'])`],
+  ['ledger account of a token', 'ledger_accounts_account_id_chain_symbol_key', `select * from ledger_accounts where account_id = ${account} and chain = 'ethereum' and symbol = 'ETH'`],
+  ['ledger accounts to lock', 'ledger_accounts_pkey', `select * from ledger_accounts where ledger_account_id in (md5('ETH5')::uuid, md5('USDC5')::uuid) order by ledger_account_id for no key update`],
+  ['transfer by idempotency key', 'transfers_by_idempotency_key', `select * from transactions where client_id = ${client} and idempotency_key = 'k500' and transaction_type = 'OUTBOUND'`],
+  ['daily sum', 'transfers_by_wallet_and_token', `select decimals, sum(amount) from transactions where wallet_id = md5('w7')::uuid and token_symbol = 'ETH' and transaction_type = 'OUTBOUND' and created_at > now() - interval '24 hours' group by decimals`],
+  ['deposits to credit', 'deposits_detected', `select * from transactions where chain = 'ethereum' and status = 'DETECTED' and block_number <= 59900 order by block_number limit 500`],
+  ['deposits to undo', 'deposits_by_block', `select * from transactions where chain = 'ethereum' and block_number >= 59990 and transaction_type = 'INBOUND' and status in ('DETECTED', 'CONFIRMED') order by block_number desc limit 500`],
+  ['lowest free nonce', 'nonces_', `select nonce + 1 from nonces where chain = 'ethereum' and address_key = 'a50' and nonce >= 290`],
+  ['nonce of a transfer', 'nonces_tx_id_key', `select nonce from nonces where tx_id = ${transfer}`],
+  ['attempts of a transfer', 'transfer_attempts_pkey', `select * from transfer_attempts where tx_id = ${transfer} and block_number is not null`],
+  ['attempt by hash', 'transfer_attempts_chain_tx_hash_key', `select * from transfer_attempts where chain = 'ethereum' and tx_hash = any(array['x', 'y'])`],
+  ['postings of a transaction', 'ledger_postings_tx_id_kind_seq_key', `select * from ledger_postings p join ledger_entries e using (posting_id) where p.tx_id = ${transfer}`],
+  ['entries of an account', 'ledger_entries_by_account', `select * from ledger_entries where ledger_account_id = md5('ETH5')::uuid`],
+  ['a client’s transactions', 'transactions_by_client', `select * from transactions where client_id = ${client} order by tx_id desc limit 10`],
+  ['a wallet’s transactions', 'transactions_by_wallet', `select * from transactions where wallet_id = md5('w7')::uuid order by tx_id desc limit 10`],
+  ['an account’s transactions', 'transactions_by_account', `select * from transactions where account_id = ${account} order by tx_id desc limit 10`],
+  ['a client’s assets', 'assets_by_client', `select * from assets where client_id = ${client} order by asset_id desc limit 10`],
+])('%s', async (_, index, query) => {
+  const rows = await bench.database.query<{ 'QUERY PLAN': string }[]>(`explain ${query}`);
+  const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+  expect(plan).toContain(index);
+  expect(plan).not.toMatch(/Seq Scan/);
+});

@@ -1,0 +1,74 @@
+import { verifyLedger, type LedgerDifference } from '../../../src/ledger/verify';
+import { buildDeposit, buildTransferRequest } from '../../factories';
+import { recordDeposits } from '../../../src/deposits/service';
+import { createBench, ether, ethereum, fund, include, sign, usdc, type Bench } from './bench';
+
+/** The rules keep these differences from arising; an operator (or a restored backup) can get around the rules. */
+
+let bench: Bench;
+let settled: string;
+let open: string;
+beforeAll(async () => {
+  bench = await createBench({ poolSize: 3 });
+  await fund(bench, 'ETH', 10n * ether);
+  await fund(bench, 'USDC', 100n * usdc);
+  const make = async () => {
+    const request = buildTransferRequest(bench.account, ethereum, { tokenSymbol: 'USDC' });
+    await bench.ledger.lockTransfer(request);
+    await sign(bench, request.txId);
+    return request.txId;
+  };
+  settled = await make();
+  await include(bench, settled, 1, { debited: usdc });
+  await bench.ledger.settleTransfer({ txId: settled });
+  open = await make();
+});
+afterAll(() => bench.close());
+
+/** What verify says with the rules off and the statement run; undone afterwards. */
+async function afterwards(statement: string): Promise<string[]> {
+  const found: LedgerDifference[] = [];
+  const undone = new Error('undone');
+  await bench.database
+    .transaction('REPEATABLE READ', async (manager) => {
+      await manager.query(`set local session_replication_role = 'replica'`);
+      await manager.query(statement);
+      found.push(...(await verifyLedger(manager)));
+      throw undone;
+    })
+    .catch((error: unknown) => {
+      if (error !== undone) throw error;
+    });
+  return [...new Set(found.map(({ check }) => check))];
+}
+
+test('says nothing about books that agree', async () => {
+  expect(await verifyLedger(bench.database.manager)).toEqual([]);
+});
+
+test.each([
+  [`update ledger_accounts set available = available + 1 where symbol = 'USDC'`, ['balances are the sums of their entries']],
+  [`update ledger_accounts set locked = locked + 1 where symbol = 'ETH'`, ['balances are the sums of their entries', 'locked balances are what open transfers hold']],
+  [`update ledger_entries set amount = amount + 1 where bucket = 'FEES'`, ['every posting sums to zero', 'the fee of a transfer is posted']],
+  [`delete from ledger_postings where kind = 'settle'`, expect.arrayContaining(['every transaction has the postings of its state'])],
+  [`delete from nonces`, ['attempts use the nonce of their transfer', 'a transfer has a nonce exactly when signing has begun']],
+  [`update transactions set status = 'FAILED' where status = 'CONFIRMED' and transaction_type = 'OUTBOUND'`, expect.arrayContaining(['every transaction has the postings of its state'])],
+  [`update transactions set ended_at = now() where ended_at is null`, expect.arrayContaining(['locked balances are what open transfers hold', 'ended transactions hold nothing, open ones what they say'])],
+  [`update transactions set amount = amount + 1 where transaction_type = 'INBOUND'`, ['what left and arrived is what the chain showed']],
+  [`delete from transaction_events`, ['the timeline ends with the state']],
+  [`update ledger_entries set chain = 'base'`, expect.arrayContaining(['entries belong to the account of their transaction'])],
+])('finds: %s', async (statement, checks) => {
+  expect(await afterwards(statement)).toEqual(checks);
+});
+
+test('compares with the chain: what is not settled or credited yet is allowed for', async () => {
+  await include(bench, open, 1, { debited: usdc, fee: 500n });
+  await recordDeposits(bench.database.manager, ethereum, [buildDeposit(bench.account, ethereum, 'USDC', 3n)]);
+  const [fees] = await bench.database.query<{ sum: string }[]>('select sum(fee) from transfer_attempts');
+  const onChain: Record<string, bigint> = { ETH: 10n * ether - BigInt(fees?.sum ?? 0), USDC: 98n * usdc + 3n };
+  const balanceOnChain = (extra: bigint) => ({ symbol }: { symbol: string }) => Promise.resolve((onChain[symbol] ?? 0n) + extra);
+  expect(await verifyLedger(bench.database.manager, { balanceOnChain: balanceOnChain(0n) })).toEqual([]);
+  const found = await verifyLedger(bench.database.manager, { balanceOnChain: balanceOnChain(1n) });
+  expect(found.map(({ expected, actual }) => BigInt(actual) - BigInt(expected))).toEqual([1n, 1n]);
+  expect(await verifyLedger(bench.database.manager, { balanceOnChain: () => Promise.resolve(null) })).toEqual([]);
+});

@@ -1,0 +1,116 @@
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import type { AccountView } from '../../src/accounts/schema';
+import { ApiClient } from '../../src/main/demo/client';
+import { fund as fundOn } from '../../src/main/dev/fund';
+import type { StackFile } from '../../src/main/dev/stack-file';
+import type { WalletView } from '../../src/wallets/schema';
+
+export type { Answer } from '../../src/main/demo/client';
+export { send } from '../../src/main/demo/client';
+
+/** A key generation takes some 11 seconds of processor time. */
+const walletTimeoutMs = 120_000;
+
+/** The running stack. Read from its file every time: pids change when a process is killed. */
+export function stack(): StackFile {
+  return JSON.parse(readFileSync(stackFile(), 'utf8')) as StackFile;
+}
+
+function stackFile(): string {
+  const file = process.env.GATEWAY_TEST_STACK;
+  if (!file) throw new Error('there is no stack: run this test in the jest project `e2e` or `crash`');
+  return file;
+}
+
+const clients = new Map<string, ApiClient>();
+
+/** The API as one of the two seeded clients. */
+export function api(name: 'demo' | 'other' = 'demo'): ApiClient {
+  const { base_url, clients: seeded } = stack();
+  const credentials = seeded.find((candidate) => candidate.name === name);
+  if (!credentials) throw new Error(`there is no client ${name}`);
+  const client = clients.get(name) ?? new ApiClient(base_url, credentials);
+  clients.set(name, client);
+  return client;
+}
+
+/** From the chain's faucet, in display units; resolves with the transaction hash when a block has it. */
+export function fund(chain: string, symbol: string, address: string, amount: string): Promise<string> {
+  return fundOn(stack(), chain, symbol, address, amount);
+}
+
+/** Polls until the function returns something other than undefined, null or false. Errors count as "not yet" and end up in the message. */
+export async function waitFor<T>(fn: () => Promise<T> | T, { timeoutMs = 30_000, intervalMs = 200 } = {}): Promise<NonNullable<Exclude<T, false>>> {
+  const deadline = Date.now() + timeoutMs;
+  let last: unknown;
+  for (;;) {
+    try {
+      const value = await fn();
+      if (value !== undefined && value !== null && value !== false) return value as NonNullable<Exclude<T, false>>;
+      last = value;
+    } catch (error) {
+      last = error;
+    }
+    if (Date.now() >= deadline) throw new Error(`waited ${timeoutMs} ms in vain; last: ${last instanceof Error ? last.message : JSON.stringify(last)}`);
+    await new Promise((resolve) => setTimeout(resolve, intervalMs));
+  }
+}
+
+export async function createActiveWallet(clientName: 'demo' | 'other' = 'demo'): Promise<WalletView> {
+  const client = api(clientName);
+  const created = await client.request<WalletView>('POST', '/wallets', { body: { wallet_name: `test ${Date.now()}` } });
+  if (created.status !== 201) throw new Error(`POST /wallets answered ${created.status}: ${JSON.stringify(created.body)}`);
+  return activeWallet(client, created.body.wallet_id);
+}
+
+async function activeWallet(client: ApiClient, walletId: string): Promise<WalletView> {
+  return waitFor(
+    async () => {
+      const { body } = await client.request<WalletView>('GET', `/wallets/${walletId}`);
+      return body.status === 'ACTIVE' && body.key_status === 'ACTIVE' && body;
+    },
+    { timeoutMs: walletTimeoutMs, intervalMs: 500 },
+  );
+}
+
+export async function createAccount(walletId: string, chain: string, clientName: 'demo' | 'other' = 'demo'): Promise<AccountView> {
+  const { status, body } = await api(clientName).request<AccountView>('POST', '/accounts', { body: { wallet_id: walletId, chain } });
+  if (status !== 201) throw new Error(`POST /accounts answered ${status}: ${JSON.stringify(body)}`);
+  return body;
+}
+
+/**
+ * An ACTIVE wallet of client `demo` that all test files of a run share, since generating keys is what costs most: give each
+ * test an account of its own in it. The first file that asks makes it; the others wait for that.
+ */
+export async function sharedWallet(): Promise<WalletView> {
+  const remembered = path.join(path.dirname(stackFile()), 'shared-wallet.json');
+  const lock = `${remembered}.lock`;
+  return waitFor(
+    async () => {
+      if (existsSync(remembered)) return activeWallet(api(), (JSON.parse(readFileSync(remembered, 'utf8')) as { wallet_id: string }).wallet_id);
+      if (!takeLock(lock)) return null;
+      try {
+        const wallet = await createActiveWallet();
+        writeFileSync(remembered, JSON.stringify({ wallet_id: wallet.wallet_id }));
+        return wallet;
+      } finally {
+        rmSync(lock, { force: true });
+      }
+    },
+    { timeoutMs: 2 * walletTimeoutMs, intervalMs: 500 },
+  );
+}
+
+/** False while another file makes the wallet; a lock left by a test that was killed is broken. */
+function takeLock(lock: string): boolean {
+  try {
+    writeFileSync(lock, String(process.pid), { flag: 'wx' });
+    return true;
+  } catch {
+    const age = Date.now() - (statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
+    if (age > walletTimeoutMs) rmSync(lock, { force: true });
+    return false;
+  }
+}

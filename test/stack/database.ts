@@ -1,0 +1,58 @@
+import { randomBytes } from 'node:crypto';
+import { Client } from 'pg';
+import type { DataSource } from 'typeorm';
+import { entities } from '../../src/entities';
+import { createDatabase } from '../../src/platform/database';
+
+export interface TestDatabase {
+  url: string;
+  /** Connected and migrated. */
+  database: DataSource;
+  drop(): Promise<void>;
+}
+
+/** A fresh, migrated database of this run's Postgres: a copy of the template, made in milliseconds. */
+export async function createTestDatabase(): Promise<TestDatabase> {
+  const { TEST_POSTGRES_URL: server, TEST_POSTGRES_TEMPLATE: template } = process.env;
+  if (!server || !template) throw new Error('there is no test Postgres: run this test in the jest project `integration`');
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  await asSuperuser(server, `create database ${name} template ${template} strategy file_copy`);
+  const url = databaseUrl(server, name);
+  const database = await connect(url);
+  const drop = async () => {
+    if (database.isInitialized) await database.destroy();
+    await asSuperuser(server, `drop database if exists ${name} with (force)`);
+  };
+  return { url, database, drop };
+}
+
+/** Runs the migrations once, for all later copies. Returns its name. */
+export async function createTemplateDatabase(server: string): Promise<string> {
+  const name = 'template_gateway';
+  await asSuperuser(server, `create database ${name}`);
+  const database = await connect(databaseUrl(server, name));
+  await database.runMigrations({ transaction: 'each' });
+  await database.destroy();
+  return name;
+}
+
+function connect(url: string): Promise<DataSource> {
+  return createDatabase({ url, poolSize: 10, applicationName: 'test', entities }).initialize();
+}
+
+async function asSuperuser(server: string, sql: string): Promise<void> {
+  const client = new Client({ connectionString: server, connectionTimeoutMillis: 5_000 });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    await client.query(sql);
+  } finally {
+    await client.end();
+  }
+}
+
+function databaseUrl(server: string, name: string): string {
+  const url = new URL(server);
+  url.pathname = `/${name}`;
+  return url.toString();
+}

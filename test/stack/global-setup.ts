@@ -1,0 +1,29 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { projectRoot } from '../../src/main/dev/paths';
+import { bootStack, type RunningStack } from '../../src/main/dev/stack';
+
+export interface TestStack {
+  running: RunningStack;
+  dataDir: string;
+}
+
+/** Overrides of a developer's shell must not reach the tests: they boot everything themselves. */
+const overrides = /^(DATABASE_URL|TEMPORAL_(ADDRESS|NAMESPACE)|CHAINS$|CHAIN_\w+_RPC_URLS|MPC_NODE_|API_)/;
+
+/**
+ * One fresh stack for all test files of a run, on free ports: the compiled processes, supervised by this one. With
+ * GATEWAY_TEST_STACK naming the stack.json of a running stack, that one is used and left alone.
+ */
+export default async function startStack(): Promise<void> {
+  const given = process.env.GATEWAY_TEST_STACK;
+  if (given && existsSync(given)) return;
+  execFileSync(process.execPath, [path.join(projectRoot, 'scripts', 'build.mjs')], { cwd: projectRoot, stdio: 'inherit', timeout: 180_000 });
+  const dataDir = path.join(projectRoot, '.dev', `test-${process.pid}`);
+  mkdirSync(dataDir, { recursive: true });
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !overrides.test(name)));
+  const running = await bootStack({ dataDir, env, quiet: true, throwaway: true });
+  process.env.GATEWAY_TEST_STACK = running.stackFile;
+  (globalThis as { testStack?: TestStack }).testStack = { running, dataDir };
+}

@@ -1,0 +1,37 @@
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { isPostgresReady, postgresHome, preparePostgres, randomPassword } from '../../src/main/dev/postgres';
+import { freePort } from '../../src/main/dev/ports';
+import { endProcess, logTail, processIdentity, spawnLogged, until } from '../../src/main/dev/processes';
+import { Reaper } from '../../src/main/dev/reaper';
+import { createTemplateDatabase } from './database';
+
+/** One real Postgres for the whole run, without fsync, gone with the run whatever ends it (see Reaper). */
+export default async function startPostgres(): Promise<void> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'custody-gateway-test-'));
+  // as root, Postgres runs as somebody else, who has to get there
+  chmodSync(folder, 0o755);
+  const reaper = new Reaper();
+  reaper.removeAtEnd(folder);
+  const server = await preparePostgres({ folder, port: await freePort(), superuserPassword: randomPassword(), throwaway: true });
+  if (postgresHome(folder) !== folder) reaper.removeAtEnd(postgresHome(folder));
+
+  const logFile = path.join(folder, 'postgres.log');
+  const child = spawnLogged(server, logFile);
+  const pid = child.pid ?? 0;
+  const identity = processIdentity(pid) ?? '';
+  child.unref();
+  reaper.watch(pid, 'SIGINT');
+  if (!(await until(() => isPostgresReady(server.superuserUrl), 30_000))) {
+    throw new Error(`the test Postgres did not start:\n${logTail(logFile)}`);
+  }
+
+  process.env.TEST_POSTGRES_URL = server.superuserUrl;
+  process.env.TEST_POSTGRES_TEMPLATE = await createTemplateDatabase(server.superuserUrl);
+  (globalThis as { stopTestPostgres?: () => Promise<void> }).stopTestPostgres = async () => {
+    await endProcess(pid, identity, 'SIGINT', 10_000);
+    for (const used of new Set([folder, postgresHome(folder)])) rmSync(used, { recursive: true, force: true });
+    reaper.dismiss();
+  };
+}

@@ -1,0 +1,98 @@
+import { getAddress } from 'viem';
+import { readRpcUrls } from '../../../src/chains/config';
+import { loadRegistry, tokenByContract, tokenBySymbol } from '../../../src/chains/registry';
+import { chainsOf } from '../../../src/chains/registry/data';
+import type { GatewayEnvironment } from '../../../src/chains/types';
+import { ConfigError } from '../../../src/platform/config';
+
+const environments: GatewayEnvironment[] = ['production', 'sandbox', 'local'];
+const names = ['ethereum', 'bsc', 'polygon', 'arbitrum', 'optimism', 'avalanche', 'base'];
+
+describe.each(environments)('registry of %s', (environment) => {
+  const chains = chainsOf(environment);
+
+  it('has the seven EVM chains, each once', () => {
+    expect(chains.map(({ name }) => name)).toEqual(names);
+    expect(new Set(chains.map(({ chainId }) => chainId)).size).toBe(names.length);
+  });
+
+  it.each(chains)('$name is consistent', (chain) => {
+    expect(chain.caip2).toBe(`eip155:${chain.chainId}`);
+    expect(chain.finalityDepth).toBeGreaterThan(chain.confirmations);
+    expect(chain.confirmations).toBeGreaterThanOrEqual(1);
+    expect(chain.stuckAfterMs).toBeGreaterThan(chain.blockTimeMs * 2);
+    expect(chain.native).toMatchObject({ decimals: 18, assetType: 'NATIVE', contract: null });
+    if (chain.explorerTx !== null) expect(chain.explorerTx).toMatch(/^https:\/\/.*\{hash\}$/);
+  });
+
+  it.each(chains)('$name has tokens with valid, distinct contracts', (chain) => {
+    const contracts = chain.tokens.map(({ contract }) => contract as string);
+    for (const contract of contracts) expect(getAddress(contract.toLowerCase())).toBe(contract);
+    expect(new Set(contracts).size).toBe(contracts.length);
+    const symbols = [chain.native, ...chain.tokens].map(({ symbol }) => symbol);
+    expect(new Set(symbols).size).toBe(symbols.length);
+    for (const { assetType } of chain.tokens) expect(assetType).toBe(chain.name === 'bsc' ? 'BEP20' : 'ERC20');
+  });
+});
+
+describe('registry', () => {
+  it('has the official chain ids', () => {
+    const ids = (environment: GatewayEnvironment) =>
+      Object.fromEntries(chainsOf(environment).map(({ name, chainId }) => [name, chainId]));
+    const production = { ethereum: 1, bsc: 56, polygon: 137, arbitrum: 42161, optimism: 10, avalanche: 43114, base: 8453 };
+    expect(ids('production')).toEqual(production);
+    expect(ids('local')).toEqual(production);
+    expect(ids('sandbox')).toEqual({
+      ethereum: 11155111,
+      bsc: 97,
+      polygon: 80002,
+      arbitrum: 421614,
+      optimism: 11155420,
+      avalanche: 43113,
+      base: 84532,
+    });
+  });
+
+  it('never has a production contract on a testnet, nor the other way round', () => {
+    const contracts = (environment: GatewayEnvironment) =>
+      chainsOf(environment).flatMap(({ tokens }) => tokens.map(({ contract }) => contract));
+    expect(contracts('production').filter((contract) => contracts('sandbox').includes(contract))).toEqual([]);
+  });
+
+  it('knows the 18 decimals of the tokens pegged on bsc', () => {
+    const bsc = chainsOf('production').find(({ name }) => name === 'bsc');
+    expect(bsc?.tokens.map(({ decimals }) => decimals)).toEqual([18, 18]);
+  });
+
+  it('finds tokens by symbol and by contract in any letter case', () => {
+    const ethereum = loadRegistry('production', ['ethereum']).get('ethereum');
+    const usdc = tokenBySymbol(ethereum, 'USDC');
+    expect(tokenByContract(ethereum, (usdc?.contract ?? '').toUpperCase().replace('0X', '0x'))).toBe(usdc);
+    expect(tokenByContract(ethereum, null)?.symbol).toBe('ETH');
+  });
+
+  it('refuses a chain that the profile does not have', () => {
+    expect(() => loadRegistry('sandbox', ['dogecoin'])).toThrow(/CHAINS names dogecoin/);
+  });
+});
+
+describe('CHAIN_<NAME>_RPC_URLS', () => {
+  it('is a list', () => {
+    const urls = readRpcUrls(['base'], { CHAIN_BASE_RPC_URLS: ' https://a.example/key , http://127.0.0.1:8545' });
+    expect(urls.get('base')).toEqual(['https://a.example/key', 'http://127.0.0.1:8545']);
+  });
+
+  it.each([
+    ['missing', undefined],
+    ['empty', ' , '],
+    ['no url', 'localhost:8545'],
+    ['another scheme', 'ws://127.0.0.1:8545'],
+    ['twice the same', 'http://a.example,http://a.example'],
+    ['too many', Array.from({ length: 9 }, (_, i) => `http://a${i}.example`).join()],
+  ])('%s: an error that names the variable and repeats no url', (_, value) => {
+    const read = () => readRpcUrls(['base'], { CHAIN_BASE_RPC_URLS: value });
+    expect(read).toThrow(ConfigError);
+    expect(read).toThrow(/^CHAIN_BASE_RPC_URLS /);
+    expect(read).not.toThrow(/8545|example/);
+  });
+});

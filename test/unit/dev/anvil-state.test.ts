@@ -1,0 +1,35 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { keepStateCopy, repairState } from '../../../src/main/dev/anvil';
+import { sleep, until } from '../../../src/main/dev/processes';
+
+describe('the state of a local chain', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'anvil-state-'));
+  const state = path.join(folder, 'ethereum.json');
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  it('is put back from its copy when a kill left half a file', async () => {
+    writeFileSync(state, '{"block":1}');
+    const stop = keepStateCopy(state, 20);
+    await until(() => existsSync(`${state}.copy`), 2_000, 10);
+    writeFileSync(state, '{"block":2,"acc');
+    await sleep(100);
+    stop();
+    repairState(state);
+    expect(readFileSync(state, 'utf8')).toBe('{"block":1}');
+  });
+
+  it('is left alone when it is whole', () => {
+    writeFileSync(state, '{"block":3}');
+    repairState(state);
+    expect(readFileSync(state, 'utf8')).toBe('{"block":3}');
+  });
+
+  it('begins anew when there is nothing whole', () => {
+    writeFileSync(state, '{');
+    writeFileSync(`${state}.copy`, '{');
+    repairState(state);
+    expect(existsSync(state)).toBe(false);
+  });
+});

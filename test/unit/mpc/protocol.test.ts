@@ -1,0 +1,221 @@
+import { ECDH, randomBytes } from 'node:crypto';
+import { HDKey } from '@scure/bip32';
+import { hexToBytes, keccak256, recoverAddress, toHex, type Hex } from 'viem';
+import { publicKeyToAddress } from 'viem/accounts';
+import {
+  keygenRounds,
+  maxMessageBytes,
+  ProtocolEngine,
+  ProtocolError,
+  signRounds,
+  type KeygenResult,
+  type PartyIndex,
+  type SignResult,
+} from '../../../src/mpc/protocol/engine';
+import { ThreadPool } from '../../../src/mpc/protocol/pool';
+
+type Messages = Map<PartyIndex, Uint8Array>;
+interface Session<Result> {
+  readonly rounds: number;
+  start(): Promise<Messages>;
+  next(incoming: Messages): Promise<{ messages: Messages } | { result: Result }>;
+  close(): Promise<void>;
+}
+
+const parties: readonly PartyIndex[] = [1, 2, 3];
+const pairs: readonly (readonly [PartyIndex, PartyIndex])[] = [
+  [1, 2],
+  [1, 3],
+  [2, 3],
+];
+const path = 'm/60/0';
+const digest = hexToBytes(keccak256(toHex('what the client asked for')));
+const halfOrder = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
+
+/** Passes every message on until all parties have a result; gives those and the number of rounds it took. */
+async function run<Result>(
+  sessions: Map<PartyIndex, Session<Result>>,
+): Promise<{ results: Map<PartyIndex, Result>; rounds: number }> {
+  let sent = new Map<PartyIndex, Messages>();
+  for (const [party, session] of sessions) sent.set(party, await session.start());
+  for (let rounds = 1; ; rounds += 1) {
+    const results = new Map<PartyIndex, Result>();
+    const answers = await Promise.all(
+      Array.from(sessions, async ([party, session]) => {
+        const incoming: Messages = new Map();
+        for (const [from, messages] of sent) {
+          const message = messages.get(party);
+          if (message) incoming.set(from, message);
+        }
+        return [party, await session.next(incoming)] as const;
+      }),
+    );
+    sent = new Map();
+    for (const [party, answer] of answers) {
+      if ('result' in answer) results.set(party, answer.result);
+      else sent.set(party, answer.messages);
+    }
+    if (results.size === sessions.size) return { results, rounds };
+  }
+}
+
+async function failure(promise: Promise<unknown>): Promise<ProtocolError> {
+  const outcome = await promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  if (!(outcome instanceof ProtocolError)) throw new Error(`expected a ProtocolError, got ${String(outcome)}`);
+  return outcome;
+}
+
+describe('threshold ECDSA', () => {
+  /** One engine a party, as in three processes. */
+  const engines = new Map<PartyIndex, ProtocolEngine>();
+  let keys: Map<PartyIndex, KeygenResult>;
+  let childAddress: Hex;
+
+  const engine = (party: PartyIndex): ProtocolEngine => engines.get(party)!;
+  const key = (party: PartyIndex): KeygenResult => keys.get(party)!;
+  const open = (party: PartyIndex, peer: PartyIndex, sessionId: Uint8Array, signed = digest): Promise<Session<SignResult>> =>
+    engine(party).sign({ sessionId, party, peer, share: key(party).share, path, digest: signed });
+
+  beforeAll(async () => {
+    for (const party of parties) engines.set(party, new ProtocolEngine({ maxKeygenSessions: 1, maxSignSessions: 2 }));
+    const sessionId = randomBytes(32);
+    const sessions = new Map<PartyIndex, Session<KeygenResult>>();
+    for (const party of parties) sessions.set(party, await engine(party).keygen({ sessionId, party }));
+    const { results, rounds } = await run(sessions);
+    keys = results;
+    expect(rounds).toBe(keygenRounds);
+    const { publicKey, chainCode } = key(1);
+    const child = new HDKey({ publicKey, chainCode }).derive(path);
+    childAddress = publicKeyToAddress(
+      `0x${ECDH.convertKey(child.publicKey!, 'secp256k1', undefined, 'hex', 'uncompressed') as string}`,
+    );
+  }, 120_000);
+
+  afterAll(async () => {
+    await Promise.all(Array.from(engines.values(), (each) => each.close()));
+  });
+
+  test('all parties come to one key and chain code, each with a share of its own', () => {
+    for (const party of parties) {
+      expect(key(party).publicKey).toHaveLength(33);
+      expect(key(party).chainCode).toHaveLength(32);
+      expect(toHex(key(party).publicKey)).toBe(toHex(key(1).publicKey));
+      expect(toHex(key(party).chainCode)).toBe(toHex(key(1).chainCode));
+    }
+    expect(new Set(parties.map((party) => keccak256(key(party).share))).size).toBe(3);
+  });
+
+  test.each(pairs)('parties %d and %d sign for the BIP-32 child, low s', async (one, other) => {
+    const sessionId = randomBytes(32);
+    const sessions = new Map([
+      [one, await open(one, other, sessionId)],
+      [other, await open(other, one, sessionId)],
+    ]);
+    const { results, rounds } = await run(sessions);
+    expect(rounds).toBe(signRounds);
+    expect(sessions.get(one)!.rounds).toBe(signRounds);
+    const { r, s, recoveryId } = results.get(one)!;
+    expect(results.get(other)).toEqual(results.get(one));
+    expect(BigInt(toHex(s))).toBeLessThanOrEqual(halfOrder);
+    const address = await recoverAddress({ hash: digest, signature: { r: toHex(r), s: toHex(s), yParity: recoveryId } });
+    expect(address).toBe(childAddress);
+  });
+
+  test('the share handed in is left as it was', () => {
+    expect(key(1).share.some((byte) => byte !== 0)).toBe(true);
+  });
+
+  test('a message changed on the way bans its sender, and the session is over', async () => {
+    const sessionId = randomBytes(32);
+    const [a, b] = [await open(1, 2, sessionId), await open(2, 1, sessionId)];
+    await a.start();
+    const message = (await b.start()).get(1)!;
+    message[message.length >> 1]! ^= 1;
+    expect(await failure(a.next(new Map([[2, message]])))).toMatchObject({ code: 'ban', culprit: 2 });
+    expect(await failure(a.next(new Map([[2, message]])))).toMatchObject({ code: 'aborted' });
+    await Promise.all([a.close(), b.close()]);
+  });
+
+  test('parties that sign different digests abort without a ban', async () => {
+    const sessionId = randomBytes(32);
+    const [a, b] = [await open(1, 3, sessionId), await open(3, 1, sessionId, randomBytes(32))];
+    await a.start();
+    const message = (await b.start()).get(1)!;
+    expect(await failure(a.next(new Map([[3, message]])))).toMatchObject({ code: 'aborted', culprit: 3 });
+    await b.close();
+  });
+
+  test.each<[string, (good: Uint8Array) => Messages, PartyIndex]>([
+    ['no message', () => new Map(), 2],
+    ['an empty message', () => new Map([[2, new Uint8Array()]]), 2],
+    ['a truncated message', (good) => new Map([[2, good.slice(0, -1)]]), 2],
+    ['a message that is too large', () => new Map([[2, new Uint8Array(maxMessageBytes + 1)]]), 2],
+    ['a message of somebody else', (good) => new Map([[3, good]]), 3],
+  ])('%s is a bad message', async (_what, incoming, culprit) => {
+    const sessionId = randomBytes(32);
+    const [a, b] = [await open(1, 2, sessionId), await open(2, 1, sessionId)];
+    await a.start();
+    const good = (await b.start()).get(1)!;
+    expect(await failure(a.next(incoming(good)))).toMatchObject({ code: 'bad_message', culprit });
+    await b.close();
+  });
+
+  test.each([
+    ['path', { path: "m/60'" }],
+    ['digest', { digest: new Uint8Array(31) }],
+    ['session id', { sessionId: new Uint8Array(31) }],
+    ['party', { party: 4 as PartyIndex }],
+    ['share', { share: new Uint8Array(100) }],
+    ['peer', { peer: 1 as PartyIndex }],
+  ])('a wrong %s is refused and takes no slot', async (_what, wrong) => {
+    const right = { sessionId: randomBytes(32), party: 1, peer: 2, share: key(1).share, path, digest } as const;
+    for (let attempt = 0; attempt < 3; attempt += 1) {
+      const error = await failure(engine(1).sign({ ...right, ...wrong }));
+      expect(error).toMatchObject({ code: 'bad_message' });
+      expect(error.culprit).toBeUndefined();
+    }
+  });
+
+  test('more sessions than allowed are refused until one is closed', async () => {
+    const first = await open(1, 2, randomBytes(32));
+    const second = await open(1, 2, randomBytes(32));
+    expect(await failure(open(1, 2, randomBytes(32)))).toMatchObject({ code: 'busy' });
+    await first.close();
+    await first.close();
+    const third = await open(1, 2, randomBytes(32));
+    await Promise.all([second.close(), third.close()]);
+
+    const keygen = await engine(1).keygen({ sessionId: randomBytes(32), party: 1 });
+    expect(await failure(engine(1).keygen({ sessionId: randomBytes(32), party: 1 }))).toMatchObject({ code: 'busy' });
+    await keygen.close();
+  });
+
+  test('a closed engine fails what is open and takes nothing new', async () => {
+    const short = new ProtocolEngine();
+    const session = await short.keygen({ sessionId: randomBytes(32), party: 1 });
+    const pending = failure(session.start());
+    await short.close();
+    expect(await pending).toMatchObject({ code: 'aborted' });
+    expect(await failure(short.keygen({ sessionId: randomBytes(32), party: 1 }))).toMatchObject({ code: 'aborted' });
+    await session.close();
+    await short.close();
+  });
+});
+
+describe('threads', () => {
+  test('a thread that dies fails its sessions and is replaced', async () => {
+    const pool = new ThreadPool({ name: 'test', threads: 1, maxSessions: 2, niceness: 0 });
+    const parameters = (): object => ({ party: 1, sessionId: randomBytes(32) });
+    const [doomed, bystander] = [await pool.open('keygen', parameters()), await pool.open('keygen', parameters())];
+    // No such operation: uncaught in the thread, as a panic of the module is.
+    expect(await failure(doomed.call('nonsense' as 'next'))).toMatchObject({ code: 'crashed' });
+    expect(await failure(bystander.call('start'))).toMatchObject({ code: 'crashed' });
+    const sessions = [await pool.open('keygen', parameters()), await pool.open('keygen', parameters())];
+    await expect(sessions[0]!.call('start')).resolves.toHaveProperty('messages');
+    await Promise.all(sessions.map((session) => session.close()));
+    await pool.close();
+  });
+});
