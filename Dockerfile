@@ -12,6 +12,7 @@ WORKDIR /app
 ENV NODE_ENV=production
 COPY --from=build /app /app
 COPY bin bin
+COPY native/threshold/worker.cjs native/threshold/worker.cjs
 COPY native/threshold/wasm native/threshold/wasm
 USER node
 CMD ["node", "dist/src/main/api.js"]

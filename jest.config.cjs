@@ -12,7 +12,11 @@ const project = (name, options = {}) => ({
   testMatch: [`<rootDir>/test/${name}/**/*.test.ts`],
   ...options,
 });
-const onStack = { globalSetup: '<rootDir>/test/stack/global-setup.ts', globalTeardown: '<rootDir>/test/stack/global-teardown.ts' };
+const onStack = {
+  globalSetup: '<rootDir>/test/stack/global-setup.ts',
+  globalTeardown: '<rootDir>/test/stack/global-teardown.ts',
+  setupFilesAfterEnv: ['<rootDir>/test/stack/timeouts.ts'],
+};
 
 module.exports = {
   projects: [

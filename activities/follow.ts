@@ -17,26 +17,33 @@ export interface FollowDependencies {
   signalTransfer: SignalTransfer;
   onConfirmedReorged: (txId: string) => Promise<void>;
   logger: Logger;
+  /** Ends the follower with the process, before the worker's grace time is over. */
+  stop?: AbortSignal;
 }
+
+/** Well below the time-out in workflows/steps.ts. */
+const heartbeatMs = 2_000;
 
 /** The follower as one long activity: heartbeats at every poll, ends by cancellation, worker shutdown or its slice. */
 export function createFollowActivity(dependencies: FollowDependencies): Pick<ChainActivities, 'followChain'> {
-  const { clients, registry, ...rest } = dependencies;
+  const { clients, registry, stop, ...rest } = dependencies;
   return {
     async followChain({ chain: name }) {
       const context = Context.current();
       const chain = registry.get(name);
       const client = clients.get(name);
       if (!client) throw new Error(`no client for ${name}`);
-      const result = await followChain({
-        ...rest,
-        chain,
-        client,
-        signal: context.cancellationSignal,
-        heartbeat: (details) => context.heartbeat(details),
-      });
-      // `cancelled` rejects: Temporal has to learn that the work was cut short and not that the slice is over
-      return context.cancellationSignal.aborted ? await context.cancelled : result;
+      // by the clock and not by progress: a step may wait through several RPC time-outs, a dead worker shall be noticed at once
+      const heartbeat = () => context.heartbeat();
+      const signal = stop ? AbortSignal.any([context.cancellationSignal, stop]) : context.cancellationSignal;
+      const pulse = setInterval(heartbeat, heartbeatMs);
+      try {
+        const result = await followChain({ ...rest, chain, client, signal, heartbeat });
+        // `cancelled` rejects: Temporal has to learn that the work was cut short and not that the slice is over
+        return context.cancellationSignal.aborted ? await context.cancelled : result;
+      } finally {
+        clearInterval(pulse);
+      }
     },
   };
 }

@@ -79,7 +79,8 @@ export interface ChainObservation {
 }
 
 export interface SettleResult {
-  status: 'CONFIRMED' | 'FAILED' | 'NEEDS_ATTENTION';
+  /** WAITING: a reorganisation has taken the inclusion back. */
+  status: 'CONFIRMED' | 'FAILED' | 'NEEDS_ATTENTION' | 'WAITING';
   code: FailureCode | null;
   reason: string | null;
 }

@@ -8,7 +8,8 @@ const root = path.resolve(__dirname, '..');
 const entry = path.join(root, 'dist', 'src', 'main', 'cli', 'index.js');
 const stackFile = path.join(process.env.GATEWAY_DEV_DIR ?? path.join(root, '.dev'), 'stack.json');
 
-if (!process.env.DATABASE_URL && !process.env.DATABASE_URL_FILE && existsSync(stackFile)) useStack(JSON.parse(readFileSync(stackFile, 'utf8')));
+if (!process.env.DATABASE_URL && !process.env.DATABASE_URL_FILE && existsSync(stackFile))
+  useStack(JSON.parse(readFileSync(stackFile, 'utf8')));
 
 if (existsSync(entry)) {
   require(entry);

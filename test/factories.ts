@@ -24,7 +24,11 @@ export async function buildClient(database: DataSource, { name = `client ${newId
   return database.manager.findOneByOrFail(ClientEntity, { clientId });
 }
 
-export async function buildUser(database: DataSource, client: ClientEntity, { name = `user ${newId()}` } = {}): Promise<UserEntity> {
+export async function buildUser(
+  database: DataSource,
+  client: ClientEntity,
+  { name = `user ${newId()}` } = {},
+): Promise<UserEntity> {
   const userId = newId();
   await database.manager.insert(UserEntity, { userId, clientId: client.clientId, name, status: 'ACTIVE' });
   return database.manager.findOneByOrFail(UserEntity, { userId });
@@ -75,7 +79,12 @@ export async function buildAccount(database: DataSource, wallet: BuiltWallet, ch
 }
 
 /** Adds a token to an account as POST /assets does; returns its ledger account (asset_id = ledgerAccountId). */
-export async function buildAsset(database: DataSource, account: AccountEntity, chain: ChainDefinition, symbol: string): Promise<LedgerAccountEntity> {
+export async function buildAsset(
+  database: DataSource,
+  account: AccountEntity,
+  chain: ChainDefinition,
+  symbol: string,
+): Promise<LedgerAccountEntity> {
   const token = tokenBySymbol(chain, symbol);
   if (!token) throw new Error(`${chain.name} has no ${symbol}`);
   const { accountId, walletId, clientId } = account;
@@ -86,7 +95,12 @@ export async function buildAsset(database: DataSource, account: AccountEntity, c
 }
 
 /** The ledger account as it is now. */
-export function ledgerAccountOf(database: DataSource, { accountId }: AccountEntity, chain: ChainDefinition, symbol: string): Promise<LedgerAccountEntity> {
+export function ledgerAccountOf(
+  database: DataSource,
+  { accountId }: AccountEntity,
+  chain: ChainDefinition,
+  symbol: string,
+): Promise<LedgerAccountEntity> {
   return database.manager.findOneByOrFail(LedgerAccountEntity, { accountId, chain: chain.name, symbol });
 }
 
@@ -94,7 +108,13 @@ export const randomHash = (): Hex => `0x${randomBytes(32).toString('hex')}`;
 export const randomAddress = (): string => adapterOf('evm').address(secp256k1.keygen().publicKey).address;
 
 /** A deposit as the follower finds it. */
-export function buildDeposit(account: AccountEntity, chain: ChainDefinition, symbol: string, amount: bigint, at: Partial<DepositFound> = {}): DepositFound {
+export function buildDeposit(
+  account: AccountEntity,
+  chain: ChainDefinition,
+  symbol: string,
+  amount: bigint,
+  at: Partial<DepositFound> = {},
+): DepositFound {
   const token = tokenBySymbol(chain, symbol);
   if (!token) throw new Error(`${chain.name} has no ${symbol}`);
   return {
@@ -111,7 +131,13 @@ export function buildDeposit(account: AccountEntity, chain: ChainDefinition, sym
 }
 
 /** Credits atomic units the only way there is: a deposit that is found and deep enough. */
-export async function fundAccount(database: DataSource, account: AccountEntity, chain: ChainDefinition, symbol: string, amount: bigint): Promise<DepositFound> {
+export async function fundAccount(
+  database: DataSource,
+  account: AccountEntity,
+  chain: ChainDefinition,
+  symbol: string,
+  amount: bigint,
+): Promise<DepositFound> {
   const deposit = buildDeposit(account, chain, symbol, amount);
   await database.transaction((manager) => recordDeposits(manager, chain, [deposit]));
   await database.transaction((manager) => confirmDeposits(manager, chain, deposit.blockNumber + chain.confirmations - 1));
@@ -119,7 +145,11 @@ export async function fundAccount(database: DataSource, account: AccountEntity, 
 }
 
 /** What the chain's follower stores: without it no fee can be bound. Atomic units per gas. */
-export async function setFeeLevels(database: DataSource, chain: ChainDefinition, { baseFee = 1_000_000_000n, priorityFee = 1_000_000_000n } = {}): Promise<void> {
+export async function setFeeLevels(
+  database: DataSource,
+  chain: ChainDefinition,
+  { baseFee = 1_000_000_000n, priorityFee = 1_000_000_000n } = {},
+): Promise<void> {
   await database.query(
     `insert into chain_cursors (chain, chain_id, next_block, head_block, base_fee, priority_fee, gas_price)
      values ($1, $2, 1, 0, $3, $4, $5)
@@ -129,7 +159,11 @@ export async function setFeeLevels(database: DataSource, chain: ChainDefinition,
 }
 
 /** A transfer request of an account; amounts in display units. */
-export function buildTransferRequest(account: AccountEntity, chain: ChainDefinition, changes: Partial<TransferRequest> = {}): TransferRequest {
+export function buildTransferRequest(
+  account: AccountEntity,
+  chain: ChainDefinition,
+  changes: Partial<TransferRequest> = {},
+): TransferRequest {
   return {
     txId: newId(),
     clientId: account.clientId,

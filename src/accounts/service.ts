@@ -35,13 +35,20 @@ export class AccountService {
       if (!wallet) throw notFound('wallet');
       const earlier = await this.deps.accounts.find(clientId, resourceId, manager);
       if (earlier) return earlier;
-      if (wallet.status !== 'ACTIVE' || wallet.keyStatus !== 'ACTIVE') throw new GatewayError('wallet_not_active', 'The wallet is not active');
+      if (wallet.status !== 'ACTIVE' || wallet.keyStatus !== 'ACTIVE')
+        throw new GatewayError('wallet_not_active', 'The wallet is not active');
       await manager.insert(AccountEntity, await this.row(manager, wallet, chain, resourceId, input.label ?? null));
       return manager.findOneByOrFail(AccountEntity, { accountId: resourceId });
     });
   }
 
-  private async row(manager: EntityManager, wallet: WalletEntity, chain: ChainDefinition, accountId: string, label: string | null) {
+  private async row(
+    manager: EntityManager,
+    wallet: WalletEntity,
+    chain: ChainDefinition,
+    accountId: string,
+    label: string | null,
+  ) {
     const addressIndex = await this.deps.accounts.nextIndex(manager, wallet.walletId, chain.family);
     const { address, key, path } = deriveAddress(wallet, this.deps.adapterOf(chain.family), addressIndex);
     return {

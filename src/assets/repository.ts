@@ -60,7 +60,12 @@ export class AssetRepository {
   }
 
   findByToken(clientId: string, accountId: string, chain: string, symbol: string): Promise<AssetRow | null> {
-    return this.one(`select ${columns} ${visible} and l.account_id = $2 and l.chain = $3 and l.symbol = $4`, [clientId, accountId, chain, symbol]);
+    return this.one(`select ${columns} ${visible} and l.account_id = $2 and l.chain = $3 and l.symbol = $4`, [
+      clientId,
+      accountId,
+      chain,
+      symbol,
+    ]);
   }
 
   async list(clientId: string, accountId: string | undefined, { limit, offset }: Slice): Promise<[AssetRow[], number]> {
@@ -68,21 +73,29 @@ export class AssetRepository {
     const only = accountId === undefined ? '' : 'and l.account_id = $2';
     const parameters = accountId === undefined ? [clientId] : [clientId, accountId];
     const [rows, [count]] = await Promise.all([
-      this.database.query<RawAsset[]>(`select ${columns} ${visible} ${only} order by l.ledger_account_id desc limit ${limit} offset ${offset}`, parameters),
+      this.database.query<RawAsset[]>(
+        `select ${columns} ${visible} ${only} order by l.ledger_account_id desc limit ${limit} offset ${offset}`,
+        parameters,
+      ),
       this.database.query<{ total: number }[]>(`select count(*)::integer as total ${visible} ${only}`, parameters),
     ]);
     return [rows.map(fromRaw), count?.total ?? 0];
   }
 
   /** Adds a ledger account to the client's view. Returns when it was added, and whether that was now. */
-  async add(manager: EntityManager, asset: { assetId: string; accountId: string; walletId: string; clientId: string }): Promise<{ isNew: boolean; createdAt: Date }> {
+  async add(
+    manager: EntityManager,
+    asset: { assetId: string; accountId: string; walletId: string; clientId: string },
+  ): Promise<{ isNew: boolean; createdAt: Date }> {
     const parameters = [asset.assetId, asset.accountId, asset.walletId, asset.clientId];
     const [added] = await manager.query<{ created_at: Date }[]>(
       `insert into assets (asset_id, account_id, wallet_id, client_id) values ($1, $2, $3, $4) on conflict (asset_id) do nothing returning created_at`,
       parameters,
     );
     if (added) return { isNew: true, createdAt: added.created_at };
-    const [earlier] = await manager.query<{ created_at: Date }[]>(`select created_at from assets where asset_id = $1`, [asset.assetId]);
+    const [earlier] = await manager.query<{ created_at: Date }[]>(`select created_at from assets where asset_id = $1`, [
+      asset.assetId,
+    ]);
     if (!earlier) throw new Error(`asset ${asset.assetId} was neither there nor inserted`);
     return { isNew: false, createdAt: earlier.created_at };
   }

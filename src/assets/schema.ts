@@ -11,7 +11,9 @@ export interface AddAsset {
 
 export const addAsset = Joi.object<AddAsset, true>({
   account_id: reference().required(),
-  symbol: Joi.string().valid(...symbols).required(),
+  symbol: Joi.string()
+    .valid(...symbols)
+    .required(),
   chain: chainName().description('Required for EVM accounts, omitted for all others'),
 });
 

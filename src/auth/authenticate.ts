@@ -9,7 +9,8 @@ const maxTokenLength = 2_000;
 export function createAuthenticate(tokens: AccessTokens, keys: KeyStatus): Step {
   return step({ authenticated: true, fails: ['unauthorized', 'unavailable'] }, async (ctx, next) => {
     const token = /^Bearer +([\w.-]+) *$/i.exec(ctx.get('Authorization'))?.[1];
-    if (!token || token.length > maxTokenLength) throw new GatewayError('unauthorized', 'An access token is required: Authorization: Bearer <token>');
+    if (!token || token.length > maxTokenLength)
+      throw new GatewayError('unauthorized', 'An access token is required: Authorization: Bearer <token>');
     const caller = await tokens.verify(token);
     if (!(await keys.isUsable(caller))) throw new GatewayError('unauthorized', 'The access token is invalid or has expired');
     ctx.state.caller = caller;

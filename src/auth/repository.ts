@@ -23,13 +23,19 @@ export class CredentialRepository {
   constructor(private readonly database: DataSource) {}
 
   async findByApiKey(apiKey: string): Promise<Credential | null> {
-    const [row] = await this.database.query<CredentialRow[]>(`select k.key_id, k.client_id, k.user_id, k.secret_hash ${usable} and k.api_key = $1`, [apiKey]);
+    const [row] = await this.database.query<CredentialRow[]>(
+      `select k.key_id, k.client_id, k.user_id, k.secret_hash ${usable} and k.api_key = $1`,
+      [apiKey],
+    );
     return row ? { keyId: row.key_id, clientId: row.client_id, userId: row.user_id, secretHash: row.secret_hash } : null;
   }
 
   /** Whether what a token says of its key, user and client still holds. */
   async isUsable({ keyId, clientId, userId }: Caller): Promise<boolean> {
-    const rows = await this.database.query<unknown[]>(`select 1 ${usable} and k.key_id = $1 and k.client_id = $2 and k.user_id = $3`, [keyId, clientId, userId]);
+    const rows = await this.database.query<unknown[]>(
+      `select 1 ${usable} and k.key_id = $1 and k.client_id = $2 and k.user_id = $3`,
+      [keyId, clientId, userId],
+    );
     return rows.length > 0;
   }
 }

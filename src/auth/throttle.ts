@@ -38,7 +38,15 @@ export class LoginThrottle {
 function limiter(database: DataSource, keyPrefix: string): RateLimiterAbstract {
   const memory = new RateLimiterMemory({ ...failures, keyPrefix });
   // the table comes with the migrations: no DDL at run time
-  return new RateLimiterPostgres({ ...failures, keyPrefix, storeClient: database, storeType: 'typeorm', tableName: table, tableCreated: true, insuranceLimiter: memory });
+  return new RateLimiterPostgres({
+    ...failures,
+    keyPrefix,
+    storeClient: database,
+    storeType: 'typeorm',
+    tableName: table,
+    tableCreated: true,
+    insuranceLimiter: memory,
+  });
 }
 
 function refuseAbove(result: RateLimiterRes | null, allowed: number): void {
@@ -55,5 +63,8 @@ function network(address: string): string {
   const groups = head.split(':').filter(Boolean);
   const rest = tail === undefined ? [] : tail.split(':').filter(Boolean);
   const all = [...groups, ...Array<string>(Math.max(0, 8 - groups.length - rest.length)).fill('0'), ...rest];
-  return `${all.slice(0, 4).map((group) => parseInt(group, 16).toString(16)).join(':')}::/64`;
+  return `${all
+    .slice(0, 4)
+    .map((group) => parseInt(group, 16).toString(16))
+    .join(':')}::/64`;
 }

@@ -55,22 +55,26 @@ export async function recordDeposits(manager: EntityManager, chain: ChainDefinit
         token,
       })),
     );
-    await insertDeposits(manager, chain, ours.map(({ it, token, to }) => ({
-      tx_id: newId(),
-      client_id: to.client_id,
-      wallet_id: to.wallet_id,
-      account_id: to.account_id,
-      from_address: it.fromAddress,
-      to_address: to.address,
-      token_symbol: token.symbol,
-      contract_address: token.contract,
-      decimals: token.decimals,
-      amount: it.amount.toString(),
-      tx_hash: it.txHash,
-      position: it.position,
-      block_number: it.blockNumber,
-      block_hash: it.blockHash,
-    })));
+    await insertDeposits(
+      manager,
+      chain,
+      ours.map(({ it, token, to }) => ({
+        tx_id: newId(),
+        client_id: to.client_id,
+        wallet_id: to.wallet_id,
+        account_id: to.account_id,
+        from_address: it.fromAddress,
+        to_address: to.address,
+        token_symbol: token.symbol,
+        contract_address: token.contract,
+        decimals: token.decimals,
+        amount: it.amount.toString(),
+        tx_hash: it.txHash,
+        position: it.position,
+        block_number: it.blockNumber,
+        block_hash: it.blockHash,
+      })),
+    );
   }
 }
 
@@ -120,7 +124,10 @@ export async function confirmDeposits(manager: EntityManager, chain: ChainDefini
     [chain.name, headBlock, batchSize],
   );
   if (deep.length === 0) return 0;
-  const tokens = await lockLedgerAccounts(manager, deep.map((it) => it.asset_id));
+  const tokens = await lockLedgerAccounts(
+    manager,
+    deep.map((it) => it.asset_id),
+  );
   await moveAll(manager, deep, 'CONFIRMED');
   await post(
     manager,
@@ -138,7 +145,12 @@ export async function confirmDeposits(manager: EntityManager, chain: ChainDefini
  * Undoes every deposit from a block on that a reorg has dropped: ORPHANED, and what was credited is taken back. What has been
  * spent meanwhile is posted as the house's loss and the asset frozen. Found again, a deposit is a new one.
  */
-export async function orphanDeposits(manager: EntityManager, chain: ChainDefinition, fromBlock: number, log?: AlertLog): Promise<void> {
+export async function orphanDeposits(
+  manager: EntityManager,
+  chain: ChainDefinition,
+  fromBlock: number,
+  log?: AlertLog,
+): Promise<void> {
   for (;;) {
     const dropped = await manager.query<StoredDeposit[]>(
       `select tx_id, asset_id, status, version, amount from transactions
@@ -147,7 +159,10 @@ export async function orphanDeposits(manager: EntityManager, chain: ChainDefinit
       [chain.name, fromBlock, batchSize],
     );
     if (dropped.length === 0) return;
-    const tokens = await lockLedgerAccounts(manager, dropped.map((it) => it.asset_id));
+    const tokens = await lockLedgerAccounts(
+      manager,
+      dropped.map((it) => it.asset_id),
+    );
     await moveAll(manager, dropped, 'ORPHANED');
     const credited = dropped.filter(({ status }) => status === 'CONFIRMED');
     const outcomes = reverseDeposits(credited.map((it) => ({ token: tokenOf(tokens, it), amount: BigInt(it.amount) })));

@@ -20,7 +20,7 @@ export function healthRoutes({ health }: { health: HealthService }): Route[] {
       steps: [],
       answer: { status: 200, description: 'It runs', schema: aliveView },
       fails: [],
-      handle: async (ctx) => {
+      handle: (ctx) => {
         ctx.body = { status: 'ok' };
       },
     },
@@ -52,7 +52,7 @@ export function healthRoutes({ health }: { health: HealthService }): Route[] {
       tag,
       summary: 'Metrics in the Prometheus text format',
       steps: [],
-      answer: { status: 200, description: 'Metrics', schema: Joi.string() },
+      answer: { status: 200, description: 'Metrics', schema: Joi.string(), mediaType: 'text/plain' },
       fails: [],
       handle: async (ctx) => {
         ctx.body = await register.metrics();

@@ -49,10 +49,14 @@ export class HealthService {
 }
 
 async function freshChains(database: DataSource, registry: ChainRegistry): Promise<Set<string>> {
-  const rows = await within(database.query<{ chain: string; age_ms: number }[]>(
-    `select chain, (extract(epoch from clock_timestamp() - updated_at) * 1000)::float8 as age_ms from chain_cursors`,
-  ));
-  const fresh = rows.filter(({ chain, age_ms }) => age_ms < Math.max(staleAfterMs, 10 * (registry.find(chain)?.blockTimeMs ?? 0)));
+  const rows = await within(
+    database.query<{ chain: string; age_ms: number }[]>(
+      `select chain, (extract(epoch from clock_timestamp() - updated_at) * 1000)::float8 as age_ms from chain_cursors`,
+    ),
+  );
+  const fresh = rows.filter(
+    ({ chain, age_ms }) => age_ms < Math.max(staleAfterMs, 10 * (registry.find(chain)?.blockTimeMs ?? 0)),
+  );
   return new Set(fresh.map(({ chain }) => chain));
 }
 

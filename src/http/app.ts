@@ -1,10 +1,10 @@
 import Koa from 'koa';
 import type { Logger } from '../platform/logging';
-import type { GatewayState, Middleware } from './context';
+import type { GatewayState } from './context';
 import { handleErrors } from './errors';
 import { observe } from './observe';
 import { createOpenApi } from './openapi';
-import { basePath, createRouter, unmatched } from './router';
+import { createRouter, unmatched } from './router';
 import type { Route } from './steps';
 
 export interface AppOptions {
@@ -33,6 +33,3 @@ export function createApp({ log, trustProxy, routes, operational, environment }:
   app.on('error', (error: unknown) => log.warn({ err: error }, 'response failed'));
   return app;
 }
-
-export { basePath };
-export type { Middleware };

@@ -29,7 +29,10 @@ export interface GatewayState {
   query?: unknown;
 }
 
-export type GatewayContext = ParameterizedContext<GatewayState, { params: Record<string, string>; _matchedRoute?: string | RegExp }>;
+export type GatewayContext = ParameterizedContext<
+  GatewayState,
+  { params: Record<string, string>; _matchedRoute?: string | RegExp }
+>;
 export type Middleware = (ctx: GatewayContext, next: () => Promise<unknown>) => Promise<unknown>;
 
 /** The authenticated caller. @throws GatewayError unauthorized when a route forgot to authenticate: never answer unscoped. */

@@ -1,4 +1,3 @@
-import { HttpError } from 'koa';
 import { failureCodes, type FailureCode } from '../platform/codes';
 import { isDatabaseDown } from '../platform/database';
 import { type FieldError, GatewayError } from '../platform/errors';
@@ -25,21 +24,14 @@ export const problemType = (code: FailureCode): string => `urn:custody-gateway:p
 export function publicError(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error;
   if (isDatabaseDown(error) || isTemporalDown(error)) {
-    return new GatewayError('unavailable', 'A service this one depends on is unreachable', { cause: error, retryAfterSeconds: 5 });
+    return new GatewayError('unavailable', 'A service this one depends on is unreachable', {
+      cause: error,
+      retryAfterSeconds: 5,
+    });
   }
-  if (error instanceof URIError) return new GatewayError('invalid_parameter', 'The path is not valid percent-encoded text', { cause: error });
-  const status = statusOf(error);
-  if (status === 413) return new GatewayError('payload_too_large', 'The body is larger than 100 KB', { cause: error });
-  if (status === 415) return new GatewayError('unsupported_media_type', 'The content encoding or character set is not supported', { cause: error });
-  if (status === 400) return new GatewayError('invalid_parameter', 'The request could not be read', { cause: error });
-  if (status === 404) return new GatewayError('not_found', 'No such resource', { cause: error });
+  if (error instanceof URIError)
+    return new GatewayError('invalid_parameter', 'The path is not valid percent-encoded text', { cause: error });
   return new GatewayError('internal_error', 'Something went wrong on our side', { cause: error });
-}
-
-/** Status of an error made by Koa or a body reader (http-errors); undefined for any other error. */
-function statusOf(error: unknown): number | undefined {
-  const { status, type } = (error ?? {}) as { status?: unknown; type?: unknown };
-  return typeof status === 'number' && (error instanceof HttpError || typeof type === 'string') ? status : undefined;
 }
 
 export function problemOf(error: GatewayError, ctx: Pick<GatewayContext, 'path' | 'state'>): Problem {
@@ -62,7 +54,11 @@ export function answerProblem(ctx: GatewayContext, error: GatewayError): void {
   ctx.body = JSON.stringify(problemOf(error, ctx));
   ctx.type = problemMediaType;
   ctx.remove('Location');
-  if (error.status === 401) ctx.set('WWW-Authenticate', error.code === 'unauthorized' && ctx.get('Authorization') ? 'Bearer error="invalid_token"' : 'Bearer');
+  if (error.status === 401)
+    ctx.set(
+      'WWW-Authenticate',
+      error.code === 'unauthorized' && ctx.get('Authorization') ? 'Bearer error="invalid_token"' : 'Bearer',
+    );
   const retryAfter = error.retryAfterSeconds ?? (error.status === 503 ? 5 : undefined);
   if (retryAfter !== undefined) ctx.set('Retry-After', String(retryAfter));
 }
@@ -73,7 +69,9 @@ export const handleErrors: Middleware = async (ctx, next) => {
     await next();
   } catch (error) {
     const shown = publicError(error);
-    if (shown.status >= 500) ctx.state.log.error({ err: shown.cause ?? shown, code: shown.code }, shown.message);
+    // 503 tells of others' troubles, which the log has once already where they are
+    const level = shown.status === 500 ? 'error' : 'warn';
+    if (shown.status >= 500) ctx.state.log[level]({ err: shown.cause ?? shown, code: shown.code }, shown.message);
     answerProblem(ctx, shown);
   }
 };

@@ -73,7 +73,10 @@ export class IdempotencyStore {
     if (!row) return { outcome: 'running' };
     if (!row.same) return { outcome: 'reused' };
     if (row.response_status === null) return { outcome: 'running' };
-    return { outcome: 'answered', answer: { status: row.response_status, headers: row.response_headers ?? {}, body: row.response_body ?? '' } };
+    return {
+      outcome: 'answered',
+      answer: { status: row.response_status, headers: row.response_headers ?? {}, body: row.response_body ?? '' },
+    };
   }
 
   async finish({ clientId, key, lease }: Claim, { status, headers, body }: StoredAnswer): Promise<void> {

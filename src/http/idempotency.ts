@@ -42,25 +42,39 @@ export function createIdempotent(store: IdempotencyStore): Step {
 function keyOf(ctx: GatewayContext): string | null {
   const key = ctx.headers['idempotency-key'];
   if (key === undefined) return null;
-  if (typeof key !== 'string' || !/^[ -~]{1,255}$/.test(key)) throw invalidParameter('Idempotency-Key', 'must be 1 to 255 printable ASCII characters');
+  if (typeof key !== 'string' || !/^[ -~]{1,255}$/.test(key))
+    throw invalidParameter('Idempotency-Key', 'must be 1 to 255 printable ASCII characters');
   return key;
 }
 
-async function claimOrWait(store: IdempotencyStore, clientId: string, key: string, fingerprint: Buffer): Promise<Extract<ClaimResult, { outcome: 'claimed' | 'answered' }>> {
+async function claimOrWait(
+  store: IdempotencyStore,
+  clientId: string,
+  key: string,
+  fingerprint: Buffer,
+): Promise<Extract<ClaimResult, { outcome: 'claimed' | 'answered' }>> {
   const deadline = Date.now() + waitMs;
   const freshId = newId();
   for (let pause = pollMs.first; ; pause = Math.min(pause * 1.5, pollMs.longest)) {
     const result = await store.claim(clientId, key, fingerprint, freshId);
     if (result.outcome === 'claimed' || result.outcome === 'answered') return result;
-    if (result.outcome === 'reused') throw new GatewayError('idempotency_key_reused', 'This Idempotency-Key was used for another request');
+    if (result.outcome === 'reused')
+      throw new GatewayError('idempotency_key_reused', 'This Idempotency-Key was used for another request');
     if (Date.now() + pause > deadline) {
-      throw new GatewayError('idempotency_in_progress', 'The first request with this Idempotency-Key is still running', { retryAfterSeconds: 2 });
+      throw new GatewayError('idempotency_in_progress', 'The first request with this Idempotency-Key is still running', {
+        retryAfterSeconds: 2,
+      });
     }
     await delay(pause);
   }
 }
 
-async function runClaimed(ctx: GatewayContext, next: () => Promise<unknown>, store: IdempotencyStore, claim: Claim): Promise<void> {
+async function runClaimed(
+  ctx: GatewayContext,
+  next: () => Promise<unknown>,
+  store: IdempotencyStore,
+  claim: Claim,
+): Promise<void> {
   try {
     await next();
   } catch (error) {
@@ -78,7 +92,9 @@ async function runClaimed(ctx: GatewayContext, next: () => Promise<unknown>, sto
   ctx.body = body;
   ctx.type = contentType(status);
   // the work is done and found again by its id: an answer that cannot be stored is still the answer
-  await store.finish(claim, { status, headers: keptHeaders(ctx), body }).catch((err: unknown) => ctx.state.log.warn({ err }, 'answer not stored'));
+  await store
+    .finish(claim, { status, headers: keptHeaders(ctx), body })
+    .catch((err: unknown) => ctx.state.log.warn({ err }, 'answer not stored'));
 }
 
 const contentType = (status: number): string => (status >= 400 ? problemMediaType : 'application/json');
@@ -97,7 +113,9 @@ function replay(ctx: GatewayContext, { status, headers, body }: StoredAnswer): v
 
 /** sha256 over method, path and the validated body, its keys sorted: a body written in another order is the same. */
 function fingerprintOf(ctx: GatewayContext): Buffer {
-  return createHash('sha256').update(`${ctx.method} ${ctx.path}\n${canonical(ctx.state.body)}`).digest();
+  return createHash('sha256')
+    .update(`${ctx.method} ${ctx.path}\n${canonical(ctx.state.body)}`)
+    .digest();
 }
 
 function canonical(value: unknown): string {

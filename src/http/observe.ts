@@ -36,7 +36,10 @@ export function observe(log: Logger): Middleware {
       const method = knownMethods.has(ctx.method) ? ctx.method : 'other';
       durations.observe({ method, route, status: ctx.status }, seconds);
       const { clientId, userId } = ctx.state.caller ?? {};
-      ctx.state.log.info({ method: ctx.method, route, status: ctx.status, ms: Math.round(seconds * 1e3), client_id: clientId, user_id: userId }, 'request');
+      ctx.state.log.info(
+        { method: ctx.method, route, status: ctx.status, ms: Math.round(seconds * 1e3), client_id: clientId, user_id: userId },
+        'request',
+      );
     }
   };
 }

@@ -21,7 +21,11 @@ const problem: Json = {
     errors: {
       type: 'array',
       description: 'Offending fields of invalid_parameter',
-      items: { type: 'object', properties: { field: { type: 'string' }, message: { type: 'string' } }, required: ['field', 'message'] },
+      items: {
+        type: 'object',
+        properties: { field: { type: 'string' }, message: { type: 'string' } },
+        required: ['field', 'message'],
+      },
     },
     tx_id: { type: 'string', format: 'uuid', description: 'With outcome_unknown: ask for it with GET /transactions/{tx_id}' },
   },
@@ -39,7 +43,7 @@ export function createOpenApi(routes: Route[], environment: string): Route {
     steps: [],
     answer: { status: 200, description: 'OpenAPI 3.1 document', schema: Joi.object().unknown() },
     fails: [],
-    handle: async (ctx) => {
+    handle: (ctx) => {
       ctx.body = document;
     },
   };
@@ -57,7 +61,11 @@ export function documentOf(routes: Route[], environment: string): Json {
   }
   return {
     openapi: '3.1.0',
-    info: { title: 'Custodial wallet gateway', version: '1.0.0', description: `Environment: ${environment}. Amounts are decimal strings in display units; timestamps are UTC.` },
+    info: {
+      title: 'Custodial wallet gateway',
+      version: '1.0.0',
+      description: `Environment: ${environment}. Amounts are decimal strings in display units; timestamps are UTC.`,
+    },
     servers: [{ url: basePath }],
     security: [{ accessToken: [] }],
     tags: [...new Set(routes.map(({ tag }) => tag))].map((name) => ({ name })),
@@ -79,7 +87,10 @@ function operationOf(route: Route, components: Components): Json {
     ...(route.description && { description: route.description }),
     ...(!docs.some(({ authenticated }) => authenticated) && { security: [] }),
     parameters: [...pathParameters(route), ...queryParameters(docs, components), ...headerParameters(docs)],
-    ...(body && hasFields(body) && { requestBody: { required: true, content: { 'application/json': { schema: components.schemaOf(body) } } } }),
+    ...(body &&
+      hasFields(body) && {
+        requestBody: { required: true, content: { 'application/json': { schema: components.schemaOf(body) } } },
+      }),
     responses: responsesOf(route, docs, components),
   };
 }
@@ -91,9 +102,19 @@ function responsesOf({ answer, fails }: Route, docs: StepDocs[], components: Com
     ...(answer.location && { Location: stringHeader('Path of what was created') }),
     ...(replayable && { 'Idempotency-Replayed': stringHeader('true when this is the stored answer of the first request') }),
   };
-  const success = { description: answer.description, headers, content: { 'application/json': { schema: components.schemaOf(answer.schema) } } };
+  const success = {
+    description: answer.description,
+    headers,
+    content: { [answer.mediaType ?? 'application/json']: { schema: components.schemaOf(answer.schema) } },
+  };
   // every route refuses unknown query fields and methods, and can fail
-  const codes = new Set<FailureCode>([...docs.flatMap((part) => part.fails ?? []), ...fails, 'invalid_parameter', 'method_not_allowed', 'internal_error']);
+  const codes = new Set<FailureCode>([
+    ...docs.flatMap((part) => part.fails ?? []),
+    ...fails,
+    'invalid_parameter',
+    'method_not_allowed',
+    'internal_error',
+  ]);
   const failures: Record<string, Json> = {};
   for (const status of [...new Set([...codes].map((code) => failureCodes[code].status))].sort()) {
     failures[status] = failureOf([...codes].filter((code) => failureCodes[code].status === status));
@@ -124,7 +145,10 @@ function pathParameters({ path }: Route): Json[] {
 function queryParameters(docs: StepDocs[], components: Components): Json[] {
   const schema = docs.find((part) => part.query)?.query;
   if (!schema) return [];
-  const { properties = {}, required = [] } = components.inline(schema) as { properties?: Record<string, Json>; required?: string[] };
+  const { properties = {}, required = [] } = components.inline(schema) as {
+    properties?: Record<string, Json>;
+    required?: string[];
+  };
   return Object.entries(properties).map(([name, { description, ...field }]) => ({
     name,
     in: 'query',
@@ -134,7 +158,8 @@ function queryParameters(docs: StepDocs[], components: Components): Json[] {
   }));
 }
 
-const headerParameters = (docs: StepDocs[]): Json[] => docs.flatMap((part) => part.headers ?? []).map((header) => ({ in: 'header', ...header }));
+const headerParameters = (docs: StepDocs[]): Json[] =>
+  docs.flatMap((part) => part.headers ?? []).map((header) => ({ in: 'header', ...header }));
 
 const hasFields = (schema: Joi.Schema): boolean => Object.keys((schema.describe() as { keys?: object }).keys ?? {}).length > 0;
 
@@ -156,6 +181,8 @@ class Components {
     if (typeof node !== 'object' || node === null) return node;
     const { 'x-component': name, 'x-max-characters': maxLength, ...rest } = node as Json;
     const fields = Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, this.refer(value)]));
+    // joi-to-json writes flags behind the pattern; JSON Schema has none and means u
+    if (typeof fields['pattern'] === 'string') fields['pattern'] = fields['pattern'].replace(/\$\/u$/, '$');
     if (maxLength !== undefined) fields['maxLength'] = maxLength;
     if (typeof name !== 'string') return fields;
     this.schemas[name] = fields;

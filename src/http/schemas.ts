@@ -20,9 +20,17 @@ export const visibleText = (max: number): Joi.StringSchema =>
 export const id = (): Joi.StringSchema => Joi.string().guid().example('0198a2b4-6f1e-7c3d-9a55-0f6c1d2e3b4a');
 /** An id given as filter or reference: anything that is no id simply is not found. */
 export const reference = (): Joi.StringSchema => Joi.string().max(36);
-export const chainName = (): Joi.StringSchema => Joi.string().pattern(/^[a-z0-9-]{1,64}$/).example('ethereum').messages({ 'string.pattern.base': '{{#label}} is not the name of an enabled chain' });
+export const chainName = (): Joi.StringSchema =>
+  Joi.string()
+    .pattern(/^[a-z0-9-]{1,64}$/)
+    .example('ethereum')
+    .messages({ 'string.pattern.base': '{{#label}} is not the name of an enabled chain' });
 export const timestamp = (): Joi.StringSchema => Joi.string().isoDate().example('2026-01-31T12:00:00.000Z');
-export const amountOut = (): Joi.StringSchema => Joi.string().pattern(/^-?\d+(\.\d+)?$/).example('1.5').description('Decimal string, display units');
+export const amountOut = (): Joi.StringSchema =>
+  Joi.string()
+    .pattern(/^-?\d+(\.\d+)?$/)
+    .example('1.5')
+    .description('Decimal string, display units');
 
 export interface PageQuery {
   page: number;
@@ -36,8 +44,10 @@ export const pageFields = {
 
 /** A view sent to clients: a named component of the OpenAPI document, every field present. */
 export function view<T extends object>(name: string, fields: Record<keyof T, Joi.Schema>): Joi.ObjectSchema<T> {
-  const required = Object.entries<Joi.Schema>(fields).map(([field, schema]) => [field, schema.required()]);
-  return Joi.object<T>(Object.fromEntries(required)).meta({ 'x-component': name });
+  const required = Object.fromEntries(
+    Object.entries<Joi.Schema>(fields).map(([field, schema]) => [field, schema.required()] as const),
+  );
+  return Joi.object<T>(required as Joi.PartialSchemaMap<T>).meta({ 'x-component': name });
 }
 
 export interface Page<T> {

@@ -18,7 +18,13 @@ export async function listen(app: Koa<GatewayState>, host: string, port: number)
   const handle = app.callback();
   let closing = false;
   const server = createServer(
-    { headersTimeout: timeoutsMs.headers, requestTimeout: timeoutsMs.request, keepAliveTimeout: timeoutsMs.keepAlive, connectionsCheckingInterval: timeoutsMs.checkEvery, maxHeaderSize: maxHeaderBytes },
+    {
+      headersTimeout: timeoutsMs.headers,
+      requestTimeout: timeoutsMs.request,
+      keepAliveTimeout: timeoutsMs.keepAlive,
+      connectionsCheckingInterval: timeoutsMs.checkEvery,
+      maxHeaderSize: maxHeaderBytes,
+    },
     (request, response) => {
       if (closing) response.setHeader('Connection', 'close');
       void handle(request, response);
@@ -46,7 +52,13 @@ function answerBrokenRequests(server: Server): void {
     if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
     const status = statusOf[error.code ?? ''] ?? 400;
     const title = STATUS_CODES[status] ?? 'Bad Request';
-    const body = JSON.stringify({ type: problemType('invalid_parameter'), title, status, detail: 'The request could not be read', code: 'invalid_parameter' });
+    const body = JSON.stringify({
+      type: problemType('invalid_parameter'),
+      title,
+      status,
+      detail: 'The request could not be read',
+      code: 'invalid_parameter',
+    });
     socket.end(
       `HTTP/1.1 ${status} ${title}\r\nContent-Type: application/problem+json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
     );

@@ -36,8 +36,8 @@ export interface Route {
   summary: string;
   description?: string;
   steps: Step[];
-  answer: { status: number; description: string; schema: Joi.Schema; location?: true };
+  answer: { status: number; description: string; schema: Joi.Schema; location?: true; mediaType?: string };
   /** Failures of the handler itself; those of the steps are known. */
   fails: FailureCode[];
-  handle: (ctx: GatewayContext) => Promise<void>;
+  handle: (ctx: GatewayContext) => Promise<void> | void;
 }

@@ -1,6 +1,6 @@
 import Joi from 'joi';
 import { bodyParser } from '@koa/bodyparser';
-import { type FieldError, GatewayError } from '../platform/errors';
+import { type FieldError, GatewayError, invalidParameter } from '../platform/errors';
 import type { GatewayContext, Middleware } from './context';
 import { type Step, step } from './steps';
 
@@ -14,11 +14,13 @@ const maxFieldErrors = 20;
 
 /** Checks `input` against a schema. @throws GatewayError invalid_parameter naming each offending field. */
 function check<T>(schema: Joi.ObjectSchema<T>, input: unknown, convert: boolean): T {
-  const { value, error } = schema.validate(input, { ...options, convert });
-  if (!error) return value as T;
-  const fields = error.details.slice(0, maxFieldErrors).map(fieldError);
+  const result = schema.validate(input, { ...options, convert });
+  if (!result.error) return result.value;
+  const fields = result.error.details.slice(0, maxFieldErrors).map(fieldError);
   const [first] = fields;
-  throw new GatewayError('invalid_parameter', first ? `${first.field}: ${first.message}` : 'The request is not valid', { fields });
+  throw new GatewayError('invalid_parameter', first ? `${first.field}: ${first.message}` : 'The request is not valid', {
+    fields,
+  });
 }
 
 function fieldError({ path, message, context }: Joi.ValidationErrorItem): FieldError {
@@ -29,9 +31,15 @@ function fieldError({ path, message, context }: Joi.ValidationErrorItem): FieldE
   };
 }
 
-const readJson = bodyParser({ enableTypes: ['json'], jsonLimit: 100 * 1024, jsonStrict: true, parsedMethods: ['POST', 'PUT', 'DELETE'] });
+const readJson = bodyParser({
+  enableTypes: ['json'],
+  jsonLimit: 100 * 1024,
+  jsonStrict: true,
+  parsedMethods: ['POST', 'PUT', 'DELETE'],
+});
 
-const hasBody = (ctx: GatewayContext): boolean => ctx.get('Transfer-Encoding') !== '' || Number(ctx.get('Content-Length') || 0) > 0;
+const hasBody = (ctx: GatewayContext): boolean =>
+  ctx.get('Transfer-Encoding') !== '' || Number(ctx.get('Content-Length') || 0) > 0;
 
 /** Reads a JSON body of at most 100 KB into ctx.request.body; no body at all is an empty object. */
 const parseBody: Middleware = async (ctx, next) => {
@@ -40,15 +48,28 @@ const parseBody: Middleware = async (ctx, next) => {
       throw new GatewayError('unsupported_media_type', 'The body has to be sent as application/json');
     }
     try {
-      await readJson(ctx as never, async () => undefined);
+      await readJson(ctx, () => Promise.resolve());
     } catch (error) {
-      throw error instanceof SyntaxError || (error as { status?: number }).status === 400
-        ? new GatewayError('invalid_parameter', 'The body is not valid JSON', { cause: error, fields: [{ field: 'body', message: 'is not a JSON object' }] })
-        : error;
+      // what was not read is let run out: left paused, it would block the connection's next request
+      ctx.req.unpipe();
+      ctx.req.resume();
+      throw bodyError(error);
     }
   }
   return next();
 };
+
+function bodyError(cause: unknown): unknown {
+  const { status } = cause as { status?: number };
+  if (status === 413) return new GatewayError('payload_too_large', 'The body is larger than 100 KB', { cause });
+  if (status === 415)
+    return new GatewayError('unsupported_media_type', 'The content encoding or character set is not supported', { cause });
+  if (status !== 400 && !(cause instanceof SyntaxError)) return cause;
+  return new GatewayError('invalid_parameter', 'The body is not valid JSON', {
+    cause,
+    fields: [{ field: 'body', message: 'is not a JSON object' }],
+  });
+}
 
 /** Validates the JSON body; types are taken as written, nothing is converted. */
 export function body<T>(schema: Joi.ObjectSchema<T>): Step {
@@ -68,6 +89,8 @@ export function bodyOf<T>(ctx: GatewayContext, _schema: Joi.ObjectSchema<T>): T 
 /** Validates the query string; numbers are converted and defaults filled in. */
 export function query<T>(schema: Joi.ObjectSchema<T>): Step {
   return step({ query: schema, fails: ['invalid_parameter'] }, async (ctx, next) => {
+    // Joi does not see this one
+    if (Object.hasOwn(ctx.query, '__proto__')) throw invalidParameter('__proto__', 'is not a known field');
     ctx.state.query = check(schema, { ...ctx.query }, true);
     return next();
   });

@@ -95,7 +95,10 @@ export async function freezeForShortfalls(
       ledgerAccountId,
       reason,
     ]);
-    log.error({ alert: 'ledger_shortfall', tx_id: txId, ledger_account_id: ledgerAccountId, symbol, amount: amount.toString() }, reason);
+    log.error(
+      { alert: 'ledger_shortfall', tx_id: txId, ledger_account_id: ledgerAccountId, symbol, amount: amount.toString() },
+      reason,
+    );
   }
 }
 

@@ -13,7 +13,8 @@ export class LedgerAccountEntity {
   @Column('smallint') decimals!: number;
   @Column({ type: 'text', name: 'contract_address', nullable: true }) contractAddress!: string | null;
   /** Atomic units. */
-  @Column({ type: 'numeric', precision: 78, scale: 0, transformer: atomicColumn, insert: false, update: false }) available!: bigint;
+  @Column({ type: 'numeric', precision: 78, scale: 0, transformer: atomicColumn, insert: false, update: false })
+  available!: bigint;
   /** Atomic units. */
   @Column({ type: 'numeric', precision: 78, scale: 0, transformer: atomicColumn, insert: false, update: false }) locked!: bigint;
   @Column({ type: 'text', name: 'frozen_reason', nullable: true }) frozenReason!: string | null;

@@ -231,11 +231,22 @@ async function compareWithChain(
       [after],
     );
     for (const row of page) {
-      const account = { ledgerAccountId: row.ledger_account_id, chain: row.chain, address: row.address, symbol: row.symbol, contractAddress: row.contract_address };
+      const account = {
+        ledgerAccountId: row.ledger_account_id,
+        chain: row.chain,
+        address: row.address,
+        symbol: row.symbol,
+        contractAddress: row.contract_address,
+      };
       const actual = await balanceOnChain(account);
       if (actual === null || actual === BigInt(row.expected)) continue;
       const subject = `${row.ledger_account_id} ${row.chain} ${row.symbol} ${row.address}`;
-      differences.push({ check: 'the chain holds what the ledger says', subject, expected: row.expected, actual: actual.toString() });
+      differences.push({
+        check: 'the chain holds what the ledger says',
+        subject,
+        expected: row.expected,
+        actual: actual.toString(),
+      });
     }
     const last = page.at(-1);
     if (!last || page.length < pageSize) break;

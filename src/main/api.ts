@@ -17,8 +17,19 @@ import { createResources, type Resources } from './resources';
 
 runMain('api', async () => {
   const config = readConfig([
-    'GATEWAY_ENV', 'LOG_LEVEL', 'DATABASE_URL', 'DATABASE_POOL_SIZE', 'CHAINS', 'API_HOST', 'API_PORT', 'API_TRUST_PROXY',
-    'JWT_PRIVATE_KEY', 'JWT_ISSUER', 'JWT_AUDIENCE', 'JWT_TTL_SECONDS', 'MPC_NODE_HEALTH_URLS',
+    'GATEWAY_ENV',
+    'LOG_LEVEL',
+    'DATABASE_URL',
+    'DATABASE_POOL_SIZE',
+    'CHAINS',
+    'API_HOST',
+    'API_PORT',
+    'API_TRUST_PROXY',
+    'JWT_PRIVATE_KEY',
+    'JWT_ISSUER',
+    'JWT_AUDIENCE',
+    'JWT_TTL_SECONDS',
+    'MPC_NODE_HEALTH_URLS',
   ]);
   const log = createLogger('api', config.LOG_LEVEL);
   const stop = shutdownSignal();
@@ -27,6 +38,7 @@ runMain('api', async () => {
     poolSize: config.DATABASE_POOL_SIZE,
     applicationName: 'gateway-api',
     entities,
+    statementTimeoutMs: 8_000,
   });
   const temporal = createTemporalClient();
   const resources = await createResources({
@@ -36,7 +48,12 @@ runMain('api', async () => {
     adapterOf,
     keyGeneration: keyGenerationOn(temporal),
     workflows: transferWorkflowsOn(temporal),
-    tokenOptions: { privateKey: config.JWT_PRIVATE_KEY, issuer: config.JWT_ISSUER, audience: config.JWT_AUDIENCE, ttlSeconds: config.JWT_TTL_SECONDS },
+    tokenOptions: {
+      privateKey: config.JWT_PRIVATE_KEY,
+      issuer: config.JWT_ISSUER,
+      audience: config.JWT_AUDIENCE,
+      ttlSeconds: config.JWT_TTL_SECONDS,
+    },
     signerUrls: config.MPC_NODE_HEALTH_URLS.split(',').map((url) => url.trim()),
     log,
   });

@@ -77,6 +77,7 @@ runMain('worker', async () => {
       signalTransfer: transferSignaller(temporal),
       onConfirmedReorged: async (txId) => logger.error({ tx_id: txId }, 'a confirmed transfer has left the chain: an operator must look'),
       logger,
+      stop,
     }),
     logger,
   );
@@ -157,7 +158,9 @@ function temporalOptions() {
 function logTemporalWith(logger: Logger): void {
   const levels = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
   Runtime.install({
-    logger: new DefaultLogger('WARN', ({ level, message, meta }) => logger[levels[level]]({ temporal: meta }, message)),
+    logger: new DefaultLogger('WARN', ({ level, message, meta: { error, ...temporal } = {} }) =>
+      logger[levels[level]]({ temporal, ...(error === undefined ? {} : { err: error }) }, message),
+    ),
   });
 }
 

@@ -28,10 +28,13 @@ export class Identity {
     for (const pem of files.peerCerts.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []) {
       const pin = certificate('MPC_NODE_PEER_CERTS', pem);
       const party = partyNamedBy(pin);
-      if (party === undefined) throw new ConfigError('MPC_NODE_PEER_CERTS holds a certificate whose common name is not mpc-node-1, -2 or -3');
+      if (party === undefined)
+        throw new ConfigError('MPC_NODE_PEER_CERTS holds a certificate whose common name is not mpc-node-1, -2 or -3');
       if (this.pins.has(party)) throw new ConfigError(`MPC_NODE_PEER_CERTS holds two certificates for node ${party}`);
-      if (!isP256(pin.publicKey)) throw new ConfigError(`MPC_NODE_PEER_CERTS: the certificate of node ${party} is not for an EC P-256 key`);
-      if (!pin.verify(ca.publicKey)) throw new ConfigError(`MPC_NODE_PEER_CERTS: the certificate of node ${party} was not signed by MPC_NODE_TLS_CA`);
+      if (!isP256(pin.publicKey))
+        throw new ConfigError(`MPC_NODE_PEER_CERTS: the certificate of node ${party} is not for an EC P-256 key`);
+      if (!pin.verify(ca.publicKey))
+        throw new ConfigError(`MPC_NODE_PEER_CERTS: the certificate of node ${party} was not signed by MPC_NODE_TLS_CA`);
       this.pins.set(party, pin);
     }
     const missing = parties.filter((party) => !this.pins.has(party));
@@ -76,7 +79,8 @@ function privateKey(pem: string): KeyObject {
   return key;
 }
 
-const isP256 = (key: KeyObject): boolean => key.asymmetricKeyType === 'ec' && key.asymmetricKeyDetails?.namedCurve === 'prime256v1';
+const isP256 = (key: KeyObject): boolean =>
+  key.asymmetricKeyType === 'ec' && key.asymmetricKeyDetails?.namedCurve === 'prime256v1';
 
 function partyNamedBy(pin: X509Certificate): Party | undefined {
   const name = /^CN=mpc-node-([123])$/m.exec(pin.subject)?.[1];

@@ -1,15 +1,15 @@
-import { HDKey } from '@scure/bip32';
 import type { FamilyAdapter } from '../chains/adapter';
 import { tokenByContract, type ChainRegistry } from '../chains/registry';
 import type { ChainDefinition, ChainFamily, TransactionDescription } from '../chains/types';
 import { GatewayError } from '../platform/errors';
 import type { SignTransactionRequest } from './messages';
 import { maxPayloads } from './requests';
+import { deriveKey } from './secp256k1';
 
 export interface JudgeContext {
   /** This node's own view of the enabled chains and their tokens. */
   registry: ChainRegistry;
-  adapterOf(family: ChainFamily): FamilyAdapter;
+  adapterOf: (family: ChainFamily) => FamilyAdapter;
   /** From the node's own store. */
   key: { publicKey: Uint8Array; chainCode: Uint8Array };
 }
@@ -45,13 +45,22 @@ export function judgeTransaction(request: SignTransactionRequest, { registry, ad
   else judgeMovement(described, request, chain, same);
 
   const digests = adapter.signingPayloads(unsigned).map((digest) => Buffer.from(digest.slice(2), 'hex'));
-  must(digests.length >= 1 && digests.length <= maxPayloads && digests.every((digest) => digest.length === 32), 'unsigned', 'it has no usable signing payloads');
+  must(
+    digests.length >= 1 && digests.length <= maxPayloads && digests.every((digest) => digest.length === 32),
+    'unsigned',
+    'it has no usable signing payloads',
+  );
   return { digests, path: derivationPath, publicKey };
 }
 
 type Comparer = (a: string, b: string) => boolean;
 
-function judgeMovement(described: TransactionDescription, { intent }: SignTransactionRequest, chain: ChainDefinition, same: Comparer): void {
+function judgeMovement(
+  described: TransactionDescription,
+  { intent }: SignTransactionRequest,
+  chain: ChainDefinition,
+  same: Comparer,
+): void {
   must(same(described.recipient, intent.toAddress), 'recipient', 'the bytes pay somebody else');
   must(described.amount === BigInt(intent.amount), 'amount', 'the bytes move another amount');
   must(sameToken(described.tokenContract, intent.tokenContract, same), 'token', 'the bytes move another token');
@@ -77,9 +86,7 @@ function decode(unsigned: SignTransactionRequest['unsigned'], adapter: FamilyAda
 function childKey(key: JudgeContext['key'], path: string, adapter: FamilyAdapter): Buffer {
   const index = Number(path.slice(path.lastIndexOf('/') + 1));
   must(index < 2 ** 31 && adapter.accountPath(index) === path, 'derivation path', 'it is not a path of an account');
-  const child = new HDKey({ publicKey: Uint8Array.from(key.publicKey), chainCode: Uint8Array.from(key.chainCode) }).derive(path).publicKey;
-  if (!child) throw new Error('a derived key has no public key');
-  return Buffer.from(child);
+  return deriveKey(key, path);
 }
 
 /** Addresses are equal when their canonical forms are; what does not parse equals nothing. */
@@ -90,7 +97,8 @@ const comparer =
     return one !== null && other !== null && one.key === other.key;
   };
 
-const sameToken = (a: string | null, b: string | null, same: Comparer): boolean => (a === null || b === null ? a === b : same(a, b));
+const sameToken = (a: string | null, b: string | null, same: Comparer): boolean =>
+  a === null || b === null ? a === b : same(a, b);
 
 function must(condition: boolean, field: string, problem: string): asserts condition {
   if (!condition) throw mismatch(field, problem);

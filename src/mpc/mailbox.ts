@@ -1,3 +1,4 @@
+import { GatewayError } from '../platform/errors';
 import type { Party, RoundMessages } from './protocols';
 
 /** A message that breaks the rules of the mailbox. It is refused; the session it was meant for is not harmed by it. */
@@ -23,7 +24,7 @@ export class Mailbox {
   private waiter: Waiter | undefined;
 
   constructor(
-    private readonly senders: readonly Party[],
+    senders: readonly Party[],
     private readonly maxRounds: number,
   ) {
     for (const sender of senders) this.held.set(sender, new Map());
@@ -54,7 +55,12 @@ export class Mailbox {
     await new Promise<void>((resolve, reject) => {
       const timer = setTimeout(() => {
         const silent = from.filter((party) => !this.held.get(party)?.has(round));
-        this.waiter?.settle(new Error(`node ${silent.join(' and ')} sent nothing for round ${round} within ${timeoutMs} ms`));
+        this.waiter?.settle(
+          new GatewayError(
+            'signers_unavailable',
+            `node ${silent.join(' and ')} sent nothing for round ${round} within ${timeoutMs} ms`,
+          ),
+        );
       }, timeoutMs);
       this.waiter = {
         round,

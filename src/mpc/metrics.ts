@@ -3,7 +3,12 @@ import { metrics } from '../platform/metrics';
 
 const registers = [metrics];
 
-export const activeSessions = new Gauge({ name: 'mpc_sessions_active', help: 'Protocol sessions under way', labelNames: ['kind'], registers });
+export const activeSessions = new Gauge({
+  name: 'mpc_sessions_active',
+  help: 'Protocol sessions under way',
+  labelNames: ['kind'],
+  registers,
+});
 
 export const sessionOutcomes = new Counter({
   name: 'mpc_sessions_total',

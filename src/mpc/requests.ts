@@ -1,15 +1,27 @@
 import Joi from 'joi';
 import { GatewayError } from '../platform/errors';
-import { nodeIndexes, type ConfirmKeyRequest, type GenerateKeyRequest, type SignTransactionRequest, type TestSignRequest } from './messages';
+import {
+  nodeIndexes,
+  type ConfirmKeyRequest,
+  type GenerateKeyRequest,
+  type SignTransactionRequest,
+  type TestSignRequest,
+} from './messages';
 
 /**
  * What a node accepts, from Temporal and from its peers alike. A field it does not know is refused and not ignored: it
  * could change what the known ones mean.
  */
-const keyId = Joi.string().pattern(/^[A-Za-z0-9][A-Za-z0-9._:-]{0,99}$/).required();
-const node = Joi.number().valid(...nodeIndexes).required();
+const keyId = Joi.string()
+  .pattern(/^[A-Za-z0-9][A-Za-z0-9._:-]{0,99}$/)
+  .required();
+const node = Joi.number()
+  .valid(...nodeIndexes)
+  .required();
 const text = (max: number) => Joi.string().min(1).max(max).required();
-const atomic = Joi.string().pattern(/^(0|[1-9]\d{0,77})$/).required();
+const atomic = Joi.string()
+  .pattern(/^(0|[1-9]\d{0,77})$/)
+  .required();
 /** At most 64 KB of transaction. */
 const maxUnsignedDigits = 2 * 64 * 1024;
 /** Inputs a transaction may have; each is a signature session of its own. */
@@ -20,11 +32,16 @@ const confirmKey = Joi.object<ConfirmKeyRequest, true>({ keyId }).required();
 const testSign = Joi.object<TestSignRequest, true>({ keyId, peer: node }).required();
 const signTransaction = Joi.object<SignTransactionRequest, true>({
   keyId,
-  derivationPath: Joi.string().pattern(/^m(\/(0|[1-9]\d{0,9})){1,8}$/).required(),
+  derivationPath: Joi.string()
+    .pattern(/^m(\/(0|[1-9]\d{0,9})){1,8}$/)
+    .required(),
   family: text(20),
   kind: Joi.string().valid('first', 'replacement', 'noop').required(),
   attempt: Joi.number().integer().min(0).max(1_000_000).required(),
-  unsigned: Joi.string().max(maxUnsignedDigits).pattern(/^0x([0-9a-f]{2})+$/).required(),
+  unsigned: Joi.string()
+    .max(maxUnsignedDigits)
+    .pattern(/^0x([0-9a-f]{2})+$/)
+    .required(),
   intent: Joi.object<SignTransactionRequest['intent'], true>({
     txId: text(100),
     chain: text(40),
@@ -45,7 +62,11 @@ export interface SignPayloadRequest {
 }
 const signPayload = Joi.object<SignPayloadRequest, true>({
   transaction: signTransaction,
-  payload: Joi.number().integer().min(0).max(maxPayloads - 1).required(),
+  payload: Joi.number()
+    .integer()
+    .min(0)
+    .max(maxPayloads - 1)
+    .required(),
 }).required();
 
 /** A reader of untrusted values. @throws GatewayError invalid_parameter naming the field, never its value. */
@@ -55,7 +76,9 @@ const reader =
     const result = schema.validate(value, { convert: false, errors: { wrap: { label: false } } });
     if (!result.error) return result.value;
     const path = result.error.details[0]?.path.join('.') || 'request';
-    throw new GatewayError('invalid_parameter', `${path} is missing, unknown or malformed`, { fields: [{ field: path, message: 'malformed' }] });
+    throw new GatewayError('invalid_parameter', `${path} is missing, unknown or malformed`, {
+      fields: [{ field: path, message: 'malformed' }],
+    });
   };
 
 export const readGenerateKey = reader(generateKey);

@@ -11,9 +11,9 @@ const maxRounds = 16;
 export interface SessionDependencies {
   self: Party;
   signingKey: KeyObject;
-  publicKeyOf(party: Party): KeyObject;
+  publicKeyOf: (party: Party) => KeyObject;
   /** Delivers to one peer; resolves when the peer has accepted it. */
-  send(to: Party, round: number, body: Uint8Array, signature: Buffer): Promise<void>;
+  send: (to: Party, round: number, body: Uint8Array, signature: Buffer) => Promise<void>;
   /** Longest wait for a peer's message of a round. */
   roundMs: number;
   /** Longest life of the session, whatever it waits for. */
@@ -46,7 +46,10 @@ export class Session {
       this.rejectAll = reject;
     });
     this.failure.catch(() => undefined);
-    this.expiry = setTimeout(() => this.end(new Error(`the session took longer than ${deps.lifeMs} ms`)), deps.lifeMs);
+    this.expiry = setTimeout(
+      () => this.end(new GatewayError('signers_unavailable', `the session took longer than ${deps.lifeMs} ms`)),
+      deps.lifeMs,
+    );
   }
 
   /** 32 bytes, the same at every participant. @throws Error before `agree`. */
@@ -79,8 +82,8 @@ export class Session {
   }
 
   /** Peers begin when the initiator has: it does so only after all of them know the session id. */
-  async awaitBegin(): Promise<void> {
-    await this.mailbox.arrived(1, [this.terms.initiator], this.deps.roundMs);
+  async awaitBegin(timeoutMs: number): Promise<void> {
+    await this.mailbox.arrived(1, [this.terms.initiator], timeoutMs);
   }
 
   /**

@@ -2,6 +2,7 @@ import { randomBytes, type KeyObject } from 'node:crypto';
 import { GatewayError } from '../platform/errors';
 import type { Logger } from '../platform/logging';
 import { activeSessions, sessionOutcomes, sessionSeconds } from './metrics';
+import { ProtocolError } from './protocol/errors';
 import type { Party } from './protocols';
 import { Session } from './session';
 import { decodeProposal, decodeRoster, type Proposal, type Roster, type SessionKind, type SessionTerms } from './terms';
@@ -26,6 +27,8 @@ export interface PeerLink {
 interface KindLimits {
   /** Sessions at once that one node may have initiated here, this one included. */
   perInitiator: number;
+  /** Longest wait of a peer for the initiator's first message. */
+  beginMs: number;
   roundMs: number;
   lifeMs: number;
 }
@@ -35,18 +38,18 @@ interface KindLimits {
  * nodes that begin at the same moment would refuse each other for ever.
  */
 export const sessionLimits: Readonly<Record<SessionKind, KindLimits>> = {
-  keygen: { perInitiator: 1, roundMs: 60_000, lifeMs: 170_000 },
-  sign: { perInitiator: 64, roundMs: 5_000, lifeMs: 15_000 },
-  test: { perInitiator: 8, roundMs: 5_000, lifeMs: 15_000 },
+  keygen: { perInitiator: 1, beginMs: 20_000, roundMs: 60_000, lifeMs: 170_000 },
+  sign: { perInitiator: 64, beginMs: 5_000, roundMs: 5_000, lifeMs: 15_000 },
+  test: { perInitiator: 64, beginMs: 5_000, roundMs: 5_000, lifeMs: 15_000 },
 };
 
 export interface SessionsOptions {
   self: Party;
   signingKey: KeyObject;
-  publicKeyOf(party: Party): KeyObject;
+  publicKeyOf: (party: Party) => KeyObject;
   link: PeerLink;
   /** This node's own judgement of a peer's proposal. @throws GatewayError to stay away. */
-  admit(terms: SessionTerms): Promise<SessionTask<unknown>>;
+  admit: (terms: SessionTerms) => Promise<SessionTask<unknown>>;
   logger: Logger;
   limits?: Readonly<Record<SessionKind, KindLimits>>;
 }
@@ -61,6 +64,8 @@ export class Sessions {
   private readonly running = new Map<string, Running>();
   private readonly slots = new Map<string, number>();
   private readonly limits: Readonly<Record<SessionKind, KindLimits>>;
+  /** Randomness already known in sessions of three whose roster has not come yet. */
+  private readonly awaited = new WeakMap<Session, Partial<Record<Party, Buffer>>>();
   private draining = false;
 
   constructor(private readonly options: SessionsOptions) {
@@ -109,10 +114,16 @@ export class Sessions {
       const own = randomBytes(32);
       const session = this.open(terms, handle);
       // with two participants everyone's randomness is known now; with three the initiator hands it round
-      if (terms.participants.length === 2) session.agree(new Map([[from, randomness], [self, own]]));
+      if (terms.participants.length === 2)
+        session.agree(
+          new Map([
+            [from, randomness],
+            [self, own],
+          ]),
+        );
       else this.awaited.set(session, { [from]: randomness, [self]: own });
       void this.track(handle, session, async () => {
-        await session.awaitBegin();
+        await session.awaitBegin(this.limits[terms.kind].beginMs);
         await task.run(session);
       })
         .catch(() => undefined) // logged and told to the peers by track
@@ -131,10 +142,12 @@ export class Sessions {
   rostered(from: Party, handle: string, body: Buffer): void {
     const { session } = this.find(handle);
     const known = this.awaited.get(session);
-    if (from !== session.terms.initiator || !known) throw new GatewayError('invalid_parameter', 'no roster is expected from this node');
+    if (from !== session.terms.initiator || !known)
+      throw new GatewayError('invalid_parameter', 'no roster is expected from this node');
     const roster = decodeRoster(body);
     for (const [party, random] of Object.entries(known)) {
-      if (!roster.get(Number(party) as Party)?.equals(random)) throw new GatewayError('invalid_parameter', 'the roster names other randomness than was exchanged');
+      if (!roster.get(Number(party) as Party)?.equals(random))
+        throw new GatewayError('invalid_parameter', 'the roster names other randomness than was exchanged');
     }
     session.agree(roster);
     this.awaited.delete(session);
@@ -161,9 +174,6 @@ export class Sessions {
     clearTimeout(timer);
   }
 
-  /** Randomness already known in sessions of three whose roster has not come yet. */
-  private readonly awaited = new WeakMap<Session, Partial<Record<Party, Buffer>>>();
-
   private open(terms: SessionTerms, handle: string): Session {
     const { self, signingKey, publicKeyOf, link } = this.options;
     const { roundMs, lifeMs } = this.limits[terms.kind];
@@ -179,8 +189,15 @@ export class Sessions {
 
   private async agree(session: Session, handle: string, proposal: Proposal): Promise<void> {
     const { link, self } = this.options;
-    const answers = await Promise.all(session.others.map(async (party) => [party, await link.propose(party, proposal)] as const));
-    const roster: Roster = new Map([[self, proposal.randomness], ...answers]);
+    // every answer is waited for, so that an abort never reaches a peer before it has finished judging
+    const answers = await Promise.allSettled(
+      session.others.map(async (party) => [party, await link.propose(party, proposal)] as const),
+    );
+    const roster = new Map([[self, proposal.randomness]]);
+    for (const answer of answers) {
+      if (answer.status === 'rejected') throw answer.reason;
+      roster.set(...answer.value);
+    }
     session.agree(roster);
     if (session.others.length > 1) await Promise.all(session.others.map((party) => link.roster(party, handle, roster)));
   }
@@ -193,7 +210,7 @@ export class Sessions {
     const log = logger.child({ session: handle.slice(0, 16), kind, role, peers: session.others });
     const begun = process.hrtime.bigint();
     const outcome = work();
-    this.running.set(handle, { session, done: outcome.then(() => undefined) });
+    this.running.set(handle, { session, done: outcome.then(ignore, ignore) });
     activeSessions.inc({ kind });
     try {
       const result = await outcome;
@@ -202,13 +219,13 @@ export class Sessions {
       log.debug('session done');
       return result;
     } catch (error) {
-      const failure = asGatewayError(error);
+      const failure = this.asGatewayError(error, log);
       sessionOutcomes.inc({ kind, role, outcome: failure.code });
       log.warn({ code: failure.code, reason: failure.message }, 'session failed');
       for (const party of session.others) void link.abort(party, handle, failure.code).catch(() => undefined);
       throw failure;
     } finally {
-      session.end(new Error('the session is over'));
+      session.end(unavailable('the session is over'));
       this.running.delete(handle);
       activeSessions.dec({ kind });
     }
@@ -218,9 +235,22 @@ export class Sessions {
     if (this.draining) throw unavailable('this node is stopping');
     const key = `${kind}/${initiator}`;
     const held = this.slots.get(key) ?? 0;
-    if (held >= this.limits[kind].perInitiator) throw unavailable(`node ${this.options.self} is busy with ${kind} sessions of node ${initiator}`);
+    if (held >= this.limits[kind].perInitiator)
+      throw unavailable(`node ${this.options.self} is busy with ${kind} sessions of node ${initiator}`);
     this.slots.set(key, held + 1);
     return () => this.slots.set(key, (this.slots.get(key) ?? 1) - 1);
+  }
+
+  /** Refusals keep their code; whatever else ends a session is cured, if at all, by a new one. */
+  private asGatewayError(error: unknown, log: Logger): GatewayError {
+    if (error instanceof GatewayError)
+      return error.code === 'intent_mismatch' ? error : new GatewayError('signers_unavailable', error.message, { cause: error });
+    if (error instanceof ProtocolError)
+      return new GatewayError('signers_unavailable', `protocol ${error.code}: ${error.message}`, { cause: error });
+    log.error({ err: error }, 'unexpected error in a session');
+    return new GatewayError('signers_unavailable', `unexpected error in a session: see the log of node ${this.options.self}`, {
+      cause: error,
+    });
   }
 
   private find(handle: string): Running {
@@ -230,10 +260,5 @@ export class Sessions {
   }
 }
 
+const ignore = (): void => undefined;
 const unavailable = (message: string): GatewayError => new GatewayError('signers_unavailable', message);
-
-/** Refusals keep their code; whatever else ends a session is cured, if at all, by a new one. */
-function asGatewayError(error: unknown): GatewayError {
-  if (error instanceof GatewayError && error.code === 'intent_mismatch') return error;
-  return new GatewayError('signers_unavailable', error instanceof Error ? error.message : 'the session failed', { cause: error });
-}

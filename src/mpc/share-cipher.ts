@@ -43,20 +43,26 @@ export class ShareCipher {
 
   /** The caller wipes the answer. @throws Error for another key, a changed or a misplaced ciphertext. */
   open({ ciphertext, iv, tag }: SealedShare, binding: ShareBinding): Buffer {
-    const decipher = createDecipheriv('aes-256-gcm', this.key, iv, { authTagLength: 16 }).setAAD(this.aad(binding)).setAuthTag(tag);
+    const decipher = createDecipheriv('aes-256-gcm', this.key, iv, { authTagLength: 16 })
+      .setAAD(this.aad(binding))
+      .setAuthTag(tag);
     const opened = decipher.update(ciphertext);
     try {
       decipher.final();
     } catch {
       opened.fill(0);
-      throw new Error(`the stored share of key ${binding.keyId} does not decrypt: another key-encryption key, or the row was changed`);
+      throw new Error(
+        `the stored share of key ${binding.keyId} does not decrypt: another key-encryption key, or the row was changed`,
+      );
     }
     return opened;
   }
 
   /** Fields are length-prefixed, so that none can flow into the next. */
   private aad({ keyId, protocol, publicKey, chainCode }: ShareBinding): Buffer {
-    const fields = ['custody-gateway/mpc/share/v1', keyId, protocol, String(this.node), publicKey, chainCode].map((field) => Buffer.from(field as string));
+    const fields = ['custody-gateway/mpc/share/v1', keyId, protocol, String(this.node), publicKey, chainCode].map((field) =>
+      Buffer.from(field as string),
+    );
     return Buffer.concat(fields.flatMap((field) => [lengthPrefix(field), field]));
   }
 }

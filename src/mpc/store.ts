@@ -129,7 +129,15 @@ function connect(url: string, node: Party): Promise<DataSource> {
     synchronize: false,
     applicationName: `mpc-node-${node}`,
     poolSize,
-    extra: { connectionTimeoutMillis: 2_000, idleTimeoutMillis: 30_000, statement_timeout: 10_000, keepAlive: true },
+    extra: {
+      connectionTimeoutMillis: 2_000,
+      idleTimeoutMillis: 30_000,
+      statement_timeout: 10_000,
+      query_timeout: 12_000,
+      keepAlive: true,
+      // a share that was reported as stored must outlive a crash, whatever the server's default is
+      options: '-c synchronous_commit=on',
+    },
     // an idle connection that breaks must not end the process; the next query opens a new one
     poolErrorHandler: () => undefined,
   }).initialize();
@@ -137,13 +145,17 @@ function connect(url: string, node: Party): Promise<DataSource> {
 
 /** One row names the owner of the database; the first start writes it. */
 async function claim(database: DataSource, node: Party, kekFingerprint: string): Promise<void> {
-  await database.query('insert into node_identity (node_index, kek_fingerprint) values ($1, $2) on conflict (singleton) do nothing', [
-    node,
-    kekFingerprint,
-  ]);
-  const [owner] = await database.query<{ node_index: number; kek_fingerprint: string }[]>('select node_index, kek_fingerprint from node_identity');
+  await database.query(
+    'insert into node_identity (node_index, kek_fingerprint) values ($1, $2) on conflict (singleton) do nothing',
+    [node, kekFingerprint],
+  );
+  const [owner] = await database.query<{ node_index: number; kek_fingerprint: string }[]>(
+    'select node_index, kek_fingerprint from node_identity',
+  );
   if (owner?.node_index !== node) {
-    throw new ConfigError(`MPC_NODE_DATABASE_URL names the database of node ${owner?.node_index}, but this is node ${node} (MPC_NODE_INDEX)`);
+    throw new ConfigError(
+      `MPC_NODE_DATABASE_URL names the database of node ${owner?.node_index}, but this is node ${node} (MPC_NODE_INDEX)`,
+    );
   }
   if (owner.kek_fingerprint !== kekFingerprint) {
     throw new ConfigError('MPC_NODE_KEK is not the key that the shares in MPC_NODE_DATABASE_URL are encrypted under');

@@ -25,13 +25,25 @@ export interface Proposal {
 
 const randomnessHex = Joi.string().pattern(/^[0-9a-f]{64}$/);
 const proposalSchema = Joi.object({
-  protocol: Joi.string().valid(...protocols).required(),
-  kind: Joi.string().valid(...sessionKinds).required(),
-  participants: Joi.array().items(Joi.number().valid(...parties)).min(2).max(3).required(),
-  request: Joi.string().max(256 * 1024).required(),
+  protocol: Joi.string()
+    .valid(...protocols)
+    .required(),
+  kind: Joi.string()
+    .valid(...sessionKinds)
+    .required(),
+  participants: Joi.array()
+    .items(Joi.number().valid(...parties))
+    .min(2)
+    .max(3)
+    .required(),
+  request: Joi.string()
+    .max(256 * 1024)
+    .required(),
   randomness: randomnessHex.required(),
 }).required();
-const rosterSchema = Joi.object().pattern(/^[123]$/, randomnessHex).required();
+const rosterSchema = Joi.object()
+  .pattern(/^[123]$/, randomnessHex)
+  .required();
 
 export function encodeProposal({ terms: { protocol, kind, participants, request }, randomness }: Proposal): Buffer {
   return Buffer.from(JSON.stringify({ protocol, kind, participants, request, randomness: randomness.toString('hex') }));
@@ -41,7 +53,8 @@ export function encodeProposal({ terms: { protocol, kind, participants, request 
 export function decodeProposal(body: Buffer, initiator: Party, self: Party): Proposal {
   const value = read<Omit<SessionTerms, 'initiator'> & { randomness: string }>(proposalSchema, body);
   const { protocol, kind, participants, request, randomness } = value;
-  if (participants.some((party, at) => at > 0 && party <= (participants[at - 1] as Party))) throw malformed('participants are not in order');
+  if (participants.some((party, at) => at > 0 && party <= (participants[at - 1] as Party)))
+    throw malformed('participants are not in order');
   if (!participants.includes(self) || !participants.includes(initiator)) throw malformed('participants do not name both of us');
   if (participants.length !== (kind === 'keygen' ? 3 : 2)) throw malformed('wrong number of participants');
   return { terms: { protocol, kind, initiator, participants, request }, randomness: Buffer.from(randomness, 'hex') };

@@ -28,7 +28,10 @@ export class ClientOperations {
 
   /** By id or name. @throws GatewayError not_found. */
   async findClient(reference: string): Promise<ClientEntity> {
-    const client = await this.database.manager.findOneBy(ClientEntity, isUuid(reference) ? { clientId: reference } : { name: reference });
+    const client = await this.database.manager.findOneBy(
+      ClientEntity,
+      isUuid(reference) ? { clientId: reference } : { name: reference },
+    );
     if (!client) throw notFound(`client ${reference}`);
     return client;
   }
@@ -43,7 +46,11 @@ export class ClientOperations {
   async createUser(clientReference: string, name: string): Promise<UserEntity> {
     const { clientId } = await this.findClient(clientReference);
     const userId = newId();
-    await this.insertNamed(UserEntity, { userId, clientId, name, status: 'ACTIVE' }, `This client has a user named ${name} already`);
+    await this.insertNamed(
+      UserEntity,
+      { userId, clientId, name, status: 'ACTIVE' },
+      `This client has a user named ${name} already`,
+    );
     return this.database.manager.findOneByOrFail(UserEntity, { userId });
   }
 
@@ -62,11 +69,24 @@ export class ClientOperations {
   /** A key for a user, by id or by name within the client. */
   async createKey(clientReference: string, userReference: string): Promise<IssuedKey> {
     const { clientId } = await this.findClient(clientReference);
-    const user = await this.database.manager.findOneBy(UserEntity, { clientId, ...(isUuid(userReference) ? { userId: userReference } : { name: userReference }) });
+    const user = await this.database.manager.findOneBy(UserEntity, {
+      clientId,
+      ...(isUuid(userReference) ? { userId: userReference } : { name: userReference }),
+    });
     if (!user) throw notFound(`user ${userReference} of this client`);
-    const issued = { keyId: newId(), apiKey: `gk_${randomBytes(12).toString('base64url')}`, apiSecret: `gs_${randomBytes(32).toString('base64url')}` };
+    const issued = {
+      keyId: newId(),
+      apiKey: `gk_${randomBytes(12).toString('base64url')}`,
+      apiSecret: `gs_${randomBytes(32).toString('base64url')}`,
+    };
     const { keyId, apiKey, apiSecret } = issued;
-    await this.database.manager.insert(ApiKeyEntity, { keyId, clientId, userId: user.userId, apiKey, secretHash: hashSecret(apiSecret) });
+    await this.database.manager.insert(ApiKeyEntity, {
+      keyId,
+      clientId,
+      userId: user.userId,
+      apiKey,
+      secretHash: hashSecret(apiSecret),
+    });
     return issued;
   }
 

@@ -16,8 +16,11 @@ export async function registerSearchAttributes(temporal: Client): Promise<string
   };
   const added = await missing();
   if (added.length === 0) return [];
-  await operatorService.addSearchAttributes({ namespace, searchAttributes: Object.fromEntries(added.map((name) => [name, keyword])) });
-  for (const deadline = Date.now() + timeoutMs; (await missing()).length > 0; ) {
+  await operatorService.addSearchAttributes({
+    namespace,
+    searchAttributes: Object.fromEntries(added.map((name) => [name, keyword])),
+  });
+  for (const deadline = Date.now() + timeoutMs; (await missing()).length > 0;) {
     if (Date.now() > deadline) throw new Error('the search attributes were registered but cannot be used yet: try again');
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }

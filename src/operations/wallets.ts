@@ -16,7 +16,10 @@ export class WalletOperations {
   constructor(private readonly database: DataSource) {}
 
   list(clientId?: string): Promise<WalletEntity[]> {
-    return this.database.manager.find(WalletEntity, { where: clientId === undefined ? {} : { clientId }, order: { walletId: 'ASC' } });
+    return this.database.manager.find(WalletEntity, {
+      where: clientId === undefined ? {} : { clientId },
+      order: { walletId: 'ASC' },
+    });
   }
 
   /** Its transfers and new accounts are refused from now on; transfers under way go on. */
@@ -31,8 +34,13 @@ export class WalletOperations {
   private async move(walletId: string, from: WalletEntity['status'], to: WalletEntity['status']): Promise<WalletEntity> {
     const wallet = await this.find(walletId);
     if (wallet.status === to) return wallet;
-    const { affected } = await this.database.manager.update(WalletEntity, { walletId, status: from }, { status: to, updatedAt: new Date() });
-    if (affected !== 1) throw new GatewayError('business_error', `The wallet is ${wallet.status}: only an ${from} one can become ${to}`);
+    const { affected } = await this.database.manager.update(
+      WalletEntity,
+      { walletId, status: from },
+      { status: to, updatedAt: new Date() },
+    );
+    if (affected !== 1)
+      throw new GatewayError('business_error', `The wallet is ${wallet.status}: only an ${from} one can become ${to}`);
     return this.find(walletId);
   }
 
@@ -45,7 +53,8 @@ export class WalletOperations {
   /** Amounts in display units; what is left out stays as it was, `none` lifts it. */
   async setLimit(walletId: string, symbol: string, limits: { maxSingle?: string; maxDaily?: string }): Promise<WalletLimit> {
     await this.find(walletId);
-    if (limits.maxSingle === undefined && limits.maxDaily === undefined) throw invalidParameter('limit', 'name --max-single, --max-daily or both');
+    if (limits.maxSingle === undefined && limits.maxDaily === undefined)
+      throw invalidParameter('limit', 'name --max-single, --max-daily or both');
     const [single, daily] = [limitOf('--max-single', limits.maxSingle), limitOf('--max-daily', limits.maxDaily)];
     await this.database.query(
       `insert into wallet_limits as l (wallet_id, symbol, max_single, max_daily) values ($1, $2, $3, $4)

@@ -1,4 +1,4 @@
-import { DataSource, type EntityManager, QueryFailedError } from 'typeorm';
+import { DataSource, type EntityManager, QueryFailedError, type QueryRunner } from 'typeorm';
 import { GatewayError } from './errors';
 import { migrations } from './migrations';
 
@@ -9,13 +9,20 @@ export interface DatabaseOptions {
   applicationName: string;
   /** Entity classes: src/entities.ts, passed in since platform knows no resource. */
   entities: (new () => object)[];
+  /** Statements are cut off after this long. */
+  statementTimeoutMs?: number;
 }
 
+/** How much longer than the server's own limit an answer is waited for: a server that hangs says nothing itself. */
+const answerMarginMs = 2_000;
+
 /**
- * The gateway's Postgres. Statements are cut off after 15 s and a connection is waited for 5 s at most, so that a slow
- * database becomes a clear error and not a pile of waiting requests.
+ * The gateway's Postgres. Statements are cut off, answers and connections waited for with a limit, so that a slow or
+ * hanging database becomes a clear error and not a pile of waiting requests. Commits are durable whatever the server's
+ * default is: a lock that was answered must not vanish with a crash.
  */
-export function createDatabase({ url, poolSize, applicationName, entities }: DatabaseOptions): DataSource {
+export function createDatabase(options: DatabaseOptions): DataSource {
+  const { url, poolSize, applicationName, entities, statementTimeoutMs = 15_000 } = options;
   return new DataSource({
     type: 'postgres',
     url,
@@ -28,7 +35,9 @@ export function createDatabase({ url, poolSize, applicationName, entities }: Dat
     extra: {
       connectionTimeoutMillis: 5_000,
       idleTimeoutMillis: 30_000,
-      statement_timeout: 15_000,
+      statement_timeout: statementTimeoutMs,
+      query_timeout: statementTimeoutMs + answerMarginMs,
+      options: '-c synchronous_commit=on',
       idle_in_transaction_session_timeout: 30_000,
       keepAlive: true,
     },
@@ -46,7 +55,9 @@ export function isDatabaseDown(error: unknown): boolean {
   const { code, message } = (cause ?? {}) as { code?: string; message?: string };
   // 57014: cut off by statement_timeout; the same statement may well get through later
   if (code && (connectionStates.test(code) || code === '57014' || /^E(CONN|PIPE|HOST|TIMEDOUT|AI_AGAIN)/.test(code))) return true;
-  return /connection terminated|timeout exceeded when trying to connect|terminating connection|the database system is|Driver not Connected|not queryable/i.test(message ?? '');
+  return /connection terminated|timeout exceeded when trying to connect|query read timeout|terminating connection|the database system is|Driver not Connected|not queryable/i.test(
+    message ?? '',
+  );
 }
 
 /**
@@ -57,15 +68,37 @@ export function isDatabaseDown(error: unknown): boolean {
 export async function inTransaction<T>(database: DataSource, work: (manager: EntityManager) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await database.transaction(work);
+      return await once(database, work);
     } catch (error) {
       const state = error instanceof QueryFailedError ? (error.driverError as { code?: string }).code : undefined;
       if (state && transientStates.has(state) && attempt < 5) {
         await new Promise((resolve) => setTimeout(resolve, attempt * 10 * Math.random() + 5));
         continue;
       }
-      if (isDatabaseDown(error)) throw new GatewayError('unavailable', 'The database is unreachable', { cause: error, retryAfterSeconds: 5 });
+      if (isDatabaseDown(error))
+        throw new GatewayError('unavailable', 'The database is unreachable', { cause: error, retryAfterSeconds: 5 });
       throw error;
     }
   }
+}
+
+async function once<T>(database: DataSource, work: (manager: EntityManager) => Promise<T>): Promise<T> {
+  const runner = database.createQueryRunner();
+  try {
+    await runner.startTransaction();
+    const result = await work(runner.manager);
+    await runner.commitTransaction();
+    return result;
+  } catch (error) {
+    if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => discardConnection(runner));
+    throw error;
+  } finally {
+    await runner.release();
+  }
+}
+
+/** A connection that could not roll back must not go back to the pool: its next user would commit what is left open on it. */
+async function discardConnection(runner: QueryRunner): Promise<void> {
+  const client = (await runner.connect()) as { connection: { stream: { destroy(): void } } };
+  client.connection.stream.destroy();
 }

@@ -28,11 +28,16 @@ export interface HealthListener {
 const checkTimeoutMs = 4_000;
 
 /** Serves GET /health/live, /health/ready (200 or 503 with the checks) and /metrics. @throws when the port is taken. */
-export async function startHealthListener({ host, port, ready, live = () => true }: HealthListenerOptions): Promise<HealthListener> {
+export async function startHealthListener({
+  host,
+  port,
+  ready,
+  live = () => true,
+}: HealthListenerOptions): Promise<HealthListener> {
   if (!defaults) collectDefaultMetrics({ register: metrics });
   defaults = true;
-  const answers: Record<string, (response: ServerResponse) => Promise<void>> = {
-    '/health/live': async (response) => {
+  const answers: Record<string, (response: ServerResponse) => Promise<void> | void> = {
+    '/health/live': (response) => {
       const alive = live();
       json(response, alive ? 200 : 503, { status: alive ? 'live' : 'dead' });
     },
@@ -49,7 +54,7 @@ export async function startHealthListener({ host, port, ready, live = () => true
   const listener: RequestListener = (request, response) => {
     const answer = request.method === 'GET' ? answers[request.url?.split('?')[0] ?? ''] : undefined;
     if (!answer) return json(response, 404, { status: 'not_found' });
-    answer(response).catch(() => json(response, 503, { status: 'not_ready' }));
+    Promise.resolve(answer(response)).catch(() => json(response, 503, { status: 'not_ready' }));
   };
   const server = createServer({ requestTimeout: 5_000, headersTimeout: 5_000, maxHeaderSize: 8 * 1024 }, listener);
   server.maxConnections = 64;

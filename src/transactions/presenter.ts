@@ -19,13 +19,19 @@ export const presentTransaction = (tx: TransactionEntity): TransactionView => ({
   created_at: tx.createdAt.toISOString(),
 });
 
-export function presentTransactionDetails({ tx, timeline, headBlock }: TransactionDetails, live: LiveStatus | null): TransactionDetailView {
+export function presentTransactionDetails(
+  { tx, timeline, headBlock }: TransactionDetails,
+  live: LiveStatus | null,
+): TransactionDetailView {
   return {
     ...presentTransaction(tx),
     memo: tx.memo,
     asset_id: tx.assetId,
     account_id: tx.accountId,
-    fee: tx.fee !== null && tx.feeSymbol !== null && tx.feeDecimals !== null ? { amount: formatAmount(tx.fee, tx.feeDecimals), symbol: tx.feeSymbol } : null,
+    fee:
+      tx.fee !== null && tx.feeSymbol !== null && tx.feeDecimals !== null
+        ? { amount: formatAmount(tx.fee, tx.feeDecimals), symbol: tx.feeSymbol }
+        : null,
     confirmations: confirmationsOf(tx.blockNumber, headBlock),
     required_confirmations: tx.requiredConfirmations,
     block_number: tx.blockNumber === null ? null : Number(tx.blockNumber),

@@ -32,13 +32,20 @@ export class TransactionRepository {
     const tx = await this.find(clientId, txId);
     if (!tx) return null;
     const [timeline, [cursor]] = await Promise.all([
-      this.database.query<{ status: string; at: Date }[]>(`select status, at from transaction_events where tx_id = $1 order by seq`, [tx.txId]),
+      this.database.query<{ status: string; at: Date }[]>(
+        `select status, at from transaction_events where tx_id = $1 order by seq`,
+        [tx.txId],
+      ),
       this.database.query<{ head_block: string }[]>(`select head_block from chain_cursors where chain = $1`, [tx.chain]),
     ]);
     return { tx, timeline, headBlock: cursor ? BigInt(cursor.head_block) : null };
   }
 
-  async list(clientId: string, { walletId, accountId, chain }: TransactionFilter, { limit, offset }: Slice): Promise<[TransactionEntity[], number]> {
+  async list(
+    clientId: string,
+    { walletId, accountId, chain }: TransactionFilter,
+    { limit, offset }: Slice,
+  ): Promise<[TransactionEntity[], number]> {
     // an id that cannot exist finds nothing, like one that does not
     if ([walletId, accountId].some((id) => id !== undefined && !isUuid(id))) return [[], 0];
     return this.database.manager.findAndCount(TransactionEntity, {

@@ -23,10 +23,29 @@ export function transferRoutes({ transfers, authenticate, idempotent }: Transfer
       description:
         'Send an Idempotency-Key: with it a retry after any time-out, crash or day cannot pay twice. The network fee is paid by the source account in the native coin and locked beside the amount.',
       steps: [authenticate, body(createTransfer), idempotent],
-      answer: { status: 202, description: 'The amount is locked and the transfer is under way', schema: transferView, location: true },
-      fails: ['insufficient_balance', 'invalid_address', 'wallet_not_active', 'account_not_active', 'business_error', 'not_found', 'unavailable', 'outcome_unknown'],
+      answer: {
+        status: 202,
+        description: 'The amount is locked and the transfer is under way',
+        schema: transferView,
+        location: true,
+      },
+      fails: [
+        'insufficient_balance',
+        'invalid_address',
+        'wallet_not_active',
+        'account_not_active',
+        'business_error',
+        'not_found',
+        'unavailable',
+        'outcome_unknown',
+      ],
       handle: async (ctx) => {
-        const { accepted, replayed } = await transfers.submit(callerOf(ctx), creationOf(ctx), ctx.state.requestId, bodyOf(ctx, createTransfer));
+        const { accepted, replayed } = await transfers.submit(
+          callerOf(ctx),
+          creationOf(ctx),
+          ctx.state.requestId,
+          bodyOf(ctx, createTransfer),
+        );
         if (replayed) ctx.set('Idempotency-Replayed', 'true');
         locate(ctx, `/transactions/${accepted.txId}`);
         ctx.body = presentAccepted(accepted);

@@ -57,7 +57,7 @@ export class TransferService {
 
     const { workflows, transactions } = this.deps;
     const txId = creation.resourceId;
-    const accepted = await workflows.submit(requestOf(caller, creation, requestId, input));
+    const accepted = await workflows.submit(requestOf(caller, creation, requestId, input, checked));
     if (accepted) return { accepted, replayed: false };
     const stored = await transactions.find(caller.clientId, txId);
     if (!stored) throw await workflows.refusalOf(txId);
@@ -81,7 +81,10 @@ export class TransferService {
   }
 
   /** The same request's transfer from an earlier try, or one made with the same key before keys were forgotten. */
-  private async findEarlier({ clientId }: Caller, { resourceId, idempotencyKey, resumedSince }: Creation): Promise<TransactionEntity | null> {
+  private async findEarlier(
+    { clientId }: Caller,
+    { resourceId, idempotencyKey, resumedSince }: Creation,
+  ): Promise<TransactionEntity | null> {
     if (idempotencyKey === null) return null;
     const byId = resumedSince && (await this.deps.transactions.find(clientId, resourceId));
     return byId ?? this.deps.transactions.findByIdempotencyKey(clientId, idempotencyKey);
@@ -93,7 +96,8 @@ export class TransferService {
     const asset = account && token && (await assets.findByToken(clientId, account.accountId, chain.name, token.symbol));
     if (!account || !token || !asset?.isActive) throw notFound('asset');
     const wallet = await wallets.find(clientId, account.walletId);
-    if (wallet?.status !== 'ACTIVE' || wallet.keyStatus !== 'ACTIVE') throw new GatewayError('wallet_not_active', 'The wallet is not active');
+    if (wallet?.status !== 'ACTIVE' || wallet.keyStatus !== 'ACTIVE')
+      throw new GatewayError('wallet_not_active', 'The wallet is not active');
     if (account.status !== 'ACTIVE') throw new GatewayError('account_not_active', 'The account is not active');
     const atomic = parseAmount(amount, token.decimals);
     if (typeof atomic === 'bigint' && atomic > asset.available) {
@@ -107,13 +111,15 @@ function checkAmount(text: string, token: TokenDefinition | undefined): void {
   const maxDecimals = 78;
   const amount = parseAmount(text, token?.decimals ?? maxDecimals);
   if (amount === 'format') throw invalidParameter('amount', 'must be a decimal number such as 1.5');
-  if (amount === 'too_precise') throw invalidParameter('amount', `must have at most ${token?.decimals ?? maxDecimals} decimal places`);
+  if (amount === 'too_precise')
+    throw invalidParameter('amount', `must have at most ${token?.decimals ?? maxDecimals} decimal places`);
   if (amount === 'too_long' && token) throw invalidParameter('amount', 'is too large');
   if (amount === 0n) throw invalidParameter('amount', 'must be greater than 0');
 }
 
 /** One's own address is found in any letter case where case only carries a checksum. */
-const inAnyCase = (adapter: FamilyAdapter, text: string): ParsedAddress | null => adapter.parseAddress(text) ?? adapter.parseAddress(text.toLowerCase());
+const inAnyCase = (adapter: FamilyAdapter, text: string): ParsedAddress | null =>
+  adapter.parseAddress(text) ?? adapter.parseAddress(text.toLowerCase());
 
 function invalidAddress(field: string, chain: ChainDefinition): GatewayError {
   const message = `is not a valid address on ${chain.name}`;
@@ -132,14 +138,20 @@ function answerEarlier(earlier: TransactionEntity, input: CreateTransfer, { chai
   return { accepted: { txId: earlier.txId, status: earlier.status }, replayed: true };
 }
 
-const requestOf = ({ clientId, userId }: Caller, creation: Creation, requestId: string, input: CreateTransfer): TransferRequest => ({
+const requestOf = (
+  { clientId, userId }: Caller,
+  creation: Creation,
+  requestId: string,
+  input: CreateTransfer,
+  { from, to }: Checked,
+): TransferRequest => ({
   txId: creation.resourceId,
   clientId,
   userId,
   requestId,
   idempotencyKey: creation.idempotencyKey,
-  fromAddress: input.from_address,
-  toAddress: input.to_address,
+  fromAddress: from.address,
+  toAddress: to.address,
   chain: input.chain,
   tokenSymbol: input.token_symbol,
   amount: input.amount,

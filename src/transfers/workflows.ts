@@ -1,4 +1,9 @@
-import { type Client, WithStartWorkflowOperation, WorkflowExecutionAlreadyStartedError, WorkflowUpdateFailedError } from '@temporalio/client';
+import {
+  type Client,
+  WithStartWorkflowOperation,
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowUpdateFailedError,
+} from '@temporalio/client';
 import { ApplicationFailure, WorkflowNotFoundError } from '@temporalio/common';
 import { mainTaskQueue, type TransferAccepted, type TransferRequest } from '../../activities/types';
 import {
@@ -16,7 +21,7 @@ import { isFailureCode } from '../platform/codes';
 import { type FieldError, GatewayError } from '../platform/errors';
 
 /** How long a request waits for the answer of a workflow before it says outcome_unknown. */
-const updateTimeoutMs = 10_000;
+const updateTimeoutMs = 20_000;
 const queryTimeoutMs = 500;
 const resultTimeoutMs = 3_000;
 
@@ -60,14 +65,19 @@ export function transferWorkflowsOn(temporal: Client): TransferWorkflows {
     cancel: async (txId) => {
       await assertTemporalAnswers(temporal);
       try {
-        await withinMs(temporal, updateTimeoutMs, () => temporal.workflow.getHandle(transferWorkflowId(txId)).executeUpdate(cancelUpdate));
+        await withinMs(temporal, updateTimeoutMs, () =>
+          temporal.workflow.getHandle(transferWorkflowId(txId)).executeUpdate(cancelUpdate),
+        );
       } catch (error) {
-        if (error instanceof WorkflowNotFoundError) throw new GatewayError('not_cancellable', 'The transfer has ended', { cause: error });
+        if (error instanceof WorkflowNotFoundError)
+          throw new GatewayError('not_cancellable', 'The transfer has ended', { cause: error });
         throw outcomeOf(error, txId);
       }
     },
     live: (txId) =>
-      withinMs(temporal, queryTimeoutMs, () => temporal.workflow.getHandle(transferWorkflowId(txId)).query(statusQuery)).catch(() => null),
+      withinMs(temporal, queryTimeoutMs, () => temporal.workflow.getHandle(transferWorkflowId(txId)).query(statusQuery)).catch(
+        () => null,
+      ),
   };
 }
 
@@ -100,11 +110,15 @@ function outcomeOf(error: unknown, txId: string): GatewayError {
     const { type, message, details } = error.cause;
     if (isFailureCode(type)) return new GatewayError(type, message, { cause: error, ...fieldsOf(details) });
   }
-  return new GatewayError('outcome_unknown', 'The transfer may have been begun: ask for it by tx_id, or repeat the request with the same Idempotency-Key', {
-    cause: error,
-    retryAfterSeconds: 2,
-    extra: { tx_id: txId },
-  });
+  return new GatewayError(
+    'outcome_unknown',
+    'The transfer may have been begun: ask for it by tx_id, or repeat the request with the same Idempotency-Key',
+    {
+      cause: error,
+      retryAfterSeconds: 2,
+      extra: { tx_id: txId },
+    },
+  );
 }
 
 function fieldsOf(details: unknown[] | null | undefined): { fields?: FieldError[] } {

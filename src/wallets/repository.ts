@@ -13,11 +13,18 @@ export class WalletRepository {
 
   /** Locked until the end of the transaction: indexes of its accounts are handed out under this lock. */
   findLocked(manager: EntityManager, clientId: string, walletId: string): Promise<WalletEntity | null> {
-    return isUuid(walletId) ? manager.findOne(WalletEntity, { where: { clientId, walletId }, lock: { mode: 'for_no_key_update' } }) : Promise.resolve(null);
+    return isUuid(walletId)
+      ? manager.findOne(WalletEntity, { where: { clientId, walletId }, lock: { mode: 'for_no_key_update' } })
+      : Promise.resolve(null);
   }
 
   list(clientId: string, { limit, offset }: Slice): Promise<[WalletEntity[], number]> {
-    return this.database.manager.findAndCount(WalletEntity, { where: { clientId }, order: { walletId: 'DESC' }, take: limit, skip: offset });
+    return this.database.manager.findAndCount(WalletEntity, {
+      where: { clientId },
+      order: { walletId: 'DESC' },
+      take: limit,
+      skip: offset,
+    });
   }
 
   /** Does nothing when the id exists: an earlier try of the same request made it. */

@@ -26,7 +26,9 @@ export class WalletService {
   async create(clientId: string, { resourceId: walletId }: Creation, input: CreateWallet): Promise<WalletEntity> {
     await this.keys.assertAvailable();
     await this.wallets.insert({ walletId, clientId, walletName: input.wallet_name, description: input.description ?? null });
-    await this.keys.start({ walletId, clientId }).catch((err: unknown) => this.log.warn({ err, wallet_id: walletId }, 'key generation not started, will be repaired'));
+    await this.keys
+      .start({ walletId, clientId })
+      .catch((err: unknown) => this.log.warn({ err, wallet_id: walletId }, 'key generation not started, will be repaired'));
     return this.get(clientId, walletId);
   }
 

@@ -27,7 +27,8 @@ export async function startTestAnvil({ chainId = 1, l1DataFee = false, blockTime
   reaper.watch(pid, 'SIGTERM');
   const rpc = `http://127.0.0.1:${port}`;
   const chain = devChain(rpc);
-  if (!(await until(async () => (await chain.getChainId()) === chainId, 15_000, 50))) throw new Error(`Anvil did not start:\n${logTail(logFile)}`);
+  if (!(await until(async () => (await chain.getChainId()) === chainId, 15_000, 50)))
+    throw new Error(`Anvil did not start:\n${logTail(logFile)}`);
   await prepareChain(chain, { l1DataFee });
   const stop = async () => {
     await endProcess(pid, identity, 'SIGTERM', 5_000);

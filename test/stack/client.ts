@@ -41,7 +41,10 @@ export function fund(chain: string, symbol: string, address: string, amount: str
 }
 
 /** Polls until the function returns something other than undefined, null or false. Errors count as "not yet" and end up in the message. */
-export async function waitFor<T>(fn: () => Promise<T> | T, { timeoutMs = 30_000, intervalMs = 200 } = {}): Promise<NonNullable<Exclude<T, false>>> {
+export async function waitFor<T>(
+  fn: () => Promise<T> | T,
+  { timeoutMs = 30_000, intervalMs = 200 } = {},
+): Promise<NonNullable<Exclude<T, false>>> {
   const deadline = Date.now() + timeoutMs;
   let last: unknown;
   for (;;) {
@@ -52,9 +55,28 @@ export async function waitFor<T>(fn: () => Promise<T> | T, { timeoutMs = 30_000,
     } catch (error) {
       last = error;
     }
-    if (Date.now() >= deadline) throw new Error(`waited ${timeoutMs} ms in vain; last: ${last instanceof Error ? last.message : JSON.stringify(last)}`);
+    if (Date.now() >= deadline)
+      throw new Error(`waited ${timeoutMs} ms in vain; last: ${last instanceof Error ? last.message : JSON.stringify(last)}`);
     await new Promise((resolve) => setTimeout(resolve, intervalMs));
   }
+}
+
+/**
+ * Kills one process of a part (`api`, `worker`, `mpc`, `temporal`, `postgres`, `chain:ethereum`) with SIGKILL and waits until
+ * the supervisor has started it again. What it serves may take a moment longer.
+ */
+export async function killProcess(part: string, index = 0): Promise<void> {
+  const pid = stack().processes[part]?.[index];
+  if (pid === undefined) throw new Error(`the stack has no process ${index} of ${part}`);
+  const count = stack().processes[part]?.length;
+  process.kill(pid, 'SIGKILL');
+  await waitFor(
+    () => {
+      const pids = stack().processes[part] ?? [];
+      return pids.length === count && !pids.includes(pid);
+    },
+    { timeoutMs: 15_000, intervalMs: 20 },
+  );
 }
 
 export async function createActiveWallet(clientName: 'demo' | 'other' = 'demo'): Promise<WalletView> {
@@ -74,8 +96,14 @@ async function activeWallet(client: ApiClient, walletId: string): Promise<Wallet
   );
 }
 
-export async function createAccount(walletId: string, chain: string, clientName: 'demo' | 'other' = 'demo'): Promise<AccountView> {
-  const { status, body } = await api(clientName).request<AccountView>('POST', '/accounts', { body: { wallet_id: walletId, chain } });
+export async function createAccount(
+  walletId: string,
+  chain: string,
+  clientName: 'demo' | 'other' = 'demo',
+): Promise<AccountView> {
+  const { status, body } = await api(clientName).request<AccountView>('POST', '/accounts', {
+    body: { wallet_id: walletId, chain },
+  });
   if (status !== 201) throw new Error(`POST /accounts answered ${status}: ${JSON.stringify(body)}`);
   return body;
 }
@@ -89,7 +117,8 @@ export async function sharedWallet(): Promise<WalletView> {
   const lock = `${remembered}.lock`;
   return waitFor(
     async () => {
-      if (existsSync(remembered)) return activeWallet(api(), (JSON.parse(readFileSync(remembered, 'utf8')) as { wallet_id: string }).wallet_id);
+      if (existsSync(remembered))
+        return activeWallet(api(), (JSON.parse(readFileSync(remembered, 'utf8')) as { wallet_id: string }).wallet_id);
       if (!takeLock(lock)) return null;
       try {
         const wallet = await createActiveWallet();

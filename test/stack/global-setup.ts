@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { projectRoot } from '../../src/main/dev/paths';
 import { bootStack, type RunningStack } from '../../src/main/dev/stack';
+import { sweepOldRuns } from './sweep';
 
 export interface TestStack {
   running: RunningStack;
@@ -19,11 +20,16 @@ const overrides = /^(DATABASE_URL|TEMPORAL_(ADDRESS|NAMESPACE)|CHAINS$|CHAIN_\w+
 export default async function startStack(): Promise<void> {
   const given = process.env.GATEWAY_TEST_STACK;
   if (given && existsSync(given)) return;
-  execFileSync(process.execPath, [path.join(projectRoot, 'scripts', 'build.mjs')], { cwd: projectRoot, stdio: 'inherit', timeout: 180_000 });
-  const dataDir = path.join(projectRoot, '.dev', `test-${process.pid}`);
-  mkdirSync(dataDir, { recursive: true });
+  execFileSync(process.execPath, [path.join(projectRoot, 'scripts', 'build.mjs')], {
+    cwd: projectRoot,
+    stdio: 'inherit',
+    timeout: 180_000,
+  });
+  const parent = path.join(projectRoot, '.dev');
+  await sweepOldRuns(parent);
+  const dataDir = path.join(parent, `test-${process.pid}`);
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !overrides.test(name)));
-  const running = await bootStack({ dataDir, env, quiet: true, throwaway: true });
+  const running = await bootStack({ dataDir, env, quiet: true, throwaway: true, reset: true });
   process.env.GATEWAY_TEST_STACK = running.stackFile;
   (globalThis as { testStack?: TestStack }).testStack = { running, dataDir };
 }

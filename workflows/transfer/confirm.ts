@@ -54,6 +54,7 @@ async function whereabouts(run: TransferRun, wait: Fallback): Promise<ChainObser
 async function settle(run: TransferRun): Promise<void> {
   run.live.at('settling', '', run.attempt);
   const { status, code, reason } = await ledger.settleTransfer({ txId: run.txId });
+  if (status === 'WAITING') return;
   if (status === 'NEEDS_ATTENTION') {
     run.live.status(status, code);
     run.live.at('needs attention', `${code ?? ''}: ${reason ?? ''}. Mend the cause, then send the update \`retry\`.`, run.attempt);

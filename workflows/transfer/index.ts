@@ -12,7 +12,7 @@ export async function transfer(input: TransferWorkflowInput): Promise<TransferWo
   const run = new TransferRun(input);
   await run.locked();
   try {
-    if (!run.submitted) {
+    if (!run.ended && !run.submitted) {
       await screen(run);
       await signAndBroadcast(run, 'first');
     }

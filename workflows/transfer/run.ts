@@ -97,7 +97,9 @@ export class TransferRun {
     setHandler(submitUpdate, async (request) => {
       try {
         const lock = await ledger.lockTransfer(request);
-        this.lock ??= lock;
+        if (lock.txId === this.txId) this.lock ??= lock;
+        // the idempotency key has paid before, under another tx_id: that is the answer, and this run has nothing to do
+        else this.end({ status: 'REPLAYED', code: null, reason: `The idempotency key belongs to ${lock.txId}` });
         return { txId: lock.txId, status: lock.status };
       } catch (error) {
         const failure = refusal(error);

@@ -5,8 +5,19 @@ import { print, printRow, printRows } from './output';
 import type { Session } from './session';
 import type { Run } from './index';
 
-const clientRow = ({ clientId, name, status, createdAt }: ClientEntity) => ({ client_id: clientId, name, status, created_at: createdAt });
-const userRow = ({ userId, clientId, name, status, createdAt }: UserEntity) => ({ user_id: userId, client_id: clientId, name, status, created_at: createdAt });
+const clientRow = ({ clientId, name, status, createdAt }: ClientEntity) => ({
+  client_id: clientId,
+  name,
+  status,
+  created_at: createdAt,
+});
+const userRow = ({ userId, clientId, name, status, createdAt }: UserEntity) => ({
+  user_id: userId,
+  client_id: clientId,
+  name,
+  status,
+  created_at: createdAt,
+});
 const keyRow = ({ keyId, clientId, userId, apiKey, createdAt, revokedAt }: ApiKeyEntity) => ({
   key_id: keyId,
   client_id: clientId,
@@ -23,32 +34,56 @@ export function addClientCommands(program: Command, run: Run): void {
   client
     .command('create <name>')
     .description('create a client')
-    .action(run(async (session, name: string) => printRow(clientRow(await operations(session).createClient(name)), session.json)));
+    .action(
+      run(async (session, name: string) => printRow(clientRow(await operations(session).createClient(name)), session.json)),
+    );
   client
     .command('list')
     .description('list all clients')
     .action(run(async (session) => printRows((await operations(session).listClients()).map(clientRow), session.json)));
-  for (const [verb, status] of [['disable', 'DISABLED'], ['enable', 'ACTIVE']] as const) {
+  for (const [verb, status] of [
+    ['disable', 'DISABLED'],
+    ['enable', 'ACTIVE'],
+  ] as const) {
     client
       .command(`${verb} <client>`)
       .description(`${verb} a client, by id or name (within 5 s)`)
-      .action(run(async (session, reference: string) => printRow(clientRow(await operations(session).setClientStatus(reference, status)), session.json)));
+      .action(
+        run(async (session, reference: string) =>
+          printRow(clientRow(await operations(session).setClientStatus(reference, status)), session.json),
+        ),
+      );
   }
 
   const user = program.command('user').description('users of a client');
   user
     .command('create <client> <name>')
     .description('create a user of a client (by id or name)')
-    .action(run(async (session, reference: string, name: string) => printRow(userRow(await operations(session).createUser(reference, name)), session.json)));
+    .action(
+      run(async (session, reference: string, name: string) =>
+        printRow(userRow(await operations(session).createUser(reference, name)), session.json),
+      ),
+    );
   user
     .command('list [client]')
     .description('list users, of one client or of all')
-    .action(run(async (session, reference?: string) => printRows((await operations(session).listUsers(reference)).map(userRow), session.json)));
-  for (const [verb, status] of [['disable', 'DISABLED'], ['enable', 'ACTIVE']] as const) {
+    .action(
+      run(async (session, reference?: string) =>
+        printRows((await operations(session).listUsers(reference)).map(userRow), session.json),
+      ),
+    );
+  for (const [verb, status] of [
+    ['disable', 'DISABLED'],
+    ['enable', 'ACTIVE'],
+  ] as const) {
     user
       .command(`${verb} <user-id>`)
       .description(`${verb} a user (within 5 s)`)
-      .action(run(async (session, userId: string) => printRow(userRow(await operations(session).setUserStatus(userId, status)), session.json)));
+      .action(
+        run(async (session, userId: string) =>
+          printRow(userRow(await operations(session).setUserStatus(userId, status)), session.json),
+        ),
+      );
   }
 
   const key = program.command('api-key').description('API keys of users');
@@ -65,9 +100,15 @@ export function addClientCommands(program: Command, run: Run): void {
   key
     .command('list [client]')
     .description('list API keys, of one client or of all')
-    .action(run(async (session, reference?: string) => printRows((await operations(session).listKeys(reference)).map(keyRow), session.json)));
+    .action(
+      run(async (session, reference?: string) =>
+        printRows((await operations(session).listKeys(reference)).map(keyRow), session.json),
+      ),
+    );
   key
     .command('revoke <api-key>')
     .description('revoke an API key, by key id or key, for good (within 5 s)')
-    .action(run(async (session, reference: string) => printRow(keyRow(await operations(session).revokeKey(reference)), session.json)));
+    .action(
+      run(async (session, reference: string) => printRow(keyRow(await operations(session).revokeKey(reference)), session.json)),
+    );
 }

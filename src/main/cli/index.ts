@@ -12,10 +12,15 @@ import { addWalletCommands } from './wallets';
 const exitCodes = { failed: 1, usage: 2, unavailable: 69, config: 78 } as const;
 
 /** Turns a command's work into its action: `(session, ...arguments, options)`. */
-export type Run = <A extends unknown[]>(work: (session: Session, ...args: A) => Promise<void>) => (...args: [...A, ...unknown[]]) => Promise<void>;
+export type Run = <A extends unknown[]>(
+  work: (session: Session, ...args: A) => Promise<void>,
+) => (...args: [...A, ...unknown[]]) => Promise<void>;
 
 function createProgram(): Command {
-  const program = new Command('gateway').description('Operates the custodial wallet gateway').option('--json', 'print JSON').exitOverride();
+  const program = new Command('gateway')
+    .description('Operates the custodial wallet gateway')
+    .option('--json', 'print JSON')
+    .exitOverride();
   // commander hands over the arguments, then the options and the command, of which a command takes what it names
   const run: Run =
     <A extends unknown[]>(work: (session: Session, ...args: A) => Promise<void>) =>
@@ -24,7 +29,8 @@ function createProgram(): Command {
   addClientCommands(program, run);
   addWalletCommands(program, run);
   addOperatorCommands(program, run);
-  for (const command of everyCommand(program)) command.option('--json', 'print JSON').on('option:json', () => program.setOptionValue('json', true));
+  for (const command of everyCommand(program))
+    command.option('--json', 'print JSON').on('option:json', () => program.setOptionValue('json', true));
   return program;
 }
 
@@ -36,7 +42,8 @@ function everyCommand(command: Command): Command[] {
 function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.usage;
   if (error instanceof ConfigError) return exitCodes.config;
-  if (isDatabaseDown(error) || isTemporalDown(error) || (error as { code?: string }).code === 'unavailable') return exitCodes.unavailable;
+  if (isDatabaseDown(error) || isTemporalDown(error) || (error as { code?: string }).code === 'unavailable')
+    return exitCodes.unavailable;
   return exitCodes.failed;
 }
 

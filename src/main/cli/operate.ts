@@ -9,7 +9,17 @@ import type { Run } from './index';
 import { print, printRow, printRows } from './output';
 import { Finding, type Session } from './session';
 
-const statuses: TransactionStatus[] = ['PENDING', 'AWAITING_APPROVAL', 'SIGNING', 'SUBMITTED', 'NEEDS_ATTENTION', 'CONFIRMED', 'REJECTED', 'FAILED', 'CANCELLED'];
+const statuses: TransactionStatus[] = [
+  'PENDING',
+  'AWAITING_APPROVAL',
+  'SIGNING',
+  'SUBMITTED',
+  'NEEDS_ATTENTION',
+  'CONFIRMED',
+  'REJECTED',
+  'FAILED',
+  'CANCELLED',
+];
 
 const transferRow = (tx: TransactionEntity) => ({
   tx_id: tx.txId,
@@ -39,7 +49,11 @@ export function addOperatorCommands(program: Command, run: Run): void {
     .action(
       run(async ({ database, json }) => {
         const applied = await database.runMigrations({ transaction: 'each' });
-        if (json) printRows(applied.map(({ name }) => ({ name })), true);
+        if (json)
+          printRows(
+            applied.map(({ name }) => ({ name })),
+            true,
+          );
         else print(applied.length === 0 ? 'the schema is up to date' : `applied: ${applied.map(({ name }) => name).join(', ')}`);
       }),
     );
@@ -51,7 +65,11 @@ export function addOperatorCommands(program: Command, run: Run): void {
     .action(
       run(async ({ temporal, json }) => {
         const added = await registerSearchAttributes(temporal);
-        if (json) printRows(added.map((name) => ({ name })), true);
+        if (json)
+          printRows(
+            added.map((name) => ({ name })),
+            true,
+          );
         else print(added.length === 0 ? 'all search attributes are registered' : `registered: ${added.join(', ')}`);
       }),
     );
@@ -60,7 +78,10 @@ export function addOperatorCommands(program: Command, run: Run): void {
 async function verify({ database, json }: Session): Promise<void> {
   const differences = await verifyLedger(database.manager);
   if (differences.length === 0) return json ? printRows([], true) : print('the ledger balances');
-  printRows(differences.map(({ check, subject, expected, actual }) => ({ check, subject, expected, actual })), json);
+  printRows(
+    differences.map(({ check, subject, expected, actual }) => ({ check, subject, expected, actual })),
+    json,
+  );
   throw new Finding(`${differences.length} differences`);
 }
 
@@ -85,7 +106,13 @@ function addTransferCommands(transfers: Command, run: Run): void {
     .action(
       run(async (session, txId: string) => {
         const { tx, timeline, attempts } = await transfersOf(session).show(txId);
-        const row = { ...transferRow(tx), from: tx.fromAddress, to: tx.toAddress, request_id: tx.requestId, failure: tx.failureMessage };
+        const row = {
+          ...transferRow(tx),
+          from: tx.fromAddress,
+          to: tx.toAddress,
+          request_id: tx.requestId,
+          failure: tx.failureMessage,
+        };
         if (session.json) return print(JSON.stringify({ ...row, timeline, attempts }, null, 2));
         printRow(row, false);
         print('\nTimeline');
@@ -97,7 +124,11 @@ function addTransferCommands(transfers: Command, run: Run): void {
   transfers
     .command('retry <tx-id>')
     .description('let a transfer that NEEDS_ATTENTION go on')
-    .action(run(async (session, txId: string) => printRow({ tx_id: txId, status: await transfersOf(session).retry(txId) }, session.json)));
+    .action(
+      run(async (session, txId: string) =>
+        printRow({ tx_id: txId, status: await transfersOf(session).retry(txId) }, session.json),
+      ),
+    );
 }
 
 function toLimit(text: string): number {

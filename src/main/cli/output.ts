@@ -1,7 +1,8 @@
 type Cell = string | number | boolean | Date | null | undefined;
 export type Row = Record<string, Cell>;
 
-const shown = (cell: Cell): string => (cell instanceof Date ? cell.toISOString() : cell === null || cell === undefined ? '-' : printable(String(cell)));
+const shown = (cell: Cell): string =>
+  cell instanceof Date ? cell.toISOString() : cell === null || cell === undefined ? '-' : printable(String(cell));
 
 /** Names come from clients: nothing in them may steer the terminal. */
 const printable = (text: string): string => text.replace(/[\p{Cc}\p{Cf}]/gu, ' ');
@@ -13,7 +14,11 @@ export function printRows(rows: Row[], json: boolean): void {
   if (!first) return print('(none)');
   const names = Object.keys(first);
   const widths = names.map((name) => Math.max(name.length, ...rows.map((row) => shown(row[name]).length)));
-  const line = (cells: string[]) => cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ').trimEnd();
+  const line = (cells: string[]) =>
+    cells
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd();
   print([line(names), ...rows.map((row) => line(names.map((name) => shown(row[name]))))].join('\n'));
 }
 
@@ -21,7 +26,11 @@ export function printRows(rows: Row[], json: boolean): void {
 export function printRow(row: Row, json: boolean): void {
   if (json) return print(JSON.stringify(row, null, 2));
   const width = Math.max(...Object.keys(row).map((name) => name.length));
-  print(Object.entries(row).map(([name, cell]) => `${name.padEnd(width)}  ${shown(cell)}`).join('\n'));
+  print(
+    Object.entries(row)
+      .map(([name, cell]) => `${name.padEnd(width)}  ${shown(cell)}`)
+      .join('\n'),
+  );
 }
 
 export function print(text: string): void {

@@ -16,7 +16,13 @@ const walletRow = ({ walletId, clientId, walletName, status, keyStatus, createdA
   created_at: createdAt,
 });
 const limitRow = ({ symbol, maxSingle, maxDaily }: WalletLimit) => ({ symbol, max_single: maxSingle, max_daily: maxDaily });
-const accountRow = ({ accountId, walletId, chain, address, status }: AccountEntity) => ({ account_id: accountId, wallet_id: walletId, chain, address, status });
+const accountRow = ({ accountId, walletId, chain, address, status }: AccountEntity) => ({
+  account_id: accountId,
+  wallet_id: walletId,
+  chain,
+  address,
+  status,
+});
 const operations = ({ database }: Session) => new WalletOperations(database);
 
 /** wallet, account */
@@ -42,11 +48,18 @@ export function addWalletCommands(program: Command, run: Run): void {
   addLimitCommands(wallet.command('limit').description('largest amounts a wallet may transfer'), run);
 
   const account = program.command('account').description('accounts');
-  for (const [verb, status] of [['disable', 'INACTIVE'], ['enable', 'ACTIVE']] as const) {
+  for (const [verb, status] of [
+    ['disable', 'INACTIVE'],
+    ['enable', 'ACTIVE'],
+  ] as const) {
     account
       .command(`${verb} <account-id>`)
       .description(`${verb} an account`)
-      .action(run(async (session, id: string) => printRow(accountRow(await operations(session).setAccountStatus(id, status)), session.json)));
+      .action(
+        run(async (session, id: string) =>
+          printRow(accountRow(await operations(session).setAccountStatus(id, status)), session.json),
+        ),
+      );
   }
 }
 

@@ -15,8 +15,11 @@ const otherStartMs = 120_000;
 async function main(): Promise<void> {
   const dataDir = defaultDataDir();
   const told = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => told.abort(new Error(`stopped by ${signal}`)));
-  const aborted = new Promise<never>((_, reject) => told.signal.addEventListener('abort', () => reject(told.signal.reason as Error)));
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.on(signal, () => told.abort(new Error(`stopped by ${signal}`)));
+  const aborted = new Promise<never>((_, reject) =>
+    told.signal.addEventListener('abort', () => reject(told.signal.reason as Error)),
+  );
   aborted.catch(() => undefined);
 
   const { stack, stop } = await findOrBoot(dataDir, told.signal);

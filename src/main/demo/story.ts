@@ -45,8 +45,13 @@ export async function tellStory(stack: StackFile, { step, say }: Narrator): Prom
   if (!credentials) throw new Error('the stack has no client');
   const api = new ApiClient(stack.base_url, credentials);
   const call = async <T>(method: string, path: string, expected: number, body?: unknown): Promise<T> => {
-    const answer = await api.request<T>(method, path, body === undefined ? {} : { body, headers: { 'idempotency-key': randomBytes(12).toString('hex') } });
-    if (answer.status !== expected) throw new Error(`${method} ${path} answered ${answer.status} instead of ${expected}: ${JSON.stringify(answer.body)}`);
+    const answer = await api.request<T>(
+      method,
+      path,
+      body === undefined ? {} : { body, headers: { 'idempotency-key': randomBytes(12).toString('hex') } },
+    );
+    if (answer.status !== expected)
+      throw new Error(`${method} ${path} answered ${answer.status} instead of ${expected}: ${JSON.stringify(answer.body)}`);
     return answer.body;
   };
 
@@ -60,7 +65,10 @@ export async function tellStory(stack: StackFile, { step, say }: Narrator): Prom
   const startedAt = Date.now();
   await poll('the wallet to be ACTIVE', timeouts.walletMs, 500, async () => {
     const wallet = await call<Wallet>('GET', `/wallets/${wallet_id}`, 200);
-    return { done: wallet.status === 'ACTIVE' && wallet.key_status === 'ACTIVE', seen: `${wallet.status}, key ${wallet.key_status}` };
+    return {
+      done: wallet.status === 'ACTIVE' && wallet.key_status === 'ACTIVE',
+      seen: `${wallet.status}, key ${wallet.key_status}`,
+    };
   });
   say(`ACTIVE after ${((Date.now() - startedAt) / 1000).toFixed(1)} s`);
 
@@ -69,7 +77,8 @@ export async function tellStory(stack: StackFile, { step, say }: Narrator): Prom
   say(`${chain} address ${account.address}`);
 
   step('Assets: ETH and USDC');
-  for (const symbol of ['ETH', 'USDC']) await call<Asset>('POST', '/assets', 201, { account_id: account.account_id, symbol, chain });
+  for (const symbol of ['ETH', 'USDC'])
+    await call<Asset>('POST', '/assets', 201, { account_id: account.account_id, symbol, chain });
   const balances = async () => {
     const { data } = await call<{ data: Asset[] }>('GET', `/assets?account_id=${account.account_id}`, 200);
     const of = (symbol: string) => data.find((asset) => asset.symbol === symbol);
@@ -78,7 +87,10 @@ export async function tellStory(stack: StackFile, { step, say }: Narrator): Prom
   say(show(await balances()));
 
   step(`Deposits from the faucet of the local ${chain}`);
-  for (const [symbol, amount] of [['ETH', '1'], ['USDC', '100']] as const) {
+  for (const [symbol, amount] of [
+    ['ETH', '1'],
+    ['USDC', '100'],
+  ] as const) {
     say(`${amount} ${symbol}: ${await fund(stack, chain, symbol, account.address, amount)}`);
   }
   await poll('the deposits to be credited', timeouts.depositMs, 500, async () => {
@@ -94,7 +106,8 @@ export async function tellStory(stack: StackFile, { step, say }: Narrator): Prom
   const { tx_id, status } = await call<{ tx_id: string; status: string }>('POST', '/transfer', 202, transfer);
   say(`to ${to}`);
   say(`tx_id ${tx_id}: ${status}; the amount and the highest fee are locked: ${show(await balances())}`);
-  if (stack.temporal.ui) say(`its workflow: ${stack.temporal.ui}/namespaces/${stack.temporal.namespace}/workflows/${transferWorkflowId(tx_id)}`);
+  if (stack.temporal.ui)
+    say(`its workflow: ${stack.temporal.ui}/namespaces/${stack.temporal.namespace}/workflows/${transferWorkflowId(tx_id)}`);
 
   step('Live status');
   let told = '';
@@ -116,7 +129,8 @@ export async function tellStory(stack: StackFile, { step, say }: Narrator): Prom
   say(`fee  ${transaction?.fee ? `${transaction.fee.amount} ${transaction.fee.symbol}` : 'none'}`);
   say(`before ${show(before)}`);
   say(`after  ${show(after)}`);
-  if (after.usdc?.balance !== '75' || after.usdc.locked_balance !== '0') throw new Error(`75 USDC and nothing locked were expected, not ${show(after)}`);
+  if (after.usdc?.balance !== '75' || after.usdc.locked_balance !== '0')
+    throw new Error(`75 USDC and nothing locked were expected, not ${show(after)}`);
 }
 
 function describe({ status, live, confirmations, required_confirmations }: Transaction): string {
@@ -126,11 +140,18 @@ function describe({ status, live, confirmations, required_confirmations }: Trans
 
 function show({ eth, usdc }: { eth: Asset | undefined; usdc: Asset | undefined }): string {
   const one = (asset: Asset | undefined, symbol: string) =>
-    asset ? `${asset.balance} ${symbol}${asset.locked_balance === '0' ? '' : ` (+ ${asset.locked_balance} locked)`}` : `no ${symbol}`;
+    asset
+      ? `${asset.balance} ${symbol}${asset.locked_balance === '0' ? '' : ` (+ ${asset.locked_balance} locked)`}`
+      : `no ${symbol}`;
   return `${one(eth, 'ETH')}, ${one(usdc, 'USDC')}`;
 }
 
-async function poll(what: string, timeoutMs: number, intervalMs: number, look: () => Promise<{ done: boolean; seen: string }>): Promise<void> {
+async function poll(
+  what: string,
+  timeoutMs: number,
+  intervalMs: number,
+  look: () => Promise<{ done: boolean; seen: string }>,
+): Promise<void> {
   const deadline = Date.now() + timeoutMs;
   for (;;) {
     const { done, seen } = await look();

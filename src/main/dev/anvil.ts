@@ -18,7 +18,16 @@ export interface AnvilOptions {
  * A transaction that was only pending is lost as well, as on a real node.
  */
 export function anvilCommand({ chainId, port, blockTimeSeconds, stateFile }: AnvilOptions): Command {
-  const args = ['--host', '127.0.0.1', '--port', String(port), '--chain-id', String(chainId), '--block-time', String(blockTimeSeconds)];
+  const args = [
+    '--host',
+    '127.0.0.1',
+    '--port',
+    String(port),
+    '--chain-id',
+    String(chainId),
+    '--block-time',
+    String(blockTimeSeconds),
+  ];
   // one slot an epoch: `safe` is one block behind the head and `finalized` two, so both move
   args.push('--slots-in-an-epoch', '1', '--quiet');
   if (stateFile) {

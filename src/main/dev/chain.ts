@@ -35,7 +35,8 @@ export async function prepareChain(chain: DevChain, { l1DataFee }: { l1DataFee: 
   const artifacts = await contractArtifacts();
   if (l1DataFee) await chain.setCode({ address: gasPriceOracle, bytecode: artifacts.TestGasPriceOracle.deployedBytecode });
   for (const [nonce, { contract, address }] of deployments.entries()) {
-    if (getContractAddress({ from: deployer.address, nonce: BigInt(nonce) }) !== address) throw new Error(`${contract} would not be at ${address}`);
+    if (getContractAddress({ from: deployer.address, nonce: BigInt(nonce) }) !== address)
+      throw new Error(`${contract} would not be at ${address}`);
     if (await chain.getCode({ address })) continue;
     const { abi, bytecode } = artifacts[contract];
     await chain.setNonce({ address: deployer.address, nonce });
@@ -63,15 +64,31 @@ interface Send {
 }
 
 /** Gives the sender what it spends, signs, sends, and waits (at most 30 s) until a block has it. */
-async function sendAndWait(chain: DevChain, sender: ReturnType<typeof privateKeyToAccount>, nonce: number, send: Send): Promise<Hex> {
+async function sendAndWait(
+  chain: DevChain,
+  sender: ReturnType<typeof privateKeyToAccount>,
+  nonce: number,
+  send: Send,
+): Promise<Hex> {
   const [block, chainId] = await Promise.all([chain.getBlock(), chain.getChainId()]);
   const maxPriorityFeePerGas = parseGwei('1');
   const maxFeePerGas = 3n * (block.baseFeePerGas ?? 0n) + maxPriorityFeePerGas;
   await chain.setBalance({ address: sender.address, value: (send.value ?? 0n) + send.gas * maxFeePerGas });
-  const serializedTransaction = await sender.signTransaction({ ...send, type: 'eip1559', chainId, nonce, maxFeePerGas, maxPriorityFeePerGas });
+  const serializedTransaction = await sender.signTransaction({
+    ...send,
+    type: 'eip1559',
+    chainId,
+    nonce,
+    maxFeePerGas,
+    maxPriorityFeePerGas,
+  });
   const hash = await chain.sendRawTransaction({ serializedTransaction });
   let status: 'success' | 'reverted' | undefined;
-  const included = await until(async () => (status = (await chain.getTransactionReceipt({ hash })).status) !== undefined, 30_000, 150);
+  const included = await until(
+    async () => (status = (await chain.getTransactionReceipt({ hash })).status) !== undefined,
+    30_000,
+    150,
+  );
   if (!included) throw new Error(`transaction ${hash} was not included within 30 s`);
   if (status !== 'success') throw new Error(`transaction ${hash} was reverted`);
   return hash;

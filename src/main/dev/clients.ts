@@ -24,8 +24,15 @@ export async function seedClients(database: DataSource, secrets: string): Promis
   if (!clients) throw new Error(`${path.join(secrets, 'clients.json')} is unreadable: \`npm run dev -- --reset\` starts empty`);
   await database.transaction(async (manager) => {
     for (const { name, client_id, user_id, api_key, api_secret } of clients) {
-      await manager.query('insert into clients (client_id, name) values ($1, $2) on conflict (client_id) do nothing', [client_id, name]);
-      await manager.query('insert into users (user_id, client_id, name) values ($1, $2, $3) on conflict (user_id) do nothing', [user_id, client_id, `${name}-user`]);
+      await manager.query('insert into clients (client_id, name) values ($1, $2) on conflict (client_id) do nothing', [
+        client_id,
+        name,
+      ]);
+      await manager.query('insert into users (user_id, client_id, name) values ($1, $2, $3) on conflict (user_id) do nothing', [
+        user_id,
+        client_id,
+        `${name}-user`,
+      ]);
       await manager.query(
         'insert into api_keys (key_id, client_id, user_id, api_key, secret_hash) values ($1, $2, $3, $4, $5) on conflict (api_key) do nothing',
         [newId(), client_id, user_id, api_key, createHash('sha256').update(api_secret).digest()],

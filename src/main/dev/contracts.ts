@@ -13,12 +13,7 @@ export interface ContractArtifact {
 }
 
 export type TestContract =
-  | 'TestUSDC'
-  | 'TestUSDT'
-  | 'FeeOnTransferToken'
-  | 'RevertingToken'
-  | 'FalseReturningToken'
-  | 'TestGasPriceOracle';
+  'TestUSDC' | 'TestUSDT' | 'FeeOnTransferToken' | 'RevertingToken' | 'FalseReturningToken' | 'TestGasPriceOracle';
 
 type Artifacts = Record<TestContract, ContractArtifact>;
 

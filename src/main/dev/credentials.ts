@@ -20,7 +20,9 @@ export interface NodeCredentials {
 
 /** Ed25519 key of the API's access tokens. Returns its path. */
 export function jwtKey(secrets: string): string {
-  rememberedSecret(secrets, 'jwt.pem', () => generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' }).toString());
+  rememberedSecret(secrets, 'jwt.pem', () =>
+    generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
+  );
   return path.join(secrets, 'jwt.pem');
 }
 

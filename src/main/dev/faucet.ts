@@ -16,6 +16,8 @@ async function main(): Promise<void> {
 }
 
 main().catch((error: unknown) => {
-  console.error(error instanceof FaucetError ? error.message : `the faucet failed: ${error instanceof Error ? error.message : String(error)}`);
+  console.error(
+    error instanceof FaucetError ? error.message : `the faucet failed: ${error instanceof Error ? error.message : String(error)}`,
+  );
   process.exit(1);
 });

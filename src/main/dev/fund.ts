@@ -12,13 +12,22 @@ export class FaucetError extends Error {}
  * @returns the transaction hash
  * @throws FaucetError for an unknown chain, symbol, address or amount
  */
-export async function fund(stack: Pick<StackFile, 'chains'>, chainName: string, symbol: string, address: string, amount: string): Promise<Hex> {
+export async function fund(
+  stack: Pick<StackFile, 'chains'>,
+  chainName: string,
+  symbol: string,
+  address: string,
+  amount: string,
+): Promise<Hex> {
   const chain = stack.chains[chainName];
   if (!chain) throw new FaucetError(`unknown chain ${chainName}: the stack has ${Object.keys(stack.chains).join(', ')}`);
   if (!chain.faucet) throw new FaucetError(`${chainName} is not a local chain: there is no faucet for it`);
   const definition = loadRegistry('local', [chainName]).get(chainName);
   const token = tokenBySymbol(definition, symbol.toUpperCase());
-  if (!token) throw new FaucetError(`unknown symbol ${symbol}: ${chainName} has ${[definition.native, ...definition.tokens].map((t) => t.symbol).join(', ')}`);
+  if (!token)
+    throw new FaucetError(
+      `unknown symbol ${symbol}: ${chainName} has ${[definition.native, ...definition.tokens].map((t) => t.symbol).join(', ')}`,
+    );
   const to = parseAddress(address);
   const atomic = parseAmount(amount, token.decimals);
   const node = devChain(chain.rpc);
@@ -27,7 +36,8 @@ export async function fund(stack: Pick<StackFile, 'chains'>, chainName: string, 
 
 function parseAddress(text: string): Address {
   const sameCase = /^0x([0-9a-f]{40}|[0-9A-F]{40})$/.test(text);
-  if (!isAddress(text, { strict: !sameCase })) throw new FaucetError(`${text} is no address (0x and 40 hex digits; mixed case has to fit the checksum)`);
+  if (!isAddress(text, { strict: !sameCase }))
+    throw new FaucetError(`${text} is no address (0x and 40 hex digits; mixed case has to fit the checksum)`);
   return getAddress(text);
 }
 

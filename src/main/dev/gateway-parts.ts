@@ -28,7 +28,10 @@ export function gatewayDatabase({ paths }: PartsContext, superuserUrl: string): 
 export const hasForeignNodes = (env: NodeJS.ProcessEnv): boolean => Boolean(env.MPC_NODE_HEALTH_URLS);
 
 /** The three MPC nodes; each with its own database, role, certificate and key-encryption key. */
-export async function nodeSpecs(context: PartsContext, surroundings: Surroundings): Promise<{ specs: ProcessSpec[]; healthUrls: string[] }> {
+export async function nodeSpecs(
+  context: PartsContext,
+  surroundings: Surroundings,
+): Promise<{ specs: ProcessSpec[]; healthUrls: string[] }> {
   const { paths, env } = context;
   const credentials = await nodeCredentials(paths.secrets);
   const ports = new Map<NodeIndex, { peer: number; health: number }>();
@@ -44,7 +47,10 @@ export async function nodeSpecs(context: PartsContext, surroundings: Surrounding
         MPC_NODE_DATABASE_URL: await nodeDatabase(context, surroundings, index),
         MPC_NODE_LISTEN_HOST: '127.0.0.1',
         MPC_NODE_LISTEN_PORT: String(portsOf(index).peer),
-        MPC_NODE_PEERS: nodeIndexes.filter((peer) => peer !== index).map((peer) => `${peer}=https://127.0.0.1:${portsOf(peer).peer}`).join(','),
+        MPC_NODE_PEERS: nodeIndexes
+          .filter((peer) => peer !== index)
+          .map((peer) => `${peer}=https://127.0.0.1:${portsOf(peer).peer}`)
+          .join(','),
         MPC_NODE_TLS_KEY_FILE: own.key,
         MPC_NODE_TLS_CERT_FILE: own.cert,
         MPC_NODE_TLS_CA_FILE: own.ca,
@@ -53,7 +59,10 @@ export async function nodeSpecs(context: PartsContext, surroundings: Surrounding
         METRICS_HOST: '127.0.0.1',
         METRICS_PORT: String(portsOf(index).health),
       };
-      return nodeProcess({ name: `mpc-node-${index}`, group: 'mpc', entry: 'mpc-node', healthUrl: healthUrl(index) }, { ...shared(env, surroundings), ...variables });
+      return nodeProcess(
+        { name: `mpc-node-${index}`, group: 'mpc', entry: 'mpc-node', healthUrl: healthUrl(index) },
+        { ...shared(env, surroundings), ...variables },
+      );
     }),
   );
   return { specs, healthUrls: nodeIndexes.map(healthUrl) };
@@ -63,7 +72,10 @@ export async function workerSpec({ env }: PartsContext, surroundings: Surroundin
   const port = await freePort();
   const variables = { DATABASE_URL: surroundings.databaseUrl, METRICS_HOST: '127.0.0.1', METRICS_PORT: String(port) };
   const healthUrl = `http://127.0.0.1:${port}/health/ready`;
-  return nodeProcess({ name: 'worker', group: 'worker', entry: 'worker', healthUrl }, { ...shared(env, surroundings), ...variables });
+  return nodeProcess(
+    { name: 'worker', group: 'worker', entry: 'worker', healthUrl },
+    { ...shared(env, surroundings), ...variables },
+  );
 }
 
 export async function apiSpec({ env, paths, preferred }: PartsContext, surroundings: Surroundings, healthUrls: string[]) {
@@ -76,7 +88,10 @@ export async function apiSpec({ env, paths, preferred }: PartsContext, surroundi
     MPC_NODE_HEALTH_URLS: env.MPC_NODE_HEALTH_URLS ?? healthUrls.join(','),
   };
   const baseUrl = `http://127.0.0.1:${port}/api/v1`;
-  const spec = nodeProcess({ name: 'api', group: 'api', entry: 'api', healthUrl: `${baseUrl}/health/ready` }, { ...shared(env, surroundings), ...variables });
+  const spec = nodeProcess(
+    { name: 'api', group: 'api', entry: 'api', healthUrl: `${baseUrl}/health/ready` },
+    { ...shared(env, surroundings), ...variables },
+  );
   return { spec, baseUrl };
 }
 
@@ -102,7 +117,10 @@ function shared(env: NodeJS.ProcessEnv, { temporalAddress, chains }: Surrounding
   };
 }
 
-function nodeProcess(what: { name: string; group: string; entry: string; healthUrl: string }, env: NodeJS.ProcessEnv): ProcessSpec {
+function nodeProcess(
+  what: { name: string; group: string; entry: string; healthUrl: string },
+  env: NodeJS.ProcessEnv,
+): ProcessSpec {
   const entryPoint = path.join(projectRoot, 'dist', 'src', 'main', `${what.entry}.js`);
   return {
     name: what.name,

@@ -38,7 +38,9 @@ function describe({ base_url, temporal, chains }: StackFile, stackFile: string):
   const lines = [
     `ready: API ${base_url}`,
     `  Temporal UI    ${temporal.ui ?? temporal.address}`,
-    ...Object.entries(chains).map(([name, { rpc, faucet }]) => `  ${name.padEnd(14)} ${rpc}${faucet ? '' : ' (not local: no faucet)'}`),
+    ...Object.entries(chains).map(
+      ([name, { rpc, faucet }]) => `  ${name.padEnd(14)} ${rpc}${faucet ? '' : ' (not local: no faucet)'}`,
+    ),
     `  details        ${stackFile} (addresses, clients with their keys, pids)`,
     '  try            npm run demo · npm run faucet -- ethereum USDC <address> 100',
     '  Ctrl-C stops everything',
@@ -49,7 +51,9 @@ function describe({ base_url, temporal, chains }: StackFile, stackFile: string):
 function describeRunning(dataDir: string, reset: boolean): number {
   const paths = devPaths(dataDir);
   const stack = readJson<StackFile>(paths.stackFile);
-  console.log(`a stack is running already (pid ${runningSupervisor(paths)})${stack ? `: ${stack.base_url}` : ', still starting'}; \`npm run stop\` stops it`);
+  console.log(
+    `a stack is running already (pid ${runningSupervisor(paths)})${stack ? `: ${stack.base_url}` : ', still starting'}; \`npm run stop\` stops it`,
+  );
   return reset ? 1 : 0;
 }
 

@@ -14,12 +14,16 @@ export function serviceUser(dataDir: string): ServiceUser | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const owner = statSync(dataDir, { throwIfNoEntry: false });
   if (owner && owner.uid !== 0) return { uid: owner.uid, gid: owner.gid };
-  const users = readFileSync('/etc/passwd', 'utf8').split('\n').map((line) => line.split(':'));
+  const users = readFileSync('/etc/passwd', 'utf8')
+    .split('\n')
+    .map((line) => line.split(':'));
   for (const name of ['postgres', 'nobody']) {
     const entry = users.find((fields) => fields[0] === name);
     if (entry) return { uid: Number(entry[2]), gid: Number(entry[3]) };
   }
-  throw new Error('Postgres cannot run as root and there is no user postgres or nobody: run as a normal user, or set DATABASE_URL');
+  throw new Error(
+    'Postgres cannot run as root and there is no user postgres or nobody: run as a normal user, or set DATABASE_URL',
+  );
 }
 
 /** True when that user may pass through every folder above the path: a clone in /root is closed to everybody else. */

@@ -1,6 +1,20 @@
 import { execFile } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
-import { accessSync, chmodSync, chownSync, constants, cpSync, existsSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  accessSync,
+  chmodSync,
+  chownSync,
+  constants,
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
@@ -25,7 +39,12 @@ export interface PostgresServer extends Command {
 }
 
 /** Makes the cluster if there is none yet and says how to start it. Its pid is the spawned process's: no pg_ctl in between. */
-export async function preparePostgres({ folder, port, superuserPassword, throwaway = false }: PostgresOptions): Promise<PostgresServer> {
+export async function preparePostgres({
+  folder,
+  port,
+  superuserPassword,
+  throwaway = false,
+}: PostgresOptions): Promise<PostgresServer> {
   mkdirSync(folder, { recursive: true });
   const home = postgresHome(folder);
   const user = serviceUser(path.join(home, 'data'));
@@ -42,7 +61,7 @@ export async function preparePostgres({ folder, port, superuserPassword, throwaw
     unix_socket_directories: '',
     max_connections: '200',
     shared_buffers: '64MB',
-    ...(throwaway ? { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' } : {}),
+    ...(throwaway ? { fsync: 'off', full_page_writes: 'off' } : {}),
   };
   return {
     command: path.join(binaries, 'postgres'),
@@ -90,7 +109,9 @@ export async function createDatabaseWithRole(superuserUrl: string, name: string,
   try {
     const identifier = client.escapeIdentifier(name);
     const role = await client.query('select 1 from pg_roles where rolname = $1', [name]);
-    await client.query(`${role.rowCount ? 'alter' : 'create'} role ${identifier} login password ${client.escapeLiteral(password)}`);
+    await client.query(
+      `${role.rowCount ? 'alter' : 'create'} role ${identifier} login password ${client.escapeLiteral(password)}`,
+    );
     const database = await client.query('select 1 from pg_database where datname = $1', [name]);
     if (!database.rowCount) await client.query(`create database ${identifier} owner ${identifier}`);
     await client.query(`revoke connect, temporary on database ${identifier} from public`);
@@ -140,7 +161,8 @@ function restoreLinks(root: string): void {
   if (!existsSync(list)) return;
   for (const { source, target } of JSON.parse(readFileSync(list, 'utf8')) as { source: string; target: string }[]) {
     const link = path.join(root, target);
-    if (!lstatSync(link, { throwIfNoEntry: false })) symlinkSync(path.relative(path.dirname(link), path.join(root, source)), link);
+    if (!lstatSync(link, { throwIfNoEntry: false }))
+      symlinkSync(path.relative(path.dirname(link), path.join(root, source)), link);
   }
 }
 
@@ -170,14 +192,27 @@ function outsideFolder(of: string): string {
 }
 
 /** Beside its place first, then renamed: an interrupted initdb leaves nothing that looks like a cluster. */
-async function initialise(binaries: string, home: string, user: ServiceUser | undefined, password: string, throwaway: boolean): Promise<void> {
+async function initialise(
+  binaries: string,
+  home: string,
+  user: ServiceUser | undefined,
+  password: string,
+  throwaway: boolean,
+): Promise<void> {
   const target = path.join(home, 'new');
   const passwordFile = path.join(home, 'password');
   rmSync(target, { recursive: true, force: true });
   writeFileSync(passwordFile, password, { mode: 0o600 });
   if (user) chownSync(passwordFile, user.uid, user.gid);
   try {
-    const flags = ['--username=postgres', '--auth=scram-sha-256', `--pwfile=${passwordFile}`, '--encoding=UTF8', '--locale=C', '--no-instructions'];
+    const flags = [
+      '--username=postgres',
+      '--auth=scram-sha-256',
+      `--pwfile=${passwordFile}`,
+      '--encoding=UTF8',
+      '--locale=C',
+      '--no-instructions',
+    ];
     await run(path.join(binaries, 'initdb'), ['-D', target, ...flags, ...(throwaway ? ['--no-sync'] : [])], {
       env: postgresEnvironment(),
       cwd: home,

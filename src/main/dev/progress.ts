@@ -28,9 +28,14 @@ export const terminalSteps: StepRunner = async (stages) => {
   const { Listr } = await import('listr2');
   const asTask = (step: Step) => ({
     title: step.title,
-    task: (_: unknown, task: { title: string }) => named(step)((text) => (task.title = `${step.title}: ${text}`)).then(() => void (task.title = step.title)),
+    task: (_: unknown, task: { title: string }) =>
+      named(step)((text) => (task.title = `${step.title}: ${text}`)).then(() => void (task.title = step.title)),
   });
-  const options = { concurrent: true, exitOnError: true, rendererOptions: { showErrorMessage: false, collapseErrors: false, showTimer: true } };
+  const options = {
+    concurrent: true,
+    exitOnError: true,
+    rendererOptions: { showErrorMessage: false, collapseErrors: false, showTimer: true },
+  };
   for (const steps of stages) await new Listr(steps.map(asTask), options).run();
 };
 

@@ -40,7 +40,10 @@ export class Reaper {
   private readonly shell: ChildProcess;
 
   constructor() {
-    this.shell = spawn('/bin/sh', ['-c', script, 'custody-gateway-reaper'], { detached: true, stdio: ['pipe', 'ignore', 'ignore'] });
+    this.shell = spawn('/bin/sh', ['-c', script, 'custody-gateway-reaper'], {
+      detached: true,
+      stdio: ['pipe', 'ignore', 'ignore'],
+    });
     this.shell.on('error', () => undefined);
     this.shell.stdin?.on('error', () => undefined);
     this.shell.unref();

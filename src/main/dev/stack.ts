@@ -1,7 +1,9 @@
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { loadRegistry } from '../../chains/registry';
 import { entities } from '../../entities';
+import { registerSearchAttributes } from '../../operations/temporal-setup';
 import { createDatabase } from '../../platform/database';
+import { createTemporalClient } from '../../platform/temporal';
 import { type DevClient, seedClients } from './clients';
 import { writeJson } from './files';
 import { apiSpec, gatewayDatabase, hasForeignNodes, nodeSpecs, type Surroundings, workerSpec } from './gateway-parts';
@@ -97,14 +99,19 @@ export async function bootStack(options: BootOptions): Promise<RunningStack> {
 export function emptyData(dataDir: string): void {
   const paths = devPaths(dataDir);
   const outside = existsSync(paths.postgres) ? postgresHome(paths.postgres) : paths.postgres;
-  for (const used of [outside, paths.postgres, paths.secrets, paths.chains, `${dataDir}/temporal`]) rmSync(used, { recursive: true, force: true });
+  for (const used of [outside, paths.postgres, paths.secrets, paths.chains, `${dataDir}/temporal`])
+    rmSync(used, { recursive: true, force: true });
 }
 
 async function bootParts(context: PartsContext, runSteps: StepRunner): Promise<StackFile> {
   const { env, supervisor } = context;
   const registry = loadRegistry('local', (env.CHAINS || defaultChains).split(','));
   const chains: Record<string, StackChain> = {};
-  const temporal = { address: env.TEMPORAL_ADDRESS ?? '', namespace: env.TEMPORAL_NAMESPACE ?? 'default', ui: null as string | null };
+  const temporal = {
+    address: env.TEMPORAL_ADDRESS ?? '',
+    namespace: env.TEMPORAL_NAMESPACE ?? 'default',
+    ui: null as string | null,
+  };
   let superuserUrl: string | null = null;
   let databaseUrl = env.DATABASE_URL ?? '';
   let clients: DevClient[] = [];
@@ -121,21 +128,21 @@ async function bootParts(context: PartsContext, runSteps: StepRunner): Promise<S
   const workflowServer: Step = {
     title: temporal.address ? `Temporal (TEMPORAL_ADDRESS)` : 'Temporal',
     run: async (note) => {
-      if (!temporal.address) Object.assign(temporal, await startTemporal(context, note));
+      if (temporal.address) await prepareForeignTemporal();
+      else Object.assign(temporal, await startTemporal(context, note));
     },
   };
-  const chainSteps = registry.all.map(
-    (chain, index): Step => ({
-      title: `chain ${chain.name}`,
-      run: async () => void (chains[chain.name] = await startChain(context, chain, index)),
-    }),
-  );
+  const chainSteps = registry.all.map((chain, index): Step => ({
+    title: `chain ${chain.name}`,
+    run: async () => void (chains[chain.name] = await startChain(context, chain, index)),
+  }));
   const surroundings = (): Surroundings => {
     const inOrder = Object.fromEntries(registry.all.flatMap(({ name }) => (chains[name] ? [[name, chains[name]]] : [])));
     return { databaseUrl, superuserUrl, temporalAddress: temporal.address, chains: inOrder };
   };
   let prepared: ReturnType<typeof nodeSpecs> | undefined;
-  const prepareNodes = () => (prepared ??= hasForeignNodes(env) ? Promise.resolve({ specs: [], healthUrls: [] }) : nodeSpecs(context, surroundings()));
+  const prepareNodes = () =>
+    (prepared ??= hasForeignNodes(env) ? Promise.resolve({ specs: [], healthUrls: [] }) : nodeSpecs(context, surroundings()));
   const nodes: Step = {
     title: hasForeignNodes(env) ? 'MPC nodes (MPC_NODE_HEALTH_URLS)' : 'three MPC nodes',
     run: async () => {
@@ -154,7 +161,10 @@ async function bootParts(context: PartsContext, runSteps: StepRunner): Promise<S
     },
   };
 
-  await runSteps([[postgres, workflowServer, ...chainSteps], [nodes, worker, api]]);
+  await runSteps([
+    [postgres, workflowServer, ...chainSteps],
+    [nodes, worker, api],
+  ]);
   return {
     base_url: baseUrl,
     clients,
@@ -181,7 +191,20 @@ async function migrateAndSeed(url: string, secrets: string): Promise<DevClient[]
   }
 }
 
+/** The embedded server gets the search attributes at its start; one from outside may lack them. */
+async function prepareForeignTemporal(): Promise<void> {
+  const client = createTemporalClient();
+  try {
+    await registerSearchAttributes(client);
+  } finally {
+    await client.connection.close();
+  }
+}
+
 function runnerFor(quiet: boolean): StepRunner {
   if (quiet) return quietSteps;
-  return process.stdout.isTTY ? terminalSteps : plainSteps((line) => process.stdout.write(`${line}\n`));
+  // some pseudo-terminals say they have no columns at all
+  return process.stdout.isTTY && process.stdout.columns > 40
+    ? terminalSteps
+    : plainSteps((line) => process.stdout.write(`${line}\n`));
 }

@@ -54,7 +54,13 @@ export class Supervisor {
   constructor(private readonly options: SupervisorOptions) {}
 
   get processes(): RunningProcess[] {
-    return [...this.children.values()].map(({ name, group, pid, identity, stopSignal }) => ({ name, group, pid, identity, stopSignal }));
+    return [...this.children.values()].map(({ name, group, pid, identity, stopSignal }) => ({
+      name,
+      group,
+      pid,
+      identity,
+      stopSignal,
+    }));
   }
 
   logFile(name: string): string {
@@ -81,7 +87,8 @@ export class Supervisor {
   async stop(order: string[][]): Promise<void> {
     this.stopping = true;
     for (const groups of order) {
-      const matches = (child: Child) => groups.some((group) => (group.endsWith('*') ? child.group.startsWith(group.slice(0, -1)) : child.group === group));
+      const matches = (child: Child) =>
+        groups.some((group) => (group.endsWith('*') ? child.group.startsWith(group.slice(0, -1)) : child.group === group));
       await Promise.all([...this.children.values()].filter(matches).map((child) => this.end(child)));
     }
     await Promise.all([...this.children.values()].map((child) => this.end(child)));
@@ -135,7 +142,9 @@ export class Supervisor {
       const how: string = child ? await child.exited : 'could not be started';
       if (this.stopping) return;
       if (child && Date.now() - child.startedAtMs > stableAfterMs) delayMs = firstDelayMs;
-      this.options.say(`${spec.name}${child ? ` (pid ${child.pid})` : ''} ${how}: starting it again${delayMs > 1000 ? ` in ${Math.round(delayMs / 1000)} s, see ${this.logFile(spec.name)}` : ''}`);
+      this.options.say(
+        `${spec.name}${child ? ` (pid ${child.pid})` : ''} ${how}: starting it again${delayMs > 1000 ? ` in ${Math.round(delayMs / 1000)} s, see ${this.logFile(spec.name)}` : ''}`,
+      );
       await this.pause(delayMs);
       delayMs = Math.min(delayMs * 2, longestDelayMs);
       if (this.stopping) return;
@@ -149,7 +158,11 @@ export class Supervisor {
     void child.exited.then((how) => (end = how));
     const problem = await this.becomesReady(child, () => end);
     if (this.stopping || end !== undefined) return;
-    this.options.say(problem ? `${child.name} (pid ${child.pid}) ${problem}, see ${this.logFile(child.name)}` : `${child.name} is back (pid ${child.pid})`);
+    this.options.say(
+      problem
+        ? `${child.name} (pid ${child.pid}) ${problem}, see ${this.logFile(child.name)}`
+        : `${child.name} is back (pid ${child.pid})`,
+    );
   }
 
   private async end(child: Child): Promise<void> {
@@ -159,6 +172,6 @@ export class Supervisor {
   }
 
   private async pause(ms: number): Promise<void> {
-    for (const until = Date.now() + ms; Date.now() < until && !this.stopping; ) await sleep(Math.min(50, ms));
+    for (const until = Date.now() + ms; Date.now() < until && !this.stopping;) await sleep(Math.min(50, ms));
   }
 }

@@ -31,7 +31,10 @@ export async function findTemporalCli(progress: (text: string) => void): Promise
     if (!isExecutable(TEMPORAL_CLI)) throw new Error(`TEMPORAL_CLI names ${TEMPORAL_CLI}, which is no program`);
     return TEMPORAL_CLI;
   }
-  const onPath = (PATH ?? '').split(path.delimiter).filter(Boolean).map((folder) => path.join(folder, 'temporal'));
+  const onPath = (PATH ?? '')
+    .split(path.delimiter)
+    .filter(Boolean)
+    .map((folder) => path.join(folder, 'temporal'));
   const found = [...onPath, ...cached()].find(isExecutable);
   if (found) return found;
 
@@ -71,7 +74,9 @@ export function temporalCommand(cli: string, { port, uiPort, databaseFile }: Tem
 export async function isTemporalReady(address: string): Promise<boolean> {
   const connection = await Connection.connect({ address, connectTimeout: 1_000 });
   try {
-    await connection.withDeadline(Date.now() + 2_000, () => connection.workflowService.describeNamespace({ namespace: 'default' }));
+    await connection.withDeadline(Date.now() + 2_000, () =>
+      connection.workflowService.describeNamespace({ namespace: 'default' }),
+    );
     return true;
   } finally {
     await connection.close();
@@ -87,7 +92,9 @@ function cached(): string[] {
   const folder = cacheFolder();
   if (!existsSync(folder)) return [];
   // the SDK's download has a version in its name
-  return readdirSync(folder).filter((name) => /^temporal[^.]*(\.exe)?$|^temporal-.*\d$/.test(name)).map((name) => path.join(folder, name));
+  return readdirSync(folder)
+    .filter((name) => /^temporal[^.]*(\.exe)?$|^temporal-.*\d$/.test(name))
+    .map((name) => path.join(folder, name));
 }
 
 function isExecutable(file: string): boolean {
@@ -119,21 +126,33 @@ async function downloadWithSdk(progress: (text: string) => void): Promise<void> 
 
 async function buildWithGo(progress: (text: string) => void): Promise<void> {
   const folder = cacheFolder();
-  const version = await run('go', ['env', 'GOVERSION'], { timeout: 10_000 }).then(({ stdout }) => stdout.trim(), () => null);
+  const version = await run('go', ['env', 'GOVERSION'], { timeout: 10_000 }).then(
+    ({ stdout }) => stdout.trim(),
+    () => null,
+  );
   if (!version) throw new Error(`go install ${goPackage}: Go is not installed`);
   const startedAt = Date.now();
-  const tell = () => progress(`building the Temporal CLI with ${version} (2 to 4 minutes, once): ${Math.round((Date.now() - startedAt) / 1000)} s`);
+  const tell = () =>
+    progress(
+      `building the Temporal CLI with ${version} (2 to 4 minutes, once): ${Math.round((Date.now() - startedAt) / 1000)} s`,
+    );
   tell();
   const timer = setInterval(tell, 10_000);
   try {
     await new Promise<void>((resolve, reject) => {
-      const child = spawn('go', ['install', goPackage], { env: { ...process.env, GOBIN: folder }, stdio: ['ignore', 'ignore', 'pipe'], timeout: buildTimeoutMs });
+      const child = spawn('go', ['install', goPackage], {
+        env: { ...process.env, GOBIN: folder },
+        stdio: ['ignore', 'ignore', 'pipe'],
+        timeout: buildTimeoutMs,
+      });
       let errors = '';
       child.stderr.on('data', (chunk: Buffer) => (errors = (errors + chunk.toString()).slice(-2_000)));
       child.once('error', reject);
       child.once('exit', (code, signal) => {
         if (code === 0) return resolve();
-        const reason = signal ? `ended by ${signal} after ${Math.round((Date.now() - startedAt) / 1000)} s` : (errors.trim().split('\n').pop() ?? '');
+        const reason = signal
+          ? `ended by ${signal} after ${Math.round((Date.now() - startedAt) / 1000)} s`
+          : (errors.trim().split('\n').pop() ?? '');
         reject(new Error(`go install ${goPackage}: ${reason}`));
       });
     });

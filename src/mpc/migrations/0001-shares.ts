@@ -27,7 +27,7 @@ export class Shares0001 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(schema);
   }
-  async down(): Promise<void> {
-    throw new Error('shares are not thrown away by a migration');
+  down(): Promise<void> {
+    return Promise.reject(new Error('shares are not thrown away by a migration'));
   }
 }

@@ -33,13 +33,19 @@ export async function getAttempt(manager: EntityManager, txId: string, attempt: 
 }
 
 export async function lastAttempt(manager: EntityManager, txId: string): Promise<number> {
-  const [row] = await manager.query<{ last: number | null }[]>('select max(attempt) as last from transfer_attempts where tx_id = $1', [txId]);
+  const [row] = await manager.query<{ last: number | null }[]>(
+    'select max(attempt) as last from transfer_attempts where tx_id = $1',
+    [txId],
+  );
   return row?.last ?? 0;
 }
 
 /** True when an attempt of the transfer consists of these very bytes. */
 export async function isKnown(manager: EntityManager, txId: string, unsigned: Hex): Promise<boolean> {
-  const rows = await manager.query<unknown[]>('select 1 from transfer_attempts where tx_id = $1 and unsigned = $2', [txId, unsigned]);
+  const rows = await manager.query<unknown[]>('select 1 from transfer_attempts where tx_id = $1 and unsigned = $2', [
+    txId,
+    unsigned,
+  ]);
   return rows.length > 0;
 }
 

@@ -17,10 +17,19 @@ export function markAttention(
 }
 
 /** The same within a database transaction that holds the transfer's lock; parked already: only the reason is renewed. */
-export async function park(manager: EntityManager, transfer: TransactionEntity, code: FailureCode, reason: string): Promise<void> {
+export async function park(
+  manager: EntityManager,
+  transfer: TransactionEntity,
+  code: FailureCode,
+  reason: string,
+): Promise<void> {
   if (transfer.status !== 'NEEDS_ATTENTION') {
     await changeState(manager, transfer, 'NEEDS_ATTENTION', { failureCode: code, failureMessage: reason });
     return;
   }
-  await manager.query('update transactions set failure_code = $2, failure_message = $3 where tx_id = $1', [transfer.txId, code, reason]);
+  await manager.query('update transactions set failure_code = $2, failure_message = $3 where tx_id = $1', [
+    transfer.txId,
+    code,
+    reason,
+  ]);
 }

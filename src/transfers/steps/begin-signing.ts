@@ -37,7 +37,11 @@ export function beginSigning(steps: StepDependencies, input: BeginSigning): Prom
 
     const replacement = input.attempt === 1 ? null : build(steps, transfer, input, await nonceOf(manager, input.txId));
     if (replacement && (await isKnown(manager, input.txId, replacement.unsigned))) {
-      return { outcome: 'refused', code: 'stuck', reason: 'The fees have not risen: a replacement would be the same transaction' };
+      return {
+        outcome: 'refused',
+        code: 'stuck',
+        reason: 'The fees have not risen: a replacement would be the same transaction',
+      };
     }
     const fee = highestFee(input.fees);
     const lacking = fee - transfer.feeLocked;
@@ -98,7 +102,11 @@ async function begin(
   const { txId, attempt, fees } = input;
   const { accountId, addressKey } = await accountOf(manager, transfer);
   if (transfer.signingBegunAt === null) {
-    await changeState(manager, transfer, 'SIGNING', { signingBegunAt: () => 'clock_timestamp()', failureCode: null, failureMessage: null });
+    await changeState(manager, transfer, 'SIGNING', {
+      signingBegunAt: () => 'clock_timestamp()',
+      failureCode: null,
+      failureMessage: null,
+    });
   } else {
     await unpark(manager, transfer);
   }
@@ -110,7 +118,12 @@ async function begin(
 }
 
 /** The attempt was begun before: the same request again, or its hash if it was signed meanwhile. */
-async function resume(manager: EntityManager, steps: StepDependencies, transfer: TransactionEntity, attempt: Attempt): Promise<BeginSigningResult> {
+async function resume(
+  manager: EntityManager,
+  steps: StepDependencies,
+  transfer: TransactionEntity,
+  attempt: Attempt,
+): Promise<BeginSigningResult> {
   await unpark(manager, transfer);
   if (attempt.hash) return { outcome: 'already_signed', hash: attempt.hash };
   return { outcome: 'begun', request: await signingRequest(manager, steps, transfer, attempt) };
@@ -128,7 +141,10 @@ async function lockMore(manager: EntityManager, transfer: TransactionEntity, amo
   if (native.frozenReason !== null || native.available < amount) return false;
   const entries = lock({ token, amount: 0n, native, feeLocked: amount });
   await post(manager, [{ txId: transfer.txId, kind: 'lock_more', seq: attempt, entries }]);
-  await manager.query('update transactions set fee_locked = fee_locked + $2 where tx_id = $1', [transfer.txId, amount.toString()]);
+  await manager.query('update transactions set fee_locked = fee_locked + $2 where tx_id = $1', [
+    transfer.txId,
+    amount.toString(),
+  ]);
   return true;
 }
 

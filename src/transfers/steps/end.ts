@@ -13,7 +13,10 @@ import { lockHold } from './hold';
  * Unlocks everything and ends a transfer of which nothing was signed. An ended one stays as it is.
  * @throws GatewayError not_cancellable once signing has begun: what is signed may still be executed.
  */
-export function endTransfer({ database }: StepDependencies, { txId, status, code, reason }: EndTransfer): Promise<{ status: string }> {
+export function endTransfer(
+  { database }: StepDependencies,
+  { txId, status, code, reason }: EndTransfer,
+): Promise<{ status: string }> {
   return inTransaction(database, async (manager) => {
     const transfer = await lockTransaction(manager, txId);
     if (isEnded(transfer)) return { status: transfer.status };
@@ -36,7 +39,11 @@ export function cancelTransfer({ database }: StepDependencies, { txId }: { txId:
   });
 }
 
-async function endUnsigned(manager: EntityManager, transfer: TransactionEntity, { txId, status, code, reason }: EndTransfer): Promise<void> {
+async function endUnsigned(
+  manager: EntityManager,
+  transfer: TransactionEntity,
+  { txId, status, code, reason }: EndTransfer,
+): Promise<void> {
   if (transfer.transactionType !== 'OUTBOUND' || transfer.signingBegunAt !== null) {
     throw new GatewayError('not_cancellable', 'Signing has begun: the transfer may still be executed');
   }

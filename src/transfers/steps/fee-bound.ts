@@ -15,7 +15,12 @@ interface CursorRow {
  * locking. Atomic units of the native coin.
  * @throws GatewayError unavailable until the follower has seen the chain.
  */
-export async function feeBound(manager: EntityManager, policy: FeePolicy, chain: ChainDefinition, token: TokenDefinition): Promise<bigint> {
+export async function feeBound(
+  manager: EntityManager,
+  policy: FeePolicy,
+  chain: ChainDefinition,
+  token: TokenDefinition,
+): Promise<bigint> {
   const [row] = await manager.query<CursorRow[]>(
     'select base_fee, priority_fee, gas_price, l1_data_fee from chain_cursors where chain = $1',
     [chain.name],

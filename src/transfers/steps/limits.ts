@@ -19,7 +19,10 @@ const scale = 36;
  * wallets that have a limit. The transfer itself is stored already and left out of the sum.
  * @throws GatewayError business_error.
  */
-export async function checkLimits(manager: EntityManager, { txId, walletId, symbol, amount, decimals }: LimitedTransfer): Promise<void> {
+export async function checkLimits(
+  manager: EntityManager,
+  { txId, walletId, symbol, amount, decimals }: LimitedTransfer,
+): Promise<void> {
   const [limit] = await manager.query<{ max_single: string | null; max_daily: string | null }[]>(
     'select max_single, max_daily from wallet_limits where wallet_id = $1 and symbol = $2 for update',
     [walletId, symbol],
@@ -39,7 +42,10 @@ export async function checkLimits(manager: EntityManager, { txId, walletId, symb
   );
   const spent = sums.reduce((total, row) => total + BigInt(row.sum) * 10n ** BigInt(scale - row.decimals), 0n);
   if (spent + scaled > scaledLimit(limit.max_daily)) {
-    throw new GatewayError('business_error', `The amount exceeds what the wallet's limit of ${limit.max_daily} ${symbol} in 24 hours leaves`);
+    throw new GatewayError(
+      'business_error',
+      `The amount exceeds what the wallet's limit of ${limit.max_daily} ${symbol} in 24 hours leaves`,
+    );
   }
 }
 

@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import type { LockedTransfer, TransferRequest } from '../../../activities/types';
+import type { FamilyAdapter, ParsedAddress } from '../../chains/adapter';
 import type { ChainRegistry } from '../../chains/registry';
 import type { ChainDefinition } from '../../chains/types';
 import { lockLedgerAccounts } from '../../ledger/accounts';
@@ -29,11 +30,12 @@ export function lockTransfer(steps: StepDependencies, request: TransferRequest):
     const chain = registry.find(request.chain);
     if (!chain) throw invalidParameter('chain', 'is not an enabled chain');
     const adapter = adapterOf(chain.family);
+    const from = inAnyCase(adapter, request.fromAddress);
+    if (!from) throw new GatewayError('invalid_address', `from_address is no valid address on ${chain.name}`);
+    if (from.key === inAnyCase(adapter, request.toAddress)?.key)
+      throw invalidParameter('to_address', 'must differ from from_address');
     const to = adapter.parseAddress(request.toAddress);
     if (!to) throw new GatewayError('invalid_address', `to_address is no valid address on ${chain.name}`);
-    const from = adapter.parseAddress(request.fromAddress);
-    if (!from) throw notFound('asset');
-    if (from.key === to.key) throw invalidParameter('to_address', 'must differ from from_address');
 
     const { account, token, asset, native } = await findSource(manager, request.clientId, chain, from.key, request.tokenSymbol);
     const amount = positiveAmount(request.amount, token.decimals);
@@ -69,7 +71,13 @@ export function lockTransfer(steps: StepDependencies, request: TransferRequest):
       if (!concurrent) throw new Error(`transfer ${request.txId} was neither stored nor found`);
       return answer(registry, concurrent);
     }
-    await checkLimits(manager, { txId: request.txId, walletId: account.walletId, symbol: token.symbol, amount, decimals: token.decimals });
+    await checkLimits(manager, {
+      txId: request.txId,
+      walletId: account.walletId,
+      symbol: token.symbol,
+      amount,
+      decimals: token.decimals,
+    });
 
     const rows = await lockLedgerAccounts(manager, [asset.ledgerAccountId, native.ledgerAccountId]);
     const hold = { token: rowOf(rows, asset.ledgerAccountId), native: rowOf(rows, native.ledgerAccountId), amount, feeLocked };
@@ -81,6 +89,10 @@ export function lockTransfer(steps: StepDependencies, request: TransferRequest):
     return answer(registry, await manager.findOneByOrFail(TransactionEntity, { txId: request.txId }));
   });
 }
+
+/** One's own address is found in any letter case where case only carries a checksum. */
+const inAnyCase = (adapter: FamilyAdapter, text: string): ParsedAddress | null =>
+  adapter.parseAddress(text) ?? adapter.parseAddress(text.toLowerCase());
 
 function positiveAmount(text: string, decimals: number): bigint {
   const amount = parseAmount(text, decimals);
@@ -106,7 +118,7 @@ function requireFunds({ token, native, amount, feeLocked }: Parameters<typeof lo
 }
 
 async function inserted(manager: EntityManager, transfer: Partial<TransactionEntity>): Promise<boolean> {
-  const { raw } = await manager
+  const result = await manager
     .createQueryBuilder()
     .insert()
     .into(TransactionEntity)
@@ -114,11 +126,15 @@ async function inserted(manager: EntityManager, transfer: Partial<TransactionEnt
     .orIgnore()
     .returning('tx_id')
     .execute();
-  return (raw as unknown[]).length === 1;
+  return (result.raw as unknown[]).length === 1;
 }
 
 /** The transfer this request has become before, by its id or its idempotency key. */
-async function findEarlier(manager: EntityManager, steps: StepDependencies, request: TransferRequest): Promise<TransactionEntity | null> {
+async function findEarlier(
+  manager: EntityManager,
+  steps: StepDependencies,
+  request: TransferRequest,
+): Promise<TransactionEntity | null> {
   const { txId, clientId, idempotencyKey } = request;
   const byId = await manager.findOneBy(TransactionEntity, { txId });
   if (byId) {
@@ -133,9 +149,13 @@ async function findEarlier(manager: EntityManager, steps: StepDependencies, requ
   return byKey;
 }
 
-function isSameRequest({ registry, adapterOf }: StepDependencies, transfer: TransactionEntity, request: TransferRequest): boolean {
+function isSameRequest(
+  { registry, adapterOf }: StepDependencies,
+  transfer: TransactionEntity,
+  request: TransferRequest,
+): boolean {
   const adapter = adapterOf(registry.get(transfer.chain).family);
-  const isSameAddress = (a: string, b: string) => adapter.parseAddress(a)?.key === adapter.parseAddress(b)?.key;
+  const isSameAddress = (a: string, b: string) => inAnyCase(adapter, a)?.key === inAnyCase(adapter, b)?.key;
   return (
     transfer.chain === request.chain &&
     transfer.tokenSymbol === request.tokenSymbol &&

@@ -25,7 +25,12 @@ export async function takeNonce(manager: EntityManager, owner: NonceOwner, mined
   );
   const nonce = Number(row?.nonce);
   if (!Number.isSafeInteger(nonce)) throw new Error(`no nonce for ${addressKey} on ${chain}`);
-  await manager.query('insert into nonces (chain, address_key, nonce, tx_id) values ($1, $2, $3, $4)', [chain, addressKey, nonce, txId]);
+  await manager.query('insert into nonces (chain, address_key, nonce, tx_id) values ($1, $2, $3, $4)', [
+    chain,
+    addressKey,
+    nonce,
+    txId,
+  ]);
   return nonce;
 }
 

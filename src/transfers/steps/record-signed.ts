@@ -18,7 +18,11 @@ export function recordSigned(
     const transfer = await lockTransaction(manager, txId);
     const attempt = await getAttempt(manager, txId, number);
     if (attempt.hash) return { hash: attempt.hash };
-    const { hash, bytes } = adapterOf(registry.get(transfer.chain).family).assemble(attempt.unsigned, signatures, transfer.fromAddress);
+    const { hash, bytes } = adapterOf(registry.get(transfer.chain).family).assemble(
+      attempt.unsigned,
+      signatures,
+      transfer.fromAddress,
+    );
     await manager.query(
       'update transfer_attempts set tx_hash = $3, signed = $4, signed_at = clock_timestamp() where tx_id = $1 and attempt = $2',
       [txId, number, hash, bytes],

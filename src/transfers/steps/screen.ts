@@ -9,7 +9,10 @@ import type { StepDependencies } from './dependencies';
  * being screened: whatever comes next finds its state by itself.
  * @throws GatewayError not_found.
  */
-export async function screenTransfer({ database, screeningRules }: StepDependencies, { txId }: { txId: string }): Promise<ScreeningVerdict> {
+export async function screenTransfer(
+  { database, screeningRules }: StepDependencies,
+  { txId }: { txId: string },
+): Promise<ScreeningVerdict> {
   const transfer = await database.manager.findOneBy(TransactionEntity, { txId, transactionType: 'OUTBOUND' });
   if (!transfer) throw notFound('transaction');
   const { walletId, accountId, assetId } = transfer;

@@ -3,7 +3,6 @@ import { freezeForShortfalls } from '../../ledger/accounts';
 import { settle } from '../../ledger/movements';
 import { post } from '../../ledger/posting';
 import { inTransaction } from '../../platform/database';
-import { GatewayError } from '../../platform/errors';
 import { formatAmount } from '../../platform/money';
 import type { TransactionEntity } from '../../transactions/entity';
 import { changeState, isEnded, lockTransaction } from '../../transactions/state';
@@ -16,14 +15,14 @@ import { lockHold } from './hold';
  * Ends an executed transfer by what the chain shows to have happened, not by what was asked for: posts the debited amount and the
  * real fee and unlocks the rest, or refunds all but the fee of a reverted one. Success without the expected movement is
  * nothing the gateway can judge: NEEDS_ATTENTION, everything stays locked. An ended transfer stays as it is.
- * @throws GatewayError unavailable while no attempt is included (any more): the chain has taken its word back.
+ * WAITING when no attempt is included any more: the chain has taken its word back.
  */
 export function settleTransfer({ database, log }: StepDependencies, { txId }: { txId: string }): Promise<SettleResult> {
   return inTransaction(database, async (manager) => {
     const transfer = await lockTransaction(manager, txId);
     if (isEnded(transfer)) return ended(transfer);
     const inclusion = await findInclusion(manager, txId);
-    if (!inclusion) throw new GatewayError('unavailable', `No attempt of transfer ${txId} is included`);
+    if (!inclusion) return { status: 'WAITING', code: null, reason: 'No attempt is included any more' };
 
     const debited = debitedBy(transfer, inclusion);
     if (inclusion.success && debited === 0n) {
@@ -53,16 +52,22 @@ function debitedBy({ contractAddress, amount }: TransactionEntity, { success, de
   return debited ?? (contractAddress === null ? amount : 0n);
 }
 
-function outcome(transfer: TransactionEntity, { success, hash, received }: Inclusion): SettleResult & { status: 'CONFIRMED' | 'FAILED' } {
+function outcome(
+  transfer: TransactionEntity,
+  { success, hash, received }: Inclusion,
+): SettleResult & { status: 'CONFIRMED' | 'FAILED' } {
   if (!success) return { status: 'FAILED', code: 'reverted_on_chain', reason: `${hash} was reverted on chain` };
   if (received === null || received >= transfer.amount) return { status: 'CONFIRMED', code: null, reason: null };
   const display = (amount: bigint) => formatAmount(amount, transfer.decimals);
   // a token that keeps a part for itself: what left is debited, the transfer is done
-  return { status: 'CONFIRMED', code: null, reason: `The recipient got ${display(received)} of ${display(transfer.amount)} ${transfer.tokenSymbol}` };
+  return {
+    status: 'CONFIRMED',
+    code: null,
+    reason: `The recipient got ${display(received)} of ${display(transfer.amount)} ${transfer.tokenSymbol}`,
+  };
 }
 
 function ended({ txId, status, failureCode, failureMessage }: TransactionEntity): SettleResult {
   if (status !== 'CONFIRMED' && status !== 'FAILED') throw new Error(`transfer ${txId} is ${status}: there is nothing to settle`);
   return { status, code: failureCode, reason: failureMessage };
 }
-

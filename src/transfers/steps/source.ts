@@ -34,19 +34,28 @@ export async function findSource(
   if (!account || !token || !asset || !(await isAsset(manager, asset, token))) throw notFound('asset');
 
   const wallet = await manager.findOneByOrFail(WalletEntity, { walletId: account.walletId, clientId });
-  if (wallet.status !== 'ACTIVE' || wallet.keyStatus !== 'ACTIVE') throw new GatewayError('wallet_not_active', 'The wallet is not active');
+  if (wallet.status !== 'ACTIVE' || wallet.keyStatus !== 'ACTIVE')
+    throw new GatewayError('wallet_not_active', 'The wallet is not active');
   if (account.status !== 'ACTIVE') throw new GatewayError('account_not_active', 'The account is not active');
 
   if (token.contract === null) return { account, token, asset, native: asset };
   return { account, token, asset, native: await nativeAccount(manager, account, chain) };
 }
 
-async function isAsset(manager: EntityManager, { ledgerAccountId, available, locked }: LedgerAccountEntity, token: TokenDefinition): Promise<boolean> {
+async function isAsset(
+  manager: EntityManager,
+  { ledgerAccountId, available, locked }: LedgerAccountEntity,
+  token: TokenDefinition,
+): Promise<boolean> {
   if (token.contract === null && available + locked > 0n) return true;
   return manager.existsBy(AssetEntity, { assetId: ledgerAccountId, isActive: true });
 }
 
-async function nativeAccount(manager: EntityManager, account: AccountEntity, chain: ChainDefinition): Promise<LedgerAccountEntity> {
+async function nativeAccount(
+  manager: EntityManager,
+  account: AccountEntity,
+  chain: ChainDefinition,
+): Promise<LedgerAccountEntity> {
   const { accountId } = account;
   const existing = await findLedgerAccount(manager, accountId, chain.name, chain.native.symbol);
   if (existing) return existing;

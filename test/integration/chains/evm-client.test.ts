@@ -1,11 +1,7 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { createWalletClient, encodeFunctionData, erc20Abi, http, keccak256, pad, parseEther, type Hex } from 'viem';
 import type { Movement, TransactionPlan } from '../../../src/chains/adapter';
 import { evmAdapter } from '../../../src/chains/evm/adapter';
 import { EvmChainClient } from '../../../src/chains/evm/client';
-import { ConfigError } from '../../../src/platform/config';
-import { GatewayError } from '../../../src/platform/errors';
 import { contractArtifacts } from '../../../src/main/dev/contracts';
 import { localChain, rich, startAnvil, type Anvil } from './anvil';
 
@@ -275,57 +271,5 @@ describe('scan', () => {
   it('says that the database failed, not the chain', async () => {
     const failing = client.scan(0, 1, () => Promise.reject(new Error('connection lost')));
     await expect(failing).rejects.toMatchObject({ code: 'unavailable' });
-  });
-});
-
-describe('endpoints', () => {
-  it('one that serves another chain is refused at start, and never believed', async () => {
-    const base = await startAnvil({ chainId: 8453 });
-    try {
-      const wrong = new EvmChainClient(client.chain, [base.url]);
-      await expect(wrong.verifyIdentity()).rejects.toThrow(ConfigError);
-      await expect(wrong.verifyIdentity()).rejects.toThrow(
-        'CHAIN_ETHEREUM_RPC_URLS entry 1 serves chain id 8453, ethereum (local) has 1',
-      );
-      await expect(wrong.head()).rejects.toMatchObject({ code: 'chain_unavailable' });
-      const mixed = new EvmChainClient(client.chain, [base.url, anvil.url]);
-      expect(await mixed.head()).toEqual(await client.head());
-    } finally {
-      await base.stop();
-    }
-  });
-
-  it('a dead, failing or limiting endpoint is passed over', async () => {
-    for (const answer of [
-      { status: 503, body: 'down' },
-      { status: 429, body: '' },
-      { status: 200, body: '{"jsonrpc":"2.0","id":1,"error":{"code":-32005,"message":"limit exceeded"}}' },
-    ]) {
-      const server = createServer((_, response) =>
-        response.writeHead(answer.status, { 'content-type': 'application/json' }).end(answer.body),
-      );
-      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-      const broken = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-      expect(await new EvmChainClient(client.chain, [broken, anvil.url]).head()).toEqual(await client.head());
-      server.close();
-      server.closeAllConnections();
-    }
-    expect(await new EvmChainClient(client.chain, ['http://127.0.0.1:1', anvil.url]).head()).toEqual(await client.head());
-  });
-
-  it('none answering is one clear error that tells no url and no key', async () => {
-    const secret = 'http://127.0.0.1:1/v2/secret-api-key';
-    const error: unknown = await new EvmChainClient(client.chain, [secret]).head().catch((thrown: unknown) => thrown);
-    expect(error).toBeInstanceOf(GatewayError);
-    expect(error).toMatchObject({ code: 'chain_unavailable', message: 'ethereum: no RPC endpoint answered' });
-    const everything =
-      JSON.stringify(error, Object.getOwnPropertyNames(error)) +
-      String((error as Error).cause) +
-      String(((error as Error).cause as Error).stack);
-    expect(everything).not.toMatch(/secret|127\.0\.0\.1/);
-  });
-
-  it('an unreachable endpoint does not keep a process from starting', async () => {
-    await expect(new EvmChainClient(client.chain, ['http://127.0.0.1:1', anvil.url]).verifyIdentity()).resolves.toBeUndefined();
   });
 });

@@ -1,4 +1,14 @@
-import { type Address, createWalletClient, encodeFunctionData, type Hex, http, parseAbi, parseEther, parseSignature, toHex } from 'viem';
+import {
+  type Address,
+  createWalletClient,
+  encodeFunctionData,
+  type Hex,
+  http,
+  parseAbi,
+  parseEther,
+  parseSignature,
+  toHex,
+} from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { localTokenAddresses } from '../../../src/chains/registry/local-tokens';
 import { mintToken, sendNative } from '../../../src/main/dev/chain';
@@ -27,16 +37,20 @@ describe('the test tokens', () => {
   beforeAll(async () => {
     anvil = await startTestAnvil();
     const { USDC, USDT } = localTokenAddresses;
-    await Promise.all([sendNative(anvil.chain, payer.address, parseEther('1')), ...[USDC, USDT].map((token) => mintToken(anvil.chain, token, payer.address, 100n))]);
+    await Promise.all([
+      sendNative(anvil.chain, payer.address, parseEther('1')),
+      ...[USDC, USDT].map((token) => mintToken(anvil.chain, token, payer.address, 100n)),
+    ]);
   });
   afterAll(() => anvil?.stop());
 
   const send = async (token: Address, data: Hex): Promise<string> => {
-    const wallet = createWalletClient({ account: payer, transport: http(anvil.rpc), chain: null });
-    const hash = await wallet.sendTransaction({ to: token, data, gas: 200_000n });
+    const wallet = createWalletClient({ account: payer, transport: http(anvil.rpc) });
+    const hash = await wallet.sendTransaction({ to: token, data, gas: 200_000n, chain: null });
     return (await anvil.chain.waitForTransactionReceipt({ hash, pollingInterval: 100 })).status;
   };
-  const read = (functionName: 'balanceOf' | 'nonces', owner: Address) => anvil.chain.readContract({ address: usdc, abi, functionName, args: [owner] });
+  const read = (functionName: 'balanceOf' | 'nonces', owner: Address) =>
+    anvil.chain.readContract({ address: usdc, abi, functionName, args: [owner] });
 
   it('USDC moves by an EIP-3009 authorisation, once', async () => {
     const message = { from: payer.address, to, value: 30n, validAfter: 0n, validBefore: far, nonce: toHex(7, { size: 32 }) };
@@ -53,14 +67,26 @@ describe('the test tokens', () => {
     const signature = await payer.signTypedData({ domain, types, primaryType: 'TransferWithAuthorization', message });
     const { r, s, v = 0n } = parseSignature(signature);
     const common = [message.from, to, 30n, 0n, far, message.nonce] as const;
-    const used = () => anvil.chain.readContract({ address: usdc, abi, functionName: 'authorizationState', args: [payer.address, message.nonce] });
+    const used = () =>
+      anvil.chain.readContract({ address: usdc, abi, functionName: 'authorizationState', args: [payer.address, message.nonce] });
 
-    const changed = encodeFunctionData({ abi, functionName: 'transferWithAuthorization', args: [message.from, to, 31n, 0n, far, message.nonce, signature] });
+    const changed = encodeFunctionData({
+      abi,
+      functionName: 'transferWithAuthorization',
+      args: [message.from, to, 31n, 0n, far, message.nonce, signature],
+    });
     expect(await send(usdc, changed)).toBe('reverted');
     expect(await used()).toBe(false);
-    expect(await send(usdc, encodeFunctionData({ abi, functionName: 'transferWithAuthorization', args: [...common, Number(v), r, s] }))).toBe('success');
+    expect(
+      await send(
+        usdc,
+        encodeFunctionData({ abi, functionName: 'transferWithAuthorization', args: [...common, Number(v), r, s] }),
+      ),
+    ).toBe('success');
     expect(await used()).toBe(true);
-    expect(await send(usdc, encodeFunctionData({ abi, functionName: 'transferWithAuthorization', args: [...common, signature] }))).toBe('reverted');
+    expect(
+      await send(usdc, encodeFunctionData({ abi, functionName: 'transferWithAuthorization', args: [...common, signature] })),
+    ).toBe('reverted');
     expect(await read('balanceOf', to)).toBe(30n);
   });
 

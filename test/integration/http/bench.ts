@@ -2,7 +2,7 @@ import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import type { DataSource } from 'typeorm';
 import { createLedgerActivities } from '../../../activities/ledger';
-import type { TransferAccepted, TransferRequest } from '../../../activities/types';
+import type { LedgerActivities, TransferAccepted, TransferRequest } from '../../../activities/types';
 import type { AccountEntity } from '../../../src/accounts/entity';
 import { ApiKeyEntity } from '../../../src/auth/entity';
 import { hashSecret } from '../../../src/auth/service';
@@ -16,7 +16,16 @@ import { newId } from '../../../src/platform/ids';
 import { createLogger } from '../../../src/platform/logging';
 import type { TransferWorkflows } from '../../../src/transfers/workflows';
 import type { KeyGeneration } from '../../../src/wallets/key-generation';
-import { buildAccount, buildAsset, buildClient, buildUser, buildWallet, type BuiltWallet, fundAccount, setFeeLevels } from '../../factories';
+import {
+  buildAccount,
+  buildAsset,
+  buildClient,
+  buildUser,
+  buildWallet,
+  type BuiltWallet,
+  fundAccount,
+  setFeeLevels,
+} from '../../factories';
 import { createTestDatabase } from '../../stack/database';
 
 export const registry = loadRegistry('local', ['ethereum', 'base', 'avalanche', 'bsc']);
@@ -56,27 +65,31 @@ export class Workflows implements TransferWorkflows, KeyGeneration {
   delayMs = 0;
   status = 'PENDING';
 
-  constructor(private readonly database: DataSource) {}
+  /** The real steps. */
+  readonly ledger: LedgerActivities;
+
+  constructor(database: DataSource) {
+    this.ledger = createLedgerActivities({ database, registry, log: createLogger('test', 'fatal') });
+  }
 
   async submit(request: TransferRequest): Promise<TransferAccepted | null> {
     await this.pass();
     this.submitted.push(request);
-    const ledger = createLedgerActivities({ database: this.database, registry, log: createLogger('test', 'error') });
-    const { txId, status } = await ledger.lockTransfer(request);
+    const { txId, status } = await this.ledger.lockTransfer(request);
     return { txId, status };
   }
 
   async cancel(txId: string): Promise<void> {
     await this.pass();
-    await createLedgerActivities({ database: this.database, registry, log: createLogger('test', 'error') }).cancelTransfer({ txId });
+    await this.ledger.cancelTransfer({ txId });
   }
 
-  async live(): Promise<{ step: string; attempt: number; detail: string } | null> {
-    return { step: 'signing', attempt: 1, detail: '' };
+  live(): Promise<{ step: string; attempt: number; detail: string } | null> {
+    return Promise.resolve({ step: 'signing', attempt: 1, detail: '' });
   }
 
-  async refusalOf(): Promise<GatewayError> {
-    return new GatewayError('business_error', 'The transfer was refused');
+  refusalOf(): Promise<GatewayError> {
+    return Promise.resolve(new GatewayError('business_error', 'The transfer was refused'));
   }
 
   async assertAvailable(): Promise<void> {
@@ -105,17 +118,28 @@ export interface Bench {
   /** The client most tests act as. */
   demo: Tenant;
   other: Tenant;
-  call(method: string, path: string, call?: Call): Promise<Answer>;
-  close(): Promise<void>;
+  call: (method: string, path: string, call?: Call) => Promise<Answer>;
+  close: () => Promise<void>;
 }
 
 /** The whole Koa app on a port and a database of its own. */
 export async function createBench(): Promise<Bench> {
-  const { database, drop } = await createTestDatabase();
+  const test = await createTestDatabase();
+  const { database } = test;
   const workflows = new Workflows(database);
   const log = createLogger('test', 'fatal');
   const temporal = { connection: { withDeadline: () => Promise.resolve() } } as unknown as Client;
-  const resources = await createResources({ database, temporal, registry, adapterOf, keyGeneration: workflows, workflows, tokenOptions, signerUrls: [], log });
+  const resources = await createResources({
+    database,
+    temporal,
+    registry,
+    adapterOf,
+    keyGeneration: workflows,
+    workflows,
+    tokenOptions,
+    signerUrls: [],
+    log,
+  });
   const server = await listen(createApp({ ...resources, log, trustProxy: true, environment: 'local' }), '127.0.0.1', 0);
   const origin = `http://127.0.0.1:${server.port}`;
   const bench: Omit<Bench, 'demo' | 'other'> = {
@@ -125,10 +149,11 @@ export async function createBench(): Promise<Bench> {
     database,
     workflows,
     resources,
-    call: (method, path, call = {}) => send(`${origin}/api/v1${path}`, method, call.tenant === undefined ? demo : call.tenant, call),
+    call: (method, path, call = {}) =>
+      send(`${origin}/api/v1${path}`, method, call.tenant === undefined ? demo : call.tenant, call),
     close: async () => {
       await server.close();
-      await drop();
+      await test.drop();
     },
   };
   const demo: Tenant = await buildTenant(bench);
@@ -147,7 +172,12 @@ async function send(url: string, method: string, tenant: Tenant | null, { body, 
   });
   const text = await response.text();
   const isJson = /json/.test(response.headers.get('content-type') ?? '');
-  return { status: response.status, headers: response.headers, text, body: (isJson && text ? JSON.parse(text) : {}) as Answer['body'] };
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    body: (isJson && text ? JSON.parse(text) : {}) as Answer['body'],
+  };
 }
 
 /** A client with a user, an API key and a token got with it. */
@@ -155,8 +185,16 @@ export async function buildTenant({ database, base }: Pick<Bench, 'database' | '
   const client = await buildClient(database);
   const user = await buildUser(database, client);
   const [keyId, apiKey, apiSecret] = [newId(), `key_${newId()}`, randomBytes(32).toString('base64url')];
-  await database.manager.insert(ApiKeyEntity, { keyId, clientId: client.clientId, userId: user.userId, apiKey, secretHash: hashSecret(apiSecret) });
-  const { status, body } = await send(`${base}/auth/token`, 'POST', null, { headers: { 'X-API-Key': apiKey, 'X-API-Secret': apiSecret } });
+  await database.manager.insert(ApiKeyEntity, {
+    keyId,
+    clientId: client.clientId,
+    userId: user.userId,
+    apiKey,
+    secretHash: hashSecret(apiSecret),
+  });
+  const { status, body } = await send(`${base}/auth/token`, 'POST', null, {
+    headers: { 'X-API-Key': apiKey, 'X-API-Secret': apiSecret },
+  });
   if (status !== 200) throw new Error(`no token: ${status} ${JSON.stringify(body)}`);
   return { clientId: client.clientId, userId: user.userId, keyId, apiKey, apiSecret, token: String(body['token']) };
 }

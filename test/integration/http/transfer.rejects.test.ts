@@ -10,14 +10,22 @@ beforeAll(async () => {
   funded = await buildFunded(bench, bench.demo);
 });
 afterAll(() => bench.close());
-afterEach(async () => {
+afterEach(() => {
   bench.workflows.failures = [];
   bench.workflows.submitted = [];
 });
 
-const valid = () => ({ from_address: funded.account.address, to_address: randomAddress(), chain: 'ethereum', token_symbol: 'USDC', amount: '1.5' });
-const transfer = (changes: object = {}, headers: Record<string, string> = {}) => bench.call('POST', '/transfer', { body: { ...valid(), ...changes }, headers });
-const wrongChecksum = (address: string) => address.replace(/[a-f]/i, (digit) => (digit === digit.toLowerCase() ? digit.toUpperCase() : digit.toLowerCase()));
+const valid = () => ({
+  from_address: funded.account.address,
+  to_address: randomAddress(),
+  chain: 'ethereum',
+  token_symbol: 'USDC',
+  amount: '1.5',
+});
+const transfer = (changes: object = {}, headers: Record<string, string> = {}) =>
+  bench.call('POST', '/transfer', { body: { ...valid(), ...changes }, headers });
+const wrongChecksum = (address: string) =>
+  address.replace(/[a-f]/i, (digit) => (digit === digit.toLowerCase() ? digit.toUpperCase() : digit.toLowerCase()));
 
 describe('400 invalid_parameter', () => {
   test.each(['from_address', 'to_address', 'chain', 'token_symbol', 'amount'])('without %s', async (field) => {
@@ -38,20 +46,27 @@ describe('400 invalid_parameter', () => {
     expectProblem(await transfer({ [field]: 'x'.repeat(length) }), 400, 'invalid_parameter', field);
   });
   test('an unknown chain', async () => expectProblem(await transfer({ chain: 'dogecoin' }), 400, 'invalid_parameter', 'chain'));
-  test('a chain in another letter case', async () => expectProblem(await transfer({ chain: 'Ethereum' }), 400, 'invalid_parameter', 'chain'));
+  test('a chain in another letter case', async () =>
+    expectProblem(await transfer({ chain: 'Ethereum' }), 400, 'invalid_parameter', 'chain'));
   test('an unknown field', async () => expectProblem(await transfer({ ammount: '1' }), 400, 'invalid_parameter', 'ammount'));
-  test.each(['0', '0.0', '-1', '+1', '1e3', '0x10', ' 1', '1 ', '1,5', '.5', '1.', 'NaN', 'Infinity', '١', '9'.repeat(79)])('the amount "%s"', async (amount) => {
-    expectProblem(await transfer({ amount }), 400, 'invalid_parameter', 'amount');
-  });
-  test('more decimals than the asset has', async () => expectProblem(await transfer({ amount: '1.0000001' }), 400, 'invalid_parameter', 'amount'));
-  test('from = to', async () => expectProblem(await transfer({ to_address: funded.account.address }), 400, 'invalid_parameter', 'to_address'));
+  test.each(['0', '0.0', '-1', '+1', '1e3', '0x10', ' 1', '1 ', '1,5', '.5', '1.', 'NaN', 'Infinity', '١', '9'.repeat(79)])(
+    'the amount "%s"',
+    async (amount) => {
+      expectProblem(await transfer({ amount }), 400, 'invalid_parameter', 'amount');
+    },
+  );
+  test('more decimals than the asset has', async () =>
+    expectProblem(await transfer({ amount: '1.0000001' }), 400, 'invalid_parameter', 'amount'));
+  test('from = to', async () =>
+    expectProblem(await transfer({ to_address: funded.account.address }), 400, 'invalid_parameter', 'to_address'));
   test('from = to in another letter case, whatever its checksum', async () => {
     const { address } = funded.account;
     for (const to_address of [address.toLowerCase(), `0x${address.slice(2).toUpperCase()}`, wrongChecksum(address)]) {
       expectProblem(await transfer({ to_address }), 400, 'invalid_parameter', 'to_address');
     }
   });
-  test('not-addresses that are equal', async () => expectProblem(await transfer({ from_address: 'x', to_address: 'x' }), 400, 'invalid_parameter', 'to_address'));
+  test('not-addresses that are equal', async () =>
+    expectProblem(await transfer({ from_address: 'x', to_address: 'x' }), 400, 'invalid_parameter', 'to_address'));
 });
 
 describe('400 invalid_address', () => {
@@ -64,11 +79,13 @@ describe('400 invalid_address', () => {
     ['Tron', 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8'],
     ['the zero address', `0x${'0'.repeat(40)}`],
   ])('%s', async (_, to_address) => expectProblem(await transfer({ to_address }), 400, 'invalid_address', 'to_address'));
-  test('a wrong EIP-55 checksum', async () => expectProblem(await transfer({ to_address: wrongChecksum(randomAddress()) }), 400, 'invalid_address', 'to_address'));
+  test('a wrong EIP-55 checksum', async () =>
+    expectProblem(await transfer({ to_address: wrongChecksum(randomAddress()) }), 400, 'invalid_address', 'to_address'));
 });
 
 describe('404 not_found', () => {
-  test('an address that is nobody’s', async () => expectProblem(await transfer({ from_address: randomAddress() }), 404, 'not_found'));
+  test('an address that is nobody’s', async () =>
+    expectProblem(await transfer({ from_address: randomAddress() }), 404, 'not_found'));
   test('another client’s address', async () => {
     const theirs = await buildFunded(bench, bench.other);
     expectProblem(await transfer({ from_address: theirs.account.address }), 404, 'not_found');
@@ -93,11 +110,26 @@ describe('400 by state', () => {
     expect(answer.body['detail']).toContain('ETH');
   });
   test('wallet_not_active', () =>
-    withRow(`update wallets set status = 'SUSPENDED' where wallet_id = $1`, funded.wallet.walletId, `update wallets set status = 'ACTIVE' where wallet_id = $1`, 'wallet_not_active'));
+    withRow(
+      `update wallets set status = 'SUSPENDED' where wallet_id = $1`,
+      funded.wallet.walletId,
+      `update wallets set status = 'ACTIVE' where wallet_id = $1`,
+      'wallet_not_active',
+    ));
   test('account_not_active', () =>
-    withRow(`update accounts set status = 'INACTIVE' where account_id = $1`, funded.account.accountId, `update accounts set status = 'ACTIVE' where account_id = $1`, 'account_not_active'));
+    withRow(
+      `update accounts set status = 'INACTIVE' where account_id = $1`,
+      funded.account.accountId,
+      `update accounts set status = 'ACTIVE' where account_id = $1`,
+      'account_not_active',
+    ));
   test('business_error over the wallet limit', () =>
-    withRow(`insert into wallet_limits (wallet_id, symbol, max_single) values ($1, 'USDC', 1)`, funded.wallet.walletId, `delete from wallet_limits where wallet_id = $1`, 'business_error'));
+    withRow(
+      `insert into wallet_limits (wallet_id, symbol, max_single) values ($1, 'USDC', 1)`,
+      funded.wallet.walletId,
+      `delete from wallet_limits where wallet_id = $1`,
+      'business_error',
+    ));
 });
 
 describe('what is refused leaves nothing', () => {
@@ -136,7 +168,14 @@ describe('202', () => {
     expect(answer.body).toEqual({ tx_id: expect.any(String), status: 'PENDING', message: expect.any(String) });
     expect(answer.headers.get('location')).toBe(`/api/v1/transactions/${String(answer.body['tx_id'])}`);
     const detail = await bench.call('GET', `/transactions/${String(answer.body['tx_id'])}`);
-    expect(detail.body).toMatchObject({ amount: '1.5', memo: 'rent', status: 'PENDING', transaction_type: 'OUTBOUND', fee: null, live: { step: 'signing' } });
+    expect(detail.body).toMatchObject({
+      amount: '1.5',
+      memo: 'rent',
+      status: 'PENDING',
+      transaction_type: 'OUTBOUND',
+      fee: null,
+      live: { step: 'signing' },
+    });
   });
   test('finds from_address in any letter case and takes to_address in one', async () => {
     const { address } = funded.account;

@@ -79,7 +79,11 @@ describe('GET /wallets', () => {
     const names = ['a', 'b', 'c', 'd', 'e'];
     for (const wallet_name of names) await bench.call('POST', '/wallets', { tenant, body: { wallet_name } });
     const page = async (query: string) => (await bench.call('GET', `/wallets${query}`, { tenant })).body;
-    expect(await page('?page_size=2')).toMatchObject({ data: [{ wallet_name: 'e' }, { wallet_name: 'd' }], total: 5, has_more: true });
+    expect(await page('?page_size=2')).toMatchObject({
+      data: [{ wallet_name: 'e' }, { wallet_name: 'd' }],
+      total: 5,
+      has_more: true,
+    });
     expect(await page('?page=3&page_size=2')).toMatchObject({ data: [{ wallet_name: 'a' }], total: 5, has_more: false });
     expect(await page('?page=4&page_size=2')).toEqual({ data: [], total: 5, has_more: false });
     expect(await page('?page=9007199254740991&page_size=100')).toEqual({ data: [], total: 5, has_more: false });

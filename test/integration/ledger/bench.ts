@@ -55,7 +55,7 @@ export async function createBench({ poolSize = 20 } = {}): Promise<Bench> {
   const test = await createTestDatabase();
   const database = await createDatabase({ url: test.url, poolSize, applicationName: 'bench', entities }).initialize();
   const alerts: object[] = [];
-  const ledger = createLedgerActivities({ database, registry, log: { error: (alert: object) => void alerts.push(alert) } as never });
+  const ledger = createLedgerActivities({ database, registry, log: { error: (alert: object) => void alerts.push(alert) } });
   await setFeeLevels(database, ethereum);
   const client = await buildClient(database);
   const wallet = await buildWallet(database, client);
@@ -74,7 +74,11 @@ export function fund(bench: Bench, symbol: string, amount: bigint): Promise<unkn
 }
 
 /** [available, locked] of a token, atomic units. */
-export async function balances({ database, account }: Bench, symbol: string, chain: ChainDefinition = ethereum): Promise<[bigint, bigint]> {
+export async function balances(
+  { database, account }: Bench,
+  symbol: string,
+  chain: ChainDefinition = ethereum,
+): Promise<[bigint, bigint]> {
   const { available, locked } = await ledgerAccountOf(database, account, chain, symbol);
   return [available, locked];
 }
@@ -83,7 +87,11 @@ export async function balances({ database, account }: Bench, symbol: string, cha
 export async function sign(bench: Bench, txId: string, attempt = 1, fees: Partial<PreparedFees> = {}): Promise<string> {
   const begun = await bench.ledger.beginSigning({ txId, attempt, fees: { ...usualFees, ...fees } });
   if (begun.outcome !== 'begun') throw new Error(`signing did not begin: ${JSON.stringify(begun)}`);
-  const { hash } = await bench.ledger.recordSigned({ txId, attempt, signatures: signAs(bench.wallet, bench.account, begun.request.unsigned) });
+  const { hash } = await bench.ledger.recordSigned({
+    txId,
+    attempt,
+    signatures: signAs(bench.wallet, bench.account, begun.request.unsigned),
+  });
   return hash;
 }
 

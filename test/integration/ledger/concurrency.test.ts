@@ -10,7 +10,9 @@ afterEach(() => bench.close());
 const count = (codes: string[], code: string) => codes.filter((it) => it === code).length;
 
 async function deadlocks(): Promise<number> {
-  const [row] = await bench.database.query<{ deadlocks: string }[]>('select deadlocks from pg_stat_database where datname = current_database()');
+  const [row] = await bench.database.query<{ deadlocks: string }[]>(
+    'select deadlocks from pg_stat_database where datname = current_database()',
+  );
   return Number(row?.deadlocks);
 }
 
@@ -18,7 +20,9 @@ test('200 concurrent locks on one asset: exactly as many as the funds allow', as
   await fund(bench, 'ETH', 10n * ether);
   await fund(bench, 'USDC', 137n * usdc + 999_999n);
   const codes = await Promise.all(
-    Array.from({ length: 200 }, () => codeOf(bench.ledger.lockTransfer(buildTransferRequest(bench.account, ethereum, { tokenSymbol: 'USDC' })))),
+    Array.from({ length: 200 }, () =>
+      codeOf(bench.ledger.lockTransfer(buildTransferRequest(bench.account, ethereum, { tokenSymbol: 'USDC' }))),
+    ),
   );
   expect([count(codes, 'none'), count(codes, 'insufficient_balance')]).toEqual([137, 63]);
   expect(await balances(bench, 'USDC')).toEqual([999_999n, 137n * usdc]);
@@ -29,7 +33,9 @@ test('200 concurrent locks on one asset: exactly as many as the funds allow', as
 test('200 concurrent locks of the coin that also pays the fees', async () => {
   await fund(bench, 'ETH', 50n * ether);
   const codes = await Promise.all(
-    Array.from({ length: 200 }, () => codeOf(bench.ledger.lockTransfer(buildTransferRequest(bench.account, ethereum, { amount: '0.999' })))),
+    Array.from({ length: 200 }, () =>
+      codeOf(bench.ledger.lockTransfer(buildTransferRequest(bench.account, ethereum, { amount: '0.999' }))),
+    ),
   );
   expect([count(codes, 'none'), count(codes, 'insufficient_balance')]).toEqual([50, 150]);
   expect(await differences(bench)).toEqual([]);
@@ -66,7 +72,9 @@ test('one idempotency key in many hands pays once, though there are funds for on
   await fund(bench, 'ETH', ether + ether / 2n);
   const first = buildTransferRequest(bench.account, ethereum, { idempotencyKey: 'order 1' });
   const answers = await Promise.all(
-    Array.from({ length: 50 }, () => bench.ledger.lockTransfer({ ...first, txId: buildTransferRequest(bench.account, ethereum).txId })),
+    Array.from({ length: 50 }, () =>
+      bench.ledger.lockTransfer({ ...first, txId: buildTransferRequest(bench.account, ethereum).txId }),
+    ),
   );
   expect(new Set(answers.map(({ txId }) => txId)).size).toBe(1);
   expect(await differences(bench)).toEqual([]);
@@ -74,11 +82,15 @@ test('one idempotency key in many hands pays once, though there are funds for on
 
 test('concurrent transfers cannot exceed a daily limit together', async () => {
   await fund(bench, 'ETH', 100n * ether);
-  await bench.database.query(`insert into wallet_limits (wallet_id, symbol, max_daily) values ($1, 'ETH', 7.5)`, [bench.wallet.walletId]);
+  await bench.database.query(`insert into wallet_limits (wallet_id, symbol, max_daily) values ($1, 'ETH', 7.5)`, [
+    bench.wallet.walletId,
+  ]);
   const second = await buildAccount(bench.database, bench.wallet, ethereum);
   await fundAccount(bench.database, second, ethereum, 'ETH', 100n * ether);
   const codes = await Promise.all(
-    Array.from({ length: 40 }, (_, index) => codeOf(bench.ledger.lockTransfer(buildTransferRequest(index % 2 ? second : bench.account, ethereum)))),
+    Array.from({ length: 40 }, (_, index) =>
+      codeOf(bench.ledger.lockTransfer(buildTransferRequest(index % 2 ? second : bench.account, ethereum))),
+    ),
   );
   expect([count(codes, 'none'), count(codes, 'business_error')]).toEqual([7, 33]);
 });

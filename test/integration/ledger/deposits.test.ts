@@ -15,9 +15,16 @@ afterEach(async () => {
 const record = (...found: DepositFound[]) => bench.database.transaction((manager) => recordDeposits(manager, ethereum, found));
 const confirm = (head: number) => bench.database.transaction((manager) => confirmDeposits(manager, ethereum, head));
 const alerts: object[] = [];
-const orphan = (from: number) => bench.database.transaction((manager) => orphanDeposits(manager, ethereum, from, { error: ((it: object) => void alerts.push(it)) as never }));
+const orphan = (from: number) =>
+  bench.database.transaction((manager) =>
+    orphanDeposits(manager, ethereum, from, { error: (it: object) => void alerts.push(it) }),
+  );
 const states = async () =>
-  (await bench.database.query<{ status: string }[]>(`select status from transactions where transaction_type = 'INBOUND' order by tx_id`)).map(({ status }) => status);
+  (
+    await bench.database.query<{ status: string }[]>(
+      `select status from transactions where transaction_type = 'INBOUND' order by tx_id`,
+    )
+  ).map(({ status }) => status);
 
 test('detected, credited at its depth and not before, once', async () => {
   const found = buildDeposit(bench.account, ethereum, 'USDC', 5n * usdc, { blockNumber: 100 });
@@ -90,7 +97,9 @@ test('orphaned after it was spent: the house’s loss, one account frozen, one a
   const [loss] = await bench.database.query<{ sum: string }[]>(`select sum(amount) from ledger_entries where bucket = 'LOSS'`);
   expect(loss?.sum).toBe((-5n * usdc).toString());
   expect(alerts.length).toBeGreaterThan(0);
-  expect(await codeOf(bench.ledger.lockTransfer(buildTransferRequest(bench.account, ethereum, { tokenSymbol: 'USDC' })))).toBe('business_error');
+  expect(await codeOf(bench.ledger.lockTransfer(buildTransferRequest(bench.account, ethereum, { tokenSymbol: 'USDC' })))).toBe(
+    'business_error',
+  );
   await sign(bench, request.txId);
   await include(bench, request.txId, 1, { debited: 5n * usdc });
   expect((await bench.ledger.settleTransfer({ txId: request.txId })).status).toBe('CONFIRMED');
@@ -103,9 +112,14 @@ test('a transfer between two accounts of ours is one OUTBOUND and one INBOUND of
   const txHash = await sign(bench, request.txId);
   await include(bench, request.txId, 1, { debited: ether });
   await bench.ledger.settleTransfer({ txId: request.txId });
-  await record(buildDeposit(bench.account, ethereum, 'ETH', ether, { txHash, blockNumber: 30, fromAddress: bench.account.address }));
+  await record(
+    buildDeposit(bench.account, ethereum, 'ETH', ether, { txHash, blockNumber: 30, fromAddress: bench.account.address }),
+  );
   await confirm(40);
-  const rows = await bench.database.query<{ transaction_type: string }[]>('select transaction_type from transactions where tx_hash = $1 order by 1', [txHash]);
+  const rows = await bench.database.query<{ transaction_type: string }[]>(
+    'select transaction_type from transactions where tx_hash = $1 order by 1',
+    [txHash],
+  );
   expect(rows.map((it) => it.transaction_type)).toEqual(['INBOUND', 'OUTBOUND']);
 });
 

@@ -20,7 +20,15 @@ const operation = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant('cancel' as const), which }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('end' as const), which }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('park' as const), which }) },
-  { weight: 4, arbitrary: fc.record({ do: fc.constant('sign' as const), which, attempt: fc.constantFrom(1, 1, 1, 2, 3), feeGwei: fc.constantFrom(2n, 8n, 4_000n, 400_000n) }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant('sign' as const),
+      which,
+      attempt: fc.constantFrom(1, 1, 1, 2, 3),
+      feeGwei: fc.constantFrom(2n, 8n, 4_000n, 400_000n),
+    }),
+  },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('submit' as const), which, attempt: fc.constantFrom(1, 1, 2) }) },
   {
     weight: 4,
@@ -34,7 +42,16 @@ const operation = fc.oneof(
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('reorg' as const), which }) },
   { weight: 4, arbitrary: fc.record({ do: fc.constant('settle' as const), which }) },
-  { weight: 3, arbitrary: fc.record({ do: fc.constant('deposit' as const), symbol, amount: fc.integer({ min: 1, max: 500 }), block: fc.integer({ min: 1, max: 9 }), again: fc.boolean() }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('deposit' as const),
+      symbol,
+      amount: fc.integer({ min: 1, max: 500 }),
+      block: fc.integer({ min: 1, max: 9 }),
+      again: fc.boolean(),
+    }),
+  },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('confirm' as const), head: fc.integer({ min: 1, max: 12 }) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('orphan' as const), from: fc.integer({ min: 1, max: 9 }) }) },
 );
@@ -105,7 +122,10 @@ class World {
         return ledger.settleTransfer({ txId: transfer });
       case 'deposit': {
         const old = this.deposits[0];
-        const found = it.again && old ? { ...old, blockNumber: it.block } : buildDeposit(account, chain, it.symbol, unit(it.symbol) * BigInt(it.amount), { blockNumber: it.block });
+        const found =
+          it.again && old
+            ? { ...old, blockNumber: it.block }
+            : buildDeposit(account, chain, it.symbol, unit(it.symbol) * BigInt(it.amount), { blockNumber: it.block });
         this.deposits.unshift(found);
         return database.transaction((manager) => recordDeposits(manager, chain, [found]));
       }
@@ -118,7 +138,9 @@ class World {
 
   /** As the follower does: one attempt of a transfer at most is included, and what has ended is not judged anew. */
   private async include(txId: string, { success, moved, fee }: Extract<Operation, { do: 'include' }>): Promise<void> {
-    const [row] = await this.bench.database.query<{ attempt: number; amount: string; included: boolean; contract_address: string | null }[]>(
+    const [row] = await this.bench.database.query<
+      { attempt: number; amount: string; included: boolean; contract_address: string | null }[]
+    >(
       `select a.attempt, t.amount, t.contract_address, exists (select 1 from transfer_attempts i where i.tx_id = t.tx_id and i.block_number is not null) as included
          from transactions t join transfer_attempts a using (tx_id) where t.tx_id = $1 and a.signed is not null and t.ended_at is null
         order by random() limit 1`,
@@ -126,7 +148,9 @@ class World {
     );
     if (!row || row.included) return;
     const amount = BigInt(row.amount);
-    const debited = { all: amount, less: amount - 1n, more: amount + unit('USDC'), zero: 0n, none: null }[row.contract_address === null ? 'all' : moved];
+    const debited = { all: amount, less: amount - 1n, more: amount + unit('USDC'), zero: 0n, none: null }[
+      row.contract_address === null ? 'all' : moved
+    ];
     await include(this.bench, txId, row.attempt, { success, fee, debited: success ? debited : null });
   }
 }
@@ -136,7 +160,9 @@ const unit = (of: string): bigint => (of === 'ETH' ? 10n ** 16n : usdc / 100n);
 const displayed = (hundredths: number): string => `${Math.floor(hundredths / 100)}.${String(hundredths % 100).padStart(2, '0')}`;
 
 /** Two inclusions of one transfer at once would be two attempts included: the follower is one, so these never run together. */
-const group = fc.array(operation, { minLength: 1, maxLength: 6 }).filter((it) => it.filter((one) => one.do === 'include').length < 2);
+const group = fc
+  .array(operation, { minLength: 1, maxLength: 6 })
+  .filter((it) => it.filter((one) => one.do === 'include').length < 2);
 
 test('the books agree after any interleaving', async () => {
   await fc.assert(
@@ -147,7 +173,10 @@ test('the books agree after any interleaving', async () => {
     }),
     { numRuns: Number(process.env.LEDGER_RUNS ?? 25), endOnFailure: true },
   );
-  const states = await bench.database.query<{ status: string; count: string }[]>('select status, count(*) from transactions group by status order by status');
+  const states = await bench.database.query<{ status: string; count: string }[]>(
+    'select status, count(*) from transactions group by status order by status',
+  );
   // the generator must reach every end, or the property says little
-  for (const status of ['CONFIRMED', 'FAILED', 'CANCELLED', 'NEEDS_ATTENTION', 'ORPHANED']) expect(states.map((it) => it.status)).toContain(status);
+  for (const status of ['CONFIRMED', 'FAILED', 'CANCELLED', 'NEEDS_ATTENTION', 'ORPHANED'])
+    expect(states.map((it) => it.status)).toContain(status);
 }, 300_000);

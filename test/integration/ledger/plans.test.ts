@@ -43,23 +43,87 @@ const client = `md5('c7')::uuid`;
 const transfer = `md5('t500')::uuid`;
 
 test.each([
-  ['account by address', 'accounts_family_address_key_key', `select * from accounts where family = 'evm' and address_key = 'a500' and client_id = ${client}`],
-  ['which addresses are ours', 'accounts_family_address_key_key', `select address_key from accounts where family = 'evm' and address_key = any(array['a1', 'y'])`],
-  ['ledger account of a token', 'ledger_accounts_account_id_chain_symbol_key', `select * from ledger_accounts where account_id = ${account} and chain = 'ethereum' and symbol = 'ETH'`],
-  ['ledger accounts to lock', 'ledger_accounts_pkey', `select * from ledger_accounts where ledger_account_id in (md5('ETH5')::uuid, md5('USDC5')::uuid) order by ledger_account_id for no key update`],
-  ['transfer by idempotency key', 'transfers_by_idempotency_key', `select * from transactions where client_id = ${client} and idempotency_key = 'k500' and transaction_type = 'OUTBOUND'`],
-  ['daily sum', 'transfers_by_wallet_and_token', `select decimals, sum(amount) from transactions where wallet_id = md5('w7')::uuid and token_symbol = 'ETH' and transaction_type = 'OUTBOUND' and created_at > now() - interval '24 hours' group by decimals`],
-  ['deposits to credit', 'deposits_detected', `select * from transactions where chain = 'ethereum' and status = 'DETECTED' and block_number <= 59900 order by block_number limit 500`],
-  ['deposits to undo', 'deposits_by_block', `select * from transactions where chain = 'ethereum' and block_number >= 59990 and transaction_type = 'INBOUND' and status in ('DETECTED', 'CONFIRMED') order by block_number desc limit 500`],
-  ['lowest free nonce', 'nonces_', `select nonce + 1 from nonces where chain = 'ethereum' and address_key = 'a50' and nonce >= 290`],
+  [
+    'account by address',
+    'accounts_family_address_key_key',
+    `select * from accounts where family = 'evm' and address_key = 'a500' and client_id = ${client}`,
+  ],
+  [
+    'which addresses are ours',
+    'accounts_family_address_key_key',
+    `select address_key from accounts where family = 'evm' and address_key = any(array['a1', 'y'])`,
+  ],
+  [
+    'ledger account of a token',
+    'ledger_accounts_account_id_chain_symbol_key',
+    `select * from ledger_accounts where account_id = ${account} and chain = 'ethereum' and symbol = 'ETH'`,
+  ],
+  [
+    'ledger accounts to lock',
+    'ledger_accounts_pkey',
+    `select * from ledger_accounts where ledger_account_id in (md5('ETH5')::uuid, md5('USDC5')::uuid) order by ledger_account_id for no key update`,
+  ],
+  [
+    'transfer by idempotency key',
+    'transfers_by_idempotency_key',
+    `select * from transactions where client_id = ${client} and idempotency_key = 'k500' and transaction_type = 'OUTBOUND'`,
+  ],
+  [
+    'daily sum',
+    'transfers_by_wallet_and_token',
+    `select decimals, sum(amount) from transactions where wallet_id = md5('w7')::uuid and token_symbol = 'ETH' and transaction_type = 'OUTBOUND' and created_at > now() - interval '24 hours' group by decimals`,
+  ],
+  [
+    'deposits to credit',
+    'deposits_detected',
+    `select * from transactions where chain = 'ethereum' and status = 'DETECTED' and block_number <= 59900 order by block_number limit 500`,
+  ],
+  [
+    'deposits to undo',
+    'deposits_by_block',
+    `select * from transactions where chain = 'ethereum' and block_number >= 59990 and transaction_type = 'INBOUND' and status in ('DETECTED', 'CONFIRMED') order by block_number desc limit 500`,
+  ],
+  [
+    'lowest free nonce',
+    'nonces_',
+    `select nonce + 1 from nonces where chain = 'ethereum' and address_key = 'a50' and nonce >= 290`,
+  ],
   ['nonce of a transfer', 'nonces_tx_id_key', `select nonce from nonces where tx_id = ${transfer}`],
-  ['attempts of a transfer', 'transfer_attempts_pkey', `select * from transfer_attempts where tx_id = ${transfer} and block_number is not null`],
-  ['attempt by hash', 'transfer_attempts_chain_tx_hash_key', `select * from transfer_attempts where chain = 'ethereum' and tx_hash = any(array['x', 'y'])`],
-  ['postings of a transaction', 'ledger_postings_tx_id_kind_seq_key', `select * from ledger_postings p join ledger_entries e using (posting_id) where p.tx_id = ${transfer}`],
-  ['entries of an account', 'ledger_entries_by_account', `select * from ledger_entries where ledger_account_id = md5('ETH5')::uuid`],
-  ['a client’s transactions', 'transactions_by_client', `select * from transactions where client_id = ${client} order by tx_id desc limit 10`],
-  ['a wallet’s transactions', 'transactions_by_wallet', `select * from transactions where wallet_id = md5('w7')::uuid order by tx_id desc limit 10`],
-  ['an account’s transactions', 'transactions_by_account', `select * from transactions where account_id = ${account} order by tx_id desc limit 10`],
+  [
+    'attempts of a transfer',
+    'transfer_attempts_pkey',
+    `select * from transfer_attempts where tx_id = ${transfer} and block_number is not null`,
+  ],
+  [
+    'attempt by hash',
+    'transfer_attempts_chain_tx_hash_key',
+    `select * from transfer_attempts where chain = 'ethereum' and tx_hash = any(array['x', 'y'])`,
+  ],
+  [
+    'postings of a transaction',
+    'ledger_postings_tx_id_kind_seq_key',
+    `select * from ledger_postings p join ledger_entries e using (posting_id) where p.tx_id = ${transfer}`,
+  ],
+  [
+    'entries of an account',
+    'ledger_entries_by_account',
+    `select * from ledger_entries where ledger_account_id = md5('ETH5')::uuid`,
+  ],
+  [
+    'a client’s transactions',
+    'transactions_by_client',
+    `select * from transactions where client_id = ${client} order by tx_id desc limit 10`,
+  ],
+  [
+    'a wallet’s transactions',
+    'transactions_by_wallet',
+    `select * from transactions where wallet_id = md5('w7')::uuid order by tx_id desc limit 10`,
+  ],
+  [
+    'an account’s transactions',
+    'transactions_by_account',
+    `select * from transactions where account_id = ${account} order by tx_id desc limit 10`,
+  ],
   ['a client’s assets', 'assets_by_client', `select * from assets where client_id = ${client} order by asset_id desc limit 10`],
 ])('%s', async (_, index, query) => {
   const rows = await bench.database.query<{ 'QUERY PLAN': string }[]>(`explain ${query}`);

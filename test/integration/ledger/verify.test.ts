@@ -48,13 +48,34 @@ test('says nothing about books that agree', async () => {
 
 test.each([
   [`update ledger_accounts set available = available + 1 where symbol = 'USDC'`, ['balances are the sums of their entries']],
-  [`update ledger_accounts set locked = locked + 1 where symbol = 'ETH'`, ['balances are the sums of their entries', 'locked balances are what open transfers hold']],
-  [`update ledger_entries set amount = amount + 1 where bucket = 'FEES'`, ['every posting sums to zero', 'the fee of a transfer is posted']],
-  [`delete from ledger_postings where kind = 'settle'`, expect.arrayContaining(['every transaction has the postings of its state'])],
+  [
+    `update ledger_accounts set locked = locked + 1 where symbol = 'ETH'`,
+    ['balances are the sums of their entries', 'locked balances are what open transfers hold'],
+  ],
+  [
+    `update ledger_entries set amount = amount + 1 where bucket = 'FEES'`,
+    ['every posting sums to zero', 'the fee of a transfer is posted'],
+  ],
+  [
+    `delete from ledger_postings where kind = 'settle'`,
+    expect.arrayContaining(['every transaction has the postings of its state']),
+  ],
   [`delete from nonces`, ['attempts use the nonce of their transfer', 'a transfer has a nonce exactly when signing has begun']],
-  [`update transactions set status = 'FAILED' where status = 'CONFIRMED' and transaction_type = 'OUTBOUND'`, expect.arrayContaining(['every transaction has the postings of its state'])],
-  [`update transactions set ended_at = now() where ended_at is null`, expect.arrayContaining(['locked balances are what open transfers hold', 'ended transactions hold nothing, open ones what they say'])],
-  [`update transactions set amount = amount + 1 where transaction_type = 'INBOUND'`, ['what left and arrived is what the chain showed']],
+  [
+    `update transactions set status = 'FAILED' where status = 'CONFIRMED' and transaction_type = 'OUTBOUND'`,
+    expect.arrayContaining(['every transaction has the postings of its state']),
+  ],
+  [
+    `update transactions set ended_at = now() where ended_at is null`,
+    expect.arrayContaining([
+      'locked balances are what open transfers hold',
+      'ended transactions hold nothing, open ones what they say',
+    ]),
+  ],
+  [
+    `update transactions set amount = amount + 1 where transaction_type = 'INBOUND'`,
+    ['what left and arrived is what the chain showed'],
+  ],
   [`delete from transaction_events`, ['the timeline ends with the state']],
   [`update ledger_entries set chain = 'base'`, expect.arrayContaining(['entries belong to the account of their transaction'])],
 ])('finds: %s', async (statement, checks) => {
@@ -66,7 +87,10 @@ test('compares with the chain: what is not settled or credited yet is allowed fo
   await recordDeposits(bench.database.manager, ethereum, [buildDeposit(bench.account, ethereum, 'USDC', 3n)]);
   const [fees] = await bench.database.query<{ sum: string }[]>('select sum(fee) from transfer_attempts');
   const onChain: Record<string, bigint> = { ETH: 10n * ether - BigInt(fees?.sum ?? 0), USDC: 98n * usdc + 3n };
-  const balanceOnChain = (extra: bigint) => ({ symbol }: { symbol: string }) => Promise.resolve((onChain[symbol] ?? 0n) + extra);
+  const balanceOnChain =
+    (extra: bigint) =>
+    ({ symbol }: { symbol: string }) =>
+      Promise.resolve((onChain[symbol] ?? 0n) + extra);
   expect(await verifyLedger(bench.database.manager, { balanceOnChain: balanceOnChain(0n) })).toEqual([]);
   const found = await verifyLedger(bench.database.manager, { balanceOnChain: balanceOnChain(1n) });
   expect(found.map(({ expected, actual }) => BigInt(actual) - BigInt(expected))).toEqual([1n, 1n]);

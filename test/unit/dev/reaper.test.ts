@@ -9,7 +9,11 @@ jest.setTimeout(30_000);
 
 /** A parent that starts a child, tells its reaper and then waits to be killed. */
 function startParent(folder: string): { pid: number; childFile: string; doomed: string } {
-  const { code } = transformFileSync(path.resolve(__dirname, '../../../src/main/dev/reaper.ts'), { swcrc: false, jsc: { parser: { syntax: 'typescript' }, target: 'es2022' }, module: { type: 'commonjs' } });
+  const { code } = transformFileSync(path.resolve(__dirname, '../../../src/main/dev/reaper.ts'), {
+    swcrc: false,
+    jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },
+    module: { type: 'commonjs' },
+  });
   writeFileSync(path.join(folder, 'reaper.js'), code);
   const childFile = path.join(folder, 'child');
   const doomed = path.join(folder, 'with space');

@@ -44,11 +44,16 @@ describe('Supervisor', () => {
   it('waits longer each time when a process keeps dying, and names its log', async () => {
     await supervisor.start(sleeper('worker', 'worker', 'setTimeout(() => process.exit(3), 300)'));
     expect(await until(() => lines.filter((line) => line.includes('starting it again')).length >= 4, 15_000)).toBe(true);
-    expect(lines.some((line) => line.includes('ended with exit code 3') && line.includes(path.join(folder, 'worker.log')))).toBe(true);
+    expect(lines.some((line) => line.includes('ended with exit code 3') && line.includes(path.join(folder, 'worker.log')))).toBe(
+      true,
+    );
   });
 
   it('fails a first start with the end of the log', async () => {
-    const spec = { ...sleeper('mpc-node-1', 'mpc', 'console.error("MPC_NODE_KEK is required"); process.exit(78)'), ready: () => Promise.resolve(false) };
+    const spec = {
+      ...sleeper('mpc-node-1', 'mpc', 'console.error("MPC_NODE_KEK is required"); process.exit(78)'),
+      ready: () => Promise.resolve(false),
+    };
     await expect(supervisor.start(spec)).rejects.toThrow(/mpc-node-1 ended with exit code 78[^]*MPC_NODE_KEK is required/);
     expect(known).toEqual([]);
   });
@@ -61,12 +66,17 @@ describe('Supervisor', () => {
   it('stops the groups in order and starts nothing after', async () => {
     const log = path.join(folder, 'order');
     writeFileSync(log, '');
-    const telling = (name: string) => `process.on('SIGTERM', () => { require('fs').appendFileSync(${JSON.stringify(log)}, '${name} '); process.exit(0) }); console.log('up'); setInterval(() => {}, 1000)`;
+    const telling = (name: string) =>
+      `process.on('SIGTERM', () => { require('fs').appendFileSync(${JSON.stringify(log)}, '${name} '); process.exit(0) }); console.log('up'); setInterval(() => {}, 1000)`;
     const spec = (name: string, group: string): ProcessSpec => ({
       ...sleeper(name, group, telling(name)),
       ready: () => Promise.resolve(readFileSync(supervisor.logFile(name), 'utf8').includes('up')),
     });
-    await Promise.all([supervisor.start(spec('db', 'postgres')), supervisor.start(spec('eth', 'chain:ethereum')), supervisor.start(spec('api', 'api'))]);
+    await Promise.all([
+      supervisor.start(spec('db', 'postgres')),
+      supervisor.start(spec('eth', 'chain:ethereum')),
+      supervisor.start(spec('api', 'api')),
+    ]);
     await supervisor.stop([['api'], ['chain:*'], ['postgres']]);
     expect(readFileSync(log, 'utf8')).toBe('api eth db ');
     expect(known).toEqual([]);

@@ -28,9 +28,12 @@ test('superfluous zeros change nothing, one significant decimal too many is refu
   );
 });
 
-test.each(['', ' 1', '1 ', '+1', '-1', '1e3', '1,5', '.5', '5.', '0x10', '١', 'NaN', '1_000', '1.2.3'])('%j is no amount', (text) => {
-  expect(parseAmount(text, 18)).toBe('format');
-});
+test.each(['', ' 1', '1 ', '+1', '-1', '1e3', '1,5', '.5', '5.', '0x10', '١', 'NaN', '1_000', '1.2.3'])(
+  '%j is no amount',
+  (text) => {
+    expect(parseAmount(text, 18)).toBe('format');
+  },
+);
 
 test('nothing beyond numeric(78,0)', () => {
   expect(parseAmount('9'.repeat(78), 0)).toBe(10n ** 78n - 1n);
@@ -40,9 +43,14 @@ test('nothing beyond numeric(78,0)', () => {
 
 test('a limit compares exactly with any amount', () => {
   fc.assert(
-    fc.property(fc.bigInt({ min: 0n, max: 10n ** 40n }), fc.bigInt({ min: 0n, max: 10n ** 40n }), decimals, (limit, atomic, precision) => {
-      const scaled = atomic * 10n ** BigInt(36 - precision);
-      expect(scaled > scaledLimit(formatAmount(limit, precision))).toBe(atomic > limit);
-    }),
+    fc.property(
+      fc.bigInt({ min: 0n, max: 10n ** 40n }),
+      fc.bigInt({ min: 0n, max: 10n ** 40n }),
+      decimals,
+      (limit, atomic, precision) => {
+        const scaled = atomic * 10n ** BigInt(36 - precision);
+        expect(scaled > scaledLimit(formatAmount(limit, precision))).toBe(atomic > limit);
+      },
+    ),
   );
 });

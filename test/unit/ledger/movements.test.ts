@@ -2,18 +2,28 @@ import * as fc from 'fast-check';
 import { deposit, lock, reverseDeposits, settle, unlock, type Hold, type Holding } from '../../../src/ledger/movements';
 import type { Bucket, Entry } from '../../../src/ledger/posting';
 
-const coin = (id: string, symbol: string, available = 0n, locked = 0n): Holding => ({ ledgerAccountId: id, chain: 'ethereum', symbol, available, locked });
+const coin = (id: string, symbol: string, available = 0n, locked = 0n): Holding => ({
+  ledgerAccountId: id,
+  chain: 'ethereum',
+  symbol,
+  available,
+  locked,
+});
 const amount = fc.bigInt({ min: 0n, max: 10n ** 30n });
 
 /** Holds of a token, and of the native coin that also pays the fee; `available` beyond what is locked. */
-const holds: fc.Arbitrary<Hold> = fc.record({ amount, feeLocked: amount, tokenLeft: amount, nativeLeft: amount, same: fc.boolean() }).map((it) => {
-  const native = coin('n', 'ETH', it.nativeLeft, it.feeLocked + (it.same ? it.amount : 0n));
-  const token = it.same ? native : coin('t', 'USDC', it.tokenLeft, it.amount);
-  return { token, native, amount: it.amount, feeLocked: it.feeLocked };
-});
+const holds: fc.Arbitrary<Hold> = fc
+  .record({ amount, feeLocked: amount, tokenLeft: amount, nativeLeft: amount, same: fc.boolean() })
+  .map((it) => {
+    const native = coin('n', 'ETH', it.nativeLeft, it.feeLocked + (it.same ? it.amount : 0n));
+    const token = it.same ? native : coin('t', 'USDC', it.tokenLeft, it.amount);
+    return { token, native, amount: it.amount, feeLocked: it.feeLocked };
+  });
 
 const sum = (entries: Entry[], bucket: Bucket, symbol?: string): bigint =>
-  entries.filter((it) => it.bucket === bucket && (symbol === undefined || it.symbol === symbol)).reduce((total, it) => total + it.amount, 0n);
+  entries
+    .filter((it) => it.bucket === bucket && (symbol === undefined || it.symbol === symbol))
+    .reduce((total, it) => total + it.amount, 0n);
 
 /** Zero per symbol, no empty lines, and no account below zero afterwards. */
 function check(entries: Entry[], accounts: Holding[]): void {
@@ -30,7 +40,8 @@ function check(entries: Entry[], accounts: Holding[]): void {
 test('lock and unlock are each other’s opposite', () => {
   fc.assert(
     fc.property(holds, (hold) => {
-      const lines = (entries: Entry[], sign: bigint) => entries.map((it) => `${it.ledgerAccountId} ${it.bucket} ${sign * it.amount}`).sort();
+      const lines = (entries: Entry[], sign: bigint) =>
+        entries.map((it) => `${it.ledgerAccountId} ${it.bucket} ${sign * it.amount}`).sort();
       expect(lines(lock(hold), -1n)).toEqual(lines(unlock(hold), 1n));
       expect(sum(unlock(hold), 'LOCKED')).toBe(-(hold.amount + hold.feeLocked));
       check(unlock(hold), [hold.token, hold.native]);
@@ -76,19 +87,29 @@ test('within its bounds a transfer costs exactly amount and fee', () => {
 
 test('deposits undone together see what the one before has left', () => {
   fc.assert(
-    fc.property(amount, fc.array(amount.filter((it) => it > 0n), { minLength: 1, maxLength: 5 }), (available, amounts) => {
-      const token = coin('t', 'USDC', available);
-      const outcomes = reverseDeposits(amounts.map((it) => ({ token, amount: it })));
-      const entries = outcomes.flatMap((it) => it.entries);
-      check(entries, [token]);
-      const total = amounts.reduce((a, b) => a + b, 0n);
-      expect(sum(entries, 'CHAIN')).toBe(total);
-      expect(-sum(entries, 'LOSS')).toBe(total > available ? total - available : 0n);
-    }),
+    fc.property(
+      amount,
+      fc.array(
+        amount.filter((it) => it > 0n),
+        { minLength: 1, maxLength: 5 },
+      ),
+      (available, amounts) => {
+        const token = coin('t', 'USDC', available);
+        const outcomes = reverseDeposits(amounts.map((it) => ({ token, amount: it })));
+        const entries = outcomes.flatMap((it) => it.entries);
+        check(entries, [token]);
+        const total = amounts.reduce((a, b) => a + b, 0n);
+        expect(sum(entries, 'CHAIN')).toBe(total);
+        expect(-sum(entries, 'LOSS')).toBe(total > available ? total - available : 0n);
+      },
+    ),
   );
 });
 
 test('a deposit comes from the chain', () => {
-  expect(deposit(coin('t', 'USDC'), 7n).map(({ bucket, amount: it }) => [bucket, it])).toEqual([['CHAIN', -7n], ['AVAILABLE', 7n]]);
+  expect(deposit(coin('t', 'USDC'), 7n).map(({ bucket, amount: it }) => [bucket, it])).toEqual([
+    ['CHAIN', -7n],
+    ['AVAILABLE', 7n],
+  ]);
   expect(() => deposit(coin('t', 'USDC'), -7n)).toThrow(RangeError);
 });

@@ -1,0 +1,197 @@
+import { createHash } from 'node:crypto';
+import { adapterOf } from '../chains/families';
+import type { ChainRegistry } from '../chains/registry';
+import { GatewayError } from '../platform/errors';
+import type { Logger } from '../platform/logging';
+import { judgeTransaction } from './judge';
+import type { GenerateKeyRequest, GroupKey, Hex, TestSignRequest } from './messages';
+import { misbehaviour } from './metrics';
+import { ProtocolError, type KeygenResult, type ProtocolEngine } from './protocol/engine';
+import { type Party, type ProtocolName, type RoundMessages } from './protocols';
+import { readGenerateKey, readSignPayload, readTestSign, type SignPayloadRequest } from './requests';
+import { encodeSignature, recoverKey } from './secp256k1';
+import type { Session } from './session';
+import type { SessionTask } from './sessions';
+import { wipe, type ShareStore, type UnlockedKey } from './store';
+import type { SessionTerms } from './terms';
+
+const protocol: ProtocolName = 'ecdsa-secp256k1';
+const testDomain = 'custody-gateway/mpc/test-signature/v1\0';
+
+export interface EcdsaSessionsOptions {
+  self: Party;
+  engine: Pick<ProtocolEngine, 'keygen' | 'sign'>;
+  store: ShareStore;
+  registry: ChainRegistry;
+  logger: Logger;
+}
+
+export interface SignTask extends SessionTask<Hex> {
+  /** Signing payloads of the transaction. */
+  payloads: number;
+}
+
+/**
+ * What a node does in sessions of threshold ECDSA, alike as initiator and as peer. Nobody hands a digest in: it comes out
+ * of a judged transaction or, for a test signature, out of the session id.
+ */
+export class EcdsaSessions {
+  constructor(private readonly options: EcdsaSessionsOptions) {}
+
+  /** This node's own judgement of what a peer proposes. @throws GatewayError to stay away. */
+  async admit(terms: SessionTerms): Promise<SessionTask<unknown>> {
+    const request = parse(terms.request);
+    switch (terms.kind) {
+      case 'keygen':
+        return this.keygen(readGenerateKey(request));
+      case 'test': {
+        const test = readTestSign(request);
+        this.mustBeMine(test.peer);
+        return this.test(test, terms.initiator);
+      }
+      case 'sign': {
+        const sign = readSignPayload(request);
+        this.mustBeMine(sign.transaction.peer);
+        return this.sign(sign, terms.initiator);
+      }
+    }
+  }
+
+  terms(kind: SessionTerms['kind'], participants: readonly Party[], request: unknown): SessionTerms {
+    return {
+      protocol,
+      kind,
+      initiator: this.options.self,
+      participants: [...participants].sort(),
+      request: JSON.stringify(request),
+    };
+  }
+
+  /** A new key by all three: no dealer, no node ever sees another's share. */
+  async keygen({ keyId }: GenerateKeyRequest): Promise<SessionTask<GroupKey>> {
+    if (await this.options.store.has(keyId)) throw new GatewayError('invalid_parameter', `key id ${keyId} is used already`);
+    return { run: (session) => this.generate(keyId, session), dispose: () => undefined };
+  }
+
+  /** A signature over a digest made of key id and session id: proves that two shares fit, and is good for nothing else. */
+  async test({ keyId }: TestSignRequest, other: Party): Promise<SessionTask<void>> {
+    const key = await this.unlock(keyId);
+    const run = async (session: Session): Promise<void> => {
+      const digest = createHash('sha256').update(testDomain).update(`${keyId}\0`).update(session.id).digest();
+      await this.signature(session, key, other, { digest, path: 'm', publicKey: key.publicKey });
+    };
+    return { run, dispose: () => wipe(key) };
+  }
+
+  /**
+   * One signing payload of a transaction that this node has judged. Facts that need a chain (that an earlier attempt is
+   * impossible) will be proven here, before the judgement.
+   * @throws GatewayError intent_mismatch
+   */
+  async sign({ transaction, payload }: SignPayloadRequest, other: Party): Promise<SignTask> {
+    const key = await this.unlock(transaction.keyId);
+    try {
+      const judgement = judgeTransaction(transaction, { registry: this.options.registry, adapterOf, key });
+      const digest = judgement.digests[payload];
+      if (!digest) throw new GatewayError('intent_mismatch', 'payload: the transaction has no such signing payload');
+      const run = (session: Session) => this.signature(session, key, other, { ...judgement, digest });
+      return { run, dispose: () => wipe(key), payloads: judgement.digests.length };
+    } catch (error) {
+      wipe(key);
+      throw error;
+    }
+  }
+
+  /**
+   * After the protocol all three compare the public result, store their share, and tell the initiator that it is durable;
+   * only then does the initiator have a key.
+   */
+  private async generate(keyId: string, session: Session): Promise<GroupKey> {
+    const { engine, self, store } = this.options;
+    const result = await this.watched(session, keyId, engine.keygen({ sessionId: session.id, party: self }));
+    try {
+      const summary = Buffer.concat([result.publicKey, result.chainCode]);
+      mustAgree(summary, await session.exchange(toEach(session.others, summary)));
+      await store.put({
+        keyId,
+        protocol,
+        publicKey: Buffer.from(result.publicKey),
+        chainCode: Buffer.from(result.chainCode),
+        share: asBuffer(result.share),
+      });
+      const { initiator } = session.terms;
+      if (self === initiator) mustAgree(summary, await session.exchange(new Map()));
+      else await session.exchange(toEach([initiator], summary), []);
+      return groupKey(keyId, result);
+    } finally {
+      result.share.fill(0);
+    }
+  }
+
+  private async signature(
+    session: Session,
+    key: UnlockedKey,
+    peer: Party,
+    { digest, path, publicKey }: { digest: Buffer; path: string; publicKey: Buffer },
+  ): Promise<Hex> {
+    const { engine, self } = this.options;
+    const opened = engine.sign({ sessionId: session.id, party: self, peer, share: key.share, path, digest });
+    const signature = await this.watched(session, key.keyId, opened);
+    if (!recoverKey(signature, digest)?.equals(publicKey))
+      throw new GatewayError('signers_unavailable', 'the signature does not recover to the key: it is not used');
+    return encodeSignature(signature);
+  }
+
+  /** Runs the protocol; a peer caught attacking is an alarm. Durable bans go here. */
+  private async watched<R>(session: Session, keyId: string, rounds: Promise<Parameters<typeof session.run<R>>[0]>): Promise<R> {
+    try {
+      return await session.run<R>(await rounds);
+    } catch (error) {
+      if (error instanceof ProtocolError && error.code === 'ban') {
+        misbehaviour.inc({ peer: String(error.culprit) });
+        this.options.logger.fatal(
+          { alarm: true, culprit: error.culprit, key_id: keyId },
+          'a peer failed a check that protects the share: stop signing with it and investigate',
+        );
+      }
+      throw error;
+    }
+  }
+
+  private async unlock(keyId: string): Promise<UnlockedKey> {
+    const key = await this.options.store.unlock(keyId);
+    if (!key) throw new GatewayError('signers_unavailable', `node ${this.options.self} has no share of this key`);
+    if (key.protocol === protocol) return key;
+    wipe(key);
+    throw new GatewayError('invalid_parameter', 'the key is of another protocol');
+  }
+
+  private mustBeMine(peer: Party): void {
+    if (peer !== this.options.self) throw new GatewayError('invalid_parameter', 'the request names another peer');
+  }
+}
+
+export function groupKey(keyId: string, { publicKey, chainCode }: Pick<KeygenResult, 'publicKey' | 'chainCode'>): GroupKey {
+  return { keyId, publicKey: hex(publicKey), chainCode: hex(chainCode) };
+}
+
+function parse(request: string): unknown {
+  try {
+    return JSON.parse(request);
+  } catch {
+    throw new GatewayError('invalid_parameter', 'the request is not JSON');
+  }
+}
+
+const hex = (bytes: Uint8Array): Hex => `0x${Buffer.from(bytes).toString('hex')}`;
+/** The same memory, so that wiping one wipes the other. */
+const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+const toEach = (recipients: readonly Party[], body: Uint8Array): RoundMessages =>
+  new Map(recipients.map((party) => [party, body]));
+
+function mustAgree(summary: Buffer, received: RoundMessages): void {
+  for (const [party, theirs] of received) {
+    if (!summary.equals(theirs))
+      throw new GatewayError('signers_unavailable', `node ${party} ended the key generation with another key`);
+  }
+}

@@ -1,0 +1,36 @@
+import { HDKey } from '@scure/bip32';
+import { secp256k1 } from '@noble/curves/secp256k1.js';
+import type { Hex } from './messages';
+
+export interface RecoverableSignature {
+  /** 32 bytes each, big-endian; s in the lower half (BIP-62). */
+  r: Uint8Array;
+  s: Uint8Array;
+  recoveryId: 0 | 1 | 2 | 3;
+}
+
+/** Public key (33 bytes) that a signature over a digest recovers to; undefined when it recovers to none or s is high. */
+export function recoverKey({ r, s, recoveryId }: RecoverableSignature, digest: Uint8Array): Buffer | undefined {
+  try {
+    const signature = secp256k1.Signature.fromBytes(Uint8Array.from([...r, ...s]), 'compact').addRecoveryBit(recoveryId);
+    if (signature.hasHighS()) return undefined;
+    return Buffer.from(signature.recoverPublicKey(Uint8Array.from(digest)).toBytes(true));
+  } catch {
+    return undefined;
+  }
+}
+
+/** r (32) || s (32) || recovery id (1). */
+export function encodeSignature({ r, s, recoveryId }: RecoverableSignature): Hex {
+  return `0x${Buffer.concat([r, s, Buffer.from([recoveryId])]).toString('hex')}`;
+}
+
+/** BIP-32 child of a group key, non-hardened steps only: 33 bytes. @throws Error on a hardened or malformed path. */
+export function deriveKey(key: { publicKey: Uint8Array; chainCode: Uint8Array }, path: string): Buffer {
+  const { publicKey } = new HDKey({
+    publicKey: Uint8Array.from(key.publicKey),
+    chainCode: Uint8Array.from(key.chainCode),
+  }).derive(path);
+  if (!publicKey) throw new Error('a derived key has no public key');
+  return Buffer.from(publicKey);
+}

@@ -1,0 +1,161 @@
+import { constants } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import { GatewayError } from '../platform/errors';
+import type { Logger } from '../platform/logging';
+import type { Identity } from './identity';
+import type { Party } from './protocols';
+
+/** Largest body of a peer, in bytes; the largest sent, a round of key generation, has 148 KB. */
+export const maxBodyBytes = 512 * 1024;
+const handlePath = '/sessions/([0-9a-f]{64})';
+
+/** What peers may ask of a node; `from` is who the TLS certificate says. */
+export interface PeerService {
+  proposed(from: Party, body: Buffer): Promise<Buffer>;
+  rostered(from: Party, handle: string, body: Buffer): void;
+  received(from: Party, handle: string, round: number, body: Buffer, signature: Buffer): void;
+  aborted(from: Party, handle: string, reason: string): void;
+}
+
+export interface TransportServerOptions {
+  identity: Identity;
+  host: string;
+  port: number;
+  service: PeerService;
+  logger: Logger;
+}
+
+type Route = [
+  method: string,
+  pattern: RegExp,
+  answer: (from: Party, match: RegExpExecArray, body: Buffer, request: IncomingMessage) => Promise<Buffer | void> | Buffer | void,
+];
+
+/**
+ * Listens for peers: TLS 1.3, a client certificate of the group's authority is required, and only the two pinned ones are
+ * served. Session tickets are off, so that every connection shows its certificate.
+ */
+export class TransportServer {
+  private readonly server: Server;
+
+  constructor(private readonly options: TransportServerOptions) {
+    const { identity } = options;
+    this.server = createServer({
+      key: identity.files.key,
+      cert: identity.files.cert,
+      ca: identity.files.ca,
+      requestCert: true,
+      rejectUnauthorized: true,
+      minVersion: 'TLSv1.3',
+      secureOptions: constants.SSL_OP_NO_TICKET,
+      handshakeTimeout: 3_000,
+      headersTimeout: 5_000,
+      requestTimeout: 10_000,
+      keepAliveTimeout: 60_000,
+      maxHeaderSize: 8 * 1024,
+    });
+    this.server.maxConnections = 256;
+    this.server.on('request', (request, response) => void this.handle(request, response));
+    this.server.on('tlsClientError', (error) => options.logger.warn({ reason: error.message }, 'refused a connection'));
+  }
+
+  /** @throws Error when the port is taken. */
+  async listen(): Promise<AddressInfo> {
+    const { host, port } = this.options;
+    await new Promise<void>((resolve, reject) => {
+      this.server.once('error', reject).listen(port, host, resolve);
+    });
+    return this.server.address() as AddressInfo;
+  }
+
+  async close(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.server.close(() => resolve());
+      this.server.closeAllConnections();
+    });
+  }
+
+  private readonly routes: Route[] = [
+    ['GET', /^\/ping$/, () => undefined],
+    ['POST', /^\/sessions$/, (from, _match, body) => this.options.service.proposed(from, body)],
+    [
+      'POST',
+      new RegExp(`^${handlePath}/roster$`),
+      (from, [, handle = ''], body) => this.options.service.rostered(from, handle, body),
+    ],
+    [
+      'POST',
+      new RegExp(`^${handlePath}/messages/([1-9][0-9]?)$`),
+      (from, [, handle = '', round], body, request) =>
+        this.options.service.received(from, handle, Number(round), body, signatureOf(request)),
+    ],
+    // the reason is a code, shown in a log line only
+    [
+      'POST',
+      new RegExp(`^${handlePath}/abort$`),
+      (from, [, handle = ''], body) => this.options.service.aborted(from, handle, printable(body.toString('utf8'), 60)),
+    ],
+  ];
+
+  private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const from = this.options.identity.partyOf((request.socket as TLSSocket).getPeerCertificate().fingerprint256);
+    if (from === undefined) {
+      this.options.logger.warn({ remote: request.socket.remoteAddress }, 'refused a certificate that is not pinned');
+      request.socket.destroy();
+      return;
+    }
+    try {
+      const answer = await this.answer(from, request);
+      response.writeHead(200, { 'content-type': 'application/octet-stream' }).end(answer);
+    } catch (error) {
+      this.refuse(error, from, request, response);
+    }
+  }
+
+  private async answer(from: Party, request: IncomingMessage): Promise<Buffer | void> {
+    const path = request.url ?? '';
+    for (const [method, pattern, answer] of this.routes) {
+      const match = method === request.method ? pattern.exec(path) : null;
+      if (match) return answer(from, match, await bodyOf(request), request);
+    }
+    throw new GatewayError('not_found', 'no such path');
+  }
+
+  private refuse(error: unknown, from: Party, request: IncomingMessage, response: ServerResponse): void {
+    const { logger } = this.options;
+    const known = error instanceof GatewayError ? error : new GatewayError('internal_error', 'unexpected error');
+    if (known === error) logger.warn({ from, code: known.code, reason: known.message }, 'refused a peer');
+    else logger.error({ err: error, from }, 'unexpected error while answering a peer');
+    if (response.destroyed) return;
+    const unread = !request.complete;
+    response.writeHead(known.status, { 'content-type': 'application/json', ...(unread ? { connection: 'close' } : {}) });
+    response.end(JSON.stringify({ code: known.code, message: known.message }));
+  }
+}
+
+/** @throws GatewayError payload_too_large; reading stops there. */
+async function bodyOf(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > maxBodyBytes) throw new GatewayError('payload_too_large', `a body has at most ${maxBodyBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, size);
+}
+
+function signatureOf(request: IncomingMessage): Buffer {
+  const text = request.headers['x-mpc-signature'];
+  if (typeof text !== 'string' || !/^[A-Za-z0-9+/]{86}==$/.test(text))
+    throw new GatewayError('invalid_parameter', 'a round message needs a signature');
+  return Buffer.from(text, 'base64');
+}
+
+/** Text of a peer, made fit for logs and messages. */
+export function printable(text: string, maxLength: number): string {
+  return text.replace(/[^\x20-\x7e]/g, '?').slice(0, maxLength);
+}

@@ -1,0 +1,243 @@
+import { GatewayError } from '../../../src/platform/errors';
+import { newId } from '../../../src/platform/ids';
+import { randomAddress } from '../../factories';
+import { buildFunded, buildTenant, createBench, expectProblem, type Bench, type Funded, type Tenant } from './bench';
+
+let bench: Bench;
+let funded: Funded;
+beforeAll(async () => {
+  bench = await createBench();
+  funded = await buildFunded(bench, bench.demo);
+});
+afterAll(() => bench.close());
+beforeEach(() => {
+  bench.workflows.failures = [];
+  bench.workflows.submitted = [];
+  bench.workflows.delayMs = 0;
+});
+
+const to = randomAddress();
+const transferBody = (changes: object = {}) => ({
+  from_address: funded.account.address,
+  to_address: to,
+  chain: 'ethereum',
+  token_symbol: 'USDC',
+  amount: '1',
+  ...changes,
+});
+const wallet = (key: string, body: unknown = { wallet_name: 'w' }, tenant?: Tenant) =>
+  bench.call('POST', '/wallets', { body, headers: { 'Idempotency-Key': key }, ...(tenant && { tenant }) });
+const transfer = (key: string, changes: object = {}) =>
+  bench.call('POST', '/transfer', { body: transferBody(changes), headers: { 'Idempotency-Key': key } });
+const age = (key: string, by: string) =>
+  bench.database.query(`update idempotency_keys set created_at = now() - $2::interval where key = $1`, [key, by]);
+const count = async (sql: string, parameters: unknown[] = []) =>
+  Number((await bench.database.query<{ n: string }[]>(`select count(*) as n from ${sql}`, parameters))[0]?.n);
+
+describe('the same key and body', () => {
+  test('get the first answer again, to the byte', async () => {
+    const key = newId();
+    const first = await wallet(key);
+    const again = await wallet(key);
+    expect(first.headers.get('idempotency-replayed')).toBeNull();
+    expect(again.headers.get('idempotency-replayed')).toBe('true');
+    expect([again.status, again.text, again.headers.get('location'), again.headers.get('content-type')]).toEqual([
+      201,
+      first.text,
+      first.headers.get('location'),
+      first.headers.get('content-type'),
+    ]);
+  });
+
+  test('with fields in another order are the same', async () => {
+    const key = newId();
+    const first = await wallet(key, '{"wallet_name":"a","description":"b"}');
+    expect((await wallet(key, '{ "description": "b", "wallet_name": "a" }')).text).toBe(first.text);
+  });
+
+  test('20 at once create once and get equal answers', async () => {
+    const key = newId();
+    bench.workflows.delayMs = 150;
+    const answers = await Promise.all(Array.from({ length: 20 }, () => transfer(key)));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([202]));
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+    expect(answers.filter(({ headers }) => headers.get('idempotency-replayed') === null)).toHaveLength(1);
+    expect(await count('transactions where idempotency_key = $1', [key])).toBe(1);
+    expect(bench.workflows.submitted).toHaveLength(1);
+  });
+
+  test('get a refusal again, request_id included', async () => {
+    const key = newId();
+    const first = await transfer(key, { amount: '999999' });
+    expectProblem(first, 400, 'insufficient_balance');
+    const again = await transfer(key, { amount: '999999' });
+    expect([again.status, again.text, again.headers.get('idempotency-replayed')]).toEqual([400, first.text, 'true']);
+  });
+
+  test('of another client are nothing to this one', async () => {
+    const key = newId();
+    const first = await wallet(key);
+    const theirs = await wallet(key, undefined, bench.other);
+    expect(theirs.status).toBe(201);
+    expect(theirs.body['wallet_id']).not.toBe(first.body['wallet_id']);
+  });
+
+  test('after a day are a new request', async () => {
+    const key = newId();
+    const first = await wallet(key);
+    await age(key, '24 hours 1 second');
+    const again = await wallet(key);
+    expect(again.body['wallet_id']).not.toBe(first.body['wallet_id']);
+    expect(again.headers.get('idempotency-replayed')).toBeNull();
+  });
+});
+
+describe('422 idempotency_key_reused', () => {
+  test('another body', async () => {
+    const key = newId();
+    await wallet(key);
+    expectProblem(await wallet(key, { wallet_name: 'other' }), 422, 'idempotency_key_reused');
+  });
+  test('another path', async () => {
+    const key = newId();
+    await wallet(key);
+    expectProblem(await transfer(key), 422, 'idempotency_key_reused');
+  });
+});
+
+describe('400 for the key itself', () => {
+  test.each([
+    ['256 characters', 'x'.repeat(256)],
+    ['not ASCII', 'clé'],
+    ['empty', ''],
+  ])('%s', async (_, key) => {
+    expectProblem(await wallet(key), 400, 'invalid_parameter', 'Idempotency-Key');
+  });
+  test('255 characters are taken', async () => expect((await wallet('~'.repeat(255))).status).toBe(201));
+});
+
+describe('a request that is not valid', () => {
+  test('does not use the key up', async () => {
+    const key = newId();
+    expectProblem(await wallet(key, {}), 400, 'invalid_parameter');
+    expect((await wallet(key)).status).toBe(201);
+  });
+});
+
+describe('5xx', () => {
+  test('is not stored, and the retry runs under the same id', async () => {
+    const key = newId();
+    bench.workflows.failures = [new GatewayError('outcome_unknown', 'late')];
+    expectProblem(await transfer(key), 503, 'outcome_unknown');
+    const [row] = await bench.database.query<{ resource_id: string; response_status: number | null }[]>(
+      `select * from idempotency_keys where key = $1`,
+      [key],
+    );
+    expect(row?.response_status).toBeNull();
+    const again = await transfer(key);
+    expect(again.body).toMatchObject({ tx_id: row?.resource_id, status: 'PENDING' });
+  });
+});
+
+describe('a crash', () => {
+  const crashed = async (key: string, tenant: Tenant) => {
+    // what a process leaves that died after its work and before it stored the answer
+    await bench.database.query(
+      `update idempotency_keys set response_status = null, response_body = null, leased_until = now() - interval '1 second' where key = $1 and client_id = $2`,
+      [key, tenant.clientId],
+    );
+  };
+
+  test('after the wallet was made: the retry gets that wallet', async () => {
+    const key = newId();
+    const first = await wallet(key);
+    await crashed(key, bench.demo);
+    const again = await wallet(key);
+    expect([again.status, again.body['wallet_id']]).toEqual([201, first.body['wallet_id']]);
+  });
+  test('after the account was made', async () => {
+    const key = newId();
+    const post = () =>
+      bench.call('POST', '/accounts', {
+        body: { wallet_id: funded.wallet.walletId, chain: 'ethereum' },
+        headers: { 'Idempotency-Key': key },
+      });
+    const first = await post();
+    await crashed(key, bench.demo);
+    expect((await post()).body).toEqual(first.body);
+  });
+  test('after the asset was added: 201 and not asset_already_exists', async () => {
+    const key = newId();
+    const post = (headers = {}) =>
+      bench.call('POST', '/assets', { body: { account_id: funded.account.accountId, chain: 'base', symbol: 'USDC' }, headers });
+    const first = await post({ 'Idempotency-Key': key });
+    await crashed(key, bench.demo);
+    const again = await post({ 'Idempotency-Key': key });
+    expect([again.status, again.body]).toEqual([201, first.body]);
+    expectProblem(await post(), 400, 'asset_already_exists');
+  });
+  test('after the transfer was locked: the same transfer, locked once', async () => {
+    const key = newId();
+    const first = await transfer(key);
+    await crashed(key, bench.demo);
+    const again = await transfer(key);
+    expect([again.status, again.body['tx_id']]).toEqual([202, first.body['tx_id']]);
+    expect(await count('transactions where idempotency_key = $1', [key])).toBe(1);
+  });
+  test('while the lease lasts, duplicates wait and get 409', async () => {
+    const key = newId();
+    await wallet(key);
+    await bench.database.query(
+      `update idempotency_keys set response_status = null, leased_until = now() + interval '30 seconds' where key = $1`,
+      [key],
+    );
+    expectProblem(await wallet(key), 409, 'idempotency_in_progress');
+  }, 20_000);
+});
+
+describe('/transfer pays once for ever', () => {
+  test('days later the key answers the first transfer, whatever its state', async () => {
+    const key = newId();
+    const first = await transfer(key);
+    await bench.call('POST', `/transactions/${String(first.body['tx_id'])}/cancel`);
+    await age(key, '9 days');
+    const again = await transfer(key);
+    expect([again.status, again.body['tx_id'], again.body['status']]).toEqual([202, first.body['tx_id'], 'CANCELLED']);
+    expect(again.headers.get('idempotency-replayed')).toBe('true');
+  });
+  test('days later the key with another transfer is 422', async () => {
+    const key = newId();
+    await transfer(key);
+    await age(key, '9 days');
+    expectProblem(await transfer(key, { amount: '2' }), 422, 'idempotency_key_reused');
+    await age(key, '9 days');
+    expectProblem(await transfer(key, { memo: 'x' }), 422, 'idempotency_key_reused');
+  });
+  test('a retry is answered although the money is gone meanwhile', async () => {
+    const tenant = await buildTenant(bench);
+    const { account } = await buildFunded(bench, tenant);
+    const key = newId();
+    const post = () =>
+      bench.call('POST', '/transfer', {
+        tenant,
+        body: transferBody({ from_address: account.address, amount: '1000' }),
+        headers: { 'Idempotency-Key': key },
+      });
+    const first = await post();
+    expect(first.status).toBe(202);
+    await age(key, '2 days');
+    expect((await post()).body['tx_id']).toBe(first.body['tx_id']);
+  });
+});
+
+test('old keys are forgotten by housekeeping, recent ones kept', async () => {
+  const [old, recent] = [newId(), newId()];
+  await wallet(old);
+  await wallet(recent);
+  await age(old, '26 hours');
+  await bench.resources.housekeeping.find(({ name }) => name.includes('idempotency'))?.run();
+  expect([
+    await count('idempotency_keys where key = $1', [old]),
+    await count('idempotency_keys where key = $1', [recent]),
+  ]).toEqual([0, 1]);
+});

@@ -1,0 +1,92 @@
+import { createBench, type Bench } from './bench';
+
+interface Operation {
+  operationId: string;
+  responses: Record<string, { content: Record<string, { schema: object }> }>;
+  security?: object[];
+}
+interface Document {
+  openapi: string;
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, { properties: object }> };
+}
+
+let bench: Bench;
+let document: Document;
+beforeAll(async () => {
+  bench = await createBench();
+  document = (await bench.call('GET', '/openapi.json', { tenant: null })).body as unknown as Document;
+});
+afterAll(() => bench.close());
+
+const operations = () =>
+  Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ name: `${method} ${path}`, operation })),
+  );
+
+test('is OpenAPI 3.1 and has every route', () => {
+  expect(document.openapi).toMatch(/^3\.1\./);
+  const routes = [...bench.resources.routes, ...bench.resources.operational].filter(({ id }) => id !== null);
+  const expected = routes.map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, '{$1}')}`);
+  expect(
+    operations()
+      .map(({ name }) => name)
+      .sort(),
+  ).toEqual([...expected, 'get /openapi.json'].sort());
+});
+
+test('every reference resolves and every operationId is unique', () => {
+  const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)].map(
+    ([, name]) => name as string,
+  );
+  for (const name of new Set(references)) expect(document.components.schemas).toHaveProperty(name);
+  const ids = operations().map(({ operation }) => operation.operationId);
+  expect(new Set(ids).size).toBe(ids.length);
+  expect(JSON.stringify(document)).not.toMatch(/x-component|x-max/);
+});
+
+test('private operations say 401, creating ones 409 and 422, all of them 400, 405 and 500', () => {
+  for (const { name, operation } of operations()) {
+    const statuses = Object.keys(operation.responses);
+    expect({ name, statuses }).toEqual({ name, statuses: expect.arrayContaining(['400', '405', '500']) });
+    if (operation.security === undefined) expect(statuses).toContain('401');
+    for (const status of statuses.filter((code) => Number(code) >= 400))
+      expect(Object.keys(operation.responses[status]?.content ?? {})).toEqual(['application/problem+json']);
+  }
+  const of = (path: string, method: string) => Object.keys(document.paths[path]?.[method]?.responses ?? {});
+  expect(of('/transfer', 'post')).toEqual(
+    expect.arrayContaining(['202', '400', '401', '404', '409', '413', '415', '422', '500', '503']),
+  );
+  expect(of('/auth/token', 'post')).toEqual(expect.arrayContaining(['200', '401', '429', '503']));
+});
+
+test('every pattern is one in JSON Schema', () => {
+  const patterns = [...JSON.stringify(document).matchAll(/"pattern":("(?:[^"\\]|\\.)*")/g)].map(
+    ([, text]) => JSON.parse(text as string) as string,
+  );
+  expect(patterns.length).toBeGreaterThan(5);
+  for (const pattern of patterns) {
+    expect(pattern).toMatch(/\$$/);
+    expect(() => new RegExp(pattern, 'u')).not.toThrow();
+  }
+});
+
+test('schemas say limits in JSON Schema', () => {
+  expect(document.paths['/wallets']?.['post']).toMatchObject({
+    requestBody: {
+      content: {
+        'application/json': {
+          schema: {
+            required: ['wallet_name'],
+            additionalProperties: false,
+            properties: { wallet_name: { type: 'string', maxLength: 100 } },
+          },
+        },
+      },
+    },
+  });
+  expect(document.components.schemas['Asset']?.properties).toMatchObject({
+    contract_address: { type: ['string', 'null'] },
+    asset_type: { enum: expect.arrayContaining(['SPL']) },
+  });
+});

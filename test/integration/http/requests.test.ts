@@ -1,0 +1,166 @@
+import { connect } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { createBench, expectProblem, type Bench } from './bench';
+
+let bench: Bench;
+beforeAll(async () => void (bench = await createBench()));
+afterAll(() => bench.close());
+
+const post = (body: string, headers: Record<string, string> = {}, path = '/wallets') =>
+  bench.call('POST', path, { body, headers });
+
+/** Bytes as they are, for what fetch would not send. */
+function raw(request: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let answer = '';
+    const socket = connect(bench.port, '127.0.0.1', () => socket.write(request));
+    socket.on('data', (data) => (answer += data.toString()));
+    socket.on('close', () => resolve(answer));
+    socket.on('error', reject);
+    setTimeout(() => socket.end(), 2_000).unref();
+  });
+}
+
+describe('bodies', () => {
+  test.each([
+    ['cut off', '{"wallet_name":'],
+    ['no JSON', 'wallet_name=a'],
+    ['with a trailing comma', '{"wallet_name":"a",}'],
+    ['an array', '[]'],
+    ['a string', '"a"'],
+    ['a number', '1'],
+    ['null', 'null'],
+    ['NaN', '{"wallet_name":NaN}'],
+    ['empty', ''],
+    ['deeply nested arrays', `{"wallet_name":${'['.repeat(20_000)}${']'.repeat(20_000)}}`],
+    ['deeply nested objects', `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`],
+    ['only arrays', '['.repeat(100_000)],
+    ['thousands of unknown fields', `{${Array.from({ length: 5_000 }, (_, i) => `"f${i}":1`).join(',')}}`],
+  ])('400 for a body that is %s', async (_, body) => {
+    const answer = await post(body);
+    expectProblem(answer, 400, 'invalid_parameter');
+    expect(answer.text.length).toBeLessThan(10_000);
+  });
+
+  test.each([
+    ['1 MB', JSON.stringify({ wallet_name: 'x'.repeat(1_000_000) })],
+    ['just over 100 KB', JSON.stringify({ wallet_name: 'x'.repeat(102_400) })],
+  ])('413 for %s', async (_, body) => expectProblem(await post(body), 413, 'payload_too_large'));
+
+  test('413 for 1 MB in chunks without a length', async () => {
+    const { status, headers } = await fetch(`${bench.base}/wallets`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${bench.demo.token}`, 'Content-Type': 'application/json' },
+      body: new ReadableStream({
+        start(controller) {
+          for (let i = 0; i < 16; i += 1) controller.enqueue(new TextEncoder().encode('x'.repeat(65_536)));
+          controller.close();
+        },
+      }),
+      duplex: 'half',
+    });
+    expect([status, headers.get('content-type')]).toEqual([413, expect.stringContaining('problem+json')]);
+  });
+
+  test('413 for a small body that unpacks to a large one', async () => {
+    const response = await fetch(`${bench.base}/wallets`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${bench.demo.token}`, 'Content-Type': 'application/json', 'Content-Encoding': 'gzip' },
+      body: gzipSync(JSON.stringify({ wallet_name: 'x'.repeat(5_000_000) })),
+    });
+    expect(response.status).toBe(413);
+  });
+
+  test.each(['text/plain', 'application/x-www-form-urlencoded', 'application/xml', 'application/jsonx', 'multipart/form-data'])(
+    '415 for %s',
+    async (type) => expectProblem(await post('{"wallet_name":"a"}', { 'Content-Type': type }), 415, 'unsupported_media_type'),
+  );
+  test('415 for an unknown content encoding', async () =>
+    expectProblem(await post('{}', { 'Content-Encoding': 'zap' }), 415, 'unsupported_media_type'));
+  test('a character set beside the type is fine', async () =>
+    expect((await post('{"wallet_name":"a"}', { 'Content-Type': 'application/json; charset=utf-8' })).status).toBe(201));
+});
+
+describe('paths and methods', () => {
+  test.each(['/nope', '/wallets/1/2', '/transfers', '/v1/wallets', '/../../etc/passwd', '/wallets/%E0%A4%A'])(
+    'no such resource: %s',
+    async (path) => {
+      const answer = await bench.call('GET', path);
+      expectProblem(answer, answer.status === 400 ? 400 : 404, answer.status === 400 ? 'invalid_parameter' : 'not_found');
+    },
+  );
+
+  test.each([
+    ['DELETE', '/wallets', 'GET, HEAD, POST, OPTIONS'],
+    ['PUT', '/wallets/abc', 'GET, HEAD, OPTIONS'],
+    ['GET', '/transfer', 'POST, OPTIONS'],
+    ['GET', '/auth/token', 'POST, OPTIONS'],
+    ['PATCH', '/transactions', 'GET, HEAD, OPTIONS'],
+    ['PROPFIND', '/wallets', 'GET, HEAD, POST, OPTIONS'],
+    ['POST', '/health/live', 'GET, HEAD, OPTIONS'],
+  ])('405 for %s %s', async (method, path, allow) => {
+    const answer = await bench.call(method, path);
+    expectProblem(answer, 405, 'method_not_allowed');
+    expect(answer.headers.get('allow')).toBe(allow);
+  });
+
+  test('OPTIONS names the methods; HEAD has no body', async () => {
+    const options = await bench.call('OPTIONS', '/wallets', { tenant: null });
+    expect([options.status, options.headers.get('allow'), options.text]).toEqual([204, 'GET, HEAD, POST, OPTIONS', '']);
+    const head = await bench.call('HEAD', '/wallets');
+    expect([head.status, head.text]).toEqual([200, '']);
+    expect((await bench.call('HEAD', '/nope')).status).toBe(404);
+  });
+
+  test('unknown query fields are refused on every route', async () => {
+    expectProblem(
+      await bench.call('POST', '/wallets?dry_run=1', { body: { wallet_name: 'a' } }),
+      400,
+      'invalid_parameter',
+      'dry_run',
+    );
+    expectProblem(await bench.call('GET', '/wallets/abc?x=1'), 400, 'invalid_parameter', 'x');
+    expectProblem(await bench.call('GET', '/transactions?__proto__=1'), 400, 'invalid_parameter');
+  });
+});
+
+describe('headers', () => {
+  test('X-Request-Id is kept when it is safe and replaced when not', async () => {
+    const id = async (value?: string) =>
+      (await bench.call('GET', '/wallets', { headers: value === undefined ? {} : { 'X-Request-Id': value } })).headers.get(
+        'x-request-id',
+      );
+    expect(await id('order-17.a')).toBe('order-17.a');
+    expect(await id('a b')).not.toBe('a b');
+    expect(await id('x'.repeat(65))).toHaveLength(36);
+    expect(await id()).toHaveLength(36);
+  });
+
+  test('what is no HTTP gets a problem document too', async () => {
+    const answer = await raw('NOT HTTP\r\n\r\n');
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+    expect(answer).toContain('application/problem+json');
+    expect(await raw(`GET /api/v1/wallets HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`)).toMatch(/^HTTP\/1\.1 431 /);
+  });
+});
+
+describe('health and metrics', () => {
+  test.each(['/health/live', '/api/v1/health/live'])('%s', async (path) => {
+    const response = await fetch(`${bench.origin}${path}`);
+    expect([response.status, await response.json()]).toEqual([200, { status: 'ok' }]);
+  });
+  test.each(['/health/ready', '/api/v1/health/ready'])('%s says what is missing', async (path) => {
+    const response = await fetch(`${bench.origin}${path}`);
+    expect(response.status).toBe(503);
+    expect(await response.json()).toMatchObject({
+      code: 'unavailable',
+      checks: { database: true, signers: false, 'chain:ethereum': false },
+    });
+  });
+  test.each(['/metrics', '/api/v1/metrics'])('%s measures by route template', async (path) => {
+    await bench.call('GET', '/wallets/abc');
+    const text = await (await fetch(`${bench.origin}${path}`)).text();
+    expect(text).toContain('http_request_duration_seconds_count{method="GET",route="/api/v1/wallets/:id",status="404"}');
+    expect(text).not.toContain('/wallets/abc');
+  });
+});

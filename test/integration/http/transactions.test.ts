@@ -1,0 +1,119 @@
+import { newId } from '../../../src/platform/ids';
+import { randomAddress } from '../../factories';
+import { buildFunded, buildTenant, createBench, expectProblem, type Bench, type Funded, type Tenant } from './bench';
+
+let bench: Bench;
+let tenant: Tenant;
+let funded: Funded;
+beforeAll(async () => {
+  bench = await createBench();
+  tenant = await buildTenant(bench);
+  funded = await buildFunded(bench, tenant);
+});
+afterAll(() => bench.close());
+
+const get = (path: string, as = tenant) => bench.call('GET', path, { tenant: as });
+async function transfer(): Promise<string> {
+  const body = {
+    from_address: funded.account.address,
+    to_address: randomAddress(),
+    chain: 'ethereum',
+    token_symbol: 'USDC',
+    amount: '1',
+  };
+  return String((await bench.call('POST', '/transfer', { tenant, body })).body['tx_id']);
+}
+
+describe('GET /transactions', () => {
+  test('lists deposits and transfers, newest first, with filters', async () => {
+    const txId = await transfer();
+    const all = await get('/transactions');
+    expect(all.body.data[0]).toEqual({
+      tx_id: txId,
+      wallet_id: funded.wallet.walletId,
+      client_id: tenant.clientId,
+      chain: 'ethereum',
+      transaction_type: 'OUTBOUND',
+      from_address: funded.account.address,
+      to_address: expect.any(String),
+      token_symbol: 'USDC',
+      amount: '1',
+      status: 'PENDING',
+      tx_hash: null,
+      created_at: expect.any(String),
+    });
+    expect(all.body).toMatchObject({ total: 3, has_more: false });
+    for (const query of [`wallet_id=${funded.wallet.walletId}`, `account_id=${funded.account.accountId}`, 'chain=ethereum']) {
+      expect((await get(`/transactions?${query}`)).body).toMatchObject({ total: 3 });
+      expect((await get(`/transactions?${query}`, bench.other)).body).toEqual({ data: [], total: 0, has_more: false });
+    }
+    for (const query of [`wallet_id=${newId()}`, 'wallet_id=nope', 'account_id=nope', 'chain=base']) {
+      expect((await get(`/transactions?${query}`)).body).toEqual({ data: [], total: 0, has_more: false });
+    }
+    expect((await get('/transactions?page=2&page_size=2')).body).toMatchObject({ total: 3, has_more: false });
+    expectProblem(await get('/transactions?chian=ethereum'), 400, 'invalid_parameter', 'chian');
+  });
+});
+
+describe('GET /transactions/{tx_id}', () => {
+  test('has the details, the timeline and the live state', async () => {
+    const answer = await get(`/transactions/${await transfer()}`);
+    expect(answer.body).toMatchObject({
+      memo: null,
+      asset_id: expect.any(String),
+      account_id: funded.account.accountId,
+      fee: null,
+      confirmations: 0,
+      required_confirmations: expect.any(Number),
+      block_number: null,
+      failure: null,
+      timeline: [{ status: 'PENDING', at: expect.stringMatching(/Z$/) }],
+      live: { step: 'signing', attempt: 1, detail: '' },
+    });
+  });
+
+  test('counts confirmations from the follower’s head', async () => {
+    const { data } = (await get('/transactions?page_size=100')).body;
+    const deposit = data.find((tx) => tx['transaction_type'] === 'INBOUND');
+    await bench.database.query(`update chain_cursors set head_block = 12 where chain = 'ethereum'`);
+    expect((await get(`/transactions/${String(deposit?.['tx_id'])}`)).body).toMatchObject({
+      block_number: 1,
+      confirmations: 12,
+      live: null,
+      status: 'CONFIRMED',
+    });
+  });
+
+  test('404 for unknown and foreign ones, 400 for a missing id', async () => {
+    const txId = await transfer();
+    for (const path of [`/transactions/${newId()}`, '/transactions/nope']) expectProblem(await get(path), 404, 'not_found');
+    expectProblem(await get(`/transactions/${txId}`, bench.other), 404, 'not_found');
+    expectProblem(await get('/transactions/'), 400, 'invalid_parameter');
+  });
+});
+
+describe('POST /transactions/{tx_id}/cancel', () => {
+  const cancel = (txId: string, as = tenant, body?: unknown) =>
+    bench.call('POST', `/transactions/${txId}/cancel`, { tenant: as, ...(body !== undefined && { body }) });
+
+  test('cancels before signing, and again', async () => {
+    const txId = await transfer();
+    for (let i = 0; i < 2; i += 1) {
+      const answer = await cancel(txId);
+      expect([answer.status, answer.body['status'], answer.body['live']]).toEqual([200, 'CANCELLED', null]);
+    }
+  });
+  test('409 once it has ended otherwise, or for a deposit', async () => {
+    const txId = await transfer();
+    await bench.workflows.ledger.endTransfer({ txId, status: 'REJECTED', code: 'screening_refused', reason: 'test' });
+    expectProblem(await cancel(txId), 409, 'not_cancellable');
+    const deposit = (await get('/transactions?page_size=100')).body.data.find((tx) => tx['transaction_type'] === 'INBOUND');
+    expectProblem(await cancel(String(deposit?.['tx_id'])), 409, 'not_cancellable');
+  });
+  test('404 for unknown and foreign ones, 400 for fields', async () => {
+    const txId = await transfer();
+    expectProblem(await cancel(newId()), 404, 'not_found');
+    expectProblem(await cancel(txId, bench.other), 404, 'not_found');
+    expectProblem(await cancel(txId, tenant, { force: true }), 400, 'invalid_parameter', 'force');
+  });
+});

@@ -1,0 +1,123 @@
+import { randomBytes } from 'node:crypto';
+import { createServer, type AddressInfo } from 'node:net';
+import { Client } from 'pg';
+import pino from 'pino';
+import { loadRegistry, type ChainRegistry } from '../../../src/chains/registry';
+import { Identity } from '../../../src/mpc/identity';
+import { createMpcNode, type MpcNode } from '../../../src/mpc/node';
+import type { ProtocolEngine } from '../../../src/mpc/protocol/engine';
+import { parties, type Party } from '../../../src/mpc/protocols';
+import { ShareStore } from '../../../src/mpc/store';
+import { createGroup, type GroupFiles } from './certificates';
+
+export interface NodeDatabase {
+  url: string;
+  drop(): Promise<void>;
+}
+
+/** An empty database with a role of its own, as every node has one. */
+export async function createNodeDatabase(): Promise<NodeDatabase> {
+  const server = process.env.TEST_POSTGRES_URL;
+  if (!server) throw new Error('there is no test Postgres: run this test in the jest project `integration`');
+  const name = `mpc_${randomBytes(6).toString('hex')}`;
+  await sql(server, `create role ${name} login password '${name}'`, `create database ${name} owner ${name}`);
+  const url = new URL(server);
+  url.pathname = `/${name}`;
+  url.username = name;
+  url.password = name;
+  return {
+    url: url.toString(),
+    drop: () => sql(server, `drop database if exists ${name} with (force)`, `drop role if exists ${name}`),
+  };
+}
+
+async function sql(server: string, ...statements: string[]): Promise<void> {
+  const client = new Client({ connectionString: server });
+  await client.connect();
+  for (const statement of statements) await client.query(statement);
+  await client.end();
+}
+
+export interface NodeOptions {
+  registry?: ChainRegistry;
+  engine?: ProtocolEngine;
+}
+
+/** Three real nodes in one process: own certificates, ports, databases, keys and threads. No Temporal. */
+export class Group {
+  readonly nodes = new Map<Party, MpcNode>();
+  readonly keks = new Map<Party, Buffer>();
+
+  private constructor(
+    readonly files: GroupFiles,
+    readonly ports: Record<Party, number>,
+    readonly databases: Record<Party, NodeDatabase>,
+  ) {
+    for (const party of parties) this.keks.set(party, randomBytes(32));
+  }
+
+  static async create(options: Partial<Record<Party, NodeOptions>> = {}): Promise<Group> {
+    const [files, ports, databases] = await Promise.all([
+      createGroup(),
+      Promise.all(parties.map(freePort)),
+      Promise.all(parties.map(createNodeDatabase)),
+    ]);
+    const group = new Group(files, byParty(ports), byParty(databases));
+    for (const party of parties) await group.start(party, options[party]);
+    return group;
+  }
+
+  node(party: Party): MpcNode {
+    const node = this.nodes.get(party);
+    if (!node) throw new Error(`node ${party} is down`);
+    return node;
+  }
+
+  async openStore(party: Party): Promise<ShareStore> {
+    return ShareStore.open({ url: this.databases[party].url, node: party, kek: Buffer.from(this.keks.get(party) as Buffer) });
+  }
+
+  peersOf(party: Party): Map<Party, URL> {
+    return new Map(
+      parties.filter((other) => other !== party).map((other) => [other, new URL(`https://127.0.0.1:${this.ports[other]}`)]),
+    );
+  }
+
+  async start(party: Party, { registry = localRegistry, engine }: NodeOptions = {}): Promise<void> {
+    const store = await this.openStore(party);
+    const node = await createMpcNode({
+      identity: new Identity(this.files.nodes[party]),
+      peers: this.peersOf(party),
+      listen: { host: '127.0.0.1', port: this.ports[party] },
+      store,
+      registry,
+      logger: pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent', base: { process: `mpc-node-${party}` } }),
+      ...(engine ? { engine } : {}),
+    });
+    this.nodes.set(party, node);
+  }
+
+  async stop(party: Party): Promise<void> {
+    const node = this.node(party);
+    this.nodes.delete(party);
+    await node.close();
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.nodes.keys()].map((party) => this.stop(party)));
+    await Promise.all(Object.values(this.databases).map((database) => database.drop()));
+  }
+}
+
+export const localRegistry = loadRegistry('local', ['ethereum', 'base']);
+
+const byParty = <T>(values: T[]): Record<Party, T> =>
+  Object.fromEntries(values.map((value, at) => [at + 1, value])) as Record<Party, T>;
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

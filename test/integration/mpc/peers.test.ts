@@ -1,0 +1,187 @@
+import { randomBytes } from 'node:crypto';
+import { request as httpsRequest, type RequestOptions } from 'node:https';
+import type { GroupKey } from '../../../src/mpc/messages';
+import { signEnvelope } from '../../../src/mpc/envelope';
+import { Identity } from '../../../src/mpc/identity';
+import { ProtocolEngine, type SignRounds } from '../../../src/mpc/protocol/engine';
+import type { Party, RoundMessages } from '../../../src/mpc/protocols';
+import { sessionIdOf, type SessionTerms } from '../../../src/mpc/terms';
+import { TransportClient } from '../../../src/mpc/transport-client';
+import { createGroup } from './certificates';
+import { Group, localRegistry } from './group';
+import { recipient, stranger, transferRequest } from './transactions';
+
+/** Signs with its real share, but flips a bit of one round's message before it is authenticated and sent. */
+class DishonestEngine extends ProtocolEngine {
+  flipInRound = 0;
+
+  override async sign(options: Parameters<ProtocolEngine['sign']>[0]): Promise<SignRounds> {
+    const rounds = await super.sign(options);
+    let round = 0;
+    const flip = (messages: RoundMessages): RoundMessages => {
+      round += 1;
+      if (round === this.flipInRound) for (const message of messages.values()) message[message.length - 1]! ^= 1;
+      return messages;
+    };
+    return {
+      rounds: rounds.rounds,
+      start: async () => flip(await rounds.start()),
+      next: async (incoming) => {
+        const step = await rounds.next(incoming);
+        return 'messages' in step ? { messages: flip(step.messages) } : step;
+      },
+      close: () => rounds.close(),
+    };
+  }
+}
+
+describe('a node among peers it does not trust', () => {
+  let group: Group;
+  let key: GroupKey;
+  /** Node 1 as an attacker who holds its certificate and speaks for himself. */
+  let attacker: TransportClient;
+  let attackerIdentity: Identity;
+  const dishonest = new DishonestEngine();
+
+  beforeAll(async () => {
+    group = await Group.create({ 3: { engine: dishonest } });
+    key = await group.node(2).activities.generateKey({ keyId: 'wallet.1' });
+    attackerIdentity = new Identity(group.files.nodes[1]);
+    attacker = new TransportClient(attackerIdentity, group.peersOf(1));
+  }, 120_000);
+  afterAll(async () => {
+    attacker.close();
+    await group.close();
+  });
+
+  const terms = (kind: SessionTerms['kind'], request: unknown, participants: Party[] = [1, 2]): SessionTerms => ({
+    protocol: 'ecdsa-secp256k1',
+    kind,
+    initiator: 1,
+    participants,
+    request: JSON.stringify(request),
+  });
+  const propose = (proposed: SessionTerms) => attacker.propose(2, { terms: proposed, randomness: randomBytes(32) });
+  const transfer = () => ({ ...transferRequest(key, localRegistry, { symbol: 'USDC' }), peer: 2 as const });
+
+  describe('judges for itself what a lying initiator proposes', () => {
+    test('another recipient, amount, token or a lower fee bound than the bytes say', async () => {
+      const honest = transfer();
+      const lies = [
+        { toAddress: stranger },
+        { amount: '1' },
+        { tokenContract: null },
+        { feeBound: '1' },
+        { fromAddress: recipient },
+        { chain: 'base' },
+      ];
+      for (const lie of lies) {
+        const lying = { transaction: { ...honest, intent: { ...honest.intent, ...lie } }, payload: 0 };
+        await expect(propose(terms('sign', lying))).rejects.toMatchObject({ code: 'intent_mismatch' });
+      }
+      await expect(propose(terms('sign', { transaction: honest, payload: 0 }))).resolves.toHaveLength(32);
+    });
+
+    test('a digest instead of a transaction, a request meant for another peer, a payload that is not there', async () => {
+      const honest = transfer();
+      await expect(propose(terms('sign', { keyId: key.keyId, digest: '00'.repeat(32) }))).rejects.toThrow(
+        /missing, unknown or malformed/,
+      );
+      await expect(propose(terms('test', { keyId: key.keyId, peer: 2, digest: '00'.repeat(32) }))).rejects.toThrow(
+        /digest is missing, unknown/,
+      );
+      await expect(propose(terms('sign', { transaction: { ...honest, peer: 3 }, payload: 0 }))).rejects.toThrow(/another peer/);
+      await expect(propose(terms('sign', { transaction: honest, payload: 1 }))).rejects.toMatchObject({
+        code: 'intent_mismatch',
+      });
+      await expect(propose(terms('keygen', { keyId: 'two-only' }))).rejects.toThrow(/number of participants/);
+      await expect(propose(terms('test', { keyId: key.keyId, peer: 2 }, [2, 3]))).rejects.toThrow(/both of us/);
+    });
+  });
+
+  describe('checks every round message', () => {
+    test('signature, round, session and order; a refused message does not harm the session', async () => {
+      const proposed = terms('test', { keyId: key.keyId, peer: 2 });
+      const randomness = randomBytes(32);
+      const handle = randomness.toString('hex');
+      const answer = await attacker.propose(2, { terms: proposed, randomness });
+      const sessionId = sessionIdOf(
+        proposed,
+        new Map([
+          [1, randomness],
+          [2, answer],
+        ]),
+      );
+      const body = randomBytes(100);
+      const signed = (over: object = {}) =>
+        signEnvelope({ sessionId, round: 1, from: 1, to: 2, ...over }, body, attackerIdentity.signingKey);
+      const send = (round: number, signature: Buffer, sent = body) => attacker.message(2, handle, round, sent, signature);
+
+      await expect(send(1, signed(), Buffer.concat([body.subarray(1), body.subarray(0, 1)]))).rejects.toThrow(/does not verify/);
+      for (const over of [{ sessionId: randomBytes(32) }, { round: 2 }, { to: 3 }, { from: 3 }]) {
+        await expect(send(1, signed(over))).rejects.toThrow(/does not verify/);
+      }
+      await expect(send(2, signed({ round: 2 }))).rejects.toThrow(/sent round 2 where 1 was due/);
+      await expect(attacker.message(2, randomBytes(32).toString('hex'), 1, body, signed())).rejects.toThrow(/no such session/);
+      await expect(attacker.propose(2, { terms: proposed, randomness })).rejects.toThrow(/proposed before/);
+      // the first acceptable message begins the session; its nonsense then ends it
+      await expect(send(1, signed())).resolves.toBeUndefined();
+      await expect(send(1, signed())).rejects.toThrow(/refused/);
+    });
+
+    test('a peer that breaks the protocol gets no signature; the other pair goes on', async () => {
+      for (const round of [1, 2, 3]) {
+        dishonest.flipInRound = round;
+        const signing = group.node(2).activities.signTransaction({ ...transfer(), peer: 3 });
+        await expect(signing).rejects.toMatchObject({ code: 'signers_unavailable' });
+      }
+      await expect(group.node(2).activities.signTransaction({ ...transfer(), peer: 1 })).resolves.toMatchObject({
+        signatures: [expect.any(String)],
+      });
+    });
+  });
+
+  describe('serves pinned certificates only', () => {
+    const ping = (options: RequestOptions): Promise<number> =>
+      new Promise((resolve, reject) => {
+        const { ca } = group.files.nodes[2];
+        const request = httpsRequest({
+          host: '127.0.0.1',
+          port: group.ports[2],
+          path: '/ping',
+          ca,
+          checkServerIdentity: () => undefined,
+          agent: false,
+          ...options,
+        });
+        request
+          .on('response', (response) => resolve(response.resume().statusCode ?? 0))
+          .on('error', reject)
+          .end();
+      });
+
+    test('a peer is served', async () => {
+      const { key: own, cert } = group.files.nodes[1];
+      expect(await ping({ key: own, cert })).toBe(200);
+    });
+
+    test('no certificate, one of another authority, and one of this authority that is not pinned are refused', async () => {
+      await expect(ping({})).rejects.toThrow();
+      const { nodes } = await createGroup();
+      await expect(ping({ key: nodes[1].key, cert: nodes[1].cert })).rejects.toThrow();
+      await expect(ping(await group.files.another('mpc-node-1'))).rejects.toThrow();
+    });
+
+    test('TLS below 1.3 is refused', async () => {
+      const { key: own, cert } = group.files.nodes[1];
+      await expect(ping({ key: own, cert, maxVersion: 'TLSv1.2' })).rejects.toThrow();
+    });
+
+    test('a body beyond the limit is refused', async () => {
+      await expect(attacker.message(2, '00'.repeat(32), 1, Buffer.alloc(600 * 1024), Buffer.alloc(64))).rejects.toMatchObject({
+        code: 'signers_unavailable',
+      });
+      expect(await attacker.reaches(2)).toBe(true);
+    });
+  });
+});

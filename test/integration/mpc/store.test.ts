@@ -1,0 +1,93 @@
+import { randomBytes } from 'node:crypto';
+import { Client } from 'pg';
+import { ConfigError } from '../../../src/platform/config';
+import { ShareStore, type UnlockedKey } from '../../../src/mpc/store';
+import { createNodeDatabase, type NodeDatabase } from './group';
+
+describe('the share store', () => {
+  let database: NodeDatabase;
+  let store: ShareStore;
+  const kek = randomBytes(32);
+  const open = (node: 1 | 2 | 3 = 1, key: Buffer = kek) => ShareStore.open({ url: database.url, node, kek: Buffer.from(key) });
+  const newKey = (keyId: string): UnlockedKey => ({
+    keyId,
+    protocol: 'ecdsa-secp256k1',
+    publicKey: Buffer.concat([Buffer.from([2]), randomBytes(32)]),
+    chainCode: randomBytes(32),
+    share: randomBytes(105_000),
+  });
+  const query = async (sql: string, values: unknown[] = []) => {
+    const client = new Client({ connectionString: database.url });
+    await client.connect();
+    try {
+      return (await client.query(sql, values)).rows as Record<string, Buffer>[];
+    } finally {
+      await client.end();
+    }
+  };
+
+  beforeAll(async () => {
+    database = await createNodeDatabase();
+    store = await open();
+  });
+  afterAll(async () => {
+    await store.close();
+    await database.drop();
+  });
+
+  test('gives back what was stored, also after a restart', async () => {
+    const key = newKey('k1');
+    await store.put(key);
+    expect(await store.unlock('k1')).toEqual(key);
+    const again = await open();
+    expect(await again.unlock('k1')).toEqual(key);
+    await again.close();
+    expect(await store.unlock('unknown')).toBeNull();
+  });
+
+  test('holds no share in the clear', async () => {
+    const key = newKey('k2');
+    await store.put(key);
+    const [row] = await query('select ciphertext from key_shares where key_id = $1', ['k2']);
+    expect(row?.ciphertext?.includes(key.share.subarray(0, 16))).toBe(false);
+  });
+
+  test('stores the same again without effect and never overwrites', async () => {
+    const key = newKey('k3');
+    await store.put(key);
+    await expect(store.put(key)).resolves.toBeUndefined();
+    await expect(store.put({ ...key, share: randomBytes(105_000) })).rejects.toThrow(/not overwritten/);
+    await expect(store.put(newKey('k3'))).rejects.toThrow(/not overwritten/);
+    expect(await store.unlock('k3')).toEqual(key);
+  });
+
+  test('refuses a ciphertext moved to another key, and changed public data', async () => {
+    await store.put(newKey('k4'));
+    await store.put(newKey('k5'));
+    await query(
+      `update key_shares a set ciphertext = b.ciphertext, iv = b.iv, tag = b.tag from key_shares b where a.key_id = 'k4' and b.key_id = 'k5'`,
+    );
+    await expect(store.unlock('k4')).rejects.toThrow(/does not decrypt/);
+    await query(`update key_shares set chain_code = $1 where key_id = 'k5'`, [randomBytes(32)]);
+    await expect(store.unlock('k5')).rejects.toThrow(/does not decrypt/);
+  });
+
+  test('a start with another key-encryption key or node index is refused in a sentence', async () => {
+    await expect(open(1, randomBytes(32))).rejects.toThrow(
+      new ConfigError('MPC_NODE_KEK is not the key that the shares in MPC_NODE_DATABASE_URL are encrypted under'),
+    );
+    await expect(open(2)).rejects.toThrow(
+      new ConfigError('MPC_NODE_DATABASE_URL names the database of node 1, but this is node 2 (MPC_NODE_INDEX)'),
+    );
+  });
+
+  test('a database that is down is no configuration error', async () => {
+    const url = new URL(database.url);
+    url.port = '1';
+    const failure = await ShareStore.open({ url: url.toString(), node: 1, kek: Buffer.from(kek) }).catch(
+      (error: unknown) => error,
+    );
+    expect(failure).toMatchObject({ code: 'ECONNREFUSED' });
+    expect(failure).not.toBeInstanceOf(ConfigError);
+  });
+});

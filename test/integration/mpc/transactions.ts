@@ -1,0 +1,58 @@
+import { adapterOf } from '../../../src/chains/families';
+import type { ChainRegistry } from '../../../src/chains/registry';
+import type { GroupKey, SignTransactionRequest } from '../../../src/mpc/messages';
+import { deriveKey } from '../../../src/mpc/secp256k1';
+
+export const recipient = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
+export const stranger = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC';
+
+const bytes = (hex: string): Buffer => Buffer.from(hex.slice(2), 'hex');
+
+/** An honest request for account `index` of a key: bytes and intent agree. `symbol` of a token, or none for the native coin. */
+export function transferRequest(
+  key: GroupKey,
+  registry: ChainRegistry,
+  options: { symbol?: string; index?: number; nonce?: number; chain?: string } = {},
+): Omit<SignTransactionRequest, 'peer'> {
+  const { symbol, index = 0, nonce = 7 } = options;
+  const chain = registry.get(options.chain ?? 'ethereum');
+  const adapter = adapterOf(chain.family);
+  const derivationPath = adapter.accountPath(index);
+  const from = adapter.address(
+    deriveKey({ publicKey: bytes(key.publicKey), chainCode: bytes(key.chainCode) }, derivationPath),
+  ).address;
+  const tokenContract = symbol ? (chain.tokens.find((token) => token.symbol === symbol)?.contract ?? null) : null;
+  if (symbol && tokenContract === null) throw new Error(`no token ${symbol}`);
+  const gasLimit = symbol ? 100_000n : 21_000n;
+  const maxFeePerGas = 30_000_000_000n;
+  const unsigned = adapter.build({
+    chainId: chain.chainId,
+    kind: 'first',
+    nonce,
+    from,
+    to: recipient,
+    tokenContract,
+    amount: 1_500_000n,
+    gasLimit,
+    maxFeePerGas,
+    maxPriorityFeePerGas: 1_000_000_000n,
+    gasPrice: null,
+  });
+  return {
+    keyId: key.keyId,
+    derivationPath,
+    family: chain.family,
+    kind: 'first',
+    attempt: 1,
+    unsigned,
+    intent: {
+      txId: '0190b5a4-0000-7000-8000-000000000001',
+      chain: chain.name,
+      fromAddress: from,
+      toAddress: recipient,
+      tokenContract,
+      amount: '1500000',
+      feeBound: (gasLimit * maxFeePerGas).toString(),
+    },
+  };
+}

@@ -1,0 +1,169 @@
+import { screeningRules } from '../../../src/screening/rules';
+import { newId } from '../../../src/platform/ids';
+import { TransactionEntity } from '../../../src/transactions/entity';
+import { buildAccount, buildAsset, buildClient, buildTransferRequest } from '../../factories';
+import { balances, base, codeOf, createBench, differences, ether, ethereum, fund, usdc, type Bench } from '../ledger/bench';
+
+let bench: Bench;
+beforeEach(async () => {
+  bench = await createBench({ poolSize: 5 });
+  await fund(bench, 'ETH', 10n * ether);
+  await fund(bench, 'USDC', 1000n * usdc);
+});
+afterEach(async () => {
+  expect(await differences(bench)).toEqual([]);
+  await bench.close();
+});
+
+const request = (changes: Parameters<typeof buildTransferRequest>[2] = {}) =>
+  buildTransferRequest(bench.account, ethereum, { tokenSymbol: 'USDC', amount: '10', ...changes });
+const row = (txId: string) => bench.database.manager.findOneByOrFail(TransactionEntity, { txId });
+const locked = async (changes: Parameters<typeof request>[0] = {}) => (await bench.ledger.lockTransfer(request(changes))).txId;
+
+describe('lock', () => {
+  test('answers with what the client and the workflow need', async () => {
+    const wanted = request({ memo: 'rent', idempotencyKey: 'k' });
+    expect(await bench.ledger.lockTransfer(wanted)).toEqual({
+      txId: wanted.txId,
+      status: 'PENDING',
+      walletId: bench.wallet.walletId,
+      tokenSymbol: 'USDC',
+      chain: 'ethereum',
+      amount: '10',
+      stuckAfterMs: ethereum.stuckAfterMs,
+      requiredConfirmations: ethereum.confirmations,
+      explorerTx: null,
+    });
+    const { feeLocked } = await row(wanted.txId);
+    expect(feeLocked).toBeGreaterThan(0n);
+    expect(await balances(bench, 'USDC')).toEqual([990n * usdc, 10n * usdc]);
+    expect(await balances(bench, 'ETH')).toEqual([10n * ether - feeLocked, feeLocked]);
+  });
+
+  test.each([
+    ['an unknown chain', { chain: 'dogecoin' }, 'invalid_parameter'],
+    ['an address of another format', { toAddress: 'bc1q' }, 'invalid_address'],
+    ['a wrong checksum', { toAddress: '0x6AE8cF0C1BbA5F214D82dc34e8566fA4f427C375' }, 'invalid_address'],
+    ['a sender that is not ours', { fromAddress: '0x6Ae8cF0C1BbA5F214D82dc34e8566fA4f427C375' }, 'not_found'],
+    ['a token that was not added', { tokenSymbol: 'USDT' }, 'not_found'],
+    ['a token nobody knows', { tokenSymbol: 'DOGE' }, 'not_found'],
+    ['nothing', { amount: '0' }, 'invalid_parameter'],
+    ['a negative amount', { amount: '-1' }, 'invalid_parameter'],
+    ['an exponent', { amount: '1e3' }, 'invalid_parameter'],
+    ['too many decimals', { amount: '1.0000001' }, 'invalid_parameter'],
+    ['more digits than there are', { amount: '9'.repeat(79) }, 'invalid_parameter'],
+    ['more than there is', { amount: '1000.000001' }, 'insufficient_balance'],
+    ['more native coin than the fee leaves', { tokenSymbol: 'ETH', amount: '10' }, 'insufficient_balance'],
+  ])('refuses %s and stores nothing', async (_, changes, code) => {
+    const wanted = request(changes);
+    expect(await codeOf(bench.ledger.lockTransfer(wanted))).toBe(code);
+    expect(await bench.database.manager.existsBy(TransactionEntity, { txId: wanted.txId })).toBe(false);
+    expect(await balances(bench, 'USDC')).toEqual([1000n * usdc, 0n]);
+  });
+
+  test('refuses from = to in another letter case', async () => {
+    const toAddress = bench.account.address.toLowerCase();
+    await expect(bench.ledger.lockTransfer(request({ toAddress }))).rejects.toMatchObject({
+      code: 'invalid_parameter',
+      fields: [{ field: 'to_address' }],
+    });
+  });
+
+  test('finds from_address in any letter case, also of a repeated key', async () => {
+    const { address } = bench.account;
+    const wrongChecksum = address.replace(/[a-f]/i, (it) => (it === it.toLowerCase() ? it.toUpperCase() : it.toLowerCase()));
+    const wanted = request({ fromAddress: address.toLowerCase(), idempotencyKey: 'k' });
+    expect((await bench.ledger.lockTransfer(wanted)).txId).toBe(wanted.txId);
+    expect((await bench.ledger.lockTransfer({ ...wanted, txId: newId(), fromAddress: wrongChecksum })).txId).toBe(wanted.txId);
+  });
+
+  test('another client’s account does not exist', async () => {
+    const stranger = await buildClient(bench.database);
+    expect(await codeOf(bench.ledger.lockTransfer(request({ clientId: stranger.clientId })))).toBe('not_found');
+  });
+
+  test('a native coin with a balance needs no asset', async () => {
+    const { database, wallet } = bench;
+    const account = await buildAccount(database, wallet, ethereum);
+    const wanted = buildTransferRequest(account, ethereum, { amount: '0.5' });
+    expect(await codeOf(bench.ledger.lockTransfer(wanted))).toBe('not_found');
+    await fund({ ...bench, account }, 'ETH', ether);
+    expect(await codeOf(bench.ledger.lockTransfer(wanted))).toBe('none');
+  });
+
+  test('names the coin when only the fee is lacking', async () => {
+    const account = await buildAccount(bench.database, bench.wallet, ethereum);
+    await buildAsset(bench.database, account, ethereum, 'USDC');
+    await fund({ ...bench, account }, 'USDC', 10n * usdc);
+    await expect(
+      bench.ledger.lockTransfer(buildTransferRequest(account, ethereum, { tokenSymbol: 'USDC' })),
+    ).rejects.toMatchObject({
+      code: 'insufficient_balance',
+      message: expect.stringMatching(/ETH on ethereum .* network fee/) as string,
+    });
+  });
+
+  test('is unavailable until the chain’s fees are known', async () => {
+    await bench.database.query('delete from chain_cursors');
+    expect(await codeOf(bench.ledger.lockTransfer(request()))).toBe('unavailable');
+  });
+
+  test.each([
+    ['wallet_not_active', `update wallets set status = 'SUSPENDED'`],
+    ['account_not_active', `update accounts set status = 'INACTIVE'`],
+    ['business_error', `update ledger_accounts set frozen_reason = 'shortfall' where symbol = 'USDC'`],
+    ['business_error', `update ledger_accounts set frozen_reason = 'shortfall' where symbol = 'ETH'`],
+  ])('%s after %s', async (code, statement) => {
+    await bench.database.query(statement);
+    expect(await codeOf(bench.ledger.lockTransfer(request()))).toBe(code);
+  });
+
+  test('limits are exact and count what is under way, not what failed', async () => {
+    await bench.database.query(`insert into wallet_limits values ($1, 'USDC', 50.000001, 100)`, [bench.wallet.walletId]);
+    expect(await codeOf(bench.ledger.lockTransfer(request({ amount: '50.000002' })))).toBe('business_error');
+    const first = await locked({ amount: '50.000001' });
+    expect(await codeOf(bench.ledger.lockTransfer(request({ amount: '50' })))).toBe('business_error');
+    await bench.ledger.cancelTransfer({ txId: first });
+    await locked({ amount: '50' });
+    await locked({ amount: '50' });
+    expect(await codeOf(bench.ledger.lockTransfer(request({ amount: '0.000001' })))).toBe('business_error');
+    // other symbols have limits of their own
+    expect(await codeOf(bench.ledger.lockTransfer(request({ tokenSymbol: 'ETH', amount: '5' })))).toBe('none');
+  });
+
+  test('is idempotent on tx_id whatever has become of it, and on the key for ever', async () => {
+    const wanted = request({ idempotencyKey: 'order 7' });
+    await bench.ledger.lockTransfer(wanted);
+    await bench.ledger.cancelTransfer({ txId: wanted.txId });
+    expect((await bench.ledger.lockTransfer(wanted)).status).toBe('CANCELLED');
+    expect(await bench.ledger.lockTransfer({ ...wanted, txId: newId() })).toMatchObject({
+      txId: wanted.txId,
+      status: 'CANCELLED',
+    });
+    expect(await codeOf(bench.ledger.lockTransfer({ ...wanted, txId: newId(), amount: '11' }))).toBe('idempotency_key_reused');
+    const stranger = await buildClient(bench.database);
+    expect(await codeOf(bench.ledger.lockTransfer({ ...wanted, clientId: stranger.clientId }))).toBe('not_found');
+  });
+});
+
+describe('screen', () => {
+  test('allows, then refuses what has changed since the lock', async () => {
+    const txId = await locked();
+    expect(await bench.ledger.screenTransfer({ txId })).toEqual({ allowed: true });
+    await bench.database.query(`update ledger_accounts set frozen_reason = 'x' where symbol = 'USDC'`);
+    expect(await bench.ledger.screenTransfer({ txId })).toMatchObject({ allowed: false, code: 'business_error' });
+    await bench.database.query(`update accounts set status = 'INACTIVE'`);
+    expect(await bench.ledger.screenTransfer({ txId })).toMatchObject({ allowed: false, code: 'account_not_active' });
+    await bench.database.query(`update wallets set status = 'SUSPENDED'`);
+    expect(await bench.ledger.screenTransfer({ txId })).toMatchObject({ allowed: false, code: 'wallet_not_active' });
+    expect(screeningRules(bench.database).map(({ name }) => name)).toEqual([
+      'wallet is active',
+      'account is active',
+      'asset is not frozen',
+    ]);
+  });
+});
+
+test('the same address holds assets and nonces of its own on every chain', async () => {
+  expect(await codeOf(bench.ledger.lockTransfer({ ...request(), chain: base.name }))).toBe('not_found');
+});

@@ -1,0 +1,177 @@
+import { newId } from '../../../src/platform/ids';
+import { TransactionEntity } from '../../../src/transactions/entity';
+import { buildTransferRequest } from '../../factories';
+import {
+  balances,
+  codeOf,
+  createBench,
+  differences,
+  ether,
+  ethereum,
+  fund,
+  include,
+  sign,
+  usdc,
+  usualFees,
+  type Bench,
+} from '../ledger/bench';
+
+let bench: Bench;
+beforeEach(async () => {
+  bench = await createBench({ poolSize: 5 });
+  await fund(bench, 'ETH', 10n * ether);
+  await fund(bench, 'USDC', 1000n * usdc);
+});
+afterEach(async () => {
+  expect(await differences(bench)).toEqual([]);
+  await bench.close();
+});
+
+const request = (changes: Parameters<typeof buildTransferRequest>[2] = {}) =>
+  buildTransferRequest(bench.account, ethereum, { tokenSymbol: 'USDC', amount: '10', ...changes });
+const row = (txId: string) => bench.database.manager.findOneByOrFail(TransactionEntity, { txId });
+const locked = async (changes: Parameters<typeof request>[0] = {}) => (await bench.ledger.lockTransfer(request(changes))).txId;
+
+describe('settle', () => {
+  const submitted = async (changes: Parameters<typeof request>[0] = {}) => {
+    const txId = await locked(changes);
+    await sign(bench, txId);
+    await bench.ledger.markSubmitted({ txId, attempt: 1 });
+    return txId;
+  };
+
+  test('a token transfer: amount and real fee leave, the rest of the fee bound returns', async () => {
+    const txId = await submitted();
+    await include(bench, txId, 1, { fee: 1_000n, debited: 10n * usdc });
+    const confirmed = { status: 'CONFIRMED', code: null, reason: null };
+    expect(await bench.ledger.settleTransfer({ txId })).toEqual(confirmed);
+    expect(await bench.ledger.settleTransfer({ txId })).toEqual(confirmed);
+    expect(await balances(bench, 'USDC')).toEqual([990n * usdc, 0n]);
+    expect(await balances(bench, 'ETH')).toEqual([10n * ether - 1_000n, 0n]);
+    expect(await row(txId)).toMatchObject({ fee: 1_000n, blockNumber: 7n });
+  });
+
+  test('a native transfer', async () => {
+    const txId = await submitted({ tokenSymbol: 'ETH', amount: '2.5' });
+    await include(bench, txId, 1, { fee: 42n, debited: (5n * ether) / 2n });
+    expect((await bench.ledger.settleTransfer({ txId })).status).toBe('CONFIRMED');
+    expect(await balances(bench, 'ETH')).toEqual([(15n * ether) / 2n - 42n, 0n]);
+  });
+
+  test('reverted: refunded but for the fee', async () => {
+    const txId = await submitted();
+    await include(bench, txId, 1, { success: false, fee: 5_000n });
+    expect(await bench.ledger.settleTransfer({ txId })).toMatchObject({ status: 'FAILED', code: 'reverted_on_chain' });
+    expect(await balances(bench, 'USDC')).toEqual([1000n * usdc, 0n]);
+    expect(await balances(bench, 'ETH')).toEqual([10n * ether - 5_000n, 0n]);
+  });
+
+  test('the replacement was executed, not the first', async () => {
+    const txId = await submitted();
+    const second = await sign(bench, txId, 2, { maxFeePerGas: '2300000000' });
+    await include(bench, txId, 2, { debited: 10n * usdc });
+    await bench.ledger.settleTransfer({ txId });
+    expect((await row(txId)).txHash).toBe(second);
+  });
+
+  test('fee-on-transfer: what left is debited, the recipient’s shortfall told', async () => {
+    const txId = await submitted();
+    await include(bench, txId, 1, { debited: 10n * usdc, received: 9n * usdc });
+    expect(await bench.ledger.settleTransfer({ txId })).toEqual({
+      status: 'CONFIRMED',
+      code: null,
+      reason: 'The recipient got 9 of 10 USDC',
+    });
+    expect(await balances(bench, 'USDC')).toEqual([990n * usdc, 0n]);
+  });
+
+  test('less left than asked: the rest returns', async () => {
+    const txId = await submitted();
+    await include(bench, txId, 1, { debited: 4n * usdc });
+    expect((await bench.ledger.settleTransfer({ txId })).status).toBe('CONFIRMED');
+    expect(await balances(bench, 'USDC')).toEqual([996n * usdc, 0n]);
+  });
+
+  test.each([null, 0n])(
+    'success without the movement (%s): parked, nothing unlocked, settled once it is seen',
+    async (debited) => {
+      const txId = await submitted();
+      await include(bench, txId, 1, { debited });
+      expect(await bench.ledger.settleTransfer({ txId })).toMatchObject({
+        status: 'NEEDS_ATTENTION',
+        code: 'transfer_not_observed',
+      });
+      expect(await balances(bench, 'USDC')).toEqual([990n * usdc, 10n * usdc]);
+      await include(bench, txId, 1, { debited: 10n * usdc });
+      expect((await bench.ledger.settleTransfer({ txId })).status).toBe('CONFIRMED');
+      expect(await row(txId)).toMatchObject({ failureCode: null, failureMessage: null });
+    },
+  );
+
+  test('a fee above what is locked is taken from what is there', async () => {
+    const txId = await submitted();
+    const fee = (await row(txId)).feeLocked + 77n;
+    await include(bench, txId, 1, { debited: 10n * usdc, fee });
+    await bench.ledger.settleTransfer({ txId });
+    expect(await balances(bench, 'ETH')).toEqual([10n * ether - fee, 0n]);
+    expect(bench.alerts).toEqual([]);
+  });
+
+  test('and what is not there is the house’s loss: posted, frozen, alerted', async () => {
+    const txId = await submitted();
+    await include(bench, txId, 1, { debited: 10n * usdc, fee: 11n * ether });
+    expect((await bench.ledger.settleTransfer({ txId })).status).toBe('CONFIRMED');
+    expect(await balances(bench, 'ETH')).toEqual([0n, 0n]);
+    const loss = await bench.database.query(`select symbol, amount from ledger_entries where bucket = 'LOSS'`);
+    expect(loss).toEqual([{ symbol: 'ETH', amount: (-ether).toString() }]);
+    expect(bench.alerts).toMatchObject([{ alert: 'ledger_shortfall', tx_id: txId, symbol: 'ETH', amount: ether.toString() }]);
+    await fund(bench, 'ETH', 5n * ether);
+    expect(await codeOf(bench.ledger.lockTransfer(request()))).toBe('business_error');
+  });
+
+  test('nothing to settle while nothing is included', async () => {
+    const txId = await submitted();
+    expect(await bench.ledger.settleTransfer({ txId })).toMatchObject({ status: 'WAITING' });
+    expect((await row(txId)).status).toBe('SUBMITTED');
+  });
+
+  test('ended transfers ignore late messages', async () => {
+    const txId = await submitted();
+    await include(bench, txId, 1, { debited: 10n * usdc });
+    await bench.ledger.settleTransfer({ txId });
+    await bench.ledger.markAttention({ txId, code: 'stuck', reason: 'late' });
+    expect(await bench.ledger.markSubmitted({ txId, attempt: 1 })).toEqual({ status: 'CONFIRMED' });
+    expect(await bench.ledger.endTransfer({ txId, status: 'FAILED', code: 'stuck', reason: 'late' })).toEqual({
+      status: 'CONFIRMED',
+    });
+    expect(await bench.ledger.beginSigning({ txId, attempt: 2, fees: usualFees })).toEqual({
+      outcome: 'ended',
+      status: 'CONFIRMED',
+    });
+    expect(await codeOf(bench.ledger.cancelTransfer({ txId }))).toBe('not_cancellable');
+    const timeline = await bench.database.query<{ status: string }[]>(
+      `select status from transaction_events where tx_id = $1 order by seq`,
+      [txId],
+    );
+    expect(timeline.map(({ status }) => status)).toEqual(['PENDING', 'SIGNING', 'SUBMITTED', 'CONFIRMED']);
+  });
+});
+
+describe('wallet', () => {
+  test('becomes active with its key, once', async () => {
+    const walletId = newId();
+    await bench.database.query(`insert into wallets (wallet_id, client_id, wallet_name) values ($1, $2, 'w')`, [
+      walletId,
+      bench.client.clientId,
+    ]);
+    const key = { walletId, keyId: newId(), publicKey: `0x02${'11'.repeat(32)}`, chainCode: `0x${'22'.repeat(32)}` } as const;
+    await bench.ledger.activateWallet(key);
+    await bench.ledger.activateWallet(key);
+    expect(await codeOf(bench.ledger.activateWallet({ ...key, keyId: newId() }))).toBe('business_error');
+    const [wallet] = await bench.database.query<object[]>(
+      'select status, key_status, key_id, length(public_key) as bytes from wallets where wallet_id = $1',
+      [walletId],
+    );
+    expect(wallet).toEqual({ status: 'ACTIVE', key_status: 'ACTIVE', key_id: key.keyId, bytes: 33 });
+  });
+});

@@ -1,0 +1,198 @@
+import { newId } from '../../../src/platform/ids';
+import { TransactionEntity } from '../../../src/transactions/entity';
+import { buildTransferRequest, buildWallet, signAs } from '../../factories';
+import {
+  balances,
+  codeOf,
+  createBench,
+  differences,
+  ether,
+  ethereum,
+  fund,
+  sign,
+  usdc,
+  usualFees,
+  type Bench,
+} from '../ledger/bench';
+
+let bench: Bench;
+beforeEach(async () => {
+  bench = await createBench({ poolSize: 5 });
+  await fund(bench, 'ETH', 10n * ether);
+  await fund(bench, 'USDC', 1000n * usdc);
+});
+afterEach(async () => {
+  expect(await differences(bench)).toEqual([]);
+  await bench.close();
+});
+
+const request = (changes: Parameters<typeof buildTransferRequest>[2] = {}) =>
+  buildTransferRequest(bench.account, ethereum, { tokenSymbol: 'USDC', amount: '10', ...changes });
+const row = (txId: string) => bench.database.manager.findOneByOrFail(TransactionEntity, { txId });
+const locked = async (changes: Parameters<typeof request>[0] = {}) => (await bench.ledger.lockTransfer(request(changes))).txId;
+
+describe('cancel and end', () => {
+  test('before signing: unlocked, and a second call does nothing', async () => {
+    const txId = await locked();
+    expect(await bench.ledger.cancelTransfer({ txId })).toEqual({ status: 'CANCELLED' });
+    expect(await bench.ledger.cancelTransfer({ txId })).toEqual({ status: 'CANCELLED' });
+    expect(await bench.ledger.endTransfer({ txId, status: 'FAILED', code: 'stuck', reason: 'x' })).toEqual({
+      status: 'CANCELLED',
+    });
+    expect(await balances(bench, 'USDC')).toEqual([1000n * usdc, 0n]);
+    expect(await balances(bench, 'ETH')).toEqual([10n * ether, 0n]);
+  });
+
+  test('rejected with its reason', async () => {
+    const txId = await locked();
+    expect(await bench.ledger.endTransfer({ txId, status: 'REJECTED', code: 'screening_refused', reason: 'no' })).toEqual({
+      status: 'REJECTED',
+    });
+    expect(await row(txId)).toMatchObject({ failureCode: 'screening_refused', failureMessage: 'no' });
+    expect(await codeOf(bench.ledger.cancelTransfer({ txId }))).toBe('not_cancellable');
+  });
+
+  test('parked before signing can still be cancelled', async () => {
+    const txId = await locked();
+    await bench.ledger.markAttention({ txId, code: 'chain_unavailable', reason: 'down' });
+    expect(await bench.ledger.cancelTransfer({ txId })).toEqual({ status: 'CANCELLED' });
+  });
+
+  test('not once signing has begun', async () => {
+    const txId = await locked();
+    await bench.ledger.beginSigning({ txId, attempt: 1, fees: usualFees });
+    expect(await codeOf(bench.ledger.cancelTransfer({ txId }))).toBe('not_cancellable');
+    expect(await codeOf(bench.ledger.endTransfer({ txId, status: 'FAILED', code: 'stuck', reason: 'x' }))).toBe(
+      'not_cancellable',
+    );
+    await bench.ledger.markAttention({ txId, code: 'signers_unavailable', reason: 'x' });
+    expect(await codeOf(bench.ledger.cancelTransfer({ txId }))).toBe('not_cancellable');
+  });
+
+  test('unknown transfers', async () => {
+    expect(await codeOf(bench.ledger.cancelTransfer({ txId: newId() }))).toBe('not_found');
+  });
+});
+
+describe('signing', () => {
+  test('takes the nonce, and a retried call gets the same bytes, then the hash', async () => {
+    const txId = await locked();
+    const begun = await bench.ledger.beginSigning({ txId, attempt: 1, fees: { ...usualFees, minedNonce: 3 } });
+    expect(begun).toMatchObject({
+      outcome: 'begun',
+      request: {
+        keyId: bench.wallet.keyId,
+        derivationPath: 'm/60/0',
+        family: 'evm',
+        kind: 'first',
+        attempt: 1,
+        intent: { txId, amount: '10000000' },
+      },
+    });
+    expect(
+      await bench.ledger.beginSigning({ txId, attempt: 1, fees: { ...usualFees, maxFeePerGas: '1', minedNonce: 9 } }),
+    ).toEqual(begun);
+    if (begun.outcome !== 'begun') throw new Error();
+    const signatures = signAs(bench.wallet, bench.account, begun.request.unsigned);
+    const { hash } = await bench.ledger.recordSigned({ txId, attempt: 1, signatures });
+    expect(await bench.ledger.recordSigned({ txId, attempt: 1, signatures })).toEqual({ hash });
+    expect(await bench.ledger.beginSigning({ txId, attempt: 1, fees: usualFees })).toEqual({ outcome: 'already_signed', hash });
+    expect(await bench.ledger.markSubmitted({ txId, attempt: 1 })).toEqual({ status: 'SUBMITTED' });
+    expect(await row(txId)).toMatchObject({ status: 'SUBMITTED', txHash: hash });
+  });
+
+  test('refuses signatures of another key', async () => {
+    const txId = await locked();
+    const begun = await bench.ledger.beginSigning({ txId, attempt: 1, fees: usualFees });
+    if (begun.outcome !== 'begun') throw new Error();
+    const stranger = await buildWallet(bench.database, bench.client);
+    await expect(
+      bench.ledger.recordSigned({ txId, attempt: 1, signatures: signAs(stranger, bench.account, begun.request.unsigned) }),
+    ).rejects.toThrow();
+  });
+
+  test('fills a gap first and passes over what is mined', async () => {
+    const ids = await Promise.all([locked(), locked(), locked(), locked()]);
+    const [a, b, c, d] = ids;
+    await sign(bench, a, 1, { minedNonce: 0 });
+    await sign(bench, b, 1, { minedNonce: 2 });
+    await sign(bench, c, 1, { minedNonce: 0 });
+    await sign(bench, d, 1, { minedNonce: 0 });
+    const nonces = await bench.database.query<{ tx_id: string; nonce: string }[]>(
+      'select tx_id, nonce from nonces order by nonce',
+    );
+    expect(nonces.map(({ tx_id }) => tx_id)).toEqual([a, c, b, d]);
+    expect(nonces.map(({ nonce }) => Number(nonce))).toEqual([0, 1, 2, 3]);
+  });
+
+  test('locks more for a fee above the bound', async () => {
+    const txId = await locked();
+    const before = await row(txId);
+    const maxFeePerGas = before.feeLocked / 65_000n + 1n;
+    await sign(bench, txId, 1, { maxFeePerGas: maxFeePerGas.toString() });
+    expect((await row(txId)).feeLocked).toBe(maxFeePerGas * 65_000n);
+    expect((await balances(bench, 'ETH'))[1]).toBe(maxFeePerGas * 65_000n);
+    // and again for a replacement, though the state did not change
+    await bench.ledger.markSubmitted({ txId, attempt: 1 });
+    await sign(bench, txId, 2, { maxFeePerGas: (maxFeePerGas * 2n).toString() });
+    await sign(bench, txId, 3, { maxFeePerGas: (maxFeePerGas * 3n).toString() });
+    expect((await balances(bench, 'ETH'))[1]).toBe(maxFeePerGas * 3n * 65_000n);
+  });
+
+  test('refused when the account cannot lock more: nothing has changed, and it may end', async () => {
+    const txId = await locked();
+    const before = await row(txId);
+    const fees = { ...usualFees, maxFeePerGas: (ether / 1000n).toString() };
+    expect(await bench.ledger.beginSigning({ txId, attempt: 1, fees })).toMatchObject({
+      outcome: 'refused',
+      code: 'fee_above_bound',
+    });
+    expect(await row(txId)).toEqual(before);
+    expect(await bench.ledger.endTransfer({ txId, status: 'FAILED', code: 'fee_above_bound', reason: 'x' })).toEqual({
+      status: 'FAILED',
+    });
+    expect(await bench.ledger.beginSigning({ txId, attempt: 1, fees })).toEqual({ outcome: 'ended', status: 'FAILED' });
+  });
+
+  test('a replacement has the same nonce, recipient and amount', async () => {
+    const txId = await locked();
+    const first = await sign(bench, txId);
+    await bench.ledger.markSubmitted({ txId, attempt: 1 });
+    const second = await sign(bench, txId, 2, { maxFeePerGas: '2300000000', minedNonce: 0 });
+    expect(second).not.toBe(first);
+    expect((await row(txId)).status).toBe('SUBMITTED');
+    await bench.ledger.markSubmitted({ txId, attempt: 2 });
+    expect((await row(txId)).txHash).toBe(second);
+    const attempts = await bench.database.query<{ kind: string; nonce: string }[]>(
+      'select kind, nonce from transfer_attempts order by attempt',
+    );
+    expect(attempts).toEqual([
+      { kind: 'first', nonce: '0' },
+      { kind: 'replacement', nonce: '0' },
+    ]);
+  });
+
+  test('a replacement that would be the same transaction is refused', async () => {
+    const txId = await locked();
+    await sign(bench, txId);
+    expect(await bench.ledger.beginSigning({ txId, attempt: 2, fees: { ...usualFees, l1DataFee: '9' } })).toMatchObject({
+      outcome: 'refused',
+      code: 'stuck',
+    });
+  });
+
+  test('attempts come in order', async () => {
+    const txId = await locked();
+    await expect(bench.ledger.beginSigning({ txId, attempt: 2, fees: usualFees })).rejects.toThrow(/cannot begin/);
+  });
+
+  test('parked and resumed: the same bytes, SIGNING again, the failure gone', async () => {
+    const txId = await locked();
+    const begun = await bench.ledger.beginSigning({ txId, attempt: 1, fees: usualFees });
+    await bench.ledger.markAttention({ txId, code: 'signers_unavailable', reason: 'two nodes down' });
+    await bench.ledger.markAttention({ txId, code: 'intent_mismatch', reason: 'refused' });
+    expect(await row(txId)).toMatchObject({ status: 'NEEDS_ATTENTION', failureCode: 'intent_mismatch', version: 2 });
+    expect(await bench.ledger.beginSigning({ txId, attempt: 1, fees: usualFees })).toEqual(begun);
+    expect(await row(txId)).toMatchObject({ status: 'SIGNING', failureCode: null });
+  });
+});

@@ -1,0 +1,144 @@
+import { numberToHex, pad } from 'viem';
+import { NodeRefusal, type Call } from '../../../src/chains/evm/rpc';
+import { scanBlocks } from '../../../src/chains/evm/scan';
+import { transferTopic } from '../../../src/chains/evm/wire';
+import { chainsOf } from '../../../src/chains/registry/data';
+import type { ChainDefinition } from '../../../src/chains/types';
+
+const chain = chainsOf('production')[0] as ChainDefinition;
+const usdc = (chain.tokens[0]?.contract as string).toLowerCase();
+const ours = `0x${'aa'.repeat(20)}`;
+const stranger = `0x${'bb'.repeat(20)}`;
+const hashOf = (number: number) => pad(numberToHex(number));
+const everyBit = `0x${'ff'.repeat(256)}`;
+const noBit = `0x${'00'.repeat(256)}`;
+
+type Method = (params: unknown[]) => unknown;
+/** A node that answers with what the test says; `asked` keeps the calls. */
+function node(methods: Record<string, Method>) {
+  const asked: [string, unknown[]][] = [];
+  const standard: Record<string, Method> = {
+    eth_getBlockByNumber: ([number]) => block(Number(number)),
+    eth_getLogs: () => [],
+    trace_block: () => {
+      throw new NodeRefusal(-32601, 'the method does not exist');
+    },
+  };
+  const call = ((method: string, params: unknown[]) => {
+    asked.push([method, params]);
+    const answer = methods[method] ?? standard[method];
+    if (!answer) throw new Error(`nobody expected ${method}`);
+    return Promise.resolve().then(() => answer(params));
+  }) as Call;
+  return { call, asked };
+}
+
+const block = (number: number, logsBloom = noBit) => ({
+  number: numberToHex(number),
+  hash: hashOf(number),
+  parentHash: hashOf(number - 1),
+  logsBloom,
+  transactions: [],
+});
+const log = (number: number, changes: object = {}) => ({
+  address: usdc,
+  topics: [transferTopic, pad(stranger as '0x'), pad(ours as '0x')],
+  data: pad('0x7b'),
+  blockNumber: numberToHex(number),
+  blockHash: hashOf(number),
+  transactionHash: hashOf(900 + number),
+  logIndex: '0x5',
+  ...changes,
+});
+const receipt = (number: number) => ({
+  blockHash: hashOf(number),
+  status: '0x1',
+  logs: [{ logIndex: '0x4' }, { logIndex: '0x5' }],
+});
+const scan = (call: Call, from: number, to: number, facts = new Map<string, unknown>()) =>
+  scanBlocks(call, chain, { from, to }, (keys) => Promise.resolve(new Set(keys.filter((key) => key === ours))), facts);
+
+describe('scan', () => {
+  it('places a log within its receipt, not within its block', async () => {
+    const { call } = node({ eth_getLogs: () => [log(2)], eth_getTransactionReceipt: () => receipt(2) });
+    const [, second] = await scan(call, 1, 3);
+    expect(second?.deposits).toEqual([expect.objectContaining({ position: 2, amount: 123n, blockNumber: 2 })]);
+  });
+
+  it('asks again, by its hash, for a block whose bloom filter speaks of a transfer that the range did not bring', async () => {
+    const { call } = node({
+      eth_getBlockByNumber: ([number]) => block(Number(number), Number(number) === 2 ? everyBit : noBit),
+      eth_getLogs: ([filter]) => ((filter as { blockHash?: string }).blockHash === hashOf(2) ? [log(2)] : []),
+      eth_getTransactionReceipt: () => receipt(2),
+    });
+    expect((await scan(call, 1, 3)).flatMap(({ deposits }) => deposits)).toHaveLength(1);
+  });
+
+  it.each([
+    ['another contract', { address: stranger }],
+    ['no amount', { data: pad('0x0') }],
+    ['an indexed amount (ERC-721)', { topics: [...log(2).topics, pad('0x1')], data: '0x' }],
+    ['a removed log', { removed: true }],
+    ['a block that was not scanned', { blockHash: hashOf(77) }],
+    ['a transfer to oneself', { topics: [transferTopic, pad(ours as '0x'), pad(ours as '0x')] }],
+  ])('is not taken in by %s', async (_, changes) => {
+    const { call } = node({ eth_getLogs: () => [log(2, changes)] });
+    expect((await scan(call, 1, 3)).flatMap(({ deposits }) => deposits)).toEqual([]);
+  });
+
+  it('ends at a block that is missing or does not follow its predecessor', async () => {
+    const missing = node({ eth_getBlockByNumber: ([number]) => (Number(number) > 2 ? null : block(Number(number))) });
+    expect(await scan(missing.call, 1, 5)).toHaveLength(2);
+    const torn = node({
+      eth_getBlockByNumber: ([number]) => ({ ...block(Number(number)), ...(Number(number) === 3 && { parentHash: hashOf(88) }) }),
+    });
+    expect(await scan(torn.call, 1, 5)).toHaveLength(2);
+  });
+
+  it('is thrown away when the last block was replaced meanwhile', async () => {
+    const { call } = node({
+      eth_getBlockByNumber: ([number, full]) => ({ ...block(Number(number)), ...(full === false && { hash: hashOf(99) }) }),
+    });
+    await expect(scan(call, 1, 3)).rejects.toMatchObject({ code: 'chain_unavailable' });
+  });
+
+  it('is thrown away when a receipt of a deposit is missing or of another block', async () => {
+    for (const answer of [null, receipt(7)]) {
+      const { call } = node({ eth_getLogs: () => [log(2)], eth_getTransactionReceipt: () => answer });
+      await expect(scan(call, 1, 3)).rejects.toMatchObject({ code: 'chain_unavailable' });
+    }
+  });
+
+  it('tries trace_block once where it is missing, and never goes without it where it has worked', async () => {
+    const facts = new Map<string, unknown>();
+    const without = node({});
+    await scan(without.call, 1, 1, facts);
+    await scan(without.call, 2, 2, facts);
+    expect(without.asked.filter(([method]) => method === 'trace_block')).toHaveLength(1);
+    await expect(scan(without.call, 3, 3, new Map([['trace_block', true]]))).rejects.toThrow(NodeRefusal);
+  });
+
+  it('counts value of internal calls, but not of those that were undone', async () => {
+    const inner = (traceAddress: number[], changes: object = {}, action: object = {}) => ({
+      type: 'call',
+      action: { callType: 'call', from: stranger, to: ours, value: '0x1', ...action },
+      traceAddress,
+      transactionHash: hashOf(901),
+      ...changes,
+    });
+    const traces = [
+      inner([], {}, { to: usdc }),
+      inner([0]),
+      inner([1], { error: 'Reverted' }),
+      inner([1, 0]),
+      inner([2], {}, { callType: 'delegatecall' }),
+      inner([3], { type: 'suicide' }, { address: stranger, refundAddress: ours, balance: '0x2' }),
+    ];
+    const { call } = node({ trace_block: () => traces, eth_getTransactionReceipt: () => receipt(1) });
+    const [only] = await scan(call, 1, 1);
+    expect(only?.deposits.map(({ position, amount }) => [position, amount])).toEqual([
+      [1_000_001, 1n],
+      [1_000_005, 2n],
+    ]);
+  });
+});

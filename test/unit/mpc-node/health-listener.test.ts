@@ -1,0 +1,31 @@
+import { startHealthListener, type HealthChecks, type HealthListener } from '../../../src/platform/metrics';
+
+describe('the health listener', () => {
+  let listener: HealthListener;
+  let checks: () => Promise<HealthChecks>;
+  const get = async (path: string) => {
+    const response = await fetch(`http://127.0.0.1:${listener.port}${path}`);
+    return { status: response.status, body: await response.text() };
+  };
+  beforeAll(async () => {
+    listener = await startHealthListener({ host: '127.0.0.1', port: 0, ready: () => checks() });
+  });
+  afterAll(() => listener.close());
+
+  test('is ready when no check is false; text only informs', async () => {
+    checks = () => Promise.resolve({ database: true, peers: 'none reachable' });
+    const { status, body } = await get('/health/ready');
+    expect(status).toBe(200);
+    expect(JSON.parse(body)).toEqual({ status: 'ready', checks: { database: true, peers: 'none reachable' } });
+    checks = () => Promise.resolve({ database: false });
+    expect(await get('/health/ready')).toMatchObject({ status: 503 });
+    checks = () => Promise.reject(new Error('secret text'));
+    expect(await get('/health/ready')).toEqual({ status: 503, body: '{"status":"not_ready"}' });
+  });
+
+  test('is live, shows metrics, and nothing else', async () => {
+    expect(await get('/health/live')).toMatchObject({ status: 200 });
+    expect((await get('/metrics')).body).toContain('process_cpu_seconds_total');
+    expect(await get('/')).toMatchObject({ status: 404 });
+  });
+});

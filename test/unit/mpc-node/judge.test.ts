@@ -1,0 +1,151 @@
+import { HDKey } from '@scure/bip32';
+import type { TransactionPlan } from '../../../src/chains/adapter';
+import { adapterOf } from '../../../src/chains/families';
+import { loadRegistry } from '../../../src/chains/registry';
+import { judgeTransaction } from '../../../src/mpc/judge';
+import type { SignTransactionRequest } from '../../../src/mpc/messages';
+import { deriveKey } from '../../../src/mpc/secp256k1';
+
+const registry = loadRegistry('local', ['ethereum', 'base']);
+const adapter = adapterOf('evm');
+const root = HDKey.fromMasterSeed(new Uint8Array(32).fill(7));
+const key = { publicKey: root.publicKey as Uint8Array, chainCode: root.chainCode as Uint8Array };
+const path = adapter.accountPath(5);
+const from = adapter.address(deriveKey(key, path)).address;
+const to = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
+const stranger = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC';
+const ethereum = registry.get('ethereum');
+const tokens = ethereum.tokens.map(({ contract }) => contract as string);
+const usdc = tokens[0] as string;
+
+const native: TransactionPlan = {
+  chainId: ethereum.chainId,
+  kind: 'first',
+  nonce: 3,
+  from,
+  to,
+  tokenContract: null,
+  amount: 10n ** 18n,
+  gasLimit: 21_000n,
+  maxFeePerGas: 50n,
+  maxPriorityFeePerGas: 1n,
+  gasPrice: null,
+};
+const token: TransactionPlan = { ...native, tokenContract: usdc, amount: 2_500_000n, gasLimit: 80_000n };
+const noop: TransactionPlan = { ...native, kind: 'noop', to: from, amount: 0n };
+
+/** What an honest worker would send for a plan: bytes and intent agree. */
+function requestFor(plan: TransactionPlan): SignTransactionRequest {
+  return {
+    keyId: 'w.1',
+    derivationPath: path,
+    family: 'evm',
+    kind: plan.kind,
+    attempt: 1,
+    unsigned: adapter.build(plan),
+    intent: {
+      txId: 't1',
+      chain: 'ethereum',
+      fromAddress: from,
+      toAddress: plan.to,
+      tokenContract: plan.tokenContract,
+      amount: plan.amount.toString(),
+      feeBound: (plan.gasLimit * (plan.maxFeePerGas ?? 0n)).toString(),
+    },
+    peer: 2,
+  };
+}
+const judge = (request: SignTransactionRequest) => judgeTransaction(request, { registry, adapterOf, key });
+
+describe('signs', () => {
+  test.each([
+    ['a native transfer', native],
+    ['a token transfer', token],
+    ['a replacement', { ...token, kind: 'replacement' as const }],
+    ['a legacy transaction', { ...native, maxFeePerGas: null, maxPriorityFeePerGas: null, gasPrice: 50n }],
+    ['a no-op', noop],
+  ])('%s that is what the intent says', (_what, plan) => {
+    const request = requestFor(plan);
+    request.intent.feeBound = (plan.gasLimit * 50n).toString();
+    const judgement = judge(request);
+    expect(judgement.digests.map((digest) => `0x${digest.toString('hex')}`)).toEqual(adapter.signingPayloads(request.unsigned));
+    expect(judgement.publicKey).toEqual(deriveKey(key, path));
+    expect(judgement.path).toBe(path);
+  });
+
+  test('whatever letter case addresses come in', () => {
+    const request = requestFor(token);
+    request.intent = {
+      ...request.intent,
+      toAddress: to.toLowerCase(),
+      fromAddress: from.toLowerCase(),
+      tokenContract: usdc.toLowerCase(),
+    };
+    expect(() => judge(request)).not.toThrow();
+  });
+
+  test('a no-op whatever transfer it stands for', () => {
+    const request = requestFor(noop);
+    request.intent = { ...request.intent, toAddress: to, amount: '999', tokenContract: usdc };
+    expect(() => judge(request)).not.toThrow();
+  });
+});
+
+describe('refuses', () => {
+  const intent = (change: Partial<SignTransactionRequest['intent']>, plan = token): SignTransactionRequest => {
+    const request = requestFor(plan);
+    return { ...request, intent: { ...request.intent, ...change } };
+  };
+  const bytesOf = (change: Partial<TransactionPlan>, plan = token): SignTransactionRequest => ({
+    ...requestFor(plan),
+    unsigned: adapter.build({ ...plan, ...change }),
+  });
+  const other = (change: Partial<SignTransactionRequest>, plan = token): SignTransactionRequest => ({
+    ...requestFor(plan),
+    ...change,
+  });
+
+  test.each<[string, string, SignTransactionRequest]>([
+    ['another recipient of tokens', 'recipient', bytesOf({ to: stranger })],
+    ['another recipient of coins', 'recipient', bytesOf({ to: stranger }, native)],
+    ['a recipient that is no address', 'recipient', intent({ toAddress: 'nobody' })],
+    ['a higher amount', 'amount', bytesOf({ amount: 2_500_001n })],
+    ['a lower amount', 'amount', bytesOf({ amount: 1n }, native)],
+    ['another token', 'token', bytesOf({ tokenContract: tokens[1] ?? '' })],
+    ['a token instead of the coin', 'token', intent({ tokenContract: null })],
+    ['the coin instead of a token', 'token', intent({ tokenContract: usdc }, native)],
+    [
+      'a token that is not registered, intent alike',
+      'token',
+      { ...bytesOf({ tokenContract: stranger }), intent: { ...requestFor(token).intent, tokenContract: stranger } },
+    ],
+    ['a fee above the bound', 'network fee', intent({ feeBound: (80_000n * 50n - 1n).toString() })],
+    ['bytes for another chain id', 'chain id', bytesOf({ chainId: registry.get('base').chainId })],
+    ['an intent for another chain', 'chain id', intent({ chain: 'base' })],
+    ['a chain that is not enabled', 'chain', intent({ chain: 'polygon' })],
+    ['another family', 'chain', other({ family: 'bitcoin' as 'evm' })],
+    ['a from address of another account', 'from address', intent({ fromAddress: stranger })],
+    ['the path of another account', 'from address', other({ derivationPath: adapter.accountPath(6) })],
+    ['the group key itself', 'derivation path', other({ derivationPath: 'm' })],
+    ['a path beside the accounts', 'derivation path', other({ derivationPath: 'm/0/5' })],
+    ['a hardened index', 'derivation path', other({ derivationPath: adapter.accountPath(0).replace(/0$/, '2147483648') })],
+    ['bytes that do not decode', 'unsigned', other({ unsigned: '0x02c0' })],
+    ['a no-op to somebody else', 'recipient', { ...requestFor(noop), unsigned: adapter.build({ ...native, amount: 0n }) }],
+    ['a no-op that moves coins', 'amount', { ...requestFor(noop), unsigned: adapter.build({ ...native, to: from }) }],
+    [
+      'a no-op that moves tokens',
+      'token',
+      { ...requestFor(noop), unsigned: requestFor(token).unsigned, intent: requestFor(token).intent },
+    ],
+    ['a transfer called no-op', 'amount', other({ kind: 'noop' }, native)],
+    ['a no-op beyond the fee bound', 'network fee', intent({ feeBound: '1' }, noop)],
+  ])('%s', (_what, field, request) => {
+    let refusal: unknown;
+    try {
+      judge(request);
+    } catch (error) {
+      refusal = error;
+    }
+    expect(refusal).toMatchObject({ code: 'intent_mismatch', message: expect.stringContaining(`${field}: `) });
+  });
+});

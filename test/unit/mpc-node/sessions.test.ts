@@ -1,0 +1,195 @@
+import { generateKeyPairSync } from 'node:crypto';
+import pino from 'pino';
+import { GatewayError } from '../../../src/platform/errors';
+import { type Party, type RoundMessages, type Rounds } from '../../../src/mpc/protocols';
+import type { Session } from '../../../src/mpc/session';
+import { Sessions, sessionLimits, type PeerLink, type SessionTask } from '../../../src/mpc/sessions';
+import { encodeProposal, encodeRoster, type SessionTerms } from '../../../src/mpc/terms';
+
+const terms = (initiator: Party, participants: Party[] = [1, 2]): SessionTerms => ({
+  protocol: 'ecdsa-secp256k1',
+  kind: participants.length === 3 ? 'keygen' : 'sign',
+  initiator,
+  participants,
+  request: '{}',
+});
+const fast = { perInitiator: 2, beginMs: 200, roundMs: 200, lifeMs: 500 };
+const limits = { ...sessionLimits, sign: fast, keygen: { ...fast, perInitiator: 1 } };
+
+const settled = (act: () => void): Promise<void> => Promise.resolve().then(act);
+
+/** Three nodes joined by function calls, running a protocol that only exchanges names. */
+class Net {
+  readonly sessions = new Map<Party, Sessions>();
+  readonly opened: string[] = [];
+  readonly disposed: Party[] = [];
+  closed = 0;
+  admit: (party: Party) => Promise<void> = () => Promise.resolve();
+  deliver: (from: Party, to: Party, round: number) => Promise<void> = () => Promise.resolve();
+  private readonly keys = new Map(
+    ([1, 2, 3] as const).map((party) => [party, generateKeyPairSync('ec', { namedCurve: 'prime256v1' })]),
+  );
+
+  constructor() {
+    for (const self of [1, 2, 3] as const) {
+      const { privateKey } = this.key(self);
+      const link: PeerLink = {
+        propose: async (to, proposal) => this.at(to).proposed(self, encodeProposal(proposal)),
+        roster: (to, handle, roster) => settled(() => this.at(to).rostered(self, handle, encodeRoster(roster))),
+        message: async (to, handle, round, body, signature) => {
+          await this.deliver(self, to, round);
+          this.at(to).received(self, handle, round, Buffer.from(body), signature);
+        },
+        abort: (to, handle, reason) => settled(() => this.at(to).aborted(self, handle, reason)),
+      };
+      const options = {
+        self,
+        signingKey: privateKey,
+        publicKeyOf: (party: Party) => this.key(party).publicKey,
+        link,
+        logger: pino({ level: 'silent' }),
+        limits,
+      };
+      const admit = async () => {
+        await this.admit(self);
+        return this.task(self);
+      };
+      this.sessions.set(self, new Sessions({ ...options, admit }));
+    }
+  }
+
+  at(party: Party): Sessions {
+    return this.sessions.get(party) as Sessions;
+  }
+
+  initiate(party: Party, participants?: Party[]): Promise<string> {
+    return this.at(party).initiate(terms(party, participants), this.task(party));
+  }
+
+  get active(): number {
+    return [...this.sessions.values()].reduce((sum, { active }) => sum + active, 0);
+  }
+
+  async idle(): Promise<void> {
+    for (let tries = 0; this.active > 0 && tries < 100; tries += 1) await new Promise((resolve) => setTimeout(resolve, 10));
+    expect(this.active).toBe(0);
+  }
+
+  private task(self: Party): SessionTask<string> {
+    return {
+      run: (session) => {
+        this.opened.push(session.id.toString('hex'));
+        return session.run(this.rounds(self, session));
+      },
+      dispose: () => this.disposed.push(self),
+    };
+  }
+
+  private rounds(self: Party, session: Session): Rounds<string> {
+    let round = 0;
+    const heard: string[] = [];
+    const messages = (): RoundMessages => new Map(session.others.map((to) => [to, Buffer.from(`${self}>${to}#${round}`)]));
+    return {
+      rounds: 3,
+      start: () => {
+        round = 1;
+        return Promise.resolve(messages());
+      },
+      next: (incoming) => {
+        heard.push(...[...incoming.values()].map((body) => Buffer.from(body).toString()));
+        round += 1;
+        return Promise.resolve(round > 3 ? { result: heard.join(' ') } : { messages: messages() });
+      },
+      close: () => {
+        this.closed += 1;
+        return Promise.resolve();
+      },
+    };
+  }
+
+  private key(party: Party) {
+    const keys = this.keys.get(party);
+    if (!keys) throw new Error('no such party');
+    return keys;
+  }
+}
+
+describe('Sessions', () => {
+  let net: Net;
+  beforeEach(() => {
+    net = new Net();
+  });
+
+  test('two agree on a fresh id, exchange every round and free everything', async () => {
+    expect(await net.initiate(1)).toBe('2>1#1 2>1#2 2>1#3');
+    await net.idle();
+    expect(new Set(net.opened).size).toBe(1);
+    expect(net.opened).toHaveLength(2);
+    expect(net.closed).toBe(2);
+    expect(net.disposed.sort()).toEqual([1, 2]);
+    await net.initiate(1);
+    expect(new Set(net.opened).size).toBe(2);
+  });
+
+  test('three agree on one id', async () => {
+    expect(await net.initiate(3, [1, 2, 3])).toBe('1>3#1 2>3#1 1>3#2 2>3#2 1>3#3 2>3#3');
+    await net.idle();
+    expect(new Set(net.opened).size).toBe(1);
+    expect(net.opened).toHaveLength(3);
+  });
+
+  test('a refusal on the merits reaches the initiator with its code; nothing is left open', async () => {
+    net.admit = (party) =>
+      party === 2 ? Promise.reject(new GatewayError('intent_mismatch', 'recipient: another')) : Promise.resolve();
+    await expect(net.initiate(1, [1, 2, 3])).rejects.toMatchObject({ code: 'intent_mismatch' });
+    await net.idle();
+    expect(net.opened).toHaveLength(0);
+    expect(net.disposed.sort()).toEqual([1, 3]);
+    net.admit = () => Promise.resolve();
+    await expect(net.initiate(1, [1, 2, 3])).resolves.toContain('2>1#3');
+  });
+
+  test('a message that cannot be delivered ends the session at all participants', async () => {
+    const unreachable = new GatewayError('signers_unavailable', 'node 3 is not reachable');
+    net.deliver = (from, to, round) => (from === 2 && to === 3 && round === 2 ? Promise.reject(unreachable) : Promise.resolve());
+    await expect(net.initiate(1, [1, 2, 3])).rejects.toMatchObject({ code: 'signers_unavailable' });
+    await net.idle();
+    expect(net.closed).toBe(3);
+    expect(net.disposed.sort()).toEqual([1, 2, 3]);
+  });
+
+  test('a silent peer is waited for only so long', async () => {
+    net.deliver = (from) => (from === 2 ? new Promise(() => undefined) : Promise.resolve());
+    await expect(net.initiate(1)).rejects.toMatchObject({
+      code: 'signers_unavailable',
+      message: expect.stringContaining('node 2 sent nothing'),
+    });
+    await net.idle();
+  });
+
+  test('sessions at once are limited per initiator: one node cannot take the places of another', async () => {
+    let letGo: () => void = () => undefined;
+    const gate = new Promise<void>((resolve) => (letGo = resolve));
+    net.deliver = (from) => (from === 2 ? gate : Promise.resolve());
+    const first = [net.initiate(2), net.initiate(2)];
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    await expect(net.initiate(2)).rejects.toMatchObject({
+      code: 'signers_unavailable',
+      message: expect.stringContaining('busy'),
+    });
+    const other = net.initiate(1);
+    letGo();
+    await Promise.all([...first, other]);
+    await expect(net.initiate(2)).resolves.toBeDefined();
+  });
+
+  test('a stopping node takes no sessions, finishes what runs and aborts what does not end', async () => {
+    net.deliver = (from) => (from === 2 ? new Promise(() => undefined) : Promise.resolve());
+    const running = net.initiate(1);
+    running.catch(() => undefined);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    await net.at(2).drain(30);
+    await expect(running).rejects.toMatchObject({ code: 'signers_unavailable' });
+    await expect(net.initiate(1)).rejects.toMatchObject({ message: expect.stringContaining('is stopping') });
+  });
+});

@@ -1,0 +1,50 @@
+import { randomBytes } from 'node:crypto';
+import { ShareCipher, type ShareBinding } from '../../../src/mpc/share-cipher';
+
+describe('ShareCipher', () => {
+  const kek = randomBytes(32);
+  const cipher = (node: 1 | 2 = 1, key: Buffer = kek) => new ShareCipher(Buffer.from(key), node);
+  const binding: ShareBinding = {
+    keyId: 'w.1',
+    protocol: 'ecdsa-secp256k1',
+    publicKey: randomBytes(33),
+    chainCode: randomBytes(32),
+  };
+  const share = randomBytes(1_000);
+  const sealed = cipher().seal(share, binding);
+
+  test('opens what it sealed; every sealing differs', () => {
+    expect(cipher().open(sealed, binding)).toEqual(share);
+    expect(cipher().seal(share, binding).ciphertext).not.toEqual(sealed.ciphertext);
+  });
+
+  test('another key-encryption key or node does not open it', () => {
+    expect(() => cipher(1, randomBytes(32)).open(sealed, binding)).toThrow(/does not decrypt/);
+    expect(() => cipher(2).open(sealed, binding)).toThrow(/does not decrypt/);
+  });
+
+  test.each<[string, Partial<ShareBinding>]>([
+    ['key id', { keyId: 'w.2' }],
+    ['protocol', { protocol: 'other' as ShareBinding['protocol'] }],
+    ['public key', { publicKey: randomBytes(33) }],
+    ['chain code', { chainCode: randomBytes(32) }],
+  ])('a ciphertext of another %s does not open', (_what, change) => {
+    expect(() => cipher().open(sealed, { ...binding, ...change })).toThrow(/does not decrypt/);
+  });
+
+  test('a changed ciphertext or shortened tag does not open', () => {
+    const changed = Buffer.from(sealed.ciphertext);
+    changed[7]! ^= 1;
+    expect(() => cipher().open({ ...sealed, ciphertext: changed }, binding)).toThrow(/does not decrypt/);
+    expect(() => cipher().open({ ...sealed, tag: sealed.tag.subarray(0, 4) }, binding)).toThrow();
+  });
+
+  test('wipes the buffer it was made from and names its key by fingerprint', () => {
+    const given = Buffer.from(kek);
+    const made = new ShareCipher(given, 1);
+    expect(given.equals(Buffer.alloc(32))).toBe(true);
+    expect(made.fingerprint).toBe(cipher().fingerprint);
+    expect(made.fingerprint).not.toBe(cipher(1, randomBytes(32)).fingerprint);
+    expect(made.open(sealed, binding)).toEqual(share);
+  });
+});

@@ -1,0 +1,65 @@
+import { randomBytes } from 'node:crypto';
+import {
+  decodeProposal,
+  decodeRoster,
+  encodeProposal,
+  encodeRoster,
+  sessionIdOf,
+  type SessionTerms,
+} from '../../../src/mpc/terms';
+
+const terms: SessionTerms = { protocol: 'ecdsa-secp256k1', kind: 'sign', initiator: 1, participants: [1, 2], request: '{"a":1}' };
+const roster = new Map([
+  [1, randomBytes(32)],
+  [2, randomBytes(32)],
+] as const);
+
+describe('session ids', () => {
+  const id = sessionIdOf(terms, roster);
+
+  test('are the same for the same terms and randomness, whoever computes them', () => {
+    expect(sessionIdOf({ ...terms }, new Map([...roster].reverse()))).toEqual(id);
+    expect(id).toHaveLength(32);
+  });
+
+  test.each<[string, Partial<SessionTerms>]>([
+    ['kind', { kind: 'test' }],
+    ['initiator', { initiator: 2 }],
+    ['request', { request: '{"a":2}' }],
+    ['protocol', { protocol: 'other' as SessionTerms['protocol'] }],
+  ])('differ with the %s', (_what, change) => {
+    expect(sessionIdOf({ ...terms, ...change }, roster)).not.toEqual(id);
+  });
+
+  test('differ with the randomness of any participant, and need that of all', () => {
+    expect(sessionIdOf(terms, new Map([...roster, [2, randomBytes(32)]]))).not.toEqual(id);
+    expect(() => sessionIdOf(terms, new Map([[1, randomBytes(32)]]))).toThrow(/no randomness of party 2/);
+  });
+});
+
+describe('proposals', () => {
+  const body = (over: Partial<SessionTerms> = {}) =>
+    encodeProposal({ terms: { ...terms, ...over }, randomness: randomBytes(32) });
+
+  test('arrive as they were sent; the initiator is who the connection says', () => {
+    const randomness = randomBytes(32);
+    expect(decodeProposal(encodeProposal({ terms, randomness }), 1, 2)).toEqual({ terms, randomness });
+  });
+
+  test.each<[string, Buffer, 1 | 3]>([
+    ['not JSON', Buffer.from('{'), 1],
+    ['another sender than a participant', body(), 3],
+    ['participants in disorder', body({ participants: [2, 1] }), 1],
+    ['a signature by three', body({ participants: [1, 2, 3] }), 1],
+    ['a key generation by two', body({ kind: 'keygen' }), 1],
+    ['an unknown protocol', body({ protocol: 'other' as SessionTerms['protocol'] }), 1],
+    ['an unknown field', Buffer.from(body().toString().replace('{', '{"digest":"00",')), 1],
+  ])('with %s are refused', (_what, bytes, from) => {
+    expect(() => decodeProposal(bytes, from, 2)).toThrow(/malformed session message/);
+  });
+
+  test('rosters arrive as they were sent', () => {
+    expect(decodeRoster(encodeRoster(roster))).toEqual(new Map(roster));
+    expect(() => decodeRoster(Buffer.from('{"4":"00"}'))).toThrow(/malformed/);
+  });
+});
