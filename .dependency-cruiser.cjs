@@ -6,8 +6,18 @@ const pure = ['^src/platform/', '^src/chains/types', '^src/mpc/messages', '^acti
 
 module.exports = {
   forbidden: [
-    { name: 'no-circular', severity: 'error', from: {}, to: { circular: true, dependencyTypesNot: ['type-only'], viaOnly: { dependencyTypesNot: ['type-only'] } } },
-    { name: 'platform-knows-nothing', severity: 'error', from: { path: '^src/platform/' }, to: { path: '^(src/(?!platform/)|workflows/|activities/)' } },
+    {
+      name: 'no-circular',
+      severity: 'error',
+      from: {},
+      to: { circular: true, dependencyTypesNot: ['type-only'], viaOnly: { dependencyTypesNot: ['type-only'] } },
+    },
+    {
+      name: 'platform-knows-nothing',
+      severity: 'error',
+      from: { path: '^src/platform/' },
+      to: { path: '^(src/(?!platform/)|workflows/|activities/)' },
+    },
     {
       name: 'foundations-know-no-resource',
       severity: 'error',
@@ -21,10 +31,23 @@ module.exports = {
       comment: 'deterministic: no I/O, no validation library, no chain SDK',
       severity: 'error',
       from: { path: '^workflows/' },
-      to: { path: '^(src|activities|node_modules)/', pathNot: ['^src/platform/codes', ...pure.slice(1), '^node_modules/@temporalio/(workflow|common)'] },
+      to: {
+        path: '^(src|activities|node_modules)/',
+        pathNot: ['^src/platform/codes', ...pure.slice(1), '^node_modules/@temporalio/(workflow|common)'],
+      },
     },
     { name: 'activities-are-thin', severity: 'error', from: { path: '^activities/' }, to: { path: '^src/(http|main)/' } },
-    { name: 'not-to-dev-dep', severity: 'error', from: { path: '^(src|workflows|activities)/' }, to: { dependencyTypes: ['npm-dev'] } },
+    {
+      name: 'not-to-dev-dep',
+      severity: 'error',
+      from: { path: '^(src|workflows|activities)/' },
+      to: { dependencyTypes: ['npm-dev'] },
+    },
   ],
-  options: { doNotFollow: { path: 'node_modules' }, tsConfig: { fileName: 'tsconfig.json' }, tsPreCompilationDeps: true, enhancedResolveOptions: { extensions: ['.ts', '.js', '.json'] } },
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsConfig: { fileName: 'tsconfig.json' },
+    tsPreCompilationDeps: true,
+    enhancedResolveOptions: { extensions: ['.ts', '.js', '.json'] },
+  },
 };

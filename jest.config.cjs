@@ -21,7 +21,10 @@ const onStack = {
 module.exports = {
   projects: [
     project('unit'),
-    project('integration', { globalSetup: '<rootDir>/test/stack/postgres-setup.ts', globalTeardown: '<rootDir>/test/stack/postgres-teardown.ts' }),
+    project('integration', {
+      globalSetup: '<rootDir>/test/stack/postgres-setup.ts',
+      globalTeardown: '<rootDir>/test/stack/postgres-teardown.ts',
+    }),
     project('e2e', onStack),
     project('replay'),
     project('crash', onStack),

@@ -12,8 +12,6 @@ const dist = path.join(root, 'dist');
 const manifestFile = path.join(dist, '.manifest.json');
 const sourceFolders = ['src', 'workflows', 'activities'];
 
-
-
 const sources = sourceFolders.flatMap((folder) =>
   readdirSync(path.join(root, folder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith('.ts') && !entry.name.endsWith('.d.ts'))
@@ -44,8 +42,10 @@ for (const gone of Object.keys(known).filter((source) => !(source in files))) {
 
 const bundleFile = path.join(dist, 'workflow-bundle.js');
 const bundleHash = hash(
-  sources.filter((s) => isBundleInput(s)).map((s) => s + files[s]).join() +
-    require('@temporalio/worker/package.json').version,
+  sources
+    .filter((s) => isBundleInput(s))
+    .map((s) => s + files[s])
+    .join() + require('@temporalio/worker/package.json').version,
 );
 let bundled = false;
 if (existsSync(path.join(root, 'workflows', 'index.ts')) && (previous.bundle !== bundleHash || !existsSync(bundleFile))) {

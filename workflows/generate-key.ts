@@ -22,7 +22,9 @@ export async function generateKey({ walletId, clientId, attemptsBefore = 0 }: Ge
     const initiator = nodeIndexes[(spread(walletId, nodeIndexes.length) + attempt) % nodeIndexes.length] as NodeIndex;
     try {
       live.at('generating', `Distributed key generation, begun by node ${initiator}`, attempt);
-      const key = await onNode(initiator, generationSeconds, `generate key, attempt ${attempt}`).generateKey({ keyId: `${walletId}.${attempt}` });
+      const key = await onNode(initiator, generationSeconds, `generate key, attempt ${attempt}`).generateKey({
+        keyId: `${walletId}.${attempt}`,
+      });
       live.at('confirming', 'Every node must hold its share durably and name the same public key', attempt);
       await confirmOnEveryNode(key);
       live.at('testing', 'Test signatures that use each share', attempt);

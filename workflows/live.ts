@@ -19,7 +19,9 @@ export class Live {
     this.current = { step, attempt, detail };
     this.timeline.push({ step, at: new Date().toISOString(), detail });
     if (this.timeline.length > timelineLimit) this.timeline.shift();
-    setCurrentDetails([`## ${this.heading}`, `**${step}**${attempt > 1 ? ` (attempt ${attempt})` : ''}`, detail].filter(Boolean).join('\n\n'));
+    setCurrentDetails(
+      [`## ${this.heading}`, `**${step}**${attempt > 1 ? ` (attempt ${attempt})` : ''}`, detail].filter(Boolean).join('\n\n'),
+    );
   }
 
   status(status: string, failureCode?: string | null): void {

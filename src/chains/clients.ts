@@ -20,8 +20,3 @@ export function createChainClients(registry: ChainRegistry, env: NodeJS.ProcessE
   );
   return new Map(registry.all.map((chain) => [chain.name, createChainClient(chain, urls.get(chain.name) as string[])]));
 }
-
-/** @throws ConfigError naming the endpoint that serves another chain; one that does not answer is checked before its first use. */
-export async function verifyChainClients(all: ReadonlyMap<string, ChainClient>): Promise<void> {
-  await Promise.all([...all.values()].map((client) => client.verifyIdentity()));
-}

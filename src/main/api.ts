@@ -1,12 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { adapterOf } from '../chains/families';
-import { type ChainRegistry, loadRegistry } from '../chains/registry';
-import type { GatewayEnvironment } from '../chains/types';
+import { loadRegistry } from '../chains/registry';
 import { entities } from '../entities';
 import { collectMetrics } from '../health/metrics';
 import { createApp } from '../http/app';
 import { listen } from '../http/server';
-import { ConfigError, readConfig } from '../platform/config';
+import { readConfig } from '../platform/config';
 import { createDatabase } from '../platform/database';
 import { createLogger, type Logger } from '../platform/logging';
 import { createTemporalClient } from '../platform/temporal';
@@ -44,7 +43,7 @@ runMain('api', async () => {
   const resources = await createResources({
     database,
     temporal,
-    registry: enabledChains(config.GATEWAY_ENV, config.CHAINS),
+    registry: loadRegistry(config.GATEWAY_ENV, config.CHAINS.split(',')),
     adapterOf,
     keyGeneration: keyGenerationOn(temporal),
     workflows: transferWorkflowsOn(temporal),
@@ -73,14 +72,6 @@ runMain('api', async () => {
   if (database.isInitialized) await database.destroy();
   log.info('stopped');
 });
-
-function enabledChains(environment: GatewayEnvironment, names: string): ChainRegistry {
-  try {
-    return loadRegistry(environment, names.split(','));
-  } catch (error) {
-    throw new ConfigError((error as Error).message);
-  }
-}
 
 /** A failing chore is logged and tried again: what it does is never urgent. */
 async function repeat({ name, everyMs, run }: Resources['housekeeping'][number], log: Logger, stop: AbortSignal): Promise<void> {

@@ -1,5 +1,5 @@
 import { loadClientConnectConfig } from '@temporalio/envconfig';
-import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { NativeConnection, Worker } from '@temporalio/worker';
 import { withMappedErrors } from '../../activities/errors';
 import { loadRegistry } from '../chains/registry';
 import { Identity } from '../mpc/identity';
@@ -8,9 +8,10 @@ import { createMpcNode, type MpcNode } from '../mpc/node';
 import { ShareStore } from '../mpc/store';
 import { parsePeers } from '../mpc/transport-client';
 import { ConfigError, readConfig } from '../platform/config';
-import { createLogger, type Logger } from '../platform/logging';
+import { createLogger } from '../platform/logging';
 import { startHealthListener } from '../platform/metrics';
 import { runMain, shutdownSignal, untilUp } from './process';
+import { logTemporalWith, runUntil } from './temporal-worker';
 
 /** Activities at once; key generations hold only a few of them (src/mpc/node.ts). */
 const activitySlots = 50;
@@ -38,7 +39,7 @@ runMain('mpc-node', async () => {
   const stop = shutdownSignal();
   logTemporalWith(logger);
 
-  const registry = registryOf(config.GATEWAY_ENV, config.CHAINS.split(','));
+  const registry = loadRegistry(config.GATEWAY_ENV, config.CHAINS.split(','));
   const peers = parsePeers(config.MPC_NODE_PEERS);
   if (peers.size !== 2 || peers.has(index)) throw new ConfigError(`MPC_NODE_PEERS must name the two other nodes than ${index}`);
 
@@ -113,30 +114,3 @@ runMain('mpc-node', async () => {
   await health.close();
   logger.info('mpc node has stopped');
 });
-
-function registryOf(...parameters: Parameters<typeof loadRegistry>): ReturnType<typeof loadRegistry> {
-  try {
-    return loadRegistry(...parameters);
-  } catch (error) {
-    throw new ConfigError((error as Error).message);
-  }
-}
-
-async function runUntil(worker: Worker, stop: AbortSignal): Promise<void> {
-  const shutdown = () => {
-    if (worker.getState() === 'RUNNING') worker.shutdown();
-  };
-  stop.addEventListener('abort', shutdown, { once: true });
-  const run = worker.run();
-  if (stop.aborted) shutdown();
-  await run;
-}
-
-/** The SDK's own lines in the process's log format. */
-function logTemporalWith(logger: Logger): void {
-  const levels = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
-  Runtime.install({
-    shutdownSignals: [],
-    logger: new DefaultLogger('WARN', ({ level, message, meta }) => logger[levels[level]]({ temporal: meta }, message)),
-  });
-}

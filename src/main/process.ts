@@ -28,7 +28,12 @@ export function shutdownSignal(): AbortSignal {
 }
 
 /** Tries until it works or the process is told to stop: dependencies may come up later than this process. */
-export async function untilUp<T>(what: string, connect: () => Promise<T>, logger: Logger, stop: AbortSignal): Promise<T | undefined> {
+export async function untilUp<T>(
+  what: string,
+  connect: () => Promise<T>,
+  logger: Logger,
+  stop: AbortSignal,
+): Promise<T | undefined> {
   for (let attempt = 0; !stop.aborted; attempt += 1) {
     try {
       return await connect();

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
-import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { NativeConnection, Worker } from '@temporalio/worker';
 import { createChainActivities } from '../../activities/chain';
 import { withMappedErrors } from '../../activities/errors';
 import { transferSignaller } from '../../activities/follow';
@@ -20,6 +20,7 @@ import { createLogger, type Logger } from '../platform/logging';
 import { startHealthListener } from '../platform/metrics';
 import { createTemporalClient } from '../platform/temporal';
 import { runMain, shutdownSignal, untilUp } from './process';
+import { logTemporalWith, runUntil } from './temporal-worker';
 
 /** Connections kept for the activities that are not local: one per chain and some for the follower's transactions. */
 const connectionsBesideLocalActivities = 6;
@@ -75,7 +76,10 @@ runMain('worker', async () => {
       registry,
       deposits,
       signalTransfer: transferSignaller(temporal),
-      onConfirmedReorged: async (txId) => logger.error({ tx_id: txId }, 'a confirmed transfer has left the chain: an operator must look'),
+      onConfirmedReorged: (txId) => {
+        logger.error({ tx_id: txId }, 'a confirmed transfer has left the chain: an operator must look');
+        return Promise.resolve();
+      },
       logger,
       stop,
     }),
@@ -111,15 +115,6 @@ runMain('worker', async () => {
   }
 });
 
-/** Runs a worker until the process is told to stop; what is under way is finished within the grace time. */
-async function runUntil(worker: Worker, stop: AbortSignal): Promise<void> {
-  const shutdown = () => {
-    if (worker.getState() === 'RUNNING') worker.shutdown();
-  };
-  stop.addEventListener('abort', shutdown, { once: true });
-  await worker.run();
-}
-
 /** Prebuilt where the build has run, so that a start takes no bundling. */
 function workflowSource(): { workflowBundle: { codePath: string } } | { workflowsPath: string } {
   const codePath = path.resolve(__dirname, '../../workflow-bundle.js');
@@ -152,16 +147,6 @@ async function startFollowers(temporal: Client, registry: ChainRegistry, logger:
 function temporalOptions() {
   const { connectionOptions, namespace } = loadClientConnectConfig();
   return { connectionOptions, namespace: namespace ?? 'default' };
-}
-
-/** The SDK's own lines in the process's log format. */
-function logTemporalWith(logger: Logger): void {
-  const levels = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
-  Runtime.install({
-    logger: new DefaultLogger('WARN', ({ level, message, meta: { error, ...temporal } = {} }) =>
-      logger[levels[level]]({ temporal, ...(error === undefined ? {} : { err: error }) }, message),
-    ),
-  });
 }
 
 async function answers(ask: () => Promise<unknown>): Promise<boolean> {

@@ -40,7 +40,9 @@ const variables = {
   ),
   DATABASE_URL: variable(
     'api, worker, cli',
-    Joi.string().uri({ scheme: ['postgres', 'postgresql'] }).required(),
+    Joi.string()
+      .uri({ scheme: ['postgres', 'postgresql'] })
+      .required(),
     'Postgres of the gateway (not of the MPC nodes).',
     true,
   ),
@@ -51,7 +53,9 @@ const variables = {
   ),
   CHAINS: variable(
     'api, worker, mpc-node',
-    Joi.string().pattern(/^[a-z0-9]+(,[a-z0-9]+)*$/).required(),
+    Joi.string()
+      .pattern(/^[a-z0-9]+(,[a-z0-9]+)*$/)
+      .required(),
     'Names of the enabled chains, separated by commas, such as ethereum,base.',
   ),
   API_HOST: variable('api', Joi.string().default('127.0.0.1'), 'Address the API listens on.'),
@@ -61,12 +65,7 @@ const variables = {
     Joi.boolean().default(false),
     'true behind a proxy that sets X-Forwarded-For itself: the client address is then taken from there.',
   ),
-  JWT_PRIVATE_KEY: variable(
-    'api',
-    secretText().required(),
-    'Ed25519 private key (PKCS#8 PEM) that signs access tokens.',
-    true,
-  ),
+  JWT_PRIVATE_KEY: variable('api', secretText().required(), 'Ed25519 private key (PKCS#8 PEM) that signs access tokens.', true),
   JWT_ISSUER: variable('api', Joi.string().default('custody-gateway'), '`iss` of access tokens.'),
   JWT_AUDIENCE: variable('api', Joi.string().default('custody-gateway-api'), '`aud` of access tokens.'),
   JWT_TTL_SECONDS: variable('api', Joi.number().integer().min(60).max(3600).default(900), 'Lifetime of access tokens.'),
@@ -82,10 +81,16 @@ const variables = {
     Joi.number().integer().min(10).max(100_000).default(500),
     'Workflows kept in memory between tasks.',
   ),
-  MPC_NODE_INDEX: variable('mpc-node', Joi.number<1 | 2 | 3>().valid(1, 2, 3).required(), 'Which of the three parties this node is: 1, 2 or 3.'),
+  MPC_NODE_INDEX: variable(
+    'mpc-node',
+    Joi.number<1 | 2 | 3>().valid(1, 2, 3).required(),
+    'Which of the three parties this node is: 1, 2 or 3.',
+  ),
   MPC_NODE_DATABASE_URL: variable(
     'mpc-node',
-    Joi.string().uri({ scheme: ['postgres', 'postgresql'] }).required(),
+    Joi.string()
+      .uri({ scheme: ['postgres', 'postgresql'] })
+      .required(),
     "This node's own database, with a role of its own.",
     true,
   ),
@@ -93,11 +98,18 @@ const variables = {
   MPC_NODE_LISTEN_PORT: variable('mpc-node', port().required(), 'Port the node listens on for its peers (mutual TLS).'),
   MPC_NODE_PEERS: variable(
     'mpc-node',
-    Joi.string().pattern(/^[123]=https:\/\/[^,]+,[123]=https:\/\/[^,]+$/).required(),
+    Joi.string()
+      .pattern(/^[123]=https:\/\/[^,]+,[123]=https:\/\/[^,]+$/)
+      .required(),
     'The two other nodes: 2=https://host:port,3=https://host:port.',
   ),
   MPC_NODE_TLS_KEY: variable('mpc-node', secretText().required(), "PEM private key (EC P-256) of this node's certificate.", true),
-  MPC_NODE_TLS_CERT: variable('mpc-node', secretText().required(), 'PEM certificate of this node, common name mpc-node-<index>.', true),
+  MPC_NODE_TLS_CERT: variable(
+    'mpc-node',
+    secretText().required(),
+    'PEM certificate of this node, common name mpc-node-<index>.',
+    true,
+  ),
   MPC_NODE_TLS_CA: variable('mpc-node', secretText().required(), 'PEM certificate of the authority that signed all three.', true),
   MPC_NODE_PEER_CERTS: variable(
     'mpc-node',
@@ -107,7 +119,9 @@ const variables = {
   ),
   MPC_NODE_KEK: variable(
     'mpc-node',
-    Joi.string().pattern(/^\s*[0-9a-fA-F]{64}\s*$/).required(),
+    Joi.string()
+      .pattern(/^\s*[0-9a-fA-F]{64}\s*$/)
+      .required(),
     'Key-encryption key of the share store: 32 bytes in hex.',
     true,
   ),
@@ -125,11 +139,20 @@ export function readConfig<K extends VariableName>(names: readonly K[], env: Nod
   const config: Partial<Record<VariableName, unknown>> = {};
   for (const name of names) {
     const { schema, secret } = variables[name];
-    const { value, error } = schema.validate(rawValue(name, secret, env), { errors: { wrap: { label: false } } });
-    if (error) throw new ConfigError(`${name} ${error.message.replace(/^value /, '').replace(/ with value .* fails/, ' fails')}`);
-    config[name] = value;
+    const result = schema.validate(rawValue(name, secret, env), {
+      errors: { wrap: { label: false } },
+    });
+    if (result.error) throw new ConfigError(`${name} ${problemWith(result.error)}`);
+    config[name] = result.value as unknown;
   }
   return config as Config<K>;
+}
+
+/** What is wrong, in words; Joi's own text for a pattern repeats the value, which may be a secret. */
+function problemWith(error: Joi.ValidationError): string {
+  const [detail] = error.details;
+  if (!detail || detail.type === 'string.pattern.base') return 'does not have the required form (see .env.example)';
+  return detail.message.replace(/^("value"|value) /, '');
 }
 
 function rawValue(name: string, secret: boolean, env: NodeJS.ProcessEnv): string | undefined {
@@ -149,7 +172,7 @@ export function environmentExample(): string {
   for (const [name, { doc, group: of, secret, schema }] of Object.entries(variables)) {
     if (of !== group) lines.push('', `## ${of}`);
     group = of;
-    const described = schema.describe() as { flags?: { default?: unknown; presence?: string } };
+    const described = schema.describe() as { flags?: { default?: string | number | boolean; presence?: string } };
     const required = described.flags?.presence === 'required';
     lines.push(`# ${doc}${secret ? ' Secret.' : ''}${required ? ' Required.' : ''}`);
     lines.push(`${required ? '' : '#'}${name}=${String(described.flags?.default ?? '')}`);

@@ -4,9 +4,23 @@ export type { Logger };
 
 /** Paths that are never written, whatever is logged. */
 const redacted = [
-  'authorization', 'token', 'secret', 'api_secret', 'mfa_code', 'share', 'password',
-  '*.authorization', '*.token', '*.secret', '*.api_secret', '*.mfa_code', '*.share', '*.password',
-  'headers["x-api-secret"]', 'headers["x-api-key"]', 'headers.authorization',
+  'authorization',
+  'token',
+  'secret',
+  'api_secret',
+  'mfa_code',
+  'share',
+  'password',
+  '*.authorization',
+  '*.token',
+  '*.secret',
+  '*.api_secret',
+  '*.mfa_code',
+  '*.share',
+  '*.password',
+  'headers["x-api-secret"]',
+  'headers["x-api-key"]',
+  'headers.authorization',
 ];
 
 /** JSON lines on stdout, one logger a process; `process` names it in every line. */

@@ -4,8 +4,17 @@ import { atomicColumn } from '../platform/columns';
 
 export type TransactionType = 'OUTBOUND' | 'INBOUND' | 'GAS';
 export type TransactionStatus =
-  | 'PENDING' | 'AWAITING_APPROVAL' | 'SIGNING' | 'SUBMITTED' | 'NEEDS_ATTENTION'
-  | 'CONFIRMED' | 'REJECTED' | 'FAILED' | 'CANCELLED' | 'DETECTED' | 'ORPHANED';
+  | 'PENDING'
+  | 'AWAITING_APPROVAL'
+  | 'SIGNING'
+  | 'SUBMITTED'
+  | 'NEEDS_ATTENTION'
+  | 'CONFIRMED'
+  | 'REJECTED'
+  | 'FAILED'
+  | 'CANCELLED'
+  | 'DETECTED'
+  | 'ORPHANED';
 
 /** One transfer or deposit. State changes are compare-and-set on `version` (src/transactions/state.ts); the database checks them. */
 @Entity('transactions')

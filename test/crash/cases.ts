@@ -15,7 +15,9 @@ const amountAtomic = 10_000_000_000_000_000n;
 /** Kills -9 what the supervisor will start again; of the nodes one, since two of three must go on. */
 export function kill(victim: Victim): void {
   const { api: apis, worker, mpc } = stack().processes;
-  const pids = { api: apis, worker, mpc: mpc?.slice(0, 1), all: [...(apis ?? []), ...(worker ?? []), ...(mpc ?? []).slice(0, 1)] }[victim] ?? [];
+  const pids =
+    { api: apis, worker, mpc: mpc?.slice(0, 1), all: [...(apis ?? []), ...(worker ?? []), ...(mpc ?? []).slice(0, 1)] }[victim] ??
+    [];
   for (const pid of pids) process.kill(pid, 'SIGKILL');
 }
 
@@ -50,7 +52,12 @@ export async function crashAt(step: Step, victim: Victim, account: Account): Pro
 
   const chain = createPublicClient({ transport: http(stack().chains.ethereum?.rpc) });
   expect(await chain.getBalance({ address: to })).toBe(amountAtomic);
-  expect(transfer.timeline.map(({ status }: { status: string }) => status)).toEqual(['PENDING', 'SIGNING', 'SUBMITTED', 'CONFIRMED']);
+  expect(transfer.timeline.map(({ status }: { status: string }) => status)).toEqual([
+    'PENDING',
+    'SIGNING',
+    'SUBMITTED',
+    'CONFIRMED',
+  ]);
   const { ETH } = await balances(account.account_id, 'ethereum');
   const onChain = await chain.getBalance({ address: account.address as Address });
   expect(ETH?.locked_balance).toBe('0');

@@ -8,10 +8,22 @@ export const steps = {
   lock: { table: 'transactions', on: 'insert', when: `new.transaction_type = 'OUTBOUND'` },
   beginSigning: { table: 'transactions', on: 'update', when: `new.status = 'SIGNING' and old.status <> 'SIGNING'` },
   persistSignature: { table: 'transfer_attempts', on: 'update', when: `new.signed is not null and old.signed is null` },
-  recordBroadcast: { table: 'transfer_attempts', on: 'update', when: `new.broadcast_at is not null and old.broadcast_at is null` },
+  recordBroadcast: {
+    table: 'transfer_attempts',
+    on: 'update',
+    when: `new.broadcast_at is not null and old.broadcast_at is null`,
+  },
   submitted: { table: 'transactions', on: 'update', when: `new.status = 'SUBMITTED' and old.status <> 'SUBMITTED'` },
-  recordInclusion: { table: 'transfer_attempts', on: 'update', when: `new.block_number is not null and old.block_number is null` },
-  settle: { table: 'transactions', on: 'update', when: `new.status = 'CONFIRMED' and old.status <> 'CONFIRMED' and new.transaction_type = 'OUTBOUND'` },
+  recordInclusion: {
+    table: 'transfer_attempts',
+    on: 'update',
+    when: `new.block_number is not null and old.block_number is null`,
+  },
+  settle: {
+    table: 'transactions',
+    on: 'update',
+    when: `new.status = 'CONFIRMED' and old.status <> 'CONFIRMED' and new.transaction_type = 'OUTBOUND'`,
+  },
 } as const;
 export type Step = keyof typeof steps;
 

@@ -31,7 +31,9 @@ test('50 transfers with funds for 20: exactly 20 are accepted, the balance never
   const accepted = answers.filter(({ status }) => status === 202);
   const refused = answers.filter(({ status }) => status !== 202);
   expect(accepted).toHaveLength(20);
-  expect(refused.map(({ status, body: problem }) => [status, problem.code])).toEqual(Array(30).fill([400, 'insufficient_balance']));
+  expect(refused.map(({ status, body: problem }) => [status, problem.code])).toEqual(
+    Array(30).fill([400, 'insufficient_balance']),
+  );
 
   const transfers = await Promise.all(accepted.map(({ body: { tx_id } }) => transactionWhen(tx_id as string, ends, 180_000)));
   expect(transfers.map(({ status }) => status)).toEqual(Array(20).fill('CONFIRMED'));

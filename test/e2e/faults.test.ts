@@ -73,7 +73,9 @@ test('the chain node hangs: accepted, waits, nothing refunded early; a cancel st
 
 test('one signing node hangs: another pair signs', async () => {
   pause('mpc', 1);
-  const ids = await Promise.all([1, 2, 3].map(async () => (await call('POST', '/transfer', transferBody())).body.tx_id as string));
+  const ids = await Promise.all(
+    [1, 2, 3].map(async () => (await call('POST', '/transfer', transferBody())).body.tx_id as string),
+  );
   for (const id of ids) await transactionWhen(id, ['CONFIRMED'], 120_000);
 });
 
@@ -95,7 +97,7 @@ test('a deposit that comes while worker and API are down is credited', async () 
   killAll('api');
   const before = stack().processes.worker?.[0];
   await fund('ethereum', 'ETH', account.address, '1.25');
-  await waitFor(async () => stack().processes.worker?.[0] !== before, { timeoutMs: 30_000 });
+  await waitFor(() => stack().processes.worker?.[0] !== before, { timeoutMs: 30_000 });
   await waitFor(
     async () => {
       const { body } = await call('GET', `/transactions?account_id=${account.account_id}`).catch(() => ({ body: { data: [] } }));
@@ -113,7 +115,9 @@ function pids(name: string): number[] {
 
 /** SIGSTOP: the process is there and does not answer. For Postgres its children too. */
 function pause(name: string, count = Infinity): void {
-  for (const pid of pids(name).slice(0, count).flatMap((parent) => [parent, ...(name === 'postgres' ? childrenOf(parent) : [])])) {
+  for (const pid of pids(name)
+    .slice(0, count)
+    .flatMap((parent) => [parent, ...(name === 'postgres' ? childrenOf(parent) : [])])) {
     process.kill(pid, 'SIGSTOP');
     paused.add(pid);
   }

@@ -5,7 +5,12 @@ import { stack } from '../stack/client';
 
 /** What `gateway ledger verify` would print. */
 export async function ledgerDifferences(): Promise<unknown[]> {
-  const database = await createDatabase({ url: stack().postgres.url, poolSize: 2, applicationName: 'test', entities }).initialize();
+  const database = await createDatabase({
+    url: stack().postgres.url,
+    poolSize: 2,
+    applicationName: 'test',
+    entities,
+  }).initialize();
   try {
     return await verifyLedger(database.manager);
   } finally {

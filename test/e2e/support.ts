@@ -47,7 +47,10 @@ export async function fundedAccount(chain: string, amounts: Record<string, strin
   return account;
 }
 
-export async function balances(accountId: string, chain: string): Promise<Record<string, { balance: string; locked_balance: string }>> {
+export async function balances(
+  accountId: string,
+  chain: string,
+): Promise<Record<string, { balance: string; locked_balance: string }>> {
   const { body } = await call('GET', `/assets?account_id=${accountId}&page_size=100`);
   const items = body.data as { chain: string; symbol: string; balance: string; locked_balance: string }[];
   return Object.fromEntries(

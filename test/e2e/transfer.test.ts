@@ -11,10 +11,27 @@ describe('the main job on real parts', () => {
   test.each(['ethereum', 'base'])('native coin on %s: locked, signed, confirmed, settled to the last unit', async (name) => {
     const account = await fundedAccount(name, { ETH: '2' });
     const to = outside();
-    const transfer = await transferAndWait({ from_address: account.address, to_address: to, chain: name, token_symbol: 'ETH', amount: '0.75' });
+    const transfer = await transferAndWait({
+      from_address: account.address,
+      to_address: to,
+      chain: name,
+      token_symbol: 'ETH',
+      amount: '0.75',
+    });
 
-    expect(transfer).toMatchObject({ status: 'CONFIRMED', amount: '0.75', token_symbol: 'ETH', transaction_type: 'OUTBOUND', failure: null });
-    expect(transfer.timeline.map(({ status }: { status: string }) => status)).toEqual(['PENDING', 'SIGNING', 'SUBMITTED', 'CONFIRMED']);
+    expect(transfer).toMatchObject({
+      status: 'CONFIRMED',
+      amount: '0.75',
+      token_symbol: 'ETH',
+      transaction_type: 'OUTBOUND',
+      failure: null,
+    });
+    expect(transfer.timeline.map(({ status }: { status: string }) => status)).toEqual([
+      'PENDING',
+      'SIGNING',
+      'SUBMITTED',
+      'CONFIRMED',
+    ]);
     expect(transfer.confirmations).toBeGreaterThanOrEqual(transfer.required_confirmations);
     expect(await chain(name).getBalance({ address: to })).toBe(750_000_000_000_000_000n);
     const receipt = await chain(name).getTransactionReceipt({ hash: transfer.tx_hash });
@@ -30,22 +47,39 @@ describe('the main job on real parts', () => {
   test.each(['USDC', 'USDT'])('%s: token and fee are posted apart', async (symbol) => {
     const account = await fundedAccount('ethereum', { ETH: '1', [symbol]: '100' });
     const to = outside();
-    const transfer = await transferAndWait({ from_address: account.address, to_address: to, chain: 'ethereum', token_symbol: symbol, amount: '12.345678' });
+    const transfer = await transferAndWait({
+      from_address: account.address,
+      to_address: to,
+      chain: 'ethereum',
+      token_symbol: symbol,
+      amount: '12.345678',
+    });
 
     expect(transfer.status).toBe('CONFIRMED');
     const contract = stack().chains.ethereum?.tokens[symbol] as Address;
-    expect(await chain('ethereum').readContract({ address: contract, abi: erc20, functionName: 'balanceOf', args: [to] })).toBe(12_345_678n);
+    expect(await chain('ethereum').readContract({ address: contract, abi: erc20, functionName: 'balanceOf', args: [to] })).toBe(
+      12_345_678n,
+    );
     const after = await balances(account.account_id, 'ethereum');
     expect(after[symbol]).toEqual({ balance: '87.654322', locked_balance: '0' });
-    expect(after.ETH).toEqual({ balance: decimal(await chain('ethereum').getBalance({ address: account.address as Address }), 18), locked_balance: '0' });
+    expect(after.ETH).toEqual({
+      balance: decimal(await chain('ethereum').getBalance({ address: account.address as Address }), 18),
+      locked_balance: '0',
+    });
   });
 
   test('between two accounts of the gateway: one OUTBOUND and one INBOUND with the same hash', async () => {
     const from = await fundedAccount('ethereum', { ETH: '1', USDC: '10' });
     const to = await newAccount('ethereum');
     await addAsset(to.account_id, 'USDC', 'ethereum');
-    const sent = await transferAndWait({ from_address: from.address, to_address: to.address, chain: 'ethereum', token_symbol: 'USDC', amount: '4' });
-      const received = await waitFor(
+    const sent = await transferAndWait({
+      from_address: from.address,
+      to_address: to.address,
+      chain: 'ethereum',
+      token_symbol: 'USDC',
+      amount: '4',
+    });
+    const received = await waitFor(
       async () => {
         const { body } = await call('GET', `/transactions?account_id=${to.account_id}`);
         return body.data.find((item: { status: string }) => item.status === 'CONFIRMED');
@@ -60,7 +94,7 @@ describe('the main job on real parts', () => {
     const account = await newAccount('base');
     await addAsset(account.account_id, 'USDC', 'base');
     const hash = await fund('base', 'USDC', account.address, '7.5');
-      const seen = new Set<string>();
+    const seen = new Set<string>();
     const deposit = await waitFor(
       async () => {
         const { body } = await call('GET', `/transactions?account_id=${account.account_id}`);
@@ -80,7 +114,13 @@ describe('the main job on real parts', () => {
     const account = await newAccount('base');
     await fund('base', 'ETH', account.address, '0.5');
     await waitFor(async () => (await balances(account.account_id, 'base')).ETH?.balance === '0.5', { timeoutMs: 30_000 });
-    const transfer = await transferAndWait({ from_address: account.address.toLowerCase(), to_address: outside(), chain: 'base', token_symbol: 'ETH', amount: '0.1' });
+    const transfer = await transferAndWait({
+      from_address: account.address.toLowerCase(),
+      to_address: outside(),
+      chain: 'base',
+      token_symbol: 'ETH',
+      amount: '0.1',
+    });
     expect(transfer.status).toBe('CONFIRMED');
   });
 
@@ -88,7 +128,9 @@ describe('the main job on real parts', () => {
     const account = await fundedAccount('ethereum', { ETH: '3' });
     const to = outside();
     const transfers = await Promise.all(
-      Array.from({ length: 8 }, () => transferAndWait({ from_address: account.address, to_address: to, chain: 'ethereum', token_symbol: 'ETH', amount: '0.1' })),
+      Array.from({ length: 8 }, () =>
+        transferAndWait({ from_address: account.address, to_address: to, chain: 'ethereum', token_symbol: 'ETH', amount: '0.1' }),
+      ),
     );
     expect(transfers.map(({ status }) => status)).toEqual(Array(8).fill('CONFIRMED'));
     expect(new Set(transfers.map(({ tx_hash }) => tx_hash)).size).toBe(8);
@@ -101,14 +143,20 @@ describe('the main job on real parts', () => {
     const refuser = outside();
     // a contract whose code always reverts
     await chain('ethereum').request({ method: 'anvil_setCode', params: [refuser, '0x60006000fd'] } as never);
-    const transfer = await transferAndWait({ from_address: account.address, to_address: refuser, chain: 'ethereum', token_symbol: 'ETH', amount: '0.1' });
+    const transfer = await transferAndWait({
+      from_address: account.address,
+      to_address: refuser,
+      chain: 'ethereum',
+      token_symbol: 'ETH',
+      amount: '0.1',
+    });
     expect(transfer).toMatchObject({ status: 'FAILED', tx_hash: null, failure: { code: 'reverted_on_chain' } });
     expect((await balances(account.account_id, 'ethereum')).ETH).toEqual({ balance: '1', locked_balance: '0' });
   });
 
   test('a live status while it runs, none once it has ended', async () => {
     const account = await fundedAccount('ethereum', { ETH: '1' });
-      const { body } = await call('POST', '/transfer', {
+    const { body } = await call('POST', '/transfer', {
       body: { from_address: account.address, to_address: outside(), chain: 'ethereum', token_symbol: 'ETH', amount: '0.1' },
     });
     const running = await call('GET', `/transactions/${body.tx_id}`);

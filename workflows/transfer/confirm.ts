@@ -44,7 +44,9 @@ async function whereabouts(run: TransferRun, wait: Fallback): Promise<ChainObser
   const link = seen.hash && run.transfer.explorerTx?.replace('{hash}', seen.hash);
   run.live.at(
     'confirming',
-    [seen.state, `${seen.confirmations} of ${requiredConfirmations} confirmations`, link ?? seen.hash].filter(Boolean).join(' · '),
+    [seen.state, `${seen.confirmations} of ${requiredConfirmations} confirmations`, link ?? seen.hash]
+      .filter(Boolean)
+      .join(' · '),
     run.attempt,
   );
   return seen;
@@ -57,7 +59,11 @@ async function settle(run: TransferRun): Promise<void> {
   if (status === 'WAITING') return;
   if (status === 'NEEDS_ATTENTION') {
     run.live.status(status, code);
-    run.live.at('needs attention', `${code ?? ''}: ${reason ?? ''}. Mend the cause, then send the update \`retry\`.`, run.attempt);
+    run.live.at(
+      'needs attention',
+      `${code ?? ''}: ${reason ?? ''}. Mend the cause, then send the update \`retry\`.`,
+      run.attempt,
+    );
     await run.attention();
     return;
   }

@@ -3,13 +3,7 @@ import type { ChainObservation, LockedTransfer } from '../../activities/types';
 import type { FailureCode } from '../../src/platform/codes';
 import { refusal } from '../failures';
 import { Live } from '../live';
-import {
-  cancelUpdate,
-  observedSignal,
-  retryUpdate,
-  submitUpdate,
-  type TransferWorkflowInput,
-} from '../messages';
+import { cancelUpdate, observedSignal, retryUpdate, submitUpdate, type TransferWorkflowInput } from '../messages';
 import { ledger } from '../steps';
 
 export interface End {

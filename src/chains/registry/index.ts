@@ -1,4 +1,5 @@
 import type { ChainDefinition, ChainFamily, GatewayEnvironment, TokenDefinition } from '../types';
+import { ConfigError } from '../../platform/config';
 import { chainsOf } from './data';
 
 /** The enabled chains of one environment. */
@@ -41,13 +42,16 @@ export function tokenByContract(chain: ChainDefinition, contract: string | null)
   return chain.tokens.find((token) => token.contract?.toLowerCase() === key);
 }
 
-/** @throws Error naming a chain that the environment's profile does not have. */
+/** @throws ConfigError naming a chain that the environment's profile does not have. */
 export function loadRegistry(environment: GatewayEnvironment, enabled: string[]): ChainRegistry {
   const profile = chainsOf(environment);
   return new ChainRegistry(
     enabled.map((name) => {
       const chain = profile.find((candidate) => candidate.name === name);
-      if (!chain) throw new Error(`CHAINS names ${name}, which the ${environment} profile does not have (it has ${profile.map((c) => c.name).join(', ')})`);
+      if (!chain)
+        throw new ConfigError(
+          `CHAINS names ${name}, which the ${environment} profile does not have (it has ${profile.map((c) => c.name).join(', ')})`,
+        );
       return chain;
     }),
   );

@@ -1,11 +1,8 @@
 /**
- * Where the test tokens sit on every local chain: contracts created by one fixed account (see src/main/dev/tokens.ts)
+ * Where the test tokens sit on every local chain: contracts created by one fixed account (see src/main/dev/contracts.ts)
  * as its transactions 0 and 1, so the addresses are known before the chain exists. EIP-55.
  */
 export const localTokenAddresses = {
   USDC: '0x6Ae8cF0C1BbA5F214D82dc34e8566fA4f427C375',
   USDT: '0x1a3b91FFF01aBF2BA677E4f0D98fdB394500f927',
 } as const;
-
-/** Of both, as on mainnet. */
-export const localTokenDecimals = 6;
