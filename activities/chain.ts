@@ -4,9 +4,9 @@ import { adapterOf, feesOf } from '../src/chains/families';
 import type { ChainDefinition } from '../src/chains/types';
 import { attemptsOf, storeInclusion } from '../src/following/store';
 import type { Hex } from '../src/mpc/messages';
-import { notFound } from '../src/platform/errors';
+import { GatewayError, notFound } from '../src/platform/errors';
 import { createFollowActivity, type FollowDependencies } from './follow';
-import type { ChainActivities, ChainObservation } from './types';
+import type { ChainActivities, ChainObservation, PreparedFees } from './types';
 
 export type ChainActivityDependencies = FollowDependencies;
 
@@ -25,6 +25,8 @@ export function createChainActivities(dependencies: ChainActivityDependencies): 
 
     /** @throws GatewayError reverted_on_chain when the chain would refuse the transfer, chain_unavailable. */
     async prepareFees({ txId, attempt }) {
+      // begun before: its bytes are fixed, and what the chain says after their execution must not speak against them
+      if (await isBegun(database, txId, attempt)) return noFees;
       const transfer = await transferOf(database, txId);
       const { chain, client } = chainOf(transfer.chain);
       const { from, to, tokenContract, amount } = transfer;
@@ -33,7 +35,11 @@ export function createChainActivities(dependencies: ChainActivityDependencies): 
       const [levels, minedNonce, estimate] = await Promise.all([
         client.feeLevels(),
         client.minedNonce(from),
-        client.estimateGas({ from, to, tokenContract, amount }),
+        client.estimateGas({ from, to, tokenContract, amount }).catch((error: unknown) => {
+          // an earlier attempt may just have been executed and have spent what a second one would need
+          if (previous === null || !(error instanceof GatewayError)) throw error;
+          return 0n;
+        }),
       ]);
       const fees = policy.plan(levels, previous);
       const gasLimit = policy.gasLimitFrom(estimate, previous);
@@ -102,6 +108,24 @@ export function createChainActivities(dependencies: ChainActivityDependencies): 
 }
 
 const absent: ChainObservation = { state: 'absent', hash: null, blockNumber: null, confirmations: 0 };
+
+/** beginSigning answers an attempt that exists from its row and does not look at these. */
+const noFees: PreparedFees = {
+  gasLimit: '0',
+  maxFeePerGas: null,
+  maxPriorityFeePerGas: null,
+  gasPrice: null,
+  l1DataFee: '0',
+  minedNonce: 0,
+};
+
+async function isBegun(database: DataSource, txId: string, attempt: number): Promise<boolean> {
+  const rows = await database.query<unknown[]>('select 1 from transfer_attempts where tx_id = $1 and attempt = $2', [
+    txId,
+    attempt,
+  ]);
+  return rows.length > 0;
+}
 
 async function transferOf(database: DataSource, txId: string) {
   const [row] = await database.query<

@@ -13,8 +13,11 @@ export const followChainWorkflowId = (chain: string): string => `follow-${chain}
 export interface TransferWorkflowInput {
   txId: string;
   clientId: string;
-  /** Set when the run continues an earlier one whose history had grown long. */
-  continued?: { lock: LockedTransfer; attempt: number; submitted: boolean };
+  /**
+   * Set when the run continues an earlier one whose history had grown long, or that was lost: an operator's start leaves
+   * the lock to the update `submit`.
+   */
+  continued?: { lock?: LockedTransfer; attempt: number; submitted: boolean };
 }
 
 export interface TransferWorkflowResult {

@@ -9,14 +9,14 @@ import { nodeTaskQueue, type MpcNodeActivities, type NodeIndex, type SigningPair
 export const ledger = proxyLocalActivities<LedgerActivities>({
   startToCloseTimeout: '20 seconds',
   localRetryThreshold: '10 seconds',
-  retry: { initialInterval: '200 milliseconds', backoffCoefficient: 2, maximumInterval: '10 seconds' },
+  retry: { initialInterval: '200 milliseconds', backoffCoefficient: 2, maximumInterval: '30 seconds' },
 });
 
 /** Steps on a chain's own task queue; a chain that is down is waited for. */
 export const onChain = (chain: string) =>
   proxyActivities<Omit<ChainActivities, 'followChain'>>({
     taskQueue: chainTaskQueue(chain),
-    startToCloseTimeout: '60 seconds',
+    startToCloseTimeout: '20 seconds',
     retry: { initialInterval: '500 milliseconds', backoffCoefficient: 2, maximumInterval: '10 seconds' },
   });
 

@@ -1,7 +1,7 @@
 import type { ChainRegistry } from '../chains/registry';
 import { callerOf, creationOf } from '../http/context';
 import { presentPage, sliceOf } from '../http/pagination';
-import { resourceId } from '../http/resource-id';
+import { resourceId, withoutId } from '../http/resource-id';
 import { locate } from '../http/router';
 import type { Route, Step } from '../http/steps';
 import { body, bodyOf, query, queryOf } from '../http/validate';
@@ -65,5 +65,6 @@ export function assetRoutes({ assets, registry, authenticate, idempotent }: Asse
         ctx.body = presentAsset(await assets.get(callerOf(ctx).clientId, resourceId(ctx, 'id')), registry);
       },
     },
+    withoutId('/assets/', tag, authenticate),
   ];
 }

@@ -5,13 +5,15 @@ import type { SignalTransfer } from './ports';
 const atOnce = 20;
 /** A transfer whose workflow is gone is asked for rarely: an operator may have started it again. */
 const goneFactor = 10;
+/** What has no consequence, as of a parked transfer, is said ever more rarely: every signal stays in a history for good. */
+const longestFactor = 120;
 
 /**
- * Sends observations until they have had their consequence: at once when they change, then again every `resignalMs` as
- * long as the transfer keeps waiting. Memory only: after a restart everything is said once more, which signals bear.
+ * Sends observations until they have had their consequence: at once when they change, then again after `resignalMs`
+ * and after ever longer as long as the transfer keeps waiting. Memory only: after a restart everything is said once more, which signals bear.
  */
 export class Signals {
-  private readonly sent = new Map<string, { said: string; at: number; gone: boolean }>();
+  private readonly sent = new Map<string, { said: string; at: number; times: number; gone: boolean }>();
   private failing = false;
 
   constructor(
@@ -41,7 +43,8 @@ export class Signals {
   private isDue(txId: string, observation: ChainObservation): boolean {
     const last = this.sent.get(txId);
     if (!last || last.said !== said(observation)) return true;
-    return Date.now() - last.at >= this.resignalMs * (last.gone ? goneFactor : 1);
+    const factor = Math.min(2 ** (last.times - 1), longestFactor);
+    return Date.now() - last.at >= this.resignalMs * (last.gone ? Math.max(factor, goneFactor) : factor);
   }
 
   private async send(txId: string, observation: ChainObservation): Promise<void> {
@@ -50,7 +53,8 @@ export class Signals {
       const before = this.sent.get(txId);
       if (outcome === 'gone' && !before?.gone)
         this.logger.warn({ tx_id: txId, state: observation.state }, 'no workflow waits for this transfer: observation skipped');
-      this.sent.set(txId, { said: said(observation), at: Date.now(), gone: outcome === 'gone' });
+      const times = before?.said === said(observation) ? before.times + 1 : 1;
+      this.sent.set(txId, { said: said(observation), at: Date.now(), times, gone: outcome === 'gone' });
       if (this.failing) this.logger.info('workflows can be signalled again');
       this.failing = false;
     } catch (error) {

@@ -10,5 +10,11 @@ export interface ReadyView {
 
 export const readyView = view<ReadyView>('Ready', {
   status: Joi.string().valid('ok'),
-  checks: Joi.object().pattern(Joi.string(), Joi.boolean()).description('database, temporal, signers and chain:<name>'),
+  checks: Joi.object({
+    database: Joi.boolean().required(),
+    temporal: Joi.boolean().required(),
+    signers: Joi.boolean().required(),
+  })
+    .unknown()
+    .description('Also chain:<name> for every chain'),
 });

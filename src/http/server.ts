@@ -2,6 +2,7 @@ import { createServer, type Server, STATUS_CODES } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type Koa from 'koa';
 import { problemType } from './errors';
+import { newId } from '../platform/ids';
 import type { GatewayState } from './context';
 
 /** Limits on slow or silent clients. */
@@ -52,15 +53,28 @@ function answerBrokenRequests(server: Server): void {
     if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
     const status = statusOf[error.code ?? ''] ?? 400;
     const title = STATUS_CODES[status] ?? 'Bad Request';
+    const requestId = newId();
+    const detail = 'The request could not be read';
     const body = JSON.stringify({
       type: problemType('invalid_parameter'),
       title,
       status,
-      detail: 'The request could not be read',
+      detail,
+      // what it asked for is not known
+      instance: '/',
       code: 'invalid_parameter',
+      request_id: requestId,
+      errors: [{ field: 'request', message: detail }],
     });
-    socket.end(
-      `HTTP/1.1 ${status} ${title}\r\nContent-Type: application/problem+json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-    );
+    const head = [
+      `HTTP/1.1 ${status} ${title}`,
+      `X-Request-Id: ${requestId}`,
+      'X-Content-Type-Options: nosniff',
+      'Cache-Control: no-store',
+      'Content-Type: application/problem+json',
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      'Connection: close',
+    ];
+    socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
   });
 }

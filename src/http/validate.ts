@@ -64,12 +64,15 @@ function bodyError(cause: unknown): unknown {
   if (status === 413) return new GatewayError('payload_too_large', 'The body is larger than 100 KB', { cause });
   if (status === 415)
     return new GatewayError('unsupported_media_type', 'The content encoding or character set is not supported', { cause });
-  if (status !== 400 && !(cause instanceof SyntaxError)) return cause;
+  if (status !== 400 && !(cause instanceof SyntaxError) && !isBrokenCompression(cause)) return cause;
   return new GatewayError('invalid_parameter', 'The body is not valid JSON', {
     cause,
     fields: [{ field: 'body', message: 'is not a JSON object' }],
   });
 }
+
+/** A body that is not what its Content-Encoding says: zlib has codes such as Z_DATA_ERROR, Brotli ERR__ERROR_FORMAT_… */
+const isBrokenCompression = (cause: unknown): boolean => /^(Z_|ERR__)/.test(String((cause as { code?: unknown }).code));
 
 /** Validates the JSON body; types are taken as written, nothing is converted. */
 export function body<T>(schema: Joi.ObjectSchema<T>): Step {

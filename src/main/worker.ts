@@ -67,6 +67,8 @@ runMain('worker', async () => {
     taskQueue: mainTaskQueue,
     activities: withMappedErrors(createLedgerActivities({ database, registry, log: logger }), logger),
     maxCachedWorkflows: config.WORKER_CACHED_WORKFLOWS,
+    // how long a run waits for the worker that had it in memory, should that one be gone
+    stickyQueueScheduleToStartTimeout: '3 seconds',
     maxConcurrentLocalActivityExecutions: Math.max(1, config.DATABASE_POOL_SIZE - connectionsBesideLocalActivities),
   });
   const chainActivities = withMappedErrors(

@@ -1,10 +1,20 @@
-import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import { type Client, WithStartWorkflowOperation, WorkflowNotFoundError } from '@temporalio/client';
 import type { DataSource } from 'typeorm';
-import { retryUpdate, transferWorkflowId } from '../../workflows/messages';
+import { mainTaskQueue, type TransferRequest } from '../../activities/types';
+import {
+  retryUpdate,
+  searchAttributes,
+  submitUpdate,
+  transferWorkflowId,
+  type TransferWorkflowInput,
+  workflowTypes,
+} from '../../workflows/messages';
 import { withinMs } from '../http/temporal';
 import { GatewayError, notFound } from '../platform/errors';
 import { isUuid } from '../platform/ids';
+import { formatAmount } from '../platform/money';
 import { TransactionEntity, type TransactionStatus } from '../transactions/entity';
+import { isEnded } from '../transactions/state';
 
 const updateTimeoutMs = 15_000;
 
@@ -56,19 +66,69 @@ export class TransferOperations {
     return { tx, timeline, attempts };
   }
 
-  /** Lets a parked transfer go on. @throws GatewayError business_error unless it NEEDS_ATTENTION. */
+  /**
+   * Lets a parked transfer go on. One that has not ended although its workflow has closed (terminated, lost with the
+   * workflow service's data) gets a new run, which finds what was done from the rows.
+   * @throws GatewayError business_error when there is nothing to retry.
+   */
   async retry(txId: string): Promise<string> {
-    const { status } = await this.find(txId);
-    if (status !== 'NEEDS_ATTENTION')
-      throw new GatewayError('business_error', `The transfer is ${status}: only one that is NEEDS_ATTENTION can be retried`);
+    const tx = await this.find(txId);
+    if (tx.transactionType !== 'OUTBOUND' || isEnded(tx))
+      throw new GatewayError(
+        'business_error',
+        `The ${tx.transactionType} transaction is ${tx.status}: there is nothing to retry`,
+      );
+    if (!(await this.runs(txId))) return this.startAgain(tx);
+    if (tx.status !== 'NEEDS_ATTENTION')
+      throw new GatewayError(
+        'business_error',
+        `The transfer is ${tx.status} and its workflow is running: only one that is NEEDS_ATTENTION can be retried`,
+      );
+    const handle = this.temporal.workflow.getHandle(transferWorkflowId(txId));
+    return (await withinMs(this.temporal, updateTimeoutMs, () => handle.executeUpdate(retryUpdate))).status;
+  }
+
+  private async runs(txId: string): Promise<boolean> {
     const handle = this.temporal.workflow.getHandle(transferWorkflowId(txId));
     try {
-      return (await withinMs(this.temporal, updateTimeoutMs, () => handle.executeUpdate(retryUpdate))).status;
+      const { status } = await withinMs(this.temporal, updateTimeoutMs, () => handle.describe());
+      return status.name === 'RUNNING' || status.name === 'PAUSED';
     } catch (error) {
-      if (error instanceof WorkflowNotFoundError)
-        throw new GatewayError('business_error', 'Its workflow has closed: see the Temporal UI', { cause: error });
+      if (error instanceof WorkflowNotFoundError) return false;
       throw error;
     }
+  }
+
+  /** `submit` finds the transfer by its tx_id and locks nothing again. Two operators at once reach one run. */
+  private async startAgain(tx: TransactionEntity): Promise<string> {
+    const { txId, clientId, chain, tokenSymbol } = tx;
+    const [signed] = await this.database.query<{ attempt: number; submitted: boolean }[]>(
+      `select coalesce(max(attempt), 0) as attempt, coalesce(bool_or(attempt > 1 or broadcast_at is not null), false) as submitted
+         from transfer_attempts where tx_id = $1`,
+      [txId],
+    );
+    const input: TransferWorkflowInput = { txId, clientId, ...(signed && { continued: signed }) };
+    await withinMs(this.temporal, updateTimeoutMs, () =>
+      this.temporal.workflow.executeUpdateWithStart(submitUpdate, {
+        args: [requestOf(tx)],
+        updateId: txId,
+        startWorkflowOperation: new WithStartWorkflowOperation(workflowTypes.transfer, {
+          workflowId: transferWorkflowId(txId),
+          taskQueue: mainTaskQueue,
+          args: [input],
+          workflowIdConflictPolicy: 'USE_EXISTING',
+          workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+          typedSearchAttributes: [
+            { key: searchAttributes.clientId, value: clientId },
+            { key: searchAttributes.txId, value: txId },
+            { key: searchAttributes.chain, value: chain },
+            { key: searchAttributes.tokenSymbol, value: tokenSymbol },
+          ],
+          staticSummary: `${tokenSymbol} on ${chain}, started again`,
+        }),
+      }),
+    );
+    return 'started again';
   }
 
   private async find(txId: string): Promise<TransactionEntity> {
@@ -76,4 +136,21 @@ export class TransferOperations {
     if (!tx) throw notFound(`transaction ${txId}`);
     return tx;
   }
+}
+
+function requestOf(tx: TransactionEntity): TransferRequest {
+  return {
+    txId: tx.txId,
+    clientId: tx.clientId,
+    // not on record, and not needed for a transfer that is
+    userId: '',
+    requestId: tx.requestId ?? '',
+    idempotencyKey: tx.idempotencyKey,
+    fromAddress: tx.fromAddress,
+    toAddress: tx.toAddress,
+    chain: tx.chain,
+    tokenSymbol: tx.tokenSymbol,
+    amount: formatAmount(tx.amount, tx.decimals),
+    memo: tx.memo,
+  };
 }

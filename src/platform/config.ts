@@ -143,7 +143,7 @@ export function readConfig<K extends VariableName>(names: readonly K[], env: Nod
       errors: { wrap: { label: false } },
     });
     if (result.error) throw new ConfigError(`${name} ${problemWith(result.error)}`);
-    config[name] = result.value as unknown;
+    config[name] = result.value;
   }
   return config as Config<K>;
 }

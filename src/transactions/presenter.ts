@@ -20,7 +20,7 @@ export const presentTransaction = (tx: TransactionEntity): TransactionView => ({
 });
 
 export function presentTransactionDetails(
-  { tx, timeline, headBlock }: TransactionDetails,
+  { tx, timeline, blockNumber, headBlock }: TransactionDetails,
   live: LiveStatus | null,
 ): TransactionDetailView {
   return {
@@ -32,9 +32,9 @@ export function presentTransactionDetails(
       tx.fee !== null && tx.feeSymbol !== null && tx.feeDecimals !== null
         ? { amount: formatAmount(tx.fee, tx.feeDecimals), symbol: tx.feeSymbol }
         : null,
-    confirmations: confirmationsOf(tx.blockNumber, headBlock),
+    confirmations: confirmationsOf(blockNumber, headBlock),
     required_confirmations: tx.requiredConfirmations,
-    block_number: tx.blockNumber === null ? null : Number(tx.blockNumber),
+    block_number: blockNumber === null ? null : Number(blockNumber),
     failure: tx.failureCode === null ? null : { code: tx.failureCode, message: tx.failureMessage ?? '' },
     timeline: timeline.map(({ status, at }) => ({ status, at: at.toISOString() })),
     updated_at: tx.updatedAt.toISOString(),

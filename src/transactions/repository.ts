@@ -12,6 +12,8 @@ export interface TransactionFilter {
 export interface TransactionDetails {
   tx: TransactionEntity;
   timeline: { status: string; at: Date }[];
+  /** Block it is in, also before it has the depth it needs; null while it is in none. */
+  blockNumber: bigint | null;
   /** Newest block the chain's follower has seen. */
   headBlock: bigint | null;
 }
@@ -31,14 +33,19 @@ export class TransactionRepository {
   async findDetails(clientId: string, txId: string): Promise<TransactionDetails | null> {
     const tx = await this.find(clientId, txId);
     if (!tx) return null;
-    const [timeline, [cursor]] = await Promise.all([
+    const [timeline, [attempt], [cursor]] = await Promise.all([
       this.database.query<{ status: string; at: Date }[]>(
         `select status, at from transaction_events where tx_id = $1 order by seq`,
         [tx.txId],
       ),
+      this.database.query<{ block_number: string }[]>(
+        `select block_number from transfer_attempts where tx_id = $1 and block_number is not null`,
+        [tx.txId],
+      ),
       this.database.query<{ head_block: string }[]>(`select head_block from chain_cursors where chain = $1`, [tx.chain]),
     ]);
-    return { tx, timeline, headBlock: cursor ? BigInt(cursor.head_block) : null };
+    const blockNumber = tx.blockNumber ?? (attempt ? BigInt(attempt.block_number) : null);
+    return { tx, timeline, blockNumber, headBlock: cursor ? BigInt(cursor.head_block) : null };
   }
 
   async list(

@@ -36,7 +36,14 @@ export class TransactionService {
     if (tx.transactionType !== 'OUTBOUND') throw new GatewayError('not_cancellable', 'Only transfers can be cancelled');
     if (tx.status !== 'CANCELLED') {
       if (tx.endedAt !== null) throw new GatewayError('not_cancellable', `The transfer has ended: ${tx.status}`);
-      await this.workflows.cancel(tx.txId);
+      try {
+        await this.workflows.cancel(tx.txId);
+      } catch (error) {
+        // the workflow may close before it has answered, or have been cancelled by a request at the same time
+        const after = await this.get(clientId, txId);
+        if (after.details.tx.status === 'CANCELLED') return after;
+        throw error;
+      }
     }
     return this.get(clientId, txId);
   }

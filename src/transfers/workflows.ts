@@ -16,7 +16,7 @@ import {
   type TransferWorkflowResult,
   workflowTypes,
 } from '../../workflows/messages';
-import { assertTemporalAnswers, withinMs } from '../http/temporal';
+import { assertTemporalAnswers, isUpdateDropped, withinMs } from '../http/temporal';
 import { isFailureCode } from '../platform/codes';
 import { type FieldError, GatewayError } from '../platform/errors';
 
@@ -24,6 +24,8 @@ import { type FieldError, GatewayError } from '../platform/errors';
 const updateTimeoutMs = 20_000;
 const queryTimeoutMs = 500;
 const resultTimeoutMs = 3_000;
+/** How often an update that the server dropped is asked for again. */
+const updateTries = 5;
 
 /** What the API asks of a transfer's workflow. */
 export interface TransferWorkflows {
@@ -65,13 +67,11 @@ export function transferWorkflowsOn(temporal: Client): TransferWorkflows {
     cancel: async (txId) => {
       await assertTemporalAnswers(temporal);
       try {
-        await withinMs(temporal, updateTimeoutMs, () =>
-          temporal.workflow.getHandle(transferWorkflowId(txId)).executeUpdate(cancelUpdate),
-        );
+        await withinMs(temporal, updateTimeoutMs, () => cancelUntilAnswered(temporal, txId));
       } catch (error) {
         if (error instanceof WorkflowNotFoundError)
           throw new GatewayError('not_cancellable', 'The transfer has ended', { cause: error });
-        throw outcomeOf(error, txId);
+        throw outcomeOf(error, txId, 'The transfer may have been cancelled: ask for it by tx_id, or repeat the request');
       }
     },
     live: (txId) =>
@@ -104,21 +104,30 @@ function updateWithStart(temporal: Client, request: TransferRequest): Promise<Tr
   });
 }
 
+/** A cancellation is safe to repeat: it is cancelled once, or refused for what has begun. */
+async function cancelUntilAnswered(temporal: Client, txId: string): Promise<void> {
+  const workflow = temporal.workflow.getHandle(transferWorkflowId(txId));
+  for (let tried = 1; ; tried += 1) {
+    try {
+      await workflow.executeUpdate(cancelUpdate);
+      return;
+    } catch (error) {
+      if (!isUpdateDropped(error) || tried === updateTries) throw error;
+    }
+  }
+}
+
 /** A refusal keeps its code; for anything else it is not known whether the transfer was begun. */
-function outcomeOf(error: unknown, txId: string): GatewayError {
+function outcomeOf(
+  error: unknown,
+  txId: string,
+  unknown = 'The transfer may have been begun: ask for it by tx_id, or repeat the request with the same Idempotency-Key',
+): GatewayError {
   if (error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure) {
     const { type, message, details } = error.cause;
     if (isFailureCode(type)) return new GatewayError(type, message, { cause: error, ...fieldsOf(details) });
   }
-  return new GatewayError(
-    'outcome_unknown',
-    'The transfer may have been begun: ask for it by tx_id, or repeat the request with the same Idempotency-Key',
-    {
-      cause: error,
-      retryAfterSeconds: 2,
-      extra: { tx_id: txId },
-    },
-  );
+  return new GatewayError('outcome_unknown', unknown, { cause: error, retryAfterSeconds: 2, extra: { tx_id: txId } });
 }
 
 function fieldsOf(details: unknown[] | null | undefined): { fields?: FieldError[] } {

@@ -19,6 +19,8 @@ export async function confirm(run: TransferRun): Promise<void> {
       await settle(run);
       wait.reset();
     } else if (seen.state === 'included') {
+      // a reorganisation may take it back: the time until it counts as stuck begins then
+      lastBroadcastAt = Date.now();
       wait.reset();
     } else if (seen.state === 'impossible') {
       await parkUntilRetry(run, 'stuck', 'Another transaction has used the nonce');

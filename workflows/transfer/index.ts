@@ -1,28 +1,49 @@
-import { allHandlersFinished, ApplicationFailure, condition, continueAsNew, workflowInfo } from '@temporalio/workflow';
+import {
+  ActivityFailure,
+  allHandlersFinished,
+  ApplicationFailure,
+  CancellationScope,
+  condition,
+  continueAsNew,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { isCancelled, problemOf } from '../failures';
 import type { TransferWorkflowInput, TransferWorkflowResult } from '../messages';
 import { confirm } from './confirm';
 import { TransferRun } from './run';
-import { screen, signAndBroadcast } from './steps';
+import { parkUntilRetry, screen, signAndBroadcast } from './steps';
 
 /**
  * One transfer, from lock to unlock. Its state is in Postgres; every step finds its own earlier work by tx_id, so a
- * run may be continued, reset or retried anywhere without moving money twice.
+ * run may be continued, reset or started again anywhere without moving money twice. Temporal's own cancellation is not
+ * obeyed: it would leave funds locked with nobody to unlock them. The update `cancel` is the way to cancel.
  */
-export async function transfer(input: TransferWorkflowInput): Promise<TransferWorkflowResult> {
-  const run = new TransferRun(input);
-  await run.locked();
-  try {
-    if (!run.ended && !run.submitted) {
-      await screen(run);
-      await signAndBroadcast(run, 'first');
+export function transfer(input: TransferWorkflowInput): Promise<TransferWorkflowResult> {
+  return CancellationScope.nonCancellable(async () => {
+    const run = new TransferRun(input);
+    await run.locked();
+    await toItsEnd(run);
+    await condition(allHandlersFinished);
+    if (run.wantsFreshHistory) await continueAsNew<typeof transfer>(run.continuation());
+    return outcome(run);
+  });
+}
+
+/** The steps. What one of them refuses for good is for an operator: a run that failed would leave funds locked. */
+async function toItsEnd(run: TransferRun): Promise<void> {
+  while (!run.ended && !run.wantsFreshHistory) {
+    try {
+      if (!run.submitted) {
+        await screen(run);
+        await signAndBroadcast(run, 'first');
+      }
+      await confirm(run);
+    } catch (error) {
+      if (run.ended) return;
+      if (!(error instanceof ActivityFailure) || isCancelled(error)) throw error;
+      await parkUntilRetry(run, problemOf(error).code, problemOf(error).message);
     }
-    await confirm(run);
-  } catch (error) {
-    if (!run.ended) throw error;
   }
-  await condition(allHandlersFinished);
-  if (run.wantsFreshHistory) await continueAsNew<typeof transfer>(run.continuation());
-  return outcome(run);
 }
 
 /** Refused, rejected and cancelled transfers end well; a transfer that failed on the way ends the run as failed, for operators to see. */

@@ -1,5 +1,5 @@
-import { condition, setHandler, workflowInfo } from '@temporalio/workflow';
-import type { ChainObservation, LockedTransfer } from '../../activities/types';
+import { CancellationScope, condition, setHandler, workflowInfo } from '@temporalio/workflow';
+import type { ChainObservation, LockedTransfer, TransferAccepted, TransferRequest } from '../../activities/types';
 import type { FailureCode } from '../../src/platform/codes';
 import { refusal } from '../failures';
 import { Live } from '../live';
@@ -18,7 +18,7 @@ export class TransferRun {
   readonly live: Live;
   /** Newest attempt whose signing was begun; all attempts share one nonce. */
   attempt: number;
-  /** An attempt was accepted by a chain node. */
+  /** An attempt has been handed to the chain: from here on it is watched. */
   submitted: boolean;
   ended: End | undefined;
   wantsFreshHistory = false;
@@ -26,6 +26,7 @@ export class TransferRun {
   retryRequested = false;
   private readonly clientId: string;
   private readonly observations: ChainObservation[] = [];
+  private observed = 0;
   private lock: LockedTransfer | undefined;
 
   constructor(input: TransferWorkflowInput) {
@@ -70,9 +71,10 @@ export class TransferRun {
     return this.observations.some(({ state }) => state === 'included' || state === 'confirmed');
   }
 
-  /** Waits for what an operator or the chain does about a parked transfer. */
+  /** Waits for what an operator or the chain does about a parked transfer; of news that came before, only an inclusion counts. */
   async attention(): Promise<void> {
-    await condition(() => this.retryRequested || this.observations.length > 0 || this.ended !== undefined);
+    const before = this.observed;
+    await condition(() => this.retryRequested || this.sawInclusion || this.observed > before || this.ended !== undefined);
   }
 
   get historyIsLong(): boolean {
@@ -88,36 +90,42 @@ export class TransferRun {
   }
 
   private handleMessages(): void {
-    setHandler(submitUpdate, async (request) => {
-      try {
-        const lock = await ledger.lockTransfer(request);
-        if (lock.txId === this.txId) this.lock ??= lock;
-        // the idempotency key has paid before, under another tx_id: that is the answer, and this run has nothing to do
-        else this.end({ status: 'REPLAYED', code: null, reason: `The idempotency key belongs to ${lock.txId}` });
-        return { txId: lock.txId, status: lock.status };
-      } catch (error) {
-        const failure = refusal(error);
-        if (!this.lock) this.end({ status: 'REFUSED', code: failure.type as FailureCode, reason: failure.message });
-        throw failure;
-      }
-    });
-    setHandler(cancelUpdate, async () => {
-      await this.locked();
-      try {
-        const { status } = await ledger.cancelTransfer({ txId: this.txId });
-        this.ended ??= { status, code: null, reason: null };
-        return { status };
-      } catch (error) {
-        throw refusal(error);
-      }
-    });
+    // the lock of a cancelled handler would be neither known nor denied
+    setHandler(submitUpdate, (request) => CancellationScope.nonCancellable(() => this.submit(request)));
+    setHandler(cancelUpdate, () => CancellationScope.nonCancellable(() => this.cancel()));
     setHandler(retryUpdate, () => {
       this.retryRequested = true;
       return { status: 'retrying' };
     });
     setHandler(observedSignal, (observation) => {
       this.observations.push(observation);
+      this.observed += 1;
       if (this.observations.length > 50) this.observations.shift();
     });
+  }
+
+  private async submit(request: TransferRequest): Promise<TransferAccepted> {
+    try {
+      const lock = await ledger.lockTransfer(request);
+      if (lock.txId === this.txId) this.lock ??= lock;
+      // the idempotency key has paid before, under another tx_id: that is the answer, and this run has nothing to do
+      else this.end({ status: 'REPLAYED', code: null, reason: `The idempotency key belongs to ${lock.txId}` });
+      return { txId: lock.txId, status: lock.status };
+    } catch (error) {
+      const failure = refusal(error);
+      if (!this.lock) this.end({ status: 'REFUSED', code: failure.type as FailureCode, reason: failure.message });
+      throw failure;
+    }
+  }
+
+  private async cancel(): Promise<{ status: string }> {
+    await this.locked();
+    try {
+      const { status } = await ledger.cancelTransfer({ txId: this.txId });
+      if (!this.ended) this.end({ status, code: null, reason: null });
+      return { status };
+    } catch (error) {
+      throw refusal(error);
+    }
   }
 }

@@ -42,10 +42,14 @@ export async function signAndBroadcast(run: TransferRun, kind: 'first' | 'replac
   if (begun.outcome === 'begun') {
     run.live.status('SIGNING');
     const signatures = await sign(run, begun.request);
-    if (!signatures) return true;
-    await ledger.recordSigned({ txId: run.txId, attempt, signatures });
+    if (signatures) {
+      await ledger.recordSigned({ txId: run.txId, attempt, signatures });
+      await broadcast(run);
+    }
+  } else {
+    await broadcast(run);
   }
-  await broadcast(run);
+  run.submitted = true;
   return true;
 }
 
@@ -111,20 +115,20 @@ async function sign(run: TransferRun, request: SigningRequest): Promise<Hex[] | 
 /**
  * The signed bytes are on record: broadcasting again is harmless, and only an accepted one counts as submitted. A node
  * that refuses may do so because an attempt was executed already, so the chain is asked before anybody is troubled.
+ * Bytes that are refused after a retry too are left to confirm(), which replaces them at the fees of then.
  */
 async function broadcast(run: TransferRun): Promise<void> {
   const chain = onChain(run.transfer.chain);
-  for (;;) {
+  for (let tries = 1; ; tries += 1) {
     run.live.at('broadcasting', '', run.attempt);
     const result = await chain.broadcast({ txId: run.txId, attempt: run.attempt });
     if (result.outcome === 'accepted') {
       const { status } = await ledger.markSubmitted({ txId: run.txId, attempt: run.attempt });
-      run.submitted = true;
       run.live.status(status);
       return;
     }
     const seen = await chain.observe({ txId: run.txId });
-    if (seen.state !== 'absent') return;
+    if (seen.state !== 'absent' || tries > 1) return;
     await parkUntilRetry(run, 'broadcast_rejected', result.reason);
   }
 }

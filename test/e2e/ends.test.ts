@@ -1,0 +1,243 @@
+import { randomUUID } from 'node:crypto';
+import { Client as TemporalClient, Connection } from '@temporalio/client';
+import { Client } from 'pg';
+import { createPublicClient, http, type Address, type Hex } from 'viem';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { followChainWorkflowId, generateKeyWorkflowId, transferWorkflowId } from '../../workflows/messages';
+import { Holds } from '../crash/holds';
+import { sharedWallet, stack, waitFor } from '../stack/client';
+import { recordHistory } from './histories';
+import { ledgerDifferences } from './ledger';
+import { balances, call, ends, fundedAccount, transactionWhen, type Account } from './support';
+
+const fresh = (): Address => privateKeyToAccount(generatePrivateKey()).address;
+const chain = () => createPublicClient({ transport: http(stack().chains.ethereum?.rpc) });
+const anvil = (method: string, params: unknown[]) => chain().request({ method, params } as never);
+
+let account: Account;
+beforeAll(async () => {
+  account = await fundedAccount('ethereum', { ETH: '5' });
+});
+afterAll(async () => {
+  expect(await ledgerDifferences()).toEqual([]);
+});
+
+const body = (to: string, amount = '0.1') => ({
+  from_address: account.address,
+  to_address: to,
+  chain: 'ethereum',
+  token_symbol: 'ETH',
+  amount,
+});
+const locked = async () => (await balances(account.account_id, 'ethereum')).ETH?.locked_balance;
+
+describe('every way a transfer ends', () => {
+  test('CONFIRMED', async () => {
+    const { body: accepted } = await call('POST', '/transfer', { body: body(fresh()) });
+    await transactionWhen(accepted.tx_id as string, ['CONFIRMED']);
+    recordHistory(transferWorkflowId(accepted.tx_id as string), 'transfer-confirmed');
+    recordHistory(generateKeyWorkflowId((await sharedWallet()).wallet_id), 'generate-key');
+    recordHistory(followChainWorkflowId('ethereum'), 'follow-chain');
+  });
+
+  test('refused: the answer is the error, nothing is kept, and the same key gets the same answer', async () => {
+    const request = { body: body(fresh(), '4.999999'), headers: { 'idempotency-key': randomUUID() } };
+    // enough by what the API sees, too little with another transfer's lock: the refusal comes from the lock itself
+    const holds = await Holds.install(stack().postgres.url);
+    try {
+      await holds.hold('lock');
+      const first = call('POST', '/transfer', { body: body(fresh(), '4') });
+      await holds.reached('lock', 30_000);
+      const second = call('POST', '/transfer', { body: body(fresh(), '4') });
+      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      await holds.release('lock');
+      const answers = await Promise.all([first, second]);
+      expect(answers.map(({ status }) => status).sort()).toEqual([202, 400]);
+      const accepted = answers.find(({ status }) => status === 202);
+      expect(answers.find(({ status }) => status === 400)?.body.code).toBe('insufficient_balance');
+      await call('POST', `/transactions/${accepted?.body.tx_id}/cancel`);
+      await transactionWhen(accepted?.body.tx_id as string, ends);
+      recordHistory(await refusedRun(), 'transfer-refused');
+    } finally {
+      await holds.remove();
+    }
+    const refused = await call('POST', '/transfer', request);
+    expect(refused.body.code).toBe('insufficient_balance');
+    expect((await call('POST', '/transfer', request)).body.code).toBe('insufficient_balance');
+  });
+
+  test('REJECTED: a rule that held when the API looked no longer does', async () => {
+    const { wallet_id: walletId } = await sharedWallet();
+    const before = (await balances(account.account_id, 'ethereum')).ETH;
+    const holds = await Holds.install(stack().postgres.url);
+    const database = new Client({ connectionString: stack().postgres.url });
+    await database.connect();
+    let txId: string;
+    try {
+      await holds.hold('lock');
+      const posted = call('POST', '/transfer', { body: body(fresh()) });
+      await holds.reached('lock', 30_000);
+      await database.query(`update wallets set status = 'SUSPENDED' where wallet_id = $1`, [walletId]);
+      await holds.release('lock');
+      txId = (await posted).body.tx_id as string;
+      const rejected = await transactionWhen(txId, ends);
+      expect(rejected).toMatchObject({ status: 'REJECTED', tx_hash: null, failure: { code: 'wallet_not_active' } });
+    } finally {
+      await database.query(`update wallets set status = 'ACTIVE' where wallet_id = $1`, [walletId]);
+      await database.end();
+      await holds.remove();
+    }
+    expect((await balances(account.account_id, 'ethereum')).ETH).toEqual(before);
+    recordHistory(transferWorkflowId(txId), 'transfer-rejected');
+  });
+
+  test('CANCELLED: before signing it always works, and a second cancel answers alike', async () => {
+    const [pid] = stack().processes['chain:ethereum'] ?? [];
+    process.kill(Number(pid), 'SIGSTOP');
+    let txId: string;
+    try {
+      txId = (await call('POST', '/transfer', { body: body(fresh()) })).body.tx_id as string;
+      const cancelled = await call('POST', `/transactions/${txId}/cancel`);
+      expect([cancelled.status, cancelled.body.status]).toEqual([200, 'CANCELLED']);
+    } finally {
+      process.kill(Number(pid), 'SIGCONT');
+    }
+    const again = await call('POST', `/transactions/${txId}/cancel`);
+    expect([again.status, again.body.status]).toEqual([200, 'CANCELLED']);
+    expect(await locked()).toBe('0');
+    recordHistory(transferWorkflowId(txId), 'transfer-cancelled');
+  });
+
+  test('FAILED before signing: the chain would refuse it', async () => {
+    const refuser = fresh();
+    await anvil('anvil_setCode', [refuser, '0x60006000fd']);
+    const { body: accepted } = await call('POST', '/transfer', { body: body(refuser) });
+    const failed = await transactionWhen(accepted.tx_id as string, ends);
+    expect(failed).toMatchObject({ status: 'FAILED', fee: null, failure: { code: 'reverted_on_chain' } });
+    expect(await locked()).toBe('0');
+    recordHistory(transferWorkflowId(accepted.tx_id as string), 'transfer-failed-before-signing');
+  });
+
+  test('FAILED on chain: the amount is back, the fee is gone', async () => {
+    const to = fresh();
+    const before = await chain().getBalance({ address: account.address as Address });
+    const holds = await Holds.install(stack().postgres.url);
+    let txId: string;
+    try {
+      await holds.hold('persistSignature');
+      txId = (await call('POST', '/transfer', { body: body(to) })).body.tx_id as string;
+      await holds.reached('persistSignature', 60_000);
+      // what was an ordinary address when gas was estimated refuses the coin now
+      await anvil('anvil_setCode', [to, '0x60006000fd']);
+      await holds.release('persistSignature');
+    } finally {
+      await holds.remove();
+    }
+    const failed = await transactionWhen(txId, ends);
+    expect(failed).toMatchObject({ status: 'FAILED', failure: { code: 'reverted_on_chain' } });
+    const receipt = await chain().getTransactionReceipt({ hash: failed.tx_hash as Hex });
+    expect(receipt.status).toBe('reverted');
+    expect(await chain().getBalance({ address: account.address as Address })).toBe(before - receipt.gasUsed * receipt.effectiveGasPrice);
+    expect(await locked()).toBe('0');
+    expect(failed.timeline.map(({ status }: { status: string }) => status)).toEqual(['PENDING', 'SIGNING', 'SUBMITTED', 'FAILED']);
+    recordHistory(transferWorkflowId(txId), 'transfer-failed-on-chain');
+  });
+
+  test('CONFIRMED after a replacement: stuck, signed again on the same nonce at a higher fee, executed once', async () => {
+    const to = fresh();
+    const nonce = await chain().getTransactionCount({ address: account.address as Address });
+    await anvil('evm_setIntervalMining', [0]);
+    let txId: string;
+    try {
+      txId = (await call('POST', '/transfer', { body: body(to) })).body.tx_id as string;
+      await waitFor(async () => (await attempts(txId)).filter(({ broadcast_at }) => broadcast_at).length === 2, {
+        timeoutMs: 120_000,
+        intervalMs: 500,
+      });
+    } finally {
+      await anvil('evm_setIntervalMining', [1]);
+    }
+    const confirmed = await transactionWhen(txId, ends);
+    const [first, second] = await attempts(txId);
+    expect(confirmed).toMatchObject({ status: 'CONFIRMED', tx_hash: second?.tx_hash });
+    expect([first?.nonce, second?.nonce]).toEqual([String(nonce), String(nonce)]);
+    expect(await chain().getBalance({ address: to })).toBe(100_000_000_000_000_000n);
+    recordHistory(transferWorkflowId(txId), 'transfer-confirmed-replaced');
+  });
+
+  test('CONFIRMED although the chain forgot it: broadcast again', async () => {
+    const to = fresh();
+    await anvil('evm_setIntervalMining', [0]);
+    let txId: string;
+    try {
+      txId = (await call('POST', '/transfer', { body: body(to) })).body.tx_id as string;
+      await transactionWhen(txId, ['SUBMITTED']);
+      const [first] = await attempts(txId);
+      await anvil('anvil_dropTransaction', [first?.tx_hash]);
+    } finally {
+      await anvil('evm_setIntervalMining', [1]);
+    }
+    const confirmed = await transactionWhen(txId, ends, 120_000);
+    expect(confirmed.status).toBe('CONFIRMED');
+    expect(await chain().getBalance({ address: to })).toBe(100_000_000_000_000_000n);
+    recordHistory(transferWorkflowId(txId), 'transfer-confirmed-forgotten');
+  });
+
+  test('NEEDS_ATTENTION: what cannot be judged waits for an operator, with its funds locked', async () => {
+    const usdc = await fundedAccount('ethereum', { ETH: '1', USDC: '5' });
+    const contract = stack().chains.ethereum?.tokens.USDC as Address;
+    const code = await chain().getCode({ address: contract });
+    const holds = await Holds.install(stack().postgres.url);
+    let txId: string;
+    try {
+      await holds.hold('persistSignature');
+      const request = { from_address: usdc.address, to_address: fresh(), chain: 'ethereum', token_symbol: 'USDC', amount: '2' };
+      txId = (await call('POST', '/transfer', { body: request })).body.tx_id as string;
+      await holds.reached('persistSignature', 60_000);
+      // the token lies: it succeeds and moves nothing
+      await anvil('anvil_setCode', [contract, '0x600160005260206000f3']);
+      await holds.release('persistSignature');
+      const parked = await transactionWhen(txId, ['NEEDS_ATTENTION']);
+      expect(parked.failure.code).toBe('transfer_not_observed');
+      expect((await balances(usdc.account_id, 'ethereum')).USDC).toEqual({ balance: '3', locked_balance: '2' });
+    } finally {
+      await anvil('anvil_setCode', [contract, code]);
+      await holds.remove();
+    }
+    recordHistory(transferWorkflowId(txId), 'transfer-needs-attention');
+  });
+});
+
+/** The run that the lock refused, found as an operator would: by its failure code. */
+async function refusedRun(): Promise<string> {
+  const { address, namespace } = stack().temporal;
+  const connection = await Connection.connect({ address });
+  try {
+    return await waitFor(
+      async () => {
+        const temporal = new TemporalClient({ connection, namespace });
+        for await (const run of temporal.workflow.list({ query: `FailureCode = 'insufficient_balance'` })) return run.workflowId;
+        return undefined;
+      },
+      { timeoutMs: 30_000 },
+    );
+  } finally {
+    await connection.close();
+  }
+}
+
+interface Attempt {
+  nonce: string;
+  tx_hash: string | null;
+  broadcast_at: Date | null;
+}
+
+async function attempts(txId: string): Promise<Attempt[]> {
+  const database = new Client({ connectionString: stack().postgres.url });
+  await database.connect();
+  try {
+    return (await database.query<Attempt>('select nonce, tx_hash, broadcast_at from transfer_attempts where tx_id = $1 order by attempt', [txId])).rows;
+  } finally {
+    await database.end();
+  }
+}
