@@ -19,6 +19,7 @@ const onStack = {
 };
 
 module.exports = {
+  reporters: ['default', '<rootDir>/test/stack/counts-reporter.cjs'],
   projects: [
     project('unit'),
     project('integration', {

@@ -5,7 +5,9 @@ import type { ChainClient } from '../src/chains/adapter';
 import type { ChainRegistry } from '../src/chains/registry';
 import { followChain } from '../src/following/follower';
 import type { DepositsPort, SignalTransfer } from '../src/following/ports';
+import type { Hex } from '../src/mpc/messages';
 import type { Logger } from '../src/platform/logging';
+import { standAgain } from '../src/transfers/steps/stand-again';
 import { observedSignal, transferWorkflowId } from '../workflows/messages';
 import type { ChainActivities } from './types';
 
@@ -15,6 +17,7 @@ export interface FollowDependencies {
   database: DataSource;
   deposits: DepositsPort;
   signalTransfer: SignalTransfer;
+  /** Told, once everything that mends itself was tried. */
   onConfirmedReorged: (txId: string) => Promise<void>;
   logger: Logger;
   /** Ends the follower with the process, before the worker's grace time is over. */
@@ -38,13 +41,41 @@ export function createFollowActivity(dependencies: FollowDependencies): Pick<Cha
       const signal = stop ? AbortSignal.any([context.cancellationSignal, stop]) : context.cancellationSignal;
       const pulse = setInterval(heartbeat, heartbeatMs);
       try {
-        const result = await followChain({ ...rest, chain, client, signal, heartbeat });
+        const onConfirmedReorged = correctReorged(client, rest);
+        const result = await followChain({ ...rest, onConfirmedReorged, chain, client, signal, heartbeat });
         // `cancelled` rejects: Temporal has to learn that the work was cut short and not that the slice is over
         return context.cancellationSignal.aborted ? await context.cancelled : result;
       } finally {
         clearInterval(pulse);
       }
     },
+  };
+}
+
+/**
+ * An ended transfer has lost its block: the bytes that were executed are sent again (the same nonce, so money moves once),
+ * and once mined anew the books follow. What had been reverted and is refunded is not sent again: it might succeed now.
+ * Safe to repeat; the follower does so until the transfer stands.
+ */
+export function correctReorged(
+  client: Pick<ChainClient, 'broadcast'>,
+  { database, logger, onConfirmedReorged }: Pick<FollowDependencies, 'database' | 'logger' | 'onConfirmedReorged'>,
+): FollowDependencies['onConfirmedReorged'] {
+  return async (txId) => {
+    const standing = await standAgain({ database, log: logger }, { txId });
+    if (standing === 'stands') {
+      logger.info({ tx_id: txId }, 'the transfer was mined again to the same effect');
+      return;
+    }
+    if (standing === 'absent') {
+      const [attempt] = await database.query<{ signed: Hex }[]>(
+        `select a.signed from transactions t join transfer_attempts a on a.tx_id = t.tx_id and a.tx_hash = t.tx_hash
+          where t.tx_id = $1 and t.status = 'CONFIRMED'`,
+        [txId],
+      );
+      if (attempt) logger.warn({ tx_id: txId, ...(await client.broadcast(attempt.signed)) }, 'sent again');
+    }
+    await onConfirmedReorged(txId);
   };
 }
 

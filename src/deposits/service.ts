@@ -129,16 +129,37 @@ export async function confirmDeposits(manager: EntityManager, chain: ChainDefini
     deep.map((it) => it.asset_id),
   );
   await moveAll(manager, deep, 'CONFIRMED');
+  // a loss has frozen the account: nothing else needs the look
+  const losses = await lossesOf(
+    manager,
+    deep.filter((it) => tokenOf(tokens, it).frozenReason !== null),
+  );
   await post(
     manager,
     deep.map((it) => ({
       txId: it.tx_id,
       kind: 'deposit',
       seq: it.version + 1,
-      entries: deposit(tokenOf(tokens, it), BigInt(it.amount)),
+      entries: deposit(tokenOf(tokens, it), BigInt(it.amount), losses.get(it.tx_id)),
     })),
   );
   return deep.length;
+}
+
+/** What earlier finds of these deposits, orphaned after they were spent, have cost the house and nobody has paid back. */
+async function lossesOf(manager: EntityManager, deposits: StoredDeposit[]): Promise<Map<string, bigint>> {
+  if (deposits.length === 0) return new Map();
+  const rows = await manager.query<{ tx_id: string; lost: string }[]>(
+    `select t.tx_id, -sum(e.amount) as lost
+       from transactions t
+       join transactions o on o.account_id = t.account_id and o.asset_id = t.asset_id and o.status = 'ORPHANED'
+        and o.chain = t.chain and o.tx_hash = t.tx_hash and o.position = t.position
+       join ledger_postings p on p.tx_id = o.tx_id
+       join ledger_entries e on e.posting_id = p.posting_id and e.bucket = 'LOSS'
+      where t.tx_id = any($1::uuid[]) group by t.tx_id having sum(e.amount) < 0`,
+    [deposits.map((it) => it.tx_id)],
+  );
+  return new Map(rows.map(({ tx_id, lost }) => [tx_id, BigInt(lost)]));
 }
 
 /**

@@ -95,10 +95,22 @@ export function settle({ token, amount, native, feeLocked }: Hold, effect: { deb
   return { entries: draft.entries, shortfalls: draft.shortfalls };
 }
 
-/** Credits what arrived. */
-export function deposit(token: Holding, amount: bigint): Entry[] {
+/** The network took `more` (or less, when negative) than was posted, since the transaction was mined anew. */
+export function correctFee(native: Holding, more: bigint): Outcome {
   const draft = new Draft();
-  draft.move(token, 'CHAIN', 'AVAILABLE', amount);
+  if (more > 0n) draft.take(native, 0n, 'FEES', more);
+  else draft.move(native, 'FEES', 'AVAILABLE', -more);
+  return { entries: draft.entries, shortfalls: draft.shortfalls };
+}
+
+/**
+ * Credits what arrived. `lost` is what the house paid when a reorganisation took this very deposit back after it was spent:
+ * found again, it is the house's before it is the client's.
+ */
+export function deposit(token: Holding, amount: bigint, lost = 0n): Entry[] {
+  const draft = new Draft();
+  draft.move(token, 'CHAIN', 'LOSS', least(lost, amount));
+  draft.move(token, 'CHAIN', 'AVAILABLE', amount - least(lost, amount));
   return draft.entries;
 }
 

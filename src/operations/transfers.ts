@@ -99,7 +99,10 @@ export class TransferOperations {
     }
   }
 
-  /** `submit` finds the transfer by its tx_id and locks nothing again. Two operators at once reach one run. */
+  /**
+   * `submit` finds the transfer by its tx_id and locks nothing again; under an id of its own, since for the first one the
+   * closed run would answer. Two operators at once reach one run.
+   */
   private async startAgain(tx: TransactionEntity): Promise<string> {
     const { txId, clientId, chain, tokenSymbol } = tx;
     const [signed] = await this.database.query<{ attempt: number; submitted: boolean }[]>(
@@ -111,7 +114,6 @@ export class TransferOperations {
     await withinMs(this.temporal, updateTimeoutMs, () =>
       this.temporal.workflow.executeUpdateWithStart(submitUpdate, {
         args: [requestOf(tx)],
-        updateId: txId,
         startWorkflowOperation: new WithStartWorkflowOperation(workflowTypes.transfer, {
           workflowId: transferWorkflowId(txId),
           taskQueue: mainTaskQueue,

@@ -137,9 +137,16 @@ describe('every way a transfer ends', () => {
     expect(failed).toMatchObject({ status: 'FAILED', failure: { code: 'reverted_on_chain' } });
     const receipt = await chain().getTransactionReceipt({ hash: failed.tx_hash as Hex });
     expect(receipt.status).toBe('reverted');
-    expect(await chain().getBalance({ address: account.address as Address })).toBe(before - receipt.gasUsed * receipt.effectiveGasPrice);
+    expect(await chain().getBalance({ address: account.address as Address })).toBe(
+      before - receipt.gasUsed * receipt.effectiveGasPrice,
+    );
     expect(await locked()).toBe('0');
-    expect(failed.timeline.map(({ status }: { status: string }) => status)).toEqual(['PENDING', 'SIGNING', 'SUBMITTED', 'FAILED']);
+    expect(failed.timeline.map(({ status }: { status: string }) => status)).toEqual([
+      'PENDING',
+      'SIGNING',
+      'SUBMITTED',
+      'FAILED',
+    ]);
     recordHistory(transferWorkflowId(txId), 'transfer-failed-on-chain');
   });
 
@@ -236,7 +243,12 @@ async function attempts(txId: string): Promise<Attempt[]> {
   const database = new Client({ connectionString: stack().postgres.url });
   await database.connect();
   try {
-    return (await database.query<Attempt>('select nonce, tx_hash, broadcast_at from transfer_attempts where tx_id = $1 order by attempt', [txId])).rows;
+    return (
+      await database.query<Attempt>(
+        'select nonce, tx_hash, broadcast_at from transfer_attempts where tx_id = $1 order by attempt',
+        [txId],
+      )
+    ).rows;
   } finally {
     await database.end();
   }

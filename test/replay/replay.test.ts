@@ -33,8 +33,8 @@ test.each(histories)('%s replays on today’s workflows', async (file) => {
 
 test('a history whose commands differ does not replay', async () => {
   const [file] = histories.filter((name) => name.startsWith('transfer-confirmed'));
-  const history = JSON.parse(readFileSync(path.join(folder, String(file)), 'utf8')) as { events: { eventType: string }[] };
-  // without its timers, the recorded run decided other things than the code does
-  history.events = history.events.filter(({ eventType }) => !/ACTIVITY_TASK/.test(eventType));
-  await expect(Worker.runReplayHistory({ workflowBundle: { codePath } }, history)).rejects.toThrow();
+  // as if the code had asked another step than the one it asks now
+  const text = readFileSync(path.join(folder, String(file)), 'utf8').replaceAll('"prepareFees"', '"quoteFees"');
+  const history: unknown = JSON.parse(text);
+  await expect(Worker.runReplayHistory({ workflowBundle: { codePath } }, history)).rejects.toThrow(/[Nn]ondeterminism|quoteFees/);
 });

@@ -11,7 +11,7 @@ export type BroadcastOutcome = { outcome: 'accepted' } | { outcome: 'rejected'; 
  */
 const verdicts: { said: RegExp; reason: string; known?: boolean }[] = [
   {
-    said: /already known|already imported|known transaction|alreadyknown|already in (the )?(mem|tx)?pool|already exists/i,
+    said: /already known|already imported|\bknown transaction|alreadyknown|already in (the )?(mem|tx)?pool|already exists/i,
     reason: 'already known',
     known: true,
   },

@@ -82,7 +82,7 @@ async function verify({ database, json }: Session): Promise<void> {
     differences.map(({ check, subject, expected, actual }) => ({ check, subject, expected, actual })),
     json,
   );
-  throw new Finding(`${differences.length} differences`);
+  throw new Finding(differences.length === 1 ? '1 difference' : `${differences.length} differences`);
 }
 
 function addTransferCommands(transfers: Command, run: Run): void {

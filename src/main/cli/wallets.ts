@@ -1,5 +1,6 @@
-import type { Command } from 'commander';
+import { Argument, type Command } from 'commander';
 import type { AccountEntity } from '../../accounts/entity';
+import { chainsOf } from '../../chains/registry/data';
 import { ClientOperations } from '../../operations/clients';
 import { type WalletLimit, WalletOperations } from '../../operations/wallets';
 import type { WalletEntity } from '../../wallets/entity';
@@ -63,9 +64,17 @@ export function addWalletCommands(program: Command, run: Run): void {
   }
 }
 
+/** Of every chain of every environment: a limit of a misspelt symbol would limit nothing. */
+function knownSymbols(): string[] {
+  const chains = (['production', 'sandbox', 'local'] as const).flatMap((environment) => chainsOf(environment));
+  return [...new Set(chains.flatMap(({ native, tokens }) => [native, ...tokens].map(({ symbol }) => symbol)))].sort();
+}
+
 function addLimitCommands(limit: Command, run: Run): void {
   limit
-    .command('set <wallet-id> <symbol>')
+    .command('set')
+    .argument('<wallet-id>')
+    .addArgument(new Argument('<symbol>').choices(knownSymbols()))
     .description('set limits, in display units')
     .option('--max-single <amount>', 'largest single amount, or none')
     .option('--max-daily <amount>', 'largest sum of 24 hours, or none')
@@ -84,7 +93,8 @@ function addLimitCommands(limit: Command, run: Run): void {
     .action(
       run(async (session, id: string, symbol: string) => {
         await operations(session).clearLimit(id, symbol);
-        if (!session.json) print(`${symbol} has no limit now`);
+        if (session.json) printRow(limitRow({ symbol, maxSingle: null, maxDaily: null }), true);
+        else print(`${symbol} has no limit now`);
       }),
     );
 }

@@ -47,7 +47,7 @@ export function settleTransfer({ database, log }: StepDependencies, { txId }: { 
 }
 
 /** What left the account, atomic units of the token: nothing if reverted; a native coin moves with the transaction itself. */
-function debitedBy({ contractAddress, amount }: TransactionEntity, { success, debited }: Inclusion): bigint {
+export function debitedBy({ contractAddress, amount }: TransactionEntity, { success, debited }: Inclusion): bigint {
   if (!success) return 0n;
   return debited ?? (contractAddress === null ? amount : 0n);
 }

@@ -126,6 +126,7 @@ export async function createFollowBench(changes: Partial<ChainDefinition> = {}) 
     database,
     chain,
     client,
+    wallet,
     alice,
     bob,
     signals,

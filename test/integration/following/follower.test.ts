@@ -1,5 +1,7 @@
-import { parseEther } from 'viem';
+import { type Hex, parseEther } from 'viem';
+import { correctReorged } from '../../../activities/follow';
 import { followChain } from '../../../src/following/follower';
+import { verifyLedger } from '../../../src/ledger/verify';
 import { createFollowBench, type FollowBench } from './bench';
 
 let bench: FollowBench;
@@ -210,6 +212,42 @@ describe('reorganisations', () => {
     await mine(bench.chain.finalityDepth + 2);
     await follow();
     expect((await transaction(ended)).finalized_at).toBeNull();
+  });
+
+  it('have an ended transfer sent again; mined to the same effect it stands, at the fee of its new block', async () => {
+    const { anvil, database, client, options, ledger, onChain, sign, transfer, send, mine, follow, reorged, transaction } = bench;
+    await send(bench.alice, ether);
+    await mine(5);
+    await follow();
+    const snapshot = await anvil.client.snapshot();
+    const txId = await transfer({ amount: '0.1', toAddress: bench.bob.address });
+    await sign(txId, 1);
+    await onChain.broadcast({ txId, attempt: 1 });
+    await mine(2);
+    await follow();
+    expect(await ledger.settleTransfer({ txId })).toMatchObject({ status: 'CONFIRMED' });
+    const before = await transaction(txId);
+
+    await anvil.client.revert({ id: snapshot });
+    await anvil.client.setNextBlockBaseFeePerGas({ baseFeePerGas: 1_234_567_890n });
+    await mine(4);
+    const onConfirmedReorged = correctReorged(client, options);
+    await follow({ onConfirmedReorged });
+    expect(reorged).toEqual([txId]);
+    await mine(2);
+    await follow({ onConfirmedReorged });
+    await onConfirmedReorged(txId);
+    expect(reorged).toEqual([txId]);
+    const after = await transaction(txId);
+    expect(after).toMatchObject({ status: 'CONFIRMED', tx_hash: before.tx_hash, fee: before.fee });
+    expect(after.block_hash).not.toBe(before.block_hash);
+
+    await mine(bench.chain.finalityDepth + 2);
+    await follow({ onConfirmedReorged });
+    expect((await transaction(txId)).finalized_at).not.toBeNull();
+    const { available, locked } = await bench.balance(bench.alice, 'ETH');
+    expect([available, locked]).toEqual([await anvil.client.getBalance({ address: bench.alice.address as Hex }), 0n]);
+    expect(await verifyLedger(database.manager)).toEqual([]);
   });
 
   it('by anvil_reorg at an unchanged height are noticed without a new block', async () => {

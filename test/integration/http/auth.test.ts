@@ -1,6 +1,9 @@
 import { createHmac, createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { SignJWT, UnsecuredJWT } from 'jose';
+import { LoginThrottle } from '../../../src/auth/throttle';
 import { ClientOperations } from '../../../src/operations/clients';
+import type { GatewayError } from '../../../src/platform/errors';
+import { newId } from '../../../src/platform/ids';
 import { buildTenant, createBench, expectProblem, tokenOptions, privateKey, type Bench, type Tenant } from './bench';
 
 let bench: Bench;
@@ -76,7 +79,38 @@ describe('POST /auth/token', () => {
     const answers = await Promise.all(
       Array.from({ length: 30 }, (_, i) => login({ 'X-API-Key': `thirty${i}`, 'X-API-Secret': 'x' }, from)),
     );
-    expect(answers.filter(({ status }) => status === 401)).toHaveLength(10);
+    // all of them, so that a failure shows what else was answered
+    expect(answers.map(({ status }) => status).sort()).toEqual([...Array(10).fill(401), ...Array(20).fill(429)]);
+  });
+
+  test('two API processes count together, and each alone while Postgres has no answer', async () => {
+    const [here, there] = [new LoginThrottle(bench.database), new LoginThrottle(bench.database)];
+    const fail = async (throttle: LoginThrottle, from: string) =>
+      throttle.countFailure(from, newId()).then(
+        () => 'counted',
+        (error: GatewayError) => error.code,
+      );
+    const from = address();
+    const both = await Promise.all(Array.from({ length: 24 }, (_, i) => fail(i % 2 ? here : there, from)));
+    expect(both.sort()).toEqual([...Array(10).fill('counted'), ...Array(14).fill('rate_limited')]);
+    for (const throttle of [here, there])
+      await expect(throttle.assertAllowed(from)).rejects.toMatchObject({
+        code: 'rate_limited',
+        retryAfterSeconds: expect.any(Number),
+      });
+    await here.assertAllowed(address());
+
+    await bench.database.query('alter table login_failures rename to login_failures_away');
+    try {
+      const other = address();
+      for (const throttle of [here, there]) {
+        await throttle.assertAllowed(other);
+        const alone = await Promise.all(Array.from({ length: 12 }, () => fail(throttle, other)));
+        expect(alone.sort()).toEqual([...Array(10).fill('counted'), ...Array(2).fill('rate_limited')]);
+      }
+    } finally {
+      await bench.database.query('alter table login_failures_away rename to login_failures');
+    }
   });
 
   test('an address within the same IPv6 /64 is the same', async () => {

@@ -77,12 +77,15 @@ describe('bodies', () => {
   );
   test('415 for an unknown content encoding', async () =>
     expectProblem(await post('{}', { 'Content-Encoding': 'zap' }), 415, 'unsupported_media_type'));
+  test.each(['gzip', 'deflate', 'br'])('400 for a body that is no %s though it says so', async (encoding) => {
+    expectProblem(await post('{}', { 'Content-Encoding': encoding }), 400, 'invalid_parameter', 'body');
+  });
   test('a character set beside the type is fine', async () =>
     expect((await post('{"wallet_name":"a"}', { 'Content-Type': 'application/json; charset=utf-8' })).status).toBe(201));
 });
 
 describe('paths and methods', () => {
-  test.each(['/nope', '/wallets/1/2', '/transfers', '/v1/wallets', '/../../etc/passwd', '/wallets/%E0%A4%A'])(
+  test.each(['/nope', '/Wallets', '/wallets/1/2', '/transfers', '/v1/wallets', '/../../etc/passwd', '/wallets/%E0%A4%A'])(
     'no such resource: %s',
     async (path) => {
       const answer = await bench.call('GET', path);
@@ -140,6 +143,10 @@ describe('headers', () => {
     const answer = await raw('NOT HTTP\r\n\r\n');
     expect(answer).toMatch(/^HTTP\/1\.1 400 /);
     expect(answer).toContain('application/problem+json');
+    const [head = '', body = ''] = answer.split('\r\n\r\n');
+    const problem = JSON.parse(body) as { request_id: string };
+    expect(problem).toMatchObject({ code: 'invalid_parameter', instance: '/', errors: [{ field: 'request' }] });
+    expect(head).toContain(`X-Request-Id: ${problem.request_id}`);
     expect(await raw(`GET /api/v1/wallets HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`)).toMatch(/^HTTP\/1\.1 431 /);
   });
 });

@@ -1,5 +1,7 @@
+import { GatewayError } from '../../../src/platform/errors';
 import { newId } from '../../../src/platform/ids';
 import { randomAddress } from '../../factories';
+import { include, sign } from '../ledger/bench';
 import { buildFunded, buildTenant, createBench, expectProblem, type Bench, type Funded, type Tenant } from './bench';
 
 let bench: Bench;
@@ -84,6 +86,16 @@ describe('GET /transactions/{tx_id}', () => {
     });
   });
 
+  test('shows the block and its depth while it still waits for more', async () => {
+    const txId = await transfer();
+    const signer = { ...funded, database: bench.database, ledger: bench.workflows.ledger } as never;
+    await sign(signer, txId);
+    expect((await get(`/transactions/${txId}`)).body).toMatchObject({ block_number: null, confirmations: 0 });
+    await include(signer, txId, 1);
+    await bench.database.query(`update chain_cursors set head_block = 8 where chain = 'ethereum'`);
+    expect((await get(`/transactions/${txId}`)).body).toMatchObject({ fee: null, block_number: 7, confirmations: 2 });
+  });
+
   test('404 for unknown and foreign ones, 400 for a missing id', async () => {
     const txId = await transfer();
     for (const path of [`/transactions/${newId()}`, '/transactions/nope']) expectProblem(await get(path), 404, 'not_found');
@@ -102,6 +114,15 @@ describe('POST /transactions/{tx_id}/cancel', () => {
       const answer = await cancel(txId);
       expect([answer.status, answer.body['status'], answer.body['live']]).toEqual([200, 'CANCELLED', null]);
     }
+  });
+  test('cancelled is the answer, whatever became of the update that did it', async () => {
+    const txId = await transfer();
+    const unanswered = jest.spyOn(bench.workflows, 'cancel').mockImplementationOnce(async (id) => {
+      await bench.workflows.ledger.cancelTransfer({ txId: id });
+      throw new GatewayError('outcome_unknown', 'no answer');
+    });
+    expect((await cancel(txId)).body).toMatchObject({ tx_id: txId, status: 'CANCELLED', live: null });
+    unanswered.mockRestore();
   });
   test('409 once it has ended otherwise, or for a deposit', async () => {
     const txId = await transfer();

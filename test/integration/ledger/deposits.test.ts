@@ -105,6 +105,27 @@ test('orphaned after it was spent: the house’s loss, one account frozen, one a
   expect((await bench.ledger.settleTransfer({ txId: request.txId })).status).toBe('CONFIRMED');
 });
 
+test('orphaned after it was spent and found again: the house gets its loss back, not the client the money twice', async () => {
+  await fund(bench, 'ETH', ether);
+  const found = buildDeposit(bench.account, ethereum, 'USDC', 7n * usdc, { blockNumber: 50 });
+  await record(found);
+  await confirm(60);
+  const request = buildTransferRequest(bench.account, ethereum, { tokenSymbol: 'USDC', amount: '5' });
+  await bench.ledger.lockTransfer(request);
+  await sign(bench, request.txId);
+  await include(bench, request.txId, 1, { debited: 5n * usdc });
+  await bench.ledger.settleTransfer({ txId: request.txId });
+  const losses = async () =>
+    (await bench.database.query<{ sum: string }[]>(`select sum(amount) from ledger_entries where bucket = 'LOSS'`))[0]?.sum;
+  for (const block of [51, 52]) {
+    await orphan(50);
+    expect([await balances(bench, 'USDC'), await losses()]).toEqual([[0n, 0n], (-5n * usdc).toString()]);
+    await record({ ...found, blockNumber: block, blockHash: randomHash() });
+    await confirm(block + 10);
+    expect([await balances(bench, 'USDC'), await losses()]).toEqual([[2n * usdc, 0n], '0']);
+  }
+});
+
 test('a transfer between two accounts of ours is one OUTBOUND and one INBOUND of the same hash', async () => {
   await fund(bench, 'ETH', 2n * ether);
   const request = buildTransferRequest(bench.account, ethereum);

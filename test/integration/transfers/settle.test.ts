@@ -1,4 +1,5 @@
 import { newId } from '../../../src/platform/ids';
+import { standAgain } from '../../../src/transfers/steps/stand-again';
 import { TransactionEntity } from '../../../src/transactions/entity';
 import { buildTransferRequest } from '../../factories';
 import {
@@ -127,6 +128,45 @@ describe('settle', () => {
     expect(bench.alerts).toMatchObject([{ alert: 'ledger_shortfall', tx_id: txId, symbol: 'ETH', amount: ether.toString() }]);
     await fund(bench, 'ETH', 5n * ether);
     expect(await codeOf(bench.ledger.lockTransfer(request()))).toBe('business_error');
+  });
+
+  describe('reorganised away after its end', () => {
+    const standing = (txId: string) =>
+      standAgain({ database: bench.database, log: { error: (alert: object) => void bench.alerts.push(alert) } }, { txId });
+    const gone = (txId: string) =>
+      bench.database.query(
+        'update transfer_attempts set block_number = null, block_hash = null, success = null, fee = null, debited = null, received = null where tx_id = $1',
+        [txId],
+      );
+
+    test('mined again at other fees: stands, and the books follow each time', async () => {
+      const txId = await submitted();
+      await include(bench, txId, 1, { fee: 1_000n, debited: 10n * usdc });
+      await bench.ledger.settleTransfer({ txId });
+      expect(await standing(txId)).toBe('stands');
+      await gone(txId);
+      expect(await standing(txId)).toBe('absent');
+      for (const fee of [1_300n, 900n, 900n]) {
+        await include(bench, txId, 1, { fee, debited: 10n * usdc });
+        expect(await standing(txId)).toBe('stands');
+        expect(await standing(txId)).toBe('stands');
+        expect(await balances(bench, 'ETH')).toEqual([10n * ether - fee, 0n]);
+      }
+      expect(await balances(bench, 'USDC')).toEqual([990n * usdc, 0n]);
+      expect(bench.alerts).toEqual([]);
+    });
+
+    test('refunded, and now executed: nothing is posted, the accounts are frozen', async () => {
+      const txId = await submitted();
+      await include(bench, txId, 1, { success: false, fee: 5_000n });
+      await bench.ledger.settleTransfer({ txId });
+      await gone(txId);
+      await include(bench, txId, 1, { fee: 5_000n, debited: 10n * usdc });
+      expect(await standing(txId)).toBe('differs');
+      expect(await balances(bench, 'USDC')).toEqual([1000n * usdc, 0n]);
+      expect(bench.alerts).toMatchObject([{ alert: 'ended_transfer_changed', tx_id: txId }]);
+      expect(await codeOf(bench.ledger.lockTransfer(request()))).toBe('business_error');
+    });
   });
 
   test('nothing to settle while nothing is included', async () => {

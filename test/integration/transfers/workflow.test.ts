@@ -1,4 +1,4 @@
-import { Client } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { bundleWorkflowCode, DefaultLogger, Runtime, Worker } from '@temporalio/worker';
@@ -52,9 +52,9 @@ afterEach(async () => {
 
 /** Real rows, real chain, real workflows; what a test wants to go wrong is replaced. */
 async function serve(changes: { ledger?: Partial<LedgerActivities>; chain?: Partial<ChainActivities>; sign?: () => void } = {}) {
-  const signTransaction = async ({ unsigned }: SignTransactionRequest) => {
+  const signTransaction = ({ unsigned }: SignTransactionRequest) => {
     changes.sign?.();
-    return { signatures: signAs(bench.wallet, bench.alice, unsigned) };
+    return Promise.resolve({ signatures: signAs(bench.wallet, bench.alice, unsigned) });
   };
   const common = { connection: temporal.nativeConnection, namespace: temporal.namespace, shutdownGraceTime: 100 };
   const created = await Promise.all([
@@ -109,22 +109,22 @@ async function confirmed(txId: string): Promise<void> {
   expect([available, locked]).toEqual([0n, 0n]);
 }
 
-const historyLength = async (txId: string) => (await client().workflow.getHandle(transferWorkflowId(txId)).describe()).historyLength;
+const historyLength = async (txId: string) =>
+  (await client().workflow.getHandle(transferWorkflowId(txId)).describe()).historyLength;
 
 test('the first attempt is executed while a replacement is prepared: settled, and not a failed run with locked funds', async () => {
-  const { prepareFees } = bench.onChain;
   await serve({
     chain: {
       prepareFees: async (input) => {
         // the whole balance leaves: the chain would now refuse a second transfer of it
         if (input.attempt === 2) await bench.mine(2);
-        return prepareFees(input);
+        return bench.onChain.prepareFees(input);
       },
     },
   });
   const txId = await submit();
+  await until('a second attempt', async () => (await bench.attempts(txId)).length > 1);
   await confirmed(txId);
-  expect((await bench.attempts(txId)).length).toBeGreaterThan(1);
 });
 
 test('a step that refuses for good parks the transfer; a retry goes on', async () => {
@@ -164,8 +164,8 @@ test.each([
   expect(await operations().retry(txId)).toBe('started again');
   await confirmed(txId);
   await expect(operations().retry(txId)).rejects.toMatchObject({ code: 'business_error' });
-  const { rows } = { rows: await bench.database.query<{ kind: string }[]>(`select kind from ledger_postings where tx_id = $1`, [txId]) };
-  expect(rows.map(({ kind }) => kind).sort()).toEqual(['lock', 'settle']);
+  const postings = await bench.database.query<{ kind: string }[]>(`select kind from ledger_postings where tx_id = $1`, [txId]);
+  expect(postings.map(({ kind }) => kind).sort()).toEqual(['lock', 'settle']);
 });
 
 test('Temporal’s own cancellation does not leave funds locked', async () => {

@@ -97,7 +97,13 @@ describe('cancel', () => {
     ['the workflow is gone', new WorkflowNotFoundError('gone', 'transfer-t', undefined), 'not_cancellable'],
     ['signing has begun', refused('not_cancellable'), 'not_cancellable'],
     ['no answer comes', service(4), 'outcome_unknown'],
+    ['the server drops it again and again', service(9), 'outcome_unknown'],
   ])('when %s', async (_, error, code) => expect(cancel({ update: failWith(error) })).rejects.toMatchObject({ code }));
+  test('asks again when the server has dropped the update', async () => {
+    const update = jest.fn().mockRejectedValueOnce(service(9)).mockResolvedValueOnce({ status: 'CANCELLED' });
+    await cancel({ update });
+    expect(update).toHaveBeenCalledTimes(2);
+  });
 });
 
 test('live never fails', async () => {

@@ -1,0 +1,82 @@
+import type { EntityManager } from 'typeorm';
+import { type AlertLog, freezeForShortfalls } from '../../ledger/accounts';
+import { correctFee } from '../../ledger/movements';
+import { post } from '../../ledger/posting';
+import { inTransaction } from '../../platform/database';
+import type { TransactionEntity } from '../../transactions/entity';
+import { lockTransaction } from '../../transactions/state';
+import { findInclusion } from './attempts';
+import type { StepDependencies } from './dependencies';
+import { lockHeldAccounts } from './hold';
+import { debitedBy } from './settle';
+
+/** `stands`: in a block again, with the books agreeing; `absent`: in none; `differs`: in one, with another effect than was posted. */
+export type Standing = 'stands' | 'absent' | 'differs';
+
+/**
+ * A transfer that had ended was reorganised away. Mined again to the same effect, by any of its attempts, it stands in its
+ * new block; a fee that has changed with the block is posted as an adjustment. With another effect the books are wrong:
+ * the accounts are frozen, with an alert, until an operator has looked.
+ */
+export function standAgain(
+  { database, log }: Pick<StepDependencies, 'database' | 'log'>,
+  { txId }: { txId: string },
+): Promise<Standing> {
+  return inTransaction(database, async (manager) => {
+    const transfer = await lockTransaction(manager, txId);
+    const inclusion = await findInclusion(manager, txId);
+    if (!inclusion) return 'absent';
+    if (inclusion.blockHash === transfer.blockHash) return 'stands';
+    const { outside, fees } = await posted(manager, txId, transfer.tokenSymbol, transfer.feeSymbol);
+    if (
+      transfer.transactionType !== 'OUTBOUND' ||
+      transfer.status !== (inclusion.success ? 'CONFIRMED' : 'FAILED') ||
+      debitedBy(transfer, inclusion) !== outside
+    ) {
+      await freeze(manager, transfer, log);
+      return 'differs';
+    }
+    if (inclusion.fee !== fees) {
+      const { native } = await lockHeldAccounts(manager, transfer);
+      const { entries, shortfalls } = correctFee(native, inclusion.fee - fees);
+      await post(manager, [{ txId, kind: 'adjustment', seq: await adjustments(manager, txId), entries }]);
+      await freezeForShortfalls(manager, txId, shortfalls, log);
+    }
+    await manager.query('update transactions set tx_hash = $2, block_number = $3, block_hash = $4 where tx_id = $1', [
+      txId,
+      inclusion.hash,
+      inclusion.blockNumber.toString(),
+      inclusion.blockHash,
+    ]);
+    return 'stands';
+  });
+}
+
+async function freeze(manager: EntityManager, transfer: TransactionEntity, log: AlertLog): Promise<void> {
+  const { token, native } = await lockHeldAccounts(manager, transfer);
+  const reason = `transfer ${transfer.txId} ended as ${transfer.status}, but a reorganisation has changed its effect`;
+  await manager.query(
+    'update ledger_accounts set frozen_reason = coalesce(frozen_reason, $2) where ledger_account_id = any($1::uuid[])',
+    [[token.ledgerAccountId, native.ledgerAccountId], reason],
+  );
+  log.error({ alert: 'ended_transfer_changed', tx_id: transfer.txId }, reason);
+}
+
+/** What the books say has left: the token to the world outside, the native coin as fees. */
+async function posted(manager: EntityManager, txId: string, symbol: string, feeSymbol: string | null) {
+  const [row] = await manager.query<{ outside: string; fees: string }[]>(
+    `select coalesce(sum(e.amount) filter (where e.bucket = 'CHAIN' and e.symbol = $2), 0) as outside,
+            coalesce(sum(e.amount) filter (where e.bucket = 'FEES' and e.symbol = $3), 0) as fees
+       from ledger_postings p join ledger_entries e using (posting_id) where p.tx_id = $1`,
+    [txId, symbol, feeSymbol],
+  );
+  return { outside: BigInt(row?.outside ?? 0), fees: BigInt(row?.fees ?? 0) };
+}
+
+async function adjustments(manager: EntityManager, txId: string): Promise<number> {
+  const [row] = await manager.query<{ seq: number }[]>(
+    `select coalesce(max(seq), 0) + 1 as seq from ledger_postings where tx_id = $1 and kind = 'adjustment'`,
+    [txId],
+  );
+  return row?.seq ?? 1;
+}

@@ -1,0 +1,31 @@
+import type { ChainObservation } from '../../../activities/types';
+import { Signals } from '../../../src/following/signals';
+
+const observation: ChainObservation = { state: 'confirmed', hash: '0x01', blockNumber: 7, confirmations: 12 };
+const silent = { warn() {}, info() {} } as never;
+
+beforeEach(() => jest.useFakeTimers());
+afterEach(() => jest.useRealTimers());
+
+test('what has no consequence is said again ever more rarely: a parked transfer’s history stays short', async () => {
+  let sent = 0;
+  const signals = new Signals(() => Promise.resolve((sent++, 'sent' as const)), silent, 30_000);
+  for (let seconds = 0; seconds < 24 * 60 * 60; seconds += 15) {
+    await signals.sendAll(new Map([['tx', observation]]));
+    jest.advanceTimersByTime(15_000);
+  }
+  expect(sent).toBeGreaterThan(20);
+  expect(sent).toBeLessThan(40);
+});
+
+test('news is told at once, and repeated soon again', async () => {
+  const said: string[] = [];
+  const signals = new Signals((_, { state }) => Promise.resolve((said.push(state), 'sent' as const)), silent, 30_000);
+  const tell = (state: ChainObservation['state']) => signals.sendAll(new Map([['tx', { ...observation, state }]]));
+  await tell('included');
+  await tell('included');
+  await tell('confirmed');
+  jest.advanceTimersByTime(30_000);
+  await tell('confirmed');
+  expect(said).toEqual(['included', 'confirmed', 'confirmed']);
+});
