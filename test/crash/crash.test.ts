@@ -1,12 +1,11 @@
 import type { Account } from '../e2e/support';
-import { crashAccount, crashAt, victims } from './cases';
-import { steps, type Step } from './holds';
+import { crashAccount, crashAt, points, victims } from './cases';
 
 let account: Account;
 beforeAll(async () => {
   account = await crashAccount();
 }, 180_000);
 
-describe.each(Object.keys(steps) as Step[])('killed before %s is written', (step) => {
-  test.each(victims)('%s', (victim) => crashAt(step, victim, account), 240_000);
+describe.each(points)('killed before %s', (point) => {
+  test.each(victims)('%s', (victim) => crashAt(point, victim, account), 240_000);
 });
