@@ -23,6 +23,8 @@ export interface ChainDefinition {
   /** CAIP-2, such as eip155:1. */
   caip2: string;
   chainId: number;
+  /** Hash of block 0, checked beside the chain id; null for local chains, whose genesis is made at every start. */
+  genesisHash: string | null;
   native: TokenDefinition;
   tokens: TokenDefinition[];
   /** Depth at which a transfer counts as confirmed and a deposit is credited; inclusion is depth 1. */

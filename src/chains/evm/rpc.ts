@@ -72,6 +72,14 @@ class Endpoint {
       throw new ConfigError(
         `${where} serves chain id ${chainId}, ${this.chain.name} (${this.chain.network}) has ${this.chain.chainId}`,
       );
+    if (this.chain.genesisHash !== null) {
+      const genesis = await this.call<{ hash: string } | null>('eth_getBlockByNumber', ['0x0', false]);
+      // null: a node that has pruned its first block says nothing against itself
+      if (genesis && genesis.hash.toLowerCase() !== this.chain.genesisHash)
+        throw new ConfigError(
+          `${where} serves a chain with another genesis block than ${this.chain.name} (${this.chain.network})`,
+        );
+    }
     if (this.chain.network !== 'local') return;
     // Local chains carry production's ids: without this a local gateway could be pointed at real money.
     const version = await this.call<string>('web3_clientVersion', []);

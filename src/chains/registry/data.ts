@@ -1,4 +1,5 @@
 import type { AssetType, ChainDefinition, GatewayEnvironment, TokenDefinition } from '../types';
+import { genesisHashes } from './genesis';
 import { localTokenAddresses } from './local-tokens';
 
 /**
@@ -208,6 +209,7 @@ function define(name: ChainName, { network, chainId, explorer, tokens }: Deploym
     network,
     caip2: `eip155:${chainId}`,
     chainId,
+    genesisHash: genesisHashes[chainId] ?? null,
     ...common[name],
     tokens,
     explorerTx: `${explorer}/tx/{hash}`,
@@ -220,6 +222,7 @@ function local(name: ChainName): ChainDefinition {
   const tokens = [token('USDC', localTokenAddresses.USDC, { assetType }), token('USDT', localTokenAddresses.USDT, { assetType })];
   return {
     ...define(name, { ...production[name], network: 'local', tokens }),
+    genesisHash: null,
     confirmations: 2,
     finalityDepth: 6,
     blockTimeMs: 1_000,

@@ -30,6 +30,12 @@ describe('endpoints', () => {
     }
   });
 
+  it('one with the right chain id and another genesis block is refused too', async () => {
+    const wrong = new EvmChainClient({ ...client.chain, genesisHash: `0x${'1'.repeat(64)}` }, [anvil.url]);
+    await expect(wrong.verifyIdentity()).rejects.toThrow(ConfigError);
+    await expect(wrong.verifyIdentity()).rejects.toThrow('another genesis block than ethereum');
+  });
+
   it('a dead, failing or limiting endpoint is passed over', async () => {
     for (const answer of [
       { status: 503, body: 'down' },

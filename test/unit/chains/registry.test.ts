@@ -22,6 +22,8 @@ describe.each(environments)('registry of %s', (environment) => {
     expect(chain.confirmations).toBeGreaterThanOrEqual(1);
     expect(chain.stuckAfterMs).toBeGreaterThan(chain.blockTimeMs * 2);
     expect(chain.native).toMatchObject({ decimals: 18, assetType: 'NATIVE', contract: null });
+    if (environment === 'local') expect(chain.genesisHash).toBeNull();
+    else expect(chain.genesisHash).toMatch(/^0x[0-9a-f]{64}$/);
     if (chain.explorerTx !== null) expect(chain.explorerTx).toMatch(/^https:\/\/.*\{hash\}$/);
   });
 
