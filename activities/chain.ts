@@ -5,6 +5,7 @@ import type { ChainDefinition } from '../src/chains/types';
 import { attemptsOf, storeInclusion } from '../src/following/store';
 import type { Hex } from '../src/mpc/messages';
 import { GatewayError, notFound } from '../src/platform/errors';
+import { isReleased } from '../src/transfers/steps/attempts';
 import { createFollowActivity, type FollowDependencies } from './follow';
 import type { ChainActivities, ChainObservation, PreparedFees } from './types';
 
@@ -24,33 +25,33 @@ export function createChainActivities(dependencies: ChainActivityDependencies): 
     ...createFollowActivity(dependencies),
 
     /** @throws GatewayError reverted_on_chain when the chain would refuse the transfer, chain_unavailable. */
-    async prepareFees({ txId, attempt }) {
+    async prepareFees({ txId, attempt, kind }) {
       // begun before: its bytes are fixed, and what the chain says after their execution must not speak against them
       if (await isBegun(database, txId, attempt)) return noFees;
-      const transfer = await transferOf(database, txId);
-      const { chain, client } = chainOf(transfer.chain);
-      const { from, to, tokenContract, amount } = transfer;
+      const { chain: chainName, ...transfer } = await transferOf(database, txId);
+      const { chain, client } = chainOf(chainName);
+      const noop = kind === 'noop' || (attempt > 1 && (await isReleased(database.manager, txId)));
+      const { from } = transfer;
+      const movement = noop ? { from, to: from, tokenContract: null, amount: 0n } : transfer;
       const previous = attempt > 1 ? await unsignedOf(database, txId, attempt - 1) : null;
       const policy = feesOf(chain.family);
       const [levels, minedNonce, estimate] = await Promise.all([
         client.feeLevels(),
         client.minedNonce(from),
-        client.estimateGas({ from, to, tokenContract, amount }).catch((error: unknown) => {
+        client.estimateGas(movement).catch((error: unknown) => {
           // an earlier attempt may just have been executed and have spent what a second one would need
-          if (previous === null || !(error instanceof GatewayError)) throw error;
+          if (noop || previous === null || !(error instanceof GatewayError)) throw error;
           return 0n;
         }),
       ]);
       const fees = policy.plan(levels, previous);
-      const gasLimit = policy.gasLimitFrom(estimate, previous);
+      // nodes compare prices, not limits: a no-op has no need of the gas of what it replaces
+      const gasLimit = policy.gasLimitFrom(estimate, noop ? null : previous);
       const draft = adapterOf(chain.family).build({
         chainId: chain.chainId,
-        kind: 'first',
+        kind: noop ? 'noop' : 'first',
         nonce: minedNonce,
-        from,
-        to,
-        tokenContract,
-        amount,
+        ...movement,
         gasLimit,
         ...fees,
       });

@@ -79,7 +79,7 @@ export interface ChainObservation {
 }
 
 export interface SettleResult {
-  /** WAITING: a reorganisation has taken the inclusion back. */
+  /** WAITING: a reorganisation has taken the inclusion back, or the no-op of a released transfer is not final yet. */
   status: 'CONFIRMED' | 'FAILED' | 'NEEDS_ATTENTION' | 'WAITING';
   code: FailureCode | null;
   reason: string | null;
@@ -100,7 +100,8 @@ export interface LedgerActivities {
   endTransfer(input: EndTransfer): Promise<{ status: string }>;
   /** Cancels if signing has not begun: CANCELLED and unlocked, else not_cancellable. */
   cancelTransfer(input: { txId: string }): Promise<{ status: string }>;
-  beginSigning(input: { txId: string; attempt: number; fees: PreparedFees }): Promise<BeginSigningResult>;
+  /** `noop` gives the transfer up: this attempt and all later ones only use up its nonce. */
+  beginSigning(input: { txId: string; attempt: number; fees: PreparedFees; kind?: 'noop' }): Promise<BeginSigningResult>;
   recordSigned(input: SignedAttempt): Promise<{ hash: Hex }>;
   markSubmitted(input: { txId: string; attempt: number }): Promise<{ status: string }>;
   /** Posts amount and real fee and unlocks the rest, or refunds. Reads the observed effect from the attempts table. */
@@ -112,7 +113,7 @@ export interface LedgerActivities {
 
 /** Steps that talk to a chain; run on the task queue of that chain. */
 export interface ChainActivities {
-  prepareFees(input: { txId: string; attempt: number }): Promise<PreparedFees>;
+  prepareFees(input: { txId: string; attempt: number; kind?: 'noop' }): Promise<PreparedFees>;
   /** Broadcasts the newest signed attempt ("already known" is success). */
   broadcast(input: { txId: string; attempt: number }): Promise<BroadcastResult>;
   /** Asks the chain directly, for the workflow's fallback timer; re-broadcasts what the chain has forgotten. */

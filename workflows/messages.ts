@@ -56,6 +56,8 @@ export const submitUpdate = defineUpdate<TransferAccepted, [TransferRequest]>('s
 export const cancelUpdate = defineUpdate<{ status: string }>('cancel');
 /** Operators: resume a transfer parked in NEEDS_ATTENTION. */
 export const retryUpdate = defineUpdate<{ status: string }>('retry');
+/** Operators: give a transfer up that is parked after its signing has begun; a no-op uses up its nonce. Fails with business_error otherwise. */
+export const releaseUpdate = defineUpdate<{ status: string }>('release');
 /** What the follower saw of this transfer's transactions. */
 export const observedSignal = defineSignal<[ChainObservation]>('observed');
 export const statusQuery = defineQuery<LiveStatus>('status');

@@ -1,7 +1,9 @@
-import { type Client, WithStartWorkflowOperation, WorkflowNotFoundError } from '@temporalio/client';
+import { type Client, WithStartWorkflowOperation, WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
 import type { DataSource } from 'typeorm';
 import { mainTaskQueue, type TransferRequest } from '../../activities/types';
 import {
+  releaseUpdate,
   retryUpdate,
   searchAttributes,
   submitUpdate,
@@ -15,6 +17,7 @@ import { isUuid } from '../platform/ids';
 import { formatAmount } from '../platform/money';
 import { TransactionEntity, type TransactionStatus } from '../transactions/entity';
 import { isEnded } from '../transactions/state';
+import { findInclusion } from '../transfers/steps/attempts';
 
 const updateTimeoutMs = 15_000;
 
@@ -86,6 +89,32 @@ export class TransferOperations {
       );
     const handle = this.temporal.workflow.getHandle(transferWorkflowId(txId));
     return (await withinMs(this.temporal, updateTimeoutMs, () => handle.executeUpdate(retryUpdate))).status;
+  }
+
+  /**
+   * Gives up a parked transfer whose signing has begun: a no-op uses up its nonce, so that later transfers of the address are
+   * not held up. The transfer ends as FAILED once that is final, or as usual if an earlier attempt is executed instead.
+   * @throws GatewayError business_error when there is nothing to release.
+   */
+  async release(txId: string): Promise<string> {
+    const { status, signingBegunAt } = await this.find(txId);
+    if (status !== 'NEEDS_ATTENTION' || signingBegunAt === null)
+      throw new GatewayError(
+        'business_error',
+        `Only a transfer that is NEEDS_ATTENTION after its signing has begun can be released; this one is ${status}`,
+      );
+    if (await findInclusion(this.database.manager, txId))
+      throw new GatewayError('business_error', 'The chain has executed an attempt of the transfer: its nonce is used up');
+    if (!(await this.runs(txId)))
+      throw new GatewayError('business_error', 'The workflow of the transfer is not running: start it again with retry first');
+    const handle = this.temporal.workflow.getHandle(transferWorkflowId(txId));
+    try {
+      return (await withinMs(this.temporal, updateTimeoutMs, () => handle.executeUpdate(releaseUpdate))).status;
+    } catch (error) {
+      if (error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure)
+        throw new GatewayError('business_error', error.cause.message, { cause: error });
+      throw error;
+    }
   }
 
   private async runs(txId: string): Promise<boolean> {

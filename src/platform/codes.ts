@@ -33,6 +33,11 @@ export const failureCodes = {
   signers_unavailable: { status: 503, retryable: true, title: 'Not enough signing nodes' },
   chain_unavailable: { status: 503, retryable: true, title: 'Chain node unreachable' },
   broadcast_rejected: { status: 400, retryable: false, title: 'The chain node refused the signed transaction' },
+  released: {
+    status: 400,
+    retryable: false,
+    title: 'Released by an operator: its nonce was used by a transaction that moves nothing',
+  },
   stuck: { status: 400, retryable: false, title: 'Not included in time and not replaceable within the fee bound' },
 } as const satisfies Record<string, { status: number; retryable: boolean; title: string }>;
 

@@ -23,7 +23,7 @@ export async function confirm(run: TransferRun): Promise<void> {
       lastBroadcastAt = Date.now();
       wait.reset();
     } else if (seen.state === 'impossible') {
-      await parkUntilRetry(run, 'stuck', 'Another transaction has used the nonce');
+      await parkUntilRetry(run, 'stuck', 'Another transaction has used the nonce', { releasable: false });
     } else if (Date.now() - lastBroadcastAt > run.transfer.stuckAfterMs) {
       await replace(run);
       lastBroadcastAt = Date.now();
@@ -66,7 +66,8 @@ async function settle(run: TransferRun): Promise<void> {
       `${code ?? ''}: ${reason ?? ''}. Mend the cause, then send the update \`retry\`.`,
       run.attempt,
     );
-    await run.attention();
+    // what was included without the expected effect has used the nonce up
+    await run.attention({ releasable: false });
     return;
   }
   run.end({ status, code, reason });

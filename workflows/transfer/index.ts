@@ -11,7 +11,7 @@ import { isCancelled, problemOf } from '../failures';
 import type { TransferWorkflowInput, TransferWorkflowResult } from '../messages';
 import { confirm } from './confirm';
 import { TransferRun } from './run';
-import { parkUntilRetry, screen, signAndBroadcast } from './steps';
+import { park, release, Released, screen, signAndBroadcast } from './steps';
 
 /**
  * One transfer, from lock to unlock. Its state is in Postgres; every step finds its own earlier work by tx_id, so a
@@ -33,15 +33,18 @@ export function transfer(input: TransferWorkflowInput): Promise<TransferWorkflow
 async function toItsEnd(run: TransferRun): Promise<void> {
   while (!run.ended && !run.wantsFreshHistory) {
     try {
-      if (!run.submitted) {
+      if (run.releaseRequested) await release(run);
+      else if (!run.submitted) {
         await screen(run);
         await signAndBroadcast(run, 'first');
       }
-      await confirm(run);
+      // a no-op refused before anything was submitted leaves the first attempt to be signed
+      if (run.submitted) await confirm(run);
     } catch (error) {
       if (run.ended) return;
+      if (error instanceof Released) continue;
       if (!(error instanceof ActivityFailure) || isCancelled(error)) throw error;
-      await parkUntilRetry(run, problemOf(error).code, problemOf(error).message);
+      await park(run, problemOf(error).code, problemOf(error).message);
     }
   }
 }

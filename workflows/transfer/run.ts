@@ -1,9 +1,9 @@
-import { CancellationScope, condition, setHandler, workflowInfo } from '@temporalio/workflow';
+import { ApplicationFailure, CancellationScope, condition, setHandler, workflowInfo } from '@temporalio/workflow';
 import type { ChainObservation, LockedTransfer, TransferAccepted, TransferRequest } from '../../activities/types';
 import type { FailureCode } from '../../src/platform/codes';
 import { refusal } from '../failures';
 import { Live } from '../live';
-import { cancelUpdate, observedSignal, retryUpdate, submitUpdate, type TransferWorkflowInput } from '../messages';
+import { cancelUpdate, observedSignal, releaseUpdate, retryUpdate, submitUpdate, type TransferWorkflowInput } from '../messages';
 import { ledger } from '../steps';
 
 export interface End {
@@ -24,9 +24,13 @@ export class TransferRun {
   wantsFreshHistory = false;
   /** Set by the retry update, cleared by whoever acts on it. */
   retryRequested = false;
+  /** Set by the release update, cleared by whoever acts on it. */
+  releaseRequested = false;
   private readonly clientId: string;
   private readonly observations: ChainObservation[] = [];
   private observed = 0;
+  /** Waits for an operator who may also release the nonce. */
+  private releasable = false;
   private lock: LockedTransfer | undefined;
 
   constructor(input: TransferWorkflowInput) {
@@ -71,10 +75,18 @@ export class TransferRun {
     return this.observations.some(({ state }) => state === 'included' || state === 'confirmed');
   }
 
-  /** Waits for what an operator or the chain does about a parked transfer; of news that came before, only an inclusion counts. */
-  async attention(): Promise<void> {
+  /**
+   * Waits for what an operator or the chain does about a parked transfer; of news that came before, only an inclusion counts.
+   * `releasable`: its nonce is not known to be used up.
+   */
+  async attention({ releasable }: { releasable: boolean }): Promise<void> {
     const before = this.observed;
-    await condition(() => this.retryRequested || this.sawInclusion || this.observed > before || this.ended !== undefined);
+    this.releasable = releasable;
+    await condition(
+      () =>
+        this.retryRequested || this.releaseRequested || this.sawInclusion || this.observed > before || this.ended !== undefined,
+    );
+    this.releasable = false;
   }
 
   get historyIsLong(): boolean {
@@ -97,6 +109,7 @@ export class TransferRun {
       this.retryRequested = true;
       return { status: 'retrying' };
     });
+    setHandler(releaseUpdate, () => this.release());
     setHandler(observedSignal, (observation) => {
       this.observations.push(observation);
       this.observed += 1;
@@ -116,6 +129,18 @@ export class TransferRun {
       if (!this.lock) this.end({ status: 'REFUSED', code: failure.type as FailureCode, reason: failure.message });
       throw failure;
     }
+  }
+
+  private release(): { status: string } {
+    if (!this.releasable || this.attempt === 0 || this.sawInclusion || this.ended) {
+      throw ApplicationFailure.create({
+        type: 'business_error' satisfies FailureCode,
+        nonRetryable: true,
+        message: 'Only a transfer that is parked after its signing has begun, and whose nonce is not used up, can be released',
+      });
+    }
+    this.releaseRequested = true;
+    return { status: 'releasing' };
   }
 
   private async cancel(): Promise<{ status: string }> {

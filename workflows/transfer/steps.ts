@@ -1,6 +1,6 @@
 import { CancellationScope, condition, log } from '@temporalio/workflow';
-import type { BeginSigningResult, PreparedFees } from '../../activities/types';
-import type { Hex } from '../../src/mpc/messages';
+import type { BeginSigningResult, ChainActivities, PreparedFees } from '../../activities/types';
+import type { Hex, PayloadKind } from '../../src/mpc/messages';
 import type { FailureCode } from '../../src/platform/codes';
 import { isCancelled, problemOf } from '../failures';
 import { ledger, onChain, onNode, signingPairs, spread } from '../steps';
@@ -8,6 +8,9 @@ import type { TransferRun } from './run';
 
 /** Thrown to leave the steps; `run.ended` says how. */
 export class Ended extends Error {}
+
+/** Thrown to leave the steps when an operator has given the transfer up; `release` is next. */
+export class Released extends Error {}
 
 /** Pairs tried before an operator is asked: with the waits below about an hour. */
 const signingRounds = 120;
@@ -25,20 +28,24 @@ export async function screen(run: TransferRun): Promise<void> {
 
 /**
  * Fees, nonce, signature, signed bytes on record, broadcast: in this order, so that a crash anywhere leaves enough to
- * go on. Returns false when a replacement is not possible within the fee bound; a first attempt ends the transfer then.
+ * go on. Returns false when a replacement is not possible within the fee bound; a first attempt ends the transfer then, and
+ * a no-op is for the operator again.
  */
-export async function signAndBroadcast(run: TransferRun, kind: 'first' | 'replacement'): Promise<boolean> {
+export async function signAndBroadcast(run: TransferRun, kind: PayloadKind): Promise<boolean> {
   const attempt = kind === 'first' ? 1 : run.attempt + 1;
-  const begun = await beginSigning(run, attempt);
+  const begun = await beginSigning(run, attempt, kind);
   if (begun.outcome === 'ended') {
     run.end({ status: begun.status, code: null, reason: null });
     throw new Ended();
   }
   if (begun.outcome === 'refused') {
     if (kind === 'first') await endUnsigned(run, 'FAILED', begun.code, begun.reason);
+    if (kind === 'noop' && begun.code !== 'business_error') await parkUntilRetry(run, begun.code, begun.reason);
     return false;
   }
   run.attempt = attempt;
+  // from here on nothing but no-ops is signed: whatever interrupts this one, confirm() goes on with the next
+  if (kind === 'noop') run.submitted = true;
   if (begun.outcome === 'begun') {
     run.live.status('SIGNING');
     const signatures = await sign(run, begun.request);
@@ -53,17 +60,28 @@ export async function signAndBroadcast(run: TransferRun, kind: 'first' | 'replac
   return true;
 }
 
+/**
+ * A no-op on the transfer's nonce, so that those after it are not held up. What was executed meanwhile is settled instead;
+ * an earlier attempt that is executed before the no-op too.
+ */
+export async function release(run: TransferRun): Promise<void> {
+  run.releaseRequested = false;
+  run.retryRequested = false;
+  await signAndBroadcast(run, 'noop');
+}
+
 /** Until the compare-and-set into SIGNING nothing is signed, and a cancel ends the transfer at once. */
-async function beginSigning(run: TransferRun, attempt: number): Promise<BeginSigningResult> {
+async function beginSigning(run: TransferRun, attempt: number, kind: PayloadKind): Promise<BeginSigningResult> {
   const begin = new CancellationScope();
   const cancelled = condition(() => run.ended !== undefined).then(() => begin.cancel());
   cancelled.catch(() => undefined);
   try {
     return await begin.run(async () => {
       run.live.at('preparing', `Gas and fees on ${run.transfer.chain}`, attempt);
-      const fees = await prepareFees(run, attempt);
+      const noop = kind === 'noop' ? { kind } : {};
+      const fees = await prepareFees(run, { txId: run.txId, attempt, ...noop });
       run.live.at('signing', 'Taking the nonce', attempt);
-      return ledger.beginSigning({ txId: run.txId, attempt, fees });
+      return ledger.beginSigning({ txId: run.txId, attempt, fees, ...noop });
     });
   } catch (error) {
     if (run.ended && isCancelled(error)) throw new Ended();
@@ -72,12 +90,12 @@ async function beginSigning(run: TransferRun, attempt: number): Promise<BeginSig
 }
 
 /** A chain that knows already that the transaction would fail ends a first attempt before anything is signed. */
-async function prepareFees(run: TransferRun, attempt: number): Promise<PreparedFees> {
+async function prepareFees(run: TransferRun, input: Parameters<ChainActivities['prepareFees']>[0]): Promise<PreparedFees> {
   try {
-    return await onChain(run.transfer.chain).prepareFees({ txId: run.txId, attempt });
+    return await onChain(run.transfer.chain).prepareFees(input);
   } catch (error) {
     const problem = problemOf(error);
-    if (isCancelled(error) || problem.retryable || attempt > 1) throw error;
+    if (isCancelled(error) || problem.retryable || input.attempt > 1) throw error;
     return endUnsigned(run, 'FAILED', problem.code, problem.message);
   }
 }
@@ -134,11 +152,18 @@ async function broadcast(run: TransferRun): Promise<void> {
 }
 
 /** Parks the transfer in NEEDS_ATTENTION until an operator's `retry` or news from the chain. Nothing is unlocked. */
-export async function parkUntilRetry(run: TransferRun, code: FailureCode, reason: string): Promise<void> {
+export async function parkUntilRetry(...parked: Parameters<typeof park>): Promise<void> {
+  const [run] = parked;
+  await park(...parked);
+  if (run.releaseRequested) throw new Released();
+}
+
+/** The same for the outermost loop, which looks at `releaseRequested` itself. */
+export async function park(run: TransferRun, code: FailureCode, reason: string, { releasable = true } = {}): Promise<void> {
   await ledger.markAttention({ txId: run.txId, code, reason });
   run.live.status('NEEDS_ATTENTION', code);
   run.live.at('needs attention', `${code}: ${reason}. Mend the cause, then send the update \`retry\`.`, run.attempt);
-  await run.attention();
+  await run.attention({ releasable });
   run.retryRequested = false;
 }
 

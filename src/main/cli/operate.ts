@@ -129,6 +129,14 @@ function addTransferCommands(transfers: Command, run: Run): void {
         printRow({ tx_id: txId, status: await transfersOf(session).retry(txId) }, session.json),
       ),
     );
+  transfers
+    .command('release <tx-id>')
+    .description('give up a transfer that NEEDS_ATTENTION after its signing has begun: a no-op uses up its nonce')
+    .action(
+      run(async (session, txId: string) =>
+        printRow({ tx_id: txId, status: await transfersOf(session).release(txId) }, session.json),
+      ),
+    );
 }
 
 function toLimit(text: string): number {

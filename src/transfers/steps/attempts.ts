@@ -40,6 +40,12 @@ export async function lastAttempt(manager: EntityManager, txId: string): Promise
   return row?.last ?? 0;
 }
 
+/** Released by an operator: from its first no-op on, nothing else is signed for the transfer. */
+export async function isReleased(manager: EntityManager, txId: string): Promise<boolean> {
+  const rows = await manager.query<unknown[]>(`select 1 from transfer_attempts where tx_id = $1 and kind = 'noop'`, [txId]);
+  return rows.length > 0;
+}
+
 /** True when an attempt of the transfer consists of these very bytes. */
 export async function isKnown(manager: EntityManager, txId: string, unsigned: Hex): Promise<boolean> {
   const rows = await manager.query<unknown[]>('select 1 from transfer_attempts where tx_id = $1 and unsigned = $2', [
@@ -71,6 +77,7 @@ export async function insertAttempt(manager: EntityManager, it: NewAttempt): Pro
 
 /** What the chain did with the attempt that was included. */
 export interface Inclusion {
+  kind: PayloadKind;
   hash: Hex;
   blockNumber: bigint;
   blockHash: string;
@@ -80,9 +87,12 @@ export interface Inclusion {
   /** Atomic units of the token that left and arrived; null when no movement was observed. */
   debited: bigint | null;
   received: bigint | null;
+  /** Blocks scanned from the inclusion on, its own included; not positive where the follower has not come so far. */
+  depth: bigint;
 }
 
 interface InclusionRow {
+  kind: PayloadKind;
   tx_hash: Hex;
   block_number: string;
   block_hash: string;
@@ -90,13 +100,17 @@ interface InclusionRow {
   fee: string;
   debited: string | null;
   received: string | null;
+  depth: string;
 }
 
 /** All attempts share one nonce, so the chain includes one of them at most. */
 export async function findInclusion(manager: EntityManager, txId: string): Promise<Inclusion | null> {
   const rows = await manager.query<InclusionRow[]>(
-    `select tx_hash, block_number, block_hash, success, fee, debited, received
-       from transfer_attempts where tx_id = $1 and block_number is not null`,
+    // one statement, one snapshot: a roll-back moves the cursor and clears inclusions together
+    `select a.kind, a.tx_hash, a.block_number, a.block_hash, a.success, a.fee, a.debited, a.received,
+            coalesce(c.next_block - a.block_number, 0) as depth
+       from transfer_attempts a left join chain_cursors c on c.chain = a.chain
+      where a.tx_id = $1 and a.block_number is not null`,
     [txId],
   );
   const [row, second] = rows;
@@ -104,6 +118,7 @@ export async function findInclusion(manager: EntityManager, txId: string): Promi
   if (!row) return null;
   const amount = (text: string | null) => (text === null ? null : BigInt(text));
   return {
+    kind: row.kind,
     hash: row.tx_hash,
     blockNumber: BigInt(row.block_number),
     blockHash: row.block_hash,
@@ -111,5 +126,6 @@ export async function findInclusion(manager: EntityManager, txId: string): Promi
     fee: BigInt(row.fee),
     debited: amount(row.debited),
     received: amount(row.received),
+    depth: BigInt(row.depth),
   };
 }

@@ -9,7 +9,7 @@ import { formatAmount } from '../../platform/money';
 import type { TransactionEntity } from '../../transactions/entity';
 import { changeState, isEnded, lockTransaction } from '../../transactions/state';
 import { WalletEntity } from '../../wallets/entity';
-import { type Attempt, findAttempt, insertAttempt, isKnown, lastAttempt } from './attempts';
+import { type Attempt, findAttempt, findInclusion, insertAttempt, isKnown, isReleased, lastAttempt } from './attempts';
 import type { StepDependencies } from './dependencies';
 import { lockHeldAccounts } from './hold';
 import { nonceOf, takeNonce } from './nonce';
@@ -19,7 +19,12 @@ export interface BeginSigning {
   /** 1 for the first transaction, then one more for each replacement with the same nonce. */
   attempt: number;
   fees: PreparedFees;
+  /** An operator gives the transfer up: a no-op uses up its nonce. All attempts after one are no-ops too. */
+  kind?: 'noop';
 }
+
+/** The attempt to be begun, its kind decided. */
+type NextAttempt = Omit<BeginSigning, 'kind'> & { kind: PayloadKind };
 
 /**
  * The point of no return. In one database transaction: the state becomes SIGNING, the nonce is taken, the unsigned bytes are
@@ -34,8 +39,12 @@ export function beginSigning(steps: StepDependencies, input: BeginSigning): Prom
     const earlier = await findAttempt(manager, input.txId, input.attempt);
     if (earlier) return resume(manager, steps, transfer, earlier);
     await requireNext(manager, transfer, input.attempt);
+    if (input.kind === 'noop' && (await findInclusion(manager, input.txId))) {
+      return { outcome: 'refused', code: 'business_error', reason: 'The chain has executed an attempt: the nonce is used up' };
+    }
 
-    const replacement = input.attempt === 1 ? null : build(steps, transfer, input, await nonceOf(manager, input.txId));
+    const next = { ...input, kind: await kindOf(manager, input) };
+    const replacement = input.attempt === 1 ? null : build(steps, transfer, next, await nonceOf(manager, input.txId));
     if (replacement && (await isKnown(manager, input.txId, replacement.unsigned))) {
       return {
         outcome: 'refused',
@@ -49,7 +58,7 @@ export function beginSigning(steps: StepDependencies, input: BeginSigning): Prom
       return { outcome: 'refused', code: 'fee_above_bound', reason: feeProblem(transfer, fee) };
     }
     const begun = lacking > 0n ? { ...transfer, feeLocked: fee } : transfer;
-    const attempt = await begin(manager, steps, begun, input, replacement, fee);
+    const attempt = await begin(manager, steps, begun, next, replacement, fee);
     return { outcome: 'begun', request: await signingRequest(manager, steps, begun, attempt) };
   });
 }
@@ -70,18 +79,16 @@ interface Built {
 function build(
   { registry, adapterOf }: StepDependencies,
   transfer: TransactionEntity,
-  { attempt, fees }: BeginSigning,
+  { kind, fees }: NextAttempt,
   nonce: number,
 ): Built {
   const chain = registry.get(transfer.chain);
   const unsigned = adapterOf(chain.family).build({
     chainId: chain.chainId,
-    kind: kindOf(attempt),
+    kind,
     nonce,
     from: transfer.fromAddress,
-    to: transfer.toAddress,
-    tokenContract: transfer.contractAddress,
-    amount: transfer.amount,
+    ...movementOf(transfer, kind),
     gasLimit: BigInt(fees.gasLimit),
     maxFeePerGas: atomic(fees.maxFeePerGas),
     maxPriorityFeePerGas: atomic(fees.maxPriorityFeePerGas),
@@ -95,11 +102,11 @@ async function begin(
   manager: EntityManager,
   steps: StepDependencies,
   transfer: TransactionEntity,
-  input: BeginSigning,
+  input: NextAttempt,
   replacement: Built | null,
   feeBound: bigint,
 ): Promise<Attempt> {
-  const { txId, attempt, fees } = input;
+  const { txId, attempt, kind, fees } = input;
   const { accountId, addressKey } = await accountOf(manager, transfer);
   if (transfer.signingBegunAt === null) {
     await changeState(manager, transfer, 'SIGNING', {
@@ -112,7 +119,6 @@ async function begin(
   }
   const owner = { chain: transfer.chain, accountId, addressKey };
   const built = replacement ?? build(steps, transfer, input, await takeNonce(manager, owner, fees.minedNonce, txId));
-  const kind = kindOf(attempt);
   await insertAttempt(manager, { txId, attempt, kind, chain: transfer.chain, fromKey: addressKey, ...built, feeBound });
   return { attempt, kind, unsigned: built.unsigned, hash: null };
 }
@@ -155,6 +161,7 @@ async function signingRequest(
   { attempt, kind, unsigned }: Attempt,
 ): Promise<Extract<BeginSigningResult, { outcome: 'begun' }>['request']> {
   const chain = registry.get(transfer.chain);
+  const { to, tokenContract, amount } = movementOf(transfer, kind);
   const account = await accountOf(manager, transfer);
   const { keyId } = await manager.findOneByOrFail(WalletEntity, { walletId: account.walletId });
   if (keyId === null) throw new Error(`wallet ${account.walletId} has no key`);
@@ -169,12 +176,18 @@ async function signingRequest(
       txId: transfer.txId,
       chain: chain.name,
       fromAddress: transfer.fromAddress,
-      toAddress: transfer.toAddress,
-      tokenContract: transfer.contractAddress,
-      amount: transfer.amount.toString(),
+      toAddress: to,
+      tokenContract,
+      amount: amount.toString(),
       feeBound: transfer.feeLocked.toString(),
     },
   };
+}
+
+/** What the bytes do, and the intent says: a no-op moves nothing, from the account to itself. */
+function movementOf({ fromAddress, toAddress, contractAddress, amount }: TransactionEntity, kind: PayloadKind) {
+  if (kind === 'noop') return { to: fromAddress, tokenContract: null, amount: 0n };
+  return { to: toAddress, tokenContract: contractAddress, amount };
 }
 
 async function accountOf(manager: EntityManager, { txId, accountId }: TransactionEntity): Promise<AccountEntity> {
@@ -194,5 +207,12 @@ function feeProblem({ feeLocked, feeDecimals, feeSymbol }: TransactionEntity, fe
   return `The network fee may reach ${display(fee)}, ${display(feeLocked)} is locked and the account cannot lock more`;
 }
 
-const kindOf = (attempt: number): PayloadKind => (attempt === 1 ? 'first' : 'replacement');
+async function kindOf(manager: EntityManager, { txId, attempt, kind }: BeginSigning): Promise<PayloadKind> {
+  if (attempt === 1) {
+    if (kind === 'noop') throw new Error(`transfer ${txId} has no nonce that a no-op could use up`);
+    return 'first';
+  }
+  return kind ?? ((await isReleased(manager, txId)) ? 'noop' : 'replacement');
+}
+
 const atomic = (text: string | null): bigint | null => (text === null ? null : BigInt(text));

@@ -15,17 +15,24 @@ import { lockHold } from './hold';
  * Ends an executed transfer by what the chain shows to have happened, not by what was asked for: posts the debited amount and the
  * real fee and unlocks the rest, or refunds all but the fee of a reverted one. Success without the expected movement is
  * nothing the gateway can judge: NEEDS_ATTENTION, everything stays locked. An ended transfer stays as it is.
- * WAITING when no attempt is included any more: the chain has taken its word back.
+ * WAITING when no attempt is included any more: the chain has taken its word back; and for the no-op of a released transfer
+ * until its block is final, since after a reorganisation an earlier attempt could still take its place.
  */
-export function settleTransfer({ database, log }: StepDependencies, { txId }: { txId: string }): Promise<SettleResult> {
+export function settleTransfer({ database, registry, log }: StepDependencies, { txId }: { txId: string }): Promise<SettleResult> {
   return inTransaction(database, async (manager) => {
     const transfer = await lockTransaction(manager, txId);
     if (isEnded(transfer)) return ended(transfer);
     const inclusion = await findInclusion(manager, txId);
     if (!inclusion) return { status: 'WAITING', code: null, reason: 'No attempt is included any more' };
 
+    const { finalityDepth } = registry.get(transfer.chain);
+    if (inclusion.kind === 'noop' && inclusion.depth < BigInt(finalityDepth)) {
+      const reason = `${inclusion.hash} is final ${finalityDepth} blocks deep`;
+      return { status: 'WAITING', code: null, reason };
+    }
+
     const debited = debitedBy(transfer, inclusion);
-    if (inclusion.success && debited === 0n) {
+    if (isExecuted(inclusion) && debited === 0n) {
       const reason = `${inclusion.hash} succeeded without moving ${transfer.tokenSymbol}`;
       await park(manager, transfer, 'transfer_not_observed', reason);
       return { status: 'NEEDS_ATTENTION', code: 'transfer_not_observed', reason };
@@ -40,22 +47,27 @@ export function settleTransfer({ database, log }: StepDependencies, { txId }: { 
       failureCode: result.code,
       failureMessage: result.code && result.reason,
     });
-    await post(manager, [{ txId, kind: inclusion.success ? 'settle' : 'refund', seq, entries }]);
+    await post(manager, [{ txId, kind: isExecuted(inclusion) ? 'settle' : 'refund', seq, entries }]);
     await freezeForShortfalls(manager, txId, shortfalls, log);
     return result;
   });
 }
 
-/** What left the account, atomic units of the token: nothing if reverted; a native coin moves with the transaction itself. */
-export function debitedBy({ contractAddress, amount }: TransactionEntity, { success, debited }: Inclusion): bigint {
-  if (!success) return 0n;
-  return debited ?? (contractAddress === null ? amount : 0n);
+/** The chain has carried out what was asked for: neither reverted nor a no-op in its place. */
+export const isExecuted = ({ kind, success }: Inclusion): boolean => success && kind !== 'noop';
+
+/** What left the account, atomic units of the token: nothing if not executed; a native coin moves with the transaction itself. */
+export function debitedBy({ contractAddress, amount }: TransactionEntity, inclusion: Inclusion): bigint {
+  if (!isExecuted(inclusion)) return 0n;
+  return inclusion.debited ?? (contractAddress === null ? amount : 0n);
 }
 
 function outcome(
   transfer: TransactionEntity,
-  { success, hash, received }: Inclusion,
+  { kind, success, hash, received }: Inclusion,
 ): SettleResult & { status: 'CONFIRMED' | 'FAILED' } {
+  if (kind === 'noop')
+    return { status: 'FAILED', code: 'released', reason: `An operator released the nonce: ${hash} used it up` };
   if (!success) return { status: 'FAILED', code: 'reverted_on_chain', reason: `${hash} was reverted on chain` };
   if (received === null || received >= transfer.amount) return { status: 'CONFIRMED', code: null, reason: null };
   const display = (amount: bigint) => formatAmount(amount, transfer.decimals);

@@ -8,7 +8,7 @@ import { lockTransaction } from '../../transactions/state';
 import { findInclusion } from './attempts';
 import type { StepDependencies } from './dependencies';
 import { lockHeldAccounts } from './hold';
-import { debitedBy } from './settle';
+import { debitedBy, isExecuted } from './settle';
 
 /** `stands`: in a block again, with the books agreeing; `absent`: in none; `differs`: in one, with another effect than was posted. */
 export type Standing = 'stands' | 'absent' | 'differs';
@@ -30,7 +30,7 @@ export function standAgain(
     const { outside, fees } = await posted(manager, txId, transfer.tokenSymbol, transfer.feeSymbol);
     if (
       transfer.transactionType !== 'OUTBOUND' ||
-      transfer.status !== (inclusion.success ? 'CONFIRMED' : 'FAILED') ||
+      transfer.status !== (isExecuted(inclusion) ? 'CONFIRMED' : 'FAILED') ||
       debitedBy(transfer, inclusion) !== outside
     ) {
       await freeze(manager, transfer, log);

@@ -1,7 +1,7 @@
 import { newId } from '../../../src/platform/ids';
 import { standAgain } from '../../../src/transfers/steps/stand-again';
 import { TransactionEntity } from '../../../src/transactions/entity';
-import { buildTransferRequest } from '../../factories';
+import { buildTransferRequest, signAs } from '../../factories';
 import {
   balances,
   codeOf,
@@ -128,6 +128,52 @@ describe('settle', () => {
     expect(bench.alerts).toMatchObject([{ alert: 'ledger_shortfall', tx_id: txId, symbol: 'ETH', amount: ether.toString() }]);
     await fund(bench, 'ETH', 5n * ether);
     expect(await codeOf(bench.ledger.lockTransfer(request()))).toBe('business_error');
+  });
+
+  describe.each([
+    ['USDC', '10', 1000n * usdc],
+    ['ETH', '2.5', 10n * ether],
+  ])('the no-op of a released transfer of %s', (tokenSymbol, amount, had) => {
+    const scannedTo = (block: number) =>
+      bench.database.query('update chain_cursors set next_block = $1 where chain = $2', [block + 1, ethereum.name]);
+    const released = async () => {
+      const txId = await submitted({ tokenSymbol, amount });
+      const fees = { ...usualFees, gasLimit: '21000', maxFeePerGas: '2300000000' };
+      const begun = await bench.ledger.beginSigning({ txId, attempt: 2, kind: 'noop', fees });
+      if (begun.outcome !== 'begun') throw new Error(begun.outcome);
+      const signatures = signAs(bench.wallet, bench.account, begun.request.unsigned);
+      const { hash } = await bench.ledger.recordSigned({ txId, attempt: 2, signatures });
+      await bench.ledger.markSubmitted({ txId, attempt: 2 });
+      return { txId, hash };
+    };
+    const final = 7 + ethereum.finalityDepth - 1;
+
+    test('ends it once it is final: all but the fee is unlocked', async () => {
+      const { txId, hash } = await released();
+      await include(bench, txId, 2, { fee: 700n, debited: 0n });
+      for (const block of [6, 7, final - 1]) {
+        await scannedTo(block);
+        expect(await bench.ledger.settleTransfer({ txId })).toMatchObject({ status: 'WAITING' });
+      }
+      expect((await balances(bench, tokenSymbol))[1]).not.toBe(0n);
+      await scannedTo(final);
+      for (let times = 0; times < 2; times += 1)
+        expect(await bench.ledger.settleTransfer({ txId })).toMatchObject({ status: 'FAILED', code: 'released' });
+      expect(await balances(bench, tokenSymbol)).toEqual([tokenSymbol === 'ETH' ? had - 700n : had, 0n]);
+      expect(await balances(bench, 'ETH')).toEqual([10n * ether - 700n, 0n]);
+      expect(await row(txId)).toMatchObject({ txHash: hash, fee: 700n, failureCode: 'released' });
+      // mined again in another block: the books agree
+      await include(bench, txId, 2, { fee: 700n, debited: 0n });
+      const log = { error: (alert: object) => void bench.alerts.push(alert) };
+      expect(await standAgain({ database: bench.database, log }, { txId })).toBe('stands');
+      expect(bench.alerts).toEqual([]);
+    });
+
+    test('gives way to an earlier attempt', async () => {
+      const { txId } = await released();
+      await include(bench, txId, 1, { debited: tokenSymbol === 'ETH' ? (5n * ether) / 2n : 10n * usdc });
+      expect(await bench.ledger.settleTransfer({ txId })).toMatchObject({ status: 'CONFIRMED' });
+    });
   });
 
   describe('reorganised away after its end', () => {

@@ -1,3 +1,5 @@
+import { adapterOf } from '../../../src/chains/families';
+import { judgeTransaction } from '../../../src/mpc/judge';
 import { newId } from '../../../src/platform/ids';
 import { TransactionEntity } from '../../../src/transactions/entity';
 import { buildTransferRequest, buildWallet, signAs } from '../../factories';
@@ -9,6 +11,8 @@ import {
   ether,
   ethereum,
   fund,
+  include,
+  registry,
   sign,
   usdc,
   usualFees,
@@ -178,6 +182,64 @@ describe('signing', () => {
     expect(await bench.ledger.beginSigning({ txId, attempt: 2, fees: { ...usualFees, l1DataFee: '9' } })).toMatchObject({
       outcome: 'refused',
       code: 'stuck',
+    });
+  });
+
+  describe('a no-op', () => {
+    const parked = async () => {
+      const txId = await locked();
+      await bench.ledger.beginSigning({ txId, attempt: 1, fees: { ...usualFees, minedNonce: 4 } });
+      await bench.ledger.markAttention({ txId, code: 'intent_mismatch', reason: 'no' });
+      return txId;
+    };
+    const noop = (txId: string, attempt = 2, maxFeePerGas = '2300000000') =>
+      bench.ledger.beginSigning({ txId, attempt, kind: 'noop', fees: { ...usualFees, gasLimit: '21000', maxFeePerGas } });
+
+    test('moves nothing on the transfer’s nonce, and the intent says so; a retried call gets the same bytes', async () => {
+      const txId = await parked();
+      const begun = await noop(txId);
+      if (begun.outcome !== 'begun') throw new Error(begun.outcome);
+      const { address } = bench.account;
+      const { kind, unsigned, intent } = begun.request;
+      expect(kind).toBe('noop');
+      expect(intent).toMatchObject({ fromAddress: address, toAddress: address, tokenContract: null, amount: '0' });
+      expect(adapterOf('evm').describe(unsigned)).toMatchObject({ amount: 0n, tokenContract: null });
+      const { publicKey, chainCode } = bench.wallet;
+      if (!publicKey || !chainCode) throw new Error('no key');
+      expect(
+        judgeTransaction({ ...begun.request, peer: 2 }, { registry, adapterOf, key: { publicKey, chainCode } }).digests,
+      ).toHaveLength(1);
+      expect(await noop(txId, 2, '9900000000')).toEqual(begun);
+      expect(await row(txId)).toMatchObject({ status: 'SIGNING', failureCode: null });
+    });
+
+    test('is followed by no-ops only, all on one nonce', async () => {
+      const txId = await parked();
+      await noop(txId);
+      await sign(bench, txId, 3, { maxFeePerGas: '2600000000', gasLimit: '21000' });
+      expect(await bench.database.query('select kind, nonce from transfer_attempts order by attempt')).toEqual([
+        { kind: 'first', nonce: '4' },
+        { kind: 'noop', nonce: '4' },
+        { kind: 'noop', nonce: '4' },
+      ]);
+    });
+
+    test('locks more, or is refused and leaves the transfer as it was', async () => {
+      const txId = await parked();
+      const before = await row(txId);
+      expect(await noop(txId, 2, ether.toString())).toMatchObject({ outcome: 'refused', code: 'fee_above_bound' });
+      expect(await row(txId)).toEqual(before);
+      const maxFeePerGas = before.feeLocked / 21_000n + 1n;
+      expect(await noop(txId, 2, maxFeePerGas.toString())).toMatchObject({ outcome: 'begun' });
+      expect((await row(txId)).feeLocked).toBe(maxFeePerGas * 21_000n);
+    });
+
+    test('is refused once an attempt is included, and before there is a nonce', async () => {
+      const txId = await locked();
+      await expect(noop(txId, 1)).rejects.toThrow(/no nonce/);
+      await sign(bench, txId);
+      await include(bench, txId, 1, { debited: null });
+      expect(await noop(txId)).toMatchObject({ outcome: 'refused', code: 'business_error' });
     });
   });
 

@@ -4,11 +4,17 @@ import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { bundleWorkflowCode, DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import { withMappedErrors } from '../../../activities/errors';
 import { chainTaskQueue, mainTaskQueue, type ChainActivities, type LedgerActivities } from '../../../activities/types';
+import { feesIn } from '../../../src/chains/evm/adapter';
+import { adapterOf } from '../../../src/chains/families';
+import { ChainRegistry } from '../../../src/chains/registry';
+import { verifyLedger } from '../../../src/ledger/verify';
+import { contractArtifacts } from '../../../src/main/dev/contracts';
 import { findTemporalCli } from '../../../src/main/dev/temporal-cli';
-import { nodeIndexes, nodeTaskQueue, type SignTransactionRequest } from '../../../src/mpc/messages';
+import { judgeTransaction } from '../../../src/mpc/judge';
+import { nodeIndexes, nodeTaskQueue, type Hex, type SignTransactionRequest } from '../../../src/mpc/messages';
 import { TransferOperations } from '../../../src/operations/transfers';
 import { transferWorkflowsOn } from '../../../src/transfers/workflows';
-import { observedSignal, searchAttributes, transferWorkflowId } from '../../../workflows/messages';
+import { observedSignal, releaseUpdate, searchAttributes, transferWorkflowId } from '../../../workflows/messages';
 import { buildTransferRequest, signAs } from '../../factories';
 import { createFollowBench, type FollowBench } from '../following/bench';
 
@@ -51,10 +57,19 @@ afterEach(async () => {
 });
 
 /** Real rows, real chain, real workflows; what a test wants to go wrong is replaced. */
-async function serve(changes: { ledger?: Partial<LedgerActivities>; chain?: Partial<ChainActivities>; sign?: () => void } = {}) {
-  const signTransaction = ({ unsigned }: SignTransactionRequest) => {
-    changes.sign?.();
-    return Promise.resolve({ signatures: signAs(bench.wallet, bench.alice, unsigned) });
+async function serve(
+  changes: {
+    ledger?: Partial<LedgerActivities>;
+    chain?: Partial<ChainActivities>;
+    sign?: (request: SignTransactionRequest) => void;
+  } = {},
+) {
+  const { publicKey, chainCode } = bench.wallet;
+  const key = { publicKey: publicKey ?? Buffer.alloc(0), chainCode: chainCode ?? Buffer.alloc(0) };
+  const signTransaction = (request: SignTransactionRequest) => {
+    changes.sign?.(request);
+    judgeTransaction(request, { registry: new ChainRegistry([bench.chain]), adapterOf, key });
+    return Promise.resolve({ signatures: signAs(bench.wallet, bench.alice, request.unsigned) });
   };
   const common = { connection: temporal.nativeConnection, namespace: temporal.namespace, shutdownGraceTime: 100 };
   const created = await Promise.all([
@@ -217,4 +232,204 @@ test('bytes that the node refuses after a retry too are replaced at the fees of 
   await operations().retry(txId);
   await confirmed(txId);
   expect(refused).toHaveLength(2);
+});
+
+describe('release', () => {
+  const refuse = (request: SignTransactionRequest) => {
+    if (request.kind !== 'noop') throw ApplicationFailure.create({ type: 'intent_mismatch', message: 'no', nonRetryable: true });
+  };
+  const parked = (txId: string) => until('parked', async () => (await status(txId)) === 'NEEDS_ATTENTION');
+  const ends = (txId: string, as: string) =>
+    until(`${txId} is ${as}`, async () => {
+      await bench.mine();
+      await bench.follow();
+      return (await status(txId)) === as;
+    });
+  const kinds = async (txId: string) => (await bench.attempts(txId)).map(({ kind }) => kind);
+  /** The books say what the chain says, and nothing is locked. */
+  const agrees = async () => {
+    const { abi } = (await contractArtifacts()).TestUSDC;
+    const address = bench.chain.tokens.find(({ symbol }) => symbol === 'USDC')?.contract as Hex;
+    const holder = bench.alice.address as Hex;
+    const [ETH, USDC] = await Promise.all([
+      bench.anvil.client.getBalance({ address: holder }),
+      bench.anvil.client.readContract({ address, abi, functionName: 'balanceOf', args: [holder] }),
+    ]);
+    expect(await bench.balance(bench.alice, 'ETH')).toEqual({ available: ETH, locked: 0n });
+    expect(await bench.balance(bench.alice, 'USDC')).toEqual({ available: USDC, locked: 0n });
+    expect(await verifyLedger(bench.database.manager)).toEqual([]);
+  };
+
+  test('nodes that refuse for good: a no-op uses the nonce up, the transfer fails and later ones go through', async () => {
+    let refused: string | undefined;
+    await serve({
+      sign: (request) => {
+        if (request.intent.txId === (refused ??= request.intent.txId)) refuse(request);
+      },
+    });
+    const txId = await submit({ amount: '2' });
+    await parked(txId);
+    expect(await operations().release(txId)).toBe('releasing');
+    await until('a no-op is sent', async () => (await status(txId)) === 'SUBMITTED');
+    expect(await kinds(txId)).toEqual(['first', 'noop']);
+    await expect(operations().release(txId)).rejects.toMatchObject({ code: 'business_error' });
+
+    const later = await submit({ amount: '1' });
+    await bench.mine(bench.chain.confirmations + 1);
+    await bench.follow();
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    // deep enough for a transfer, not final yet: an earlier attempt could still take its place
+    expect(await status(txId)).toBe('SUBMITTED');
+    expect(await bench.balance(bench.alice, 'USDC')).toMatchObject({ available: 2_000_000n });
+
+    await ends(txId, 'FAILED');
+    const row = await bench.transaction(txId);
+    const attempts = await bench.attempts(txId);
+    const noop = attempts.find(({ block_number }) => block_number !== null);
+    expect(noop).toMatchObject({ kind: 'noop', success: true, nonce: '0' });
+    expect(row).toMatchObject({ failure_code: 'released', tx_hash: noop?.tx_hash, fee: noop?.fee });
+    expect(await bench.anvil.client.getTransaction({ hash: noop?.tx_hash as Hex })).toMatchObject({
+      value: 0n,
+      input: '0x',
+      nonce: 0,
+      to: bench.alice.address.toLowerCase(),
+    });
+    const postings = await bench.database.query<{ kind: string }[]>(
+      `select kind from ledger_postings where tx_id = $1 and kind <> 'lock_more' order by created_at`,
+      [txId],
+    );
+    expect(postings.map(({ kind }) => kind)).toEqual(['lock', 'refund']);
+    await expect(client().workflow.getHandle(transferWorkflowId(txId)).result()).rejects.toMatchObject({
+      cause: { type: 'released' },
+    });
+
+    await ends(later, 'CONFIRMED');
+    await agrees();
+    await expect(operations().release(txId)).rejects.toMatchObject({ code: 'business_error' });
+  });
+
+  test('bytes that the chain refuses: replaced by a no-op at higher fees', async () => {
+    await serve({
+      chain: {
+        broadcast: async (input) =>
+          input.attempt > 1 ? bench.onChain.broadcast(input) : { outcome: 'rejected', reason: 'no such thing' },
+        observe: async (input) =>
+          (await bench.attempts(input.txId)).length > 1
+            ? bench.onChain.observe(input)
+            : { state: 'absent', hash: null, blockNumber: null, confirmations: 0 },
+      },
+    });
+    const txId = await submit();
+    await parked(txId);
+    await operations().release(txId);
+    await ends(txId, 'FAILED');
+    const [first, noop] = (await bench.attempts(txId)).map(({ unsigned }) => feesIn(unsigned as Hex));
+    expect(Number(noop?.maxFeePerGas)).toBeGreaterThanOrEqual(1.125 * Number(first?.maxFeePerGas));
+    expect(Number(noop?.maxPriorityFeePerGas)).toBeGreaterThanOrEqual(1.125 * Number(first?.maxPriorityFeePerGas));
+    await agrees();
+  });
+
+  test('an earlier attempt that is executed after all settles the transfer', async () => {
+    let hidden = true;
+    await serve({
+      chain: {
+        broadcast: async (input) => {
+          if (input.attempt > 1) {
+            // the first has been sent by somebody after all
+            await bench.onChain.broadcast({ ...input, attempt: 1 });
+            await bench.mine();
+            hidden = false;
+            return bench.onChain.broadcast(input);
+          }
+          return { outcome: 'rejected', reason: 'no such thing' };
+        },
+        observe: async (input) =>
+          hidden ? { state: 'absent', hash: null, blockNumber: null, confirmations: 0 } : bench.onChain.observe(input),
+      },
+    });
+    const txId = await submit();
+    await parked(txId);
+    await operations().release(txId);
+    await ends(txId, 'CONFIRMED');
+    expect(await kinds(txId)).toEqual(['first', 'noop']);
+    await agrees();
+  });
+
+  test('fees beyond the bound: refused and parked again; a retry then goes on with the transfer itself', async () => {
+    let dear = true;
+    await serve({
+      sign: (request) => {
+        if (dear) refuse(request);
+      },
+      chain: {
+        prepareFees: async (input) => {
+          const fees = await bench.onChain.prepareFees(input);
+          return input.kind === 'noop' ? { ...fees, maxFeePerGas: ether.toString() } : fees;
+        },
+      },
+    });
+    const txId = await submit();
+    await parked(txId);
+    await operations().release(txId);
+    await until('refused', async () => (await bench.transaction(txId)).failure_code === 'fee_above_bound');
+    expect(await status(txId)).toBe('NEEDS_ATTENTION');
+    expect(await kinds(txId)).toEqual(['first']);
+    dear = false;
+    await operations().retry(txId);
+    await confirmed(txId);
+  });
+
+  test('refused before signing has begun, and where the nonce is used up', async () => {
+    let away = true;
+    await serve({
+      chain: {
+        prepareFees: (input) => {
+          if (away) throw ApplicationFailure.create({ type: 'chain_unavailable', message: 'away' });
+          return bench.onChain.prepareFees(input);
+        },
+      },
+      ledger: {
+        settleTransfer: async ({ txId }) => {
+          const parking = { code: 'transfer_not_observed', reason: 'nothing moved' } as const;
+          await bench.ledger.markAttention({ txId, ...parking });
+          return { status: 'NEEDS_ATTENTION', ...parking };
+        },
+      },
+    });
+    const txId = await submit();
+    const handle = client().workflow.getHandle(transferWorkflowId(txId));
+    const refusedByBoth = async () => {
+      await expect(operations().release(txId)).rejects.toMatchObject({ code: 'business_error' });
+      await expect(handle.executeUpdate(releaseUpdate)).rejects.toMatchObject({ cause: { type: 'business_error' } });
+    };
+    await bench.ledger.markAttention({ txId, code: 'chain_unavailable', reason: 'away' });
+    await refusedByBoth();
+    away = false;
+    await until('sent', async () => (await status(txId)) === 'SUBMITTED');
+    await ends(txId, 'NEEDS_ATTENTION');
+    await refusedByBoth();
+    expect(await kinds(txId)).toEqual(['first']);
+  });
+
+  test('lost while its no-op waits for signatures: started again, nothing but no-ops is signed', async () => {
+    let refuseAll = true;
+    const signed: string[] = [];
+    await serve({
+      sign: (request) => {
+        if (refuseAll) refuse({ ...request, kind: 'first' });
+        signed.push(request.kind);
+      },
+    });
+    const txId = await submit();
+    await parked(txId);
+    await operations().release(txId);
+    await until('parked again', async () => (await kinds(txId)).length > 1 && (await status(txId)) === 'NEEDS_ATTENTION');
+    await client().workflow.getHandle(transferWorkflowId(txId)).terminate();
+    await expect(operations().release(txId)).rejects.toMatchObject({ code: 'business_error' });
+    refuseAll = false;
+    expect(await operations().retry(txId)).toBe('started again');
+    await ends(txId, 'FAILED');
+    expect(new Set(signed)).toEqual(new Set(['noop']));
+    await agrees();
+  });
 });
