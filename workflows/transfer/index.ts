@@ -43,7 +43,7 @@ async function toItsEnd(run: TransferRun): Promise<void> {
     } catch (error) {
       if (run.ended) return;
       if (error instanceof Released) continue;
-      if (!(error instanceof ActivityFailure) || isCancelled(error)) throw error;
+      if (!isStepFailure(error) || isCancelled(error)) throw error;
       await park(run, problemOf(error).code, problemOf(error).message);
     }
   }
@@ -60,4 +60,9 @@ function outcome({ txId, ended }: TransferRun): TransferWorkflowResult {
     });
   }
   return { txId, status: ended.status, code: ended.code };
+}
+
+/** Activities fail with an ActivityFailure, local ones with their cause itself. Anything else is a bug, for the workflow task to fail on. */
+function isStepFailure(error: unknown): boolean {
+  return error instanceof ActivityFailure || error instanceof ApplicationFailure;
 }
