@@ -12,6 +12,7 @@ import type { TransactionEntity } from '../transactions/entity';
 import type { TransactionRepository } from '../transactions/repository';
 import type { WalletRepository } from '../wallets/repository';
 import type { CreateTransfer } from './schema';
+import { inAnyCase } from './addresses';
 import type { TransferWorkflows } from './workflows';
 
 export interface TransferServiceDependencies {
@@ -116,10 +117,6 @@ function checkAmount(text: string, token: TokenDefinition | undefined): void {
   if (amount === 'too_long' && token) throw invalidParameter('amount', 'is too large');
   if (amount === 0n) throw invalidParameter('amount', 'must be greater than 0');
 }
-
-/** One's own address is found in any letter case where case only carries a checksum. */
-const inAnyCase = (adapter: FamilyAdapter, text: string): ParsedAddress | null =>
-  adapter.parseAddress(text) ?? adapter.parseAddress(text.toLowerCase());
 
 function invalidAddress(field: string, chain: ChainDefinition): GatewayError {
   const message = `is not a valid address on ${chain.name}`;

@@ -1,6 +1,5 @@
 import type { EntityManager } from 'typeorm';
 import type { LockedTransfer, TransferRequest } from '../../../activities/types';
-import type { FamilyAdapter, ParsedAddress } from '../../chains/adapter';
 import type { ChainRegistry } from '../../chains/registry';
 import type { ChainDefinition } from '../../chains/types';
 import { lockLedgerAccounts } from '../../ledger/accounts';
@@ -10,6 +9,7 @@ import { inTransaction } from '../../platform/database';
 import { GatewayError, invalidParameter, notFound } from '../../platform/errors';
 import { formatAmount, parseAmount } from '../../platform/money';
 import { TransactionEntity } from '../../transactions/entity';
+import { inAnyCase } from '../addresses';
 import type { StepDependencies } from './dependencies';
 import { feeBound } from './fee-bound';
 import { rowOf } from './hold';
@@ -89,10 +89,6 @@ export function lockTransfer(steps: StepDependencies, request: TransferRequest):
     return answer(registry, await manager.findOneByOrFail(TransactionEntity, { txId: request.txId }));
   });
 }
-
-/** One's own address is found in any letter case where case only carries a checksum. */
-const inAnyCase = (adapter: FamilyAdapter, text: string): ParsedAddress | null =>
-  adapter.parseAddress(text) ?? adapter.parseAddress(text.toLowerCase());
 
 function positiveAmount(text: string, decimals: number): bigint {
   const amount = parseAmount(text, decimals);
