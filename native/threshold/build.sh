@@ -3,6 +3,7 @@
 #   bash native/threshold/build.sh           rebuilds the committed module in place
 #   bash native/threshold/build.sh --check   builds into a temporary directory, leaves the tree alone, and has the
 #                                            new and the committed module generate a key and sign together
+# Ends with 3 where the Rust toolchain is incomplete and cannot be completed here.
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -12,13 +13,15 @@ target=wasm32-unknown-unknown
 
 need() {
   echo "build.sh: $1" >&2
-  exit 1
+  exit "${2:-1}"
 }
 
 mode="${1:-}"
 [[ $mode == '' || $mode == --check ]] || need "unknown argument $mode (only --check is known)"
-command -v cargo >/dev/null || need 'cargo is missing: install Rust 1.95 from https://rustup.rs'
-[[ -d "$(rustc --print sysroot)/lib/rustlib/$target" ]] || need "the target is missing: rustup target add $target"
+command -v cargo >/dev/null || need 'cargo is missing: install Rust 1.95 from https://rustup.rs' 3
+if [[ ! -d "$(rustc --print sysroot)/lib/rustlib/$target" ]]; then
+  timeout 300 rustup target add "$target" || need "the target is missing and could not be added: rustup target add $target" 3
+fi
 
 # The generator must be of the very version of the library.
 bindgen=''

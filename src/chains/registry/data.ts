@@ -6,15 +6,16 @@ import { localTokenAddresses } from './local-tokens';
  * The chains of every environment. Each contract stands beside the text it was read in; a token whose address could not
  * be read in a text of its issuer, of the chain or of the chain's bridge is left out rather than guessed.
  *
- * Sources, named by the letters below:
- *  [C]  Circle, "USDC Contract Addresses", developers.circle.com/stablecoins/usdc-contract-addresses (mainnet and testnet
- *       tables), read through copies that cite it (tristeroresearch/chainconfig usdc.mjs; Interlace, "USDC on Testing
- *       Networks") and compared with each other
- *  [T]  Tether, "Supported Protocols and Integration Guidelines", tether.to/en/supported-protocols
+ * Sources, named by the letters below, all read in the publisher's own text in November 2026:
+ *  [C]  Circle: its SDK's chain definitions, npm @circle-fin/bridge-kit 1.15.1, and the tables of github.com/circlefin/skills
+ *       (use-usdc); the same tables as developers.circle.com/stablecoins/usdc-contract-addresses
+ *  [T]  Tether: "USDT Addresses" of github.com/tetherto/wdk-mcp-toolkit (README.md, src/server.js) and wdk.tokens.json of
+ *       github.com/tetherto/wdk-cli
  *  [T0] USD₮0, "Deployments", docs.usdt0.to/technical-documentation/deployments: the contracts Tether's omnichain USDT took over
  *  [O]  Superchain Token List, ethereum-optimism/ethereum-optimism.github.io, data/USDC and data/USDT
  *  [P]  Polygon token lists, maticnetwork/polygon-token-list: polygonPopular.json and crossChain/bsc.json
- *  [B]  BNB Chain, bnb-chain/opbnb-bridge-tokens, opbnb.tokenlist.json (l1Address)
+ *  [B]  BNB Chain: bnb-chain/opbnb-bridge-tokens, opbnb.tokenlist.json (l1Address), and bnb-chain/canonical-bridge,
+ *       packages/canonical-bridge-widget ("Getting Started")
  */
 
 const native = (symbol: string, name: string): TokenDefinition => ({
@@ -101,17 +102,17 @@ const production: Record<ChainName, Deployment> = {
     explorer: 'https://etherscan.io',
     tokens: [
       token('USDC', '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48'), // [C] [O]
-      token('USDT', '0xdAC17F958D2ee523a2206206994597C13D831ec7'), // [T] [O]
+      token('USDT', '0xdAC17F958D2ee523a2206206994597C13D831ec7'), // [T] [C] [O]
     ],
   },
   bsc: {
     network: 'mainnet',
     chainId: 56,
     explorer: 'https://bscscan.com',
-    // Neither Circle nor Tether issues here: both are Binance-Peg tokens of the chain's own bridge, with 18 decimals.
+    // Neither Circle nor Tether mints here: both are Binance-Peg tokens of the chain's own bridge, with 18 decimals.
     tokens: [
-      token('USDC', '0x8AC76a51cc950d9822D68b83fE1Ad97B32Cd580d', { decimals: 18, assetType: 'BEP20' }), // [P]
-      token('USDT', '0x55d398326f99059fF775485246999027B3197955', { decimals: 18, assetType: 'BEP20' }), // [B] [P]
+      token('USDC', '0x8AC76a51cc950d9822D68b83fE1Ad97B32Cd580d', { decimals: 18, assetType: 'BEP20' }), // [B] [P]
+      token('USDT', '0x55d398326f99059fF775485246999027B3197955', { decimals: 18, assetType: 'BEP20' }), // [T] [B] [P]
     ],
   },
   polygon: {
@@ -120,7 +121,7 @@ const production: Record<ChainName, Deployment> = {
     explorer: 'https://polygonscan.com',
     tokens: [
       token('USDC', '0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359'), // [C]; not the bridged USDC.e, 0x2791…4174
-      token('USDT', '0xc2132D05D31c914a87C6611C10748AEb04B58e8F'), // [P] [T0]: the PoS bridge's token, now USD₮0
+      token('USDT', '0xc2132D05D31c914a87C6611C10748AEb04B58e8F'), // [T] [P] [T0]: the PoS bridge's token, now USD₮0
     ],
   },
   arbitrum: {
@@ -129,7 +130,7 @@ const production: Record<ChainName, Deployment> = {
     explorer: 'https://arbiscan.io',
     tokens: [
       token('USDC', '0xaf88d065e77c8cC2239327C5EDb3A432268e5831'), // [C]; not the bridged USDC.e, 0xFF97…5CC8
-      token('USDT', '0xFd086bC7CD5C481DCC9C85ebE478A1C0b69FCbb9'), // [T0]
+      token('USDT', '0xFd086bC7CD5C481DCC9C85ebE478A1C0b69FCbb9'), // [T] [T0]
     ],
   },
   optimism: {
@@ -140,7 +141,7 @@ const production: Record<ChainName, Deployment> = {
       token('USDC', '0x0b2C639c533813f4Aa9D7837CAf62653d097Ff85'), // [C] [O]; not the bridged USDC.e, 0x7F5c…1607
       // The bridge's contract. USD₮0 has another one here (0x01bF…1071 in [T0]): two contracts cannot share a symbol,
       // and money sent as USD₮0 is not credited.
-      token('USDT', '0x94b008aA00579c1307B0EF2c499aD98a8ce58e58'), // [O]
+      token('USDT', '0x94b008aA00579c1307B0EF2c499aD98a8ce58e58'), // [T] [O]
     ],
   },
   avalanche: {
@@ -149,15 +150,17 @@ const production: Record<ChainName, Deployment> = {
     explorer: 'https://snowtrace.io',
     tokens: [
       token('USDC', '0xB97EF9Ef8734C71904D8002F8b6Bc66Dd9c48a6E'), // [C]; not the bridged USDC.e
-      token('USDT', '0x9702230A8Ea53601f5cD2dc00fDBc13d4dF4A8c7'), // [T]; not the bridged USDT.e
+      token('USDT', '0x9702230A8Ea53601f5cD2dc00fDBc13d4dF4A8c7'), // [T] [C]; not the bridged USDT.e
     ],
   },
   base: {
     network: 'mainnet',
     chainId: 8_453,
     explorer: 'https://basescan.org',
-    // No USDT: Tether does not issue on Base, and the copy of the bridge's list [O] that could be read has none there.
-    tokens: [token('USDC', '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913')], // [C] [O]
+    tokens: [
+      token('USDC', '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'), // [C] [O]
+      token('USDT', '0xfde4C96c8593536E31F229EA8f37b2ADa2699bb2'), // [T]: the standard bridge's token; Tether lists it, but does not mint here
+    ],
   },
 };
 
