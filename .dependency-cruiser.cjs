@@ -1,5 +1,6 @@
 /** Imports point one way: main → http → resources → ledger, chains, mpc → platform. Workflows import pure code only. */
-const resources = '^src/(auth|wallets|accounts|assets|transfers|transactions|deposits|screening|following|health|operations)/';
+const resources =
+  '^src/(auth|wallets|accounts|assets|transfers|transactions|deposits|screening|following|health|operations|audit|mfa|security-factors|webhooks|limits)/';
 const foundations = '^src/(ledger|chains|mpc)/';
 /** Pure types and data that every layer may read. */
 const pure = ['^src/platform/', '^src/chains/types', '^src/mpc/messages', '^activities/types', '^workflows/messages'];

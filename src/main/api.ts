@@ -8,6 +8,7 @@ import { listen } from '../http/server';
 import { readConfig } from '../platform/config';
 import { createDatabase } from '../platform/database';
 import { createLogger, type Logger } from '../platform/logging';
+import { SecretBox } from '../platform/secret-box';
 import { createTemporalClient } from '../platform/temporal';
 import { transferWorkflowsOn } from '../transfers/workflows';
 import { keyGenerationOn } from '../wallets/key-generation';
@@ -20,6 +21,7 @@ runMain('api', async () => {
     'LOG_LEVEL',
     'DATABASE_URL',
     'DATABASE_POOL_SIZE',
+    'SECRETS_KEY',
     'CHAINS',
     'API_HOST',
     'API_PORT',
@@ -53,6 +55,7 @@ runMain('api', async () => {
       audience: config.JWT_AUDIENCE,
       ttlSeconds: config.JWT_TTL_SECONDS,
     },
+    box: new SecretBox(config.SECRETS_KEY),
     signerUrls: config.MPC_NODE_HEALTH_URLS.split(',').map((url) => url.trim()),
     log,
   });

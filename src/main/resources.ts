@@ -22,6 +22,7 @@ import { createIdempotent } from '../http/idempotency';
 import { IdempotencyStore } from '../http/idempotency-store';
 import type { Route } from '../http/steps';
 import type { Logger } from '../platform/logging';
+import type { SecretBox } from '../platform/secret-box';
 import { TransactionRepository } from '../transactions/repository';
 import { transactionRoutes } from '../transactions/routes';
 import { TransactionService } from '../transactions/service';
@@ -42,6 +43,8 @@ export interface ResourceDependencies {
   workflows: TransferWorkflows;
   tokenOptions: TokenOptions;
   signerUrls: string[];
+  /** Seals TOTP and webhook secrets. */
+  box: SecretBox;
   log: Logger;
 }
 

@@ -51,6 +51,12 @@ const variables = {
     Joi.number().integer().min(2).max(200).default(20),
     'Connections per process. Local activities of the worker are capped to it.',
   ),
+  SECRETS_KEY: variable(
+    'api, worker, cli',
+    secretText().required(),
+    'Key-encryption key of TOTP and webhook secrets: 32 bytes in hex. To replace it, name the new key first and the old one after a comma.',
+    true,
+  ),
   CHAINS: variable(
     'api, worker, mpc-node',
     Joi.string()

@@ -26,6 +26,12 @@ export function jwtKey(secrets: string): string {
   return path.join(secrets, 'jwt.pem');
 }
 
+/** Key-encryption key of TOTP and webhook secrets. Returns its path. */
+export function secretsKey(secrets: string): string {
+  rememberedSecret(secrets, 'secrets.kek', () => randomBytes(32).toString('hex'));
+  return path.join(secrets, 'secrets.kek');
+}
+
 /** Certificates and key-encryption keys of the three nodes, made once. The authority's key is thrown away. */
 export async function nodeCredentials(secrets: string): Promise<Record<NodeIndex, NodeCredentials>> {
   const file = (name: string) => path.join(secrets, name);

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { rpcUrlsVariable } from '../../chains/config';
 import { type NodeIndex, nodeIndexes } from '../../mpc/messages';
-import { jwtKey, nodeCredentials } from './credentials';
+import { jwtKey, nodeCredentials, secretsKey } from './credentials';
 import { rememberedSecret } from './files';
 import type { PartsContext } from './parts';
 import { projectRoot } from './paths';
@@ -68,9 +68,14 @@ export async function nodeSpecs(
   return { specs, healthUrls: nodeIndexes.map(healthUrl) };
 }
 
-export async function workerSpec({ env }: PartsContext, surroundings: Surroundings): Promise<ProcessSpec> {
+export async function workerSpec({ env, paths }: PartsContext, surroundings: Surroundings): Promise<ProcessSpec> {
   const port = await freePort();
-  const variables = { DATABASE_URL: surroundings.databaseUrl, METRICS_HOST: '127.0.0.1', METRICS_PORT: String(port) };
+  const variables = {
+    DATABASE_URL: surroundings.databaseUrl,
+    SECRETS_KEY_FILE: secretsKey(paths.secrets),
+    METRICS_HOST: '127.0.0.1',
+    METRICS_PORT: String(port),
+  };
   const healthUrl = `http://127.0.0.1:${port}/health/ready`;
   return nodeProcess(
     { name: 'worker', group: 'worker', entry: 'worker', healthUrl },
@@ -85,6 +90,7 @@ export async function apiSpec({ env, paths, preferred }: PartsContext, surroundi
     API_HOST: '127.0.0.1',
     API_PORT: String(port),
     JWT_PRIVATE_KEY_FILE: jwtKey(paths.secrets),
+    SECRETS_KEY_FILE: secretsKey(paths.secrets),
     MPC_NODE_HEALTH_URLS: env.MPC_NODE_HEALTH_URLS ?? healthUrls.join(','),
   };
   const baseUrl = `http://127.0.0.1:${port}/api/v1`;
@@ -105,7 +111,7 @@ async function nodeDatabase({ env, paths }: PartsContext, { superuserUrl }: Surr
 
 /** What every process of the gateway gets: the caller's environment, with the stack's addresses. */
 function shared(env: NodeJS.ProcessEnv, { temporalAddress, chains }: Surroundings): NodeJS.ProcessEnv {
-  const foreign = /^(npm_|JEST_|NODE_ENV$|DATABASE_URL|JWT_PRIVATE_KEY|MPC_NODE_|METRICS_|TEST_POSTGRES)/;
+  const foreign = /^(npm_|JEST_|NODE_ENV$|DATABASE_URL|JWT_PRIVATE_KEY|SECRETS_KEY|MPC_NODE_|METRICS_|TEST_POSTGRES)/;
   const inherited = Object.fromEntries(Object.entries(env).filter(([name]) => !foreign.test(name)));
   const rpcUrls = Object.entries(chains).map(([name, { rpc }]) => [rpcUrlsVariable(name), env[rpcUrlsVariable(name)] || rpc]);
   return {

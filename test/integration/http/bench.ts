@@ -14,6 +14,7 @@ import { createResources, type Resources } from '../../../src/main/resources';
 import { GatewayError } from '../../../src/platform/errors';
 import { newId } from '../../../src/platform/ids';
 import { createLogger } from '../../../src/platform/logging';
+import { SecretBox } from '../../../src/platform/secret-box';
 import type { TransferWorkflows } from '../../../src/transfers/workflows';
 import type { KeyGeneration } from '../../../src/wallets/key-generation';
 import {
@@ -31,6 +32,7 @@ import { createTestDatabase } from '../../stack/database';
 export const registry = loadRegistry('local', ['ethereum', 'base', 'avalanche', 'bsc']);
 export const ethereum = registry.get('ethereum');
 export const privateKey = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+export const box = new SecretBox(randomBytes(32).toString('hex'));
 export const tokenOptions = { privateKey, issuer: 'test', audience: 'test-api', ttlSeconds: 900 };
 
 export interface Tenant {
@@ -138,6 +140,7 @@ export async function createBench(): Promise<Bench> {
     workflows,
     tokenOptions,
     signerUrls: [],
+    box,
     log,
   });
   const server = await listen(createApp({ ...resources, log, trustProxy: true, environment: 'local' }), '127.0.0.1', 0);

@@ -1,0 +1,88 @@
+import type { EntityManager } from 'typeorm';
+import { newId } from '../platform/ids';
+
+/** Who acted: a user of a client by the API, an operator by the CLI, or the gateway by itself (id: the process or node). */
+export interface AuditActor {
+  type: 'user' | 'operator' | 'system';
+  id: string;
+}
+
+export interface AuditEvent {
+  /** `subject.verb`, such as security_factor.created; see auditActions. */
+  action: AuditAction;
+  outcome: 'success' | 'refused';
+  actor: AuditActor;
+  /** null: concerns no client. */
+  clientId: string | null;
+  subject?: { type: string; id: string };
+  /** Public facts only: no secret, code or token. Amounts as decimal strings. */
+  detail?: Record<string, string | number | boolean | null>;
+  requestId?: string | null;
+}
+
+/** Everything that is written to the audit log, by name. */
+export const auditActions = [
+  'api_key.created',
+  'api_key.revoked',
+  'auth.failed',
+  'auth.token_issued',
+  'account.disabled',
+  'account.enabled',
+  'client.created',
+  'client.disabled',
+  'client.enabled',
+  'client.policy_changed',
+  'mfa.locked',
+  'mfa.refused',
+  'security_factor.activated',
+  'security_factor.created',
+  'security_factor.deactivated',
+  'security_factor.deleted',
+  'totp.confirmed',
+  'totp.enrolled',
+  'totp.recovery_code_used',
+  'totp.removed',
+  'transfer.approved',
+  'transfer.blacklisted_after_broadcast',
+  'transfer.cancelled',
+  'transfer.refused',
+  'transfer.released',
+  'transfer.retried',
+  'user.created',
+  'user.disabled',
+  'user.enabled',
+  'wallet.limit_changed',
+  'wallet.resumed',
+  'wallet.suspended',
+  'webhook.created',
+  'webhook.deleted',
+  'webhook.disabled',
+  'webhook.secret_rotated',
+  'webhook.updated',
+] as const;
+export type AuditAction = (typeof auditActions)[number];
+
+/**
+ * Appends to the audit log. Given the manager of the act's own database transaction, the row stands exactly if the act does; a
+ * refusal is written by a manager of its own. Rows are sealed into a hash chain later (src/audit/seal.ts), so that
+ * writers do not wait for each other.
+ */
+export async function audit(manager: EntityManager, event: AuditEvent): Promise<void> {
+  const { action, outcome, actor, clientId, subject, detail = {}, requestId = null } = event;
+  await manager.query(
+    `insert into audit_events (audit_id, action, outcome, actor_type, actor_id, client_id, subject_type, subject_id, detail, request_id)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+    [
+      newId(),
+      action,
+      outcome,
+      actor.type,
+      actor.id,
+      clientId,
+      subject?.type ?? null,
+      subject?.id ?? null,
+      JSON.stringify(detail),
+      requestId,
+    ],
+  );
+}
