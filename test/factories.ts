@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { HDKey } from '@scure/bip32';
+import { generateSecret, generateSync } from 'otplib';
 import type { DataSource } from 'typeorm';
 import type { TransferRequest } from '../activities/types';
 import { AccountEntity } from '../src/accounts/entity';
@@ -12,8 +13,10 @@ import type { ChainDefinition, DepositFound } from '../src/chains/types';
 import { confirmDeposits, recordDeposits } from '../src/deposits/service';
 import { ensureLedgerAccounts } from '../src/ledger/accounts';
 import { LedgerAccountEntity } from '../src/ledger/entity';
+import { totpOwner } from '../src/mfa/service';
 import type { Hex } from '../src/mpc/messages';
 import { newId } from '../src/platform/ids';
+import type { SecretBox } from '../src/platform/secret-box';
 import { WalletEntity } from '../src/wallets/entity';
 
 /** Rows of a database that look like production's. Every builder stores what it returns. */
@@ -33,6 +36,20 @@ export async function buildUser(
   await database.manager.insert(UserEntity, { userId, clientId: client.clientId, name, status: 'ACTIVE' });
   return database.manager.findOneByOrFail(UserEntity, { userId });
 }
+
+/** A confirmed second factor. Returns its secret (Base32), for `totpCode`. */
+export async function buildTotp(database: DataSource, box: SecretBox, { userId }: { userId: string }): Promise<string> {
+  const secret = generateSecret();
+  await database.query('insert into user_totp (user_id, secret, confirmed_at) values ($1, $2, now())', [
+    userId,
+    box.seal(secret, totpOwner(userId)),
+  ]);
+  return secret;
+}
+
+/** The code of this moment, or of so many steps of 30 s away from it: -1, 0 and 1 are accepted, each once. */
+export const totpCode = (secret: string, steps = 0): string =>
+  generateSync({ secret, epoch: Math.floor(Date.now() / 1000) + steps * 30 });
 
 export interface BuiltWallet extends WalletEntity {
   /** The whole key, which in production nobody has: signs in tests instead of the nodes. */

@@ -118,7 +118,8 @@ function fingerprintOf(ctx: GatewayContext): Buffer {
     .digest();
 }
 
-function canonical(value: unknown): string {
+/** JSON with sorted keys: equal values give equal text. */
+export function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
   const fields = Object.entries(value).filter(([, field]) => field !== undefined);
