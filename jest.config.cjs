@@ -21,10 +21,11 @@ const onStack = {
 module.exports = {
   reporters: ['default', '<rootDir>/test/stack/counts-reporter.cjs'],
   projects: [
-    project('unit'),
+    project('unit', { setupFilesAfterEnv: ['<rootDir>/test/stack/parts-timeouts.ts'] }),
     project('integration', {
-      globalSetup: '<rootDir>/test/stack/postgres-setup.ts',
-      globalTeardown: '<rootDir>/test/stack/postgres-teardown.ts',
+      globalSetup: '<rootDir>/test/stack/parts-setup.ts',
+      globalTeardown: '<rootDir>/test/stack/parts-teardown.ts',
+      setupFilesAfterEnv: ['<rootDir>/test/stack/parts-timeouts.ts'],
     }),
     project('e2e', onStack),
     project('replay'),

@@ -5,10 +5,18 @@ import { isPostgresReady, postgresHome, preparePostgres, randomPassword } from '
 import { freePort } from '../../src/main/dev/ports';
 import { endProcess, logTail, processIdentity, spawnLogged, until } from '../../src/main/dev/processes';
 import { Reaper } from '../../src/main/dev/reaper';
+import { findTemporalCli } from '../../src/main/dev/temporal-cli';
 import { createTemplateDatabase } from './database';
 
+/** What the integration tests share. */
+export default async function setUp(): Promise<void> {
+  // may have to be built, which takes minutes: not within a test's time
+  await findTemporalCli((text) => process.stderr.write(`${text}\n`));
+  await startPostgres();
+}
+
 /** One real Postgres for the whole run, without fsync, gone with the run whatever ends it (see Reaper). */
-export default async function startPostgres(): Promise<void> {
+async function startPostgres(): Promise<void> {
   const folder = mkdtempSync(path.join(tmpdir(), 'custody-gateway-test-'));
   // as root, Postgres runs as somebody else, who has to get there
   chmodSync(folder, 0o755);
