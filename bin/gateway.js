@@ -6,7 +6,8 @@ const path = require('node:path');
 
 const root = path.resolve(__dirname, '..');
 const entry = path.join(root, 'dist', 'src', 'main', 'cli', 'index.js');
-const stackFile = path.join(process.env.GATEWAY_DEV_DIR ?? path.join(root, '.dev'), 'stack.json');
+const devFolder = process.env.GATEWAY_DEV_DIR ?? path.join(root, '.dev');
+const stackFile = path.join(devFolder, 'stack.json');
 
 if (!process.env.DATABASE_URL && !process.env.DATABASE_URL_FILE && existsSync(stackFile))
   useStack(JSON.parse(readFileSync(stackFile, 'utf8')));
@@ -27,6 +28,7 @@ function useStack({ postgres, temporal, chains }) {
     TEMPORAL_NAMESPACE: temporal.namespace,
     CHAINS: Object.keys(chains).join(','),
   };
+  if (!process.env.SECRETS_KEY) found.SECRETS_KEY_FILE = path.join(devFolder, 'secrets', 'secrets.kek');
   for (const [name, { rpc }] of Object.entries(chains)) found[`CHAIN_${name.toUpperCase()}_RPC_URLS`] = rpc;
   for (const [name, value] of Object.entries(found)) process.env[name] ??= value;
 }

@@ -13,7 +13,7 @@ import type { ChainDefinition, DepositFound } from '../src/chains/types';
 import { confirmDeposits, recordDeposits } from '../src/deposits/service';
 import { ensureLedgerAccounts } from '../src/ledger/accounts';
 import { LedgerAccountEntity } from '../src/ledger/entity';
-import { totpOwner } from '../src/mfa/service';
+import { totpOwner } from '../src/mfa/totp';
 import type { Hex } from '../src/mpc/messages';
 import { newId } from '../src/platform/ids';
 import type { SecretBox } from '../src/platform/secret-box';

@@ -34,6 +34,7 @@ export const auditActions = [
   'client.policy_changed',
   'mfa.locked',
   'mfa.refused',
+  'mfa.unlocked',
   'security_factor.activated',
   'security_factor.created',
   'security_factor.deactivated',

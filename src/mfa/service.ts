@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto';
-import { verifySync } from 'otplib';
 import type { DataSource, EntityManager } from 'typeorm';
-import { audit, type AuditAction } from '../audit/log';
+import { audit } from '../audit/log';
 import type { Caller } from '../http/context';
 import { inTransaction } from '../platform/database';
 import { GatewayError } from '../platform/errors';
 import type { SecretBox } from '../platform/secret-box';
+import { stepOf, totpOwner } from './totp';
 
-const periodSeconds = 30;
 /** Wrong codes in a row before MFA is locked, and for how long. */
 const failureLimit = 5;
 const lockMinutes = 15;
@@ -24,14 +23,15 @@ export interface MfaRequest {
 interface TotpRow {
   secret: Buffer;
   failures: number;
-  /** Seconds; null when not locked. */
+  /** Seconds, not positive once the lock has ended; null when there is none. */
   locked_for: number | null;
 }
 
-type Verdict = { outcome: 'accepted' } | { outcome: 'repeated' } | { outcome: 'refused'; error: GatewayError };
-
-/** Names a user's secret to the SecretBox. */
-export const totpOwner = (userId: string): string => `totp:${userId}`;
+type Verdict =
+  | { outcome: 'accepted' }
+  /** `failures`: how many wrong codes there will have been, should this one count as wrong. */
+  | { outcome: 'repeated'; failures: number }
+  | { outcome: 'refused'; error: GatewayError };
 
 /**
  * Second factor by TOTP (RFC 6238: SHA-1, 6 digits, 30 s), one step of drift either way. An accepted step is on record and is never
@@ -62,7 +62,7 @@ export class MfaService {
         return await manager.transaction(async (nested) => {
           if (verdict.outcome === 'accepted') return { done: await work(nested) };
           await repeated(nested);
-          return { refused: await this.countFailure(nested, request) };
+          return { refused: await countFailure(nested, request, verdict.failures) };
         });
       } catch (error) {
         if (error instanceof GatewayError && error.code !== 'unavailable') return { refused: error };
@@ -85,42 +85,36 @@ export class MfaService {
     if (code === undefined) return refused('MFA_REQUIRED', 'mfa_code is required');
     if (totp.locked_for !== null && totp.locked_for > 0) return { outcome: 'refused', error: locked(totp.locked_for) };
 
-    const epoch = Math.floor(Date.now() / 1000);
-    const result = verifySync({
-      secret: this.box.open(totp.secret, totpOwner(caller.userId)),
-      token: code,
-      epoch,
-      epochTolerance: periodSeconds,
-    });
-    if (!result.valid || !('timeStep' in result)) return { outcome: 'refused', error: await this.countFailure(manager, request) };
+    // a lock that has ended leaves no wrong codes behind
+    const failures = (totp.locked_for === null ? totp.failures : 0) + 1;
+    const step = stepOf(this.box.open(totp.secret, totpOwner(caller.userId)), code);
+    if (step === null) return { outcome: 'refused', error: await countFailure(manager, request, failures) };
     const hash = createHash('sha256').update(act).digest();
-    const earlier = await accept(manager, caller.userId, result.timeStep, hash);
+    const earlier = await accept(manager, caller.userId, step, hash);
     if (earlier === null) return { outcome: 'accepted' };
-    if (earlier.equals(hash)) return { outcome: 'repeated' };
-    return { outcome: 'refused', error: await this.countFailure(manager, request) };
+    if (earlier.equals(hash)) return { outcome: 'repeated', failures };
+    return { outcome: 'refused', error: await countFailure(manager, request, failures) };
   }
+}
 
-  private async countFailure(manager: EntityManager, { caller, requestId }: MfaRequest): Promise<GatewayError> {
-    const [rows] = await manager.query<[{ failures: number }[], number]>(
-      `update user_totp
-          set failures = (case when locked_until < clock_timestamp() then 0 else failures end) + 1,
-              locked_until = case when (case when locked_until < clock_timestamp() then 0 else failures end) + 1 >= $2
-                                  then clock_timestamp() + make_interval(mins => $3) end
-        where user_id = $1 returning failures`,
-      [caller.userId, failureLimit, lockMinutes],
-    );
-    const isLocked = (rows[0]?.failures ?? 0) >= failureLimit;
-    const action: AuditAction = isLocked ? 'mfa.locked' : 'mfa.refused';
-    await audit(manager, {
-      action,
-      outcome: 'refused',
-      actor: { type: 'user', id: caller.userId },
-      clientId: caller.clientId,
-      subject: { type: 'user', id: caller.userId },
-      requestId,
-    });
-    return new GatewayError('MFA_INVALID', 'mfa_code is wrong, has expired or was used before');
-  }
+/** The row is locked by `check`: nobody else counts at the same moment. */
+async function countFailure(manager: EntityManager, request: MfaRequest, failures: number): Promise<GatewayError> {
+  const { caller, requestId } = request;
+  const isLocked = failures >= failureLimit;
+  await manager.query(
+    `update user_totp set failures = $2, locked_until = case when $3 then clock_timestamp() + make_interval(mins => $4) end
+      where user_id = $1`,
+    [caller.userId, failures, isLocked, lockMinutes],
+  );
+  await audit(manager, {
+    action: isLocked ? 'mfa.locked' : 'mfa.refused',
+    outcome: 'refused',
+    actor: { type: 'user', id: caller.userId },
+    clientId: caller.clientId,
+    subject: { type: 'user', id: caller.userId },
+    requestId,
+  });
+  return new GatewayError('MFA_INVALID', 'mfa_code is wrong, has expired or was used before');
 }
 
 /** Records the step as used. Returns null, or what it was used for before. */

@@ -6,6 +6,7 @@ import { GatewayError } from '../../platform/errors';
 import { addClientCommands } from './clients';
 import { addOperatorCommands } from './operate';
 import { Finding, type Session, withSession } from './session';
+import { addTotpCommands } from './totp';
 import { addWalletCommands } from './wallets';
 
 /** 1: refused, not found, differences; 2: wrong usage; 69: a service is down; 78: wrong environment (sysexits.h). */
@@ -28,6 +29,7 @@ function createProgram(): Command {
       withSession(program.opts<{ json?: boolean }>().json ?? false, (session) => work(session, ...(args as unknown as A)));
   addClientCommands(program, run);
   addWalletCommands(program, run);
+  addTotpCommands(program, run);
   addOperatorCommands(program, run);
   for (const command of everyCommand(program))
     command.option('--json', 'print JSON').on('option:json', () => program.setOptionValue('json', true));
