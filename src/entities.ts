@@ -2,6 +2,7 @@ import { AccountEntity } from './accounts/entity';
 import { AssetEntity } from './assets/entity';
 import { ApiKeyEntity, ClientEntity, UserEntity } from './auth/entity';
 import { LedgerAccountEntity } from './ledger/entity';
+import { SecurityFactorEntity } from './security-factors/entity';
 import { TransactionEntity } from './transactions/entity';
 import { WalletEntity } from './wallets/entity';
 
@@ -12,6 +13,7 @@ export const entities = [
   AssetEntity,
   ClientEntity,
   LedgerAccountEntity,
+  SecurityFactorEntity,
   TransactionEntity,
   UserEntity,
   WalletEntity,

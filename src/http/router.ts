@@ -6,13 +6,14 @@ import { noQuery } from './validate';
 
 export const basePath = '/api/v1';
 
-/** Mounts the routes below the base path (and below `alsoAt`, where given) in their order. */
+/** Mounts the routes below the base path in their order. */
 export function createRouter(routes: Route[], prefix = basePath): Router<GatewayState> {
   // strict: /wallets/ is the list with its id missing and not the list; paths differ by case (RFC 3986)
   const router = new Router<GatewayState>({ strict: true, sensitive: true });
   for (const route of routes) {
     const steps: Middleware[] = route.steps.some(({ docs }) => docs.query) ? route.steps : [...route.steps, noQuery];
-    router.register(`${prefix}${route.path}`, [route.method], [...steps, answer(route)] as never);
+    for (const path of [route.path, ...(route.alsoAt === undefined ? [] : [route.alsoAt])])
+      router.register(`${prefix}${path}`, [route.method], [...steps, answer(route)] as never);
   }
   return router;
 }

@@ -30,6 +30,8 @@ export interface Route {
   method: 'get' | 'post' | 'put' | 'delete';
   /** Koa notation below the base path, such as /wallets/:id. */
   path: string;
+  /** A second path that answers the same; not in the document. */
+  alsoAt?: string;
   /** operationId; null keeps the route out of the document. */
   id: string | null;
   tag: string;

@@ -21,8 +21,12 @@ import { HealthService } from '../health/service';
 import { createIdempotent } from '../http/idempotency';
 import { IdempotencyStore } from '../http/idempotency-store';
 import type { Route } from '../http/steps';
+import { MfaService } from '../mfa/service';
 import type { Logger } from '../platform/logging';
 import type { SecretBox } from '../platform/secret-box';
+import { SecurityFactorRepository } from '../security-factors/repository';
+import { securityFactorRoutes } from '../security-factors/routes';
+import { SecurityFactorService } from '../security-factors/service';
 import { TransactionRepository } from '../transactions/repository';
 import { transactionRoutes } from '../transactions/routes';
 import { TransactionService } from '../transactions/service';
@@ -67,6 +71,7 @@ export async function createResources(deps: ResourceDependencies): Promise<Resou
   const transactionRows = new TransactionRepository(database);
   const authenticate = createAuthenticate(tokens, new KeyStatus(credentials));
   const idempotent = createIdempotent(idempotencyStore);
+  const mfa = new MfaService(database, deps.box);
 
   const wallets = new WalletService(walletRows, deps.keyGeneration, log);
   const accounts = new AccountService({ database, registry, adapterOf, wallets: walletRows, accounts: accountRows });
@@ -81,6 +86,8 @@ export async function createResources(deps: ResourceDependencies): Promise<Resou
     assets: assetRows,
     transactions: transactionRows,
   });
+  const securityFactorRows = new SecurityFactorRepository(database);
+  const securityFactors = new SecurityFactorService({ registry, adapterOf, mfa, factors: securityFactorRows });
   return {
     routes: [
       ...authRoutes({ auth: new AuthService(credentials, tokens, new LoginThrottle(database)), ttlSeconds: tokens.ttlSeconds }),
@@ -89,6 +96,7 @@ export async function createResources(deps: ResourceDependencies): Promise<Resou
       ...assetRoutes({ assets, registry, authenticate, idempotent }),
       ...transferRoutes({ transfers, authenticate, idempotent }),
       ...transactionRoutes({ transactions, authenticate }),
+      ...securityFactorRoutes({ factors: securityFactors, authenticate, idempotent }),
     ],
     operational: healthRoutes({ health: new HealthService(deps) }),
     housekeeping: [

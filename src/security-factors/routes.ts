@@ -1,0 +1,110 @@
+import { callerOf, creationOf, type GatewayContext } from '../http/context';
+import { sliceOf } from '../http/pagination';
+import { resourceId, withoutId } from '../http/resource-id';
+import { locate } from '../http/router';
+import type { Route, Step } from '../http/steps';
+import { body, bodyOf, query, queryOf } from '../http/validate';
+import { mfaFailures, mfaRequestOf } from '../mfa/request';
+import { presentDeleted, presentFactor, presentFactors } from './presenter';
+import { createFactor, deletedFactorView, deleteFactor, factorList, factorView, listFactors, setFactorStatus } from './schema';
+import type { SecurityFactorService } from './service';
+
+const tag = 'Security factors';
+const path = '/client/security-factors';
+/** For clients that append the specification's paths to the base path as they are. */
+const secondMount = '/v1';
+
+export interface SecurityFactorRoutes {
+  factors: SecurityFactorService;
+  authenticate: Step;
+  idempotent: Step;
+}
+
+export function securityFactorRoutes({ factors, authenticate, idempotent }: SecurityFactorRoutes): Route[] {
+  const routes: Route[] = [
+    {
+      method: 'get',
+      path,
+      id: 'listSecurityFactors',
+      tag,
+      summary: 'List white- and blacklisted addresses, newest first',
+      description:
+        'Up to 1000 entries an answer, of at most 10000 a client: where total is larger, ask for the next page. All operations on security factors also answer below /v1/client.',
+      steps: [authenticate, query(listFactors)],
+      answer: { status: 200, description: 'The entries', schema: factorList },
+      fails: [],
+      handle: async (ctx) => {
+        const { chain, factor_type: factorType, status, ...page } = queryOf(ctx, listFactors);
+        const filter = { ...(chain && { chain }), ...(factorType && { factorType }), ...(status && { status }) };
+        const [rows, total] = await factors.list(callerOf(ctx).clientId, filter, sliceOf(page));
+        ctx.body = presentFactors(rows, total);
+      },
+    },
+    {
+      method: 'post',
+      path,
+      id: 'createSecurityFactor',
+      tag,
+      summary: 'Add an address to the white- or blacklist',
+      description: 'One list a client, whichever user, wallet or account. An inactive entry of the same address does not count.',
+      steps: [authenticate, body(createFactor), idempotent],
+      answer: { status: 201, description: 'The entry, active', schema: factorView, location: true },
+      fails: ['invalid_address', 'SECURITY_FACTOR_ALREADY_EXISTS', 'business_error', ...mfaFailures],
+      handle: async (ctx) => {
+        const factor = await factors.create(mfaRequestOf(ctx), creationOf(ctx), bodyOf(ctx, createFactor));
+        locate(ctx, `${path}/${factor.factorId}`);
+        ctx.body = presentFactor(factor);
+      },
+    },
+    ...entryRoutes(factors, authenticate),
+    withoutId(`${path}/`, tag, authenticate),
+  ];
+  return routes.map((route) => ({ ...route, alsoAt: `${secondMount}${route.path}` }));
+}
+
+function entryRoutes(factors: SecurityFactorService, authenticate: Step): Route[] {
+  const factorId = (ctx: GatewayContext) => resourceId(ctx, 'factor_id');
+  return [
+    {
+      method: 'get',
+      path: `${path}/:factor_id`,
+      id: 'getSecurityFactor',
+      tag,
+      summary: 'Read an entry',
+      steps: [authenticate],
+      answer: { status: 200, description: 'The entry', schema: factorView },
+      fails: ['SECURITY_FACTOR_NOT_FOUND'],
+      handle: async (ctx) => {
+        ctx.body = presentFactor(await factors.get(callerOf(ctx).clientId, factorId(ctx)));
+      },
+    },
+    {
+      method: 'put',
+      path: `${path}/:factor_id/status`,
+      id: 'setSecurityFactorStatus',
+      tag,
+      summary: 'Activate or deactivate an entry',
+      description: 'A status the entry has already is no error.',
+      steps: [authenticate, body(setFactorStatus)],
+      answer: { status: 200, description: 'The entry', schema: factorView },
+      fails: ['SECURITY_FACTOR_NOT_FOUND', 'SECURITY_FACTOR_ALREADY_EXISTS', ...mfaFailures],
+      handle: async (ctx) => {
+        const { status } = bodyOf(ctx, setFactorStatus);
+        ctx.body = presentFactor(await factors.setStatus(mfaRequestOf(ctx), factorId(ctx), status));
+      },
+    },
+    {
+      method: 'delete',
+      path: `${path}/:factor_id`,
+      id: 'deleteSecurityFactor',
+      tag,
+      summary: 'Delete an entry; its address can be added again',
+      steps: [authenticate, body(deleteFactor)],
+      answer: { status: 200, description: 'It is deleted', schema: deletedFactorView },
+      fails: ['SECURITY_FACTOR_NOT_FOUND', ...mfaFailures],
+      handle: async (ctx) => {
+        ctx.body = presentDeleted(await factors.delete(mfaRequestOf(ctx), factorId(ctx)));
+      },
+    },
+  ];
+}

@@ -1,0 +1,99 @@
+import Joi from 'joi';
+import { chainName, id, type PageQuery, pageFields, text, timestamp, view } from '../http/schemas';
+import { mfaCode } from '../mfa/request';
+import type { FactorStatus, FactorType } from './entity';
+
+/** Entries of one answer. */
+const maxPageSize = 1_000;
+
+const factorType = (): Joi.StringSchema => Joi.string().valid('WHITELIST', 'BLACKLIST');
+const status = (): Joi.StringSchema => Joi.string().valid('active', 'inactive');
+
+export interface CreateFactor {
+  factor_type: FactorType;
+  chain: string;
+  address: string;
+  label?: string | null;
+  reason?: string | null;
+  mfa_code?: string;
+}
+
+export const createFactor = Joi.object<CreateFactor, true>({
+  factor_type: factorType().required().description('WHITELIST: trusted; BLACKLIST: transfers to it are refused'),
+  chain: chainName().required(),
+  address: Joi.string().max(255).required().description('Kept as given; compared in any spelling the chain allows'),
+  label: text(100).allow(null, ''),
+  reason: text(255).allow(null, ''),
+  mfa_code: mfaCode(),
+});
+
+export interface SetFactorStatus {
+  status: FactorStatus;
+  mfa_code?: string;
+}
+
+export const setFactorStatus = Joi.object<SetFactorStatus, true>({ status: status().required(), mfa_code: mfaCode() });
+
+export interface DeleteFactor {
+  mfa_code?: string;
+}
+
+export const deleteFactor = Joi.object<DeleteFactor, true>({ mfa_code: mfaCode() });
+
+export interface ListFactors extends PageQuery {
+  chain?: string;
+  factor_type?: FactorType;
+  status?: FactorStatus;
+}
+
+export const listFactors = Joi.object<ListFactors, true>({
+  page: pageFields.page,
+  page_size: Joi.number().integer().min(1).max(maxPageSize).default(maxPageSize).description('Items per page'),
+  chain: chainName().description('Entries of this chain only'),
+  factor_type: factorType().description('Entries of this type only'),
+  status: status().description('Entries in this status only'),
+});
+
+export interface FactorView {
+  factor_id: string;
+  factor_type: FactorType;
+  chain: string;
+  address: string;
+  label: string;
+  status: FactorStatus;
+  reason: string;
+  added_by: string;
+  created_at: string;
+}
+
+export const factorView = view<FactorView>('SecurityFactor', {
+  factor_id: id(),
+  factor_type: factorType(),
+  chain: Joi.string(),
+  address: Joi.string(),
+  label: Joi.string().allow(''),
+  status: status(),
+  reason: Joi.string().allow(''),
+  added_by: id().description('The user who added it'),
+  created_at: timestamp(),
+});
+
+export interface FactorList {
+  items: FactorView[];
+  total: number;
+}
+
+export const factorList = view<FactorList>('SecurityFactorList', {
+  items: Joi.array().items(factorView),
+  total: Joi.number().integer().min(0).description('Number of entries in all, on this page or not'),
+});
+
+export interface DeletedFactorView {
+  factor_id: string;
+  status: 'deleted';
+}
+
+export const deletedFactorView = view<DeletedFactorView>('DeletedSecurityFactor', {
+  factor_id: id(),
+  status: Joi.string().valid('deleted'),
+});

@@ -1,0 +1,205 @@
+import { randomBytes } from 'node:crypto';
+import type { ClientEntity, UserEntity } from '../../../src/auth/entity';
+import { MfaService } from '../../../src/mfa/service';
+import { type Enrolment, TotpOperations } from '../../../src/operations/totp';
+import { GatewayError } from '../../../src/platform/errors';
+import { newId } from '../../../src/platform/ids';
+import { SecretBox } from '../../../src/platform/secret-box';
+import { buildClient, buildUser, totpCode } from '../../factories';
+import { createTestDatabase, type TestDatabase } from '../../stack/database';
+
+const box = new SecretBox(randomBytes(32).toString('hex'));
+let bed: TestDatabase;
+let totp: TotpOperations;
+let mfa: MfaService;
+let client: ClientEntity;
+let user: UserEntity;
+
+beforeAll(async () => {
+  bed = await createTestDatabase();
+  totp = new TotpOperations(bed.database, () => box);
+  mfa = new MfaService(bed.database, box);
+});
+afterAll(() => bed.drop());
+beforeEach(async () => {
+  client = await buildClient(bed.database);
+  user = await buildUser(bed.database, client);
+});
+
+const enroll = (replace = false) => totp.enroll(user.userId, { replace });
+const confirmed = async (): Promise<Enrolment & { codes: string[] }> => {
+  const enrolment = await enroll();
+  return { ...enrolment, codes: await totp.confirm(user.userId, totpCode(enrolment.secret)) };
+};
+const authorise = (code: string) => {
+  const caller = { clientId: client.clientId, userId: user.userId, keyId: newId() };
+  return mfa.authorize({ caller, code, act: newId(), requestId: newId() }, () => Promise.resolve('done'));
+};
+const refusal = (code: string, message?: RegExp) =>
+  expect.objectContaining({ code, ...(message && { message: expect.stringMatching(message) }) });
+const audited = () =>
+  bed.database.query<{ action: string; outcome: string; actor_type: string; subject_id: string; detail: object }[]>(
+    'select action, outcome, actor_type, subject_id, detail from audit_events where client_id = $1 order by audit_id',
+    [client.clientId],
+  );
+const everything = async () =>
+  JSON.stringify(
+    await bed.database.query(
+      `select (select json_agg(t) from user_totp t) totp, (select json_agg(c) from totp_recovery_codes c) codes, (select json_agg(a) from audit_events a) audit`,
+    ),
+  );
+
+describe('enrolment', () => {
+  test('counts only once a code has confirmed it', async () => {
+    const { secret, uri } = await enroll();
+    expect(secret).toMatch(/^[A-Z2-7]{32}$/);
+    const parsed = new URL(uri);
+    expect([parsed.protocol, parsed.host, parsed.searchParams.get('secret'), parsed.searchParams.get('issuer')]).toEqual([
+      'otpauth:',
+      'totp',
+      secret,
+      'custody-gateway',
+    ]);
+    expect(decodeURIComponent(parsed.pathname)).toContain(`${client.name}/${user.name}`);
+    await expect(authorise(totpCode(secret))).rejects.toEqual(refusal('MFA_NOT_ENABLED'));
+    expect(await totp.status(user.userId)).toMatchObject({ state: 'waiting', confirmedAt: null, recoveryCodesLeft: 0 });
+
+    const wrong = totpCode(secret, 5);
+    await expect(totp.confirm(user.userId, wrong)).rejects.toEqual(refusal('MFA_INVALID'));
+    await expect(totp.confirm(user.userId, 'abc')).rejects.toEqual(refusal('MFA_INVALID'));
+    const code = totpCode(secret);
+    const codes = await totp.confirm(user.userId, `${code.slice(0, 3)} ${code.slice(3)}`);
+    expect(new Set(codes).size).toBe(10);
+    for (const one of codes) expect(one).toMatch(/^([A-Z2-7]{4}-){3}[A-Z2-7]{4}$/);
+    expect(await totp.status(user.userId)).toMatchObject({
+      state: 'confirmed',
+      confirmedAt: expect.any(Date),
+      recoveryCodesLeft: 10,
+    });
+    // the code that confirmed is used, the next is good
+    await expect(authorise(code)).rejects.toEqual(refusal('MFA_INVALID'));
+    expect(await authorise(totpCode(secret, 1))).toBe('done');
+    expect(await audited()).toMatchObject([
+      { action: 'totp.enrolled', outcome: 'success', actor_type: 'operator', subject_id: user.userId },
+      { action: 'totp.confirmed', outcome: 'success', actor_type: 'operator', subject_id: user.userId },
+      { action: 'mfa.refused' },
+    ]);
+  });
+
+  test('stores neither the secret nor a recovery code in the clear', async () => {
+    const { secret, codes } = await confirmed();
+    const rows = await everything();
+    for (const text of [secret, ...codes, ...codes.map((code) => code.replaceAll('-', ''))]) {
+      expect(rows).not.toContain(text);
+      expect(rows).not.toContain(Buffer.from(text).toString('hex'));
+    }
+  });
+
+  test('begun again before its confirmation, only the latest secret counts', async () => {
+    const first = await enroll();
+    const second = await enroll();
+    await expect(totp.confirm(user.userId, totpCode(first.secret))).rejects.toEqual(refusal('MFA_INVALID'));
+    await totp.confirm(user.userId, totpCode(second.secret));
+    await expect(totp.confirm(user.userId, totpCode(second.secret, 1))).rejects.toEqual(
+      refusal('business_error', /confirmed already/),
+    );
+  });
+
+  test('two confirmations at once: one', async () => {
+    const { secret } = await enroll();
+    const results = await Promise.allSettled([0, 1].map((steps) => totp.confirm(user.userId, totpCode(secret, steps))));
+    expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    expect((await totp.status(user.userId)).recoveryCodesLeft).toBe(10);
+  });
+
+  test('over a confirmed one needs --replace, which ends that one at once', async () => {
+    const { secret } = await confirmed();
+    await expect(enroll()).rejects.toEqual(refusal('business_error', /--replace/));
+    expect(await authorise(totpCode(secret, 1))).toBe('done');
+    const anew = await enroll(true);
+    await expect(authorise(totpCode(secret, -1))).rejects.toEqual(refusal('MFA_NOT_ENABLED'));
+    await totp.confirm(user.userId, totpCode(anew.secret));
+    expect(await authorise(totpCode(anew.secret, 1))).toBe('done');
+  });
+
+  test('that nobody confirmed for a day has to be begun again', async () => {
+    const { secret } = await enroll();
+    await bed.database.query(`update user_totp set created_at = now() - interval '25 hours' where user_id = $1`, [user.userId]);
+    await expect(totp.confirm(user.userId, totpCode(secret))).rejects.toEqual(refusal('business_error', /enroll again/));
+    const again = await enroll();
+    expect(await totp.confirm(user.userId, totpCode(again.secret))).toHaveLength(10);
+  });
+
+  test('users are named by id or as client/user; what is unknown or ambiguous is not guessed', async () => {
+    expect((await totp.status(`${client.name}/${user.name}`)).user.userId).toBe(user.userId);
+    for (const reference of [newId(), user.name, `${client.name}/nobody`, ''])
+      await expect(totp.status(reference)).rejects.toEqual(refusal('not_found'));
+    const name = newId();
+    await buildUser(bed.database, await buildClient(bed.database, { name }), { name: 'a/b' });
+    await buildUser(bed.database, await buildClient(bed.database, { name: `${name}/a` }), { name: 'b' });
+    await expect(totp.status(`${name}/a/b`)).rejects.toEqual(refusal('business_error', /More than one/));
+    await expect(totp.confirm(user.userId, '123456')).rejects.toEqual(refusal('business_error', /no enrolment/));
+  });
+});
+
+describe('recovery codes', () => {
+  test('one begins a new enrolment, in any spelling, once', async () => {
+    const { secret, codes } = await confirmed();
+    const [code] = codes as [string];
+    const typed = ` ${code.toLowerCase().replaceAll('-', ' ')} `;
+    const { secret: anew } = await totp.recover(user.userId, typed);
+    expect(await totp.status(user.userId)).toMatchObject({ state: 'waiting', recoveryCodesLeft: 9 });
+    await expect(authorise(totpCode(secret, 1))).rejects.toEqual(refusal('MFA_NOT_ENABLED'));
+    await expect(totp.recover(user.userId, code)).rejects.toEqual(refusal('business_error', /no unused recovery code/));
+    const next = await totp.confirm(user.userId, totpCode(anew));
+    expect((await totp.status(user.userId)).recoveryCodesLeft).toBe(10);
+    // those of before are void
+    await expect(totp.recover(user.userId, codes[1] as string)).rejects.toBeInstanceOf(GatewayError);
+    expect(await authorise(totpCode(anew, 1))).toBe('done');
+    expect(await totp.recover(user.userId, next[9] as string)).toMatchObject({ secret: expect.any(String) });
+    const used = (await audited()).filter(({ action }) => action === 'totp.recovery_code_used');
+    expect(used.map(({ outcome }) => outcome)).toEqual(['success', 'refused', 'refused', 'success']);
+    expect(used[0]?.detail).toEqual({ codes_left: 9 });
+  });
+
+  test('at the same moment it is used up once', async () => {
+    const { codes } = await confirmed();
+    const results = await Promise.allSettled(Array.from({ length: 4 }, () => totp.recover(user.userId, codes[0] as string)));
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  });
+
+  test('another user’s, a wrong one and none at all change nothing', async () => {
+    const { codes } = await confirmed();
+    const { codes: own } = await (async () => {
+      user = await buildUser(bed.database, client);
+      return confirmed();
+    })();
+    for (const code of [codes[0] as string, 'AAAA-AAAA-AAAA-AAAA', '', (own[0] as string).slice(0, -1)])
+      await expect(totp.recover(user.userId, code)).rejects.toEqual(refusal('business_error'));
+    expect(await totp.status(user.userId)).toMatchObject({ state: 'confirmed', recoveryCodesLeft: 10 });
+  });
+});
+
+describe('upkeep', () => {
+  test('unlock ends a lock-out', async () => {
+    const { secret } = await confirmed();
+    const wrong = totpCode(secret, 9);
+    for (let n = 0; n < 5; n += 1) await expect(authorise(wrong)).rejects.toEqual(refusal('MFA_INVALID'));
+    await expect(authorise(totpCode(secret, 1))).rejects.toEqual(refusal('rate_limited'));
+    expect(await totp.status(user.userId)).toMatchObject({ failures: 5, lockedUntil: expect.any(Date) });
+    await totp.unlock(user.userId);
+    expect(await totp.status(user.userId)).toMatchObject({ failures: 0, lockedUntil: null });
+    expect(await authorise(totpCode(secret, 1))).toBe('done');
+    expect((await audited()).at(-1)).toMatchObject({ action: 'mfa.unlocked', actor_type: 'operator' });
+  });
+
+  test('remove takes the factor and its recovery codes away', async () => {
+    const { secret, codes } = await confirmed();
+    await totp.remove(user.userId);
+    expect(await totp.status(user.userId)).toMatchObject({ state: 'none', recoveryCodesLeft: 0 });
+    await expect(authorise(totpCode(secret, 1))).rejects.toEqual(refusal('MFA_NOT_ENABLED'));
+    await expect(totp.recover(user.userId, codes[0] as string)).rejects.toEqual(refusal('business_error'));
+    for (const verb of ['remove', 'unlock'] as const) await expect(totp[verb](user.userId)).rejects.toEqual(refusal('not_found'));
+    expect((await audited()).filter(({ action }) => action === 'totp.removed')).toHaveLength(1);
+  });
+});

@@ -1,0 +1,215 @@
+import { randomBytes } from 'node:crypto';
+import type { EntityManager } from 'typeorm';
+import type { Caller } from '../../../src/http/context';
+import { MfaService, type MfaRequest } from '../../../src/mfa/service';
+import { GatewayError } from '../../../src/platform/errors';
+import { newId } from '../../../src/platform/ids';
+import { SecretBox } from '../../../src/platform/secret-box';
+import { buildClient, buildTotp, buildUser, totpCode } from '../../factories';
+import { createTestDatabase, type TestDatabase } from '../../stack/database';
+
+const box = new SecretBox(randomBytes(32).toString('hex'));
+let bed: TestDatabase;
+let mfa: MfaService;
+let caller: Caller;
+let secret: string;
+
+beforeAll(async () => {
+  bed = await createTestDatabase();
+  mfa = new MfaService(bed.database, box);
+});
+afterAll(() => bed.drop());
+beforeEach(async () => {
+  caller = await newCaller();
+  secret = await buildTotp(bed.database, box, caller);
+  // the middle of a step, and standing still: no code grows old between being made and being checked
+  jest.spyOn(Date, 'now').mockReturnValue(Math.floor(Date.now() / 30_000) * 30_000 + 15_000);
+});
+afterEach(() => jest.restoreAllMocks());
+
+async function newCaller(): Promise<Caller> {
+  const client = await buildClient(bed.database);
+  const { userId } = await buildUser(bed.database, client);
+  return { clientId: client.clientId, userId, keyId: newId() };
+}
+
+const request = (code: string | undefined, act = newId()): MfaRequest => ({ caller, code, act, requestId: newId() });
+/** `done`, or the code of the refusal. */
+async function outcome(
+  made: MfaRequest,
+  work: (manager: EntityManager) => Promise<void> = () => Promise.resolve(),
+  repeated?: (manager: EntityManager) => Promise<void>,
+): Promise<string> {
+  try {
+    await mfa.authorize(made, work, repeated);
+    return 'done';
+  } catch (error) {
+    return error instanceof GatewayError ? error.code : String(error);
+  }
+}
+const state = async () => {
+  const [row] = await bed.database.query('select failures, locked_until from user_totp where user_id = $1', [caller.userId]);
+  return row as { failures: number; locked_until: Date | null };
+};
+/** A code that none of the accepted steps has. */
+function wrongCode(): string {
+  const right = [-1, 0, 1].map((steps) => totpCode(secret, steps));
+  return ['000000', '111111', '222222', '333333'].find((code) => !right.includes(code)) as string;
+}
+const enterWrong = async (times: number) => {
+  for (let n = 0; n < times; n += 1) expect(await outcome(request(wrongCode()))).toBe('MFA_INVALID');
+};
+const actions = async () =>
+  (
+    await bed.database.query<{ action: string; outcome: string; actor_type: string; actor_id: string }[]>(
+      'select action, outcome, actor_type, actor_id from audit_events where client_id = $1 order by audit_id',
+      [caller.clientId],
+    )
+  ).map(({ action }) => action);
+
+describe('which codes are right', () => {
+  test.each([
+    [-2, 'MFA_INVALID'],
+    [-1, 'done'],
+    [0, 'done'],
+    [1, 'done'],
+    [2, 'MFA_INVALID'],
+  ])('%d steps away: %s', async (steps, expected) => {
+    expect(await outcome(request(totpCode(secret, steps)))).toBe(expected);
+  });
+
+  test('a code is good once, and its neighbours stay good', async () => {
+    for (const steps of [0, 1, -1]) expect(await outcome(request(totpCode(secret, steps)))).toBe('done');
+    for (const steps of [-1, 0, 1]) expect(await outcome(request(totpCode(secret, steps)))).toBe('MFA_INVALID');
+  });
+
+  test('another user’s code is wrong', async () => {
+    const other = await buildTotp(bed.database, box, await newCaller());
+    expect(await outcome(request(totpCode(other)))).toBe('MFA_INVALID');
+  });
+
+  test('a secret moved to another user’s row does not open', async () => {
+    const other = await newCaller();
+    await bed.database.query(
+      'insert into user_totp (user_id, secret, confirmed_at) select $2, secret, now() from user_totp where user_id = $1',
+      [caller.userId, other.userId],
+    );
+    expect(await outcome({ ...request(totpCode(secret)), caller: other })).not.toMatch(/done|MFA/);
+  });
+
+  test('without a confirmed factor no code counts; with one, a code is required', async () => {
+    expect(await outcome(request(undefined))).toBe('MFA_REQUIRED');
+    await bed.database.query('update user_totp set confirmed_at = null where user_id = $1', [caller.userId]);
+    for (const code of [totpCode(secret), undefined]) expect(await outcome(request(code))).toBe('MFA_NOT_ENABLED');
+    await bed.database.query('delete from user_totp where user_id = $1', [caller.userId]);
+    for (const code of [totpCode(secret), undefined]) expect(await outcome(request(code))).toBe('MFA_NOT_ENABLED');
+  });
+});
+
+describe('one code at the same moment', () => {
+  test('in ten different requests: one succeeds, the others count as wrong until MFA locks', async () => {
+    let works = 0;
+    const code = totpCode(secret);
+    const outcomes = await Promise.all(
+      Array.from({ length: 10 }, () => outcome(request(code), () => Promise.resolve(void (works += 1)))),
+    );
+    expect(outcomes.sort()).toEqual([...Array<string>(5).fill('MFA_INVALID'), 'done', ...Array<string>(4).fill('rate_limited')]);
+    expect(works).toBe(1);
+  });
+
+  test('in thirty identical requests: one succeeds, the others hear why it cannot be done twice, and nothing counts as wrong', async () => {
+    const made = request(totpCode(secret));
+    const exists = () => Promise.reject(new GatewayError('SECURITY_FACTOR_ALREADY_EXISTS', 'there'));
+    const outcomes = await Promise.all(Array.from({ length: 30 }, () => outcome(made, undefined, exists)));
+    expect(outcomes.filter((one) => one === 'done')).toHaveLength(1);
+    expect(outcomes.filter((one) => one === 'SECURITY_FACTOR_ALREADY_EXISTS')).toHaveLength(29);
+    expect(await state()).toEqual({ failures: 0, locked_until: null });
+  });
+
+  test('an identical request that nothing stands against is not done twice either: its code counts as wrong', async () => {
+    const made = request(totpCode(secret));
+    expect([await outcome(made), await outcome(made)]).toEqual(['done', 'MFA_INVALID']);
+    expect((await state()).failures).toBe(1);
+  });
+});
+
+describe('what becomes of the code and of the work', () => {
+  const mark = (manager: EntityManager) =>
+    manager.query(`update users set name = 'marked' where user_id = $1`, [caller.userId]).then(() => undefined);
+  const marked = async () =>
+    (await bed.database.query<unknown[]>(`select 1 from users where user_id = $1 and name = 'marked'`, [caller.userId])).length;
+
+  test('work that refuses is undone, and the code is used', async () => {
+    const refuse = async (manager: EntityManager) => {
+      await mark(manager);
+      throw new GatewayError('not_found', 'no');
+    };
+    expect(await outcome(request(totpCode(secret)), refuse)).toBe('not_found');
+    expect(await marked()).toBe(0);
+    expect(await outcome(request(totpCode(secret)), mark)).toBe('MFA_INVALID');
+  });
+
+  test('our own failure undoes all of it: the code can be sent again', async () => {
+    const made = request(totpCode(secret));
+    const fail = async (manager: EntityManager) => {
+      await mark(manager);
+      throw new Error('lost');
+    };
+    expect(await outcome(made, fail)).toBe('Error: lost');
+    expect(await outcome(made, () => Promise.reject(new GatewayError('unavailable', 'down')))).toBe('unavailable');
+    expect(await marked()).toBe(0);
+    expect(await outcome(made, mark)).toBe('done');
+    expect(await marked()).toBe(1);
+  });
+});
+
+describe('lock-out', () => {
+  test('five wrong codes lock for 15 minutes, also for the right code, which stays unused', async () => {
+    await enterWrong(5);
+    const refusal = await mfa.authorize(request(totpCode(secret)), () => Promise.resolve()).catch((error: unknown) => error);
+    expect(refusal).toMatchObject({ code: 'rate_limited', status: 429 });
+    const { retryAfterSeconds } = refusal as GatewayError;
+    expect(retryAfterSeconds).toBeGreaterThan(890);
+    expect(retryAfterSeconds).toBeLessThanOrEqual(900);
+    expect(await outcome(request(undefined))).toBe('MFA_REQUIRED');
+    expect(await actions()).toEqual([...Array<string>(4).fill('mfa.refused'), 'mfa.locked']);
+
+    await endLock();
+    expect(await outcome(request(totpCode(secret)))).toBe('done');
+    expect(await state()).toEqual({ failures: 0, locked_until: null });
+  });
+
+  test('after its end wrong codes are counted anew', async () => {
+    await enterWrong(5);
+    await endLock();
+    await enterWrong(1);
+    expect(await state()).toEqual({ failures: 1, locked_until: null });
+    await enterWrong(4);
+    expect(await outcome(request(wrongCode()))).toBe('rate_limited');
+  });
+
+  test('a right code resets the counter', async () => {
+    await enterWrong(4);
+    expect(await outcome(request(totpCode(secret)))).toBe('done');
+    await enterWrong(4);
+    expect(await outcome(request(totpCode(secret, 1)))).toBe('done');
+  });
+
+  test('replayed codes lock as well', async () => {
+    expect(await outcome(request(totpCode(secret)))).toBe('done');
+    for (let n = 0; n < 5; n += 1) expect(await outcome(request(totpCode(secret)))).toBe('MFA_INVALID');
+    expect(await outcome(request(totpCode(secret, 1)))).toBe('rate_limited');
+  });
+
+  test('one user’s lock is not another’s', async () => {
+    await enterWrong(5);
+    const other = await newCaller();
+    const otherSecret = await buildTotp(bed.database, box, other);
+    expect(await outcome({ ...request(totpCode(otherSecret)), caller: other })).toBe('done');
+  });
+
+  const endLock = () =>
+    bed.database.query(`update user_totp set locked_until = locked_until - interval '15 minutes' where user_id = $1`, [
+      caller.userId,
+    ]);
+});
