@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { renderUnicodeCompact } from 'uqr';
+import { resealTotpSecrets } from '../../operations/reseal';
 import { type Enrolment, TotpOperations } from '../../operations/totp';
 import { readConfig } from '../../platform/config';
 import { GatewayError } from '../../platform/errors';
@@ -11,8 +12,8 @@ import type { Session } from './session';
 
 const tries = 3;
 
-const operations = ({ database }: Session) =>
-  new TotpOperations(database, () => new SecretBox(readConfig(['SECRETS_KEY']).SECRETS_KEY));
+const openBox = () => new SecretBox(readConfig(['SECRETS_KEY']).SECRETS_KEY);
+const operations = ({ database }: Session) => new TotpOperations(database, openBox);
 
 /** totp */
 export function addTotpCommands(program: Command, run: Run): void {
@@ -89,6 +90,10 @@ function addUpkeepCommands(totp: Command, run: Run): void {
         }),
       );
   }
+  totp
+    .command('reseal')
+    .description('seal all secrets under the first key of SECRETS_KEY, so that the old one can go')
+    .action(run(async ({ database, json }) => printRow({ resealed: await resealTotpSecrets(database, openBox()) }, json)));
 }
 
 function show({ user, secret, uri }: Enrolment, json: boolean): void {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { ClientEntity, UserEntity } from '../../../src/auth/entity';
 import { MfaService } from '../../../src/mfa/service';
+import { resealTotpSecrets } from '../../../src/operations/reseal';
 import { type Enrolment, TotpOperations } from '../../../src/operations/totp';
 import { GatewayError } from '../../../src/platform/errors';
 import { newId } from '../../../src/platform/ids';
@@ -8,7 +9,8 @@ import { SecretBox } from '../../../src/platform/secret-box';
 import { buildClient, buildUser, totpCode } from '../../factories';
 import { createTestDatabase, type TestDatabase } from '../../stack/database';
 
-const box = new SecretBox(randomBytes(32).toString('hex'));
+const key = randomBytes(32).toString('hex');
+const box = new SecretBox(key);
 let bed: TestDatabase;
 let totp: TotpOperations;
 let mfa: MfaService;
@@ -201,5 +203,19 @@ describe('upkeep', () => {
     await expect(totp.recover(user.userId, codes[0] as string)).rejects.toEqual(refusal('business_error'));
     for (const verb of ['remove', 'unlock'] as const) await expect(totp[verb](user.userId)).rejects.toEqual(refusal('not_found'));
     expect((await audited()).filter(({ action }) => action === 'totp.removed')).toHaveLength(1);
+  });
+
+  test('reseal lets the old key go', async () => {
+    const { secret } = await confirmed();
+    const other = await buildUser(bed.database, client);
+    await totp.enroll(other.userId, { replace: false });
+    const next = randomBytes(32).toString('hex');
+    const [{ count }] = await bed.database.query<[{ count: number }]>('select count(*)::int as count from user_totp');
+    expect(await resealTotpSecrets(bed.database, new SecretBox(`${next},${key}`))).toBe(count);
+    mfa = new MfaService(bed.database, new SecretBox(next));
+    expect(await authorise(totpCode(secret, 1))).toBe('done');
+    // back, for the other tests
+    await resealTotpSecrets(bed.database, new SecretBox(`${key},${next}`));
+    mfa = new MfaService(bed.database, box);
   });
 });
