@@ -5,6 +5,7 @@ import { fund } from '../dev/fund';
 import { sleep } from '../dev/processes';
 import type { StackFile } from '../dev/stack-file';
 import { ApiClient } from './client';
+import { refusedByBlacklist } from './refused';
 
 const chain = 'ethereum';
 const timeouts = { walletMs: 180_000, depositMs: 60_000, transferMs: 120_000 };
@@ -131,6 +132,10 @@ export async function tellStory(stack: StackFile, { step, say }: Narrator): Prom
   say(`after  ${show(after)}`);
   if (after.usdc?.balance !== '75' || after.usdc.locked_balance !== '0')
     throw new Error(`75 USDC and nothing locked were expected, not ${show(after)}`);
+
+  step('Refused: a blacklisted destination');
+  await refusedByBlacklist(api, { ...transfer, amount: '1' }, credentials.totp_secret, say);
+  say(`nothing moved: ${show(await balances())}`);
 }
 
 function describe({ status, live, confirmations, required_confirmations }: Transaction): string {
