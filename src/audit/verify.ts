@@ -32,23 +32,21 @@ export interface AuditReport {
 export function verifyAuditLog(database: DataSource, keptHeads: AuditHead[] = []): Promise<AuditReport> {
   return database.transaction('REPEATABLE READ', async (manager) => {
     await manager.query('set transaction read only');
-    const report: AuditReport = {
-      findings: [],
-      found: 0,
-      events: 0,
-      seals: 0,
-      waiting: 0,
-      head: { seq: 0, hash: genesisHash },
-    };
-    const add = (finding: AuditFinding): void => {
-      report.found += 1;
-      if (report.findings.length < findingLimit) report.findings.push(finding);
-    };
-    await verifyChain(manager, report, keptHeads, add);
-    await verifyUnsealed(manager, report, add);
-    await verifyQueue(manager, add);
-    return report;
+    return verifySnapshot(manager, keptHeads);
   });
+}
+
+/** The same within a REPEATABLE READ transaction of the caller. */
+export async function verifySnapshot(manager: EntityManager, keptHeads: AuditHead[] = []): Promise<AuditReport> {
+  const report: AuditReport = { findings: [], found: 0, events: 0, seals: 0, waiting: 0, head: { seq: 0, hash: genesisHash } };
+  const add = (finding: AuditFinding): void => {
+    report.found += 1;
+    if (report.findings.length < findingLimit) report.findings.push(finding);
+  };
+  await verifyChain(manager, report, keptHeads, add);
+  await verifyUnsealed(manager, report, add);
+  await verifyQueue(manager, add);
+  return report;
 }
 
 type Add = (finding: AuditFinding) => void;
