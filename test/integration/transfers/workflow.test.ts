@@ -107,14 +107,6 @@ async function submit(changes: Parameters<typeof buildTransferRequest>[2] = {}):
   return request.txId;
 }
 
-/** What the audit log says that operators did to it. */
-const audited = async (txId: string) =>
-  (await listAuditLog(bench.database.manager, { subject: txId, limit: 10 })).map(({ action, outcome, detail }) => [
-    action,
-    outcome,
-    detail,
-  ]);
-
 async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
   for (const end = Date.now() + 20_000; Date.now() < end; await new Promise((resolve) => setTimeout(resolve, 50))) {
     if (await holds()) return;
@@ -150,6 +142,14 @@ test('the first attempt is executed while a replacement is prepared: settled, an
   await until('a second attempt', async () => (await bench.attempts(txId)).length > 1);
   await confirmed(txId);
 });
+
+/** What the audit log says that operators did to it. */
+const audited = async (txId: string) =>
+  (await listAuditLog(bench.database.manager, { subject: txId, limit: 10 })).map(({ action, outcome, detail }) => [
+    action,
+    outcome,
+    detail,
+  ]);
 
 test('a step that refuses for good parks the transfer; a retry goes on', async () => {
   let refusals = 1;
