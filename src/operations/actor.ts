@@ -1,10 +1,11 @@
 import { userInfo } from 'node:os';
 import type { AuditActor } from '../audit/log';
+import { readConfig } from '../platform/config';
 
-/** Who runs the command line, for the audit log: GATEWAY_OPERATOR where several people share a system user. */
+/** Who runs the command line, for the audit log. */
 export const operatorActor = (): AuditActor => ({
   type: 'operator',
-  id: (process.env.GATEWAY_OPERATOR?.trim() || systemUser()).slice(0, 200),
+  id: readConfig(['GATEWAY_OPERATOR']).GATEWAY_OPERATOR ?? systemUser(),
 });
 
 function systemUser(): string {

@@ -57,6 +57,11 @@ const variables = {
     'Key-encryption key of TOTP and webhook secrets: 32 bytes in hex. To replace it, name the new key first and the old one after a comma.',
     true,
   ),
+  GATEWAY_OPERATOR: variable(
+    'cli',
+    Joi.string().trim().max(200),
+    'Who runs the command line, as the audit log shall name them; by default the system user.',
+  ),
   CHAINS: variable(
     'api, worker, mpc-node',
     Joi.string()
