@@ -53,7 +53,7 @@ type Add = (finding: AuditFinding) => void;
 
 async function verifyChain(manager: EntityManager, report: AuditReport, keptHeads: AuditHead[], add: Add): Promise<void> {
   const groups = entryGroups(manager, eventFields);
-  const kept = new Map(keptHeads.map((head) => [head.seq, head]));
+  let absent = keptHeads.filter((head) => !isSame(head, report.head));
   let group = await groups.next();
   let previous: { seq: number; hashes: string[] } = { seq: 0, hashes: [genesisHash] };
   for await (const seal of seals(manager)) {
@@ -74,7 +74,7 @@ async function verifyChain(manager: EntityManager, report: AuditReport, keptHead
         seal: seal.seq,
         problem: `does not continue seal ${previous.seq}: another hash is named as its predecessor's`,
       });
-    if (kept.get(seal.seq)?.hash === seal.hash) kept.delete(seal.seq);
+    absent = absent.filter((head) => !isSame(head, seal));
     // either of the two: a seal whose own hash was changed is reported once, not for its successor as well
     previous = { seq: seal.seq, hashes: [seal.hash, recomputed] };
     report.head = { seq: seal.seq, hash: seal.hash };
@@ -82,10 +82,11 @@ async function verifyChain(manager: EntityManager, report: AuditReport, keptHead
     report.events += entries.length;
   }
   for (; !group.done; group = await groups.next()) addMissing(group.value.seq, group.value.seq, add);
-  if (kept.get(0)?.hash === genesisHash) kept.delete(0);
-  for (const { seq } of kept.values())
+  for (const { seq } of absent)
     add({ auditId: null, seal: seq, problem: 'is not the one that was kept: the chain was cut off or written anew' });
 }
+
+const isSame = (one: AuditHead, other: AuditHead): boolean => one.seq === other.seq && one.hash === other.hash;
 
 function addMissing(first: number, last: number, add: Add): void {
   add({ auditId: null, seal: first, problem: first === last ? 'was removed' : `was removed, and all up to seal ${last}` });
