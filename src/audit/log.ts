@@ -28,6 +28,7 @@ export const auditActions = [
   'auth.token_issued',
   'account.disabled',
   'account.enabled',
+  'asset.unfrozen',
   'client.created',
   'client.disabled',
   'client.enabled',
@@ -65,8 +66,8 @@ export type AuditAction = (typeof auditActions)[number];
 
 /**
  * Appends to the audit log. Given the manager of the act's own database transaction, the row stands exactly if the act does; a
- * refusal is written by a manager of its own. Rows are sealed into a hash chain later (src/audit/seal.ts), so that
- * writers do not wait for each other.
+ * refusal is written by a manager of its own. The row's time is the database's. Rows are sealed into a hash chain later
+ * (src/audit/seal.ts), so that writers do not wait for each other.
  */
 export async function audit(manager: EntityManager, event: AuditEvent): Promise<void> {
   const { action, outcome, actor, clientId, subject, detail = {}, requestId = null } = event;

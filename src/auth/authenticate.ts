@@ -8,8 +8,10 @@ const maxTokenLength = 2_000;
 /** The step that makes a route private: sets `ctx.state.caller` from a valid token whose key still counts. */
 export function createAuthenticate(tokens: AccessTokens, keys: KeyStatus): Step {
   return step({ authenticated: true, fails: ['unauthorized', 'unavailable'] }, async (ctx, next) => {
-    const token = /^Bearer +([\w.-]+) *$/i.exec(ctx.get('Authorization'))?.[1];
-    if (!token || token.length > maxTokenLength)
+    // one header and no other: of two, this process and a proxy before it might each read another one
+    const [header = '', ...more] = ctx.req.headersDistinct.authorization ?? [];
+    const token = /^Bearer +([\w.-]+) *$/i.exec(header)?.[1];
+    if (more.length > 0 || !token || token.length > maxTokenLength)
       throw new GatewayError('unauthorized', 'An access token is required: Authorization: Bearer <token>');
     const caller = await tokens.verify(token);
     if (!(await keys.isUsable(caller))) throw new GatewayError('unauthorized', 'The access token is invalid or has expired');

@@ -3,6 +3,8 @@ import type { Caller } from '../http/context';
 
 export interface Credential extends Caller {
   secretHash: Buffer;
+  /** Why the key does not count; null when it does. */
+  disabled: 'key_revoked' | 'user_disabled' | 'client_disabled' | null;
 }
 
 interface CredentialRow {
@@ -10,6 +12,7 @@ interface CredentialRow {
   client_id: string;
   user_id: string;
   secret_hash: Buffer;
+  disabled: Credential['disabled'];
 }
 
 /** API keys that count: not revoked, of an active user of an active client. */
@@ -22,12 +25,20 @@ const usable = /* sql */ `
 export class CredentialRepository {
   constructor(private readonly database: DataSource) {}
 
+  /** Whether it counts or not: see `disabled`. */
   async findByApiKey(apiKey: string): Promise<Credential | null> {
     const [row] = await this.database.query<CredentialRow[]>(
-      `select k.key_id, k.client_id, k.user_id, k.secret_hash ${usable} and k.api_key = $1`,
+      `select k.key_id, k.client_id, k.user_id, k.secret_hash,
+              case when k.revoked_at is not null then 'key_revoked'
+                   when u.status <> 'ACTIVE' then 'user_disabled'
+                   when c.status <> 'ACTIVE' then 'client_disabled' end as disabled
+         from api_keys k join users u using (user_id) join clients c on c.client_id = k.client_id
+        where k.api_key = $1`,
       [apiKey],
     );
-    return row ? { keyId: row.key_id, clientId: row.client_id, userId: row.user_id, secretHash: row.secret_hash } : null;
+    if (!row) return null;
+    const { key_id: keyId, client_id: clientId, user_id: userId, secret_hash: secretHash, disabled } = row;
+    return { keyId, clientId, userId, secretHash, disabled };
   }
 
   /** Whether what a token says of its key, user and client still holds. */

@@ -26,7 +26,8 @@ export function authRoutes({ auth, ttlSeconds }: { auth: AuthService; ttlSeconds
       answer: { status: 200, description: 'Access token', schema: tokenView },
       fails: ['invalid_credentials', 'rate_limited', 'unavailable'],
       handle: async (ctx) => {
-        const token = await auth.login({ apiKey: ctx.get('X-API-Key'), apiSecret: ctx.get('X-API-Secret'), address: ctx.ip });
+        const [apiKey, apiSecret] = [ctx.get('X-API-Key'), ctx.get('X-API-Secret')];
+        const token = await auth.login({ apiKey, apiSecret, address: ctx.ip, requestId: ctx.state.requestId });
         ctx.body = presentToken(token, ttlSeconds);
       },
     },

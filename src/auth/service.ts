@@ -1,6 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import type { EntityManager } from 'typeorm';
+import { audit } from '../audit/log';
 import { GatewayError } from '../platform/errors';
-import type { CredentialRepository } from './repository';
+import type { Credential, CredentialRepository } from './repository';
 import type { LoginThrottle } from './throttle';
 import type { AccessTokens } from './tokens';
 
@@ -14,26 +16,51 @@ export interface LoginRequest {
   apiKey: string;
   apiSecret: string;
   address: string;
+  requestId: string;
 }
+
+type Refusal = 'unknown_key' | 'wrong_secret' | NonNullable<Credential['disabled']>;
 
 export class AuthService {
   constructor(
     private readonly credentials: CredentialRepository,
     private readonly tokens: AccessTokens,
     private readonly throttle: LoginThrottle,
+    /** Audit rows are written with it, each in a database transaction of its own. */
+    private readonly manager: EntityManager,
   ) {}
 
   /**
    * An access token for an API key and its secret.
    * @throws GatewayError invalid_credentials (the same for an unknown key and a wrong secret), rate_limited.
    */
-  async login({ apiKey, apiSecret, address }: LoginRequest): Promise<string> {
+  async login(request: LoginRequest): Promise<string> {
+    const { apiKey, apiSecret, address } = request;
     await this.throttle.assertAllowed(address);
     const wellFormed = /^[!-~]+$/.test(apiKey) && apiKey.length <= maxCredentialLength && apiSecret.length <= maxCredentialLength;
     const credential = wellFormed ? await this.credentials.findByApiKey(apiKey) : null;
     const matches = timingSafeEqual(hashSecret(apiSecret), credential?.secretHash ?? nobodysHash);
-    if (credential && matches) return this.tokens.issue(credential);
+    if (credential && matches && credential.disabled === null) {
+      await this.record(request, credential, null);
+      return this.tokens.issue(credential);
+    }
+    // what is over the limit is refused unrecorded, so that nobody can flood the audit log with failures
     await this.throttle.countFailure(address, apiKey);
+    await this.record(request, credential, credential ? (matches && credential.disabled) || 'wrong_secret' : 'unknown_key');
     throw new GatewayError('invalid_credentials', 'The API key or the API secret is wrong');
+  }
+
+  private record({ apiKey, address, requestId }: LoginRequest, credential: Credential | null, reason: Refusal | null) {
+    // a key that is nobody's may be a secret in the wrong place: its hash tells two tries with it alike, and no more
+    const keyId = credential?.keyId ?? `sha256:${hashSecret(apiKey).toString('hex').slice(0, 16)}`;
+    return audit(this.manager, {
+      action: reason === null ? 'auth.token_issued' : 'auth.failed',
+      outcome: reason === null ? 'success' : 'refused',
+      actor: { type: 'user', id: credential?.userId ?? 'unknown' },
+      clientId: credential?.clientId ?? null,
+      subject: { type: 'api_key', id: keyId },
+      detail: { address, ...(reason !== null && { reason }) },
+      requestId,
+    });
   }
 }

@@ -8,25 +8,37 @@ import type { Caller } from '../http/context';
 export interface TokenOptions {
   /** Ed25519, PKCS#8 PEM. */
   privateKey: string;
+  /** Public keys (SPKI PEM, concatenated) whose tokens are accepted besides: of the key before or after this one. */
+  publicKeys?: string | undefined;
   issuer: string;
   audience: string;
   ttlSeconds: number;
 }
 
-/** Access tokens: JWT, EdDSA over Ed25519 (RFC 8037); the algorithm is pinned and `kid` is the key's RFC 7638 thumbprint. */
+/** How far ahead of ours the clock of another API process may be. */
+const maxClockSkewSeconds = 5;
+const maxPublicKeys = 10;
+const invalid = 'The access token is invalid or has expired';
+
+/**
+ * Access tokens: JWT, EdDSA over Ed25519 (RFC 8037); the algorithm is pinned and `kid`, the RFC 7638 thumbprint, chooses among our
+ * own keys. Whatever key a token brings along or points to is ignored.
+ */
 export class AccessTokens {
   private constructor(
     private readonly options: TokenOptions,
     private readonly privateKey: KeyObject,
-    private readonly publicKey: KeyObject,
     private readonly keyId: string,
+    private readonly publicKeys: ReadonlyMap<string | undefined, KeyObject>,
   ) {}
 
-  /** @throws ConfigError when the key is no Ed25519 private key. */
+  /** @throws ConfigError when a key is no Ed25519 key of its form. */
   static async create(options: TokenOptions): Promise<AccessTokens> {
-    const privateKey = readKey(options.privateKey);
-    const publicKey = createPublicKey(privateKey);
-    return new AccessTokens(options, privateKey, publicKey, await calculateJwkThumbprint(await exportJWK(publicKey)));
+    const privateKey = readPrivateKey(options.privateKey);
+    const own = createPublicKey(privateKey);
+    const accepted = new Map<string, KeyObject>();
+    for (const key of [own, ...readPublicKeys(options.publicKeys)]) accepted.set(await thumbprint(key), key);
+    return new AccessTokens(options, privateKey, await thumbprint(own), accepted);
   }
 
   get ttlSeconds(): number {
@@ -50,30 +62,60 @@ export class AccessTokens {
   async verify(token: string): Promise<Caller> {
     const { issuer, audience } = this.options;
     try {
-      const { payload, protectedHeader } = await jwtVerify(token, this.publicKey, {
+      const { payload } = await jwtVerify(token, ({ kid }) => this.keyOf(kid), {
         algorithms: ['EdDSA'],
+        typ: 'JWT',
         issuer,
         audience,
         requiredClaims: ['sub', 'iat', 'exp'],
       });
-      const { sub: userId, client_id: clientId, key_id: keyId } = payload;
-      if (protectedHeader.kid === this.keyId && isId(userId) && isId(clientId) && isId(keyId)) return { clientId, userId, keyId };
+      const { sub: userId, client_id: clientId, key_id: keyId, iat = Infinity } = payload;
+      const isOfNow = iat <= Date.now() / 1000 + maxClockSkewSeconds;
+      if (isOfNow && isId(userId) && isId(clientId) && isId(keyId)) return { clientId, userId, keyId };
     } catch (error) {
-      throw new GatewayError('unauthorized', 'The access token is invalid or has expired', { cause: error });
+      throw new GatewayError('unauthorized', invalid, { cause: error });
     }
-    throw new GatewayError('unauthorized', 'The access token is invalid or has expired');
+    throw new GatewayError('unauthorized', invalid);
+  }
+
+  private keyOf(kid: string | undefined): KeyObject {
+    const key = this.publicKeys.get(kid);
+    if (!key) throw new GatewayError('unauthorized', invalid);
+    return key;
   }
 }
 
 const isId = (value: unknown): value is string => typeof value === 'string' && isUuid(value);
 
-function readKey(pem: string): KeyObject {
-  let key: KeyObject | undefined;
-  try {
-    key = createPrivateKey(pem);
-  } catch {
-    // reported below: the parser's message may quote the key
-  }
-  if (key?.asymmetricKeyType !== 'ed25519') throw new ConfigError('JWT_PRIVATE_KEY must be an Ed25519 private key (PKCS#8 PEM)');
+const thumbprint = async (key: KeyObject): Promise<string> => calculateJwkThumbprint(await exportJWK(key));
+
+function readPrivateKey(pem: string): KeyObject {
+  const key = readEd25519(createPrivateKey, pem);
+  if (!key) throw new ConfigError('JWT_PRIVATE_KEY must be an Ed25519 private key (PKCS#8 PEM)');
   return key;
+}
+
+function readPublicKeys(pems = ''): KeyObject[] {
+  const wrong = new ConfigError(
+    `JWT_PUBLIC_KEYS must be 1 to ${maxPublicKeys} Ed25519 public keys (SPKI PEM), one after another`,
+  );
+  if (pems.trim() === '') return [];
+  const blocks = pems.match(/-----BEGIN PUBLIC KEY-----[^-]+-----END PUBLIC KEY-----/g) ?? [];
+  const rest = blocks.reduce((text, block) => text.replace(block, ''), pems);
+  if (rest.trim() !== '' || blocks.length > maxPublicKeys) throw wrong;
+  return blocks.map((pem) => {
+    const key = readEd25519(createPublicKey, pem);
+    if (!key) throw wrong;
+    return key;
+  });
+}
+
+function readEd25519(read: (pem: string) => KeyObject, pem: string): KeyObject | undefined {
+  try {
+    const key = read(pem);
+    return key.asymmetricKeyType === 'ed25519' ? key : undefined;
+  } catch {
+    // the caller says so: the parser's message may quote the key
+    return undefined;
+  }
 }

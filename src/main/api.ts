@@ -27,6 +27,7 @@ runMain('api', async () => {
     'API_PORT',
     'API_TRUST_PROXY',
     'JWT_PRIVATE_KEY',
+    'JWT_PUBLIC_KEYS',
     'JWT_ISSUER',
     'JWT_AUDIENCE',
     'JWT_TTL_SECONDS',
@@ -51,6 +52,7 @@ runMain('api', async () => {
     workflows: transferWorkflowsOn(temporal),
     tokenOptions: {
       privateKey: config.JWT_PRIVATE_KEY,
+      publicKeys: config.JWT_PUBLIC_KEYS,
       issuer: config.JWT_ISSUER,
       audience: config.JWT_AUDIENCE,
       ttlSeconds: config.JWT_TTL_SECONDS,

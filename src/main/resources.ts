@@ -6,6 +6,7 @@ import { AccountService } from '../accounts/service';
 import { AssetRepository } from '../assets/repository';
 import { assetRoutes } from '../assets/routes';
 import { AssetService } from '../assets/service';
+import { sealAuditLog } from '../audit/seal';
 import { createAuthenticate } from '../auth/authenticate';
 import { KeyStatus } from '../auth/key-status';
 import { CredentialRepository } from '../auth/repository';
@@ -90,7 +91,10 @@ export async function createResources(deps: ResourceDependencies): Promise<Resou
   const securityFactors = new SecurityFactorService({ registry, adapterOf, mfa, factors: securityFactorRows });
   return {
     routes: [
-      ...authRoutes({ auth: new AuthService(credentials, tokens, new LoginThrottle(database)), ttlSeconds: tokens.ttlSeconds }),
+      ...authRoutes({
+        auth: new AuthService(credentials, tokens, new LoginThrottle(database), database.manager),
+        ttlSeconds: tokens.ttlSeconds,
+      }),
       ...walletRoutes({ wallets, authenticate, idempotent }),
       ...accountRoutes({ accounts, authenticate, idempotent }),
       ...assetRoutes({ assets, registry, authenticate, idempotent }),
@@ -102,6 +106,7 @@ export async function createResources(deps: ResourceDependencies): Promise<Resou
     housekeeping: [
       { name: 'start missing key generations', everyMs: 10_000, run: () => wallets.repair() },
       { name: 'forget old idempotency keys', everyMs: 60_000, run: () => idempotencyStore.sweep() },
+      { name: 'seal the audit log', everyMs: 2_000, run: async () => void (await sealAuditLog(database)) },
     ],
   };
 }

@@ -1,5 +1,18 @@
 import { userInfo } from 'node:os';
 import type { AuditActor } from '../audit/log';
+import { readConfig } from '../platform/config';
 
-/** Who runs the command line: GATEWAY_OPERATOR, or else the name of the operating system's user. */
-export const operatorActor = (): AuditActor => ({ type: 'operator', id: process.env.GATEWAY_OPERATOR ?? userInfo().username });
+/** Who runs the command line, for the audit log. */
+export const operatorActor = (): AuditActor => ({
+  type: 'operator',
+  id: readConfig(['GATEWAY_OPERATOR']).GATEWAY_OPERATOR ?? systemUser(),
+});
+
+function systemUser(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    // a container's user may have no name
+    return `uid ${process.getuid?.() ?? 'unknown'}`;
+  }
+}

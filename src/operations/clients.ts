@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import type { DataSource } from 'typeorm';
+import type { DataSource, EntityManager } from 'typeorm';
 import { ApiKeyEntity, ClientEntity, UserEntity } from '../auth/entity';
 import { hashSecret } from '../auth/service';
 import { GatewayError, notFound } from '../platform/errors';
 import { isUuid, newId } from '../platform/ids';
+import { act } from './act';
 
 export interface IssuedKey {
   keyId: string;
@@ -12,13 +13,17 @@ export interface IssuedKey {
   apiSecret: string;
 }
 
-/** Clients, their users and API keys, as operators see them. */
+/** Clients, their users and API keys, as operators see them. What changes something is audited in the same database transaction. */
 export class ClientOperations {
   constructor(private readonly database: DataSource) {}
 
   async createClient(name: string): Promise<ClientEntity> {
     const clientId = newId();
-    await this.insertNamed(ClientEntity, { clientId, name, status: 'ACTIVE' }, `There is a client named ${name} already`);
+    await act(
+      this.database,
+      { action: 'client.created', clientId, subject: { type: 'client', id: clientId }, detail: { name } },
+      insertNamed(ClientEntity, { clientId, name, status: 'ACTIVE' }, `There is a client named ${name} already`),
+    );
     return this.database.manager.findOneByOrFail(ClientEntity, { clientId });
   }
 
@@ -39,17 +44,27 @@ export class ClientOperations {
   /** Takes effect on running API processes within 5 s. */
   async setClientStatus(reference: string, status: ClientEntity['status']): Promise<ClientEntity> {
     const client = await this.findClient(reference);
-    await this.database.manager.update(ClientEntity, { clientId: client.clientId }, { status });
+    const { clientId } = client;
+    await act(
+      this.database,
+      {
+        action: status === 'ACTIVE' ? 'client.enabled' : 'client.disabled',
+        clientId,
+        subject: { type: 'client', id: clientId },
+        detail: { before: client.status },
+      },
+      (manager) => manager.update(ClientEntity, { clientId }, { status }),
+    );
     return { ...client, status };
   }
 
   async createUser(clientReference: string, name: string): Promise<UserEntity> {
     const { clientId } = await this.findClient(clientReference);
     const userId = newId();
-    await this.insertNamed(
-      UserEntity,
-      { userId, clientId, name, status: 'ACTIVE' },
-      `This client has a user named ${name} already`,
+    await act(
+      this.database,
+      { action: 'user.created', clientId, subject: { type: 'user', id: userId }, detail: { name } },
+      insertNamed(UserEntity, { userId, clientId, name, status: 'ACTIVE' }, `This client has a user named ${name} already`),
     );
     return this.database.manager.findOneByOrFail(UserEntity, { userId });
   }
@@ -62,7 +77,16 @@ export class ClientOperations {
   async setUserStatus(userId: string, status: UserEntity['status']): Promise<UserEntity> {
     const user = isUuid(userId) ? await this.database.manager.findOneBy(UserEntity, { userId }) : null;
     if (!user) throw notFound(`user ${userId}`);
-    await this.database.manager.update(UserEntity, { userId }, { status });
+    await act(
+      this.database,
+      {
+        action: status === 'ACTIVE' ? 'user.enabled' : 'user.disabled',
+        clientId: user.clientId,
+        subject: { type: 'user', id: user.userId },
+        detail: { before: user.status },
+      },
+      (manager) => manager.update(UserEntity, { userId }, { status }),
+    );
     return { ...user, status };
   }
 
@@ -80,13 +104,17 @@ export class ClientOperations {
       apiSecret: `gs_${randomBytes(32).toString('base64url')}`,
     };
     const { keyId, apiKey, apiSecret } = issued;
-    await this.database.manager.insert(ApiKeyEntity, {
-      keyId,
-      clientId,
-      userId: user.userId,
-      apiKey,
-      secretHash: hashSecret(apiSecret),
-    });
+    const { userId } = user;
+    await act(
+      this.database,
+      {
+        action: 'api_key.created',
+        clientId,
+        subject: { type: 'api_key', id: keyId },
+        detail: { user_id: userId, api_key: apiKey },
+      },
+      (manager) => manager.insert(ApiKeyEntity, { keyId, clientId, userId, apiKey, secretHash: hashSecret(apiSecret) }),
+    );
     return issued;
   }
 
@@ -100,19 +128,32 @@ export class ClientOperations {
     const where = isUuid(reference) ? { keyId: reference } : { apiKey: reference };
     const key = await this.database.manager.findOneBy(ApiKeyEntity, where);
     if (!key) throw notFound(`API key ${reference}`);
-    const revokedAt = key.revokedAt ?? new Date();
-    await this.database.manager.update(ApiKeyEntity, { keyId: key.keyId }, { revokedAt });
+    if (key.revokedAt) return key;
+    const revokedAt = new Date();
+    const { keyId, clientId, userId, apiKey } = key;
+    await act(
+      this.database,
+      {
+        action: 'api_key.revoked',
+        clientId,
+        subject: { type: 'api_key', id: keyId },
+        detail: { user_id: userId, api_key: apiKey },
+      },
+      (manager) => manager.update(ApiKeyEntity, { keyId }, { revokedAt }),
+    );
     return { ...key, revokedAt };
   }
+}
 
-  private async insertNamed(entity: typeof ClientEntity | typeof UserEntity, row: object, taken: string): Promise<void> {
+function insertNamed(entity: typeof ClientEntity | typeof UserEntity, row: object, taken: string) {
+  return async (manager: EntityManager): Promise<void> => {
     try {
-      await this.database.manager.insert(entity, row);
+      await manager.insert(entity, row);
     } catch (error) {
       const { code } = (error as { driverError?: { code?: string } }).driverError ?? {};
       if (code === '23505') throw new GatewayError('business_error', taken);
       if (code === '23514') throw new GatewayError('invalid_parameter', 'A name has 1 to 100 characters');
       throw error;
     }
-  }
+  };
 }

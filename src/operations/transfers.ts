@@ -11,6 +11,7 @@ import {
   type TransferWorkflowInput,
   workflowTypes,
 } from '../../workflows/messages';
+import { audit, type AuditAction } from '../audit/log';
 import { withinMs } from '../http/temporal';
 import { GatewayError, notFound } from '../platform/errors';
 import { isUuid } from '../platform/ids';
@@ -18,6 +19,7 @@ import { formatAmount } from '../platform/money';
 import { TransactionEntity, type TransactionStatus } from '../transactions/entity';
 import { isEnded } from '../transactions/state';
 import { findInclusion } from '../transfers/steps/attempts';
+import { operatorActor } from './actor';
 
 const updateTimeoutMs = 15_000;
 
@@ -81,14 +83,17 @@ export class TransferOperations {
         'business_error',
         `The ${tx.transactionType} transaction is ${tx.status}: there is nothing to retry`,
       );
-    if (!(await this.runs(txId))) return this.startAgain(tx);
+    if (!(await this.runs(txId))) return this.audited('transfer.retried', tx, () => this.startAgain(tx));
     if (tx.status !== 'NEEDS_ATTENTION')
       throw new GatewayError(
         'business_error',
         `The transfer is ${tx.status} and its workflow is running: only one that is NEEDS_ATTENTION can be retried`,
       );
     const handle = this.temporal.workflow.getHandle(transferWorkflowId(txId));
-    return (await withinMs(this.temporal, updateTimeoutMs, () => handle.executeUpdate(retryUpdate))).status;
+    return this.audited('transfer.retried', tx, async () => {
+      const { status } = await withinMs(this.temporal, updateTimeoutMs, () => handle.executeUpdate(retryUpdate));
+      return status;
+    });
   }
 
   /**
@@ -97,7 +102,8 @@ export class TransferOperations {
    * @throws GatewayError business_error when there is nothing to release.
    */
   async release(txId: string): Promise<string> {
-    const { status, signingBegunAt } = await this.find(txId);
+    const tx = await this.find(txId);
+    const { status, signingBegunAt } = tx;
     if (status !== 'NEEDS_ATTENTION' || signingBegunAt === null)
       throw new GatewayError(
         'business_error',
@@ -108,11 +114,29 @@ export class TransferOperations {
     if (!(await this.runs(txId)))
       throw new GatewayError('business_error', 'The workflow of the transfer is not running: start it again with retry first');
     const handle = this.temporal.workflow.getHandle(transferWorkflowId(txId));
+    return this.audited('transfer.released', tx, async () => {
+      try {
+        return (await withinMs(this.temporal, updateTimeoutMs, () => handle.executeUpdate(releaseUpdate))).status;
+      } catch (error) {
+        if (error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure)
+          throw new GatewayError('business_error', error.cause.message, { cause: error });
+        throw error;
+      }
+    });
+  }
+
+  /**
+   * The act is the workflow's and no database transaction spans both: the row is written before it, so that nothing happens
+   * unrecorded, and another one when the workflow refuses.
+   */
+  private async audited(action: AuditAction, { txId, clientId, status }: TransactionEntity, work: () => Promise<string>) {
+    const event = { action, actor: operatorActor(), clientId, subject: { type: 'transaction', id: txId } };
+    await audit(this.database.manager, { ...event, outcome: 'success', detail: { status } });
     try {
-      return (await withinMs(this.temporal, updateTimeoutMs, () => handle.executeUpdate(releaseUpdate))).status;
+      return await work();
     } catch (error) {
-      if (error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure)
-        throw new GatewayError('business_error', error.cause.message, { cause: error });
+      if (error instanceof GatewayError && error.code === 'business_error')
+        await audit(this.database.manager, { ...event, outcome: 'refused', detail: { status, reason: error.message } });
       throw error;
     }
   }

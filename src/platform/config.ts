@@ -57,6 +57,11 @@ const variables = {
     'Key-encryption key of TOTP and webhook secrets: 32 bytes in hex. To replace it, name the new key first and the old one after a comma.',
     true,
   ),
+  GATEWAY_OPERATOR: variable(
+    'cli',
+    Joi.string().trim().max(200),
+    'Who runs the command line, as the audit log shall name them; by default the system user.',
+  ),
   CHAINS: variable(
     'api, worker, mpc-node',
     Joi.string()
@@ -72,6 +77,12 @@ const variables = {
     'true behind a proxy that sets X-Forwarded-For itself: the client address is then taken from there.',
   ),
   JWT_PRIVATE_KEY: variable('api', secretText().required(), 'Ed25519 private key (PKCS#8 PEM) that signs access tokens.', true),
+  JWT_PUBLIC_KEYS: variable(
+    'api',
+    Joi.string(),
+    'Ed25519 public keys (SPKI PEM, one after another) whose access tokens are accepted besides, while JWT_PRIVATE_KEY is being replaced.',
+    true,
+  ),
   JWT_ISSUER: variable('api', Joi.string().default('custody-gateway'), '`iss` of access tokens.'),
   JWT_AUDIENCE: variable('api', Joi.string().default('custody-gateway-api'), '`aud` of access tokens.'),
   JWT_TTL_SECONDS: variable('api', Joi.number().integer().min(60).max(3600).default(900), 'Lifetime of access tokens.'),

@@ -3,18 +3,21 @@ import type { FailureCode } from '../platform/codes';
 import { atomicColumn } from '../platform/columns';
 
 export type TransactionType = 'OUTBOUND' | 'INBOUND' | 'GAS';
-export type TransactionStatus =
-  | 'PENDING'
-  | 'AWAITING_APPROVAL'
-  | 'SIGNING'
-  | 'SUBMITTED'
-  | 'NEEDS_ATTENTION'
-  | 'CONFIRMED'
-  | 'REJECTED'
-  | 'FAILED'
-  | 'CANCELLED'
-  | 'DETECTED'
-  | 'ORPHANED';
+/** States of a transfer. */
+export const outboundStatuses = [
+  'PENDING',
+  'AWAITING_APPROVAL',
+  'SIGNING',
+  'SUBMITTED',
+  'NEEDS_ATTENTION',
+  'CONFIRMED',
+  'REJECTED',
+  'FAILED',
+  'CANCELLED',
+] as const;
+/** Of a transfer and of a deposit. */
+export const transactionStatuses = [...outboundStatuses, 'DETECTED', 'ORPHANED'] as const;
+export type TransactionStatus = (typeof transactionStatuses)[number];
 
 /** One transfer or deposit. State changes are compare-and-set on `version` (src/transactions/state.ts); the database checks them. */
 @Entity('transactions')

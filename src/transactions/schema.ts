@@ -1,5 +1,6 @@
 import Joi from 'joi';
 import { amountOut, chainName, id, type PageQuery, pageFields, pageOf, timestamp, view } from '../http/schemas';
+import { transactionStatuses } from './entity';
 
 export interface ListTransactions extends PageQuery {
   wallet_id?: string;
@@ -39,19 +40,7 @@ const listFields = {
   to_address: Joi.string(),
   token_symbol: Joi.string(),
   amount: amountOut(),
-  status: Joi.string().valid(
-    'PENDING',
-    'AWAITING_APPROVAL',
-    'SIGNING',
-    'SUBMITTED',
-    'NEEDS_ATTENTION',
-    'CONFIRMED',
-    'REJECTED',
-    'FAILED',
-    'CANCELLED',
-    'DETECTED',
-    'ORPHANED',
-  ),
+  status: Joi.string().valid(...transactionStatuses),
   tx_hash: Joi.string().allow(null),
   created_at: timestamp(),
 };

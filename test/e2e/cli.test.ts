@@ -1,44 +1,12 @@
-import { execFile } from 'node:child_process';
-import path from 'node:path';
 import { Client } from 'pg';
-import { projectRoot } from '../../src/main/dev/paths';
 import { send, sharedWallet, stack, waitFor } from '../stack/client';
+import { gateway, json } from './gateway';
 import { type Account, addAsset, balances, call, fundedAccount, newAccount, transferAndWait } from './support';
 
 /** The operators' command line on the running stack, each command a process of its own. */
 
-interface Result {
-  code: number;
-  out: string;
-  err: string;
-}
-
 const outside = '0x52908400098527886E0F7030069857D2E4169EE7';
 const name = `acme ${Date.now()}`;
-
-function gateway(args: string[], env: Record<string, string> = {}): Promise<Result> {
-  const { postgres, temporal } = stack();
-  const settings = {
-    PATH: process.env.PATH ?? '',
-    GATEWAY_ENV: 'local',
-    DATABASE_URL: postgres.url,
-    TEMPORAL_ADDRESS: temporal.address,
-    TEMPORAL_NAMESPACE: temporal.namespace,
-    ...env,
-  };
-  return new Promise((resolve) =>
-    execFile(process.execPath, [path.join(projectRoot, 'bin', 'gateway.js'), ...args], { env: settings }, (error, out, err) =>
-      resolve({ code: error ? Number(error.code) : 0, out, err }),
-    ),
-  );
-}
-
-/** What a command printed with --json. @throws Error when it did not end well. */
-async function json(...args: string[]) {
-  const { code, out, err } = await gateway([...args, '--json']);
-  if (code !== 0) throw new Error(`gateway ${args.join(' ')} ended with ${code}: ${err}`);
-  return JSON.parse(out);
-}
 
 const login = (api_key: string, api_secret: string) =>
   send<{ token: string }>('POST', `${stack().base_url}/auth/token`, {
@@ -114,6 +82,9 @@ describe('clients, users and API keys', () => {
       [['wallet', 'suspend', 'nope'], 1, 'wallet nope not found'],
       [['client'], 2, 'Usage: gateway client'],
       [['nope'], 2, "unknown command 'nope'"],
+      [['asset', 'unfreeze', 'nope'], 1, 'asset nope not found'],
+      [['audit', 'list', '--since', 'yesterday'], 2, 'a time such as 2025-01-31'],
+      [['audit', 'verify', '--head', '1:abc'], 2, 'number:hash'],
       [['transfers', 'list', '--limit', '0'], 2, 'a number from 1 to 1000 is needed'],
     ] as [string[], number, string][]) {
       const { code: ended, err } = await gateway(args);
@@ -219,23 +190,62 @@ describe('transfers and the ledger', () => {
     expect((await gateway(['ledger', 'verify'])).code).toBe(0);
   });
 
+  test('the audit log: list, head, and verify, which ends with 1 and names the row when one was changed', async () => {
+    const [disabled, ...more] = await json('audit', 'list', '--client', name, '--action', 'client.disabled', '--limit', '1');
+    expect([disabled, more]).toEqual([
+      expect.objectContaining({ action: 'client.disabled', outcome: 'success', actor_type: 'operator', subject_type: 'client' }),
+      [],
+    ]);
+    expect((await gateway(['audit', 'list', '--subject', disabled.subject_id as string])).out).toMatch(/client\.created/);
+
+    // sealed by the running API
+    const head = await waitFor(
+      async () => {
+        const { waiting, found, head } = await json('audit', 'verify');
+        return waiting === 0 && found === 0 ? (head as string) : undefined;
+      },
+      { timeoutMs: 15_000 },
+    );
+    expect(await json('audit', 'head')).toMatchObject({ seq: expect.any(Number), hash: expect.stringMatching(/^[0-9a-f]{64}$/) });
+    expect(await gateway(['audit', 'verify', '--head', head])).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('the audit log is as it was sealed'),
+    });
+
+    const change = (actor: string) =>
+      asSuperuser('audit_events', 'update audit_events set actor_id = $1 where audit_id = $2', [actor, disabled.audit_id]);
+    await change('nobody');
+    const [found, shown] = [await gateway(['audit', 'verify', '--json']), await gateway(['audit', 'verify'])];
+    await change(disabled.actor_id as string);
+    expect([found.code, found.err]).toEqual([1, 'gateway: 1 finding\n']);
+    expect(JSON.parse(found.out).findings).toEqual([
+      { audit_id: disabled.audit_id, seal: expect.any(Number), problem: 'was changed after it was sealed' },
+    ]);
+    expect([shown.code, shown.out]).toEqual([1, expect.stringContaining(disabled.audit_id as string)]);
+    expect((await gateway(['audit', 'verify', '--head', head])).code).toBe(0);
+  });
+
   test('migrate and temporal setup have nothing left to do', async () => {
     expect(await json('migrate')).toEqual([]);
     expect(await json('temporal', 'setup')).toEqual([]);
   });
 });
 
-/** Sets a balance past the guard, which is off for nobody else: the change is one database transaction. */
-async function spoil(accountId: string, available: number): Promise<void> {
+/** Sets a balance past the guard. */
+const spoil = (accountId: string, available: number) =>
+  asSuperuser('ledger_accounts', `update ledger_accounts set available = $2 where account_id = $1 and symbol = 'ETH'`, [
+    accountId,
+    available,
+  ]);
+
+/** Past the triggers of a table, which are off for nobody else: the change is one database transaction. */
+async function asSuperuser(table: string, statement: string, parameters: unknown[]): Promise<void> {
   const database = new Client(stack().postgres.url);
   await database.connect();
   try {
-    await database.query('begin; alter table ledger_accounts disable trigger ledger_accounts_guard');
-    await database.query(`update ledger_accounts set available = $2 where account_id = $1 and symbol = 'ETH'`, [
-      accountId,
-      available,
-    ]);
-    await database.query('alter table ledger_accounts enable trigger ledger_accounts_guard; commit');
+    await database.query(`begin; alter table ${table} disable trigger user`);
+    await database.query(statement, parameters);
+    await database.query(`alter table ${table} enable trigger user; commit`);
   } finally {
     await database.end();
   }

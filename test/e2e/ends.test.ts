@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { Client as TemporalClient, Connection } from '@temporalio/client';
 import { Client } from 'pg';
-import { createPublicClient, http, type Address, type Hex } from 'viem';
+import { createPublicClient, formatEther, http, toHex, type Address, type Hex } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { followChainWorkflowId, generateKeyWorkflowId, transferWorkflowId } from '../../workflows/messages';
 import { Holds } from '../crash/holds';
 import { sharedWallet, stack, waitFor } from '../stack/client';
+import { gateway, json } from './gateway';
 import { recordHistory } from './histories';
 import { ledgerDifferences } from './ledger';
 import { balances, call, ends, fundedAccount, transactionWhen, type Account } from './support';
@@ -212,6 +213,47 @@ describe('every way a transfer ends', () => {
       await holds.remove();
     }
     recordHistory(transferWorkflowId(txId), 'transfer-needs-attention');
+  });
+
+  test('FAILED by an operator who gives it up: a no-op uses up the nonce, everything is unlocked but the fee', async () => {
+    const from = await fundedAccount('ethereum', { ETH: '1' });
+    const address = from.address as Address;
+    const had = await chain().getBalance({ address });
+    const to = fresh();
+    const holds = await Holds.install(stack().postgres.url);
+    let txId: string;
+    try {
+      await holds.hold('persistSignature');
+      txId = (await call('POST', '/transfer', { body: { ...body(to), from_address: address } })).body.tx_id as string;
+      await holds.reached('persistSignature', 60_000);
+      // nothing to pay it with: the chain refuses the signed bytes
+      await anvil('anvil_setBalance', [address, '0x0']);
+      await holds.release('persistSignature');
+      const parked = await transactionWhen(txId, ['NEEDS_ATTENTION']);
+      expect(parked.failure.code).toBe('broadcast_rejected');
+      expect(Number((await balances(from.account_id, 'ethereum')).ETH?.locked_balance)).toBeGreaterThan(0.1);
+    } finally {
+      await anvil('anvil_setBalance', [address, toHex(had)]);
+      await holds.remove();
+    }
+    expect(await json('transfers', 'release', txId)).toEqual({ tx_id: txId, status: 'releasing' });
+    await transactionWhen(txId, ['SUBMITTED']);
+    expect((await gateway(['transfers', 'release', txId])).code).toBe(1);
+    const failed = await transactionWhen(txId, ends);
+    expect(failed).toMatchObject({ status: 'FAILED', failure: { code: 'released' }, fee: { symbol: 'ETH' } });
+    const { attempts: signed } = await json('transfers', 'show', txId);
+    expect(signed.map(({ kind, nonce }: { kind: string; nonce: string }) => [kind, nonce])).toEqual([
+      ['first', '0'],
+      ['noop', '0'],
+    ]);
+    expect(await chain().getBalance({ address: to })).toBe(0n);
+    expect((await balances(from.account_id, 'ethereum')).ETH).toEqual({
+      balance: formatEther(await chain().getBalance({ address })),
+      locked_balance: '0',
+    });
+    const acts = await json('audit', 'list', '--subject', txId, '--action', 'transfer.released');
+    expect(acts).toEqual([expect.objectContaining({ outcome: 'success', actor_type: 'operator' })]);
+    recordHistory(transferWorkflowId(txId), 'transfer-failed-released');
   });
 });
 

@@ -13,6 +13,7 @@ const required = [
   'transfer-cancelled',
   'transfer-confirmed',
   'transfer-failed',
+  'transfer-failed-released',
   'transfer-refused',
   'transfer-rejected',
 ];

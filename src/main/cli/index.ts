@@ -3,6 +3,7 @@ import { isTemporalDown } from '../../http/temporal';
 import { ConfigError } from '../../platform/config';
 import { isDatabaseDown } from '../../platform/database';
 import { GatewayError } from '../../platform/errors';
+import { addAuditCommands } from './audit';
 import { addClientCommands } from './clients';
 import { addOperatorCommands } from './operate';
 import { Finding, type Session, withSession } from './session';
@@ -31,6 +32,7 @@ function createProgram(): Command {
   addWalletCommands(program, run);
   addTotpCommands(program, run);
   addOperatorCommands(program, run);
+  addAuditCommands(program, run);
   for (const command of everyCommand(program))
     command.option('--json', 'print JSON').on('option:json', () => program.setOptionValue('json', true));
   return program;

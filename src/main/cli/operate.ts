@@ -4,22 +4,10 @@ import { ClientOperations } from '../../operations/clients';
 import { registerSearchAttributes } from '../../operations/temporal-setup';
 import { TransferOperations } from '../../operations/transfers';
 import { formatAmount } from '../../platform/money';
-import type { TransactionEntity, TransactionStatus } from '../../transactions/entity';
+import { outboundStatuses, type TransactionEntity, type TransactionStatus } from '../../transactions/entity';
 import type { Run } from './index';
 import { print, printRow, printRows } from './output';
 import { Finding, type Session } from './session';
-
-const statuses: TransactionStatus[] = [
-  'PENDING',
-  'AWAITING_APPROVAL',
-  'SIGNING',
-  'SUBMITTED',
-  'NEEDS_ATTENTION',
-  'CONFIRMED',
-  'REJECTED',
-  'FAILED',
-  'CANCELLED',
-];
 
 const transferRow = (tx: TransactionEntity) => ({
   tx_id: tx.txId,
@@ -89,7 +77,7 @@ function addTransferCommands(transfers: Command, run: Run): void {
   transfers
     .command('list')
     .description('list transfers, newest first')
-    .addOption(new Option('--status <status>', 'in this status only').choices(statuses))
+    .addOption(new Option('--status <status>', 'in this status only').choices(outboundStatuses))
     .option('--client <client>', 'of this client only, by id or name')
     .option('--limit <number>', 'how many', toLimit, 50)
     .action(
@@ -139,7 +127,7 @@ function addTransferCommands(transfers: Command, run: Run): void {
     );
 }
 
-function toLimit(text: string): number {
+export function toLimit(text: string): number {
   const limit = Number(text);
   if (!Number.isInteger(limit) || limit < 1 || limit > 1_000) throw new InvalidArgumentError('a number from 1 to 1000 is needed');
   return limit;

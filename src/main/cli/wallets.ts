@@ -1,6 +1,7 @@
 import { Argument, type Command } from 'commander';
 import type { AccountEntity } from '../../accounts/entity';
 import { chainsOf } from '../../chains/registry/data';
+import { AssetOperations } from '../../operations/assets';
 import { ClientOperations } from '../../operations/clients';
 import { type WalletLimit, WalletOperations } from '../../operations/wallets';
 import type { WalletEntity } from '../../wallets/entity';
@@ -26,7 +27,7 @@ const accountRow = ({ accountId, walletId, chain, address, status }: AccountEnti
 });
 const operations = ({ database }: Session) => new WalletOperations(database);
 
-/** wallet, account */
+/** wallet, account, asset */
 export function addWalletCommands(program: Command, run: Run): void {
   const wallet = program.command('wallet').description('wallets and their limits');
   wallet
@@ -48,6 +49,8 @@ export function addWalletCommands(program: Command, run: Run): void {
     .action(run(async (session, id: string) => printRow(walletRow(await operations(session).resume(id)), session.json)));
   addLimitCommands(wallet.command('limit').description('largest amounts a wallet may transfer'), run);
 
+  addAssetCommands(program.command('asset').description('assets: the tokens of an account'), run);
+
   const account = program.command('account').description('accounts');
   for (const [verb, status] of [
     ['disable', 'INACTIVE'],
@@ -62,6 +65,18 @@ export function addWalletCommands(program: Command, run: Run): void {
         ),
       );
   }
+}
+
+function addAssetCommands(asset: Command, run: Run): void {
+  asset
+    .command('unfreeze <asset-id>')
+    .description('let transfers leave an asset again that a shortfall has frozen, after having looked into it')
+    .action(
+      run(async ({ database, json }, id: string) => {
+        const { ledgerAccountId, accountId, chain, symbol, frozenReason } = await new AssetOperations(database).unfreeze(id);
+        printRow({ asset_id: ledgerAccountId, account_id: accountId, chain, symbol, was_frozen_for: frozenReason }, json);
+      }),
+    );
 }
 
 /** Of every chain of every environment: a limit of a misspelt symbol would limit nothing. */

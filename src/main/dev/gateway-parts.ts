@@ -111,7 +111,7 @@ async function nodeDatabase({ env, paths }: PartsContext, { superuserUrl }: Surr
 
 /** What every process of the gateway gets: the caller's environment, with the stack's addresses. */
 function shared(env: NodeJS.ProcessEnv, { temporalAddress, chains }: Surroundings): NodeJS.ProcessEnv {
-  const foreign = /^(npm_|JEST_|NODE_ENV$|DATABASE_URL|JWT_PRIVATE_KEY|SECRETS_KEY|MPC_NODE_|METRICS_|TEST_POSTGRES)/;
+  const foreign = /^(npm_|JEST_|NODE_ENV$|DATABASE_URL|JWT_P(RIVATE|UBLIC)_KEY|SECRETS_KEY|MPC_NODE_|METRICS_|TEST_POSTGRES)/;
   const inherited = Object.fromEntries(Object.entries(env).filter(([name]) => !foreign.test(name)));
   const rpcUrls = Object.entries(chains).map(([name, { rpc }]) => [rpcUrlsVariable(name), env[rpcUrlsVariable(name)] || rpc]);
   return {

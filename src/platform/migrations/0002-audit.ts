@@ -2,7 +2,8 @@
 export const auditTables = /* sql */ `
 create table audit_events (
   audit_id uuid primary key,
-  at timestamptz not null default clock_timestamp(),
+  -- always the database's own time: nobody writes the past anew
+  at timestamptz not null,
   action text not null check (length(action) between 1 and 100),
   outcome text not null check (outcome in ('success', 'refused')),
   actor_type text not null check (actor_type in ('user', 'operator', 'system')),
@@ -13,6 +14,45 @@ create table audit_events (
   detail jsonb not null default '{}',
   request_id text
 );
-create index audit_events_by_client on audit_events (client_id, audit_id desc);
+create index audit_events_by_time on audit_events (at, audit_id);
+create index audit_events_by_client on audit_events (client_id, at, audit_id);
+create index audit_events_by_subject on audit_events (subject_id, at, audit_id) where subject_id is not null;
+
+-- Rows that wait to be sealed. A queue and not a position in the log: what a long transaction commits late is sealed then.
+create table audit_pending (
+  audit_id uuid primary key
+);
+
+-- The chain: each seal hashes its number, time, predecessor and rows (src/audit/chain.ts).
+create table audit_seals (
+  seq bigint primary key check (seq >= 1),
+  events integer not null check (events between 1 and 1000),
+  sealed_at timestamptz not null,
+  prev_hash bytea not null unique check (length(prev_hash) = 32),
+  hash bytea not null unique check (length(hash) = 32)
+);
+create table audit_seal_entries (
+  seq bigint not null,
+  position integer not null check (position between 0 and 999),
+  audit_id uuid not null unique,
+  row_hash bytea not null check (length(row_hash) = 32),
+  primary key (seq, position)
+);
+
+create function stamp_audit_event() returns trigger language plpgsql as $$
+begin
+  new.at := clock_timestamp();
+  return new;
+end $$;
+create trigger audit_events_stamp before insert on audit_events for each row execute function stamp_audit_event();
+create function queue_audit_event() returns trigger language plpgsql as $$
+begin
+  insert into audit_pending (audit_id) values (new.audit_id);
+  return null;
+end $$;
+create trigger audit_events_queue after insert on audit_events for each row execute function queue_audit_event();
+
 create trigger audit_events_append_only before update or delete or truncate on audit_events for each statement execute function refuse_change();
+create trigger audit_seals_append_only before update or delete or truncate on audit_seals for each statement execute function refuse_change();
+create trigger audit_seal_entries_append_only before update or delete or truncate on audit_seal_entries for each statement execute function refuse_change();
 `;

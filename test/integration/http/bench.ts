@@ -6,6 +6,7 @@ import type { LedgerActivities, TransferAccepted, TransferRequest } from '../../
 import type { AccountEntity } from '../../../src/accounts/entity';
 import { ApiKeyEntity } from '../../../src/auth/entity';
 import { hashSecret } from '../../../src/auth/service';
+import type { TokenOptions } from '../../../src/auth/tokens';
 import { adapterOf } from '../../../src/chains/families';
 import { loadRegistry } from '../../../src/chains/registry';
 import { createApp } from '../../../src/http/app';
@@ -124,9 +125,14 @@ export interface Bench {
   close: () => Promise<void>;
 }
 
-/** The whole Koa app on a port and a database of its own. */
-export async function createBench(): Promise<Bench> {
-  const test = await createTestDatabase();
+export interface BenchOptions {
+  tokens?: TokenOptions;
+  shared?: Bench;
+}
+
+/** The whole Koa app on a port and a database of its own, or on that of another bench (`shared`). */
+export async function createBench({ tokens = tokenOptions, shared }: BenchOptions = {}): Promise<Bench> {
+  const test = shared ? { database: shared.database, drop: () => Promise.resolve() } : await createTestDatabase();
   const { database } = test;
   const workflows = new Workflows(database);
   const log = createLogger('test', 'fatal');
@@ -138,7 +144,7 @@ export async function createBench(): Promise<Bench> {
     adapterOf,
     keyGeneration: workflows,
     workflows,
-    tokenOptions,
+    tokenOptions: tokens,
     signerUrls: [],
     box,
     log,

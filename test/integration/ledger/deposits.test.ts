@@ -1,6 +1,9 @@
+import { randomUUID } from 'node:crypto';
+import { listAuditLog } from '../../../src/audit/list';
 import { confirmDeposits, depositAddresses, orphanDeposits, recordDeposits } from '../../../src/deposits/service';
 import type { DepositFound } from '../../../src/chains/types';
-import { buildDeposit, buildTransferRequest, randomAddress, randomHash } from '../../factories';
+import { AssetOperations } from '../../../src/operations/assets';
+import { buildDeposit, buildTransferRequest, ledgerAccountOf, randomAddress, randomHash } from '../../factories';
 import { balances, codeOf, createBench, differences, ether, ethereum, fund, include, sign, usdc, type Bench } from './bench';
 
 let bench: Bench;
@@ -103,6 +106,38 @@ test('orphaned after it was spent: the house’s loss, one account frozen, one a
   await sign(bench, request.txId);
   await include(bench, request.txId, 1, { debited: 5n * usdc });
   expect((await bench.ledger.settleTransfer({ txId: request.txId })).status).toBe('CONFIRMED');
+});
+
+test('frozen until an operator has looked: unfreezing lets transfers leave again, once, and is audited', async () => {
+  await fund(bench, 'ETH', ether);
+  await record(buildDeposit(bench.account, ethereum, 'USDC', 3n * usdc, { blockNumber: 50 }));
+  await confirm(60);
+  const make = () =>
+    bench.ledger.lockTransfer(buildTransferRequest(bench.account, ethereum, { tokenSymbol: 'USDC', amount: '3' }));
+  await make();
+  await orphan(50);
+  await fund(bench, 'USDC', 5n * usdc);
+  const { ledgerAccountId } = await ledgerAccountOf(bench.database, bench.account, ethereum, 'USDC');
+  const operations = new AssetOperations(bench.database);
+  expect(await codeOf(make())).toBe('business_error');
+
+  const { frozenReason } = await operations.unfreeze(ledgerAccountId);
+  expect(frozenReason).toMatch(/^shortfall of 3000000 atomic units of USDC/);
+  expect((await make()).status).toBe('PENDING');
+  const [row] = await listAuditLog(bench.database.manager, { action: 'asset.unfrozen', limit: 2 });
+  expect(row).toMatchObject({
+    outcome: 'success',
+    actor_type: 'operator',
+    client_id: bench.client.clientId,
+    subject_type: 'asset',
+    subject_id: ledgerAccountId,
+    detail: { account_id: bench.account.accountId, chain: 'ethereum', symbol: 'USDC', reason: frozenReason },
+  });
+
+  expect(await codeOf(operations.unfreeze(ledgerAccountId))).toBe('business_error');
+  expect(await codeOf(operations.unfreeze(randomUUID()))).toBe('not_found');
+  expect(await codeOf(operations.unfreeze('nope'))).toBe('not_found');
+  expect(await listAuditLog(bench.database.manager, { action: 'asset.unfrozen', limit: 2 })).toHaveLength(1);
 });
 
 test('orphaned after it was spent and found again: the house gets its loss back, not the client the money twice', async () => {

@@ -2,23 +2,11 @@ import { screeningRules } from '../../../src/screening/rules';
 import { newId } from '../../../src/platform/ids';
 import { TransactionEntity } from '../../../src/transactions/entity';
 import { buildAccount, buildAsset, buildClient, buildTransferRequest } from '../../factories';
-import { balances, base, codeOf, createBench, differences, ether, ethereum, fund, usdc, type Bench } from '../ledger/bench';
+import { balances, base, codeOf, ether, ethereum, fund, usdc, type Bench } from '../ledger/bench';
+import { useFundedBench } from './bench';
 
 let bench: Bench;
-beforeEach(async () => {
-  bench = await createBench({ poolSize: 5 });
-  await fund(bench, 'ETH', 10n * ether);
-  await fund(bench, 'USDC', 1000n * usdc);
-});
-afterEach(async () => {
-  expect(await differences(bench)).toEqual([]);
-  await bench.close();
-});
-
-const request = (changes: Parameters<typeof buildTransferRequest>[2] = {}) =>
-  buildTransferRequest(bench.account, ethereum, { tokenSymbol: 'USDC', amount: '10', ...changes });
-const row = (txId: string) => bench.database.manager.findOneByOrFail(TransactionEntity, { txId });
-const locked = async (changes: Parameters<typeof request>[0] = {}) => (await bench.ledger.lockTransfer(request(changes))).txId;
+const { request, row, locked } = useFundedBench((it) => (bench = it));
 
 describe('lock', () => {
   test('answers with what the client and the workflow need', async () => {

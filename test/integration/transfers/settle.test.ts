@@ -1,37 +1,11 @@
 import { newId } from '../../../src/platform/ids';
 import { standAgain } from '../../../src/transfers/steps/stand-again';
-import { TransactionEntity } from '../../../src/transactions/entity';
-import { buildTransferRequest, signAs } from '../../factories';
-import {
-  balances,
-  codeOf,
-  createBench,
-  differences,
-  ether,
-  ethereum,
-  fund,
-  include,
-  sign,
-  usdc,
-  usualFees,
-  type Bench,
-} from '../ledger/bench';
+import { signAs } from '../../factories';
+import { balances, codeOf, ether, ethereum, fund, include, sign, usdc, usualFees, type Bench } from '../ledger/bench';
+import { useFundedBench } from './bench';
 
 let bench: Bench;
-beforeEach(async () => {
-  bench = await createBench({ poolSize: 5 });
-  await fund(bench, 'ETH', 10n * ether);
-  await fund(bench, 'USDC', 1000n * usdc);
-});
-afterEach(async () => {
-  expect(await differences(bench)).toEqual([]);
-  await bench.close();
-});
-
-const request = (changes: Parameters<typeof buildTransferRequest>[2] = {}) =>
-  buildTransferRequest(bench.account, ethereum, { tokenSymbol: 'USDC', amount: '10', ...changes });
-const row = (txId: string) => bench.database.manager.findOneByOrFail(TransactionEntity, { txId });
-const locked = async (changes: Parameters<typeof request>[0] = {}) => (await bench.ledger.lockTransfer(request(changes))).txId;
+const { request, row, locked } = useFundedBench((it) => (bench = it));
 
 describe('settle', () => {
   const submitted = async (changes: Parameters<typeof request>[0] = {}) => {

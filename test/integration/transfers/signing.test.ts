@@ -1,39 +1,12 @@
 import { adapterOf } from '../../../src/chains/families';
 import { judgeTransaction } from '../../../src/mpc/judge';
 import { newId } from '../../../src/platform/ids';
-import { TransactionEntity } from '../../../src/transactions/entity';
-import { buildTransferRequest, buildWallet, signAs } from '../../factories';
-import {
-  balances,
-  codeOf,
-  createBench,
-  differences,
-  ether,
-  ethereum,
-  fund,
-  include,
-  registry,
-  sign,
-  usdc,
-  usualFees,
-  type Bench,
-} from '../ledger/bench';
+import { buildWallet, signAs } from '../../factories';
+import { balances, codeOf, ether, include, registry, sign, usdc, usualFees, type Bench } from '../ledger/bench';
+import { useFundedBench } from './bench';
 
 let bench: Bench;
-beforeEach(async () => {
-  bench = await createBench({ poolSize: 5 });
-  await fund(bench, 'ETH', 10n * ether);
-  await fund(bench, 'USDC', 1000n * usdc);
-});
-afterEach(async () => {
-  expect(await differences(bench)).toEqual([]);
-  await bench.close();
-});
-
-const request = (changes: Parameters<typeof buildTransferRequest>[2] = {}) =>
-  buildTransferRequest(bench.account, ethereum, { tokenSymbol: 'USDC', amount: '10', ...changes });
-const row = (txId: string) => bench.database.manager.findOneByOrFail(TransactionEntity, { txId });
-const locked = async (changes: Parameters<typeof request>[0] = {}) => (await bench.ledger.lockTransfer(request(changes))).txId;
+const { row, locked } = useFundedBench((it) => (bench = it));
 
 describe('cancel and end', () => {
   test('before signing: unlocked, and a second call does nothing', async () => {

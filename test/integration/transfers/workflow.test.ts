@@ -12,6 +12,7 @@ import { contractArtifacts } from '../../../src/main/dev/contracts';
 import { findTemporalCli } from '../../../src/main/dev/temporal-cli';
 import { judgeTransaction } from '../../../src/mpc/judge';
 import { nodeIndexes, nodeTaskQueue, type Hex, type SignTransactionRequest } from '../../../src/mpc/messages';
+import { listAuditLog } from '../../../src/audit/list';
 import { TransferOperations } from '../../../src/operations/transfers';
 import { transferWorkflowsOn } from '../../../src/transfers/workflows';
 import { observedSignal, releaseUpdate, searchAttributes, transferWorkflowId } from '../../../workflows/messages';
@@ -142,6 +143,14 @@ test('the first attempt is executed while a replacement is prepared: settled, an
   await confirmed(txId);
 });
 
+/** What the audit log says that operators did to it. */
+const audited = async (txId: string) =>
+  (await listAuditLog(bench.database.manager, { subject: txId, limit: 10 })).map(({ action, outcome, detail }) => [
+    action,
+    outcome,
+    detail,
+  ]);
+
 test('a step that refuses for good parks the transfer; a retry goes on', async () => {
   let refusals = 1;
   await serve({
@@ -156,6 +165,7 @@ test('a step that refuses for good parks the transfer; a retry goes on', async (
   await until('parked', async () => (await status(txId)) === 'NEEDS_ATTENTION');
   expect(await operations().retry(txId)).toBe('retrying');
   await confirmed(txId);
+  expect(await audited(txId)).toEqual([['transfer.retried', 'success', { status: 'NEEDS_ATTENTION' }]]);
 });
 
 test.each([
@@ -306,6 +316,7 @@ describe('release', () => {
     await ends(later, 'CONFIRMED');
     await agrees();
     await expect(operations().release(txId)).rejects.toMatchObject({ code: 'business_error' });
+    expect(await audited(txId)).toEqual([['transfer.released', 'success', { status: 'NEEDS_ATTENTION' }]]);
   });
 
   test('bytes that the chain refuses: replaced by a no-op at higher fees', async () => {

@@ -1,0 +1,241 @@
+import { type AuditRow, listAuditLog } from '../../../src/audit/list';
+import { ClientOperations } from '../../../src/operations/clients';
+import { operatorActor } from '../../../src/operations/actor';
+import { WalletOperations } from '../../../src/operations/wallets';
+import { ApiKeyEntity } from '../../../src/auth/entity';
+import { newId } from '../../../src/platform/ids';
+import { type Bench, buildFunded, buildTenant, createBench } from '../http/bench';
+
+/** What is on record after what was done. */
+
+let bench: Bench;
+beforeAll(async () => void (bench = await createBench()));
+afterAll(() => bench.close());
+
+const list = (filter: Partial<Parameters<typeof listAuditLog>[1]> = {}) =>
+  listAuditLog(bench.database.manager, { limit: 1000, ...filter });
+const recordOf = ({ action, outcome, actor_type, actor_id, client_id, subject_type, subject_id, detail }: AuditRow) => ({
+  action,
+  outcome,
+  actor: `${actor_type} ${actor_id}`,
+  client_id,
+  subject: `${subject_type} ${subject_id}`,
+  detail,
+});
+const operator = `operator ${operatorActor().id}`;
+
+describe('operators', () => {
+  test('clients, users and API keys', async () => {
+    const operations = new ClientOperations(bench.database);
+    const { clientId } = await operations.createClient('audited');
+    const { userId } = await operations.createUser('audited', 'someone');
+    const { keyId, apiKey, apiSecret } = await operations.createKey('audited', 'someone');
+    await operations.setUserStatus(userId, 'DISABLED');
+    await operations.setUserStatus(userId, 'ACTIVE');
+    await operations.setClientStatus('audited', 'DISABLED');
+    await operations.setClientStatus('audited', 'ACTIVE');
+    await operations.revokeKey(apiKey);
+    // done before: nothing happens
+    await operations.revokeKey(keyId);
+
+    const [client, user, key] = [`client ${clientId}`, `user ${userId}`, `api_key ${keyId}`];
+    const ofKey = { user_id: userId, api_key: apiKey };
+    const rows = (await list({ clientId })).reverse();
+    expect(rows.map(recordOf)).toEqual(
+      (
+        [
+          ['client.created', client, { name: 'audited' }],
+          ['user.created', user, { name: 'someone' }],
+          ['api_key.created', key, ofKey],
+          ['user.disabled', user, { before: 'ACTIVE' }],
+          ['user.enabled', user, { before: 'DISABLED' }],
+          ['client.disabled', client, { before: 'ACTIVE' }],
+          ['client.enabled', client, { before: 'DISABLED' }],
+          ['api_key.revoked', key, ofKey],
+        ] as const
+      ).map(([action, subject, detail]) => ({
+        action,
+        outcome: 'success',
+        actor: operator,
+        client_id: clientId,
+        subject,
+        detail,
+      })),
+    );
+    expect(JSON.stringify(rows)).not.toContain(apiSecret);
+  });
+
+  test('wallets, their limits and accounts', async () => {
+    const { wallet, account } = await buildFunded(bench, bench.other);
+    const operations = new WalletOperations(bench.database);
+    const { walletId } = wallet;
+    await operations.suspend(walletId);
+    await operations.suspend(walletId);
+    await operations.resume(walletId);
+    await operations.setLimit(walletId, 'ETH', { maxSingle: '1.5' });
+    await operations.setLimit(walletId, 'ETH', { maxSingle: 'none', maxDaily: '3' });
+    await operations.clearLimit(walletId, 'ETH');
+    await operations.setAccountStatus(account.accountId, 'INACTIVE');
+    await operations.setAccountStatus(account.accountId, 'ACTIVE');
+
+    const ofWallet = (await list({ subject: walletId })).reverse().map(recordOf);
+    expect(ofWallet.map(({ action, detail }) => [action, detail])).toEqual([
+      ['wallet.suspended', {}],
+      ['wallet.resumed', {}],
+      ['wallet.limit_changed', { symbol: 'ETH', max_single: '1.5' }],
+      ['wallet.limit_changed', { symbol: 'ETH', max_single: null, max_daily: '3' }],
+      ['wallet.limit_changed', { symbol: 'ETH', max_single: null, max_daily: null }],
+    ]);
+    for (const row of ofWallet)
+      expect(row).toMatchObject({ actor: operator, client_id: bench.other.clientId, subject: `wallet ${walletId}` });
+    expect((await list({ subject: account.accountId })).reverse().map(({ action }) => action)).toEqual([
+      'account.disabled',
+      'account.enabled',
+    ]);
+  });
+
+  test('what is refused or fails leaves neither the act nor a row', async () => {
+    const operations = new ClientOperations(bench.database);
+    await operations.createClient('taken');
+    const before = (await list()).length;
+    await expect(operations.createClient('taken')).rejects.toMatchObject({ code: 'business_error' });
+    await expect(operations.createUser('taken', '')).rejects.toMatchObject({ code: 'invalid_parameter' });
+    expect(await list()).toHaveLength(before);
+
+    await operations.createUser('taken', 'someone');
+    await bench.database.query('alter table audit_events rename to audit_events_away');
+    try {
+      await expect(operations.createKey('taken', 'someone')).rejects.toThrow();
+    } finally {
+      await bench.database.query('alter table audit_events_away rename to audit_events');
+    }
+    expect(await operations.listKeys('taken')).toEqual([]);
+  });
+
+  test('GATEWAY_OPERATOR names who', () => {
+    process.env.GATEWAY_OPERATOR = ' ann ';
+    expect(operatorActor()).toEqual({ type: 'operator', id: 'ann' });
+    delete process.env.GATEWAY_OPERATOR;
+    expect(operatorActor().id).not.toBe('');
+  });
+});
+
+describe('logins', () => {
+  let address = 0;
+  const login = async (apiKey: string, apiSecret: string) => {
+    const requestId = newId();
+    const from = `203.0.113.${(address += 1)}`;
+    const headers = { 'X-API-Key': apiKey, 'X-API-Secret': apiSecret, 'X-Forwarded-For': from, 'X-Request-Id': requestId };
+    const { status } = await bench.call('POST', '/auth/token', { tenant: null, headers });
+    const rows = (await list()).filter((row) => row.request_id === requestId);
+    return { status, from, rows: rows.map(recordOf) };
+  };
+
+  test('a token that is issued', async () => {
+    const { clientId, userId, keyId, apiKey, apiSecret } = await buildTenant(bench);
+    const { status, from, rows } = await login(apiKey, apiSecret);
+    expect([status, rows]).toEqual([
+      200,
+      [
+        {
+          action: 'auth.token_issued',
+          outcome: 'success',
+          actor: `user ${userId}`,
+          client_id: clientId,
+          subject: `api_key ${keyId}`,
+          detail: { address: from },
+        },
+      ],
+    ]);
+  });
+
+  test('a failure of a known key, with its reason', async () => {
+    const operations = new ClientOperations(bench.database);
+    const disable = {
+      wrong_secret: () => Promise.resolve(),
+      client_disabled: (tenant: { clientId: string }) => operations.setClientStatus(tenant.clientId, 'DISABLED'),
+      user_disabled: (tenant: { userId: string }) => operations.setUserStatus(tenant.userId, 'DISABLED'),
+      key_revoked: (tenant: { keyId: string }) =>
+        bench.database.manager.update(ApiKeyEntity, { keyId: tenant.keyId }, { revokedAt: new Date() }),
+    };
+    for (const [reason, work] of Object.entries(disable)) {
+      const tenant = await buildTenant(bench);
+      await work(tenant);
+      const { status, from, rows } = await login(tenant.apiKey, reason === 'wrong_secret' ? 'gs_wrong' : tenant.apiSecret);
+      expect([status, rows]).toEqual([
+        401,
+        [
+          {
+            action: 'auth.failed',
+            outcome: 'refused',
+            actor: `user ${tenant.userId}`,
+            client_id: tenant.clientId,
+            subject: `api_key ${tenant.keyId}`,
+            detail: { address: from, reason },
+          },
+        ],
+      ]);
+      // what the key's state is, is told only to those who know its secret
+      expect((await login(tenant.apiKey, 'gs_wrong')).rows[0]?.detail).toMatchObject({ reason: 'wrong_secret' });
+    }
+  });
+
+  test('an unknown key is named by a short hash: it may be a secret in the wrong place', async () => {
+    const misplaced = 'gs_a-secret-given-as-key';
+    const first = await login(misplaced, 'x');
+    const second = await login(misplaced, 'y');
+    expect(first.rows).toEqual([
+      {
+        action: 'auth.failed',
+        outcome: 'refused',
+        actor: 'user unknown',
+        client_id: null,
+        subject: expect.stringMatching(/^api_key sha256:[0-9a-f]{16}$/),
+        detail: { address: first.from, reason: 'unknown_key' },
+      },
+    ]);
+    expect(second.rows[0]?.subject).toBe(first.rows[0]?.subject);
+    expect(JSON.stringify(await list())).not.toContain(misplaced);
+  });
+
+  test('what the throttle refuses is not recorded: the log cannot be flooded', async () => {
+    const key = newId();
+    const headers = { 'X-API-Key': key, 'X-API-Secret': 'x', 'X-Forwarded-For': '192.0.2.77' };
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, () => bench.call('POST', '/auth/token', { tenant: null, headers })),
+    );
+    expect(answers.filter(({ status }) => status === 401)).toHaveLength(10);
+    const rows = (await list({ action: 'auth.failed' })).filter(({ detail }) => detail.address === '192.0.2.77');
+    expect(rows).toHaveLength(10);
+  });
+
+  test('without its row no token is issued', async () => {
+    await bench.database.query('alter table audit_events rename to audit_events_away');
+    try {
+      const headers = { 'X-API-Key': bench.demo.apiKey, 'X-API-Secret': bench.demo.apiSecret };
+      const { status, body } = await bench.call('POST', '/auth/token', { tenant: null, headers });
+      expect([status, body['token']]).toEqual([500, undefined]);
+    } finally {
+      await bench.database.query('alter table audit_events_away rename to audit_events');
+    }
+  });
+});
+
+describe('the list', () => {
+  test('filters by what, who, whom, outcome and time, newest first', async () => {
+    const operations = new ClientOperations(bench.database);
+    const { clientId } = await operations.createClient('listed');
+    await operations.setClientStatus('listed', 'DISABLED');
+    const [disabled, created] = await list({ clientId });
+    expect([disabled?.action, created?.action]).toEqual(['client.disabled', 'client.created']);
+    expect(await list({ clientId, action: 'client.created' })).toEqual([created]);
+    expect(await list({ clientId, actor: operatorActor().id })).toHaveLength(2);
+    expect(await list({ clientId, actor: 'nobody' })).toEqual([]);
+    expect(await list({ subject: clientId })).toHaveLength(2);
+    expect(await list({ clientId, outcome: 'refused' })).toEqual([]);
+    expect(await list({ clientId, limit: 1 })).toEqual([disabled]);
+    expect(await list({ clientId, until: created?.at as Date })).toEqual([]);
+    expect(await list({ clientId, since: new Date(Number(disabled?.at) + 1) })).toEqual([]);
+    expect(await list({ clientId, since: created?.at as Date, until: new Date(Number(disabled?.at) + 1) })).toHaveLength(2);
+  });
+});
