@@ -20,6 +20,7 @@ import { healthRoutes } from '../health/routes';
 import { HealthService } from '../health/service';
 import { createIdempotent } from '../http/idempotency';
 import { IdempotencyStore } from '../http/idempotency-store';
+import { type LimitSettings, RequestLimits } from '../http/limits/limits';
 import type { Route } from '../http/steps';
 import type { Logger } from '../platform/logging';
 import type { SecretBox } from '../platform/secret-box';
@@ -43,6 +44,7 @@ export interface ResourceDependencies {
   workflows: TransferWorkflows;
   tokenOptions: TokenOptions;
   signerUrls: string[];
+  limits: LimitSettings;
   /** Seals TOTP and webhook secrets. */
   box: SecretBox;
   log: Logger;
@@ -51,6 +53,7 @@ export interface ResourceDependencies {
 export interface Resources {
   routes: Route[];
   operational: Route[];
+  limits: RequestLimits;
   /** Run every few seconds: what crashes and outages left to be done. */
   housekeeping: { name: string; everyMs: number; run: () => Promise<void> }[];
 }
@@ -67,6 +70,7 @@ export async function createResources(deps: ResourceDependencies): Promise<Resou
   const transactionRows = new TransactionRepository(database);
   const authenticate = createAuthenticate(tokens, new KeyStatus(credentials));
   const idempotent = createIdempotent(idempotencyStore);
+  const limits = new RequestLimits(database, deps.limits);
 
   const wallets = new WalletService(walletRows, deps.keyGeneration, log);
   const accounts = new AccountService({ database, registry, adapterOf, wallets: walletRows, accounts: accountRows });
@@ -83,13 +87,18 @@ export async function createResources(deps: ResourceDependencies): Promise<Resou
   });
   return {
     routes: [
-      ...authRoutes({ auth: new AuthService(credentials, tokens, new LoginThrottle(database)), ttlSeconds: tokens.ttlSeconds }),
+      ...authRoutes({
+        auth: new AuthService(credentials, tokens, new LoginThrottle(database)),
+        ttlSeconds: tokens.ttlSeconds,
+        limited: limits.token,
+      }),
       ...walletRoutes({ wallets, authenticate, idempotent }),
       ...accountRoutes({ accounts, authenticate, idempotent }),
       ...assetRoutes({ assets, registry, authenticate, idempotent }),
       ...transferRoutes({ transfers, authenticate, idempotent }),
       ...transactionRoutes({ transactions, authenticate }),
     ],
+    limits,
     operational: healthRoutes({ health: new HealthService(deps) }),
     housekeeping: [
       { name: 'start missing key generations', everyMs: 10_000, run: () => wallets.repair() },

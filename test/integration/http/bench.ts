@@ -9,6 +9,7 @@ import { hashSecret } from '../../../src/auth/service';
 import { adapterOf } from '../../../src/chains/families';
 import { loadRegistry } from '../../../src/chains/registry';
 import { createApp } from '../../../src/http/app';
+import type { LimitSettings } from '../../../src/http/limits/limits';
 import { listen } from '../../../src/http/server';
 import { createResources, type Resources } from '../../../src/main/resources';
 import { GatewayError } from '../../../src/platform/errors';
@@ -33,6 +34,14 @@ export const registry = loadRegistry('local', ['ethereum', 'base', 'avalanche', 
 export const ethereum = registry.get('ethereum');
 export const privateKey = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 export const box = new SecretBox(randomBytes(32).toString('hex'));
+export const roomyLimits: LimitSettings = {
+  clientPerMinute: 1e6,
+  addressPerMinute: 1e6,
+  tokenPerMinute: 1e6,
+  mfaPerMinute: 1e6,
+  inFlightPerClient: 2_000,
+  inFlight: 5_000,
+};
 export const tokenOptions = { privateKey, issuer: 'test', audience: 'test-api', ttlSeconds: 900 };
 
 export interface Tenant {
@@ -124,9 +133,18 @@ export interface Bench {
   close: () => Promise<void>;
 }
 
-/** The whole Koa app on a port and a database of its own. */
-export async function createBench(): Promise<Bench> {
-  const test = await createTestDatabase();
+export interface BenchOptions {
+  limits?: Partial<LimitSettings>;
+  shared?: Bench;
+  trustProxy?: boolean;
+}
+
+/**
+ * The whole Koa app on a port and a database of its own, or on that of another bench (`shared`). Limits are out of the way
+ * unless a test names them.
+ */
+export async function createBench({ limits = {}, shared, trustProxy = true }: BenchOptions = {}): Promise<Bench> {
+  const test = shared ? { database: shared.database, drop: () => Promise.resolve() } : await createTestDatabase();
   const { database } = test;
   const workflows = new Workflows(database);
   const log = createLogger('test', 'fatal');
@@ -140,10 +158,11 @@ export async function createBench(): Promise<Bench> {
     workflows,
     tokenOptions,
     signerUrls: [],
+    limits: { ...roomyLimits, ...limits },
     box,
     log,
   });
-  const server = await listen(createApp({ ...resources, log, trustProxy: true, environment: 'local' }), '127.0.0.1', 0);
+  const server = await listen(createApp({ ...resources, log, trustProxy, environment: 'local' }), '127.0.0.1', 0);
   const origin = `http://127.0.0.1:${server.port}`;
   const bench: Omit<Bench, 'demo' | 'other'> = {
     base: `${origin}/api/v1`,
