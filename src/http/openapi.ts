@@ -97,11 +97,11 @@ function operationOf(route: Route, components: Components): Json {
 
 function responsesOf({ answer, fails }: Route, docs: StepDocs[], components: Components): Json {
   const replayable = docs.some(({ headers }) => headers?.some(({ name }) => name === 'Idempotency-Key'));
-  const limits = docs.some(({ limited }) => limited) ? rateLimitHeaders : {};
+  const limits = docs.some(({ limited }) => limited) ? rateLimitHeaders(stringHeader) : {};
   const headers = {
-    ...limits,
-    'X-Request-Id': stringHeader('Id of the request, as sent or made'),
-    ...(answer.location && { Location: stringHeader('Path of what was created') }),
+    ...(docs.some(({ limited }) => limited) && rateLimitHeaders(always)),
+    'X-Request-Id': always('Id of the request, as sent or made'),
+    ...(answer.location && { Location: always('Path of what was created') }),
     ...(replayable && { 'Idempotency-Replayed': stringHeader('true when this is the stored answer of the first request') }),
   };
   const success = {
@@ -134,23 +134,24 @@ function failureOf(codes: FailureCode[], limits: Json): Json {
     headers: {
       // not where the request ended before its client was known
       ...(![401, 405].includes(status) && limits),
-      ...(status === 429 && rateLimitHeaders),
-      'X-Request-Id': stringHeader('Id of the request, as sent or made'),
-      ...(status === 401 && { 'WWW-Authenticate': stringHeader('Bearer') }),
-      ...(status === 405 && { Allow: stringHeader('Methods of this path') }),
-      ...([429, 503].includes(status) && { 'Retry-After': stringHeader('Seconds to wait') }),
+      ...(status === 429 && rateLimitHeaders(always)),
+      'X-Request-Id': always('Id of the request, as sent or made'),
+      ...(status === 401 && { 'WWW-Authenticate': always('Bearer') }),
+      ...(status === 405 && { Allow: always('Methods of this path') }),
+      ...([429, 503].includes(status) && { 'Retry-After': always('Seconds to wait') }),
     },
     content: { [problemMediaType]: { schema: { $ref: '#/components/schemas/Problem' } } },
   };
 }
 
 const stringHeader = (description: string): Json => ({ description, schema: { type: 'string' } });
+const always = (description: string): Json => ({ ...stringHeader(description), required: true });
 
 /** draft-ietf-httpapi-ratelimit-headers */
-const rateLimitHeaders: Json = {
-  'RateLimit-Policy': stringHeader('Quotas that apply: requests `q` per `w` seconds, such as "client";q=1000;w=10'),
-  RateLimit: stringHeader('What is left of them: `r` requests, the whole quota again in `t` seconds, such as "client";r=998;t=7'),
-};
+const rateLimitHeaders = (header: typeof always): Json => ({
+  'RateLimit-Policy': header('Quotas that apply: requests `q` per `w` seconds, such as "client";q=1000;w=10'),
+  RateLimit: header('What is left of them: `r` requests, the whole quota again in `t` seconds, such as "client";r=998;t=7'),
+});
 
 function pathParameters({ path }: Route): Json[] {
   return [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({ name, in: 'path', required: true, schema: { type: 'string' } }));
