@@ -57,10 +57,11 @@ function pathPart(name: string, known: Known): fc.Arbitrary<string> {
 
 function queryOf(parameters: Parameter[], known: Known): fc.Arbitrary<string> {
   const pair = (name: string, value: unknown) => `${encode(name)}=${encode(String(value))}`;
-  const fields = parameters.map(({ name, schema }) => allowedBy(schema, name, known).map((value) => pair(name, value)));
   const own = parameters.map(({ name }) => anyText.map((value) => pair(name, value)));
   const broken = fc.constantFrom('%', '=', '&&', '__proto__=1', 'page[]=1', 'a[b]=c', '%00=%00', 'x=%ED%A0%80', 'constructor=1');
-  const some = fields.length > 0 ? fc.array(fc.oneof(...fields), { maxLength: fields.length }) : fc.constant<string[]>([]);
+  const right = fc.record(Object.fromEntries(parameters.map(({ name, schema }) => [name, allowedBy(schema, name, known)])), {
+    requiredKeys: [],
+  });
   const wrong = fc.array(
     fc.oneof(
       broken,
@@ -70,8 +71,8 @@ function queryOf(parameters: Parameter[], known: Known): fc.Arbitrary<string> {
     { minLength: 1, maxLength: 2 },
   );
   return fc
-    .tuple(some, fc.oneof({ weight: 3, arbitrary: fc.constant<string[]>([]) }, { weight: 1, arbitrary: wrong }))
-    .map(([right, bad]) => [...new Set(right), ...bad].join('&'))
+    .tuple(right, fc.oneof({ weight: 3, arbitrary: fc.constant<string[]>([]) }, { weight: 1, arbitrary: wrong }))
+    .map(([fields, bad]) => [...Object.entries(fields).map(([name, value]) => pair(name, value)), ...bad].join('&'))
     .map((query) => (query ? `?${query}` : ''));
 }
 

@@ -10,6 +10,8 @@ export interface Target {
   token: () => Promise<string>;
   document: Document;
   known: Known;
+  /** Added to every request. */
+  headers?: () => Record<string, string>;
   /** Statuses of 500 and above that are right here, such as `get /health/ready 503` where no signing nodes run. */
   expected?: string[];
   /** False keeps a request from being sent: where what is asked for costs too much. */
@@ -63,11 +65,12 @@ function complaintOf(target: Target, check: AnswerCheck, operation: NamedOperati
 }
 
 /** Not fetch, which tidies paths and headers up. */
-async function send({ baseUrl, token }: Target, request: WireRequest): Promise<WireAnswer> {
+async function send({ baseUrl, token, headers: added }: Target, request: WireRequest): Promise<WireAnswer> {
   const { method, path, body, withToken } = request;
   const url = new URL(baseUrl);
   const headers = {
     ...request.headers,
+    ...added?.(),
     ...(withToken && { Authorization: `Bearer ${await token()}` }),
     ...(body !== null && { 'Content-Length': String(Buffer.byteLength(body)) }),
   };
