@@ -42,7 +42,6 @@ const nastyText = fc.constantFrom(
   '１２',
   '0x'.padEnd(42, '0'),
   'x'.repeat(256),
-  'x'.repeat(5_000),
 );
 export const anyText = fc.oneof(nastyText, fc.string({ unit: 'binary', maxLength: 40 }), fc.uuid());
 
@@ -50,7 +49,14 @@ export const anyText = fc.oneof(nastyText, fc.string({ unit: 'binary', maxLength
 export const nasty: fc.Arbitrary<unknown> = fc.oneof(
   anyText,
   fc.constantFrom<unknown>(null, true, false, 0, -1, 1.5, 1e308, 5e-324, Number.MAX_SAFE_INTEGER + 2, [], [[]], {}, [null]),
-  fc.constantFrom<unknown>({ $ne: null }, { constructor: { prototype: {} } }, { length: 1e9 }, ['a', 'b'], { toString: 1 }),
+  fc.constantFrom<unknown>(
+    { $ne: null },
+    { constructor: { prototype: {} } },
+    { length: 1e9 },
+    ['a', 'b'],
+    { toString: 1 },
+    'x'.repeat(5_000),
+  ),
   fc.jsonValue({ maxDepth: 3 }),
 );
 

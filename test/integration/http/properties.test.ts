@@ -52,4 +52,4 @@ test('whatever is sent, the answer is one that the document knows', async () => 
   for (const operation of operationsOf(target.document))
     await checkOperation(target, operation, runsPerOperation).catch((error: Error) => failures.push(error.message));
   expect(failures.join('\n\n')).toBe('');
-});
+}, 180_000);

@@ -20,7 +20,7 @@ type Row = (owner: Owner) => Promise<Reach> | Reach;
 
 export async function actor(bench: Bench, tenant: Tenant): Promise<Actor> {
   const secret = await buildTotp(bench.database, box, tenant);
-  const steps = [-1, 0, 1];
+  const steps = [0, 1, -1];
   return { ...tenant, code: () => totpCode(secret, steps.shift() ?? 2) };
 }
 
