@@ -1,6 +1,6 @@
 import { Agent, request as httpRequest } from 'node:http';
 import fc from 'fast-check';
-import { AnswerCheck, type Document, type NamedOperation } from '../openapi';
+import { AnswerCheck, type Document, type NamedOperation, operationsOf } from '../openapi';
 import { requestsOf, type WireRequest } from './requests';
 import type { Known } from './values';
 
@@ -19,7 +19,7 @@ export interface Target {
 }
 
 /** Reproduces a run: PROPERTY_SEED=<seed of its output>. */
-export const seed = Number(process.env.PROPERTY_SEED ?? Math.floor(Math.random() * 2 ** 31));
+const seed = Number(process.env.PROPERTY_SEED ?? Math.floor(Math.random() * 2 ** 31));
 /** Looking for the smallest failing request ends after this. */
 const shrinkMs = 20_000;
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -33,17 +33,39 @@ interface WireAnswer {
 /**
  * Sends `runs` requests made from the operation's own description. Whatever they are, the answer must be one that the
  * description knows.
+ * @returns how often each status was answered
  * @throws Error with the smallest request found that is answered otherwise, and the seed.
  */
-export async function checkOperation(target: Target, operation: NamedOperation, runs: number): Promise<void> {
+async function checkOperation(target: Target, operation: NamedOperation, runs: number): Promise<Record<string, number>> {
   const check = new AnswerCheck(target.document);
+  const statuses: Record<string, number> = {};
   const property = fc.asyncProperty(requestsOf(operation, target.known), async (request) => {
     if (target.sends?.(operation, request) === false) return;
     const answer = await send(target, request);
+    statuses[answer.status] = (statuses[answer.status] ?? 0) + 1;
     const wrong = complaintOf(target, check, operation, answer);
     if (wrong) throw new Error(wrong);
   });
   await fc.assert(property, { seed, numRuns: runs, interruptAfterTimeLimit: shrinkMs, markInterruptAsFailure: false });
+  return statuses;
+}
+
+/**
+ * All operations of the target, one after the other; says on stderr what was answered how often.
+ * @returns what was found, in words
+ */
+export async function checkOperations(target: Target, runsPerOperation: number): Promise<string[]> {
+  const failures: string[] = [];
+  process.stderr.write(`PROPERTY_SEED=${seed}\n`);
+  for (const operation of operationsOf(target.document)) {
+    try {
+      const statuses = await checkOperation(target, operation, runsPerOperation);
+      process.stderr.write(`${operation.name} ${JSON.stringify(statuses)}\n`);
+    } catch (error) {
+      failures.push((error as Error).message);
+    }
+  }
+  return failures;
 }
 
 function complaintOf(target: Target, check: AnswerCheck, operation: NamedOperation, answer: WireAnswer): string | null {

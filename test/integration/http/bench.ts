@@ -140,7 +140,7 @@ export interface BenchOptions {
 }
 
 /**
- * The whole Koa app on a port and a database of its own, or on that of another bench (`shared`). Limits are out of the way
+ * The whole Koa app on a port and a database of its own, or on that of another bench (`shared`), whose clients it has. Limits are out of the way
  * unless a test names them.
  */
 export async function createBench({ limits = {}, shared, trustProxy = true }: BenchOptions = {}): Promise<Bench> {
@@ -178,8 +178,8 @@ export async function createBench({ limits = {}, shared, trustProxy = true }: Be
       await test.drop();
     },
   };
-  const demo: Tenant = await buildTenant(bench);
-  return { ...bench, demo, other: await buildTenant(bench) };
+  const demo: Tenant = shared?.demo ?? (await buildTenant(bench));
+  return { ...bench, demo, other: shared?.other ?? (await buildTenant(bench)) };
 }
 
 async function send(url: string, method: string, tenant: Tenant | null, { body, headers = {} }: Call): Promise<Answer> {

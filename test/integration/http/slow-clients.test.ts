@@ -34,7 +34,7 @@ function talk(first: string, { drip = '', reads = true } = {}): Promise<Seen> {
     const socket: Socket = connect(server.port, '127.0.0.1', () => socket.write(first));
     const timer = setInterval(() => drip && socket.write(drip), 100);
     // who does not read learns of the end by its next writing
-    if (reads) socket.on('data', (data) => (text += data.toString().slice(0, 200)));
+    if (reads) socket.on('data', (data) => (text += data.toString().slice(0, 400)));
     socket.on('error', () => undefined);
     socket.on('close', () => {
       clearInterval(timer);
