@@ -13,7 +13,14 @@ const credentials: Step = step(
   (_ctx, next) => next(),
 );
 
-export function authRoutes({ auth, ttlSeconds }: { auth: AuthService; ttlSeconds: number }): Route[] {
+export interface AuthDependencies {
+  auth: AuthService;
+  ttlSeconds: number;
+  /** Limits how often tokens are asked for. */
+  limited: Step;
+}
+
+export function authRoutes({ auth, ttlSeconds, limited }: AuthDependencies): Route[] {
   return [
     {
       method: 'post',
@@ -22,7 +29,7 @@ export function authRoutes({ auth, ttlSeconds }: { auth: AuthService; ttlSeconds
       tag: 'Authentication',
       summary: 'Get an access token',
       description: 'Ten failures a minute from one address or with one key are answered with 429. The body is not read.',
-      steps: [credentials],
+      steps: [limited, credentials],
       answer: { status: 200, description: 'Access token', schema: tokenView },
       fails: ['invalid_credentials', 'rate_limited', 'unavailable'],
       handle: async (ctx) => {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { isIPv6 } from 'node:net';
 import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterPostgres, type RateLimiterRes } from 'rate-limiter-flexible';
 import type { DataSource } from 'typeorm';
-import { GatewayError } from '../platform/errors';
+import { network } from '../http/limits/network';
+import { tooMany } from '../http/limits/refusals';
 
 const failures = { points: 10, duration: 60 } as const;
 const table = 'login_failures';
@@ -52,19 +52,5 @@ function limiter(database: DataSource, keyPrefix: string): RateLimiterAbstract {
 function refuseAbove(result: RateLimiterRes | null, allowed: number): void {
   if (!result || result.consumedPoints <= allowed) return;
   const retryAfterSeconds = Math.max(1, Math.ceil(result.msBeforeNext / 1000));
-  throw new GatewayError('rate_limited', 'Too many failed logins: wait and try again', { retryAfterSeconds });
-}
-
-/** An IPv6 caller owns its whole /64, so that is what is counted. */
-function network(address: string): string {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
-  if (mapped || !isIPv6(address)) return mapped ?? address;
-  const [head = '', tail] = (address.split('%')[0] ?? '').split('::');
-  const groups = head.split(':').filter(Boolean);
-  const rest = tail === undefined ? [] : tail.split(':').filter(Boolean);
-  const all = [...groups, ...Array<string>(Math.max(0, 8 - groups.length - rest.length)).fill('0'), ...rest];
-  return `${all
-    .slice(0, 4)
-    .map((group) => parseInt(group, 16).toString(16))
-    .join(':')}::/64`;
+  throw tooMany('login', 'Too many failed logins: wait and try again', retryAfterSeconds);
 }

@@ -2,6 +2,7 @@ import Koa from 'koa';
 import type { Logger } from '../platform/logging';
 import type { GatewayState } from './context';
 import { handleErrors } from './errors';
+import type { RequestLimits } from './limits/limits';
 import { observe } from './observe';
 import { createOpenApi } from './openapi';
 import { createRouter, unmatched } from './router';
@@ -13,23 +14,27 @@ export interface AppOptions {
   trustProxy: boolean;
   /** The resources, in the order of the document. */
   routes: Route[];
-  /** Health and metrics: also answer without the base path. */
+  /** Health and metrics: also answer without the base path, whatever else is going on. */
   operational: Route[];
+  limits: RequestLimits;
   /** Shown as `environment` in the document. */
   environment: string;
 }
 
 /** The Koa application: what every request passes, then the routes of all resources. */
-export function createApp({ log, trustProxy, routes, operational, environment }: AppOptions): Koa<GatewayState> {
+export function createApp({ log, trustProxy, routes, operational, limits, environment }: AppOptions): Koa<GatewayState> {
   // only the last address of X-Forwarded-For was written by the proxy; those before it are the caller's claims
   const app = new Koa<GatewayState>({ proxy: trustProxy, maxIpsCount: 1 });
   app.silent = true;
-  const document = createOpenApi([...routes, ...operational], environment);
+  const described = (document: Route): Route[] => [...limits.guard([...routes, document]), ...operational];
+  const document = createOpenApi(described, environment);
   app.use(observe(log) as never);
   app.use(handleErrors as never);
   app.use(unmatched as never);
-  app.use(createRouter([...routes, ...operational, document]).routes() as never);
+  app.use(createRouter(operational).routes() as never);
   app.use(createRouter(operational, '').routes() as never);
+  app.use(limits.everyRequest as never);
+  app.use(createRouter(limits.guard([...routes, document])).routes() as never);
   app.on('error', (error: unknown) => log.warn({ err: error }, 'response failed'));
   return app;
 }

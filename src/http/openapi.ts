@@ -3,7 +3,7 @@ import parseJoi from 'joi-to-json';
 import { failureCodes, type FailureCode } from '../platform/codes';
 import { problemMediaType } from './errors';
 import { basePath } from './router';
-import type { Route, StepDocs } from './steps';
+import { fieldsOf, type Route, type StepDocs } from './steps';
 
 type Json = Record<string, unknown>;
 
@@ -32,8 +32,8 @@ const problem: Json = {
   required: ['type', 'title', 'status', 'detail', 'instance', 'code', 'request_id'],
 };
 
-/** The route that answers the OpenAPI 3.1 document of all routes, made once from their steps and Joi schemas. */
-export function createOpenApi(routes: Route[], environment: string): Route {
+/** The route that answers the OpenAPI 3.1 document, made once from the steps and Joi schemas of `routesWith` itself. */
+export function createOpenApi(routesWith: (route: Route) => Route[], environment: string): Route {
   const route: Route = {
     method: 'get',
     path: '/openapi.json',
@@ -47,7 +47,7 @@ export function createOpenApi(routes: Route[], environment: string): Route {
       ctx.body = document;
     },
   };
-  const document = documentOf([...routes, route], environment);
+  const document = documentOf(routesWith(route), environment);
   return route;
 }
 
@@ -88,7 +88,7 @@ function operationOf(route: Route, components: Components): Json {
     ...(!docs.some(({ authenticated }) => authenticated) && { security: [] }),
     parameters: [...pathParameters(route), ...queryParameters(docs, components), ...headerParameters(docs)],
     ...(body &&
-      hasFields(body) && {
+      fieldsOf(body).length > 0 && {
         requestBody: { required: true, content: { 'application/json': { schema: components.schemaOf(body) } } },
       }),
     responses: responsesOf(route, docs, components),
@@ -97,9 +97,11 @@ function operationOf(route: Route, components: Components): Json {
 
 function responsesOf({ answer, fails }: Route, docs: StepDocs[], components: Components): Json {
   const replayable = docs.some(({ headers }) => headers?.some(({ name }) => name === 'Idempotency-Key'));
+  const limits = docs.some(({ limited }) => limited) ? rateLimitHeaders(stringHeader) : {};
   const headers = {
-    'X-Request-Id': stringHeader('Id of the request, as sent or made'),
-    ...(answer.location && { Location: stringHeader('Path of what was created') }),
+    ...(docs.some(({ limited }) => limited) && rateLimitHeaders(always)),
+    'X-Request-Id': always('Id of the request, as sent or made'),
+    ...(answer.location && { Location: always('Path of what was created') }),
     ...(replayable && { 'Idempotency-Replayed': stringHeader('true when this is the stored answer of the first request') }),
   };
   const success = {
@@ -117,26 +119,39 @@ function responsesOf({ answer, fails }: Route, docs: StepDocs[], components: Com
   ]);
   const failures: Record<string, Json> = {};
   for (const status of [...new Set([...codes].map((code) => failureCodes[code].status))].sort()) {
-    failures[status] = failureOf([...codes].filter((code) => failureCodes[code].status === status));
+    failures[status] = failureOf(
+      [...codes].filter((code) => failureCodes[code].status === status),
+      limits,
+    );
   }
   return { [answer.status]: success, ...failures };
 }
 
-function failureOf(codes: FailureCode[]): Json {
+function failureOf(codes: FailureCode[], limits: Json): Json {
   const status = failureCodes[codes[0] as FailureCode].status;
   return {
     description: codes.map((code) => `\`${code}\`: ${failureCodes[code].title}`).join('; '),
     headers: {
-      'X-Request-Id': stringHeader('Id of the request, as sent or made'),
-      ...(status === 401 && { 'WWW-Authenticate': stringHeader('Bearer') }),
-      ...(status === 405 && { Allow: stringHeader('Methods of this path') }),
-      ...([429, 503].includes(status) && { 'Retry-After': stringHeader('Seconds to wait') }),
+      // not where the request ended before its client was known
+      ...(![401, 405].includes(status) && limits),
+      ...(status === 429 && rateLimitHeaders(always)),
+      'X-Request-Id': always('Id of the request, as sent or made'),
+      ...(status === 401 && { 'WWW-Authenticate': always('Bearer') }),
+      ...(status === 405 && { Allow: always('Methods of this path') }),
+      ...([429, 503].includes(status) && { 'Retry-After': always('Seconds to wait') }),
     },
     content: { [problemMediaType]: { schema: { $ref: '#/components/schemas/Problem' } } },
   };
 }
 
 const stringHeader = (description: string): Json => ({ description, schema: { type: 'string' } });
+const always = (description: string): Json => ({ ...stringHeader(description), required: true });
+
+/** draft-ietf-httpapi-ratelimit-headers */
+const rateLimitHeaders = (header: typeof always): Json => ({
+  'RateLimit-Policy': header('Quotas that apply: requests `q` per `w` seconds, such as "client";q=1000;w=10'),
+  RateLimit: header('What is left of them: `r` requests, the whole quota again in `t` seconds, such as "client";r=998;t=7'),
+});
 
 function pathParameters({ path }: Route): Json[] {
   return [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({ name, in: 'path', required: true, schema: { type: 'string' } }));
@@ -160,8 +175,6 @@ function queryParameters(docs: StepDocs[], components: Components): Json[] {
 
 const headerParameters = (docs: StepDocs[]): Json[] =>
   docs.flatMap((part) => part.headers ?? []).map((header) => ({ in: 'header', ...header }));
-
-const hasFields = (schema: Joi.Schema): boolean => Object.keys((schema.describe() as { keys?: object }).keys ?? {}).length > 0;
 
 /** Named schemas, referred to wherever they occur. */
 class Components {

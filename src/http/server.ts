@@ -5,9 +5,15 @@ import { problemType } from './errors';
 import { newId } from '../platform/ids';
 import type { GatewayState } from './context';
 
-/** Limits on slow or silent clients. */
-const timeoutsMs = { headers: 10_000, request: 30_000, keepAlive: 65_000, checkEvery: 2_000, drain: 25_000 } as const;
+/**
+ * Limits on slow or silent clients, in milliseconds: until the headers are there, until the whole request is, between
+ * requests of a connection, from a request's headers until its answer has been taken, and of requests in flight when the
+ * server closes.
+ */
+const usualTimeouts = { headers: 10_000, request: 30_000, keepAlive: 65_000, exchange: 90_000, drain: 25_000, checkEvery: 2_000 };
 const maxHeaderBytes = 16 * 1024;
+/** Beyond it connections are closed unanswered; requests are limited long before (MAX_REQUESTS_IN_FLIGHT). */
+const maxConnections = 20_000;
 
 export interface RunningServer {
   port: number;
@@ -15,22 +21,32 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
-export async function listen(app: Koa<GatewayState>, host: string, port: number): Promise<RunningServer> {
+export async function listen(
+  app: Koa<GatewayState>,
+  host: string,
+  port: number,
+  timeouts: Partial<typeof usualTimeouts> = {},
+): Promise<RunningServer> {
+  const limits = { ...usualTimeouts, ...timeouts };
   const handle = app.callback();
   let closing = false;
   const server = createServer(
     {
-      headersTimeout: timeoutsMs.headers,
-      requestTimeout: timeoutsMs.request,
-      keepAliveTimeout: timeoutsMs.keepAlive,
-      connectionsCheckingInterval: timeoutsMs.checkEvery,
+      headersTimeout: limits.headers,
+      requestTimeout: limits.request,
+      keepAliveTimeout: limits.keepAlive,
+      connectionsCheckingInterval: limits.checkEvery,
       maxHeaderSize: maxHeaderBytes,
     },
     (request, response) => {
       if (closing) response.setHeader('Connection', 'close');
+      // nobody else notices a client that does not read: Node waits for it for ever
+      const timer = setTimeout(() => response.destroy(), limits.exchange);
+      response.once('close', () => clearTimeout(timer));
       void handle(request, response);
     },
   );
+  server.maxConnections = maxConnections;
   answerBrokenRequests(server);
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, host, resolve));
   return {
@@ -39,7 +55,7 @@ export async function listen(app: Koa<GatewayState>, host: string, port: number)
       closing = true;
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeIdleConnections();
-      const timer = setTimeout(() => server.closeAllConnections(), timeoutsMs.drain);
+      const timer = setTimeout(() => server.closeAllConnections(), limits.drain);
       await closed;
       clearTimeout(timer);
     },

@@ -5,6 +5,8 @@ import type { GatewayContext, Middleware } from './context';
 /** What a step adds to the OpenAPI description of every route that has it. */
 export interface StepDocs {
   authenticated?: true;
+  /** Answers tell what is left of a quota. */
+  limited?: true;
   query?: Joi.ObjectSchema;
   body?: Joi.ObjectSchema;
   headers?: HeaderParameter[];
@@ -24,6 +26,9 @@ export type Step = Middleware & { readonly docs: StepDocs };
 export function step(docs: StepDocs, middleware: Middleware): Step {
   return Object.assign(middleware.bind(null), { docs });
 }
+
+/** Names of a body's fields. */
+export const fieldsOf = (schema: Joi.ObjectSchema): string[] => Object.keys((schema.describe() as { keys?: object }).keys ?? {});
 
 /** One endpoint: its steps in order, then the handler. Read by the router and by the OpenAPI document. */
 export interface Route {

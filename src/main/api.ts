@@ -32,6 +32,12 @@ runMain('api', async () => {
     'JWT_AUDIENCE',
     'JWT_TTL_SECONDS',
     'MPC_NODE_HEALTH_URLS',
+    'RATE_LIMIT_CLIENT_PER_MINUTE',
+    'RATE_LIMIT_ADDRESS_PER_MINUTE',
+    'RATE_LIMIT_TOKEN_PER_MINUTE',
+    'RATE_LIMIT_MFA_PER_MINUTE',
+    'MAX_REQUESTS_IN_FLIGHT_PER_CLIENT',
+    'MAX_REQUESTS_IN_FLIGHT',
   ]);
   const log = createLogger('api', config.LOG_LEVEL);
   const stop = shutdownSignal();
@@ -58,6 +64,14 @@ runMain('api', async () => {
       ttlSeconds: config.JWT_TTL_SECONDS,
     },
     box: new SecretBox(config.SECRETS_KEY),
+    limits: {
+      clientPerMinute: config.RATE_LIMIT_CLIENT_PER_MINUTE,
+      addressPerMinute: config.RATE_LIMIT_ADDRESS_PER_MINUTE,
+      tokenPerMinute: config.RATE_LIMIT_TOKEN_PER_MINUTE,
+      mfaPerMinute: config.RATE_LIMIT_MFA_PER_MINUTE,
+      inFlightPerClient: config.MAX_REQUESTS_IN_FLIGHT_PER_CLIENT,
+      inFlight: config.MAX_REQUESTS_IN_FLIGHT,
+    },
     signerUrls: config.MPC_NODE_HEALTH_URLS.split(',').map((url) => url.trim()),
     log,
   });

@@ -21,6 +21,7 @@ import { healthRoutes } from '../health/routes';
 import { HealthService } from '../health/service';
 import { createIdempotent } from '../http/idempotency';
 import { IdempotencyStore } from '../http/idempotency-store';
+import { type LimitSettings, RequestLimits } from '../http/limits/limits';
 import type { Route } from '../http/steps';
 import { MfaService } from '../mfa/service';
 import type { Logger } from '../platform/logging';
@@ -48,6 +49,7 @@ export interface ResourceDependencies {
   workflows: TransferWorkflows;
   tokenOptions: TokenOptions;
   signerUrls: string[];
+  limits: LimitSettings;
   /** Seals TOTP and webhook secrets. */
   box: SecretBox;
   log: Logger;
@@ -56,6 +58,7 @@ export interface ResourceDependencies {
 export interface Resources {
   routes: Route[];
   operational: Route[];
+  limits: RequestLimits;
   /** Run every few seconds: what crashes and outages left to be done. */
   housekeeping: { name: string; everyMs: number; run: () => Promise<void> }[];
 }
@@ -72,6 +75,7 @@ export async function createResources(deps: ResourceDependencies): Promise<Resou
   const transactionRows = new TransactionRepository(database);
   const authenticate = createAuthenticate(tokens, new KeyStatus(credentials));
   const idempotent = createIdempotent(idempotencyStore);
+  const limits = new RequestLimits(database, deps.limits);
   const mfa = new MfaService(database, deps.box);
 
   const wallets = new WalletService(walletRows, deps.keyGeneration, log);
@@ -94,6 +98,7 @@ export async function createResources(deps: ResourceDependencies): Promise<Resou
       ...authRoutes({
         auth: new AuthService(credentials, tokens, new LoginThrottle(database), database.manager),
         ttlSeconds: tokens.ttlSeconds,
+        limited: limits.token,
       }),
       ...walletRoutes({ wallets, authenticate, idempotent }),
       ...accountRoutes({ accounts, authenticate, idempotent }),
@@ -102,6 +107,7 @@ export async function createResources(deps: ResourceDependencies): Promise<Resou
       ...transactionRoutes({ transactions, authenticate }),
       ...securityFactorRoutes({ factors: securityFactors, authenticate, idempotent }),
     ],
+    limits,
     operational: healthRoutes({ health: new HealthService(deps) }),
     housekeeping: [
       { name: 'start missing key generations', everyMs: 10_000, run: () => wallets.repair() },

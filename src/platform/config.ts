@@ -16,6 +16,7 @@ interface Variable<T> {
 }
 
 const port = () => Joi.number().port();
+const perMinute = () => Joi.number().integer().min(6).max(10_000_000);
 const secretText = () => Joi.string().min(1);
 
 function variable<T>(group: string, schema: Joi.Schema<T>, doc: string, secret = false): Variable<T> {
@@ -90,6 +91,32 @@ const variables = {
     'api',
     Joi.string().required(),
     'Health endpoints of the three MPC nodes, separated by commas; /health/ready needs two of them.',
+  ),
+  RATE_LIMIT_CLIENT_PER_MINUTE: variable(
+    'api',
+    perMinute().default(6_000),
+    'Requests a client may send in a minute, over all API processes; a sixth of it at once. Likewise the next three.',
+  ),
+  RATE_LIMIT_ADDRESS_PER_MINUTE: variable(
+    'api',
+    perMinute().default(6_000),
+    'Requests from one address (IPv6: /64), with or without a token. Behind a proxy without API_TRUST_PROXY all callers have one address.',
+  ),
+  RATE_LIMIT_TOKEN_PER_MINUTE: variable('api', perMinute().default(300), 'Requests for access tokens from one address.'),
+  RATE_LIMIT_MFA_PER_MINUTE: variable(
+    'api',
+    perMinute().default(60),
+    'Requests of one client to endpoints that take an mfa_code.',
+  ),
+  MAX_REQUESTS_IN_FLIGHT_PER_CLIENT: variable(
+    'api',
+    Joi.number().integer().min(1).max(100_000).default(200),
+    'Requests of one client that one process works on at once; more are answered with 429.',
+  ),
+  MAX_REQUESTS_IN_FLIGHT: variable(
+    'api',
+    Joi.number().integer().min(1).max(100_000).default(1_000),
+    'Requests that one process works on at once; more are answered with 503.',
   ),
   METRICS_HOST: variable('worker, mpc-node', Joi.string().default('127.0.0.1'), 'Address of the health and metrics listener.'),
   METRICS_PORT: variable('worker, mpc-node', port().default(0), 'Port of the health and metrics listener; 0 picks a free one.'),

@@ -1,14 +1,6 @@
-import Ajv2020, { type ValidateFunction } from 'ajv/dist/2020';
-import addFormats from 'ajv-formats';
+import { AnswerCheck, type Document, operationAt } from '../openapi';
 import { type Answer, api, send, stack } from '../stack/client';
 
-interface Response {
-  content?: Record<string, { schema: object }>;
-}
-interface Document {
-  paths: Record<string, Record<string, { responses: Record<string, Response> }>>;
-  components: object;
-}
 interface Request {
   body?: unknown;
   headers?: Record<string, string>;
@@ -16,11 +8,13 @@ interface Request {
   as?: 'demo' | 'other' | null;
 }
 
-let loaded: Promise<Document> | undefined;
-const validators = new Map<string, ValidateFunction>();
+let loaded: Promise<{ document: Document; check: AnswerCheck }> | undefined;
 
-function document(): Promise<Document> {
-  loaded ??= send<Document>('GET', `${stack().base_url}/openapi.json`).then(({ body }) => body);
+export function openApi(): Promise<{ document: Document; check: AnswerCheck }> {
+  loaded ??= send<Document>('GET', `${stack().base_url}/openapi.json`).then(({ body: document }) => ({
+    document,
+    check: new AnswerCheck(document),
+  }));
   return loaded;
 }
 
@@ -34,35 +28,13 @@ export async function documented(
   const answer = await (as === null
     ? send(method, `${stack().base_url}${path}`, options)
     : api(as).request(method, path, options));
-  const { paths, components } = await document();
-  const [bare = ''] = path.split('?');
-  const template = bare in paths ? bare : Object.keys(paths).find((candidate) => matches(candidate, bare));
-  const operation = template === undefined ? undefined : paths[template]?.[method.toLowerCase()];
-  if (operation) {
-    const type = answer.headers.get('content-type')?.split(';')[0] ?? '';
-    const schema = operation.responses[answer.status]?.content?.[type]?.schema;
-    if (!schema) throw new Error(`${method} ${template} answered ${answer.status} ${type}, which the document does not know`);
-    const validate = validatorOf(`${method} ${template} ${answer.status}`, { ...schema, components });
-    if (!validate(answer.body))
-      throw new Error(`${method} ${path} ${answer.status}: ${JSON.stringify(validate.errors)} in ${JSON.stringify(answer.body)}`);
-  }
+  const { document, check } = await openApi();
+  const operation = operationAt(document, method, path.split('?')[0] ?? '');
+  const complaint = operation && check.complaint(operation, answer);
+  if (complaint) throw new Error(`${method} ${path}: ${complaint}`);
   expect(answer.headers.get('x-request-id')).toMatch(/^[\w.:-]{1,64}$/);
   expect([answer.headers.get('cache-control'), answer.headers.get('x-content-type-options')]).toEqual(['no-store', 'nosniff']);
   return answer;
-}
-
-const matches = (template: string, path: string): boolean => new RegExp(`^${template.replace(/\{\w+\}/g, '[^/]+')}$`).test(path);
-
-function validatorOf(name: string, schema: object): ValidateFunction {
-  let validate = validators.get(name);
-  if (!validate) {
-    const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, allErrors: true });
-    addFormats(ajv);
-    ajv.addVocabulary(['components']);
-    validate = ajv.compile(schema);
-    validators.set(name, validate);
-  }
-  return validate;
 }
 
 /** Asserts an RFC 9457 problem with this status and code, naming this field. */

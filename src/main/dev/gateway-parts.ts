@@ -83,6 +83,16 @@ export async function workerSpec({ env, paths }: PartsContext, surroundings: Sur
   );
 }
 
+/** On a developer's machine everybody has one address, and tests ask for much at once. The caller's environment wins. */
+const roomyLimits = {
+  RATE_LIMIT_CLIENT_PER_MINUTE: '600000',
+  RATE_LIMIT_ADDRESS_PER_MINUTE: '600000',
+  RATE_LIMIT_TOKEN_PER_MINUTE: '60000',
+  RATE_LIMIT_MFA_PER_MINUTE: '60000',
+  MAX_REQUESTS_IN_FLIGHT_PER_CLIENT: '2000',
+  MAX_REQUESTS_IN_FLIGHT: '5000',
+};
+
 export async function apiSpec({ env, paths, preferred }: PartsContext, surroundings: Surroundings, healthUrls: string[]) {
   const port = await freePort(preferred(Number(env.API_PORT) || 8080));
   const variables = {
@@ -96,7 +106,7 @@ export async function apiSpec({ env, paths, preferred }: PartsContext, surroundi
   const baseUrl = `http://127.0.0.1:${port}/api/v1`;
   const spec = nodeProcess(
     { name: 'api', group: 'api', entry: 'api', healthUrl: `${baseUrl}/health/ready` },
-    { ...shared(env, surroundings), ...variables },
+    { ...roomyLimits, ...shared(env, surroundings), ...variables },
   );
   return { spec, baseUrl };
 }

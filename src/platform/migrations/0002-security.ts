@@ -1,5 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { auditTables } from './0002-audit';
+import { limitTables } from './0002-limits';
 import { mfaTables } from './0002-mfa';
 import { screeningTables } from './0002-screening';
 
@@ -8,7 +9,7 @@ export class Security0002 implements MigrationInterface {
   readonly name = 'Security1700000000002';
 
   async up(runner: QueryRunner): Promise<void> {
-    for (const part of [auditTables, mfaTables, screeningTables]) await runner.query(part);
+    for (const part of [auditTables, mfaTables, screeningTables, limitTables]) await runner.query(part);
   }
 
   down(): Promise<void> {

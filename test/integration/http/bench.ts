@@ -10,6 +10,7 @@ import type { TokenOptions } from '../../../src/auth/tokens';
 import { adapterOf } from '../../../src/chains/families';
 import { loadRegistry } from '../../../src/chains/registry';
 import { createApp } from '../../../src/http/app';
+import type { LimitSettings } from '../../../src/http/limits/limits';
 import { listen } from '../../../src/http/server';
 import { createResources, type Resources } from '../../../src/main/resources';
 import { GatewayError } from '../../../src/platform/errors';
@@ -34,6 +35,14 @@ export const registry = loadRegistry('local', ['ethereum', 'base', 'avalanche', 
 export const ethereum = registry.get('ethereum');
 export const privateKey = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 export const box = new SecretBox(randomBytes(32).toString('hex'));
+export const roomyLimits: LimitSettings = {
+  clientPerMinute: 1e6,
+  addressPerMinute: 1e6,
+  tokenPerMinute: 1e6,
+  mfaPerMinute: 1e6,
+  inFlightPerClient: 2_000,
+  inFlight: 5_000,
+};
 export const tokenOptions = { privateKey, issuer: 'test', audience: 'test-api', ttlSeconds: 900 };
 
 export interface Tenant {
@@ -127,11 +136,17 @@ export interface Bench {
 
 export interface BenchOptions {
   tokens?: TokenOptions;
+  limits?: Partial<LimitSettings>;
   shared?: Bench;
+  trustProxy?: boolean;
 }
 
-/** The whole Koa app on a port and a database of its own, or on that of another bench (`shared`). */
-export async function createBench({ tokens = tokenOptions, shared }: BenchOptions = {}): Promise<Bench> {
+/**
+ * The whole Koa app on a port and a database of its own, or on that of another bench (`shared`), whose clients it has. Limits are out of the way
+ * unless a test names them.
+ */
+export async function createBench(options: BenchOptions = {}): Promise<Bench> {
+  const { tokens = tokenOptions, limits = {}, shared, trustProxy = true } = options;
   const test = shared ? { database: shared.database, drop: () => Promise.resolve() } : await createTestDatabase();
   const { database } = test;
   const workflows = new Workflows(database);
@@ -146,10 +161,11 @@ export async function createBench({ tokens = tokenOptions, shared }: BenchOption
     workflows,
     tokenOptions: tokens,
     signerUrls: [],
+    limits: { ...roomyLimits, ...limits },
     box,
     log,
   });
-  const server = await listen(createApp({ ...resources, log, trustProxy: true, environment: 'local' }), '127.0.0.1', 0);
+  const server = await listen(createApp({ ...resources, log, trustProxy, environment: 'local' }), '127.0.0.1', 0);
   const origin = `http://127.0.0.1:${server.port}`;
   const bench: Omit<Bench, 'demo' | 'other'> = {
     base: `${origin}/api/v1`,
@@ -165,8 +181,8 @@ export async function createBench({ tokens = tokenOptions, shared }: BenchOption
       await test.drop();
     },
   };
-  const demo: Tenant = await buildTenant(bench);
-  return { ...bench, demo, other: await buildTenant(bench) };
+  const demo: Tenant = shared?.demo ?? (await buildTenant(bench));
+  return { ...bench, demo, other: shared?.other ?? (await buildTenant(bench)) };
 }
 
 async function send(url: string, method: string, tenant: Tenant | null, { body, headers = {} }: Call): Promise<Answer> {

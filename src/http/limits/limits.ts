@@ -1,0 +1,123 @@
+import type { DataSource } from 'typeorm';
+import { callerOf, type GatewayContext } from '../context';
+import { fieldsOf, type Route, type Step, step } from '../steps';
+import { type Quota, SharedBudget, sharedCounter } from './budget';
+import { tellInFlight, tellStanding } from './headers';
+import { network } from './network';
+import { tooMany } from './refusals';
+
+export interface LimitSettings {
+  /** Requests of one client with a token. */
+  clientPerMinute: number;
+  /** Requests of one address, with or without a token. */
+  addressPerMinute: number;
+  /** Requests for tokens of one address. */
+  tokenPerMinute: number;
+  /** Requests of one client to routes that take a second factor. */
+  mfaPerMinute: number;
+  /** Requests of one client that one process works on at once. */
+  inFlightPerClient: number;
+  /** Requests that one process works on at once. */
+  inFlight: number;
+}
+
+/** Short, so that who has spent a quota soon gets the next one; a sixth of what is allowed a minute can come at once. */
+const windowSeconds = 10;
+
+/** Limits on how much is asked, per address before authentication and per client after it. */
+export class RequestLimits {
+  /** Stands before everything but health and metrics. */
+  readonly everyRequest: Step;
+  /** For the route that issues tokens. */
+  readonly token: Step;
+  private readonly client: Step;
+  private readonly mfa: Step;
+  private readonly clients = new Map<string, number>();
+  private total = 0;
+
+  constructor(
+    database: DataSource,
+    private readonly settings: LimitSettings,
+  ) {
+    const budget = (name: Quota['name'], perMinute: number): SharedBudget => {
+      const quota = { name, limit: Math.ceil((perMinute * windowSeconds) / 60), windowSeconds };
+      return new SharedBudget(quota, sharedCounter(database, quota));
+    };
+    const [address, token] = [budget('address', settings.addressPerMinute), budget('token', settings.tokenPerMinute)];
+    const [client, mfa] = [budget('client', settings.clientPerMinute), budget('mfa', settings.mfaPerMinute)];
+    this.everyRequest = step({ fails: ['rate_limited', 'unavailable'] }, async (ctx, next) => {
+      const standing = await address.take(network(ctx.ip));
+      if (!standing.allowed) {
+        tellStanding(ctx, standing);
+        throw tooMany('address', 'Too many requests from this address: wait and try again', standing.resetSeconds);
+      }
+      return this.withinProcess(next);
+    });
+    this.token = step({ limited: true, fails: ['rate_limited'] }, async (ctx, next) => {
+      await spend(ctx, token, network(ctx.ip), 'token');
+      return next();
+    });
+    this.client = step({ limited: true, fails: ['rate_limited'] }, async (ctx, next) => {
+      const { clientId } = callerOf(ctx);
+      await spend(ctx, client, clientId, 'client');
+      return this.withinClient(ctx, clientId, next);
+    });
+    this.mfa = step({ limited: true, fails: ['rate_limited'] }, async (ctx, next) => {
+      await spend(ctx, mfa, callerOf(ctx).clientId, 'mfa');
+      return next();
+    });
+  }
+
+  /**
+   * The routes with their limits: the client's right after authentication, and the stricter one where the body has an
+   * mfa_code. No route has to ask for it, so none can forget.
+   */
+  guard(routes: Route[]): Route[] {
+    // it runs before routes are looked up, so that requests to nowhere count too; here for the document only
+    const described = step(this.everyRequest.docs, (_ctx, next) => next());
+    return routes.map((route) => {
+      const steps = route.steps.flatMap((each) => (each.docs.authenticated ? [each, ...this.ofClient(route)] : [each]));
+      return { ...route, steps: [described, ...steps] };
+    });
+  }
+
+  private ofClient({ steps }: Route): Step[] {
+    const takesCode = steps.some(({ docs }) => docs.body !== undefined && fieldsOf(docs.body).includes('mfa_code'));
+    return takesCode ? [this.client, this.mfa] : [this.client];
+  }
+
+  private async withinProcess(next: () => Promise<unknown>): Promise<unknown> {
+    if (this.total >= this.settings.inFlight)
+      throw tooMany('process_in_flight', 'Too many requests at once: wait and try again', 1);
+    this.total += 1;
+    try {
+      return await next();
+    } finally {
+      this.total -= 1;
+    }
+  }
+
+  private async withinClient(ctx: GatewayContext, clientId: string, next: () => Promise<unknown>): Promise<unknown> {
+    const { inFlightPerClient } = this.settings;
+    const count = this.clients.get(clientId) ?? 0;
+    if (count >= inFlightPerClient) {
+      tellInFlight(ctx, inFlightPerClient);
+      throw tooMany('client_in_flight', `More than ${inFlightPerClient} requests at once: wait for answers`, 1);
+    }
+    this.clients.set(clientId, count + 1);
+    try {
+      return await next();
+    } finally {
+      const left = (this.clients.get(clientId) ?? 1) - 1;
+      if (left > 0) this.clients.set(clientId, left);
+      else this.clients.delete(clientId);
+    }
+  }
+}
+
+/** @throws GatewayError rate_limited when the quota is spent. */
+async function spend(ctx: GatewayContext, budget: SharedBudget, key: string, reason: 'token' | 'client' | 'mfa'): Promise<void> {
+  const standing = await budget.take(key);
+  tellStanding(ctx, standing);
+  if (!standing.allowed) throw tooMany(reason, 'Too many requests: wait and try again', standing.resetSeconds);
+}

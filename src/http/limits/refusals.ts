@@ -1,0 +1,17 @@
+import { Counter, register } from 'prom-client';
+import { GatewayError } from '../../platform/errors';
+
+type Reason = 'address' | 'client' | 'token' | 'mfa' | 'login' | 'client_in_flight' | 'process_in_flight';
+
+const refusals = new Counter({
+  name: 'http_requests_refused_total',
+  help: 'Requests refused by a limit, by the limit',
+  labelNames: ['reason'] as const,
+  registers: [register],
+});
+
+/** The answer to a request beyond a limit, counted by its reason. */
+export function tooMany(reason: Reason, message: string, retryAfterSeconds: number): GatewayError {
+  refusals.inc({ reason });
+  return new GatewayError(reason === 'process_in_flight' ? 'unavailable' : 'rate_limited', message, { retryAfterSeconds });
+}

@@ -1,0 +1,59 @@
+import { checkOperations, endRun, type Target } from '../properties/run';
+import { api, sharedWallet, stack } from '../stack/client';
+import { openApi } from './openapi';
+import { newAccount } from './support';
+
+/** Every operation of the running stack with requests made from its own description, valid and broken. */
+
+const runsPerOperation = 40;
+/** Each costs a key generation of some 11 seconds. */
+const walletsAtMost = 1;
+/** Ten failed logins a minute would block this machine for the tests that follow. */
+const loginsAtMost = 4;
+
+afterAll(endRun);
+
+test('whatever is sent, the answer is one that the document knows', async () => {
+  const { wallet_id } = await sharedWallet();
+  const { account_id, address } = await newAccount('ethereum');
+  const { body } = await api().request<{ data: { tx_id: string }[] }>('GET', '/transactions');
+  const { document } = await openApi();
+  let [wallets, logins] = [0, 0];
+  const target: Target = {
+    baseUrl: stack().base_url,
+    token: () => api().accessToken(),
+    document,
+    known: {
+      id: [wallet_id, account_id],
+      wallet_id: [wallet_id],
+      account_id: [account_id],
+      tx_id: body.data.map(({ tx_id }) => tx_id),
+      chain: ['ethereum', 'base'],
+      from_address: [address],
+      to_address: ['0x52908400098527886E0F7030069857D2E4169EE7'],
+      token_symbol: ['ETH', 'USDC'],
+      symbol: ['ETH', 'USDC', 'USDT'],
+      amount: ['1', '0.5', '0'],
+      page: [1, 2],
+      page_size: [1, 100],
+    },
+    sends: ({ operation }, { body: sent }) => {
+      if (operation.operationId === 'createToken') return (logins += 1) <= loginsAtMost;
+      if (operation.operationId !== 'createWallet' || !isWallet(sent)) return true;
+      wallets += 1;
+      return wallets <= walletsAtMost;
+    },
+  };
+  const failures = await checkOperations(target, runsPerOperation);
+  expect(failures.join('\n\n')).toBe('');
+});
+
+/** True for a body that makes a wallet. */
+function isWallet(body: string | null): boolean {
+  try {
+    const { wallet_name, description, ...rest } = JSON.parse(body ?? '') as Record<string, unknown>;
+    return typeof wallet_name === 'string' && typeof description !== 'object' && Object.keys(rest).length === 0;
+  } catch {
+    return false;
+  }
+}

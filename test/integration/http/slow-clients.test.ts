@@ -1,0 +1,82 @@
+import { connect, type Socket } from 'node:net';
+import Koa from 'koa';
+import type { GatewayState } from '../../../src/http/context';
+import { listen, type RunningServer } from '../../../src/http/server';
+
+/** The server's time-outs, made short: what a client that is slow or silent can hold on to. */
+const timeouts = { headers: 400, request: 800, keepAlive: 300, exchange: 1_500, checkEvery: 50 };
+/** More than the buffers of both sides take. */
+const large = Buffer.alloc(30_000_000, 'x');
+
+let server: RunningServer;
+beforeAll(async () => {
+  const app = new Koa<GatewayState>();
+  app.silent = true;
+  app.use(async (ctx) => {
+    if (ctx.method === 'POST') for await (const chunk of ctx.req) void chunk;
+    ctx.body = ctx.path === '/large' ? large : 'ok';
+  });
+  server = await listen(app, '127.0.0.1', 0, timeouts);
+});
+afterAll(() => server.close());
+
+interface Seen {
+  text: string;
+  /** Until the server closed the connection. */
+  ms: number;
+}
+
+/** Sends this and then one byte of `drip` every 100 ms. */
+function talk(first: string, { drip = '', reads = true } = {}): Promise<Seen> {
+  const begun = Date.now();
+  return new Promise((resolve) => {
+    let text = '';
+    const socket: Socket = connect(server.port, '127.0.0.1', () => socket.write(first));
+    const timer = setInterval(() => drip && socket.write(drip), 100);
+    // who does not read learns of the end by its next writing
+    if (reads) socket.on('data', (data) => (text += data.toString().slice(0, 400)));
+    socket.on('error', () => undefined);
+    socket.on('close', () => {
+      clearInterval(timer);
+      resolve({ text, ms: Date.now() - begun });
+    });
+    if (!reads) socket.pause();
+  });
+}
+
+test('headers that come by the byte: 408', async () => {
+  const { text, ms } = await talk('GET / HTTP/1.1\r\nHost: a\r\nX-Slow: ', { drip: 'x' });
+  expect(text).toMatch(/^HTTP\/1\.1 408 /);
+  expect(text).toContain('Connection: close');
+  expect(ms).toBeGreaterThanOrEqual(timeouts.headers - 100);
+  expect(ms).toBeLessThan(timeouts.headers + 1_000);
+});
+
+test('nothing at all: closed', async () => {
+  expect((await talk('')).ms).toBeLessThan(timeouts.headers + 1_000);
+});
+
+test('a body that comes by the byte: 408', async () => {
+  const { text, ms } = await talk('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n', { drip: 'x' });
+  expect(text).toMatch(/^HTTP\/1\.1 408 /);
+  expect(ms).toBeGreaterThanOrEqual(timeouts.request - 100);
+  expect(ms).toBeLessThan(timeouts.request + 1_000);
+});
+
+test('a connection that is kept and not used: closed', async () => {
+  const { text, ms } = await talk('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+  expect(text).toMatch(/^HTTP\/1\.1 200 /);
+  // Node adds up to a second, so that it does not close what the client has just used
+  expect(ms).toBeLessThan(timeouts.keepAlive + 2_500);
+});
+
+test('an answer that is never read: closed', async () => {
+  const { ms } = await talk('GET /large HTTP/1.1\r\nHost: a\r\n\r\n', { reads: false, drip: '\r\n' });
+  expect(ms).toBeGreaterThanOrEqual(timeouts.exchange - 100);
+  expect(ms).toBeLessThan(timeouts.exchange + 1_500);
+});
+
+test('whoever reads gets all of it', async () => {
+  const answer = await fetch(`http://127.0.0.1:${server.port}/large`);
+  expect((await answer.arrayBuffer()).byteLength).toBe(large.length);
+});

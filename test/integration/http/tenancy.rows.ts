@@ -1,0 +1,97 @@
+import { buildTotp, randomAddress, totpCode } from '../../factories';
+import { box, buildFunded, type Bench, type Call, type Funded, type Tenant } from './bench';
+
+/** One client as the matrix needs it: a user with a second factor. */
+export interface Actor extends Tenant {
+  /** A code that was not used yet; three within a test at most. */
+  code: () => string;
+}
+
+export interface Owner extends Actor {
+  bench: Bench;
+  funded: Funded;
+}
+
+/** A request that names something of the owner's, made by whoever is given. */
+export type Reach = (as: Actor) => { path: string; body?: Call['body'] };
+
+/** Makes what the owner has; answers how it is named in a request. */
+type Row = (owner: Owner) => Promise<Reach> | Reach;
+
+export async function actor(bench: Bench, tenant: Tenant): Promise<Actor> {
+  const secret = await buildTotp(bench.database, box, tenant);
+  const steps = [0, 1, -1];
+  return { ...tenant, code: () => totpCode(secret, steps.shift() ?? 2) };
+}
+
+export async function owner(bench: Bench, tenant: Tenant): Promise<Owner> {
+  return { ...(await actor(bench, tenant)), bench, funded: await buildFunded(bench, tenant) };
+}
+
+/** A transfer of the owner's that waits for its workflow; its id. */
+async function transfer({ bench, funded, ...tenant }: Owner): Promise<string> {
+  const { status, body, text } = await bench.call('POST', '/transfer', { tenant, body: transferFrom(funded.account.address) });
+  if (status !== 202) throw new Error(`POST /transfer answered ${status}: ${text}`);
+  return String(body['tx_id']);
+}
+
+const transferFrom = (fromAddress: string) => ({
+  from_address: fromAddress,
+  to_address: randomAddress(),
+  chain: 'ethereum',
+  token_symbol: 'USDC',
+  amount: '1',
+});
+
+/**
+ * A row for everything in the OpenAPI document that names something of a client's, by `method path` and, where it is not
+ * the path that names it, `?field` of the query or `#field` of the body. tenancy.test.ts fails for what has no row.
+ */
+export const rows: Record<string, Row> = {
+  'get /wallets/{id}':
+    ({ funded }) =>
+    () => ({ path: `/wallets/${funded.wallet.walletId}` }),
+  'get /accounts/{id}':
+    ({ funded }) =>
+    () => ({ path: `/accounts/${funded.account.accountId}` }),
+  'get /accounts?wallet_id':
+    ({ funded }) =>
+    () => ({ path: `/accounts?wallet_id=${funded.wallet.walletId}` }),
+  'post /accounts#wallet_id':
+    ({ funded }) =>
+    () => ({
+      path: '/accounts',
+      body: { wallet_id: funded.wallet.walletId, chain: 'ethereum' },
+    }),
+  'get /assets/{id}': async ({ bench, ...tenant }) => {
+    const { body } = await bench.call('GET', '/assets', { tenant });
+    const assetId = String(body.data[0]?.['asset_id']);
+    return () => ({ path: `/assets/${assetId}` });
+  },
+  'get /assets?account_id':
+    ({ funded }) =>
+    () => ({ path: `/assets?account_id=${funded.account.accountId}` }),
+  'post /assets#account_id':
+    ({ funded }) =>
+    () => ({
+      path: '/assets',
+      body: { account_id: funded.account.accountId, symbol: 'USDT', chain: 'ethereum' },
+    }),
+  'post /transfer#from_address':
+    ({ funded }) =>
+    () => ({ path: '/transfer', body: transferFrom(funded.account.address) }),
+  'get /transactions?wallet_id':
+    ({ funded }) =>
+    () => ({ path: `/transactions?wallet_id=${funded.wallet.walletId}` }),
+  'get /transactions?account_id':
+    ({ funded }) =>
+    () => ({ path: `/transactions?account_id=${funded.account.accountId}` }),
+  'get /transactions/{tx_id}': async (from) => {
+    const txId = await transfer(from);
+    return () => ({ path: `/transactions/${txId}` });
+  },
+  'post /transactions/{tx_id}/cancel': async (from) => {
+    const txId = await transfer(from);
+    return () => ({ path: `/transactions/${txId}/cancel` });
+  },
+};

@@ -1,0 +1,88 @@
+import { bodySchemaOf, type Document, type NamedOperation, operationsOf } from '../../openapi';
+import { buildTenant, createBench, expectProblem, type Answer, type Bench, type Tenant } from './bench';
+import { actor, owner, rows, type Actor, type Reach } from './tenancy.rows';
+
+/** Tenants never meet: generated from the OpenAPI document, so that what is added to it is asked for its row. */
+
+let bench: Bench;
+let document: Document;
+beforeAll(async () => {
+  bench = await createBench();
+  document = (await bench.call('GET', '/openapi.json', { tenant: null })).body as unknown as Document;
+});
+afterAll(() => bench.close());
+
+/** Fields that name something of a client's. An address that money is sent to is nobody's in particular. */
+const names = (field: string): boolean => /_id$/.test(field) || field === 'from_address';
+
+/** Everything in an operation that names something of a client's, as rows are keyed. */
+function referencesOf({ name, operation }: NamedOperation): string[] {
+  if (operation.security) return [];
+  const inPath = operation.parameters.filter((parameter) => parameter.in === 'path');
+  const inQuery = operation.parameters.filter((parameter) => parameter.in === 'query' && names(parameter.name));
+  const inBody = Object.keys(bodySchemaOf(operation)?.properties ?? {}).filter(names);
+  return [
+    ...(inPath.length > 0 ? [name] : []),
+    ...inQuery.map((parameter) => `${name}?${parameter.name}`),
+    ...inBody.map((field) => `${name}#${field}`),
+  ];
+}
+
+/** Counters of the limits, and what the intruder may leave of his own. */
+const notCompared = ['request_budgets', 'login_failures'];
+const intrudersOwn = ['audit_events', 'idempotency_keys', 'user_totp', 'totp_steps', 'totp_recovery_codes'];
+
+/** A digest of every table's rows. */
+async function image({ clientId, userId }: Tenant): Promise<Record<string, string>> {
+  const columns = await bench.database.query<{ name: string; columns: string[] }[]>(
+    `select table_name as name, array_agg(column_name::text) as columns from information_schema.columns
+      where table_schema = 'public' group by table_name`,
+  );
+  const digests: Record<string, string> = {};
+  for (const table of columns.filter(({ name }) => !notCompared.includes(name))) {
+    const own = table.columns.includes('client_id') ? 'client_id' : 'user_id';
+    const where = intrudersOwn.includes(table.name) ? `where ${own} is distinct from $1` : 'where $1::uuid is not null';
+    const [row] = await bench.database.query<{ digest: string }[]>(
+      `select count(*) || ' ' || coalesce(md5(string_agg(t::text, ',' order by t::text)), '') as digest from "${table.name}" t ${where}`,
+      [own === 'client_id' ? clientId : userId],
+    );
+    digests[table.name] = row?.digest ?? '';
+  }
+  return digests;
+}
+
+const send = (key: string, reach: Reach, as: Actor): Promise<Answer> => {
+  const { path, body } = reach(as);
+  return bench.call((key.split(' ')[0] ?? '').toUpperCase(), path, { tenant: as, ...(body !== undefined && { body }) });
+};
+
+test('every reference in the document has its row, and every row is of the document', () => {
+  expect(Object.keys(rows).sort()).toEqual(operationsOf(document).flatMap(referencesOf).sort());
+});
+
+test.each(Object.keys(rows))('%s: another client finds nothing and changes nothing', async (key) => {
+  const a = await owner(bench, await buildTenant(bench));
+  const b = await actor(bench, await buildTenant(bench));
+  const reach = (await rows[key]?.(a)) as Reach;
+  const before = await image(b);
+  const answer = await send(key, reach, b);
+  if (key.includes('?')) expect([answer.status, answer.body]).toEqual([200, { data: [], total: 0, has_more: false }]);
+  else expectProblem(answer, 404, /SECURITY_FACTOR/.test(answer.text) ? 'SECURITY_FACTOR_NOT_FOUND' : 'not_found');
+  expect(await image(b)).toEqual(before);
+
+  // the same request is the owner's to make: what was refused is there
+  const own = await send(key, reach, a);
+  expect({ status: own.status < 300, text: own.text }).toEqual({ status: true, text: own.text });
+  if (key.includes('?')) expect(Number(own.body['total'])).toBeGreaterThan(0);
+});
+
+test('without a token 401, but for what is marked as public', async () => {
+  const open: string[] = [];
+  for (const { name, method, path, operation } of operationsOf(document)) {
+    const answer = await bench.call(method.toUpperCase(), path.replace(/\{\w+\}/g, 'x'), { tenant: null });
+    if (operation.security) open.push(name);
+    else expectProblem(answer, 401, 'unauthorized');
+  }
+  // by name: nothing becomes public by a forgotten step
+  expect(open.sort()).toEqual(['get /health/live', 'get /health/ready', 'get /metrics', 'get /openapi.json', 'post /auth/token']);
+});

@@ -1,0 +1,87 @@
+import Ajv2020, { type ValidateFunction } from 'ajv/dist/2020';
+import addFormats from 'ajv-formats';
+
+import type { Schema } from './properties/values';
+
+/** The gateway's OpenAPI document as the tests read it. */
+
+export interface Parameter {
+  name: string;
+  in: 'path' | 'query' | 'header';
+  required: boolean;
+  schema: Schema;
+}
+
+export interface Operation {
+  operationId: string;
+  /** [] where no token is asked for; absent where one is. */
+  security?: object[];
+  parameters: Parameter[];
+  requestBody?: { content: Record<string, { schema: { properties?: Record<string, object>; required?: string[] } }> };
+  responses: Record<string, { headers: Record<string, { required?: boolean }>; content: Record<string, { schema: object }> }>;
+}
+
+export interface Document {
+  openapi: string;
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, { properties: object }> };
+}
+
+export interface NamedOperation {
+  /** Such as `get /wallets/{id}`. */
+  name: string;
+  method: string;
+  path: string;
+  operation: Operation;
+}
+
+export const operationsOf = ({ paths }: Document): NamedOperation[] =>
+  Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ name: `${method} ${path}`, method, path, operation })),
+  );
+
+export const bodySchemaOf = ({ requestBody }: Operation) => requestBody?.content['application/json']?.schema;
+
+/** The operation that a path without its query belongs to. */
+export function operationAt(document: Document, method: string, path: string): NamedOperation | undefined {
+  const candidates = operationsOf(document).filter((each) => each.method === method.toLowerCase());
+  return candidates.find((each) => each.path === path) ?? candidates.find((each) => matches(each.path, path));
+}
+
+const matches = (template: string, path: string): boolean => new RegExp(`^${template.replace(/\{\w+\}/g, '[^/]+')}$`).test(path);
+
+interface SeenAnswer {
+  status: number;
+  headers: Headers;
+  body: unknown;
+}
+
+/** Holds answers against what the document says of their status. */
+export class AnswerCheck {
+  private readonly validators = new Map<string, ValidateFunction>();
+
+  constructor(private readonly document: Document) {}
+
+  /** What is wrong with the answer, or null. */
+  complaint({ name, operation }: NamedOperation, { status, headers, body }: SeenAnswer): string | null {
+    const type = headers.get('content-type')?.split(';')[0] ?? '';
+    const response = operation.responses[status];
+    const schema = response?.content[type]?.schema;
+    if (!schema) return `${name} answered ${status} ${type}, which the document does not know`;
+    const validate = this.validatorOf(`${name} ${status}`, { ...schema, components: this.document.components });
+    if (!validate(body)) return `${name} ${status}: ${JSON.stringify(validate.errors)} in ${JSON.stringify(body)}`;
+    return null;
+  }
+
+  private validatorOf(name: string, schema: object): ValidateFunction {
+    let validate = this.validators.get(name);
+    if (!validate) {
+      const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, allErrors: true });
+      addFormats(ajv);
+      ajv.addVocabulary(['components']);
+      validate = ajv.compile(schema);
+      this.validators.set(name, validate);
+    }
+    return validate;
+  }
+}

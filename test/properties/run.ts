@@ -1,0 +1,119 @@
+import { Agent, request as httpRequest } from 'node:http';
+import fc from 'fast-check';
+import { AnswerCheck, type Document, type NamedOperation, operationsOf } from '../openapi';
+import { requestsOf, type WireRequest } from './requests';
+import type { Known } from './values';
+
+export interface Target {
+  /** Such as http://127.0.0.1:8080/api/v1. */
+  baseUrl: string;
+  token: () => Promise<string>;
+  document: Document;
+  known: Known;
+  /** Added to every request. */
+  headers?: () => Record<string, string>;
+  /** Statuses of 500 and above that are right here, such as `get /health/ready 503` where no signing nodes run. */
+  expected?: string[];
+  /** False keeps a request from being sent: where what is asked for costs too much. */
+  sends?: (operation: NamedOperation, request: WireRequest) => boolean;
+}
+
+/** Reproduces a run: PROPERTY_SEED=<seed of its output>. */
+const seed = Number(process.env.PROPERTY_SEED ?? Math.floor(Math.random() * 2 ** 31));
+/** Looking for the smallest failing request ends after this. */
+const shrinkMs = 20_000;
+const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+
+interface WireAnswer {
+  status: number;
+  headers: Headers;
+  body: unknown;
+}
+
+/**
+ * Sends `runs` requests made from the operation's own description. Whatever they are, the answer must be one that the
+ * description knows.
+ * @returns how often each status was answered
+ * @throws Error with the smallest request found that is answered otherwise, and the seed.
+ */
+async function checkOperation(target: Target, operation: NamedOperation, runs: number): Promise<Record<string, number>> {
+  const check = new AnswerCheck(target.document);
+  const statuses: Record<string, number> = {};
+  const property = fc.asyncProperty(requestsOf(operation, target.known), async (request) => {
+    if (target.sends?.(operation, request) === false) return;
+    const answer = await send(target, request);
+    statuses[answer.status] = (statuses[answer.status] ?? 0) + 1;
+    const wrong = complaintOf(target, check, operation, answer);
+    if (wrong) throw new Error(wrong);
+  });
+  await fc.assert(property, { seed, numRuns: runs, interruptAfterTimeLimit: shrinkMs, markInterruptAsFailure: false });
+  return statuses;
+}
+
+/**
+ * All operations of the target, one after the other; says on stderr what was answered how often.
+ * @returns what was found, in words
+ */
+export async function checkOperations(target: Target, runsPerOperation: number): Promise<string[]> {
+  const failures: string[] = [];
+  process.stderr.write(`PROPERTY_SEED=${seed}\n`);
+  for (const operation of operationsOf(target.document)) {
+    try {
+      const statuses = await checkOperation(target, operation, runsPerOperation);
+      process.stderr.write(`${operation.name} ${JSON.stringify(statuses)}\n`);
+    } catch (error) {
+      failures.push((error as Error).message);
+    }
+  }
+  return failures;
+}
+
+function complaintOf(target: Target, check: AnswerCheck, operation: NamedOperation, answer: WireAnswer): string | null {
+  const { status, headers, body } = answer;
+  const expected = target.expected?.includes(`${operation.name} ${status}`);
+  if (status >= 500 && !expected) return `${operation.name} answered ${status}: ${JSON.stringify(body)}`;
+  const wrong = check.complaint(operation, answer);
+  if (wrong) return wrong;
+  for (const [name, { required }] of Object.entries(operation.operation.responses[status]?.headers ?? {}))
+    if (required && !headers.has(name)) return `${operation.name} ${status} lacks the header ${name}`;
+  if (headers.get('cache-control') !== 'no-store') return `${operation.name} ${status} may be stored`;
+  if (status < 400) return null;
+  const problem = body as { status: number; request_id: string };
+  if (problem.status !== status) return `${operation.name}: the problem says ${problem.status}, the answer ${status}`;
+  if (problem.request_id !== headers.get('x-request-id')) return `${operation.name} ${status}: another request_id`;
+  return /select |insert |\bat .*\.[tj]s|postgres|ECONN/i.test(JSON.stringify({ ...problem, instance: '' }))
+    ? `${operation.name} ${status} tells of its inside: ${JSON.stringify(body)}`
+    : null;
+}
+
+/** Not fetch, which tidies paths and headers up. */
+async function send({ baseUrl, token, headers: added }: Target, request: WireRequest): Promise<WireAnswer> {
+  const { method, path, body, withToken } = request;
+  const url = new URL(baseUrl);
+  const headers = {
+    ...request.headers,
+    ...added?.(),
+    ...(withToken && { Authorization: `Bearer ${await token()}` }),
+    ...(body !== null && { 'Content-Length': String(Buffer.byteLength(body)) }),
+  };
+  return new Promise((resolve, reject) => {
+    const outgoing = httpRequest(
+      { agent, host: url.hostname, port: url.port, method, path: `${url.pathname}${path}`, headers, timeout: 30_000 },
+      (incoming) => {
+        let text = '';
+        incoming.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+        incoming.on('error', reject).on('end', () => {
+          const seen = new Headers();
+          for (const [name, value] of Object.entries(incoming.headers)) seen.set(name, String(value));
+          const isJson = /json/.test(seen.get('content-type') ?? '');
+          resolve({ status: incoming.statusCode ?? 0, headers: seen, body: isJson ? JSON.parse(text) : text });
+        });
+      },
+    );
+    outgoing.on('timeout', () => outgoing.destroy(new Error(`${method} ${path}: no answer`))).on('error', reject);
+    outgoing.end(body ?? undefined);
+  });
+}
+
+/** Lets go of the connection, so that the run can end. */
+export const endRun = (): void => agent.destroy();
