@@ -300,7 +300,7 @@ describe('rotation of the signing key', () => {
     );
     try {
       const [old, switched, done] = instances as [Bench, Bench, Bench];
-      const [oldToken, newToken] = [old.demo.token, switched.demo.token];
+      const [{ token: oldToken }, { token: newToken }] = await Promise.all([buildTenant(old), buildTenant(switched)]);
       expect([kidOf(oldToken), kidOf(newToken)]).toEqual([kid, await thumbprint(next.publicKey)]);
       for (const token of [oldToken, newToken])
         for (const instance of [old, switched]) expect((await withToken(token, instance)).status).toBe(200);

@@ -35,7 +35,7 @@ const added = async (body = draft()): Promise<string> => {
 };
 const audited = () =>
   bench.database.query<{ action: string; subject_id: string; request_id: string; actor_id: string; detail: object }[]>(
-    `select action, subject_id, request_id, actor_id, detail from audit_events where client_id = $1 order by audit_id`,
+    `select action, subject_id, request_id, actor_id, detail from audit_events where client_id = $1 and action not like 'auth.%' order by audit_id`,
     [tenant.clientId],
   );
 const activatedAt = async (id: string) =>
