@@ -4,6 +4,7 @@ import { ApiKeyEntity, ClientEntity, UserEntity } from './auth/entity';
 import { LedgerAccountEntity } from './ledger/entity';
 import { TransactionEntity } from './transactions/entity';
 import { WalletEntity } from './wallets/entity';
+import { WebhookEntity } from './webhooks/entity';
 
 /** Every TypeORM entity. Tables that only SQL touches (postings, nonces, cursors) have none. */
 export const entities = [
@@ -15,4 +16,5 @@ export const entities = [
   TransactionEntity,
   UserEntity,
   WalletEntity,
+  WebhookEntity,
 ];

@@ -12,6 +12,7 @@ import { SecretBox } from '../platform/secret-box';
 import { createTemporalClient } from '../platform/temporal';
 import { transferWorkflowsOn } from '../transfers/workflows';
 import { keyGenerationOn } from '../wallets/key-generation';
+import { targetsOf } from '../webhooks/targets';
 import { runMain, shutdownSignal, untilUp } from './process';
 import { createResources, type Resources } from './resources';
 
@@ -56,6 +57,7 @@ runMain('api', async () => {
       ttlSeconds: config.JWT_TTL_SECONDS,
     },
     box: new SecretBox(config.SECRETS_KEY),
+    webhookTargets: targetsOf(config.GATEWAY_ENV),
     signerUrls: config.MPC_NODE_HEALTH_URLS.split(',').map((url) => url.trim()),
     log,
   });

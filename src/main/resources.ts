@@ -20,7 +20,9 @@ import { healthRoutes } from '../health/routes';
 import { HealthService } from '../health/service';
 import { createIdempotent } from '../http/idempotency';
 import { IdempotencyStore } from '../http/idempotency-store';
+import { sealedAnswers } from '../http/sealed-idempotency';
 import type { Route } from '../http/steps';
+import { MfaService } from '../mfa/service';
 import type { Logger } from '../platform/logging';
 import type { SecretBox } from '../platform/secret-box';
 import { TransactionRepository } from '../transactions/repository';
@@ -33,6 +35,11 @@ import type { KeyGeneration } from '../wallets/key-generation';
 import { WalletRepository } from '../wallets/repository';
 import { walletRoutes } from '../wallets/routes';
 import { WalletService } from '../wallets/service';
+import { DeliveryLog } from '../webhooks/log';
+import { WebhookRepository } from '../webhooks/repository';
+import { webhookRoutes } from '../webhooks/routes';
+import { WebhookService } from '../webhooks/service';
+import type { Targets } from '../webhooks/targets';
 
 export interface ResourceDependencies {
   database: DataSource;
@@ -45,6 +52,8 @@ export interface ResourceDependencies {
   signerUrls: string[];
   /** Seals TOTP and webhook secrets. */
   box: SecretBox;
+  /** Where webhooks may lead. */
+  webhookTargets: Targets;
   log: Logger;
 }
 
@@ -67,6 +76,8 @@ export async function createResources(deps: ResourceDependencies): Promise<Resou
   const transactionRows = new TransactionRepository(database);
   const authenticate = createAuthenticate(tokens, new KeyStatus(credentials));
   const idempotent = createIdempotent(idempotencyStore);
+  const idempotentSealed = createIdempotent(sealedAnswers(idempotencyStore, deps.box));
+  const mfa = new MfaService(database, deps.box);
 
   const wallets = new WalletService(walletRows, deps.keyGeneration, log);
   const accounts = new AccountService({ database, registry, adapterOf, wallets: walletRows, accounts: accountRows });
@@ -81,6 +92,14 @@ export async function createResources(deps: ResourceDependencies): Promise<Resou
     assets: assetRows,
     transactions: transactionRows,
   });
+  const webhooks = new WebhookService({
+    database,
+    webhooks: new WebhookRepository(database),
+    deliveries: new DeliveryLog(database),
+    mfa,
+    box: deps.box,
+    targets: deps.webhookTargets,
+  });
   return {
     routes: [
       ...authRoutes({ auth: new AuthService(credentials, tokens, new LoginThrottle(database)), ttlSeconds: tokens.ttlSeconds }),
@@ -89,6 +108,7 @@ export async function createResources(deps: ResourceDependencies): Promise<Resou
       ...assetRoutes({ assets, registry, authenticate, idempotent }),
       ...transferRoutes({ transfers, authenticate, idempotent }),
       ...transactionRoutes({ transactions, authenticate }),
+      ...webhookRoutes({ webhooks, authenticate, idempotent, idempotentSealed }),
     ],
     operational: healthRoutes({ health: new HealthService(deps) }),
     housekeeping: [

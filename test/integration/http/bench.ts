@@ -17,6 +17,7 @@ import { createLogger } from '../../../src/platform/logging';
 import { SecretBox } from '../../../src/platform/secret-box';
 import type { TransferWorkflows } from '../../../src/transfers/workflows';
 import type { KeyGeneration } from '../../../src/wallets/key-generation';
+import { targetsOf } from '../../../src/webhooks/targets';
 import {
   buildAccount,
   buildAsset,
@@ -141,6 +142,7 @@ export async function createBench(): Promise<Bench> {
     tokenOptions,
     signerUrls: [],
     box,
+    webhookTargets: targetsOf('local'),
     log,
   });
   const server = await listen(createApp({ ...resources, log, trustProxy: true, environment: 'local' }), '127.0.0.1', 0);
