@@ -113,13 +113,8 @@ test('state changes reach the receiver in the order of each transaction, whateve
     const seen = bench.receiver.received
       .filter(({ payload }) => payload.data['tx_id'] === txId)
       .map(({ payload }) => payload.data['sequence']);
-    expect([
-      [0, 1],
-      [0, 0, 1],
-      [0, 1, 1],
-      [0, 0, 1, 1],
-      [0, 0, 0, 1],
-    ]).toContainEqual(seen);
+    expect(seen).toEqual([...seen].sort());
+    expect(new Set(seen)).toEqual(new Set([0, 1]));
   }
   for (const one of bench.receiver.received) verify(endpoint.secret, one);
 });
