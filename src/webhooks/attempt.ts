@@ -37,7 +37,7 @@ export async function deliverNext(
   if (due.waitMs > 0) return { outcome: 'idle', waitMs: due.waitMs };
   const sent = await deps.lanes.run(lane.webhookId, () => post(deps, due));
   if (!sent) return { outcome: 'busy', waitMs: busyWait(busyTimes) };
-  const outcome = await recordAttempt(database, due.deliveryId, sent, deps.retrySchedule);
+  const outcome = await recordAttempt(database, { deliveryId: due.deliveryId, url: due.endpoint.url }, sent, deps.retrySchedule);
   return { outcome, waitMs: await waitOf(database, lane) };
 }
 

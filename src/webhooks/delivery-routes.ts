@@ -41,7 +41,7 @@ export function deliveryRoutes({
       id: 'resendWebhookDelivery',
       tag,
       summary: 'Make a delivery again',
-      description: 'Under the same event id; its retries begin anew. One that is still pending stays as it is.',
+      description: 'Under the same event id; its retries begin anew. One that waits for its next retry is tried now.',
       steps: [authenticate, noBody],
       answer: { status: 200, description: 'The delivery', schema: deliveryView },
       fails: ['not_found', 'business_error', 'unavailable'],

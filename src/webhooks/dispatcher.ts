@@ -76,20 +76,36 @@ export class WebhookDispatcher {
       lanes.set(key, [...(lanes.get(key) ?? []), row]);
     }
     const all = [...lanes.values()];
-    for (let start = 0; start < all.length; start += signalsAtOnce)
-      await Promise.all(all.slice(start, start + signalsAtOnce).map((lane) => this.handOver(lane)));
+    const failures: unknown[] = [];
+    for (let start = 0; start < all.length; start += signalsAtOnce) {
+      const outcomes = await Promise.allSettled(all.slice(start, start + signalsAtOnce).map((lane) => this.handOver(lane)));
+      for (const outcome of outcomes) if (outcome.status === 'rejected') failures.push(outcome.reason);
+      // nobody answers: the rest need not be tried
+      if (failures.length >= signalsAtOnce) break;
+    }
+    if (failures.length > 0) throw failures[0];
     return rows.length;
   }
 
   private async handOver(rows: UndispatchedRow[]): Promise<void> {
     const [first] = rows;
     if (!first) return;
-    await this.tell({ webhookId: first.webhook_id, subjectId: first.subject_id, clientId: first.client_id, kind: first.kind });
+    try {
+      await this.tell({ webhookId: first.webhook_id, subjectId: first.subject_id, clientId: first.client_id, kind: first.kind });
+    } catch (error) {
+      // to the end of the queue: a lane that cannot be told of must not stand before the others
+      await this.queue(rows, 'clock_timestamp()');
+      throw error;
+    }
+    await this.queue(rows, 'null');
+  }
+
+  private async queue(rows: UndispatchedRow[], since: 'null' | 'clock_timestamp()'): Promise<void> {
     await this.database.query(
-      `update webhook_deliveries d set undispatched_since = null
+      `update webhook_deliveries d set undispatched_since = ${since}
          from unnest($1::uuid[], $2::timestamptz[]) as told (delivery_id, since)
         where d.delivery_id = told.delivery_id and d.undispatched_since = told.since`,
-      [rows.map(({ delivery_id }) => delivery_id), rows.map(({ since }) => since)],
+      [rows.map(({ delivery_id }) => delivery_id), rows.map((row) => row.since)],
     );
   }
 

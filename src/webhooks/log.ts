@@ -65,12 +65,12 @@ export class DeliveryLog {
     return row ?? null;
   }
 
-  /** Queues it anew, whatever became of it; one that is still pending stays as it is. */
+  /** Queues it anew, whatever became of it; one that waits for its retry is tried now. */
   async resend(manager: EntityManager, webhookId: string, deliveryId: string): Promise<void> {
-    await manager.query(
-      `update webhook_deliveries set ${queued} where webhook_id = $1 and delivery_id = $2 and status <> 'pending'`,
-      [webhookId, deliveryId],
-    );
+    await manager.query(`update webhook_deliveries set ${queued} where webhook_id = $1 and delivery_id = $2`, [
+      webhookId,
+      deliveryId,
+    ]);
   }
 
   /** Queues failed ones of events since then anew, oldest first. Returns how many, and whether some remain. */

@@ -27,7 +27,7 @@ const isSuccess = ({ statusCode }: Sent): boolean => statusCode !== null && stat
  */
 export function recordAttempt(
   database: DataSource,
-  deliveryId: string,
+  { deliveryId, url }: { deliveryId: string; url: string },
   sent: Sent,
   schedule: readonly number[],
 ): Promise<'delivered' | 'failed' | 'disabled'> {
@@ -60,7 +60,8 @@ export function recordAttempt(
       [deliveryId, retryInMs],
     );
     const reason = sent.statusCode === 410 ? 'gone' : (endpoint.failing_for ?? 0) >= failingLimitOf(schedule) ? 'failing' : null;
-    if (reason === null || endpoint.status === 'disabled') return 'failed';
+    // what an earlier url answered says nothing about the present one
+    if (reason === null || endpoint.status === 'disabled' || endpoint.url !== url) return 'failed';
     await disable(manager, endpoint, reason);
     return 'disabled';
   });

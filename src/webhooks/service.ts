@@ -81,7 +81,7 @@ export class WebhookService {
       const switched = status !== undefined && status !== webhook.status;
       await this.deps.webhooks.update(manager, webhook, {
         ...changes,
-        ...(url && { url: url.href }),
+        ...(url && { url: url.href, failingSince: null }),
         ...(switched && switching(status)),
       });
       if (switched && status === 'disabled') await endPending(manager, webhookId);

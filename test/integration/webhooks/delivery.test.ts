@@ -206,7 +206,7 @@ test('an endpoint that answers now and then is not disabled', async () => {
   expect(await shown()).toMatchObject({ status: 'enabled', failing_since: expect.any(String) });
 });
 
-test('a delivery that arrived can be sent again, by the same id; one under way is left alone', async () => {
+test('a delivery that arrived can be sent again, by the same id; one that waits for its retry is tried now', async () => {
   const { body } = await testEvent();
   const resend = path(`/deliveries/${String(body['delivery_id'])}/resend`);
   expect((await bench.call('POST', resend, { tenant })).body).toMatchObject({ status: 'pending' });
@@ -214,6 +214,26 @@ test('a delivery that arrived can be sent again, by the same id; one under way i
   expect((await bench.call('POST', resend, { tenant })).body).toMatchObject({ status: 'pending', attempts: 1 });
   await bench.deliver(endpoint.webhookId);
   expect(ids()).toEqual([body['event_id'], body['event_id']]);
+  bench.receiver.replies.push(status(500));
+  await bench.call('POST', resend, { tenant });
+  await bench.deliver(endpoint.webhookId);
+  await bench.call('POST', resend, { tenant });
+  await bench.deliver(endpoint.webhookId);
+  expect(ids()).toHaveLength(4);
+});
+
+test('a 410 of the url before the last does not disable', async () => {
+  bench.receiver.replies.push((response) => {
+    void bench
+      .act(tenant, 'PUT', path(), { url: `${bench.receiver.url}/moved` })
+      .then(() => status(410)(response, undefined as never));
+  });
+  await testEvent();
+  await bench.deliver(endpoint.webhookId);
+  expect(await shown()).toMatchObject({ status: 'enabled' });
+  await bench.pass(7);
+  await bench.deliver(endpoint.webhookId);
+  expect(bench.receiver.received.map((one) => one.path)).toEqual(['/hook', '/hook/moved']);
 });
 
 test('while a secret is being replaced both verify; after the overlap the new one only', async () => {

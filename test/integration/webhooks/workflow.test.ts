@@ -139,10 +139,6 @@ test('a resend wakes a workflow that waits for its retry', async () => {
   bench.receiver.replies.push(status(500));
   const { body } = await testEvent();
   await until('failed once', async () => (await bench.deliveries(endpoint.webhookId))[0]?.attempts === 1);
-  await bench.database.query(
-    `update webhook_deliveries set status = 'failed', ended_at = now(), next_attempt_at = null where delivery_id = $1`,
-    [body['delivery_id']],
-  );
   await bench.call('POST', `/webhooks/${endpoint.webhookId}/deliveries/${String(body['delivery_id'])}/resend`, { tenant });
   await until('delivered', () => allDelivered(endpoint, 1));
 });
@@ -206,6 +202,26 @@ test('a lane whose workflow was lost gets another; an unused secret is wiped and
   );
   await dispatcher.sweep();
   expect(await bench.deliveries(endpoint.webhookId)).toHaveLength(1);
+});
+
+test('a lane that cannot be told of keeps no other waiting', async () => {
+  const told: string[] = [];
+  const bad = await bench.endpoint(tenant);
+  const dispatcher = new WebhookDispatcher(
+    bench.database,
+    ({ webhookId }) => {
+      if (webhookId === bad.webhookId) return Promise.reject(new Error('too many signals'));
+      told.push(webhookId);
+      return Promise.resolve();
+    },
+    log,
+  );
+  await testEvent(bad);
+  await testEvent();
+  await expect(dispatcher.dispatch()).rejects.toThrow('too many signals');
+  expect(told).toEqual([endpoint.webhookId]);
+  await bench.act(tenant, 'DELETE', `/webhooks/${bad.webhookId}`);
+  expect(await dispatcher.dispatch()).toBe(0);
 });
 
 test('Temporal is away for a while: what happened meanwhile is dispatched after', async () => {
