@@ -30,6 +30,8 @@ const shown = async () => (await bench.call('GET', path(), { tenant })).body;
 const ids = () => bench.receiver.received.map(({ id }) => id);
 
 async function cancelledTransfer(): Promise<string> {
+  // what funds the account is deposits, which have events too
+  endpoint = await bench.endpoint(tenant, { events: ['transaction.created', 'transaction.updated'] });
   const { account } = await buildFunded(bench, tenant);
   const request = buildTransferRequest(account, ethereum, { tokenSymbol: 'USDC', clientId: tenant.clientId });
   const { txId } = await bench.workflows.ledger.lockTransfer(request);
@@ -350,7 +352,7 @@ describe('receivers that misbehave', () => {
       (socket) => void socket.end('SMTP ready\r\n'),
     ];
     const server = createServer((socket) => {
-      socket.on('error', () => undefined);
+      socket.on('error', () => undefined).resume();
       answers.shift()?.(socket);
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

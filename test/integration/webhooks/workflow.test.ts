@@ -108,7 +108,8 @@ test('state changes reach the receiver in the order of each transaction, whateve
   await serve();
   for (let count = 0; count < 5; count += 1) bench.receiver.replies.push(status(200), status(500));
   const txIds = await cancelledTransfers(10);
-  await until('all delivered', () => allDelivered(endpoint, 20));
+  // two deposits have funded the account, seen and credited
+  await until('all delivered', () => allDelivered(endpoint, 24));
   for (const txId of txIds) {
     const seen = bench.receiver.received
       .filter(({ payload }) => payload.data['tx_id'] === txId)
