@@ -15,10 +15,11 @@ import { runUntil } from './temporal-worker';
 
 /** Connections of its own, so that attempts never wait for the transfers' nor they for these. */
 const databasePoolSize = 5;
-const attemptsAtOnce = 100;
+/** Attempts and those that wait for a place: cheap, and many more than one client's endpoints can take up. */
+const attemptsAtOnce = 500;
 const cachedWorkflows = 100;
 /** Of one endpoint; those beyond come back later. */
-const perEndpoint = { running: 8, waiting: 8, maxWaitMs: 2_000 };
+const perEndpoint = { running: 8, waiting: 24, maxWaitMs: 5_000 };
 
 export interface WebhookWorkerOptions {
   worker: Pick<WorkerOptions, 'connection' | 'namespace' | 'shutdownGraceTime' | 'workflowBundle' | 'workflowsPath'>;

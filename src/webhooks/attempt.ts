@@ -17,7 +17,7 @@ export interface AttemptDependencies extends SendOptions {
 }
 
 /** How long a lane waits whose endpoint is busy: doubled each time, spread, so that a thousand of them do not ask at once. */
-const busyWaitMs = { first: 500, longest: 60_000 };
+const busyWaitMs = { first: 500, longest: 30_000 };
 
 /**
  * One attempt for the oldest delivery of a lane that is due. State is in the rows: a run of this that dies at any point is
