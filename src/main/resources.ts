@@ -35,6 +35,7 @@ import type { KeyGeneration } from '../wallets/key-generation';
 import { WalletRepository } from '../wallets/repository';
 import { walletRoutes } from '../wallets/routes';
 import { WalletService } from '../wallets/service';
+import { DeliveryService } from '../webhooks/delivery-service';
 import { DeliveryLog } from '../webhooks/log';
 import { WebhookRepository } from '../webhooks/repository';
 import { webhookRoutes } from '../webhooks/routes';
@@ -92,14 +93,9 @@ export async function createResources(deps: ResourceDependencies): Promise<Resou
     assets: assetRows,
     transactions: transactionRows,
   });
-  const webhooks = new WebhookService({
-    database,
-    webhooks: new WebhookRepository(database),
-    deliveries: new DeliveryLog(database),
-    mfa,
-    box: deps.box,
-    targets: deps.webhookTargets,
-  });
+  const webhookRows = new WebhookRepository(database);
+  const webhooks = new WebhookService({ webhooks: webhookRows, mfa, box: deps.box, targets: deps.webhookTargets });
+  const deliveries = new DeliveryService(database, webhookRows, new DeliveryLog(database));
   return {
     routes: [
       ...authRoutes({ auth: new AuthService(credentials, tokens, new LoginThrottle(database)), ttlSeconds: tokens.ttlSeconds }),
@@ -108,7 +104,7 @@ export async function createResources(deps: ResourceDependencies): Promise<Resou
       ...assetRoutes({ assets, registry, authenticate, idempotent }),
       ...transferRoutes({ transfers, authenticate, idempotent }),
       ...transactionRoutes({ transactions, authenticate }),
-      ...webhookRoutes({ webhooks, authenticate, idempotent, idempotentSealed }),
+      ...webhookRoutes({ webhooks, deliveries, authenticate, idempotent, idempotentSealed }),
     ],
     operational: healthRoutes({ health: new HealthService(deps) }),
     housekeeping: [

@@ -1,23 +1,39 @@
-import { callerOf } from '../http/context';
+import { callerOf, creationOf } from '../http/context';
 import { presentPage, sliceOf } from '../http/pagination';
 import { resourceId } from '../http/resource-id';
 import type { Route, Step } from '../http/steps';
 import { body, bodyOf, noBody, query, queryOf } from '../http/validate';
 import { presentDelivery } from './presenter';
 import { deliveryPage, deliveryView, listDeliveries, resendFailed, resentView } from './schema';
-import type { WebhookService } from './service';
+import type { DeliveryService } from './delivery-service';
 
 /** What was sent to an endpoint, and sending it again. */
 export function deliveryRoutes({
-  webhooks,
+  deliveries,
   authenticate,
+  idempotent,
   tag,
 }: {
-  webhooks: WebhookService;
+  deliveries: DeliveryService;
   authenticate: Step;
+  idempotent: Step;
   tag: string;
 }): Route[] {
   return [
+    {
+      method: 'post',
+      path: '/webhooks/:id/test',
+      id: 'testWebhook',
+      tag,
+      summary: 'Send a webhook.test event',
+      steps: [authenticate, noBody, idempotent],
+      answer: { status: 200, description: 'The delivery, to be watched in the list of deliveries', schema: deliveryView },
+      fails: ['not_found', 'business_error', 'unavailable'],
+      handle: async (ctx) => {
+        const delivery = await deliveries.test(callerOf(ctx).clientId, resourceId(ctx, 'id'), creationOf(ctx));
+        ctx.body = presentDelivery(delivery);
+      },
+    },
     {
       method: 'get',
       path: '/webhooks/:id/deliveries',
@@ -31,7 +47,7 @@ export function deliveryRoutes({
       handle: async (ctx) => {
         const { status, ...page } = queryOf(ctx, listDeliveries);
         const { clientId } = callerOf(ctx);
-        const [rows, total] = await webhooks.listDeliveries(clientId, resourceId(ctx, 'id'), status, sliceOf(page));
+        const [rows, total] = await deliveries.list(clientId, resourceId(ctx, 'id'), status, sliceOf(page));
         ctx.body = presentPage(rows, total, page, presentDelivery);
       },
     },
@@ -47,7 +63,7 @@ export function deliveryRoutes({
       fails: ['not_found', 'business_error', 'unavailable'],
       handle: async (ctx) => {
         const { clientId } = callerOf(ctx);
-        ctx.body = presentDelivery(await webhooks.resend(clientId, resourceId(ctx, 'id'), resourceId(ctx, 'delivery_id')));
+        ctx.body = presentDelivery(await deliveries.resend(clientId, resourceId(ctx, 'id'), resourceId(ctx, 'delivery_id')));
       },
     },
     {
@@ -61,7 +77,7 @@ export function deliveryRoutes({
       fails: ['not_found', 'business_error', 'unavailable'],
       handle: async (ctx) => {
         const since = new Date(bodyOf(ctx, resendFailed).since);
-        const result = await webhooks.resendFailed(callerOf(ctx).clientId, resourceId(ctx, 'id'), since);
+        const result = await deliveries.resendFailed(callerOf(ctx).clientId, resourceId(ctx, 'id'), since);
         ctx.body = { resent: result.resent, has_more: result.hasMore };
       },
     },

@@ -3,15 +3,15 @@ import { presentPage, sliceOf } from '../http/pagination';
 import { resourceId, withoutId } from '../http/resource-id';
 import { locate } from '../http/router';
 import type { Route, Step } from '../http/steps';
-import { body, bodyOf, noBody, query, queryOf } from '../http/validate';
+import { body, bodyOf, query, queryOf } from '../http/validate';
 import { mfaFailures, mfaRequestOf } from '../mfa/request';
 import { deliveryRoutes } from './delivery-routes';
-import { presentDelivery, presentWebhook, presentWebhookWithSecret } from './presenter';
+import type { DeliveryService } from './delivery-service';
+import { presentWebhook, presentWebhookWithSecret } from './presenter';
 import {
   createWebhook,
   deletedWebhookView,
   deleteWebhook,
-  deliveryView,
   listWebhooks,
   rotateSecret,
   updateWebhook,
@@ -25,6 +25,7 @@ const tag = 'Webhooks';
 
 export interface WebhookRoutes {
   webhooks: WebhookService;
+  deliveries: DeliveryService;
   authenticate: Step;
   idempotent: Step;
   /** For answers that show a secret. */
@@ -32,7 +33,7 @@ export interface WebhookRoutes {
 }
 
 export function webhookRoutes(wiring: WebhookRoutes): Route[] {
-  const { webhooks, authenticate, idempotent, idempotentSealed } = wiring;
+  const { webhooks, deliveries, authenticate, idempotent, idempotentSealed } = wiring;
   return [
     {
       method: 'post',
@@ -129,21 +130,7 @@ export function webhookRoutes(wiring: WebhookRoutes): Route[] {
         ctx.body = presentWebhookWithSecret(rotated);
       },
     },
-    {
-      method: 'post',
-      path: '/webhooks/:id/test',
-      id: 'testWebhook',
-      tag,
-      summary: 'Send a webhook.test event',
-      steps: [authenticate, noBody, idempotent],
-      answer: { status: 200, description: 'The delivery, to be watched in the list of deliveries', schema: deliveryView },
-      fails: ['not_found', 'business_error', 'unavailable'],
-      handle: async (ctx) => {
-        const delivery = await webhooks.test(callerOf(ctx).clientId, resourceId(ctx, 'id'), creationOf(ctx));
-        ctx.body = presentDelivery(delivery);
-      },
-    },
-    ...deliveryRoutes({ webhooks, authenticate, tag }),
+    ...deliveryRoutes({ deliveries, authenticate, idempotent, tag }),
     withoutId('/webhooks/', tag, authenticate),
   ];
 }

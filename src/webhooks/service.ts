@@ -1,14 +1,12 @@
-import type { DataSource, EntityManager } from 'typeorm';
+import type { EntityManager } from 'typeorm';
 import { audit, type AuditAction, type AuditEvent } from '../audit/log';
 import type { Creation } from '../http/context';
 import type { Slice } from '../http/pagination';
 import type { MfaRequest, MfaService } from '../mfa/service';
-import { inTransaction } from '../platform/database';
 import { GatewayError, invalidParameter, notFound } from '../platform/errors';
 import type { SecretBox } from '../platform/secret-box';
 import { endPending } from './deliveries';
 import type { WebhookEntity } from './entity';
-import type { DeliveryLog, DeliveryRow } from './log';
 import type { WebhookRepository } from './repository';
 import type { CreateWebhook, RotateSecret, UpdateWebhook } from './schema';
 import { newSecret, openSecret, sealSecret } from './secrets';
@@ -19,9 +17,7 @@ const defaultOverlapHours = 24;
 const hourMs = 3_600_000;
 
 export interface WebhookDependencies {
-  database: DataSource;
   webhooks: WebhookRepository;
-  deliveries: DeliveryLog;
   mfa: MfaService;
   box: SecretBox;
   targets: Targets;
@@ -130,41 +126,6 @@ export class WebhookService {
     });
   }
 
-  async listDeliveries(
-    clientId: string,
-    webhookId: string,
-    status: string | undefined,
-    slice: Slice,
-  ): Promise<[DeliveryRow[], number]> {
-    await this.get(clientId, webhookId);
-    return this.deps.deliveries.list(webhookId, status, slice);
-  }
-
-  /** @throws GatewayError not_found, business_error while the endpoint is disabled. */
-  async test(clientId: string, webhookId: string, { resourceId }: Creation): Promise<DeliveryRow> {
-    const deliveryId = await this.whileEnabled(clientId, webhookId, (manager) =>
-      this.deps.deliveries.addTest(manager, clientId, webhookId, resourceId),
-    );
-    return this.delivery(webhookId, deliveryId);
-  }
-
-  async resend(clientId: string, webhookId: string, deliveryId: string): Promise<DeliveryRow> {
-    await this.get(clientId, webhookId);
-    await this.delivery(webhookId, deliveryId);
-    await this.whileEnabled(clientId, webhookId, (manager) => this.deps.deliveries.resend(manager, webhookId, deliveryId));
-    return this.delivery(webhookId, deliveryId);
-  }
-
-  resendFailed(clientId: string, webhookId: string, since: Date): Promise<{ resent: number; hasMore: boolean }> {
-    return this.whileEnabled(clientId, webhookId, (manager) => this.deps.deliveries.resendFailed(manager, webhookId, since));
-  }
-
-  private async delivery(webhookId: string, deliveryId: string): Promise<DeliveryRow> {
-    const delivery = await this.deps.deliveries.find(webhookId, deliveryId);
-    if (!delivery) throw notFound('delivery');
-    return delivery;
-  }
-
   private change<T>(
     request: MfaRequest,
     webhookId: string,
@@ -174,16 +135,6 @@ export class WebhookService {
       const webhook = await this.deps.webhooks.findLocked(manager, request.caller.clientId, webhookId);
       if (!webhook) throw notFound('webhook');
       return work(manager, webhook);
-    });
-  }
-
-  /** Locked, so that nothing is queued at an endpoint that is being disabled. */
-  private whileEnabled<T>(clientId: string, webhookId: string, work: (manager: EntityManager) => Promise<T>): Promise<T> {
-    return inTransaction(this.deps.database, async (manager) => {
-      const webhook = await this.deps.webhooks.findLocked(manager, clientId, webhookId);
-      if (!webhook) throw notFound('webhook');
-      if (webhook.status !== 'enabled') throw new GatewayError('business_error', 'The webhook is disabled: enable it first');
-      return work(manager);
     });
   }
 

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { MfaService } from '../../../src/mfa/service';
-import { DeliveryLog } from '../../../src/webhooks/log';
 import { WebhookRepository } from '../../../src/webhooks/repository';
 import { WebhookService } from '../../../src/webhooks/service';
 import { targetsOf } from '../../../src/webhooks/targets';
@@ -211,9 +210,7 @@ test('a client has ten at most, also when they are asked for at once', async () 
   );
   const { database } = bench;
   const service = new WebhookService({
-    database,
     webhooks: new WebhookRepository(database),
-    deliveries: new DeliveryLog(database),
     mfa: new MfaService(database, box),
     box,
     targets: targetsOf('local'),
