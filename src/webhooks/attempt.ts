@@ -4,6 +4,7 @@ import type { SecretBox } from '../platform/secret-box';
 import { endLane, type DueDelivery, nextDelivery, waitOf } from './deliveries';
 import { payloadOf } from './events';
 import type { Lanes } from './lanes';
+import { attemptsMade } from './metrics';
 import { recordAttempt } from './record';
 import { signedHeaders } from './secrets';
 import { send, type SendOptions } from './send';
@@ -36,8 +37,12 @@ export async function deliverNext(
   }
   if (due.waitMs > 0) return { outcome: 'idle', waitMs: due.waitMs };
   const sent = await deps.lanes.run(lane.webhookId, () => post(deps, due));
-  if (!sent) return { outcome: 'busy', waitMs: busyWait(busyTimes) };
+  if (!sent) {
+    attemptsMade.inc({ outcome: 'busy' });
+    return { outcome: 'busy', waitMs: busyWait(busyTimes) };
+  }
   const outcome = await recordAttempt(database, { deliveryId: due.deliveryId, url: due.endpoint.url }, sent, deps.retrySchedule);
+  attemptsMade.inc({ outcome });
   return { outcome, waitMs: await waitOf(database, lane) };
 }
 
