@@ -126,3 +126,25 @@ export interface ChainActivities {
 export const chainTaskQueue = (chain: string): string => `chain-${chain}`;
 /** Task queue of workflows and database activities. */
 export const mainTaskQueue = 'gateway';
+
+/** All deliveries of one endpoint that concern one subject (a transaction, wallet, …) are one workflow's affair. */
+export interface WebhookLane {
+  webhookId: string;
+  subjectId: string;
+}
+
+export interface WebhookAttemptResult {
+  /** `idle`: nothing was due. `busy`: the endpoint has enough requests under way. */
+  outcome: 'delivered' | 'failed' | 'disabled' | 'idle' | 'busy';
+  /** Milliseconds until the next attempt is due (0: at once); null when nothing is pending. */
+  waitMs: number | null;
+}
+
+/** Run on a queue of their own: receivers that are slow hold up nobody but themselves. */
+export interface WebhookActivities {
+  /** Makes the next attempt that is due, puts it on record and says when to come again. `busyTimes`: in a row, so far. */
+  deliverNext(input: WebhookLane & { busyTimes: number }): Promise<WebhookAttemptResult>;
+}
+
+/** Task queue of webhook workflows and their attempts. */
+export const webhookTaskQueue = 'webhooks';

@@ -5,6 +5,7 @@ import { LedgerAccountEntity } from './ledger/entity';
 import { SecurityFactorEntity } from './security-factors/entity';
 import { TransactionEntity } from './transactions/entity';
 import { WalletEntity } from './wallets/entity';
+import { WebhookEntity } from './webhooks/entity';
 
 /** Every TypeORM entity. Tables that only SQL touches (postings, nonces, cursors) have none. */
 export const entities = [
@@ -17,4 +18,5 @@ export const entities = [
   TransactionEntity,
   UserEntity,
   WalletEntity,
+  WebhookEntity,
 ];

@@ -1,3 +1,4 @@
+export { deliverWebhooks } from './deliver-webhooks';
 export { followChain } from './follow-chain';
 export { generateKey } from './generate-key';
 export { transfer } from './transfer/index';

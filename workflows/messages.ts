@@ -1,14 +1,20 @@
 /** Names and shapes of every signal, update and query: versioned contracts between the API, the follower and workflows. */
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
-import type { ChainObservation, LockedTransfer, TransferAccepted, TransferRequest } from '../activities/types';
+import type { ChainObservation, LockedTransfer, TransferAccepted, TransferRequest, WebhookLane } from '../activities/types';
 import type { FailureCode } from '../src/platform/codes';
 
-export const workflowTypes = { transfer: 'transfer', generateKey: 'generateKey', followChain: 'followChain' } as const;
+export const workflowTypes = {
+  transfer: 'transfer',
+  generateKey: 'generateKey',
+  followChain: 'followChain',
+  deliverWebhooks: 'deliverWebhooks',
+} as const;
 
 export const transferWorkflowId = (txId: string): string => `transfer-${txId}`;
 export const generateKeyWorkflowId = (walletId: string): string => `generate-key-${walletId}`;
 export const followChainWorkflowId = (chain: string): string => `follow-${chain}`;
+export const webhookWorkflowId = ({ webhookId, subjectId }: WebhookLane): string => `webhook-${webhookId}-${subjectId}`;
 
 export interface TransferWorkflowInput {
   txId: string;
@@ -60,6 +66,8 @@ export const retryUpdate = defineUpdate<{ status: string }>('retry');
 export const releaseUpdate = defineUpdate<{ status: string }>('release');
 /** What the follower saw of this transfer's transactions. */
 export const observedSignal = defineSignal<[ChainObservation]>('observed');
+/** A webhook lane has deliveries to make. */
+export const deliveriesWaitSignal = defineSignal('deliveriesWait');
 export const statusQuery = defineQuery<LiveStatus>('status');
 export const timelineQuery = defineQuery<TimelineEntry[]>('timeline');
 

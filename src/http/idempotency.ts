@@ -4,7 +4,8 @@ import { GatewayError, invalidParameter } from '../platform/errors';
 import { newId } from '../platform/ids';
 import { callerOf, type GatewayContext } from './context';
 import { answerProblem, problemMediaType, publicError } from './errors';
-import type { Claim, ClaimResult, IdempotencyStore, StoredAnswer } from './idempotency-store';
+import type { Claim, ClaimResult, StoredAnswer } from './idempotency-store';
+import type { AnswerStore } from './sealed-idempotency';
 import { type Step, step } from './steps';
 
 /** How long a duplicate waits for the answer of the first. */
@@ -23,7 +24,7 @@ const header = {
  * valid has begun nothing. Sets `ctx.state.creation`: the handler creates under its resourceId and finds its own
  * earlier work by it. Answers below 500 are stored; a 5xx lets go of the key, so that a retry runs again under the same id.
  */
-export function createIdempotent(store: IdempotencyStore): Step {
+export function createIdempotent(store: AnswerStore): Step {
   const docs = { headers: [header], fails: ['invalid_parameter', 'idempotency_in_progress', 'idempotency_key_reused'] as const };
   return step({ ...docs, fails: [...docs.fails] }, async (ctx, next) => {
     const key = keyOf(ctx);
@@ -48,7 +49,7 @@ function keyOf(ctx: GatewayContext): string | null {
 }
 
 async function claimOrWait(
-  store: IdempotencyStore,
+  store: AnswerStore,
   clientId: string,
   key: string,
   fingerprint: Buffer,
@@ -69,12 +70,7 @@ async function claimOrWait(
   }
 }
 
-async function runClaimed(
-  ctx: GatewayContext,
-  next: () => Promise<unknown>,
-  store: IdempotencyStore,
-  claim: Claim,
-): Promise<void> {
+async function runClaimed(ctx: GatewayContext, next: () => Promise<unknown>, store: AnswerStore, claim: Claim): Promise<void> {
   try {
     await next();
   } catch (error) {

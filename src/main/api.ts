@@ -12,6 +12,7 @@ import { SecretBox } from '../platform/secret-box';
 import { createTemporalClient } from '../platform/temporal';
 import { transferWorkflowsOn } from '../transfers/workflows';
 import { keyGenerationOn } from '../wallets/key-generation';
+import { targetsOf } from '../webhooks/targets';
 import { runMain, shutdownSignal, untilUp } from './process';
 import { createResources, type Resources } from './resources';
 
@@ -72,6 +73,7 @@ runMain('api', async () => {
       inFlightPerClient: config.MAX_REQUESTS_IN_FLIGHT_PER_CLIENT,
       inFlight: config.MAX_REQUESTS_IN_FLIGHT,
     },
+    webhookTargets: targetsOf(config.GATEWAY_ENV),
     signerUrls: config.MPC_NODE_HEALTH_URLS.split(',').map((url) => url.trim()),
     log,
   });

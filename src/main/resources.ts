@@ -22,6 +22,7 @@ import { HealthService } from '../health/service';
 import { createIdempotent } from '../http/idempotency';
 import { IdempotencyStore } from '../http/idempotency-store';
 import { type LimitSettings, RequestLimits } from '../http/limits/limits';
+import { sealedAnswers } from '../http/sealed-idempotency';
 import type { Route } from '../http/steps';
 import { MfaService } from '../mfa/service';
 import type { Logger } from '../platform/logging';
@@ -39,6 +40,12 @@ import type { KeyGeneration } from '../wallets/key-generation';
 import { WalletRepository } from '../wallets/repository';
 import { walletRoutes } from '../wallets/routes';
 import { WalletService } from '../wallets/service';
+import { DeliveryService } from '../webhooks/delivery-service';
+import { DeliveryLog } from '../webhooks/log';
+import { WebhookRepository } from '../webhooks/repository';
+import { webhookRoutes } from '../webhooks/routes';
+import { WebhookService } from '../webhooks/service';
+import type { Targets } from '../webhooks/targets';
 
 export interface ResourceDependencies {
   database: DataSource;
@@ -52,6 +59,8 @@ export interface ResourceDependencies {
   limits: LimitSettings;
   /** Seals TOTP and webhook secrets. */
   box: SecretBox;
+  /** Where webhooks may lead. */
+  webhookTargets: Targets;
   log: Logger;
 }
 
@@ -76,6 +85,7 @@ export async function createResources(deps: ResourceDependencies): Promise<Resou
   const authenticate = createAuthenticate(tokens, new KeyStatus(credentials));
   const idempotent = createIdempotent(idempotencyStore);
   const limits = new RequestLimits(database, deps.limits);
+  const idempotentSealed = createIdempotent(sealedAnswers(idempotencyStore, deps.box));
   const mfa = new MfaService(database, deps.box);
 
   const wallets = new WalletService(walletRows, deps.keyGeneration, log);
@@ -93,6 +103,9 @@ export async function createResources(deps: ResourceDependencies): Promise<Resou
   });
   const securityFactorRows = new SecurityFactorRepository(database);
   const securityFactors = new SecurityFactorService({ registry, adapterOf, mfa, factors: securityFactorRows });
+  const webhookRows = new WebhookRepository(database);
+  const webhooks = new WebhookService({ webhooks: webhookRows, mfa, box: deps.box, targets: deps.webhookTargets });
+  const deliveries = new DeliveryService(database, webhookRows, new DeliveryLog(database));
   return {
     routes: [
       ...authRoutes({
@@ -106,6 +119,7 @@ export async function createResources(deps: ResourceDependencies): Promise<Resou
       ...transferRoutes({ transfers, authenticate, idempotent }),
       ...transactionRoutes({ transactions, authenticate }),
       ...securityFactorRoutes({ factors: securityFactors, authenticate, idempotent }),
+      ...webhookRoutes({ webhooks, deliveries, authenticate, idempotent, idempotentSealed }),
     ],
     limits,
     operational: healthRoutes({ health: new HealthService(deps) }),

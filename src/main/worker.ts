@@ -18,9 +18,12 @@ import { readConfig } from '../platform/config';
 import { createDatabase } from '../platform/database';
 import { createLogger, type Logger } from '../platform/logging';
 import { startHealthListener } from '../platform/metrics';
+import { SecretBox } from '../platform/secret-box';
 import { createTemporalClient } from '../platform/temporal';
+import { targetsOf } from '../webhooks/targets';
 import { runMain, shutdownSignal, untilUp } from './process';
 import { logTemporalWith, runUntil } from './temporal-worker';
+import { runWebhookWorker } from './webhook-worker';
 
 /** Connections kept for the activities that are not local: one per chain and some for the follower's transactions. */
 const connectionsBesideLocalActivities = 6;
@@ -34,6 +37,8 @@ runMain('worker', async () => {
     'CHAINS',
     'METRICS_HOST',
     'METRICS_PORT',
+    'SECRETS_KEY',
+    'WEBHOOK_RETRY_SCHEDULE_SECONDS',
     'WORKER_CACHED_WORKFLOWS',
   ]);
   const logger = createLogger('worker', config.LOG_LEVEL);
@@ -42,6 +47,7 @@ runMain('worker', async () => {
 
   const registry = loadRegistry(config.GATEWAY_ENV, config.CHAINS.split(','));
   const clients = createChainClients(registry);
+  const box = new SecretBox(config.SECRETS_KEY);
   const database = createDatabase({
     url: config.DATABASE_URL,
     poolSize: config.DATABASE_POOL_SIZE,
@@ -102,7 +108,17 @@ runMain('worker', async () => {
     await runUntil(worker, stop);
   };
 
-  const runs = Promise.all([runUntil(main, stop), ...[...clients.values()].map(runChain)]);
+  const webhooks = runWebhookWorker({
+    worker: { ...common, ...workflowSource() },
+    databaseUrl: config.DATABASE_URL,
+    temporal,
+    box,
+    targets: targetsOf(config.GATEWAY_ENV),
+    retrySchedule: config.WEBHOOK_RETRY_SCHEDULE_SECONDS.split(',').map(Number),
+    log: logger,
+    stop,
+  });
+  const runs = Promise.all([runUntil(main, stop), webhooks, ...[...clients.values()].map(runChain)]);
   await Promise.race([runs, startFollowers(temporal, registry, logger, stop)]);
   running.workers = true;
   logger.info('worker is running');

@@ -125,6 +125,13 @@ const variables = {
     Joi.number().integer().min(10).max(100_000).default(500),
     'Workflows kept in memory between tasks.',
   ),
+  WEBHOOK_RETRY_SCHEDULE_SECONDS: variable(
+    'worker',
+    Joi.string()
+      .pattern(/^[1-9]\d{0,5}(,[1-9]\d{0,5}){0,19}$/)
+      .default('5,300,1800,7200,18000,36000,50400,72000,86400'),
+    'Seconds before each retry of a webhook delivery, separated by commas; after the last one it is given up.',
+  ),
   MPC_NODE_INDEX: variable(
     'mpc-node',
     Joi.number<1 | 2 | 3>().valid(1, 2, 3).required(),

@@ -4,7 +4,25 @@ import type { TransactionEntity } from './entity';
 import type { TransactionDetails } from './repository';
 import type { TransactionDetailView, TransactionView } from './schema';
 
-export const presentTransaction = (tx: TransactionEntity): TransactionView => ({
+/** What the presentation of a transaction needs to know of it; events have no more than this. */
+type PresentableTransaction = Pick<
+  TransactionEntity,
+  | 'txId'
+  | 'walletId'
+  | 'clientId'
+  | 'chain'
+  | 'transactionType'
+  | 'fromAddress'
+  | 'toAddress'
+  | 'tokenSymbol'
+  | 'amount'
+  | 'decimals'
+  | 'status'
+  | 'txHash'
+  | 'createdAt'
+>;
+
+export const presentTransaction = (tx: PresentableTransaction): TransactionView => ({
   tx_id: tx.txId,
   wallet_id: tx.walletId,
   client_id: tx.clientId,

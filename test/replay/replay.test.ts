@@ -8,6 +8,7 @@ const codePath = path.resolve(__dirname, '../../dist/workflow-bundle.js');
 
 /** Every workflow and every way a transfer can end; a new one is added here and by `npm run replay:add`. */
 const required = [
+  'deliver-webhooks',
   'follow-chain',
   'generate-key',
   'transfer-cancelled',

@@ -3,13 +3,14 @@ import { auditTables } from './0002-audit';
 import { limitTables } from './0002-limits';
 import { mfaTables } from './0002-mfa';
 import { screeningTables } from './0002-screening';
+import { webhookTables } from './0002-webhooks';
 
 /** Audit log, second factors, security factors and policies, webhooks, rate limits. */
 export class Security0002 implements MigrationInterface {
   readonly name = 'Security1700000000002';
 
   async up(runner: QueryRunner): Promise<void> {
-    for (const part of [auditTables, mfaTables, screeningTables, limitTables]) await runner.query(part);
+    for (const part of [auditTables, mfaTables, screeningTables, limitTables, webhookTables]) await runner.query(part);
   }
 
   down(): Promise<void> {

@@ -19,6 +19,7 @@ import { createLogger } from '../../../src/platform/logging';
 import { SecretBox } from '../../../src/platform/secret-box';
 import type { TransferWorkflows } from '../../../src/transfers/workflows';
 import type { KeyGeneration } from '../../../src/wallets/key-generation';
+import { targetsOf } from '../../../src/webhooks/targets';
 import {
   buildAccount,
   buildAsset,
@@ -163,6 +164,7 @@ export async function createBench(options: BenchOptions = {}): Promise<Bench> {
     signerUrls: [],
     limits: { ...roomyLimits, ...limits },
     box,
+    webhookTargets: targetsOf('local'),
     log,
   });
   const server = await listen(createApp({ ...resources, log, trustProxy, environment: 'local' }), '127.0.0.1', 0);

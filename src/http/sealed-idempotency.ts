@@ -1,0 +1,22 @@
+import type { SecretBox } from '../platform/secret-box';
+import type { Claim, ClaimResult, IdempotencyStore, StoredAnswer } from './idempotency-store';
+
+/** What keeps the answers of idempotent requests. */
+export type AnswerStore = Pick<IdempotencyStore, 'claim' | 'finish' | 'release'>;
+
+const ownerOf = (clientId: string, key: string): string => `idempotency:${clientId}:${key}`;
+
+/** The same store for answers that show a secret: their bodies are kept sealed. */
+export function sealedAnswers(store: AnswerStore, box: SecretBox): AnswerStore {
+  return {
+    async claim(clientId, key, fingerprint, freshId): Promise<ClaimResult> {
+      const result = await store.claim(clientId, key, fingerprint, freshId);
+      if (result.outcome !== 'answered') return result;
+      const body = box.open(Buffer.from(result.answer.body, 'base64'), ownerOf(clientId, key));
+      return { outcome: 'answered', answer: { ...result.answer, body } };
+    },
+    finish: (claim: Claim, answer: StoredAnswer) =>
+      store.finish(claim, { ...answer, body: box.seal(answer.body, ownerOf(claim.clientId, claim.key)).toString('base64') }),
+    release: (claim) => store.release(claim),
+  };
+}

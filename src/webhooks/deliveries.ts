@@ -1,0 +1,93 @@
+import type { DataSource, EntityManager } from 'typeorm';
+import type { WebhookLane } from '../../activities/types';
+import type { WebhookEntity } from './entity';
+import type { EventKind, StoredEvent } from './events';
+
+/**
+ * So many failed retries of an event hold back the later ones of its subject (about 35 minutes by the usual schedule); then
+ * they are sent past it: one event that a receiver cannot take must not keep all others from it for days.
+ */
+const retriesInOrder = 3;
+
+export interface DueDelivery extends StoredEvent {
+  deliveryId: string;
+  eventId: string;
+  /** 0: due now. */
+  waitMs: number;
+  enabled: boolean;
+  endpoint: Pick<WebhookEntity, 'webhookId' | 'url' | 'secret' | 'previousSecret' | 'previousSecretUntil'>;
+}
+
+interface DueRow {
+  delivery_id: string;
+  event_id: string;
+  kind: EventKind;
+  snapshot: Record<string, unknown>;
+  created_at: Date;
+  wait_ms: string;
+  enabled: boolean;
+  url: string;
+  secret: Buffer | null;
+  previous_secret: Buffer | null;
+  previous_secret_until: Date | null;
+}
+
+/** Those of a lane that nothing holds back, the one due first in front. */
+const candidates = /* sql */ `
+  select d.delivery_id, d.event_id,
+         greatest(0, ceil(extract(epoch from d.next_attempt_at - clock_timestamp()) * 1000)) as wait_ms
+    from webhook_deliveries d
+   where d.webhook_id = $1 and d.subject_id = $2 and d.status = 'pending'
+     and not exists (
+       select 1 from webhook_deliveries earlier
+        where earlier.webhook_id = d.webhook_id and earlier.subject_id = d.subject_id and earlier.status = 'pending'
+          and earlier.position < d.position and earlier.round_attempts <= ${retriesInOrder})
+   order by d.next_attempt_at, d.position limit 1`;
+
+export async function nextDelivery(database: DataSource, { webhookId, subjectId }: WebhookLane): Promise<DueDelivery | null> {
+  const [row] = await database.query<DueRow[]>(
+    `select c.*, e.kind, e.snapshot, e.created_at, w.status = 'enabled' as enabled, w.url, w.secret, w.previous_secret, w.previous_secret_until
+       from (${candidates}) c join webhook_events e using (event_id), webhook_endpoints w where w.webhook_id = $1`,
+    [webhookId, subjectId],
+  );
+  if (!row) return null;
+  return {
+    deliveryId: row.delivery_id,
+    eventId: row.event_id,
+    kind: row.kind,
+    snapshot: row.snapshot,
+    createdAt: row.created_at,
+    waitMs: Number(row.wait_ms),
+    enabled: row.enabled,
+    endpoint: {
+      webhookId,
+      url: row.url,
+      secret: row.secret,
+      previousSecret: row.previous_secret,
+      previousSecretUntil: row.previous_secret_until,
+    },
+  };
+}
+
+/** Milliseconds until the next attempt of a lane; null when nothing is pending. */
+export async function waitOf(database: DataSource, { webhookId, subjectId }: WebhookLane): Promise<number | null> {
+  const [row] = await database.query<{ wait_ms: string }[]>(candidates, [webhookId, subjectId]);
+  return row ? Number(row.wait_ms) : null;
+}
+
+/** What ends a delivery that is still to be made. */
+const ended = `status = 'failed', ended_at = clock_timestamp(), next_attempt_at = null, undispatched_since = null`;
+
+/** What an endpoint does not get any more once it is disabled; a resend takes it up again. */
+export async function endPending(manager: EntityManager, webhookId: string): Promise<void> {
+  await manager.query(`update webhook_deliveries set ${ended} where webhook_id = $1 and status = 'pending'`, [webhookId]);
+}
+
+/** A delivery written at the moment its endpoint was disabled. */
+export async function endLane(database: DataSource, { webhookId, subjectId }: WebhookLane): Promise<void> {
+  await database.query(
+    `update webhook_deliveries set ${ended} where webhook_id = $1 and subject_id = $2 and status = 'pending'
+        and exists (select 1 from webhook_endpoints w where w.webhook_id = $1 and w.status = 'disabled')`,
+    [webhookId, subjectId],
+  );
+}

@@ -1,0 +1,85 @@
+import { callerOf, creationOf } from '../http/context';
+import { presentPage, sliceOf } from '../http/pagination';
+import { resourceId } from '../http/resource-id';
+import type { Route, Step } from '../http/steps';
+import { body, bodyOf, noBody, query, queryOf } from '../http/validate';
+import { presentDelivery } from './presenter';
+import { deliveryPage, deliveryView, listDeliveries, resendFailed, resentView } from './schema';
+import type { DeliveryService } from './delivery-service';
+
+/** What was sent to an endpoint, and sending it again. */
+export function deliveryRoutes({
+  deliveries,
+  authenticate,
+  idempotent,
+  tag,
+}: {
+  deliveries: DeliveryService;
+  authenticate: Step;
+  idempotent: Step;
+  tag: string;
+}): Route[] {
+  return [
+    {
+      method: 'post',
+      path: '/webhooks/:id/test',
+      id: 'testWebhook',
+      tag,
+      summary: 'Send a webhook.test event',
+      steps: [authenticate, noBody, idempotent],
+      answer: { status: 200, description: 'The delivery, to be watched in the list of deliveries', schema: deliveryView },
+      fails: ['not_found', 'business_error', 'unavailable'],
+      handle: async (ctx) => {
+        const delivery = await deliveries.test(callerOf(ctx).clientId, resourceId(ctx, 'id'), creationOf(ctx));
+        ctx.body = presentDelivery(delivery);
+      },
+    },
+    {
+      method: 'get',
+      path: '/webhooks/:id/deliveries',
+      id: 'listWebhookDeliveries',
+      tag,
+      summary: 'List deliveries with their attempts, newest event first',
+      description: 'Kept for 30 days.',
+      steps: [authenticate, query(listDeliveries)],
+      answer: { status: 200, description: 'One page', schema: deliveryPage },
+      fails: ['not_found'],
+      handle: async (ctx) => {
+        const { status, ...page } = queryOf(ctx, listDeliveries);
+        const { clientId } = callerOf(ctx);
+        const [rows, total] = await deliveries.list(clientId, resourceId(ctx, 'id'), status, sliceOf(page));
+        ctx.body = presentPage(rows, total, page, presentDelivery);
+      },
+    },
+    {
+      method: 'post',
+      path: '/webhooks/:id/deliveries/:delivery_id/resend',
+      id: 'resendWebhookDelivery',
+      tag,
+      summary: 'Make a delivery again',
+      description: 'Under the same event id; its retries begin anew. One that waits for its next retry is tried now.',
+      steps: [authenticate, noBody],
+      answer: { status: 200, description: 'The delivery', schema: deliveryView },
+      fails: ['not_found', 'business_error', 'unavailable'],
+      handle: async (ctx) => {
+        const { clientId } = callerOf(ctx);
+        ctx.body = presentDelivery(await deliveries.resend(clientId, resourceId(ctx, 'id'), resourceId(ctx, 'delivery_id')));
+      },
+    },
+    {
+      method: 'post',
+      path: '/webhooks/:id/resend-failed',
+      id: 'resendFailedWebhookDeliveries',
+      tag,
+      summary: 'Make all failed deliveries since a moment again',
+      steps: [authenticate, body(resendFailed)],
+      answer: { status: 200, description: 'How many', schema: resentView },
+      fails: ['not_found', 'business_error', 'unavailable'],
+      handle: async (ctx) => {
+        const since = new Date(bodyOf(ctx, resendFailed).since);
+        const result = await deliveries.resendFailed(callerOf(ctx).clientId, resourceId(ctx, 'id'), since);
+        ctx.body = { resent: result.resent, has_more: result.hasMore };
+      },
+    },
+  ];
+}

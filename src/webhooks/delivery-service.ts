@@ -1,0 +1,60 @@
+import type { DataSource, EntityManager } from 'typeorm';
+import type { Creation } from '../http/context';
+import type { Slice } from '../http/pagination';
+import { inTransaction } from '../platform/database';
+import { GatewayError, notFound } from '../platform/errors';
+import type { DeliveryLog, DeliveryRow } from './log';
+import type { WebhookRepository } from './repository';
+
+/** What was sent to the endpoints of a client, and sending it again. */
+export class DeliveryService {
+  constructor(
+    private readonly database: DataSource,
+    private readonly webhooks: WebhookRepository,
+    private readonly deliveries: DeliveryLog,
+  ) {}
+
+  async list(clientId: string, webhookId: string, status: string | undefined, slice: Slice): Promise<[DeliveryRow[], number]> {
+    await this.assertExists(clientId, webhookId);
+    return this.deliveries.list(webhookId, status, slice);
+  }
+
+  /** @throws GatewayError not_found, business_error while the endpoint is disabled. */
+  async test(clientId: string, webhookId: string, { resourceId }: Creation): Promise<DeliveryRow> {
+    const deliveryId = await this.whileEnabled(clientId, webhookId, (manager) =>
+      this.deliveries.addTest(manager, clientId, webhookId, resourceId),
+    );
+    return this.delivery(webhookId, deliveryId);
+  }
+
+  async resend(clientId: string, webhookId: string, deliveryId: string): Promise<DeliveryRow> {
+    await this.assertExists(clientId, webhookId);
+    await this.delivery(webhookId, deliveryId);
+    await this.whileEnabled(clientId, webhookId, (manager) => this.deliveries.resend(manager, webhookId, deliveryId));
+    return this.delivery(webhookId, deliveryId);
+  }
+
+  resendFailed(clientId: string, webhookId: string, since: Date): Promise<{ resent: number; hasMore: boolean }> {
+    return this.whileEnabled(clientId, webhookId, (manager) => this.deliveries.resendFailed(manager, webhookId, since));
+  }
+
+  private async delivery(webhookId: string, deliveryId: string): Promise<DeliveryRow> {
+    const delivery = await this.deliveries.find(webhookId, deliveryId);
+    if (!delivery) throw notFound('delivery');
+    return delivery;
+  }
+
+  private async assertExists(clientId: string, webhookId: string): Promise<void> {
+    if (!(await this.webhooks.find(clientId, webhookId))) throw notFound('webhook');
+  }
+
+  /** Locked, so that nothing is queued at an endpoint that is being disabled. */
+  private whileEnabled<T>(clientId: string, webhookId: string, work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    return inTransaction(this.database, async (manager) => {
+      const webhook = await this.webhooks.findLocked(manager, clientId, webhookId);
+      if (!webhook) throw notFound('webhook');
+      if (webhook.status !== 'enabled') throw new GatewayError('business_error', 'The webhook is disabled: enable it first');
+      return work(manager);
+    });
+  }
+}

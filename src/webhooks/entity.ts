@@ -1,0 +1,26 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+
+/** Where a client wants to be told, and of what. */
+@Entity('webhook_endpoints')
+export class WebhookEntity {
+  @PrimaryColumn('uuid', { name: 'webhook_id' }) webhookId!: string;
+  @Column({ type: 'uuid', name: 'client_id' }) clientId!: string;
+  @Column('text') url!: string;
+  @Column('text') description!: string;
+  /** Kinds of events; null: all. */
+  @Column({ type: 'text', array: true, nullable: true }) events!: string[] | null;
+  @Column('text') status!: 'enabled' | 'disabled';
+  /** client: switched off by PUT; gone: the receiver answered 410; failing: nothing but failures for too long. */
+  @Column({ type: 'text', name: 'disabled_reason', nullable: true }) disabledReason!: 'client' | 'gone' | 'failing' | null;
+  @Column({ type: 'timestamptz', name: 'disabled_at', nullable: true }) disabledAt!: Date | null;
+  /** Sealed; null once deleted. */
+  @Column({ type: 'bytea', nullable: true }) secret!: Buffer | null;
+  /** resourceId of the request that made the secret. */
+  @Column({ type: 'uuid', name: 'secret_made_by' }) secretMadeBy!: string;
+  @Column({ type: 'bytea', name: 'previous_secret', nullable: true }) previousSecret!: Buffer | null;
+  @Column({ type: 'timestamptz', name: 'previous_secret_until', nullable: true }) previousSecretUntil!: Date | null;
+  @Column({ type: 'timestamptz', name: 'failing_since', nullable: true }) failingSince!: Date | null;
+  @Column({ type: 'timestamptz', name: 'created_at', insert: false, update: false }) createdAt!: Date;
+  @Column({ type: 'timestamptz', name: 'updated_at', insert: false }) updatedAt!: Date;
+  @Column({ type: 'timestamptz', name: 'deleted_at', nullable: true }) deletedAt!: Date | null;
+}

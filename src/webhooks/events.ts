@@ -1,0 +1,92 @@
+import { formatAmount } from '../platform/money';
+import { presentTransaction } from '../transactions/presenter';
+import type { TransactionStatus, TransactionType } from '../transactions/entity';
+
+/** What endpoints can subscribe to. webhook.test is sent to the endpoint that was asked to be tested, whatever it wants. */
+export const eventKinds = [
+  'wallet.active',
+  'transaction.created',
+  'transaction.updated',
+  'deposit.detected',
+  'deposit.confirmed',
+  'security_factor.changed',
+  'webhook.disabled',
+] as const;
+export type EventKind = (typeof eventKinds)[number] | 'webhook.test';
+
+/** A row of the outbox. */
+export interface StoredEvent {
+  kind: EventKind;
+  snapshot: Record<string, unknown>;
+  createdAt: Date;
+}
+
+/** As tell_of_transaction() writes it: amounts as text in atomic units. */
+interface TransactionSnapshot {
+  tx_id: string;
+  wallet_id: string | null;
+  client_id: string;
+  chain: string;
+  transaction_type: TransactionType;
+  from_address: string;
+  to_address: string;
+  token_symbol: string;
+  decimals: number;
+  amount: string;
+  status: TransactionStatus;
+  tx_hash: string | null;
+  created_at: string;
+  updated_at: string;
+  memo: string | null;
+  fee: string | null;
+  fee_symbol: string | null;
+  fee_decimals: number | null;
+  failure_code: string | null;
+  failure_message: string | null;
+  version: number;
+}
+
+/** Body of a delivery: the same bytes at every attempt. `timestamp` is when it happened. */
+export function payloadOf({ kind, snapshot, createdAt }: StoredEvent): string {
+  const data = 'tx_id' in snapshot ? presentSnapshot(snapshot as unknown as TransactionSnapshot) : presentTimes(snapshot);
+  return JSON.stringify({ type: kind, timestamp: createdAt.toISOString(), data });
+}
+
+/** The transaction as the API presented it at that moment; `sequence` counts its state changes. */
+function presentSnapshot(tx: TransactionSnapshot): Record<string, unknown> {
+  return {
+    ...presentTransaction({
+      txId: tx.tx_id,
+      walletId: tx.wallet_id,
+      clientId: tx.client_id,
+      chain: tx.chain,
+      transactionType: tx.transaction_type,
+      fromAddress: tx.from_address,
+      toAddress: tx.to_address,
+      tokenSymbol: tx.token_symbol,
+      amount: BigInt(tx.amount),
+      decimals: tx.decimals,
+      status: tx.status,
+      txHash: tx.tx_hash,
+      createdAt: new Date(tx.created_at),
+    }),
+    memo: tx.memo,
+    fee:
+      tx.fee !== null && tx.fee_symbol !== null && tx.fee_decimals !== null
+        ? { amount: formatAmount(BigInt(tx.fee), tx.fee_decimals), symbol: tx.fee_symbol }
+        : null,
+    failure: tx.failure_code === null ? null : { code: tx.failure_code, message: tx.failure_message ?? '' },
+    updated_at: new Date(tx.updated_at).toISOString(),
+    sequence: tx.version,
+  };
+}
+
+/** Postgres writes microseconds and an offset; the API says milliseconds and Z. */
+function presentTimes(snapshot: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(snapshot).map(([field, value]) => [
+      field,
+      field.endsWith('_at') && typeof value === 'string' ? new Date(value).toISOString() : value,
+    ]),
+  );
+}

@@ -1,0 +1,106 @@
+import type { DataSource, EntityManager } from 'typeorm';
+import type { Slice } from '../http/pagination';
+import { isUuid } from '../platform/ids';
+
+export interface DeliveryRow {
+  delivery_id: string;
+  webhook_id: string;
+  event_id: string;
+  kind: string;
+  subject_id: string;
+  status: string;
+  attempts: number;
+  next_attempt_at: Date | null;
+  created_at: Date;
+  ended_at: Date | null;
+  /** `at` as Postgres writes it within JSON. */
+  attempt_log: {
+    attempt: number;
+    at: string;
+    duration_ms: number;
+    status_code: number | null;
+    error: string | null;
+    excerpt: string;
+  }[];
+}
+
+const shownAttempts = 20;
+const resendBatch = 1_000;
+
+const fields = /* sql */ `
+  d.delivery_id, d.webhook_id, d.event_id, e.kind, d.subject_id, d.status, d.attempts, d.next_attempt_at, d.created_at, d.ended_at,
+  coalesce((select json_agg(to_jsonb(a) - 'delivery_id' order by a.attempt)
+              from (select * from webhook_attempts a where a.delivery_id = d.delivery_id order by a.attempt desc limit ${shownAttempts}) a),
+           '[]') as attempt_log`;
+/** A resend begins the schedule anew. */
+const queued = /* sql */ `
+  status = 'pending', ended_at = null, round_attempts = 0, next_attempt_at = clock_timestamp(), undispatched_since = clock_timestamp()`;
+
+/** Deliveries of an endpoint whose client has been checked, newest event first. */
+export class DeliveryLog {
+  constructor(private readonly database: DataSource) {}
+
+  async list(webhookId: string, status: string | undefined, { limit, offset }: Slice): Promise<[DeliveryRow[], number]> {
+    const filter = `d.webhook_id = $1 and ($2::text is null or d.status = $2)`;
+    const [rows, [counted]] = await Promise.all([
+      this.database.query<DeliveryRow[]>(
+        `select ${fields} from webhook_deliveries d join webhook_events e using (event_id)
+          where ${filter} order by d.position desc limit $3 offset $4`,
+        [webhookId, status ?? null, limit, offset],
+      ),
+      this.database.query<{ total: number }[]>(`select count(*)::int as total from webhook_deliveries d where ${filter}`, [
+        webhookId,
+        status ?? null,
+      ]),
+    ]);
+    return [rows, counted?.total ?? 0];
+  }
+
+  async find(webhookId: string, deliveryId: string): Promise<DeliveryRow | null> {
+    if (!isUuid(deliveryId)) return null;
+    const [row] = await this.database.query<DeliveryRow[]>(
+      `select ${fields} from webhook_deliveries d join webhook_events e using (event_id) where d.webhook_id = $1 and d.delivery_id = $2`,
+      [webhookId, deliveryId],
+    );
+    return row ?? null;
+  }
+
+  /** Queues it anew, whatever became of it; one that waits for its retry is tried now. */
+  async resend(manager: EntityManager, webhookId: string, deliveryId: string): Promise<void> {
+    await manager.query(`update webhook_deliveries set ${queued} where webhook_id = $1 and delivery_id = $2`, [
+      webhookId,
+      deliveryId,
+    ]);
+  }
+
+  /** Queues failed ones of events since then anew, oldest first. Returns how many, and whether some remain. */
+  async resendFailed(manager: EntityManager, webhookId: string, since: Date): Promise<{ resent: number; hasMore: boolean }> {
+    const failed = `webhook_id = $1 and status = 'failed' and created_at >= $2`;
+    const [, resent] = await manager.query<[unknown[], number]>(
+      `update webhook_deliveries set ${queued} where delivery_id in (
+         select delivery_id from webhook_deliveries where ${failed} order by created_at limit ${resendBatch} for no key update)`,
+      [webhookId, since],
+    );
+    const more = await manager.query<unknown[]>(`select 1 from webhook_deliveries where ${failed} limit 1`, [webhookId, since]);
+    return { resent, hasMore: more.length > 0 };
+  }
+
+  /** A webhook.test event for this endpoint alone. Does nothing when the id exists: an earlier try of the same request made it. */
+  async addTest(manager: EntityManager, clientId: string, webhookId: string, eventId: string): Promise<string> {
+    await manager.query(
+      `with event as (
+         insert into webhook_events (event_id, client_id, kind, subject_id, snapshot)
+         values ($1, $2, 'webhook.test', $1, jsonb_build_object('webhook_id', $3::uuid, 'message', 'A test event: nothing has happened'))
+         on conflict (event_id) do nothing returning event_id, subject_id, position)
+       insert into webhook_deliveries (webhook_id, event_id, subject_id, position)
+         select $3, event_id, subject_id, position from event`,
+      [eventId, clientId, webhookId],
+    );
+    const [row] = await manager.query<{ delivery_id: string }[]>(
+      `select delivery_id from webhook_deliveries where webhook_id = $1 and event_id = $2`,
+      [webhookId, eventId],
+    );
+    if (!row) throw new Error(`test event ${eventId} was not stored`);
+    return row.delivery_id;
+  }
+}

@@ -1,0 +1,184 @@
+import type { EntityManager } from 'typeorm';
+import { audit, type AuditAction, type AuditEvent } from '../audit/log';
+import type { Creation } from '../http/context';
+import type { Slice } from '../http/pagination';
+import type { MfaRequest, MfaService } from '../mfa/service';
+import { GatewayError, invalidParameter, notFound } from '../platform/errors';
+import type { SecretBox } from '../platform/secret-box';
+import { endPending } from './deliveries';
+import type { WebhookEntity } from './entity';
+import type { WebhookRepository } from './repository';
+import type { CreateWebhook, RotateSecret, UpdateWebhook } from './schema';
+import { newSecret, openSecret, sealSecret } from './secrets';
+import { TargetRefused, type Targets } from './targets';
+
+const endpointsPerClient = 10;
+const defaultOverlapHours = 24;
+const hourMs = 3_600_000;
+
+export interface WebhookDependencies {
+  webhooks: WebhookRepository;
+  mfa: MfaService;
+  box: SecretBox;
+  targets: Targets;
+}
+
+export interface WithSecret {
+  webhook: WebhookEntity;
+  /** In the clear, for the one answer that shows it. */
+  secret: string;
+}
+
+/** Endpoints of clients. Changes need a second factor; their audit rows stand exactly if they do. */
+export class WebhookService {
+  constructor(private readonly deps: WebhookDependencies) {}
+
+  list(clientId: string, slice: Slice): Promise<[WebhookEntity[], number]> {
+    return this.deps.webhooks.list(clientId, slice);
+  }
+
+  async get(clientId: string, webhookId: string): Promise<WebhookEntity> {
+    const webhook = await this.deps.webhooks.find(clientId, webhookId);
+    if (!webhook) throw notFound('webhook');
+    return webhook;
+  }
+
+  /** @throws GatewayError invalid_parameter for the url, business_error at the limit, and those of MFA. */
+  async create(request: MfaRequest, { resourceId: webhookId }: Creation, input: CreateWebhook): Promise<WithSecret> {
+    const { clientId } = request.caller;
+    const earlier = await this.deps.webhooks.find(clientId, webhookId);
+    if (earlier) return this.withSecret(earlier);
+    const url = await this.target(input.url);
+    return this.deps.mfa.authorize(request, async (manager) => {
+      if ((await this.deps.webhooks.countLocked(manager, clientId)) >= endpointsPerClient)
+        throw new GatewayError('business_error', `A client has at most ${endpointsPerClient} webhooks`);
+      await this.deps.webhooks.insert(manager, {
+        webhookId,
+        clientId,
+        url: url.href,
+        description: input.description ?? '',
+        events: input.events ?? null,
+        secret: sealSecret(this.deps.box, webhookId, newSecret()),
+        secretMadeBy: webhookId,
+      });
+      await note(manager, request, 'webhook.created', webhookId, { host: url.host });
+      return this.withSecret(await this.read(manager, clientId, webhookId));
+    });
+  }
+
+  /** What is left out stays as it is. @throws GatewayError not_found, invalid_parameter for the url, and those of MFA. */
+  async update(
+    request: MfaRequest,
+    webhookId: string,
+    { mfa_code: _, status, ...changes }: UpdateWebhook,
+  ): Promise<WebhookEntity> {
+    const url = changes.url === undefined ? undefined : await this.target(changes.url);
+    return this.change(request, webhookId, async (manager, webhook) => {
+      const switched = status !== undefined && status !== webhook.status;
+      await this.deps.webhooks.update(manager, webhook, {
+        ...changes,
+        ...(url && { url: url.href, failingSince: null }),
+        ...(switched && switching(status)),
+      });
+      if (switched && status === 'disabled') await endPending(manager, webhookId);
+      await note(manager, request, 'webhook.updated', webhookId, {
+        fields: [...Object.keys(changes), ...(switched ? ['status'] : [])].sort().join(','),
+        ...(url && { host: url.host }),
+        ...(switched && { status }),
+      });
+      return this.read(manager, request.caller.clientId, webhookId);
+    });
+  }
+
+  /** For good: its secrets are wiped and its deliveries no longer shown. */
+  delete(request: MfaRequest, webhookId: string): Promise<void> {
+    return this.change(request, webhookId, async (manager, webhook) => {
+      await this.deps.webhooks.update(manager, webhook, {
+        ...(webhook.status === 'enabled' && switching('disabled')),
+        deletedAt: new Date(),
+        secret: null,
+        previousSecret: null,
+        previousSecretUntil: null,
+      });
+      await endPending(manager, webhookId);
+      await note(manager, request, 'webhook.deleted', webhookId);
+    });
+  }
+
+  /** A new secret; the previous one signs beside it for a while. Of three the oldest stops at once. */
+  async rotate(
+    request: MfaRequest,
+    webhookId: string,
+    { resourceId }: Creation,
+    { overlap_hours: overlapHours = defaultOverlapHours }: RotateSecret,
+  ): Promise<WithSecret> {
+    const earlier = await this.deps.webhooks.find(request.caller.clientId, webhookId);
+    if (earlier?.secretMadeBy === resourceId) return this.withSecret(earlier);
+    return this.change(request, webhookId, async (manager, webhook) => {
+      await this.deps.webhooks.update(manager, webhook, {
+        secret: sealSecret(this.deps.box, webhookId, newSecret()),
+        secretMadeBy: resourceId,
+        previousSecret: overlapHours > 0 ? webhook.secret : null,
+        previousSecretUntil: overlapHours > 0 ? new Date(Date.now() + overlapHours * hourMs) : null,
+      });
+      await note(manager, request, 'webhook.secret_rotated', webhookId, { overlap_hours: overlapHours });
+      return this.withSecret(await this.read(manager, request.caller.clientId, webhookId));
+    });
+  }
+
+  private change<T>(
+    request: MfaRequest,
+    webhookId: string,
+    work: (manager: EntityManager, webhook: WebhookEntity) => Promise<T>,
+  ): Promise<T> {
+    return this.deps.mfa.authorize(request, async (manager) => {
+      const webhook = await this.deps.webhooks.findLocked(manager, request.caller.clientId, webhookId);
+      if (!webhook) throw notFound('webhook');
+      return work(manager, webhook);
+    });
+  }
+
+  private async read(manager: EntityManager, clientId: string, webhookId: string): Promise<WebhookEntity> {
+    const webhook = await this.deps.webhooks.find(clientId, webhookId, manager);
+    if (!webhook) throw notFound('webhook');
+    return webhook;
+  }
+
+  private withSecret(webhook: WebhookEntity): WithSecret {
+    return { webhook, secret: openSecret(this.deps.box, webhook) };
+  }
+
+  /** The url in its normal form. */
+  private async target(text: string): Promise<URL> {
+    try {
+      const url = this.deps.targets.parse(text);
+      await this.deps.targets.addressesOf(url);
+      return url;
+    } catch (error) {
+      if (error instanceof TargetRefused) throw invalidParameter('url', error.message);
+      throw error;
+    }
+  }
+}
+
+const switching = (status: 'enabled' | 'disabled') =>
+  status === 'enabled'
+    ? ({ status, disabledReason: null, disabledAt: null, failingSince: null } as const)
+    : ({ status, disabledReason: 'client', disabledAt: new Date() } as const);
+
+const note = (
+  manager: EntityManager,
+  { caller, requestId }: MfaRequest,
+  action: AuditAction,
+  webhookId: string,
+  detail: NonNullable<AuditEvent['detail']> = {},
+): Promise<void> =>
+  audit(manager, {
+    action,
+    outcome: 'success',
+    actor: { type: 'user', id: caller.userId },
+    clientId: caller.clientId,
+    subject: { type: 'webhook', id: webhookId },
+    detail,
+    requestId,
+  });

@@ -1,0 +1,409 @@
+import { createServer as createTlsServer } from 'node:https';
+import { createServer, type Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { send } from '../../../src/webhooks/send';
+import { Targets, targetsOf } from '../../../src/webhooks/targets';
+import { buildTransferRequest } from '../../factories';
+import { buildFunded, ethereum, type Tenant } from '../http/bench';
+import { createGroup } from '../mpc/certificates';
+import { createWebhookBench, type Endpoint, type WebhookBench } from './bench';
+import { startReceiver, status, verify } from './receiver';
+
+let bench: WebhookBench;
+let tenant: Tenant;
+let endpoint: Endpoint;
+beforeAll(async () => {
+  bench = await createWebhookBench();
+});
+afterAll(() => bench.close());
+beforeEach(async () => {
+  tenant = await bench.newTenant();
+  endpoint = await bench.endpoint(tenant);
+  bench.receiver.received.length = 0;
+  bench.receiver.replies.length = 0;
+});
+
+const path = (rest = '') => `/webhooks/${endpoint.webhookId}${rest}`;
+const testEvent = () => bench.call('POST', path('/test'), { tenant });
+const log = async (query = '') => (await bench.call('GET', path(`/deliveries${query}`), { tenant })).body.data;
+const shown = async () => (await bench.call('GET', path(), { tenant })).body;
+const ids = () => bench.receiver.received.map(({ id }) => id);
+
+async function cancelledTransfer(): Promise<string> {
+  // what funds the account is deposits, which have events too
+  endpoint = await bench.endpoint(tenant, { events: ['transaction.created', 'transaction.updated'] });
+  const { account } = await buildFunded(bench, tenant);
+  const request = buildTransferRequest(account, ethereum, { tokenSymbol: 'USDC', clientId: tenant.clientId });
+  const { txId } = await bench.workflows.ledger.lockTransfer(request);
+  await bench.workflows.ledger.cancelTransfer({ txId });
+  return txId;
+}
+
+test('a test event arrives, signed as Standard Webhooks says, and is on record', async () => {
+  const { body } = await testEvent();
+  expect(body).toMatchObject({ event_type: 'webhook.test', status: 'pending', attempts: 0, attempt_log: [] });
+  await bench.deliver(endpoint.webhookId);
+  const [one] = bench.receiver.received;
+  expect(verify(endpoint.secret, one as never)).toEqual({
+    type: 'webhook.test',
+    timestamp: expect.stringMatching(/Z$/),
+    data: { webhook_id: endpoint.webhookId, message: expect.any(String) },
+  });
+  expect(one?.headers).toMatchObject({ 'webhook-id': body['event_id'], 'content-type': 'application/json', connection: 'close' });
+  expect(() => verify('whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=', one as never)).toThrow();
+  expect(await log()).toEqual([
+    {
+      ...(body as object),
+      status: 'delivered',
+      attempts: 1,
+      next_attempt_at: null,
+      ended_at: expect.stringMatching(/Z$/),
+      attempt_log: [
+        {
+          attempt: 1,
+          at: expect.stringMatching(/Z$/),
+          duration_ms: expect.any(Number),
+          status_code: 200,
+          error: null,
+          excerpt: 'thanks',
+        },
+      ],
+    },
+  ]);
+});
+
+test('a failed attempt is made again when its time has come, under the same id with the same body', async () => {
+  bench.receiver.replies.push(status(500, {}, 'boom'), status(429), status(404));
+  await testEvent();
+  await bench.deliver(endpoint.webhookId);
+  await bench.deliver(endpoint.webhookId);
+  expect(ids()).toHaveLength(1);
+  expect(await shown()).toMatchObject({ failing_since: expect.any(String) });
+  for (const seconds of [7, 400, 2400]) {
+    await bench.pass(seconds);
+    await bench.deliver(endpoint.webhookId);
+  }
+  expect(ids()).toHaveLength(4);
+  expect(new Set(ids()).size).toBe(1);
+  expect(new Set(bench.receiver.received.map(({ body }) => body)).size).toBe(1);
+  for (const one of bench.receiver.received) verify(endpoint.secret, one);
+  const [delivery] = await log();
+  expect(delivery).toMatchObject({ status: 'delivered', attempts: 4 });
+  expect((delivery?.['attempt_log'] as unknown as { status_code: number }[]).map(({ status_code }) => status_code)).toEqual([
+    500, 429, 404, 200,
+  ]);
+  expect(await shown()).toMatchObject({ failing_since: null });
+});
+
+test('the events of a transaction arrive in its order, also past a failure', async () => {
+  bench.receiver.replies.push(status(503));
+  const txId = await cancelledTransfer();
+  await bench.deliver(endpoint.webhookId);
+  // the first one failed: what follows it waits
+  expect(bench.receiver.received.map(({ payload }) => payload.data['sequence'])).toEqual([0]);
+  await bench.pass(7);
+  await bench.deliver(endpoint.webhookId);
+  expect(
+    bench.receiver.received
+      .filter(({ payload }) => payload.data['tx_id'] === txId)
+      .map(({ payload }) => payload.data['sequence']),
+  ).toEqual([0, 0, 1]);
+});
+
+test('an event that the receiver cannot take holds back later ones for three retries, not for ever', async () => {
+  bench.receiver.replies.push(...Array.from({ length: 4 }, () => status(500)));
+  await cancelledTransfer();
+  const retrySchedule = [5, 300, 1800, 7200, 7200];
+  for (const seconds of [0, 7, 400, 2400]) {
+    expect(bench.receiver.received.every(({ payload }) => payload.data['sequence'] === 0)).toBe(true);
+    await bench.pass(seconds);
+    await bench.deliver(endpoint.webhookId, { retrySchedule });
+  }
+  expect(bench.receiver.received.map(({ payload }) => payload.data['sequence'])).toEqual([0, 0, 0, 0, 1]);
+});
+
+test('Retry-After is waited for', async () => {
+  bench.receiver.replies.push(status(503, { 'Retry-After': '600' }));
+  await testEvent();
+  await bench.deliver(endpoint.webhookId);
+  await bench.pass(590);
+  await bench.deliver(endpoint.webhookId);
+  expect(ids()).toHaveLength(1);
+  await bench.pass(10);
+  await bench.deliver(endpoint.webhookId);
+  expect(ids()).toHaveLength(2);
+});
+
+test('410 disables the endpoint at once; its other endpoints are told, the audit log too', async () => {
+  const witness = await startReceiver();
+  try {
+    const other = await bench.endpoint(tenant, { url: witness.url, events: ['webhook.disabled'] });
+    bench.receiver.replies.push(status(410));
+    const [first] = [await testEvent(), await testEvent()];
+    await bench.deliver(endpoint.webhookId);
+    expect(ids()).toEqual([first.body['event_id']]);
+    expect(await shown()).toMatchObject({ status: 'disabled', disabled_reason: 'gone' });
+    expect((await log()).map(({ status: state }) => state)).toEqual(['failed', 'failed']);
+    await bench.deliver(other.webhookId);
+    expect(witness.received.map((one) => verify(other.secret, one))).toEqual([
+      {
+        type: 'webhook.disabled',
+        timestamp: expect.any(String),
+        data: {
+          webhook_id: endpoint.webhookId,
+          url: bench.receiver.url,
+          reason: 'gone',
+          disabled_at: expect.stringMatching(/Z$/),
+        },
+      },
+    ]);
+    const [row] = await bench.database.query(
+      `select actor_type, detail from audit_events where client_id = $1 and action = 'webhook.disabled'`,
+      [tenant.clientId],
+    );
+    expect(row).toEqual({ actor_type: 'system', detail: { reason: 'gone' } });
+  } finally {
+    await witness.close();
+  }
+});
+
+test('nothing but failures for too long: given up, disabled, resent on demand', async () => {
+  bench.receiver.replies.push(...Array.from({ length: 3 }, () => status(500)));
+  await testEvent();
+  for (const seconds of [0, 7, 7, 0]) {
+    await bench.pass(seconds);
+    await bench.deliver(endpoint.webhookId, { retrySchedule: [5, 5] });
+  }
+  expect(ids()).toHaveLength(3);
+  expect(await shown()).toMatchObject({ status: 'disabled', disabled_reason: 'failing' });
+  expect(await log('?status=failed')).toMatchObject([{ attempts: 3 }]);
+
+  const since = new Date(Date.now() - 60_000).toISOString();
+  expect((await bench.call('POST', path('/resend-failed'), { tenant, body: { since } })).status).toBe(400);
+  await bench.act(tenant, 'PUT', path(), { status: 'enabled' });
+  expect(await shown()).toMatchObject({ failing_since: null });
+  const none = await bench.call('POST', path('/resend-failed'), {
+    tenant,
+    body: { since: new Date(Date.now() + 60_000).toISOString() },
+  });
+  expect(none.body).toEqual({ resent: 0, has_more: false });
+  expect((await bench.call('POST', path('/resend-failed'), { tenant, body: { since } })).body).toEqual({
+    resent: 1,
+    has_more: false,
+  });
+  await bench.deliver(endpoint.webhookId);
+  expect(new Set(ids()).size).toBe(1);
+  expect(await log('?status=delivered')).toMatchObject([{ attempts: 4 }]);
+});
+
+test('an endpoint that answers now and then is not disabled', async () => {
+  bench.receiver.replies.push(status(500), status(200), status(500));
+  await testEvent();
+  await bench.deliver(endpoint.webhookId, { retrySchedule: [5, 5] });
+  await bench.pass(100);
+  await bench.deliver(endpoint.webhookId, { retrySchedule: [5, 5] });
+  await testEvent();
+  await bench.pass(100);
+  await bench.deliver(endpoint.webhookId, { retrySchedule: [5, 5] });
+  expect(await shown()).toMatchObject({ status: 'enabled', failing_since: expect.any(String) });
+});
+
+test('a delivery that arrived can be sent again, by the same id; one that waits for its retry is tried now', async () => {
+  const { body } = await testEvent();
+  const resend = path(`/deliveries/${String(body['delivery_id'])}/resend`);
+  expect((await bench.call('POST', resend, { tenant })).body).toMatchObject({ status: 'pending' });
+  await bench.deliver(endpoint.webhookId);
+  expect((await bench.call('POST', resend, { tenant })).body).toMatchObject({ status: 'pending', attempts: 1 });
+  await bench.deliver(endpoint.webhookId);
+  expect(ids()).toEqual([body['event_id'], body['event_id']]);
+  bench.receiver.replies.push(status(500));
+  await bench.call('POST', resend, { tenant });
+  await bench.deliver(endpoint.webhookId);
+  await bench.call('POST', resend, { tenant });
+  await bench.deliver(endpoint.webhookId);
+  expect(ids()).toHaveLength(4);
+});
+
+test('a 410 of the url before the last does not disable', async () => {
+  bench.receiver.replies.push((response) => {
+    void bench
+      .act(tenant, 'PUT', path(), { url: `${bench.receiver.url}/moved` })
+      .then(() => status(410)(response, undefined as never));
+  });
+  await testEvent();
+  await bench.deliver(endpoint.webhookId);
+  expect(await shown()).toMatchObject({ status: 'enabled' });
+  await bench.pass(7);
+  await bench.deliver(endpoint.webhookId);
+  expect(bench.receiver.received.map((one) => one.path)).toEqual(['/hook', '/hook/moved']);
+});
+
+test('while a secret is being replaced both verify; after the overlap the new one only', async () => {
+  const rotated = await bench.act(tenant, 'POST', path('/rotate-secret'), { overlap_hours: 1 });
+  const fresh = String(rotated.body['secret']);
+  expect(rotated.body).toMatchObject({ previous_secret_valid_until: expect.stringMatching(/Z$/) });
+  await testEvent();
+  await bench.deliver(endpoint.webhookId);
+  const [during] = bench.receiver.received;
+  expect(String(during?.headers['webhook-signature']).split(' ')).toHaveLength(2);
+  for (const secret of [endpoint.secret, fresh]) verify(secret, during as never);
+
+  await bench.database.query(
+    `update webhook_endpoints set previous_secret_until = now() - interval '1 second' where webhook_id = $1`,
+    [endpoint.webhookId],
+  );
+  expect(await shown()).toMatchObject({ previous_secret_valid_until: null });
+  await testEvent();
+  await bench.deliver(endpoint.webhookId);
+  const [, after] = bench.receiver.received;
+  verify(fresh, after as never);
+  expect(() => verify(endpoint.secret, after as never)).toThrow();
+
+  const last = await bench.act(tenant, 'POST', path('/rotate-secret'), { overlap_hours: 0 });
+  await testEvent();
+  await bench.deliver(endpoint.webhookId);
+  verify(String(last.body['secret']), bench.receiver.received[2] as never);
+  expect(() => verify(fresh, bench.receiver.received[2] as never)).toThrow();
+});
+
+test('the list of deliveries pages, filters and shows the last 20 attempts', async () => {
+  for (let count = 0; count < 3; count += 1) await testEvent();
+  const page = await bench.call('GET', path('/deliveries?page=2&page_size=2'), { tenant });
+  expect(page.body).toMatchObject({ total: 3, has_more: false, data: [{ status: 'pending' }] });
+  const [{ delivery_id: id }] = (await log()) as unknown as [{ delivery_id: string }];
+  await bench.database.query(
+    `insert into webhook_attempts (delivery_id, attempt, at, duration_ms, status_code) select $1, n, now(), 1, 500 from generate_series(1, 30) n`,
+    [id],
+  );
+  const attempts = (await log())[0]?.['attempt_log'] as unknown as { attempt: number }[];
+  expect(attempts.map(({ attempt }) => attempt)).toEqual(Array.from({ length: 20 }, (_, n) => n + 11));
+});
+
+describe('receivers that misbehave', () => {
+  const attempt = async () => ((await log())[0]?.['attempt_log'] as unknown as Record<string, unknown>[])[0];
+
+  test('a redirect is a failure and is not followed', async () => {
+    const target = await startReceiver();
+    try {
+      bench.receiver.replies.push(status(302, { Location: target.url }), status(307, { Location: target.url }));
+      await testEvent();
+      await bench.deliver(endpoint.webhookId);
+      await bench.pass(7);
+      await bench.deliver(endpoint.webhookId);
+      expect(target.received).toEqual([]);
+      expect(await log()).toMatchObject([
+        { status: 'pending', attempts: 2, attempt_log: [{ status_code: 302 }, { status_code: 307 }] },
+      ]);
+    } finally {
+      await target.close();
+    }
+  });
+
+  test('one that does not answer in time', async () => {
+    bench.receiver.replies.push(() => undefined);
+    await testEvent();
+    await bench.deliver(endpoint.webhookId, { totalMs: 300 });
+    expect(await attempt()).toMatchObject({ status_code: null, error: 'timeout' });
+    expect(Number((await attempt())?.['duration_ms'])).toBeLessThan(3_000);
+  });
+
+  test('one whose answer does not end: its status counts, 1 KB is kept, the connection is closed', async () => {
+    let closed!: () => void;
+    const gone = new Promise<void>((resolve) => (closed = resolve));
+    bench.receiver.replies.push((response) => {
+      response.writeHead(200, { 'content-type': 'text/plain' });
+      const more = setInterval(() => response.write(`\u0000\u001b[31m${'ä'.repeat(1000)}`), 1);
+      response.on('close', () => {
+        clearInterval(more);
+        closed();
+      });
+    });
+    await testEvent();
+    await bench.deliver(endpoint.webhookId);
+    await gone;
+    const { status_code: code, excerpt } = (await attempt()) as { status_code: number; excerpt: string };
+    expect(code).toBe(200);
+    expect(Buffer.byteLength(excerpt)).toBeLessThanOrEqual(1024);
+    expect(excerpt).toMatch(/^\[31mä{100}/);
+  });
+
+  test('one that sends its answer drop by drop is cut off', async () => {
+    bench.receiver.replies.push((response) => {
+      response.writeHead(200);
+      const drops = setInterval(() => response.write('.'), 20);
+      response.on('close', () => clearInterval(drops));
+    });
+    await testEvent();
+    const begun = Date.now();
+    await bench.deliver(endpoint.webhookId, { totalMs: 400 });
+    expect(Date.now() - begun).toBeLessThan(5_000);
+    expect(await attempt()).toMatchObject({ status_code: 200 });
+  });
+
+  test('one that is not there, closes the connection, or speaks something else', async () => {
+    const options = { targets: targetsOf('local') };
+    const call = { headers: {}, body: '{}' };
+    expect(await send(options, { ...call, url: 'http://127.0.0.1:1/' })).toMatchObject({
+      error: 'connection_refused',
+      statusCode: null,
+    });
+    const answers: ((socket: Socket) => void)[] = [
+      (socket) => void socket.destroy(),
+      (socket) => void socket.end('SMTP ready\r\n'),
+    ];
+    const server = createServer((socket) => {
+      socket.on('error', () => undefined).resume();
+      answers.shift()?.(socket);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    expect(await send(options, { ...call, url })).toMatchObject({ error: expect.stringMatching(/connection_(reset|failed)/) });
+    expect(await send(options, { ...call, url })).toMatchObject({ error: 'bad_answer' });
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  test('a body above 64 KB is not sent', async () => {
+    const sent = await send(
+      { targets: targetsOf('local') },
+      { url: bench.receiver.url, headers: {}, body: 'x'.repeat(65 * 1024) },
+    );
+    expect(sent).toMatchObject({ error: 'body_too_large' });
+    expect(bench.receiver.received).toEqual([]);
+  });
+});
+
+describe('on connect', () => {
+  const call = { headers: {}, body: '{}' };
+
+  test('a name that has come to lead to a private address is not called', async () => {
+    let lookups = 0;
+    const targets = Targets.publicOnly(() => {
+      lookups += 1;
+      return Promise.resolve([{ address: lookups === 1 ? '93.184.215.14' : '127.0.0.1', family: 4 }]);
+    });
+    await targets.addressesOf(targets.parse('https://rebind.example.com:8443/'));
+    expect(await send({ targets }, { ...call, url: 'https://rebind.example.com:8443/' })).toMatchObject({
+      error: 'blocked_address',
+    });
+    expect(lookups).toBe(2);
+  });
+
+  test('the connection goes to the checked address, whatever the name would say; certificates are verified', async () => {
+    const { nodes } = await createGroup();
+    const { key, cert, ca } = nodes[1];
+    let seen: string | undefined;
+    const server = createTlsServer({ key, cert }, (request, response) => {
+      seen = request.headers.host;
+      response.end('ok');
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    // names of the reserved domain .test resolve nowhere: only the pinned address leads to the server
+    const targets = Targets.local(() => Promise.resolve([{ address: '127.0.0.1', family: 4 }]));
+    expect(await send({ targets }, { ...call, url: `https://mpc-node-1.test:${port}/` })).toMatchObject({ error: 'tls' });
+    expect(seen).toBeUndefined();
+    const named = await send({ targets, ca }, { ...call, url: `https://mpc-node-1:${port}/` });
+    expect([named.error ?? named.statusCode, seen]).toEqual([200, `mpc-node-1:${port}`]);
+    await new Promise((resolve) => server.close(resolve));
+  });
+});

@@ -1,0 +1,228 @@
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import { formatAmount } from '../../../src/platform/money';
+import { newId } from '../../../src/platform/ids';
+import { payloadOf, type StoredEvent } from '../../../src/webhooks/events';
+import { confirmDeposits, recordDeposits } from '../../../src/deposits/service';
+import { buildDeposit, buildTransferRequest, randomAddress } from '../../factories';
+import { buildFunded, ethereum, type Funded, type Tenant } from '../http/bench';
+import { createWebhookBench, type WebhookBench } from './bench';
+
+let bench: WebhookBench;
+let tenant: Tenant;
+let funded: Funded;
+beforeAll(async () => {
+  bench = await createWebhookBench();
+});
+afterAll(() => bench.close());
+beforeEach(async () => {
+  tenant = await bench.newTenant();
+  funded = await buildFunded(bench, tenant);
+});
+
+interface EventRow {
+  event_id: string;
+  kind: StoredEvent['kind'];
+  snapshot: Record<string, unknown>;
+  created_at: Date;
+}
+const eventsOf = (clientId = tenant.clientId): Promise<EventRow[]> =>
+  bench.database.query('select event_id, kind, snapshot, created_at from webhook_events where client_id = $1 order by position', [
+    clientId,
+  ]);
+const payload = ({ kind, snapshot, created_at }: EventRow) =>
+  JSON.parse(payloadOf({ kind, snapshot, createdAt: created_at })) as {
+    type: string;
+    timestamp: string;
+    data: Record<string, unknown>;
+  };
+const transfer = async (amount = '1'): Promise<string> => {
+  const request = buildTransferRequest(funded.account, ethereum, {
+    tokenSymbol: 'USDC',
+    amount,
+    clientId: tenant.clientId,
+    memo: 'rent',
+  });
+  return (await bench.workflows.ledger.lockTransfer(request)).txId;
+};
+
+test('nothing is written for a client without an enabled endpoint', async () => {
+  await transfer();
+  expect(await eventsOf()).toEqual([]);
+  const { webhookId } = await bench.endpoint(tenant);
+  await bench.act(tenant, 'PUT', `/webhooks/${webhookId}`, { status: 'disabled' });
+  await transfer();
+  expect(await eventsOf()).toEqual([]);
+});
+
+test('a transfer: one event per state change, as the API presents it, counted by `sequence`', async () => {
+  const { webhookId } = await bench.endpoint(tenant);
+  const txId = await transfer('12.5');
+  const created = (await bench.call('GET', '/transactions', { tenant })).body.data[0];
+  await bench.workflows.ledger.cancelTransfer({ txId });
+  await bench.workflows.ledger.cancelTransfer({ txId });
+  const events = await eventsOf();
+  expect(events.map(({ kind }) => kind)).toEqual(['transaction.created', 'transaction.updated']);
+  const [first, second] = events.map(payload);
+  expect(first).toEqual({
+    type: 'transaction.created',
+    timestamp: events[0]?.created_at.toISOString(),
+    data: {
+      ...(created as object),
+      memo: 'rent',
+      fee: null,
+      failure: null,
+      updated_at: expect.stringMatching(/Z$/),
+      sequence: 0,
+    },
+  });
+  expect(second?.data).toMatchObject({ tx_id: txId, status: 'CANCELLED', amount: '12.5', sequence: 1 });
+  const written = await bench.database.query('select seq, status from transaction_events where tx_id = $1 order by seq', [txId]);
+  expect([first, second].map((event) => ({ seq: event?.data['sequence'], status: event?.data['status'] }))).toEqual(written);
+  expect(await bench.deliveries(webhookId)).toMatchObject(
+    events.map(({ event_id }) => ({ event_id, status: 'pending', subject_id: txId })),
+  );
+});
+
+test('a change that is rolled back leaves no event', async () => {
+  await bench.endpoint(tenant);
+  const txId = await transfer();
+  const before = await eventsOf();
+  await expect(
+    bench.database.transaction(async (manager) => {
+      await manager.query(`update wallets set status = 'SUSPENDED' where wallet_id = $1`, [funded.wallet.walletId]);
+      await manager.query(`update wallets set status = 'ACTIVE' where wallet_id = $1`, [funded.wallet.walletId]);
+      await manager.query(`update transactions set status = 'NEEDS_ATTENTION', version = version + 1 where tx_id = $1`, [txId]);
+      const inside = await manager.query('select kind from webhook_events where client_id = $1 order by position', [
+        tenant.clientId,
+      ]);
+      expect(inside.slice(-2)).toEqual([{ kind: 'wallet.active' }, { kind: 'transaction.updated' }]);
+      throw new Error('rolled back');
+    }),
+  ).rejects.toThrow('rolled back');
+  expect(await eventsOf()).toEqual(before);
+});
+
+test('what is no state change is no event', async () => {
+  await bench.endpoint(tenant);
+  const txId = await transfer();
+  await bench.database.query(`update transactions set screening_note = 'seen' where tx_id = $1`, [txId]);
+  await bench.database.query(`update wallets set description = 'x' where wallet_id = $1`, [funded.wallet.walletId]);
+  expect((await eventsOf()).map(({ kind }) => kind)).toEqual(['transaction.created']);
+});
+
+test('a deposit is detected, confirmed and, should the chain take it back, updated', async () => {
+  await bench.endpoint(tenant);
+  const deposit = buildDeposit(funded.account, ethereum, 'USDC', 1_500_000n);
+  await bench.database.transaction((manager) => recordDeposits(manager, ethereum, [deposit]));
+  await bench.database.transaction((manager) =>
+    confirmDeposits(manager, ethereum, deposit.blockNumber + ethereum.confirmations - 1),
+  );
+  const events = (await eventsOf()).map(payload);
+  expect(events.map(({ type, data }) => [type, data['status'], data['amount'], data['sequence'], data['tx_hash']])).toEqual([
+    ['deposit.detected', 'DETECTED', '1.5', 0, deposit.txHash],
+    ['deposit.confirmed', 'CONFIRMED', '1.5', 1, deposit.txHash],
+  ]);
+});
+
+test('wallets that become active and security factors that change', async () => {
+  await bench.endpoint(tenant);
+  const walletId = newId();
+  await bench.database.query(`insert into wallets (wallet_id, client_id, wallet_name) values ($1, $2, 'w')`, [
+    walletId,
+    tenant.clientId,
+  ]);
+  const key = { keyId: newId(), publicKey: `0x02${'11'.repeat(32)}`, chainCode: `0x${'22'.repeat(32)}` } as const;
+  await bench.workflows.ledger.activateWallet({ walletId, ...key });
+  await bench.workflows.ledger.activateWallet({ walletId, ...key });
+  const factorId = newId();
+  await bench.database.query(
+    `insert into security_factors (factor_id, client_id, factor_type, chain, address, address_key, added_by) values ($1, $2, 'BLACKLIST', 'ethereum', $3, $3, $4)`,
+    [factorId, tenant.clientId, randomAddress(), tenant.userId],
+  );
+  for (const change of [`status = 'inactive'`, `status = 'active'`, `updated_at = now()`, `deleted_at = now()`])
+    await bench.database.query(`update security_factors set ${change} where factor_id = $1`, [factorId]);
+  const [wallet, ...factors] = (await eventsOf()).map(payload);
+  const shown = (await bench.call('GET', `/wallets/${walletId}`, { tenant })).body;
+  expect(wallet).toMatchObject({ type: 'wallet.active', data: shown });
+  expect(factors.map(({ type, data }) => [type, data['change'], data['status']])).toEqual([
+    ['security_factor.changed', 'created', 'active'],
+    ['security_factor.changed', 'deactivated', 'inactive'],
+    ['security_factor.changed', 'activated', 'active'],
+    ['security_factor.changed', 'deleted', 'active'],
+  ]);
+});
+
+test('each endpoint gets the kinds it wants, each client its own events', async () => {
+  const all = await bench.endpoint(tenant);
+  const some = await bench.endpoint(tenant, { events: ['transaction.updated', 'deposit.detected'] });
+  const foreign = await bench.endpoint(await bench.newTenant());
+  const txId = await transfer();
+  await bench.workflows.ledger.cancelTransfer({ txId });
+  const kinds = async (webhookId: string) => (await bench.deliveries(webhookId)).map(({ kind }) => kind);
+  expect(await kinds(all.webhookId)).toEqual(['transaction.created', 'transaction.updated']);
+  expect(await kinds(some.webhookId)).toEqual(['transaction.updated']);
+  expect(await kinds(foreign.webhookId)).toEqual([]);
+});
+
+test('changes at the same time leave an event each, in the order of each transaction', async () => {
+  await bench.endpoint(tenant);
+  const txIds = await Promise.all(Array.from({ length: 20 }, () => transfer()));
+  await Promise.all(txIds.map((txId) => bench.workflows.ledger.cancelTransfer({ txId })));
+  const events = (await eventsOf()).map(payload);
+  expect(events).toHaveLength(40);
+  for (const txId of txIds)
+    expect(events.filter(({ data }) => data['tx_id'] === txId).map(({ data }) => data['sequence'])).toEqual([0, 1]);
+});
+
+test('an endpoint that goes away meanwhile never keeps a transfer from its change', async () => {
+  const endpoints = [];
+  for (let count = 0; count < 5; count += 1) endpoints.push(await bench.endpoint(tenant));
+  const deleted = (async () => {
+    for (const { webhookId } of endpoints) await bench.act(tenant, 'DELETE', `/webhooks/${webhookId}`);
+  })();
+  const txIds = await Promise.all(Array.from({ length: 20 }, () => transfer()));
+  await deleted;
+  expect(new Set(txIds).size).toBe(20);
+  const left = await bench.database.query(
+    `select 1 from webhook_deliveries d join webhook_endpoints w using (webhook_id)
+    where w.client_id = $1 and w.deleted_at is null`,
+    [tenant.clientId],
+  );
+  expect(left).toEqual([]);
+});
+
+test('amounts in events equal formatAmount whatever their size', () => {
+  const row = { tx_id: randomUUID(), created_at: '2026-01-01T00:00:00.123456+00:00', updated_at: '2026-01-01T00:00:00+00:00' };
+  fc.assert(
+    fc.property(
+      fc.bigInt(0n, 10n ** 78n - 1n),
+      fc.integer({ min: 0, max: 36 }),
+      fc.bigInt(0n, 10n ** 30n),
+      (amount, decimals, fee) => {
+        const snapshot = {
+          ...row,
+          amount: String(amount),
+          decimals,
+          fee: String(fee),
+          fee_symbol: 'ETH',
+          fee_decimals: 18,
+          failure_code: null,
+        };
+        const { data } = JSON.parse(payloadOf({ kind: 'transaction.updated', snapshot, createdAt: new Date(0) }));
+        expect(data).toMatchObject({
+          amount: formatAmount(amount, decimals),
+          fee: { amount: formatAmount(fee, 18), symbol: 'ETH' },
+          created_at: '2026-01-01T00:00:00.123Z',
+        });
+      },
+    ),
+  );
+});
+
+test('the largest amount there is passes through the database unharmed', async () => {
+  await bench.endpoint(tenant);
+  const deposit = buildDeposit(funded.account, ethereum, 'USDC', 10n ** 77n + 1n);
+  await bench.database.transaction((manager) => recordDeposits(manager, ethereum, [deposit]));
+  expect((await eventsOf()).map(payload)[0]?.data['amount']).toBe(formatAmount(10n ** 77n + 1n, 6));
+});

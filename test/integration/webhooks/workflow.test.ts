@@ -1,0 +1,246 @@
+import { TestWorkflowEnvironment } from '@temporalio/testing';
+import { bundleWorkflowCode, DefaultLogger, Runtime, Worker } from '@temporalio/worker';
+import { withMappedErrors } from '../../../activities/errors';
+import { webhookTaskQueue } from '../../../activities/types';
+import { createWebhookActivities } from '../../../activities/webhooks';
+import { findTemporalCli } from '../../../src/main/dev/temporal-cli';
+import { createLogger } from '../../../src/platform/logging';
+import { tellLaneThrough, WebhookDispatcher } from '../../../src/webhooks/dispatcher';
+import { Lanes } from '../../../src/webhooks/lanes';
+import { targetsOf } from '../../../src/webhooks/targets';
+import { searchAttributes, webhookWorkflowId } from '../../../workflows/messages';
+import { buildTransferRequest } from '../../factories';
+import { box, buildFunded, ethereum, type Tenant } from '../http/bench';
+import { createWebhookBench, type Endpoint, type WebhookBench } from './bench';
+import { startReceiver, status, verify } from './receiver';
+
+jest.setTimeout(120_000);
+
+const log = createLogger('test', 'fatal');
+let temporal: TestWorkflowEnvironment;
+let workflowBundle: Awaited<ReturnType<typeof bundleWorkflowCode>>;
+let bench: WebhookBench;
+let tenant: Tenant;
+let endpoint: Endpoint;
+let stopServing: (() => Promise<void>) | undefined;
+
+beforeAll(async () => {
+  Runtime.install({ logger: new DefaultLogger('ERROR') });
+  const logger = new DefaultLogger('ERROR');
+  [temporal, workflowBundle, bench] = await Promise.all([
+    TestWorkflowEnvironment.createLocal({
+      server: {
+        executable: { type: 'existing-path', path: await findTemporalCli(() => undefined) },
+        searchAttributes: Object.values(searchAttributes),
+      },
+    }),
+    bundleWorkflowCode({ workflowsPath: require.resolve('../../../workflows/index'), logger }),
+    createWebhookBench(),
+  ]);
+});
+afterAll(async () => {
+  await bench.close();
+  await temporal.teardown();
+});
+
+beforeEach(async () => {
+  tenant = await bench.newTenant();
+  endpoint = await bench.endpoint(tenant);
+  bench.receiver.received.length = 0;
+  bench.receiver.replies.length = 0;
+});
+afterEach(async () => {
+  await stopServing?.();
+  stopServing = undefined;
+});
+
+/** What the worker process does for webhooks. */
+async function serve(retrySchedule = [1, 1, 1], perEndpoint = 8): Promise<void> {
+  const { database } = bench;
+  const lanes = new Lanes({ running: perEndpoint, waiting: perEndpoint, maxWaitMs: 200 });
+  const worker = await Worker.create({
+    connection: temporal.nativeConnection,
+    namespace: temporal.namespace,
+    workflowBundle,
+    taskQueue: webhookTaskQueue,
+    activities: withMappedErrors(
+      createWebhookActivities({ database, box, lanes, retrySchedule, targets: targetsOf('local') }),
+      log,
+    ),
+    shutdownGraceTime: 100,
+  });
+  const stop = new AbortController();
+  const served = worker.run();
+  const dispatching = new WebhookDispatcher(database, tellLaneThrough(temporal.client), log).run(stop.signal);
+  stopServing = async () => {
+    stop.abort();
+    worker.shutdown();
+    await Promise.all([served, dispatching]);
+  };
+}
+
+async function until(what: string, holds: () => Promise<boolean> | boolean): Promise<void> {
+  for (const end = Date.now() + 40_000; Date.now() < end; await new Promise((resolve) => setTimeout(resolve, 50))) {
+    if (await holds()) return;
+  }
+  throw new Error(`not reached: ${what}`);
+}
+
+const allDelivered = async ({ webhookId }: Endpoint, count: number) => {
+  const deliveries = await bench.deliveries(webhookId);
+  return deliveries.length === count && deliveries.every(({ status: state }) => state === 'delivered');
+};
+const testEvent = (of = endpoint) => bench.call('POST', `/webhooks/${of.webhookId}/test`, { tenant });
+
+async function cancelledTransfers(count: number): Promise<string[]> {
+  const { account } = await buildFunded(bench, tenant);
+  return Promise.all(
+    Array.from({ length: count }, async () => {
+      const request = buildTransferRequest(account, ethereum, { tokenSymbol: 'USDC', clientId: tenant.clientId });
+      const { txId } = await bench.workflows.ledger.lockTransfer(request);
+      await bench.workflows.ledger.cancelTransfer({ txId });
+      return txId;
+    }),
+  );
+}
+
+test('state changes reach the receiver in the order of each transaction, whatever it answers now and then', async () => {
+  await serve();
+  for (let count = 0; count < 5; count += 1) bench.receiver.replies.push(status(200), status(500));
+  const txIds = await cancelledTransfers(10);
+  // two deposits have funded the account, seen and credited
+  await until('all delivered', () => allDelivered(endpoint, 24));
+  for (const txId of txIds) {
+    const seen = bench.receiver.received
+      .filter(({ payload }) => payload.data['tx_id'] === txId)
+      .map(({ payload }) => payload.data['sequence']);
+    expect(seen).toEqual([...seen].sort());
+    expect(new Set(seen)).toEqual(new Set([0, 1]));
+  }
+  for (const one of bench.receiver.received) verify(endpoint.secret, one);
+});
+
+test('a workflow ends when there is nothing left, and is started again; what it keeps holds neither url nor secret', async () => {
+  await serve();
+  const { body } = await testEvent();
+  await until('delivered', () => allDelivered(endpoint, 1));
+  const workflowId = webhookWorkflowId({ webhookId: endpoint.webhookId, subjectId: String(body['subject_id']) });
+  await temporal.client.workflow.getHandle(workflowId).result();
+  const history = JSON.stringify(await temporal.client.workflow.getHandle(workflowId).fetchHistory());
+  expect(history).not.toMatch(/whsec_|127\.0\.0\.1:\d+\/hook/);
+  expect(history).not.toContain(Buffer.from(bench.receiver.url).toString('base64').slice(0, 20));
+
+  await bench.call('POST', `/webhooks/${endpoint.webhookId}/deliveries/${String(body['delivery_id'])}/resend`, { tenant });
+  await until('sent again', () => bench.receiver.received.length === 2);
+  expect(new Set(bench.receiver.received.map(({ id }) => id)).size).toBe(1);
+});
+
+test('a resend wakes a workflow that waits for its retry', async () => {
+  await serve([3600]);
+  bench.receiver.replies.push(status(500));
+  const { body } = await testEvent();
+  await until('failed once', async () => (await bench.deliveries(endpoint.webhookId))[0]?.attempts === 1);
+  await bench.call('POST', `/webhooks/${endpoint.webhookId}/deliveries/${String(body['delivery_id'])}/resend`, { tenant });
+  await until('delivered', () => allDelivered(endpoint, 1));
+});
+
+test('the whole schedule fails: given up and disabled', async () => {
+  await serve([1, 1]);
+  bench.receiver.replies.push(...Array.from({ length: 3 }, () => status(500)));
+  await testEvent();
+  await until(
+    'disabled',
+    async () => (await bench.call('GET', `/webhooks/${endpoint.webhookId}`, { tenant })).body['status'] === ('disabled' as never),
+  );
+  expect(await bench.deliveries(endpoint.webhookId)).toMatchObject([{ status: 'failed', attempts: 3 }]);
+});
+
+test('a receiver that hangs does not hold up another', async () => {
+  await serve([60], 2);
+  const hanging = await startReceiver();
+  try {
+    hanging.replies.push(...Array.from({ length: 50 }, () => () => undefined));
+    const slow = await bench.endpoint(tenant, { url: hanging.url });
+    for (let count = 0; count < 12; count += 1) await testEvent(slow);
+    await until('hanging', () => hanging.received.length === 2);
+    const begun = Date.now();
+    for (let count = 0; count < 12; count += 1) await testEvent();
+    await until('delivered', () => allDelivered(endpoint, 12));
+    expect(Date.now() - begun).toBeLessThan(10_000);
+    expect(hanging.received.length).toBeLessThanOrEqual(4);
+  } finally {
+    await hanging.close();
+  }
+});
+
+test('a lane whose workflow was lost gets another; an unused secret is wiped and old events go', async () => {
+  const dispatcher = new WebhookDispatcher(bench.database, () => Promise.resolve(), log);
+  await testEvent();
+  // told, but nobody came
+  expect(await dispatcher.dispatch()).toBe(1);
+  expect(await dispatcher.dispatch()).toBe(0);
+  await dispatcher.sweep();
+  expect(await dispatcher.dispatch()).toBe(0);
+  await bench.pass(11 * 60);
+  await bench.act(tenant, 'POST', `/webhooks/${endpoint.webhookId}/rotate-secret`);
+  await bench.database.query(
+    `update webhook_endpoints set previous_secret_until = now() - interval '1 second' where webhook_id = $1`,
+    [endpoint.webhookId],
+  );
+  await dispatcher.sweep();
+  expect(
+    await bench.database.query(`select previous_secret from webhook_endpoints where webhook_id = $1`, [endpoint.webhookId]),
+  ).toEqual([{ previous_secret: null }]);
+  await serve();
+  await until('delivered', () => allDelivered(endpoint, 1));
+
+  await testEvent();
+  await until('delivered', () => allDelivered(endpoint, 2));
+  await bench.database.query(
+    `update webhook_events set created_at = now() - interval '31 days' where event_id in (
+    select event_id from webhook_deliveries where webhook_id = $1 order by position limit 1)`,
+    [endpoint.webhookId],
+  );
+  await dispatcher.sweep();
+  expect(await bench.deliveries(endpoint.webhookId)).toHaveLength(1);
+});
+
+test('a lane that cannot be told of keeps no other waiting', async () => {
+  const told: string[] = [];
+  const bad = await bench.endpoint(tenant);
+  const dispatcher = new WebhookDispatcher(
+    bench.database,
+    ({ webhookId }) => {
+      if (webhookId === bad.webhookId) return Promise.reject(new Error('too many signals'));
+      told.push(webhookId);
+      return Promise.resolve();
+    },
+    log,
+  );
+  await testEvent(bad);
+  await testEvent();
+  await expect(dispatcher.dispatch()).rejects.toThrow('too many signals');
+  expect(told).toEqual([endpoint.webhookId]);
+  await bench.act(tenant, 'DELETE', `/webhooks/${bad.webhookId}`);
+  expect(await dispatcher.dispatch()).toBe(0);
+});
+
+test('Temporal is away for a while: what happened meanwhile is dispatched after', async () => {
+  const failures = [new Error('unavailable'), new Error('unavailable')];
+  const told: string[] = [];
+  const dispatcher = new WebhookDispatcher(
+    bench.database,
+    ({ webhookId }) => {
+      const failure = failures.shift();
+      if (failure) return Promise.reject(failure);
+      told.push(webhookId);
+      return Promise.resolve();
+    },
+    log,
+  );
+  await testEvent();
+  await expect(dispatcher.dispatch()).rejects.toThrow('unavailable');
+  await expect(dispatcher.dispatch()).rejects.toThrow('unavailable');
+  expect(await dispatcher.dispatch()).toBe(1);
+  expect(told).toEqual([endpoint.webhookId]);
+});

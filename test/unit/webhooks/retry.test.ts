@@ -1,0 +1,71 @@
+import { Lanes } from '../../../src/webhooks/lanes';
+import { failingLimitOf, retryDelayMs } from '../../../src/webhooks/retry';
+import { readConfig } from '../../../src/platform/config';
+
+const schedule = readConfig(['WEBHOOK_RETRY_SCHEDULE_SECONDS'], {}).WEBHOOK_RETRY_SCHEDULE_SECONDS.split(',').map(Number);
+const now = () => Date.parse('2026-01-01T00:00:00Z');
+
+test('retries come after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h, then no more', () => {
+  const waits = Array.from({ length: 10 }, (_, n) => retryDelayMs(schedule, n + 1, null, { random: () => 0 }));
+  const hours = (count: number) => count * 3_600_000;
+  const expected = [5_000, 300_000, 1_800_000, hours(2), hours(5), hours(10), hours(14), hours(20), hours(24), null];
+  expect(waits).toEqual(expected);
+});
+
+test('a wait is spread over a fifth more', () => {
+  for (let tried = 0; tried < 100; tried += 1) {
+    const wait = retryDelayMs(schedule, 1, null);
+    expect(wait).toBeGreaterThanOrEqual(5_000);
+    expect(wait).toBeLessThanOrEqual(6_000);
+  }
+});
+
+test.each([
+  ['120', 120_000],
+  ['Thu, 01 Jan 2026 00:01:00 GMT', 60_000],
+  ['1', 5_000],
+  ['0', 5_000],
+  ['-5', 5_000],
+  ['Thu, 01 Jan 2015 00:00:00 GMT', 5_000],
+  ['soon', 5_000],
+  ['999999999', 24 * 3_600_000],
+  ['99999999999999999999', 5_000],
+])('Retry-After: %s', (header, expected) => {
+  expect(retryDelayMs(schedule, 1, header, { random: () => 0, now })).toBe(expected);
+});
+
+test('Retry-After adds no attempt', () => {
+  expect(retryDelayMs(schedule, 10, '5', { random: () => 0, now })).toBeNull();
+});
+
+test('an endpoint may fail for three days, or for the whole of a shorter schedule', () => {
+  expect(failingLimitOf(schedule)).toBe(3 * 24 * 3600);
+  expect(failingLimitOf([1, 1, 2])).toBe(4);
+});
+
+test.each(['5,', '0', 'a', '5 300', '-5', '1'.repeat(7), Array(21).fill('1').join(',')])('no schedule: %s', (text) => {
+  expect(() => readConfig(['WEBHOOK_RETRY_SCHEDULE_SECONDS'], { WEBHOOK_RETRY_SCHEDULE_SECONDS: text })).toThrow(
+    /WEBHOOK_RETRY_SCHEDULE_SECONDS/,
+  );
+});
+
+test('a slow key uses up its own places only, and its queue is short', async () => {
+  const lanes = new Lanes({ running: 2, waiting: 1, maxWaitMs: 50 });
+  const ends: (() => void)[] = [];
+  const slow = () => lanes.run('slow', () => new Promise<string>((resolve) => ends.push(() => resolve('done'))));
+  const [first, second, waits, refused] = [slow(), slow(), slow(), slow()];
+  expect(await refused).toBeUndefined();
+  expect(await lanes.run('other', () => Promise.resolve('at once'))).toBe('at once');
+  ends.shift()?.();
+  expect(await first).toBe('done');
+  // the one that waited has its place now
+  await new Promise((resolve) => setImmediate(resolve));
+  for (const end of ends) end();
+  expect(await Promise.all([second, waits])).toEqual(['done', 'done']);
+
+  const again = [slow(), slow()];
+  // waits in vain
+  expect(await slow()).toBeUndefined();
+  for (const end of ends) end();
+  expect(await Promise.all(again)).toEqual(['done', 'done']);
+});

@@ -1,0 +1,37 @@
+import { condition, continueAsNew, proxyActivities, setHandler, sleep, workflowInfo } from '@temporalio/workflow';
+import { type WebhookActivities, type WebhookLane, webhookTaskQueue } from '../activities/types';
+import { Live } from './live';
+import { deliveriesWaitSignal } from './messages';
+
+/** One attempt takes 15 s at most; a worker that died with it is noticed by its missing heartbeat. */
+const { deliverNext } = proxyActivities<WebhookActivities>({
+  taskQueue: webhookTaskQueue,
+  startToCloseTimeout: '40 seconds',
+  heartbeatTimeout: '8 seconds',
+  retry: { initialInterval: '500 milliseconds', backoffCoefficient: 2, maximumInterval: '30 seconds' },
+});
+
+/**
+ * Makes the pending deliveries of one endpoint about one subject, in their order. Which one is next and when is in Postgres; this
+ * only waits and asks again, so a run can be lost or started anew anywhere.
+ */
+export async function deliverWebhooks(lane: WebhookLane): Promise<void> {
+  const live = new Live(`Webhook ${lane.webhookId}`);
+  let told = true;
+  setHandler(deliveriesWaitSignal, () => {
+    told = true;
+  });
+  for (let busyTimes = 0; ;) {
+    live.at('delivering', `About ${lane.subjectId}`);
+    told = false;
+    const { outcome, waitMs } = await deliverNext({ ...lane, busyTimes });
+    busyTimes = outcome === 'busy' ? busyTimes + 1 : 0;
+    if (waitMs === null && !told) return;
+    if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof deliverWebhooks>(lane);
+    if (waitMs === null || waitMs === 0) continue;
+    live.at('waiting', `${outcome}; next attempt in ${Math.ceil(waitMs / 1000)} s`);
+    // the rows know when it is due: a signal only makes it ask again
+    if (outcome === 'busy') await sleep(waitMs);
+    else await condition(() => told, waitMs);
+  }
+}
