@@ -5,7 +5,7 @@ import { newAccount } from './support';
 
 /** Every operation of the running stack with requests made from its own description, valid and broken. */
 
-const runsPerOperation = 40;
+const runsPerOperation = 80;
 /** Each costs a key generation of some 11 seconds. */
 const walletsAtMost = 1;
 /** Ten failed logins a minute would block this machine for the tests that follow. */

@@ -46,7 +46,13 @@ async function checkOperation(target: Target, operation: NamedOperation, runs: n
     const wrong = complaintOf(target, check, operation, answer);
     if (wrong) throw new Error(wrong);
   });
-  await fc.assert(property, { seed, numRuns: runs, interruptAfterTimeLimit: shrinkMs, markInterruptAsFailure: false });
+  await fc.assert(property, {
+    seed,
+    numRuns: runs,
+    interruptAfterTimeLimit: shrinkMs,
+    markInterruptAsFailure: false,
+    includeErrorInReport: true,
+  });
   return statuses;
 }
 

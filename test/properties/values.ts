@@ -64,7 +64,7 @@ export const nasty: fc.Arbitrary<unknown> = fc.oneof(
 export function allowedBy(schema: Schema, name: string, known: Known): fc.Arbitrary<unknown> {
   const values = known[name];
   const made = madeFrom(schema, known);
-  return values?.length ? fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...values) }, { weight: 1, arbitrary: made }) : made;
+  return values?.length ? fc.oneof({ weight: 6, arbitrary: fc.constantFrom(...values) }, { weight: 1, arbitrary: made }) : made;
 }
 
 function madeFrom(schema: Schema, known: Known): fc.Arbitrary<unknown> {
