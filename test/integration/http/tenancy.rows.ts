@@ -43,6 +43,33 @@ const transferFrom = (fromAddress: string) => ({
   amount: '1',
 });
 
+async function factor({ bench, code, ...tenant }: Owner): Promise<string> {
+  const body = { factor_type: 'WHITELIST', chain: 'ethereum', address: randomAddress(), mfa_code: code() };
+  const answer = await bench.call('POST', '/client/security-factors', { tenant, body });
+  if (answer.status !== 201) throw new Error(`POST /client/security-factors answered ${answer.status}: ${answer.text}`);
+  return String(answer.body['factor_id']);
+}
+
+async function webhook({ bench, code, ...tenant }: Owner): Promise<string> {
+  const body = { url: 'http://127.0.0.1:9/events', mfa_code: code() };
+  const answer = await bench.call('POST', '/webhooks', { tenant, body });
+  if (answer.status !== 201) throw new Error(`POST /webhooks answered ${answer.status}: ${answer.text}`);
+  return String(answer.body['webhook_id']);
+}
+
+const ofFactor =
+  (reach: (path: string, as: Actor) => ReturnType<Reach>): Row =>
+  async (from) => {
+    const path = `/client/security-factors/${await factor(from)}`;
+    return (as) => reach(path, as);
+  };
+const ofWebhook =
+  (reach: (path: string, as: Actor) => ReturnType<Reach>): Row =>
+  async (from) => {
+    const path = `/webhooks/${await webhook(from)}`;
+    return (as) => reach(path, as);
+  };
+
 /**
  * A row for everything in the OpenAPI document that names something of a client's, by `method path` and, where it is not
  * the path that names it, `?field` of the query or `#field` of the body. tenancy.test.ts fails for what has no row.
@@ -93,5 +120,29 @@ export const rows: Record<string, Row> = {
   'post /transactions/{tx_id}/cancel': async (from) => {
     const txId = await transfer(from);
     return () => ({ path: `/transactions/${txId}/cancel` });
+  },
+  'get /client/security-factors/{factor_id}': ofFactor((path) => ({ path })),
+  'put /client/security-factors/{factor_id}/status': ofFactor((path, as) => ({
+    path: `${path}/status`,
+    body: { status: 'inactive', mfa_code: as.code() },
+  })),
+  'delete /client/security-factors/{factor_id}': ofFactor((path, as) => ({ path, body: { mfa_code: as.code() } })),
+  'get /webhooks/{id}': ofWebhook((path) => ({ path })),
+  'put /webhooks/{id}': ofWebhook((path, as) => ({ path, body: { description: 'other', mfa_code: as.code() } })),
+  'delete /webhooks/{id}': ofWebhook((path, as) => ({ path, body: { mfa_code: as.code() } })),
+  'post /webhooks/{id}/rotate-secret': ofWebhook((path, as) => ({
+    path: `${path}/rotate-secret`,
+    body: { mfa_code: as.code() },
+  })),
+  'post /webhooks/{id}/test': ofWebhook((path) => ({ path: `${path}/test` })),
+  'get /webhooks/{id}/deliveries': ofWebhook((path) => ({ path: `${path}/deliveries` })),
+  'post /webhooks/{id}/resend-failed': ofWebhook((path) => ({
+    path: `${path}/resend-failed`,
+    body: { since: '2026-01-01T00:00:00.000Z' },
+  })),
+  'post /webhooks/{id}/deliveries/{delivery_id}/resend': async (from) => {
+    const path = `/webhooks/${await webhook(from)}`;
+    const { body } = await from.bench.call('POST', `${path}/test`, { tenant: from });
+    return () => ({ path: `${path}/deliveries/${String(body['delivery_id'])}/resend` });
   },
 };
