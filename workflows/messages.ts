@@ -1,7 +1,7 @@
 /** Names and shapes of every signal, update and query: versioned contracts between the API, the follower and workflows. */
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
-import type { ChainObservation, LockedTransfer, TransferAccepted, TransferRequest } from '../activities/types';
+import type { ChainObservation, LockedTransfer, RequestedBy, TransferAccepted, TransferRequest } from '../activities/types';
 import type { FailureCode } from '../src/platform/codes';
 
 export const workflowTypes = { transfer: 'transfer', generateKey: 'generateKey', followChain: 'followChain' } as const;
@@ -53,7 +53,9 @@ export interface TimelineEntry {
 /** Locks the funds; its answer is the answer of POST /transfer. updateId is the tx_id. */
 export const submitUpdate = defineUpdate<TransferAccepted, [TransferRequest]>('submit');
 /** Cancels before signing has begun; fails with not_cancellable after. */
-export const cancelUpdate = defineUpdate<{ status: string }>('cancel');
+export const cancelUpdate = defineUpdate<{ status: string }, [RequestedBy | undefined]>('cancel');
+/** Somebody has approved the transfer: it is on record already, so that hearing of it twice or never does no harm. */
+export const approvedSignal = defineSignal('approved');
 /** Operators: resume a transfer parked in NEEDS_ATTENTION. */
 export const retryUpdate = defineUpdate<{ status: string }>('retry');
 /** Operators: give a transfer up that is parked after its signing has begun; a no-op uses up its nonce. Fails with business_error otherwise. */

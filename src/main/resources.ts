@@ -21,8 +21,10 @@ import { HealthService } from '../health/service';
 import { createIdempotent } from '../http/idempotency';
 import { IdempotencyStore } from '../http/idempotency-store';
 import type { Route } from '../http/steps';
+import { MfaService } from '../mfa/service';
 import type { Logger } from '../platform/logging';
 import type { SecretBox } from '../platform/secret-box';
+import { Approvals } from '../transactions/approvals';
 import { TransactionRepository } from '../transactions/repository';
 import { transactionRoutes } from '../transactions/routes';
 import { TransactionService } from '../transactions/service';
@@ -71,8 +73,11 @@ export async function createResources(deps: ResourceDependencies): Promise<Resou
   const wallets = new WalletService(walletRows, deps.keyGeneration, log);
   const accounts = new AccountService({ database, registry, adapterOf, wallets: walletRows, accounts: accountRows });
   const assets = new AssetService({ database, registry, accounts: accountRows, assets: assetRows });
+  const mfa = new MfaService(database, deps.box);
   const transactions = new TransactionService(transactionRows, workflows);
+  const approvals = new Approvals({ database, mfa, workflows, log });
   const transfers = new TransferService({
+    database,
     registry,
     adapterOf,
     workflows,
@@ -88,11 +93,12 @@ export async function createResources(deps: ResourceDependencies): Promise<Resou
       ...accountRoutes({ accounts, authenticate, idempotent }),
       ...assetRoutes({ assets, registry, authenticate, idempotent }),
       ...transferRoutes({ transfers, authenticate, idempotent }),
-      ...transactionRoutes({ transactions, authenticate }),
+      ...transactionRoutes({ transactions, approvals, authenticate }),
     ],
     operational: healthRoutes({ health: new HealthService(deps) }),
     housekeeping: [
       { name: 'start missing key generations', everyMs: 10_000, run: () => wallets.repair() },
+      { name: 'tell transfers of their approval', everyMs: 10_000, run: () => approvals.repair() },
       { name: 'forget old idempotency keys', everyMs: 60_000, run: () => idempotencyStore.sweep() },
     ],
   };

@@ -6,11 +6,13 @@ import { post } from '../../ledger/posting';
 import type { Hex, PayloadKind } from '../../mpc/messages';
 import { inTransaction } from '../../platform/database';
 import { formatAmount } from '../../platform/money';
+import { blacklistedReason, isBlacklisted } from '../../screening/destinations';
 import type { TransactionEntity } from '../../transactions/entity';
 import { changeState, isEnded, lockTransaction } from '../../transactions/state';
 import { WalletEntity } from '../../wallets/entity';
 import { type Attempt, findAttempt, findInclusion, insertAttempt, isKnown, isReleased, lastAttempt } from './attempts';
 import type { StepDependencies } from './dependencies';
+import { destinationOf } from './destination';
 import { lockHeldAccounts } from './hold';
 import { nonceOf, takeNonce } from './nonce';
 
@@ -44,6 +46,10 @@ export function beginSigning(steps: StepDependencies, input: BeginSigning): Prom
     }
 
     const next = { ...input, kind: await kindOf(manager, input) };
+    const blacklisted = await isBlacklisted(manager, destinationOf(transfer));
+    if (blacklisted && next.kind !== 'noop') {
+      return { outcome: 'refused', code: 'address_blacklisted', reason: blacklistedReason };
+    }
     const replacement = input.attempt === 1 ? null : build(steps, transfer, next, await nonceOf(manager, input.txId));
     if (replacement && (await isKnown(manager, input.txId, replacement.unsigned))) {
       return {
@@ -59,6 +65,7 @@ export function beginSigning(steps: StepDependencies, input: BeginSigning): Prom
     }
     const begun = lacking > 0n ? { ...transfer, feeLocked: fee } : transfer;
     const attempt = await begin(manager, steps, begun, next, replacement, fee);
+    if (next.kind === 'noop' && blacklisted) await markBurnt(manager, input.txId);
     return { outcome: 'begun', request: await signingRequest(manager, steps, begun, attempt) };
   });
 }
@@ -121,6 +128,14 @@ async function begin(
   const built = replacement ?? build(steps, transfer, input, await takeNonce(manager, owner, fees.minedNonce, txId));
   await insertAttempt(manager, { txId, attempt, kind, chain: transfer.chain, fromKey: addressKey, ...built, feeBound });
   return { attempt, kind, unsigned: built.unsigned, hash: null };
+}
+
+/** The reason for the first no-op, for the record and for the end. */
+async function markBurnt(manager: EntityManager, txId: string): Promise<void> {
+  await manager.query(
+    `update transactions set burnt_for = 'address_blacklisted', screening_note = $2 where tx_id = $1 and burnt_for is null`,
+    [txId, `${blacklistedReason}: a transaction that moves nothing uses up the nonce`],
+  );
 }
 
 /** The attempt was begun before: the same request again, or its hash if it was signed meanwhile. */

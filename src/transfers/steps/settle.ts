@@ -4,6 +4,7 @@ import { settle } from '../../ledger/movements';
 import { post } from '../../ledger/posting';
 import { inTransaction } from '../../platform/database';
 import { formatAmount } from '../../platform/money';
+import { blacklistedReason } from '../../screening/destinations';
 import type { TransactionEntity } from '../../transactions/entity';
 import { changeState, isEnded, lockTransaction } from '../../transactions/state';
 import { findInclusion, type Inclusion } from './attempts';
@@ -66,6 +67,8 @@ function outcome(
   transfer: TransactionEntity,
   { kind, success, hash, received }: Inclusion,
 ): SettleResult & { status: 'CONFIRMED' | 'FAILED' } {
+  if (kind === 'noop' && transfer.burntFor !== null)
+    return { status: 'FAILED', code: transfer.burntFor, reason: `${blacklistedReason}: ${hash} used up the nonce` };
   if (kind === 'noop')
     return { status: 'FAILED', code: 'released', reason: `An operator released the nonce: ${hash} used it up` };
   if (!success) return { status: 'FAILED', code: 'reverted_on_chain', reason: `${hash} was reverted on chain` };

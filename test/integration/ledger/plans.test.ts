@@ -22,10 +22,10 @@ const manyRows = [
      from generate_series(1, 20000) n, unnest(array['ETH', 'USDC']) symbol`,
   `insert into assets (asset_id, account_id, wallet_id, client_id) select ledger_account_id, account_id, wallet_id, client_id from ledger_accounts
    on conflict do nothing`,
-  `insert into transactions (tx_id, client_id, wallet_id, account_id, asset_id, chain, transaction_type, from_address, to_address, token_symbol, decimals, amount,
-     fee_symbol, fee_decimals, fee, status, signing_begun_at, tx_hash, position, block_number, block_hash, required_confirmations, idempotency_key, ended_at, created_at)
+  `insert into transactions (tx_id, client_id, wallet_id, account_id, asset_id, chain, transaction_type, from_address, to_address, to_address_key, token_symbol, decimals,
+     amount, fee_symbol, fee_decimals, fee, status, signing_begun_at, tx_hash, position, block_number, block_hash, required_confirmations, idempotency_key, ended_at, created_at)
    select md5('t' || n)::uuid, md5('c' || (n % 20000) / 200)::uuid, md5('w' || (n % 20000) / 10)::uuid, md5('a' || n % 20000)::uuid, md5('ETH' || n % 20000)::uuid,
-     'ethereum', case when n % 2 = 0 then 'OUTBOUND' else 'INBOUND' end, 'x', 'y', 'ETH', 18, 1, 'ETH', 18, case when n % 2 = 0 then 1 end,
+     'ethereum', case when n % 2 = 0 then 'OUTBOUND' else 'INBOUND' end, 'x', 'y', 'y', 'ETH', 18, 1, 'ETH', 18, case when n % 2 = 0 then 1 end,
      case when n % 2 = 1 and n > 59800 then 'DETECTED' else 'CONFIRMED' end, case when n % 2 = 0 then now() end, 'h' || n, case when n % 2 = 1 then 0 end, n, 'b', 1,
      case when n % 2 = 0 then 'k' || n end, case when n % 2 = 0 or n <= 59800 then now() end, now() - n * interval '1 minute'
      from generate_series(1, 60000) n`,

@@ -92,7 +92,7 @@ describe('refusalOf', () => {
 });
 
 describe('cancel', () => {
-  const cancel = (behaviour: Behaviour) => transferWorkflowsOn(client(behaviour)).cancel('t');
+  const cancel = (behaviour: Behaviour) => transferWorkflowsOn(client(behaviour)).cancel('t', { userId: 'u', requestId: 'r' });
   test.each<[string, Error, string]>([
     ['the workflow is gone', new WorkflowNotFoundError('gone', 'transfer-t', undefined), 'not_cancellable'],
     ['signing has begun', refused('not_cancellable'), 'not_cancellable'],
