@@ -1,5 +1,6 @@
 import { adapterOf, feesOf } from '../src/chains/families';
 import { createLogger } from '../src/platform/logging';
+import { blacklistChanges } from '../src/screening/distribution';
 import { screeningRules } from '../src/screening/rules';
 import { activateWallet } from '../src/transfers/steps/activate-wallet';
 import { markAttention } from '../src/transfers/steps/attention';
@@ -37,6 +38,7 @@ export function createLedgerActivities(options: LedgerActivityOptions): LedgerAc
     markSubmitted: (input) => markSubmitted(steps, input),
     settleTransfer: (input) => settleTransfer(steps, input),
     markAttention: (input) => markAttention(steps, input),
+    blacklistChanges: (input) => blacklistChanges(options.database.manager, input),
     activateWallet: (input) => activateWallet(steps, input),
   };
 }

@@ -3,7 +3,7 @@
  * Changing one changes what old histories replay against: add fields as optional, never rename (see CONTRIBUTING.md).
  */
 import type { FailureCode } from '../src/platform/codes';
-import type { Hex, SignTransactionRequest } from '../src/mpc/messages';
+import type { BlacklistChanges, Hex, SignTransactionRequest } from '../src/mpc/messages';
 
 export interface TransferRequest {
   txId: string;
@@ -125,6 +125,8 @@ export interface LedgerActivities {
   settleTransfer(input: { txId: string }): Promise<SettleResult>;
   /** Parks or un-parks the transfer. */
   markAttention(input: { txId: string; code: FailureCode; reason: string }): Promise<void>;
+  /** A page of what is newer than a version of the client's blacklist. */
+  blacklistChanges(input: { clientId: string; after: number }): Promise<BlacklistChanges>;
   activateWallet(input: { walletId: string; keyId: string; publicKey: Hex; chainCode: Hex }): Promise<void>;
 }
 

@@ -1,3 +1,4 @@
+export { distributeBlacklist } from './distribute-blacklist';
 export { followChain } from './follow-chain';
 export { generateKey } from './generate-key';
 export { transfer } from './transfer/index';

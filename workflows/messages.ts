@@ -4,10 +4,16 @@ import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { ChainObservation, LockedTransfer, RequestedBy, TransferAccepted, TransferRequest } from '../activities/types';
 import type { FailureCode } from '../src/platform/codes';
 
-export const workflowTypes = { transfer: 'transfer', generateKey: 'generateKey', followChain: 'followChain' } as const;
+export const workflowTypes = {
+  transfer: 'transfer',
+  generateKey: 'generateKey',
+  followChain: 'followChain',
+  distributeBlacklist: 'distributeBlacklist',
+} as const;
 
 export const transferWorkflowId = (txId: string): string => `transfer-${txId}`;
 export const generateKeyWorkflowId = (walletId: string): string => `generate-key-${walletId}`;
+export const distributeBlacklistWorkflowId = (clientId: string): string => `distribute-blacklist-${clientId}`;
 export const followChainWorkflowId = (chain: string): string => `follow-${chain}`;
 
 export interface TransferWorkflowInput {
@@ -31,6 +37,10 @@ export interface GenerateKeyWorkflowInput {
   clientId: string;
   /** Key generations begun by earlier runs of this workflow; key ids never repeat. */
   attemptsBefore?: number;
+}
+
+export interface DistributeBlacklistWorkflowInput {
+  clientId: string;
 }
 
 export interface FollowChainWorkflowInput {
@@ -62,6 +72,8 @@ export const retryUpdate = defineUpdate<{ status: string }>('retry');
 export const releaseUpdate = defineUpdate<{ status: string }>('release');
 /** What the follower saw of this transfer's transactions. */
 export const observedSignal = defineSignal<[ChainObservation]>('observed');
+/** The client's blacklist has changed: its nodes' copies have to follow. */
+export const blacklistChangedSignal = defineSignal('blacklistChanged');
 export const statusQuery = defineQuery<LiveStatus>('status');
 export const timelineQuery = defineQuery<TimelineEntry[]>('timeline');
 

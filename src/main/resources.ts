@@ -35,6 +35,7 @@ import type { KeyGeneration } from '../wallets/key-generation';
 import { WalletRepository } from '../wallets/repository';
 import { walletRoutes } from '../wallets/routes';
 import { WalletService } from '../wallets/service';
+import type { Chore } from './chores';
 
 export interface ResourceDependencies {
   database: DataSource;
@@ -53,8 +54,7 @@ export interface ResourceDependencies {
 export interface Resources {
   routes: Route[];
   operational: Route[];
-  /** Run every few seconds: what crashes and outages left to be done. */
-  housekeeping: { name: string; everyMs: number; run: () => Promise<void> }[];
+  housekeeping: Chore[];
 }
 
 /** Every resource of the API, put together: the same in the process and in the tests. */

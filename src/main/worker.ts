@@ -19,6 +19,8 @@ import { createDatabase } from '../platform/database';
 import { createLogger, type Logger } from '../platform/logging';
 import { startHealthListener } from '../platform/metrics';
 import { createTemporalClient } from '../platform/temporal';
+import { dispatchBlacklists } from '../screening/distribution';
+import { repeat } from './chores';
 import { runMain, shutdownSignal, untilUp } from './process';
 import { logTemporalWith, runUntil } from './temporal-worker';
 
@@ -35,6 +37,7 @@ runMain('worker', async () => {
     'METRICS_HOST',
     'METRICS_PORT',
     'WORKER_CACHED_WORKFLOWS',
+    'APPROVAL_WAIT_SECONDS',
   ]);
   const logger = createLogger('worker', config.LOG_LEVEL);
   const stop = shutdownSignal();
@@ -65,7 +68,10 @@ runMain('worker', async () => {
     ...common,
     ...workflowSource(),
     taskQueue: mainTaskQueue,
-    activities: withMappedErrors(createLedgerActivities({ database, registry, log: logger }), logger),
+    activities: withMappedErrors(
+      createLedgerActivities({ database, registry, approvalWaitSeconds: config.APPROVAL_WAIT_SECONDS, log: logger }),
+      logger,
+    ),
     maxCachedWorkflows: config.WORKER_CACHED_WORKFLOWS,
     // how long a run waits for the worker that had it in memory, should that one be gone
     stickyQueueScheduleToStartTimeout: '3 seconds',
@@ -102,7 +108,8 @@ runMain('worker', async () => {
     await runUntil(worker, stop);
   };
 
-  const runs = Promise.all([runUntil(main, stop), ...[...clients.values()].map(runChain)]);
+  const dispatch = { name: 'dispatch blacklists', everyMs: 1_000, run: () => dispatchBlacklists(database, temporal) };
+  const runs = Promise.all([runUntil(main, stop), repeat(dispatch, logger, stop), ...[...clients.values()].map(runChain)]);
   await Promise.race([runs, startFollowers(temporal, registry, logger, stop)]);
   running.workers = true;
   logger.info('worker is running');

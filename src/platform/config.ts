@@ -87,6 +87,11 @@ const variables = {
     Joi.number().integer().min(10).max(100_000).default(500),
     'Workflows kept in memory between tasks.',
   ),
+  APPROVAL_WAIT_SECONDS: variable(
+    'worker',
+    Joi.number().integer().min(1).max(2_592_000).default(86_400),
+    'How long a transfer that somebody has to approve waits for it before it is REJECTED.',
+  ),
   MPC_NODE_INDEX: variable(
     'mpc-node',
     Joi.number<1 | 2 | 3>().valid(1, 2, 3).required(),

@@ -27,6 +27,25 @@ create unique index security_factors_active on security_factors (client_id, fact
   where status = 'active' and deleted_at is null;
 create index security_factors_by_client on security_factors (client_id, factor_id desc) where deleted_at is null;
 
+-- What the signing nodes copy: per client the version of its blacklist, and for every address the version that last listed it or
+-- took it off. A node asks for what is newer than its own version.
+create table blacklist_versions (
+  client_id uuid primary key references clients,
+  version bigint not null check (version > 0),
+  -- the newest that the workflow which brings it to the nodes was told of
+  dispatched bigint not null default 0
+);
+create index blacklist_versions_due on blacklist_versions (client_id) where dispatched < version;
+create table blacklist_changes (
+  client_id uuid not null references clients,
+  chain text not null,
+  address_key text not null,
+  version bigint not null,
+  listed boolean not null,
+  primary key (client_id, chain, address_key)
+);
+create unique index blacklist_changes_in_order on blacklist_changes (client_id, version);
+
 alter table transactions
   -- AWAITING_APPROVAL: since when, until when, and who let it go on
   add column approval_expires_at timestamptz,
@@ -62,6 +81,26 @@ begin
   return new;
 end $$;
 create trigger security_factors_guard before update on security_factors for each row execute function guard_security_factor();
+
+-- The version's row makes changes of one client wait for each other: they are numbered in the order in which they commit.
+create function record_blacklist_change() returns trigger language plpgsql as $$
+declare
+  f security_factors;
+  was boolean := coalesce(old.status = 'active' and old.deleted_at is null, false);
+  is_now boolean := coalesce(new.status = 'active' and new.deleted_at is null, false);
+  next bigint;
+begin
+  if tg_op = 'DELETE' then f := old; else f := new; end if;
+  if f.factor_type <> 'BLACKLIST' or was = is_now then return null; end if;
+  insert into blacklist_versions as v (client_id, version) values (f.client_id, 1)
+    on conflict (client_id) do update set version = v.version + 1 returning v.version into next;
+  insert into blacklist_changes (client_id, chain, address_key, version, listed)
+    values (f.client_id, f.chain, f.address_key, next, is_now)
+    on conflict (client_id, chain, address_key) do update set version = excluded.version, listed = excluded.listed;
+  return null;
+end $$;
+create trigger security_factors_changed after insert or update or delete on security_factors
+  for each row execute function record_blacklist_change();
 
 -- Ids of rows written here sort by time, like those of the code (UUID version 7).
 create function time_ordered_uuid() returns uuid language sql volatile as $$

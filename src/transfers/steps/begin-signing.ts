@@ -189,6 +189,7 @@ async function signingRequest(
     unsigned,
     intent: {
       txId: transfer.txId,
+      clientId: transfer.clientId,
       chain: chain.name,
       fromAddress: transfer.fromAddress,
       toAddress: to,
