@@ -21,6 +21,8 @@ interface Row {
 }
 
 export const blacklistedReason = 'to_address is on your blacklist';
+/** Noted on a transfer that is stopped after something of it was signed. */
+export const burntNote = `${blacklistedReason}: a transaction that moves nothing uses up the nonce`;
 
 /**
  * The one rule about destinations, asked by the API, after the lock and when signing begins. The blacklist beats everything;

@@ -54,7 +54,7 @@ export async function signAndBroadcast(run: TransferRun, kind: PayloadKind): Pro
     const blacklisted = begun.code === 'address_blacklisted';
     if (kind === 'first') await endUnsigned(run, blacklisted ? 'REJECTED' : 'FAILED', begun.code, begun.reason);
     if (kind === 'replacement' && blacklisted) {
-      await parkUntilRetry(run, begun.code, `${begun.reason}: what was broadcast is not sent again at a higher fee`);
+      await parkUntilRetry(run, begun.code, `${begun.reason}: it is not sent again at a higher fee`);
       return true;
     }
     if (kind === 'noop' && begun.code !== 'business_error') await parkUntilRetry(run, begun.code, begun.reason);

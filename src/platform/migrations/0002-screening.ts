@@ -149,7 +149,9 @@ begin
     raise exception 'the destination of transaction % cannot change', new.tx_id using errcode = 'integrity_constraint_violation';
   end if;
   if new.transaction_type = 'OUTBOUND' and new.status in ('SUBMITTED', 'CONFIRMED') and new.status <> old.status
-     and (case when new.burnt_for is null then new.screening_note is null else new.status = 'CONFIRMED' end) then
+     and (case when new.burnt_for is null then new.screening_note is null else new.status = 'CONFIRMED' end)
+     and exists (select 1 from transfer_attempts a where a.tx_id = new.tx_id and a.kind <> 'noop'
+       and (a.broadcast_at is not null or a.block_number is not null)) then
     select activated_at into since from security_factors
      where client_id = new.client_id and factor_type = 'BLACKLIST' and chain = new.chain and address_key = new.to_address_key
        and status = 'active' and deleted_at is null;

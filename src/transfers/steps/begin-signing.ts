@@ -6,7 +6,7 @@ import { post } from '../../ledger/posting';
 import type { Hex, PayloadKind } from '../../mpc/messages';
 import { inTransaction } from '../../platform/database';
 import { formatAmount } from '../../platform/money';
-import { blacklistedReason, isBlacklisted } from '../../screening/destinations';
+import { blacklistedReason, burntNote, isBlacklisted } from '../../screening/destinations';
 import type { TransactionEntity } from '../../transactions/entity';
 import { changeState, isEnded, lockTransaction } from '../../transactions/state';
 import { WalletEntity } from '../../wallets/entity';
@@ -134,7 +134,7 @@ async function begin(
 async function markBurnt(manager: EntityManager, txId: string): Promise<void> {
   await manager.query(
     `update transactions set burnt_for = 'address_blacklisted', screening_note = $2 where tx_id = $1 and burnt_for is null`,
-    [txId, `${blacklistedReason}: a transaction that moves nothing uses up the nonce`],
+    [txId, burntNote],
   );
 }
 

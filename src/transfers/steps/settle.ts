@@ -4,7 +4,7 @@ import { settle } from '../../ledger/movements';
 import { post } from '../../ledger/posting';
 import { inTransaction } from '../../platform/database';
 import { formatAmount } from '../../platform/money';
-import { blacklistedReason } from '../../screening/destinations';
+import { blacklistedReason, burntNote } from '../../screening/destinations';
 import type { TransactionEntity } from '../../transactions/entity';
 import { changeState, isEnded, lockTransaction } from '../../transactions/state';
 import { findInclusion, type Inclusion } from './attempts';
@@ -47,6 +47,8 @@ export function settleTransfer({ database, registry, log }: StepDependencies, { 
       fee: inclusion.fee,
       failureCode: result.code,
       failureMessage: result.code && result.reason,
+      // whatever was said before: nothing has moved
+      ...(inclusion.kind === 'noop' && transfer.screeningNote !== null && { screeningNote: burntNote }),
     });
     await post(manager, [{ txId, kind: isExecuted(inclusion) ? 'settle' : 'refund', seq, entries }]);
     await freezeForShortfalls(manager, txId, shortfalls, log);
