@@ -44,7 +44,7 @@ export const setPolicy = (
   ]);
 
 export const auditOf = (database: DataSource, action: string, subjectId: string) =>
-  database.query<Record<string, unknown>[]>('select * from audit_events where action = $1 and subject_id = $2 order by audit_id', [
-    action,
-    subjectId,
-  ]);
+  database.query<Record<string, unknown>[]>(
+    'select * from audit_events where action = $1 and subject_id = $2 order by audit_id',
+    [action, subjectId],
+  );

@@ -18,14 +18,11 @@ import { auditOf, listAddress, setPolicy, unlist } from './factors';
 
 jest.setTimeout(120_000);
 
-const served = new ServedWorkflows();
+const served = new ServedWorkflows(agrees);
 let bench: FollowBench;
 beforeEach(() => {
   bench = served.bench;
 });
-/** Whatever happens: the books say what the chain says, and nothing is locked. */
-afterEachAgrees();
-
 const { serve, submit, status, ends, record } = {
   serve: served.serve.bind(served),
   submit: served.submit.bind(served),
@@ -41,20 +38,18 @@ const late = (txId: string) => auditOf(bench.database, 'transfer.blacklisted_aft
 const nodeRefusal = () =>
   ApplicationFailure.create({ type: 'address_blacklisted', message: 'on the list of node 1', nonRetryable: true });
 
-function afterEachAgrees(): void {
-  // before the harness's own afterEach, which closes the bench
-  afterEach(async () => {
-    const { abi } = (await contractArtifacts()).TestUSDC;
-    const address = bench.chain.tokens.find(({ symbol }) => symbol === 'USDC')?.contract as Hex;
-    const holder = bench.alice.address as Hex;
-    const [ETH, USDC] = await Promise.all([
-      bench.anvil.client.getBalance({ address: holder }),
-      bench.anvil.client.readContract({ address, abi, functionName: 'balanceOf', args: [holder] }),
-    ]);
-    expect(await bench.balance(bench.alice, 'ETH')).toEqual({ available: ETH, locked: 0n });
-    expect(await bench.balance(bench.alice, 'USDC')).toEqual({ available: USDC, locked: 0n });
-    expect(await verifyLedger(bench.database.manager)).toEqual([]);
-  });
+/** Whatever happens: the books say what the chain says, and nothing is locked. */
+async function agrees(): Promise<void> {
+  const { abi } = (await contractArtifacts()).TestUSDC;
+  const address = bench.chain.tokens.find(({ symbol }) => symbol === 'USDC')?.contract as Hex;
+  const holder = bench.alice.address as Hex;
+  const [ETH, USDC] = await Promise.all([
+    bench.anvil.client.getBalance({ address: holder }),
+    bench.anvil.client.readContract({ address, abi, functionName: 'balanceOf', args: [holder] }),
+  ]);
+  expect(await bench.balance(bench.alice, 'ETH')).toEqual({ available: ETH, locked: 0n });
+  expect(await bench.balance(bench.alice, 'USDC')).toEqual({ available: USDC, locked: 0n });
+  expect(await verifyLedger(bench.database.manager)).toEqual([]);
 }
 
 describe('an address blacklisted', () => {

@@ -41,7 +41,8 @@ export class ServedWorkflows {
   private workflowBundle!: Awaited<ReturnType<typeof bundleWorkflowCode>>;
   private workers: { worker: Worker; done: Promise<void> }[] = [];
 
-  constructor() {
+  /** `checkAtEnd`: after every test, when nothing runs any more. */
+  constructor(private readonly checkAtEnd: () => Promise<void> = () => Promise.resolve()) {
     beforeAll(() => this.start());
     afterAll(() => this.temporal.teardown());
     beforeEach(() => this.fund());
@@ -147,7 +148,11 @@ export class ServedWorkflows {
     for (const { worker } of this.workers) worker.shutdown();
     await Promise.all(this.workers.map(({ done }) => done));
     this.workers = [];
-    await this.bench.close();
+    try {
+      await this.checkAtEnd();
+    } finally {
+      await this.bench.close();
+    }
   }
 }
 
