@@ -43,13 +43,14 @@ describe('403 at once, with an audit row, and nothing begun', () => {
   test.each<[string, (address: string) => string]>([
     ['with its checksum', (address) => address],
     ['in lower case', (address) => address.toLowerCase()],
+    ['in upper case', (address) => `0x${address.slice(2).toUpperCase()}`],
   ])('a blacklisted address %s', async (_, spell) => {
     const address = randomAddress();
     await listAddress(bench.database, tenant, spell(address));
-    for (const asked of [address, address.toLowerCase()]) {
+    for (const asked of [address, address.toLowerCase(), `0x${address.slice(2).toUpperCase()}`]) {
       expectProblem(await transfer(asked), 403, 'address_blacklisted', 'to_address');
     }
-    expect(await auditRows(address)).toHaveLength(2);
+    expect(await auditRows(address)).toHaveLength(3);
     expect((await auditRows(address))[0]).toMatchObject({
       outcome: 'refused',
       actor_type: 'user',

@@ -106,6 +106,21 @@ describe('cancel', () => {
   });
 });
 
+describe('approved', () => {
+  const approved = (signal: () => Promise<unknown>) =>
+    transferWorkflowsOn({
+      ...client({}),
+      workflow: { getHandle: () => ({ signal }) },
+    } as unknown as Client).approved('t');
+  test('is told, or gone for good', async () => {
+    expect(await approved(() => Promise.resolve())).toBe('told');
+    expect(await approved(failWith(new WorkflowNotFoundError('gone', 'transfer-t', undefined)))).toBe('gone');
+  });
+  test('fails while the workflow service does not answer, to be repaired', async () => {
+    await expect(approved(failWith(service(14)))).rejects.toBeInstanceOf(ServiceError);
+  });
+});
+
 test('live never fails', async () => {
   expect(await transferWorkflowsOn(client({ query: failWith(service(4)) })).live('t')).toBeNull();
 });
