@@ -1,41 +1,16 @@
 import { CancellationScope, condition, log } from '@temporalio/workflow';
 import type { BeginSigningResult, ChainActivities, PreparedFees } from '../../activities/types';
 import type { Hex, PayloadKind } from '../../src/mpc/messages';
-import type { FailureCode } from '../../src/platform/codes';
 import { isCancelled, problemOf } from '../failures';
 import { ledger, onChain, onNode, signingPairs, spread } from '../steps';
+import { burn, Ended, endUnsigned, parkUntilRetry } from './leaving';
 import type { TransferRun } from './run';
-
-/** Thrown to leave the steps; `run.ended` says how. */
-export class Ended extends Error {}
-
-/** Thrown to leave the steps when the transfer is given up, by an operator or for a blacklisted destination; `release` is next. */
-export class Released extends Error {}
 
 /** Pairs tried before an operator is asked: with the waits below about an hour. */
 const signingRounds = 120;
 const signatureSeconds = 15;
 
 type SigningRequest = Extract<BeginSigningResult, { outcome: 'begun' }>['request'];
-
-/** The rules again, authoritatively: what the API saw may have changed meanwhile. What somebody has to approve waits for that. */
-export async function screen(run: TransferRun): Promise<void> {
-  for (let waited = false; ; waited = true) {
-    run.live.at('screening');
-    const verdict = await ledger.screenTransfer({ txId: run.txId });
-    leaveIfEnded(run);
-    if (verdict.allowed) {
-      if (waited) run.live.status('PENDING');
-      return;
-    }
-    if (verdict.code !== null) return endUnsigned(run, 'REJECTED', verdict.code, verdict.reason);
-    run.live.status('AWAITING_APPROVAL');
-    run.live.at('awaiting approval', 'Not on the whitelist: somebody has to approve it, POST /transactions/{tx_id}/approve');
-    // the database's clock decides: should the timer be early, the rest is waited for
-    await run.approval(Math.max(verdict.waitMs, 1000));
-    leaveIfEnded(run);
-  }
-}
 
 /**
  * Fees, nonce, signature, signed bytes on record, broadcast: in this order, so that a crash anywhere leaves enough to
@@ -171,37 +146,4 @@ async function broadcast(run: TransferRun): Promise<void> {
     if (seen.state !== 'absent' || tries > 1) return;
     await parkUntilRetry(run, 'broadcast_rejected', result.reason);
   }
-}
-
-/** Signed, not broadcast, and not to be: a no-op uses up the nonce, and nobody has to be asked. */
-function burn(run: TransferRun): never {
-  run.releaseRequested = true;
-  throw new Released();
-}
-
-/** Parks the transfer in NEEDS_ATTENTION until an operator's `retry` or news from the chain. Nothing is unlocked. */
-export async function parkUntilRetry(...parked: Parameters<typeof park>): Promise<void> {
-  const [run] = parked;
-  await park(...parked);
-  if (run.releaseRequested) throw new Released();
-}
-
-/** The same for the outermost loop, which looks at `releaseRequested` itself. */
-export async function park(run: TransferRun, code: FailureCode, reason: string, { releasable = true } = {}): Promise<void> {
-  await ledger.markAttention({ txId: run.txId, code, reason });
-  run.live.status('NEEDS_ATTENTION', code);
-  run.live.at('needs attention', `${code}: ${reason}. Mend the cause, then send the update \`retry\`.`, run.attempt);
-  await run.attention({ releasable });
-  run.retryRequested = false;
-}
-
-/** Unlocks and ends a transfer of which nothing was signed. */
-async function endUnsigned(run: TransferRun, status: 'REJECTED' | 'FAILED', code: FailureCode, reason: string): Promise<never> {
-  const ended = await ledger.endTransfer({ txId: run.txId, status, code, reason });
-  run.end({ status: ended.status, code, reason });
-  throw new Ended();
-}
-
-function leaveIfEnded(run: TransferRun): void {
-  if (run.ended) throw new Ended();
 }

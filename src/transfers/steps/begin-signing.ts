@@ -1,6 +1,5 @@
 import type { EntityManager } from 'typeorm';
 import type { BeginSigningResult, PreparedFees } from '../../../activities/types';
-import { AccountEntity } from '../../accounts/entity';
 import { lock } from '../../ledger/movements';
 import { post } from '../../ledger/posting';
 import type { Hex, PayloadKind } from '../../mpc/messages';
@@ -9,12 +8,12 @@ import { formatAmount } from '../../platform/money';
 import { blacklistedReason, burntNote, isBlacklisted } from '../../screening/destinations';
 import type { TransactionEntity } from '../../transactions/entity';
 import { changeState, isEnded, lockTransaction } from '../../transactions/state';
-import { WalletEntity } from '../../wallets/entity';
 import { type Attempt, findAttempt, findInclusion, insertAttempt, isKnown, isReleased, lastAttempt } from './attempts';
 import type { StepDependencies } from './dependencies';
 import { destinationOf } from './destination';
 import { lockHeldAccounts } from './hold';
 import { nonceOf, takeNonce } from './nonce';
+import { accountOf, movementOf, signingRequest } from './signing-request';
 
 export interface BeginSigning {
   txId: string;
@@ -167,48 +166,6 @@ async function lockMore(manager: EntityManager, transfer: TransactionEntity, amo
     amount.toString(),
   ]);
   return true;
-}
-
-async function signingRequest(
-  manager: EntityManager,
-  { registry }: StepDependencies,
-  transfer: TransactionEntity,
-  { attempt, kind, unsigned }: Attempt,
-): Promise<Extract<BeginSigningResult, { outcome: 'begun' }>['request']> {
-  const chain = registry.get(transfer.chain);
-  const { to, tokenContract, amount } = movementOf(transfer, kind);
-  const account = await accountOf(manager, transfer);
-  const { keyId } = await manager.findOneByOrFail(WalletEntity, { walletId: account.walletId });
-  if (keyId === null) throw new Error(`wallet ${account.walletId} has no key`);
-  return {
-    keyId,
-    derivationPath: account.derivationPath,
-    family: chain.family,
-    kind,
-    attempt,
-    unsigned,
-    intent: {
-      txId: transfer.txId,
-      clientId: transfer.clientId,
-      chain: chain.name,
-      fromAddress: transfer.fromAddress,
-      toAddress: to,
-      tokenContract,
-      amount: amount.toString(),
-      feeBound: transfer.feeLocked.toString(),
-    },
-  };
-}
-
-/** What the bytes do, and the intent says: a no-op moves nothing, from the account to itself. */
-function movementOf({ fromAddress, toAddress, contractAddress, amount }: TransactionEntity, kind: PayloadKind) {
-  if (kind === 'noop') return { to: fromAddress, tokenContract: null, amount: 0n };
-  return { to: toAddress, tokenContract: contractAddress, amount };
-}
-
-async function accountOf(manager: EntityManager, { txId, accountId }: TransactionEntity): Promise<AccountEntity> {
-  if (accountId === null) throw new Error(`transfer ${txId} has no account`);
-  return manager.findOneByOrFail(AccountEntity, { accountId });
 }
 
 /** Most the transaction can cost: gas at its highest price and the L1 data fee. */
