@@ -19,7 +19,7 @@ const longestCoolingSeconds = 30 * 24 * 60 * 60;
 export class PolicyOperations {
   constructor(private readonly database: DataSource) {}
 
-  async show(clientId: string): Promise<ClientPolicy> {
+  show(clientId: string): Promise<ClientPolicy> {
     return read(this.database.manager, clientId);
   }
 
@@ -27,7 +27,7 @@ export class PolicyOperations {
    * What is left out stays as it was. Transfers that wait for approval go on waiting.
    * @throws GatewayError invalid_parameter.
    */
-  set(clientId: string, { whitelist, cooling }: { whitelist?: string; cooling?: string }): Promise<ClientPolicy> {
+  async set(clientId: string, { whitelist, cooling }: { whitelist?: string; cooling?: string }): Promise<ClientPolicy> {
     const changes: Partial<ClientPolicy> = {
       ...(whitelist !== undefined && { whitelist: modeOf(whitelist) }),
       ...(cooling !== undefined && { coolingSeconds: secondsOf(cooling) }),
