@@ -105,10 +105,12 @@ export class ServedWorkflows {
     return request.txId;
   }
 
-  /** With RECORD_HISTORIES=1 the run's history becomes one of the replay tests. */
+  /** With RECORD_HISTORIES=1 the history of an ended run becomes one of the replay tests. */
   async record(workflowId: string, name: string): Promise<void> {
     if (process.env.RECORD_HISTORIES !== '1') return;
-    const history = await this.client.workflow.getHandle(workflowId).fetchHistory();
+    const run = this.client.workflow.getHandle(workflowId);
+    await run.result().catch(() => undefined);
+    const history = await run.fetchHistory();
     writeFileSync(path.join(__dirname, '../../replay/histories', `${name}.json`), `${historyToJSON(history)}\n`);
   }
 
