@@ -67,6 +67,8 @@ alter table transactions
   add constraint destination_compared check (transaction_type <> 'OUTBOUND' or to_address_key is not null),
   add constraint awaits_approval check (status <> 'AWAITING_APPROVAL' or (approval_expires_at is not null and approved_at is null)),
   add constraint approved check ((approved_at is null) = (approved_by is null));
+-- whom a new entry of a blacklist concerns
+create index transfers_open_to on transactions (client_id, chain, to_address_key) where transaction_type = 'OUTBOUND' and ended_at is null;
 create index approvals_untold on transactions (approved_at) where approved_at is not null and approval_told_at is null;
 `;
 
