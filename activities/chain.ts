@@ -6,6 +6,7 @@ import { attemptsOf, storeInclusion } from '../src/following/store';
 import type { Hex } from '../src/mpc/messages';
 import { GatewayError, notFound } from '../src/platform/errors';
 import { isReleased } from '../src/transfers/steps/attempts';
+import { destinationBlacklisted } from '../src/transfers/steps/destination';
 import { createFollowActivity, type FollowDependencies } from './follow';
 import type { ChainActivities, ChainObservation, PreparedFees } from './types';
 
@@ -68,6 +69,8 @@ export function createChainActivities(dependencies: ChainActivityDependencies): 
     /** @throws GatewayError chain_unavailable when no node answered: whether one has taken the bytes is unknown, and they are sent again. */
     async broadcast({ txId, attempt }) {
       const signed = await signedOf(database, txId, attempt);
+      if ((await isUnsent(database, txId)) && (await destinationBlacklisted(database.manager, txId)))
+        return { outcome: 'blacklisted' };
       const result = await chainOf(signed.chain).client.broadcast(signed.bytes);
       if (result.outcome === 'rejected') return result;
       await markBroadcast(database, txId, attempt);
@@ -95,7 +98,8 @@ export function createChainActivities(dependencies: ChainActivityDependencies): 
         const state = status.depth >= chain.confirmations ? 'confirmed' : 'included';
         return { state, hash: attempt.hash, blockNumber: effect.blockNumber, confirmations: status.depth };
       }
-      if (status.state === 'absent') {
+      // what was to be undone is not helped on: forgotten by the chain, it waits for its replacement
+      if (status.state === 'absent' && (await maySendAgain(database, txId))) {
         const result = await client.broadcast(signed.bytes);
         logger.warn(
           { tx_id: txId, chain: chain.name, attempt: newest.attempt, ...result },
@@ -126,6 +130,19 @@ async function isBegun(database: DataSource, txId: string, attempt: number): Pro
     attempt,
   ]);
   return rows.length > 0;
+}
+
+/** As far as is on record no chain node has seen anything of the transfer: it can still be stopped. */
+async function isUnsent(database: DataSource, txId: string): Promise<boolean> {
+  const rows = await database.query<unknown[]>(
+    `select 1 from transfer_attempts where tx_id = $1 and (kind = 'noop' or broadcast_at is not null or block_number is not null) limit 1`,
+    [txId],
+  );
+  return rows.length === 0;
+}
+
+async function maySendAgain({ manager }: DataSource, txId: string): Promise<boolean> {
+  return (await isReleased(manager, txId)) || !(await destinationBlacklisted(manager, txId));
 }
 
 async function transferOf(database: DataSource, txId: string) {

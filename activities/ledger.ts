@@ -1,10 +1,12 @@
 import { adapterOf, feesOf } from '../src/chains/families';
 import { createLogger } from '../src/platform/logging';
+import { blacklistChanges } from '../src/screening/distribution';
 import { screeningRules } from '../src/screening/rules';
 import { activateWallet } from '../src/transfers/steps/activate-wallet';
 import { markAttention } from '../src/transfers/steps/attention';
 import { beginSigning } from '../src/transfers/steps/begin-signing';
 import type { StepDependencies } from '../src/transfers/steps/dependencies';
+import { destinationBlacklisted } from '../src/transfers/steps/destination';
 import { cancelTransfer, endTransfer } from '../src/transfers/steps/end';
 import { lockTransfer } from '../src/transfers/steps/lock';
 import { markSubmitted, recordSigned } from '../src/transfers/steps/record-signed';
@@ -21,6 +23,7 @@ export function createLedgerActivities(options: LedgerActivityOptions): LedgerAc
     adapterOf,
     feePolicyOf: feesOf,
     screeningRules: screeningRules(options.database),
+    approvalWaitSeconds: 24 * 60 * 60,
     log: createLogger('ledger', 'error'),
     ...options,
   };
@@ -29,11 +32,13 @@ export function createLedgerActivities(options: LedgerActivityOptions): LedgerAc
     screenTransfer: (input) => screenTransfer(steps, input),
     endTransfer: (input) => endTransfer(steps, input),
     cancelTransfer: (input) => cancelTransfer(steps, input),
+    destinationBlacklisted: ({ txId }) => destinationBlacklisted(options.database.manager, txId),
     beginSigning: (input) => beginSigning(steps, input),
     recordSigned: (input) => recordSigned(steps, input),
     markSubmitted: (input) => markSubmitted(steps, input),
     settleTransfer: (input) => settleTransfer(steps, input),
     markAttention: (input) => markAttention(steps, input),
+    blacklistChanges: (input) => blacklistChanges(options.database.manager, input),
     activateWallet: (input) => activateWallet(steps, input),
   };
 }

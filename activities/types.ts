@@ -3,7 +3,7 @@
  * Changing one changes what old histories replay against: add fields as optional, never rename (see CONTRIBUTING.md).
  */
 import type { FailureCode } from '../src/platform/codes';
-import type { Hex, SignTransactionRequest } from '../src/mpc/messages';
+import type { BlacklistChanges, Hex, SignTransactionRequest } from '../src/mpc/messages';
 
 export interface TransferRequest {
   txId: string;
@@ -37,7 +37,17 @@ export interface LockedTransfer extends TransferAccepted {
   explorerTx: string | null;
 }
 
-export type ScreeningVerdict = { allowed: true } | { allowed: false; code: FailureCode; reason: string };
+export type ScreeningVerdict =
+  | { allowed: true }
+  | { allowed: false; code: FailureCode; reason: string }
+  /** AWAITING_APPROVAL: to be asked again once somebody has approved it, or after this long. */
+  | { allowed: false; code: null; waitMs: number };
+
+/** Who asked for an act, for the audit log. */
+export interface RequestedBy {
+  userId: string;
+  requestId: string;
+}
 
 /** Chain facts gathered before the nonce is taken; all amounts atomic units of the native coin. */
 export interface PreparedFees {
@@ -68,7 +78,11 @@ export interface SignedAttempt {
   signatures: Hex[];
 }
 
-export type BroadcastResult = { outcome: 'accepted'; hash: Hex } | { outcome: 'rejected'; reason: string };
+export type BroadcastResult =
+  | { outcome: 'accepted'; hash: Hex }
+  | { outcome: 'rejected'; reason: string }
+  /** Nothing was sent: the destination was blacklisted after signing had begun. */
+  | { outcome: 'blacklisted' };
 
 /** A transfer's whereabouts as the chain tells; sent by the follower as signal, or asked by the workflow's fallback timer. */
 export interface ChainObservation {
@@ -95,11 +109,14 @@ export interface EndTransfer {
 /** Short database steps; run as local activities by the main worker. All are idempotent on txId. */
 export interface LedgerActivities {
   lockTransfer(request: TransferRequest): Promise<LockedTransfer>;
+  /** Every rule; begins and ends the wait for an approval. */
   screenTransfer(input: { txId: string }): Promise<ScreeningVerdict>;
   /** Unlocks everything and ends the transfer; refuses (intent is a bug) once signing has begun. */
   endTransfer(input: EndTransfer): Promise<{ status: string }>;
   /** Cancels if signing has not begun: CANCELLED and unlocked, else not_cancellable. */
-  cancelTransfer(input: { txId: string }): Promise<{ status: string }>;
+  cancelTransfer(input: { txId: string; by?: RequestedBy }): Promise<{ status: string }>;
+  /** Whether the destination is on the client's blacklist now. */
+  destinationBlacklisted(input: { txId: string }): Promise<boolean>;
   /** `noop` gives the transfer up: this attempt and all later ones only use up its nonce. */
   beginSigning(input: { txId: string; attempt: number; fees: PreparedFees; kind?: 'noop' }): Promise<BeginSigningResult>;
   recordSigned(input: SignedAttempt): Promise<{ hash: Hex }>;
@@ -108,6 +125,8 @@ export interface LedgerActivities {
   settleTransfer(input: { txId: string }): Promise<SettleResult>;
   /** Parks or un-parks the transfer. */
   markAttention(input: { txId: string; code: FailureCode; reason: string }): Promise<void>;
+  /** A page of what is newer than a version of the client's blacklist. */
+  blacklistChanges(input: { clientId: string; after: number }): Promise<BlacklistChanges>;
   activateWallet(input: { walletId: string; keyId: string; publicKey: Hex; chainCode: Hex }): Promise<void>;
 }
 

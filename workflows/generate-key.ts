@@ -24,6 +24,7 @@ export async function generateKey({ walletId, clientId, attemptsBefore = 0 }: Ge
       live.at('generating', `Distributed key generation, begun by node ${initiator}`, attempt);
       const key = await onNode(initiator, generationSeconds, `generate key, attempt ${attempt}`).generateKey({
         keyId: `${walletId}.${attempt}`,
+        clientId,
       });
       live.at('confirming', 'Every node must hold its share durably and name the same public key', attempt);
       await confirmOnEveryNode(key);

@@ -1,4 +1,5 @@
 export { deliverWebhooks } from './deliver-webhooks';
+export { distributeBlacklist } from './distribute-blacklist';
 export { followChain } from './follow-chain';
 export { generateKey } from './generate-key';
 export { transfer } from './transfer/index';

@@ -1,7 +1,14 @@
 /** Names and shapes of every signal, update and query: versioned contracts between the API, the follower and workflows. */
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
-import type { ChainObservation, LockedTransfer, TransferAccepted, TransferRequest, WebhookLane } from '../activities/types';
+import type {
+  ChainObservation,
+  LockedTransfer,
+  RequestedBy,
+  TransferAccepted,
+  TransferRequest,
+  WebhookLane,
+} from '../activities/types';
 import type { FailureCode } from '../src/platform/codes';
 
 export const workflowTypes = {
@@ -9,10 +16,12 @@ export const workflowTypes = {
   generateKey: 'generateKey',
   followChain: 'followChain',
   deliverWebhooks: 'deliverWebhooks',
+  distributeBlacklist: 'distributeBlacklist',
 } as const;
 
 export const transferWorkflowId = (txId: string): string => `transfer-${txId}`;
 export const generateKeyWorkflowId = (walletId: string): string => `generate-key-${walletId}`;
+export const distributeBlacklistWorkflowId = (clientId: string): string => `distribute-blacklist-${clientId}`;
 export const followChainWorkflowId = (chain: string): string => `follow-${chain}`;
 export const webhookWorkflowId = ({ webhookId, subjectId }: WebhookLane): string => `webhook-${webhookId}-${subjectId}`;
 
@@ -39,6 +48,10 @@ export interface GenerateKeyWorkflowInput {
   attemptsBefore?: number;
 }
 
+export interface DistributeBlacklistWorkflowInput {
+  clientId: string;
+}
+
 export interface FollowChainWorkflowInput {
   chain: string;
 }
@@ -59,7 +72,9 @@ export interface TimelineEntry {
 /** Locks the funds; its answer is the answer of POST /transfer. updateId is the tx_id. */
 export const submitUpdate = defineUpdate<TransferAccepted, [TransferRequest]>('submit');
 /** Cancels before signing has begun; fails with not_cancellable after. */
-export const cancelUpdate = defineUpdate<{ status: string }>('cancel');
+export const cancelUpdate = defineUpdate<{ status: string }, [RequestedBy | undefined]>('cancel');
+/** Somebody has approved the transfer: it is on record already, so that hearing of it twice or never does no harm. */
+export const approvedSignal = defineSignal('approved');
 /** Operators: resume a transfer parked in NEEDS_ATTENTION. */
 export const retryUpdate = defineUpdate<{ status: string }>('retry');
 /** Operators: give a transfer up that is parked after its signing has begun; a no-op uses up its nonce. Fails with business_error otherwise. */
@@ -68,6 +83,8 @@ export const releaseUpdate = defineUpdate<{ status: string }>('release');
 export const observedSignal = defineSignal<[ChainObservation]>('observed');
 /** A webhook lane has deliveries to make. */
 export const deliveriesWaitSignal = defineSignal('deliveriesWait');
+/** The client's blacklist has changed: its nodes' copies have to follow. */
+export const blacklistChangedSignal = defineSignal('blacklistChanged');
 export const statusQuery = defineQuery<LiveStatus>('status');
 export const timelineQuery = defineQuery<TimelineEntry[]>('timeline');
 

@@ -39,6 +39,15 @@ export const onNode = (node: NodeIndex, startToCloseSeconds: number, summary?: s
     ...(summary === undefined ? {} : { summary }),
   });
 
+/** One node, for as long as it takes: what is for a node that is down waits in its queue. */
+export const onNodeInTime = (node: NodeIndex) =>
+  proxyActivities<Pick<MpcNodeActivities, 'applyBlacklist'>>({
+    taskQueue: nodeTaskQueue(node),
+    startToCloseTimeout: '20 seconds',
+    retry: { initialInterval: '500 milliseconds', backoffCoefficient: 2, maximumInterval: '30 seconds' },
+    summary: `blacklist of node ${node}`,
+  });
+
 /** Every initiator once, every pair once. */
 export const signingPairs: readonly SigningPair[] = [
   { initiator: 1, peer: 2 },

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { adapterOf } from '../chains/families';
 import { loadRegistry } from '../chains/registry';
 import { entities } from '../entities';
@@ -7,14 +6,15 @@ import { createApp } from '../http/app';
 import { listen } from '../http/server';
 import { readConfig } from '../platform/config';
 import { createDatabase } from '../platform/database';
-import { createLogger, type Logger } from '../platform/logging';
+import { createLogger } from '../platform/logging';
 import { SecretBox } from '../platform/secret-box';
 import { createTemporalClient } from '../platform/temporal';
 import { transferWorkflowsOn } from '../transfers/workflows';
 import { keyGenerationOn } from '../wallets/key-generation';
 import { targetsOf } from '../webhooks/targets';
 import { runMain, shutdownSignal, untilUp } from './process';
-import { createResources, type Resources } from './resources';
+import { repeat } from './chores';
+import { createResources } from './resources';
 
 runMain('api', async () => {
   const config = readConfig([
@@ -93,11 +93,3 @@ runMain('api', async () => {
   if (database.isInitialized) await database.destroy();
   log.info('stopped');
 });
-
-/** A failing chore is logged and tried again: what it does is never urgent. */
-async function repeat({ name, everyMs, run }: Resources['housekeeping'][number], log: Logger, stop: AbortSignal): Promise<void> {
-  while (!stop.aborted) {
-    await run().catch((err: unknown) => log.warn({ err }, `could not ${name}`));
-    await delay(everyMs, undefined, { signal: stop }).catch(() => undefined);
-  }
-}

@@ -30,6 +30,7 @@ import type { SecretBox } from '../platform/secret-box';
 import { SecurityFactorRepository } from '../security-factors/repository';
 import { securityFactorRoutes } from '../security-factors/routes';
 import { SecurityFactorService } from '../security-factors/service';
+import { Approvals } from '../transactions/approvals';
 import { TransactionRepository } from '../transactions/repository';
 import { transactionRoutes } from '../transactions/routes';
 import { TransactionService } from '../transactions/service';
@@ -46,6 +47,7 @@ import { WebhookRepository } from '../webhooks/repository';
 import { webhookRoutes } from '../webhooks/routes';
 import { WebhookService } from '../webhooks/service';
 import type { Targets } from '../webhooks/targets';
+import type { Chore } from './chores';
 
 export interface ResourceDependencies {
   database: DataSource;
@@ -68,8 +70,7 @@ export interface Resources {
   routes: Route[];
   operational: Route[];
   limits: RequestLimits;
-  /** Run every few seconds: what crashes and outages left to be done. */
-  housekeeping: { name: string; everyMs: number; run: () => Promise<void> }[];
+  housekeeping: Chore[];
 }
 
 /** Every resource of the API, put together: the same in the process and in the tests. */
@@ -92,7 +93,9 @@ export async function createResources(deps: ResourceDependencies): Promise<Resou
   const accounts = new AccountService({ database, registry, adapterOf, wallets: walletRows, accounts: accountRows });
   const assets = new AssetService({ database, registry, accounts: accountRows, assets: assetRows });
   const transactions = new TransactionService(transactionRows, workflows);
+  const approvals = new Approvals({ database, mfa, workflows, log });
   const transfers = new TransferService({
+    database,
     registry,
     adapterOf,
     workflows,
@@ -117,7 +120,7 @@ export async function createResources(deps: ResourceDependencies): Promise<Resou
       ...accountRoutes({ accounts, authenticate, idempotent }),
       ...assetRoutes({ assets, registry, authenticate, idempotent }),
       ...transferRoutes({ transfers, authenticate, idempotent }),
-      ...transactionRoutes({ transactions, authenticate }),
+      ...transactionRoutes({ transactions, approvals, authenticate }),
       ...securityFactorRoutes({ factors: securityFactors, authenticate, idempotent }),
       ...webhookRoutes({ webhooks, deliveries, authenticate, idempotent, idempotentSealed }),
     ],
@@ -125,6 +128,7 @@ export async function createResources(deps: ResourceDependencies): Promise<Resou
     operational: healthRoutes({ health: new HealthService(deps) }),
     housekeeping: [
       { name: 'start missing key generations', everyMs: 10_000, run: () => wallets.repair() },
+      { name: 'tell transfers of their approval', everyMs: 10_000, run: () => approvals.repair() },
       { name: 'forget old idempotency keys', everyMs: 60_000, run: () => idempotencyStore.sweep() },
       { name: 'seal the audit log', everyMs: 2_000, run: async () => void (await sealAuditLog(database)) },
     ],

@@ -21,6 +21,8 @@ import { startHealthListener } from '../platform/metrics';
 import { SecretBox } from '../platform/secret-box';
 import { createTemporalClient } from '../platform/temporal';
 import { targetsOf } from '../webhooks/targets';
+import { dispatchBlacklists } from '../screening/distribution';
+import { repeat } from './chores';
 import { runMain, shutdownSignal, untilUp } from './process';
 import { logTemporalWith, runUntil } from './temporal-worker';
 import { runWebhookWorker } from './webhook-worker';
@@ -40,6 +42,7 @@ runMain('worker', async () => {
     'SECRETS_KEY',
     'WEBHOOK_RETRY_SCHEDULE_SECONDS',
     'WORKER_CACHED_WORKFLOWS',
+    'APPROVAL_WAIT_SECONDS',
   ]);
   const logger = createLogger('worker', config.LOG_LEVEL);
   const stop = shutdownSignal();
@@ -71,7 +74,10 @@ runMain('worker', async () => {
     ...common,
     ...workflowSource(),
     taskQueue: mainTaskQueue,
-    activities: withMappedErrors(createLedgerActivities({ database, registry, log: logger }), logger),
+    activities: withMappedErrors(
+      createLedgerActivities({ database, registry, approvalWaitSeconds: config.APPROVAL_WAIT_SECONDS, log: logger }),
+      logger,
+    ),
     maxCachedWorkflows: config.WORKER_CACHED_WORKFLOWS,
     // how long a run waits for the worker that had it in memory, should that one be gone
     stickyQueueScheduleToStartTimeout: '3 seconds',
@@ -108,6 +114,7 @@ runMain('worker', async () => {
     await runUntil(worker, stop);
   };
 
+  const dispatch = { name: 'dispatch blacklists', everyMs: 1_000, run: () => dispatchBlacklists(database, temporal) };
   const webhooks = runWebhookWorker({
     worker: { ...common, ...workflowSource() },
     databaseUrl: config.DATABASE_URL,
@@ -118,7 +125,12 @@ runMain('worker', async () => {
     log: logger,
     stop,
   });
-  const runs = Promise.all([runUntil(main, stop), webhooks, ...[...clients.values()].map(runChain)]);
+  const runs = Promise.all([
+    runUntil(main, stop),
+    repeat(dispatch, logger, stop),
+    webhooks,
+    ...[...clients.values()].map(runChain),
+  ]);
   await Promise.race([runs, startFollowers(temporal, registry, logger, stop)]);
   running.workers = true;
   logger.info('worker is running');

@@ -3,8 +3,8 @@ import { adapterOf } from '../chains/families';
 import type { ChainRegistry } from '../chains/registry';
 import { GatewayError } from '../platform/errors';
 import type { Logger } from '../platform/logging';
-import { judgeTransaction } from './judge';
-import type { GenerateKeyRequest, GroupKey, Hex, TestSignRequest } from './messages';
+import { type Judgement, judgeTransaction } from './judge';
+import type { GenerateKeyRequest, GroupKey, Hex, TestSignRequest, TransferIntent } from './messages';
 import { misbehaviour } from './metrics';
 import { ProtocolError, type KeygenResult, type ProtocolEngine } from './protocol/engine';
 import { type Party, type ProtocolName, type RoundMessages } from './protocols';
@@ -68,9 +68,9 @@ export class EcdsaSessions {
   }
 
   /** A new key by all three: no dealer, no node ever sees another's share. */
-  async keygen({ keyId }: GenerateKeyRequest): Promise<SessionTask<GroupKey>> {
+  async keygen({ keyId, clientId }: GenerateKeyRequest): Promise<SessionTask<GroupKey>> {
     if (await this.options.store.has(keyId)) throw new GatewayError('invalid_parameter', `key id ${keyId} is used already`);
-    return { run: (session) => this.generate(keyId, session), dispose: () => undefined };
+    return { run: (session) => this.generate(keyId, clientId ?? null, session), dispose: () => undefined };
   }
 
   /** A signature over a digest made of key id and session id: proves that two shares fit, and is good for nothing else. */
@@ -86,12 +86,13 @@ export class EcdsaSessions {
   /**
    * One signing payload of a transaction that this node has judged. Facts that need a chain (that an earlier attempt is
    * impossible) will be proven here, before the judgement.
-   * @throws GatewayError intent_mismatch
+   * @throws GatewayError intent_mismatch, address_blacklisted
    */
   async sign({ transaction, payload }: SignPayloadRequest, other: Party): Promise<SignTask> {
     const key = await this.unlock(transaction.keyId);
     try {
       const judgement = judgeTransaction(transaction, { registry: this.options.registry, adapterOf, key });
+      await this.refuseBlacklisted(transaction.intent, judgement, key);
       const digest = judgement.digests[payload];
       if (!digest) throw new GatewayError('intent_mismatch', 'payload: the transaction has no such signing payload');
       const run = (session: Session) => this.signature(session, key, other, { ...judgement, digest });
@@ -102,11 +103,19 @@ export class EcdsaSessions {
     }
   }
 
+  /** By this node's own copy of the client's blacklist, whatever API and worker have let pass. */
+  private async refuseBlacklisted(intent: TransferIntent, { recipientKey }: Judgement, key: UnlockedKey): Promise<void> {
+    const clientId = key.clientId ?? intent.clientId;
+    if (recipientKey === null || clientId === undefined) return;
+    if (await this.options.store.blacklist.has(clientId, intent.chain, recipientKey))
+      throw new GatewayError('address_blacklisted', `node ${this.options.self} has the recipient on the client's blacklist`);
+  }
+
   /**
    * After the protocol all three compare the public result, store their share, and tell the initiator that it is durable;
    * only then does the initiator have a key.
    */
-  private async generate(keyId: string, session: Session): Promise<GroupKey> {
+  private async generate(keyId: string, clientId: string | null, session: Session): Promise<GroupKey> {
     const { engine, self, store } = this.options;
     const result = await this.watched(session, keyId, engine.keygen({ sessionId: session.id, party: self }));
     try {
@@ -114,6 +123,7 @@ export class EcdsaSessions {
       mustAgree(summary, await session.exchange(toEach(session.others, summary)));
       await store.put({
         keyId,
+        clientId,
         protocol,
         publicKey: Buffer.from(result.publicKey),
         chainCode: Buffer.from(result.chainCode),

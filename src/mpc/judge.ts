@@ -18,6 +18,8 @@ export interface Judgement {
   /** What is signed, computed here from the transaction's bytes: 32 bytes each. */
   digests: Buffer[];
   path: string;
+  /** Canonical address that is paid, decoded from the bytes; null for a no-op. */
+  recipientKey: string | null;
   /** Key the signatures must verify under: the group key's child at `path`, 33 bytes. */
   publicKey: Buffer;
 }
@@ -50,7 +52,8 @@ export function judgeTransaction(request: SignTransactionRequest, { registry, ad
     'unsigned',
     'it has no usable signing payloads',
   );
-  return { digests, path: derivationPath, publicKey };
+  const recipientKey = kind === 'noop' ? null : (adapter.parseAddress(described.recipient)?.key ?? null);
+  return { digests, path: derivationPath, recipientKey, publicKey };
 }
 
 type Comparer = (a: string, b: string) => boolean;

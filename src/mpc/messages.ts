@@ -19,6 +19,8 @@ export interface SigningPair {
 export interface GenerateKeyRequest {
   /** Fresh for every attempt; shares of an attempt that did not finish are never used. */
   keyId: string;
+  /** Whose key it will be: every node keeps it with its share, and refuses what is on that client's blacklist. */
+  clientId?: string;
 }
 
 export interface GroupKey {
@@ -43,6 +45,8 @@ export interface TestSignRequest {
 /** What the client asked for; every node compares the unsigned transaction with it before taking part. */
 export interface TransferIntent {
   txId: string;
+  /** Counts for keys that were made before nodes knew whose they are. */
+  clientId?: string;
   chain: string;
   fromAddress: string;
   toAddress: string;
@@ -75,10 +79,26 @@ export interface TransactionSignatures {
   signatures: Hex[];
 }
 
+/** Changes in one page, which is well below what Temporal carries at once. */
+export const maxBlacklistChanges = 1000;
+
+/** Changes of a client's active blacklist in their order, of every version above `after` up to `through`. */
+export interface BlacklistChanges {
+  clientId: string;
+  /** The version they build on; 0 for nothing. */
+  after: number;
+  /** The version they lead to; equal to `after` when there are none. */
+  through: number;
+  /** Addresses in canonical form. */
+  changes: { chain: string; addressKey: string; listed: boolean }[];
+}
+
 /** Activities each MPC node serves on its own task queue. */
 export interface MpcNodeActivities {
   generateKey(request: GenerateKeyRequest): Promise<GroupKey>;
   confirmKey(request: ConfirmKeyRequest): Promise<GroupKey>;
   testSign(request: TestSignRequest): Promise<{ verified: true }>;
   signTransaction(request: SignTransactionRequest): Promise<TransactionSignatures>;
+  /** Brings the node's own copy of a client's blacklist up to date. Answers the version it has then. */
+  applyBlacklist(changes: BlacklistChanges): Promise<{ version: number }>;
 }

@@ -6,7 +6,7 @@ import type { Identity } from './identity';
 import type { MpcNodeActivities, TransactionSignatures } from './messages';
 import { ProtocolEngine } from './protocol/engine';
 import type { Party } from './protocols';
-import { readConfirmKey, readGenerateKey, readSignTransaction, readTestSign } from './requests';
+import { readBlacklistChanges, readConfirmKey, readGenerateKey, readSignTransaction, readTestSign } from './requests';
 import { Semaphore } from './semaphore';
 import { Sessions } from './sessions';
 import { wipe, type ShareStore } from './store';
@@ -129,6 +129,10 @@ function createActivities(self: Party, ecdsa: EcdsaSessions, sessions: Sessions,
         signatures.push(await sessions.initiate(ecdsa.terms('sign', [self, transaction.peer], request), task));
       }
       return { signatures };
+    },
+
+    async applyBlacklist(input) {
+      return { version: await store.blacklist.apply(readBlacklistChanges(input)) };
     },
   };
 }

@@ -1,7 +1,9 @@
 import Joi from 'joi';
 import { GatewayError } from '../platform/errors';
 import {
+  maxBlacklistChanges,
   nodeIndexes,
+  type BlacklistChanges,
   type ConfirmKeyRequest,
   type GenerateKeyRequest,
   type SignTransactionRequest,
@@ -27,7 +29,8 @@ const maxUnsignedDigits = 2 * 64 * 1024;
 /** Inputs a transaction may have; each is a signature session of its own. */
 export const maxPayloads = 64;
 
-const generateKey = Joi.object<GenerateKeyRequest, true>({ keyId }).required();
+const clientId = () => Joi.string().min(1).max(100);
+const generateKey = Joi.object<GenerateKeyRequest, true>({ keyId, clientId: clientId() }).required();
 const confirmKey = Joi.object<ConfirmKeyRequest, true>({ keyId }).required();
 const testSign = Joi.object<TestSignRequest, true>({ keyId, peer: node }).required();
 const signTransaction = Joi.object<SignTransactionRequest, true>({
@@ -44,6 +47,7 @@ const signTransaction = Joi.object<SignTransactionRequest, true>({
     .required(),
   intent: Joi.object<SignTransactionRequest['intent'], true>({
     txId: text(100),
+    clientId: clientId(),
     chain: text(40),
     fromAddress: text(128),
     toAddress: text(128),
@@ -52,6 +56,23 @@ const signTransaction = Joi.object<SignTransactionRequest, true>({
     feeBound: atomic,
   }).required(),
   peer: node,
+}).required();
+
+const version = () => Joi.number().integer().min(0).required();
+const blacklistChanges = Joi.object<BlacklistChanges, true>({
+  clientId: clientId().required(),
+  after: version(),
+  through: version(),
+  changes: Joi.array()
+    .items(
+      Joi.object<BlacklistChanges['changes'][number], true>({
+        chain: text(64),
+        addressKey: text(255),
+        listed: Joi.boolean().required(),
+      }),
+    )
+    .max(maxBlacklistChanges)
+    .required(),
 }).required();
 
 /** One payload of a transaction: what a signature session is about. */
@@ -85,4 +106,5 @@ export const readGenerateKey = reader(generateKey);
 export const readConfirmKey = reader(confirmKey);
 export const readTestSign = reader(testSign);
 export const readSignTransaction = reader(signTransaction);
+export const readBlacklistChanges = reader(blacklistChanges);
 export const readSignPayload = reader(signPayload);

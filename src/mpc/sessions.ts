@@ -4,6 +4,7 @@ import type { Logger } from '../platform/logging';
 import { activeSessions, sessionOutcomes, sessionSeconds } from './metrics';
 import { ProtocolError } from './protocol/errors';
 import type { Party } from './protocols';
+import { isRefusal } from './refusals';
 import { Session } from './session';
 import { decodeProposal, decodeRoster, type Proposal, type Roster, type SessionKind, type SessionTerms } from './terms';
 
@@ -78,7 +79,7 @@ export class Sessions {
 
   /**
    * Proposes a session to the other participants, agrees on its id and runs this node's part.
-   * @throws GatewayError intent_mismatch when a peer refuses on the merits; signers_unavailable for everything that a new
+   * @throws GatewayError intent_mismatch or address_blacklisted when a peer refuses on the merits; signers_unavailable for everything that a new
    * session, perhaps with another peer, may cure.
    */
   async initiate<R>(terms: SessionTerms, task: SessionTask<R>): Promise<R> {
@@ -244,7 +245,7 @@ export class Sessions {
   /** Refusals keep their code; whatever else ends a session is cured, if at all, by a new one. */
   private asGatewayError(error: unknown, log: Logger): GatewayError {
     if (error instanceof GatewayError)
-      return error.code === 'intent_mismatch' ? error : new GatewayError('signers_unavailable', error.message, { cause: error });
+      return isRefusal(error.code) ? error : new GatewayError('signers_unavailable', error.message, { cause: error });
     if (error instanceof ProtocolError)
       return new GatewayError('signers_unavailable', `protocol ${error.code}: ${error.message}`, { cause: error });
     log.error({ err: error }, 'unexpected error in a session');

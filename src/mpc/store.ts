@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { DataSource } from 'typeorm';
 import { ConfigError } from '../platform/config';
+import { BlacklistCopy } from './blacklist-copy';
 import { migrations } from './migrations';
 import { protocols, type Party, type ProtocolName } from './protocols';
 import { ShareCipher } from './share-cipher';
@@ -8,6 +9,8 @@ import { ShareCipher } from './share-cipher';
 /** A key with this node's share of it in the clear. Whoever gets one calls `wipe` when done. */
 export interface UnlockedKey {
   keyId: string;
+  /** Whose key it is; null when that was not said at its generation. */
+  clientId: string | null;
   protocol: ProtocolName;
   /** Group public key: 33 bytes, compressed. */
   publicKey: Buffer;
@@ -25,6 +28,7 @@ export interface ShareStoreOptions {
 
 interface Row {
   key_id: string;
+  client_id: string | null;
   protocol: string;
   public_key: Buffer;
   chain_code: Buffer;
@@ -42,10 +46,14 @@ const poolSize = 10;
  * has none to lose between signatures.
  */
 export class ShareStore {
+  readonly blacklist: BlacklistCopy;
+
   private constructor(
     private readonly database: DataSource,
     private readonly cipher: ShareCipher,
-  ) {}
+  ) {
+    this.blacklist = new BlacklistCopy(database);
+  }
 
   /**
    * Connects, migrates and makes sure that this database belongs to this node and key-encryption key; a new database is
@@ -73,9 +81,9 @@ export class ShareStore {
   async put(key: UnlockedKey): Promise<void> {
     const { ciphertext, iv, tag } = this.cipher.seal(key.share, key);
     const inserted = await this.database.query<unknown[]>(
-      `insert into key_shares (key_id, protocol, public_key, chain_code, ciphertext, iv, tag, kek_fingerprint)
-       values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict (key_id) do nothing returning key_id`,
-      [key.keyId, key.protocol, key.publicKey, key.chainCode, ciphertext, iv, tag, this.cipher.fingerprint],
+      `insert into key_shares (key_id, protocol, public_key, chain_code, ciphertext, iv, tag, kek_fingerprint, client_id)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9) on conflict (key_id) do nothing returning key_id`,
+      [key.keyId, key.protocol, key.publicKey, key.chainCode, ciphertext, iv, tag, this.cipher.fingerprint, key.clientId],
     );
     if (inserted.length > 0) return;
     const present = await this.unlock(key.keyId);
@@ -89,14 +97,14 @@ export class ShareStore {
   /** Reads and decrypts; null for an unknown key. @throws Error when the row does not decrypt. */
   async unlock(keyId: string): Promise<UnlockedKey | null> {
     const [row] = await this.database.query<Row[]>(
-      'select key_id, protocol, public_key, chain_code, ciphertext, iv, tag, kek_fingerprint from key_shares where key_id = $1',
+      'select key_id, client_id, protocol, public_key, chain_code, ciphertext, iv, tag, kek_fingerprint from key_shares where key_id = $1',
       [keyId],
     );
     if (!row) return null;
     const protocol = protocols.find((name) => name === row.protocol);
     if (!protocol) throw new Error(`key ${keyId} is of protocol ${row.protocol}, which this version does not know`);
     const binding = { keyId: row.key_id, protocol, publicKey: row.public_key, chainCode: row.chain_code };
-    return { ...binding, share: this.cipher.open(row, binding) };
+    return { ...binding, clientId: row.client_id, share: this.cipher.open(row, binding) };
   }
 
   /** Whether a share is on record under this id, without decrypting it. */

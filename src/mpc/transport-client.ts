@@ -4,6 +4,7 @@ import type { TLSSocket } from 'node:tls';
 import { GatewayError } from '../platform/errors';
 import type { Identity } from './identity';
 import { isParty, type Party } from './protocols';
+import { isRefusal } from './refusals';
 import type { PeerLink } from './sessions';
 import { encodeProposal, encodeRoster, type Proposal, type Roster } from './terms';
 import { printable } from './transport-server';
@@ -101,13 +102,13 @@ export class TransportClient implements PeerLink {
     for (const agent of this.agents.values()) agent.destroy();
   }
 
-  /** @throws GatewayError intent_mismatch when that is what the peer says, else signers_unavailable. */
+  /** @throws GatewayError intent_mismatch or address_blacklisted when that is what the peer says, else signers_unavailable. */
   private async call(to: Party, call: Call): Promise<Buffer> {
     const { status, body } = await this.send(to, call, true);
     if (status === 200) return body;
     const { code, message } = refusalIn(body);
     const text = `node ${to} refused: ${message}`;
-    throw code === 'intent_mismatch' ? new GatewayError('intent_mismatch', text) : unavailable(text);
+    throw isRefusal(code) ? new GatewayError(code, text) : unavailable(text);
   }
 
   private async send(to: Party, call: Call, mayRepeat: boolean): Promise<{ status: number; body: Buffer }> {

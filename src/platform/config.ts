@@ -132,6 +132,11 @@ const variables = {
       .default('5,300,1800,7200,18000,36000,50400,72000,86400'),
     'Seconds before each retry of a webhook delivery, separated by commas; after the last one it is given up.',
   ),
+  APPROVAL_WAIT_SECONDS: variable(
+    'worker',
+    Joi.number().integer().min(1).max(2_592_000).default(86_400),
+    'How long a transfer that somebody has to approve waits for it before it is REJECTED.',
+  ),
   MPC_NODE_INDEX: variable(
     'mpc-node',
     Joi.number<1 | 2 | 3>().valid(1, 2, 3).required(),

@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
-import type { ScreeningVerdict } from '../../activities/types';
 import { AccountEntity } from '../accounts/entity';
 import { LedgerAccountEntity } from '../ledger/entity';
+import type { FailureCode } from '../platform/codes';
 import { WalletEntity } from '../wallets/entity';
 
 /** What the rules see of a transfer. */
@@ -18,13 +18,15 @@ export interface ScreenedTransfer {
   amount: bigint;
 }
 
-/** One reason a locked transfer may be stopped for before it is signed. Rules read; they change nothing. */
+export type RuleVerdict = { allowed: true } | { allowed: false; code: FailureCode; reason: string };
+
+/** One reason a locked transfer may be stopped for before it is signed. Rules read; they change nothing. The one about destinations stands in destinations.ts. */
 export interface ScreeningRule {
   name: string;
-  check(transfer: ScreenedTransfer): Promise<ScreeningVerdict>;
+  check(transfer: ScreenedTransfer): Promise<RuleVerdict>;
 }
 
-const allowed: ScreeningVerdict = { allowed: true };
+const allowed: RuleVerdict = { allowed: true };
 
 /** The rules in the order they are asked; the first refusal counts. New ones are added here. */
 export function screeningRules(database: DataSource): ScreeningRule[] {

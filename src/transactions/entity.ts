@@ -31,6 +31,8 @@ export class TransactionEntity {
   @Column({ type: 'text', name: 'transaction_type' }) transactionType!: TransactionType;
   @Column({ type: 'text', name: 'from_address' }) fromAddress!: string;
   @Column({ type: 'text', name: 'to_address' }) toAddress!: string;
+  /** The destination in canonical form; null for deposits. */
+  @Column({ type: 'text', name: 'to_address_key', nullable: true }) toAddressKey!: string | null;
   @Column({ type: 'text', name: 'token_symbol' }) tokenSymbol!: string;
   @Column({ type: 'text', name: 'contract_address', nullable: true }) contractAddress!: string | null;
   @Column('smallint') decimals!: number;
@@ -57,6 +59,12 @@ export class TransactionEntity {
   @Column({ type: 'text', name: 'idempotency_key', nullable: true }) idempotencyKey!: string | null;
   @Column({ type: 'uuid', name: 'retry_of', nullable: true }) retryOf!: string | null;
   @Column({ type: 'text', name: 'request_id', nullable: true }) requestId!: string | null;
+  @Column({ type: 'timestamptz', name: 'approval_expires_at', nullable: true }) approvalExpiresAt!: Date | null;
+  @Column({ type: 'uuid', name: 'approved_by', nullable: true }) approvedBy!: string | null;
+  @Column({ type: 'timestamptz', name: 'approved_at', nullable: true }) approvedAt!: Date | null;
+  /** Why a no-op uses up its nonce without an operator's word. */
+  @Column({ type: 'text', name: 'burnt_for', nullable: true }) burntFor!: 'address_blacklisted' | null;
+  @Column({ type: 'text', name: 'screening_note', nullable: true }) screeningNote!: string | null;
   @Column({ type: 'timestamptz', name: 'created_at', insert: false, update: false }) createdAt!: Date;
   @Column({ type: 'timestamptz', name: 'updated_at', insert: false, update: false }) updatedAt!: Date;
   @Column({ type: 'timestamptz', name: 'ended_at', nullable: true, insert: false, update: false }) endedAt!: Date | null;

@@ -54,6 +54,12 @@ export function presentTransactionDetails(
     required_confirmations: tx.requiredConfirmations,
     block_number: blockNumber === null ? null : Number(blockNumber),
     failure: tx.failureCode === null ? null : { code: tx.failureCode, message: tx.failureMessage ?? '' },
+    approval: tx.approvalExpiresAt && {
+      expires_at: tx.approvalExpiresAt.toISOString(),
+      approved_by: tx.approvedBy,
+      approved_at: tx.approvedAt?.toISOString() ?? null,
+    },
+    screening: tx.screeningNote === null ? null : { code: 'address_blacklisted', message: tx.screeningNote },
     timeline: timeline.map(({ status, at }) => ({ status, at: at.toISOString() })),
     updated_at: tx.updatedAt.toISOString(),
     live: live && { step: live.step, attempt: live.attempt, detail: live.detail },

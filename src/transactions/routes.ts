@@ -2,19 +2,22 @@ import { callerOf } from '../http/context';
 import { presentPage, sliceOf } from '../http/pagination';
 import { resourceId, withoutId } from '../http/resource-id';
 import type { Route, Step } from '../http/steps';
-import { noBody, query, queryOf } from '../http/validate';
+import { body, noBody, query, queryOf } from '../http/validate';
+import { mfaFailures, mfaRequestOf } from '../mfa/request';
+import type { Approvals } from './approvals';
 import { presentTransaction, presentTransactionDetails } from './presenter';
-import { listTransactions, transactionDetailView, transactionPage } from './schema';
+import { approveTransaction, listTransactions, transactionDetailView, transactionPage } from './schema';
 import type { TransactionService } from './service';
 
 const tag = 'Transactions';
 
 export interface TransactionRoutes {
   transactions: TransactionService;
+  approvals: Approvals;
   authenticate: Step;
 }
 
-export function transactionRoutes({ transactions, authenticate }: TransactionRoutes): Route[] {
+export function transactionRoutes({ transactions, approvals, authenticate }: TransactionRoutes): Route[] {
   return [
     {
       method: 'get',
@@ -60,7 +63,27 @@ export function transactionRoutes({ transactions, authenticate }: TransactionRou
       answer: { status: 200, description: 'The cancelled transaction', schema: transactionDetailView },
       fails: ['not_found', 'not_cancellable', 'unavailable', 'outcome_unknown'],
       handle: async (ctx) => {
-        const { details, live } = await transactions.cancel(callerOf(ctx).clientId, resourceId(ctx, 'tx_id'));
+        const { clientId, userId } = callerOf(ctx);
+        const by = { userId, requestId: ctx.state.requestId };
+        const { details, live } = await transactions.cancel(clientId, resourceId(ctx, 'tx_id'), by);
+        ctx.body = presentTransactionDetails(details, live);
+      },
+    },
+    {
+      method: 'post',
+      path: '/transactions/:tx_id/approve',
+      id: 'approveTransaction',
+      tag,
+      summary: 'Approve a transfer that is AWAITING_APPROVAL',
+      description:
+        'With the whitelist policy `approve` a transfer to an address that is not on the whitelist waits for this, at most until `approval.expires_at`; then it is REJECTED. Any user of the client with a second factor may approve.',
+      steps: [authenticate, body(approveTransaction)],
+      answer: { status: 200, description: 'The approved transaction', schema: transactionDetailView },
+      fails: [...mfaFailures, 'not_found', 'not_awaiting_approval'],
+      handle: async (ctx) => {
+        const txId = resourceId(ctx, 'tx_id');
+        await approvals.approve(mfaRequestOf(ctx), txId);
+        const { details, live } = await transactions.get(callerOf(ctx).clientId, txId);
         ctx.body = presentTransactionDetails(details, live);
       },
     },

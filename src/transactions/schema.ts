@@ -1,4 +1,5 @@
 import Joi from 'joi';
+import { mfaCode } from '../mfa/request';
 import { amountOut, chainName, id, type PageQuery, pageFields, pageOf, timestamp, view } from '../http/schemas';
 import { transactionStatuses } from './entity';
 
@@ -14,6 +15,12 @@ export const listTransactions = Joi.object<ListTransactions, true>({
   account_id: Joi.string().description('Transactions of this account only'),
   chain: chainName().description('Transactions on this chain only'),
 });
+
+export interface ApproveTransaction {
+  mfa_code?: string;
+}
+
+export const approveTransaction = Joi.object<ApproveTransaction, true>({ mfa_code: mfaCode() });
 
 export interface TransactionView {
   tx_id: string;
@@ -68,6 +75,8 @@ export interface TransactionDetailView extends TransactionView {
   required_confirmations: number;
   block_number: number | null;
   failure: { code: string; message: string } | null;
+  approval: { expires_at: string; approved_by: string | null; approved_at: string | null } | null;
+  screening: { code: string; message: string } | null;
   timeline: TimelineView[];
   updated_at: string;
   live: LiveView | null;
@@ -85,6 +94,16 @@ export const transactionDetailView = view<TransactionDetailView>('TransactionDet
   required_confirmations: Joi.number().integer().min(1),
   block_number: Joi.number().integer().allow(null),
   failure: Joi.object({ code: Joi.string().required(), message: Joi.string().required() }).allow(null),
+  approval: Joi.object({
+    expires_at: timestamp().required(),
+    approved_by: id().allow(null).required().description('The user who approved it'),
+    approved_at: timestamp().allow(null).required(),
+  })
+    .allow(null)
+    .description('Set once the transfer had to be approved'),
+  screening: Joi.object({ code: Joi.string().required(), message: Joi.string().required() })
+    .allow(null)
+    .description('Set when its destination was blacklisted after its signing had begun: what that still could change'),
   timeline: Joi.array().items(Joi.object({ status: Joi.string().required(), at: timestamp().required() })),
   updated_at: timestamp(),
   live: Joi.object({ step: Joi.string().required(), attempt: Joi.number().integer().required(), detail: Joi.string().required() })

@@ -1,3 +1,4 @@
+import type { RequestedBy } from '../../activities/types';
 import type { LiveStatus } from '../../workflows/messages';
 import type { Slice } from '../http/pagination';
 import { GatewayError, notFound } from '../platform/errors';
@@ -30,14 +31,14 @@ export class TransactionService {
   }
 
   /** Cancels a transfer; one that is cancelled already stays so. @throws GatewayError not_found, not_cancellable. */
-  async cancel(clientId: string, txId: string): Promise<LiveTransaction> {
+  async cancel(clientId: string, txId: string, by: RequestedBy): Promise<LiveTransaction> {
     const tx = await this.transactions.find(clientId, txId);
     if (!tx) throw notFound('transaction');
     if (tx.transactionType !== 'OUTBOUND') throw new GatewayError('not_cancellable', 'Only transfers can be cancelled');
     if (tx.status !== 'CANCELLED') {
       if (tx.endedAt !== null) throw new GatewayError('not_cancellable', `The transfer has ended: ${tx.status}`);
       try {
-        await this.workflows.cancel(tx.txId);
+        await this.workflows.cancel(tx.txId, by);
       } catch (error) {
         // the workflow may close before it has answered, or have been cancelled by a request at the same time
         const after = await this.get(clientId, txId);

@@ -32,6 +32,8 @@ export function transferRoutes({ transfers, authenticate, idempotent }: Transfer
       fails: [
         'insufficient_balance',
         'invalid_address',
+        'address_blacklisted',
+        'address_not_whitelisted',
         'wallet_not_active',
         'account_not_active',
         'business_error',

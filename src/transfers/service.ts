@@ -1,3 +1,4 @@
+import type { DataSource } from 'typeorm';
 import type { TransferAccepted, TransferRequest } from '../../activities/types';
 import type { AccountRepository } from '../accounts/repository';
 import { enabledChain } from '../accounts/service';
@@ -5,9 +6,11 @@ import type { AssetRepository } from '../assets/repository';
 import type { FamilyAdapter, ParsedAddress } from '../chains/adapter';
 import { type ChainRegistry, tokenBySymbol } from '../chains/registry';
 import type { ChainDefinition, ChainFamily, TokenDefinition } from '../chains/types';
+import { audit } from '../audit/log';
 import type { Caller, Creation } from '../http/context';
 import { GatewayError, invalidParameter, notFound } from '../platform/errors';
 import { parseAmount } from '../platform/money';
+import { judgeDestination } from '../screening/destinations';
 import type { TransactionEntity } from '../transactions/entity';
 import type { TransactionRepository } from '../transactions/repository';
 import type { WalletRepository } from '../wallets/repository';
@@ -16,6 +19,7 @@ import { inAnyCase } from './addresses';
 import type { TransferWorkflows } from './workflows';
 
 export interface TransferServiceDependencies {
+  database: DataSource;
   registry: ChainRegistry;
   adapterOf: (family: ChainFamily) => FamilyAdapter;
   wallets: WalletRepository;
@@ -47,14 +51,14 @@ export class TransferService {
   constructor(private readonly deps: TransferServiceDependencies) {}
 
   /**
-   * @throws GatewayError invalid_parameter, invalid_address, not_found, wallet_not_active, account_not_active,
-   * insufficient_balance, business_error, idempotency_key_reused, unavailable (nothing begun), outcome_unknown (with tx_id).
+   * @throws GatewayError invalid_parameter, invalid_address, not_found, address_blacklisted, address_not_whitelisted,
+   * wallet_not_active, account_not_active, insufficient_balance, business_error, idempotency_key_reused, unavailable (nothing begun), outcome_unknown (with tx_id).
    */
   async submit(caller: Caller, creation: Creation, requestId: string, input: CreateTransfer): Promise<Submission> {
     const checked = this.check(input);
     const earlier = await this.findEarlier(caller, creation);
     if (earlier) return answerEarlier(earlier, input, checked);
-    await this.refuseCheaply(caller, input, checked);
+    await this.refuseCheaply(caller, requestId, input, checked);
 
     const { workflows, transactions } = this.deps;
     const txId = creation.resourceId;
@@ -91,19 +95,45 @@ export class TransferService {
     return byId ?? this.deps.transactions.findByIdempotencyKey(clientId, idempotencyKey);
   }
 
-  private async refuseCheaply({ clientId }: Caller, { amount }: CreateTransfer, { chain, token, from }: Checked): Promise<void> {
+  private async refuseCheaply(caller: Caller, requestId: string, input: CreateTransfer, checked: Checked): Promise<void> {
+    const { clientId } = caller;
+    const { chain, token, from } = checked;
     const { wallets, accounts, assets } = this.deps;
     const account = await accounts.findByAddress(clientId, chain.family, from.key);
     const asset = account && token && (await assets.findByToken(clientId, account.accountId, chain.name, token.symbol));
     if (!account || !token || !asset?.isActive) throw notFound('asset');
+    await this.screen(caller, requestId, input, checked);
     const wallet = await wallets.find(clientId, account.walletId);
     if (wallet?.status !== 'ACTIVE' || wallet.keyStatus !== 'ACTIVE')
       throw new GatewayError('wallet_not_active', 'The wallet is not active');
     if (account.status !== 'ACTIVE') throw new GatewayError('account_not_active', 'The account is not active');
-    const atomic = parseAmount(amount, token.decimals);
+    const atomic = parseAmount(input.amount, token.decimals);
     if (typeof atomic === 'bigint' && atomic > asset.available) {
       throw new GatewayError('insufficient_balance', `The available balance of ${token.symbol} on ${chain.name} is too small`);
     }
+  }
+
+  /** Refused here at once; a transfer that needs approval is taken on and waits for it. */
+  private async screen(
+    { clientId, userId }: Caller,
+    requestId: string,
+    input: CreateTransfer,
+    { chain, from, to }: Checked,
+  ): Promise<void> {
+    const { manager } = this.deps.database;
+    const verdict = await judgeDestination(manager, { clientId, chain: chain.name, addressKey: to.key });
+    if (verdict.outcome !== 'refused') return;
+    const { code, reason } = verdict;
+    await audit(manager, {
+      action: 'transfer.refused',
+      outcome: 'refused',
+      actor: { type: 'user', id: userId },
+      clientId,
+      subject: { type: 'address', id: to.address },
+      detail: { code, chain: chain.name, from_address: from.address, token_symbol: input.token_symbol, amount: input.amount },
+      requestId,
+    });
+    throw new GatewayError(code, reason, { fields: [{ field: 'to_address', message: reason.replace(/^to_address /, '') }] });
   }
 }
 

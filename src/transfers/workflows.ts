@@ -5,8 +5,9 @@ import {
   WorkflowUpdateFailedError,
 } from '@temporalio/client';
 import { ApplicationFailure, WorkflowNotFoundError } from '@temporalio/common';
-import { mainTaskQueue, type TransferAccepted, type TransferRequest } from '../../activities/types';
+import { mainTaskQueue, type RequestedBy, type TransferAccepted, type TransferRequest } from '../../activities/types';
 import {
+  approvedSignal,
   cancelUpdate,
   type LiveStatus,
   searchAttributes,
@@ -23,6 +24,7 @@ import { type FieldError, GatewayError } from '../platform/errors';
 /** How long a request waits for the answer of a workflow before it says outcome_unknown. */
 const updateTimeoutMs = 20_000;
 const queryTimeoutMs = 500;
+const signalTimeoutMs = 3_000;
 const resultTimeoutMs = 3_000;
 /** How often an update that the server dropped is asked for again. */
 const updateTries = 5;
@@ -38,7 +40,12 @@ export interface TransferWorkflows {
   /** Why a closed workflow left no transaction behind. */
   refusalOf(txId: string): Promise<GatewayError>;
   /** @throws GatewayError not_cancellable, unavailable, outcome_unknown. */
-  cancel(txId: string): Promise<void>;
+  cancel(txId: string, by: RequestedBy): Promise<void>;
+  /**
+   * Tells the transfer that it is approved; `gone` when it does not run: started again, it finds the approval on record.
+   * @throws Error when the workflow service does not answer.
+   */
+  approved(txId: string): Promise<'told' | 'gone'>;
   /** What it is doing just now; null when it does not say so at once. Never throws. */
   live(txId: string): Promise<LiveStatus | null>;
 }
@@ -64,14 +71,25 @@ export function transferWorkflowsOn(temporal: Client): TransferWorkflows {
       }
       return outcomeOf(undefined, txId);
     },
-    cancel: async (txId) => {
+    cancel: async (txId, by) => {
       await assertTemporalAnswers(temporal);
       try {
-        await withinMs(temporal, updateTimeoutMs, () => cancelUntilAnswered(temporal, txId));
+        await withinMs(temporal, updateTimeoutMs, () => cancelUntilAnswered(temporal, txId, by));
       } catch (error) {
         if (error instanceof WorkflowNotFoundError)
           throw new GatewayError('not_cancellable', 'The transfer has ended', { cause: error });
         throw outcomeOf(error, txId, 'The transfer may have been cancelled: ask for it by tx_id, or repeat the request');
+      }
+    },
+    approved: async (txId) => {
+      try {
+        await withinMs(temporal, signalTimeoutMs, () =>
+          temporal.workflow.getHandle(transferWorkflowId(txId)).signal(approvedSignal),
+        );
+        return 'told';
+      } catch (error) {
+        if (error instanceof WorkflowNotFoundError) return 'gone';
+        throw error;
       }
     },
     live: (txId) =>
@@ -105,11 +123,11 @@ function updateWithStart(temporal: Client, request: TransferRequest): Promise<Tr
 }
 
 /** A cancellation is safe to repeat: it is cancelled once, or refused for what has begun. */
-async function cancelUntilAnswered(temporal: Client, txId: string): Promise<void> {
+async function cancelUntilAnswered(temporal: Client, txId: string, by: RequestedBy): Promise<void> {
   const workflow = temporal.workflow.getHandle(transferWorkflowId(txId));
   for (let tried = 1; ; tried += 1) {
     try {
-      await workflow.executeUpdate(cancelUpdate);
+      await workflow.executeUpdate(cancelUpdate, { args: [by] });
       return;
     } catch (error) {
       if (!isUpdateDropped(error) || tried === updateTries) throw error;

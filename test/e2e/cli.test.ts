@@ -72,6 +72,15 @@ describe('clients, users and API keys', () => {
     expect((await login(key.api_key, key.api_secret)).status).toBe(200);
   });
 
+  test('the policy for a client’s transfers is shown and set', async () => {
+    expect(await json('client', 'policy', name)).toMatchObject({ whitelist: 'off', cooling_seconds: 0 });
+    const set = { whitelist: 'approve', cooling_seconds: 60 };
+    expect(await json('client', 'policy', name, '--whitelist', 'approve', '--cooling', '60')).toMatchObject(set);
+    const wrong = await gateway(['client', 'policy', name, '--whitelist', 'never']);
+    expect([wrong.code, wrong.err]).toEqual([1, expect.stringContaining('must be one of off, approve, only')]);
+    expect(await json('client', 'policy', name)).toMatchObject(set);
+  });
+
   test('names are unique, and what is unknown or wrong ends with its exit code and a sentence', async () => {
     for (const [args, code, sentence] of [
       [['client', 'create', name], 1, `There is a client named ${name} already`],

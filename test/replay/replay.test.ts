@@ -9,14 +9,19 @@ const codePath = path.resolve(__dirname, '../../dist/workflow-bundle.js');
 /** Every workflow and every way a transfer can end; a new one is added here and by `npm run replay:add`. */
 const required = [
   'deliver-webhooks',
+  'distribute-blacklist',
   'follow-chain',
   'generate-key',
   'transfer-cancelled',
   'transfer-confirmed',
+  'transfer-confirmed-approved',
   'transfer-failed',
   'transfer-failed-released',
+  'transfer-failed-blacklisted',
   'transfer-refused',
   'transfer-rejected',
+  'transfer-rejected-approval-expired',
+  'transfer-rejected-blacklisted',
 ];
 
 beforeAll(() => {

@@ -1,7 +1,8 @@
 import type { ChainObservation } from '../../activities/types';
 import { ledger, onChain } from '../steps';
+import { parkUntilRetry } from './leaving';
 import type { TransferRun } from './run';
-import { parkUntilRetry, signAndBroadcast } from './steps';
+import { signAndBroadcast } from './steps';
 
 /** First and longest wait before the chain is asked directly, should the follower's signal not come. */
 const firstFallbackMs = 15_000;

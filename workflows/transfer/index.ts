@@ -10,8 +10,10 @@ import {
 import { isCancelled, problemOf } from '../failures';
 import type { TransferWorkflowInput, TransferWorkflowResult } from '../messages';
 import { confirm } from './confirm';
+import { park, Released } from './leaving';
 import { TransferRun } from './run';
-import { park, release, Released, screen, signAndBroadcast } from './steps';
+import { screen } from './screen';
+import { release, signAndBroadcast } from './steps';
 
 /**
  * One transfer, from lock to unlock. Its state is in Postgres; every step finds its own earlier work by tx_id, so a

@@ -1,9 +1,17 @@
 import { ApplicationFailure, CancellationScope, condition, setHandler, workflowInfo } from '@temporalio/workflow';
-import type { ChainObservation, LockedTransfer, TransferAccepted, TransferRequest } from '../../activities/types';
+import type { ChainObservation, LockedTransfer, RequestedBy, TransferAccepted, TransferRequest } from '../../activities/types';
 import type { FailureCode } from '../../src/platform/codes';
 import { refusal } from '../failures';
 import { Live } from '../live';
-import { cancelUpdate, observedSignal, releaseUpdate, retryUpdate, submitUpdate, type TransferWorkflowInput } from '../messages';
+import {
+  approvedSignal,
+  cancelUpdate,
+  observedSignal,
+  releaseUpdate,
+  retryUpdate,
+  submitUpdate,
+  type TransferWorkflowInput,
+} from '../messages';
 import { ledger } from '../steps';
 
 export interface End {
@@ -24,11 +32,12 @@ export class TransferRun {
   wantsFreshHistory = false;
   /** Set by the retry update, cleared by whoever acts on it. */
   retryRequested = false;
-  /** Set by the release update, cleared by whoever acts on it. */
+  /** Set by the release update and by a burn, cleared by whoever acts on it. */
   releaseRequested = false;
   private readonly clientId: string;
   private readonly observations: ChainObservation[] = [];
   private observed = 0;
+  private approved = false;
   /** Waits for an operator who may also release the nonce. */
   private releasable = false;
   private lock: LockedTransfer | undefined;
@@ -70,6 +79,12 @@ export class TransferRun {
     return newest;
   }
 
+  /** Waits until somebody is said to have approved the transfer, it has ended, or the time is over. */
+  async approval(waitMs: number): Promise<void> {
+    await condition(() => this.approved || this.ended !== undefined, waitMs);
+    this.approved = false;
+  }
+
   /** The chain has executed one of the attempts, by news not yet acted on. */
   get sawInclusion(): boolean {
     return this.observations.some(({ state }) => state === 'included' || state === 'confirmed');
@@ -104,7 +119,10 @@ export class TransferRun {
   private handleMessages(): void {
     // the lock of a cancelled handler would be neither known nor denied
     setHandler(submitUpdate, (request) => CancellationScope.nonCancellable(() => this.submit(request)));
-    setHandler(cancelUpdate, () => CancellationScope.nonCancellable(() => this.cancel()));
+    setHandler(cancelUpdate, (by) => CancellationScope.nonCancellable(() => this.cancel(by)));
+    setHandler(approvedSignal, () => {
+      this.approved = true;
+    });
     setHandler(retryUpdate, () => {
       this.retryRequested = true;
       return { status: 'retrying' };
@@ -143,10 +161,10 @@ export class TransferRun {
     return { status: 'releasing' };
   }
 
-  private async cancel(): Promise<{ status: string }> {
+  private async cancel(by?: RequestedBy): Promise<{ status: string }> {
     await this.locked();
     try {
-      const { status } = await ledger.cancelTransfer({ txId: this.txId });
+      const { status } = await ledger.cancelTransfer({ txId: this.txId, ...(by && { by }) });
       if (!this.ended) this.end({ status, code: null, reason: null });
       return { status };
     } catch (error) {

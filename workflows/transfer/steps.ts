@@ -1,16 +1,10 @@
 import { CancellationScope, condition, log } from '@temporalio/workflow';
 import type { BeginSigningResult, ChainActivities, PreparedFees } from '../../activities/types';
 import type { Hex, PayloadKind } from '../../src/mpc/messages';
-import type { FailureCode } from '../../src/platform/codes';
 import { isCancelled, problemOf } from '../failures';
 import { ledger, onChain, onNode, signingPairs, spread } from '../steps';
+import { burn, Ended, endUnsigned, parkUntilRetry } from './leaving';
 import type { TransferRun } from './run';
-
-/** Thrown to leave the steps; `run.ended` says how. */
-export class Ended extends Error {}
-
-/** Thrown to leave the steps when an operator has given the transfer up; `release` is next. */
-export class Released extends Error {}
 
 /** Pairs tried before an operator is asked: with the waits below about an hour. */
 const signingRounds = 120;
@@ -18,18 +12,11 @@ const signatureSeconds = 15;
 
 type SigningRequest = Extract<BeginSigningResult, { outcome: 'begun' }>['request'];
 
-/** The rules again, authoritatively: what the API saw may have changed meanwhile. */
-export async function screen(run: TransferRun): Promise<void> {
-  run.live.at('screening');
-  const verdict = await ledger.screenTransfer({ txId: run.txId });
-  leaveIfEnded(run);
-  if (!verdict.allowed) await endUnsigned(run, 'REJECTED', verdict.code, verdict.reason);
-}
-
 /**
  * Fees, nonce, signature, signed bytes on record, broadcast: in this order, so that a crash anywhere leaves enough to
  * go on. Returns false when a replacement is not possible within the fee bound; a first attempt ends the transfer then, and
- * a no-op is for the operator again.
+ * a no-op is for the operator again. A destination that is blacklisted meanwhile refuses a first attempt, burns one that is
+ * signed but not broadcast, and leaves what was broadcast to the chain: replacing it is the operator's decision.
  */
 export async function signAndBroadcast(run: TransferRun, kind: PayloadKind): Promise<boolean> {
   const attempt = kind === 'first' ? 1 : run.attempt + 1;
@@ -39,7 +26,12 @@ export async function signAndBroadcast(run: TransferRun, kind: PayloadKind): Pro
     throw new Ended();
   }
   if (begun.outcome === 'refused') {
-    if (kind === 'first') await endUnsigned(run, 'FAILED', begun.code, begun.reason);
+    const blacklisted = begun.code === 'address_blacklisted';
+    if (kind === 'first') await endUnsigned(run, blacklisted ? 'REJECTED' : 'FAILED', begun.code, begun.reason);
+    if (kind === 'replacement' && blacklisted) {
+      await parkUntilRetry(run, begun.code, `${begun.reason}: it is not sent again at a higher fee`);
+      return true;
+    }
     if (kind === 'noop' && begun.code !== 'business_error') await parkUntilRetry(run, begun.code, begun.reason);
     return false;
   }
@@ -102,8 +94,9 @@ async function prepareFees(run: TransferRun, input: Parameters<ChainActivities['
 
 /**
  * One activity per signature. A node that is down or a session that was aborted costs a new session with another pair;
- * what a node refuses on its merits is for an operator, since trying elsewhere would be asking until one agrees. Undefined when the chain has meanwhile executed an earlier
- * attempt: then no other is needed.
+ * what a node refuses on its merits is for an operator, since trying elsewhere would be asking until one agrees. But a first
+ * attempt that it refuses for the blacklist is given up at once if the destination is blacklisted; if it is not any more, the
+ * node is about to learn that. Undefined when the chain has meanwhile executed an earlier attempt: then no other is needed.
  */
 async function sign(run: TransferRun, request: SigningRequest): Promise<Hex[] | undefined> {
   const first = spread(run.txId, signingPairs.length);
@@ -118,7 +111,9 @@ async function sign(run: TransferRun, request: SigningRequest): Promise<Hex[] | 
     } catch (error) {
       const problem = problemOf(error);
       log.warn('no signature from this pair', { txId: run.txId, initiator, peer, code: problem.code, reason: problem.message });
-      if (!problem.retryable || round >= signingRounds) {
+      const byBlacklist = problem.code === 'address_blacklisted' && request.kind === 'first';
+      if (byBlacklist && (await ledger.destinationBlacklisted({ txId: run.txId }))) burn(run);
+      if (!(problem.retryable || byBlacklist) || round >= signingRounds) {
         await parkUntilRetry(run, problem.retryable ? 'signers_unavailable' : problem.code, problem.message);
         round = -1;
       } else if (round % signingPairs.length === signingPairs.length - 1) {
@@ -133,7 +128,8 @@ async function sign(run: TransferRun, request: SigningRequest): Promise<Hex[] | 
 /**
  * The signed bytes are on record: broadcasting again is harmless, and only an accepted one counts as submitted. A node
  * that refuses may do so because an attempt was executed already, so the chain is asked before anybody is troubled.
- * Bytes that are refused after a retry too are left to confirm(), which replaces them at the fees of then.
+ * Bytes that are refused after a retry too are left to confirm(), which replaces them at the fees of then. The activity looks at
+ * the blacklist each time it is tried, so that no outage of the chain lies between that and the broadcast.
  */
 async function broadcast(run: TransferRun): Promise<void> {
   const chain = onChain(run.transfer.chain);
@@ -145,35 +141,9 @@ async function broadcast(run: TransferRun): Promise<void> {
       run.live.status(status);
       return;
     }
+    if (result.outcome === 'blacklisted') burn(run);
     const seen = await chain.observe({ txId: run.txId });
     if (seen.state !== 'absent' || tries > 1) return;
     await parkUntilRetry(run, 'broadcast_rejected', result.reason);
   }
-}
-
-/** Parks the transfer in NEEDS_ATTENTION until an operator's `retry` or news from the chain. Nothing is unlocked. */
-export async function parkUntilRetry(...parked: Parameters<typeof park>): Promise<void> {
-  const [run] = parked;
-  await park(...parked);
-  if (run.releaseRequested) throw new Released();
-}
-
-/** The same for the outermost loop, which looks at `releaseRequested` itself. */
-export async function park(run: TransferRun, code: FailureCode, reason: string, { releasable = true } = {}): Promise<void> {
-  await ledger.markAttention({ txId: run.txId, code, reason });
-  run.live.status('NEEDS_ATTENTION', code);
-  run.live.at('needs attention', `${code}: ${reason}. Mend the cause, then send the update \`retry\`.`, run.attempt);
-  await run.attention({ releasable });
-  run.retryRequested = false;
-}
-
-/** Unlocks and ends a transfer of which nothing was signed. */
-async function endUnsigned(run: TransferRun, status: 'REJECTED' | 'FAILED', code: FailureCode, reason: string): Promise<never> {
-  const ended = await ledger.endTransfer({ txId: run.txId, status, code, reason });
-  run.end({ status: ended.status, code, reason });
-  throw new Ended();
-}
-
-function leaveIfEnded(run: TransferRun): void {
-  if (run.ended) throw new Ended();
 }

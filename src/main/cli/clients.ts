@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { ApiKeyEntity, ClientEntity, UserEntity } from '../../auth/entity';
 import { ClientOperations } from '../../operations/clients';
+import { PolicyOperations } from '../../operations/policies';
 import { print, printRow, printRows } from './output';
 import type { Session } from './session';
 import type { Run } from './index';
@@ -54,6 +55,21 @@ export function addClientCommands(program: Command, run: Run): void {
         ),
       );
   }
+
+  client
+    .command('policy <client>')
+    .description('show or set what holds for transfers of a client, by id or name')
+    .option('--whitelist <mode>', 'off; approve: transfers to other addresses wait for an approval; only: they are refused')
+    .option('--cooling <seconds>', 'how long after it was added or activated a whitelist entry counts')
+    .action(
+      run(async (session, reference: string, options: { whitelist?: string; cooling?: string }) => {
+        const { clientId } = await operations(session).findClient(reference);
+        const policies = new PolicyOperations(session.database);
+        const isChange = options.whitelist !== undefined || options.cooling !== undefined;
+        const { whitelist, coolingSeconds } = await (isChange ? policies.set(clientId, options) : policies.show(clientId));
+        printRow({ client_id: clientId, whitelist, cooling_seconds: coolingSeconds }, session.json);
+      }),
+    );
 
   const user = program.command('user').description('users of a client');
   user

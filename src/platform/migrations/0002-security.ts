@@ -2,7 +2,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { auditTables } from './0002-audit';
 import { limitTables } from './0002-limits';
 import { mfaTables } from './0002-mfa';
-import { screeningTables } from './0002-screening';
+import { screeningRules, screeningTables } from './0002-screening';
 import { webhookTables } from './0002-webhooks';
 
 /** Audit log, second factors, security factors and policies, webhooks, rate limits. */
@@ -10,7 +10,8 @@ export class Security0002 implements MigrationInterface {
   readonly name = 'Security1700000000002';
 
   async up(runner: QueryRunner): Promise<void> {
-    for (const part of [auditTables, mfaTables, screeningTables, limitTables, webhookTables]) await runner.query(part);
+    const parts = [auditTables, mfaTables, screeningTables, screeningRules, limitTables, webhookTables];
+    for (const part of parts) await runner.query(part);
   }
 
   down(): Promise<void> {

@@ -1,18 +1,19 @@
 import type { EntityManager } from 'typeorm';
 import type { BeginSigningResult, PreparedFees } from '../../../activities/types';
-import { AccountEntity } from '../../accounts/entity';
 import { lock } from '../../ledger/movements';
 import { post } from '../../ledger/posting';
 import type { Hex, PayloadKind } from '../../mpc/messages';
 import { inTransaction } from '../../platform/database';
 import { formatAmount } from '../../platform/money';
+import { blacklistedReason, burntNote, isBlacklisted } from '../../screening/destinations';
 import type { TransactionEntity } from '../../transactions/entity';
 import { changeState, isEnded, lockTransaction } from '../../transactions/state';
-import { WalletEntity } from '../../wallets/entity';
 import { type Attempt, findAttempt, findInclusion, insertAttempt, isKnown, isReleased, lastAttempt } from './attempts';
 import type { StepDependencies } from './dependencies';
+import { destinationOf } from './destination';
 import { lockHeldAccounts } from './hold';
 import { nonceOf, takeNonce } from './nonce';
+import { accountOf, movementOf, signingRequest } from './signing-request';
 
 export interface BeginSigning {
   txId: string;
@@ -44,6 +45,10 @@ export function beginSigning(steps: StepDependencies, input: BeginSigning): Prom
     }
 
     const next = { ...input, kind: await kindOf(manager, input) };
+    const blacklisted = await isBlacklisted(manager, destinationOf(transfer));
+    if (blacklisted && next.kind !== 'noop') {
+      return { outcome: 'refused', code: 'address_blacklisted', reason: blacklistedReason };
+    }
     const replacement = input.attempt === 1 ? null : build(steps, transfer, next, await nonceOf(manager, input.txId));
     if (replacement && (await isKnown(manager, input.txId, replacement.unsigned))) {
       return {
@@ -59,6 +64,7 @@ export function beginSigning(steps: StepDependencies, input: BeginSigning): Prom
     }
     const begun = lacking > 0n ? { ...transfer, feeLocked: fee } : transfer;
     const attempt = await begin(manager, steps, begun, next, replacement, fee);
+    if (next.kind === 'noop' && blacklisted) await markBurnt(manager, input.txId);
     return { outcome: 'begun', request: await signingRequest(manager, steps, begun, attempt) };
   });
 }
@@ -123,6 +129,14 @@ async function begin(
   return { attempt, kind, unsigned: built.unsigned, hash: null };
 }
 
+/** The reason for the first no-op, for the record and for the end. */
+async function markBurnt(manager: EntityManager, txId: string): Promise<void> {
+  await manager.query(
+    `update transactions set burnt_for = 'address_blacklisted', screening_note = $2 where tx_id = $1 and burnt_for is null`,
+    [txId, burntNote],
+  );
+}
+
 /** The attempt was begun before: the same request again, or its hash if it was signed meanwhile. */
 async function resume(
   manager: EntityManager,
@@ -152,47 +166,6 @@ async function lockMore(manager: EntityManager, transfer: TransactionEntity, amo
     amount.toString(),
   ]);
   return true;
-}
-
-async function signingRequest(
-  manager: EntityManager,
-  { registry }: StepDependencies,
-  transfer: TransactionEntity,
-  { attempt, kind, unsigned }: Attempt,
-): Promise<Extract<BeginSigningResult, { outcome: 'begun' }>['request']> {
-  const chain = registry.get(transfer.chain);
-  const { to, tokenContract, amount } = movementOf(transfer, kind);
-  const account = await accountOf(manager, transfer);
-  const { keyId } = await manager.findOneByOrFail(WalletEntity, { walletId: account.walletId });
-  if (keyId === null) throw new Error(`wallet ${account.walletId} has no key`);
-  return {
-    keyId,
-    derivationPath: account.derivationPath,
-    family: chain.family,
-    kind,
-    attempt,
-    unsigned,
-    intent: {
-      txId: transfer.txId,
-      chain: chain.name,
-      fromAddress: transfer.fromAddress,
-      toAddress: to,
-      tokenContract,
-      amount: amount.toString(),
-      feeBound: transfer.feeLocked.toString(),
-    },
-  };
-}
-
-/** What the bytes do, and the intent says: a no-op moves nothing, from the account to itself. */
-function movementOf({ fromAddress, toAddress, contractAddress, amount }: TransactionEntity, kind: PayloadKind) {
-  if (kind === 'noop') return { to: fromAddress, tokenContract: null, amount: 0n };
-  return { to: toAddress, tokenContract: contractAddress, amount };
-}
-
-async function accountOf(manager: EntityManager, { txId, accountId }: TransactionEntity): Promise<AccountEntity> {
-  if (accountId === null) throw new Error(`transfer ${txId} has no account`);
-  return manager.findOneByOrFail(AccountEntity, { accountId });
 }
 
 /** Most the transaction can cost: gas at its highest price and the L1 data fee. */

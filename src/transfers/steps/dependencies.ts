@@ -13,5 +13,7 @@ export interface StepDependencies {
   feePolicyOf: (family: ChainFamily) => FeePolicy;
   /** In the order they are asked. */
   screeningRules: ScreeningRule[];
+  /** How long a transfer waits for somebody to approve it. */
+  approvalWaitSeconds: number;
   log: AlertLog;
 }

@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
-import type { EndTransfer } from '../../../activities/types';
+import type { EndTransfer, RequestedBy } from '../../../activities/types';
+import { audit, type AuditActor } from '../../audit/log';
 import { unlock } from '../../ledger/movements';
 import { post } from '../../ledger/posting';
 import { inTransaction } from '../../platform/database';
@@ -8,6 +9,10 @@ import type { TransactionEntity } from '../../transactions/entity';
 import { changeState, isEnded, lockTransaction } from '../../transactions/state';
 import type { StepDependencies } from './dependencies';
 import { lockHold } from './hold';
+
+/** Who refuses when no person does; and a cancellation that does not say whose wish it is. */
+const screening: AuditActor = { type: 'system', id: 'screening' };
+const unnamed: AuditActor = { type: 'system', id: 'workflow' };
 
 /**
  * Unlocks everything and ends a transfer of which nothing was signed. An ended one stays as it is.
@@ -21,6 +26,17 @@ export function endTransfer(
     const transfer = await lockTransaction(manager, txId);
     if (isEnded(transfer)) return { status: transfer.status };
     await endUnsigned(manager, transfer, { txId, status, code, reason });
+    if (status === 'REJECTED') {
+      await audit(manager, {
+        action: 'transfer.refused',
+        outcome: 'refused',
+        actor: screening,
+        clientId: transfer.clientId,
+        subject: { type: 'transaction', id: txId },
+        detail: { code, reason },
+        requestId: transfer.requestId,
+      });
+    }
     return { status };
   });
 }
@@ -29,12 +45,23 @@ export function endTransfer(
  * Cancels at the client's wish; a second cancel answers like the first.
  * @throws GatewayError not_cancellable once signing has begun or the transfer has ended otherwise.
  */
-export function cancelTransfer({ database }: StepDependencies, { txId }: { txId: string }): Promise<{ status: string }> {
+export function cancelTransfer(
+  { database }: StepDependencies,
+  { txId, by }: { txId: string; by?: RequestedBy },
+): Promise<{ status: string }> {
   return inTransaction(database, async (manager) => {
     const transfer = await lockTransaction(manager, txId);
     if (transfer.status === 'CANCELLED') return { status: transfer.status };
     if (isEnded(transfer)) throw new GatewayError('not_cancellable', `The transfer is ${transfer.status}`);
     await endUnsigned(manager, transfer, { txId, status: 'CANCELLED', code: null, reason: null });
+    await audit(manager, {
+      action: 'transfer.cancelled',
+      outcome: 'success',
+      actor: by ? { type: 'user', id: by.userId } : unnamed,
+      clientId: transfer.clientId,
+      subject: { type: 'transaction', id: txId },
+      requestId: by?.requestId ?? null,
+    });
     return { status: 'CANCELLED' };
   });
 }

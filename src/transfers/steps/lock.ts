@@ -51,6 +51,7 @@ export function lockTransfer(steps: StepDependencies, request: TransferRequest):
       transactionType: 'OUTBOUND',
       fromAddress: account.address,
       toAddress: to.address,
+      toAddressKey: to.key,
       tokenSymbol: token.symbol,
       contractAddress: token.contract,
       decimals: token.decimals,

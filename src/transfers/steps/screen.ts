@@ -1,26 +1,74 @@
+import type { EntityManager } from 'typeorm';
 import type { ScreeningVerdict } from '../../../activities/types';
+import { inTransaction } from '../../platform/database';
 import { notFound } from '../../platform/errors';
+import { judgeDestination } from '../../screening/destinations';
 import { TransactionEntity } from '../../transactions/entity';
-import { isEnded } from '../../transactions/state';
+import { changeState, isEnded, lockTransaction } from '../../transactions/state';
 import type { StepDependencies } from './dependencies';
+import { destinationOf } from './destination';
+
+type Screening = Pick<StepDependencies, 'database' | 'screeningRules' | 'approvalWaitSeconds'>;
 
 /**
- * Asks every rule whether a locked transfer may be signed; changes nothing. One that has ended or begun signing is past
- * being screened: whatever comes next finds its state by itself.
+ * Asks every rule whether a locked transfer may be signed. One that somebody has to approve is AWAITING_APPROVAL until that is
+ * done, for a limited time that begins with the first call. One that has ended or begun signing is past being screened:
+ * whatever comes next finds its state by itself.
  * @throws GatewayError not_found.
  */
-export async function screenTransfer(
-  { database, screeningRules }: StepDependencies,
-  { txId }: { txId: string },
-): Promise<ScreeningVerdict> {
+export async function screenTransfer(steps: Screening, { txId }: { txId: string }): Promise<ScreeningVerdict> {
+  const { database, screeningRules } = steps;
   const transfer = await database.manager.findOneBy(TransactionEntity, { txId, transactionType: 'OUTBOUND' });
   if (!transfer) throw notFound('transaction');
   const { walletId, accountId, assetId } = transfer;
   if (!walletId || !accountId || !assetId) throw new Error(`transfer ${txId} names no account`);
-  if (isEnded(transfer) || transfer.signingBegunAt !== null) return { allowed: true };
+  if (isPast(transfer)) return { allowed: true };
   for (const rule of screeningRules) {
     const verdict = await rule.check({ ...transfer, walletId, accountId, assetId });
     if (!verdict.allowed) return verdict;
   }
-  return { allowed: true };
+  return inTransaction(database, (manager) => screenDestination(steps, manager, txId));
 }
+
+async function screenDestination(
+  { approvalWaitSeconds }: Screening,
+  manager: EntityManager,
+  txId: string,
+): Promise<ScreeningVerdict> {
+  const transfer = await lockTransaction(manager, txId);
+  if (isPast(transfer)) return { allowed: true };
+  const verdict = await judgeDestination(manager, destinationOf(transfer), { approved: transfer.approvedAt !== null });
+  if (verdict.outcome === 'refused') return { allowed: false, code: verdict.code, reason: verdict.reason };
+
+  const waits = transfer.status === 'AWAITING_APPROVAL';
+  const waitMs = waits ? await approvalLeft(manager, txId) : approvalWaitSeconds * 1000;
+  if (waitMs <= 0) return { allowed: false, code: 'approval_expired', reason: 'Nobody has approved the transfer in time' };
+  if (verdict.outcome === 'allowed') {
+    // the policy or the whitelist has changed meanwhile
+    if (waits) await changeState(manager, transfer, 'PENDING');
+    return { allowed: true };
+  }
+  if (!waits) await awaitApproval(manager, transfer, approvalWaitSeconds);
+  return { allowed: false, code: null, waitMs };
+}
+
+const isPast = (transfer: TransactionEntity): boolean => isEnded(transfer) || transfer.signingBegunAt !== null;
+
+/** Milliseconds, by the clock that an approval is judged by. */
+async function approvalLeft(manager: EntityManager, txId: string): Promise<number> {
+  const [row] = await manager.query<{ left: number }[]>(
+    `select ceil(extract(epoch from approval_expires_at - clock_timestamp()) * 1000)::float8 as left from transactions where tx_id = $1`,
+    [txId],
+  );
+  return row?.left ?? 0;
+}
+
+async function awaitApproval(manager: EntityManager, transfer: TransactionEntity, waitSeconds: number): Promise<void> {
+  // one that was parked comes back to its beginning first
+  const version = transfer.status === 'PENDING' ? transfer.version : await changeState(manager, transfer, 'PENDING', unfailed);
+  await changeState(manager, { txId: transfer.txId, version }, 'AWAITING_APPROVAL', {
+    approvalExpiresAt: () => `clock_timestamp() + make_interval(secs => ${Number(waitSeconds)})`,
+  });
+}
+
+const unfailed = { failureCode: null, failureMessage: null };

@@ -4,6 +4,7 @@ import { settle } from '../../ledger/movements';
 import { post } from '../../ledger/posting';
 import { inTransaction } from '../../platform/database';
 import { formatAmount } from '../../platform/money';
+import { blacklistedReason, burntNote } from '../../screening/destinations';
 import type { TransactionEntity } from '../../transactions/entity';
 import { changeState, isEnded, lockTransaction } from '../../transactions/state';
 import { findInclusion, type Inclusion } from './attempts';
@@ -46,6 +47,8 @@ export function settleTransfer({ database, registry, log }: StepDependencies, { 
       fee: inclusion.fee,
       failureCode: result.code,
       failureMessage: result.code && result.reason,
+      // whatever was said before: nothing has moved
+      ...(inclusion.kind === 'noop' && transfer.screeningNote !== null && { screeningNote: burntNote }),
     });
     await post(manager, [{ txId, kind: isExecuted(inclusion) ? 'settle' : 'refund', seq, entries }]);
     await freezeForShortfalls(manager, txId, shortfalls, log);
@@ -66,6 +69,8 @@ function outcome(
   transfer: TransactionEntity,
   { kind, success, hash, received }: Inclusion,
 ): SettleResult & { status: 'CONFIRMED' | 'FAILED' } {
+  if (kind === 'noop' && transfer.burntFor !== null)
+    return { status: 'FAILED', code: transfer.burntFor, reason: `${blacklistedReason}: ${hash} used up the nonce` };
   if (kind === 'noop')
     return { status: 'FAILED', code: 'released', reason: `An operator released the nonce: ${hash} used it up` };
   if (!success) return { status: 'FAILED', code: 'reverted_on_chain', reason: `${hash} was reverted on chain` };

@@ -2,7 +2,7 @@ import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import type { DataSource } from 'typeorm';
 import { createLedgerActivities } from '../../../activities/ledger';
-import type { LedgerActivities, TransferAccepted, TransferRequest } from '../../../activities/types';
+import type { LedgerActivities, RequestedBy, TransferAccepted, TransferRequest } from '../../../activities/types';
 import type { AccountEntity } from '../../../src/accounts/entity';
 import { ApiKeyEntity } from '../../../src/auth/entity';
 import { hashSecret } from '../../../src/auth/service';
@@ -73,6 +73,8 @@ export interface Call {
 export class Workflows implements TransferWorkflows, KeyGeneration {
   submitted: TransferRequest[] = [];
   started: string[] = [];
+  /** Transfers whose workflow was told of their approval. */
+  told: string[] = [];
   /** Thrown by the next calls, in order. */
   failures: Error[] = [];
   delayMs = 0;
@@ -92,9 +94,15 @@ export class Workflows implements TransferWorkflows, KeyGeneration {
     return { txId, status };
   }
 
-  async cancel(txId: string): Promise<void> {
+  async cancel(txId: string, by?: RequestedBy): Promise<void> {
     await this.pass();
-    await this.ledger.cancelTransfer({ txId });
+    await this.ledger.cancelTransfer({ txId, ...(by && { by }) });
+  }
+
+  async approved(txId: string): Promise<'told' | 'gone'> {
+    await this.pass();
+    this.told.push(txId);
+    return 'told';
   }
 
   live(): Promise<{ step: string; attempt: number; detail: string } | null> {

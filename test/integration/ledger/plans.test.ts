@@ -22,13 +22,15 @@ const manyRows = [
      from generate_series(1, 20000) n, unnest(array['ETH', 'USDC']) symbol`,
   `insert into assets (asset_id, account_id, wallet_id, client_id) select ledger_account_id, account_id, wallet_id, client_id from ledger_accounts
    on conflict do nothing`,
-  `insert into transactions (tx_id, client_id, wallet_id, account_id, asset_id, chain, transaction_type, from_address, to_address, token_symbol, decimals, amount,
-     fee_symbol, fee_decimals, fee, status, signing_begun_at, tx_hash, position, block_number, block_hash, required_confirmations, idempotency_key, ended_at, created_at)
+  `insert into transactions (tx_id, client_id, wallet_id, account_id, asset_id, chain, transaction_type, from_address, to_address, to_address_key, token_symbol, decimals,
+     amount, fee_symbol, fee_decimals, fee, status, signing_begun_at, tx_hash, position, block_number, block_hash, required_confirmations, idempotency_key, ended_at, created_at)
    select md5('t' || n)::uuid, md5('c' || (n % 20000) / 200)::uuid, md5('w' || (n % 20000) / 10)::uuid, md5('a' || n % 20000)::uuid, md5('ETH' || n % 20000)::uuid,
-     'ethereum', case when n % 2 = 0 then 'OUTBOUND' else 'INBOUND' end, 'x', 'y', 'ETH', 18, 1, 'ETH', 18, case when n % 2 = 0 then 1 end,
+     'ethereum', case when n % 2 = 0 then 'OUTBOUND' else 'INBOUND' end, 'x', 'y', 'y', 'ETH', 18, 1, 'ETH', 18, case when n % 2 = 0 then 1 end,
      case when n % 2 = 1 and n > 59800 then 'DETECTED' else 'CONFIRMED' end, case when n % 2 = 0 then now() end, 'h' || n, case when n % 2 = 1 then 0 end, n, 'b', 1,
      case when n % 2 = 0 then 'k' || n end, case when n % 2 = 0 or n <= 59800 then now() end, now() - n * interval '1 minute'
      from generate_series(1, 60000) n`,
+  `insert into security_factors (factor_id, client_id, factor_type, chain, address, address_key, added_by)
+   select md5('f' || n)::uuid, md5('c' || n % 100)::uuid, 'BLACKLIST', 'ethereum', 'y' || n, 'y' || n, md5('u')::uuid from generate_series(1, 20000) n`,
   `insert into nonces (chain, address_key, nonce, tx_id)
    select 'ethereum', 'a' || n % 200, n / 200, md5('t' || n)::uuid from generate_series(2, 60000, 2) n`,
   `insert into transfer_attempts (tx_id, attempt, kind, chain, from_key, nonce, unsigned, fee_bound, tx_hash, signed, signed_at)
@@ -67,6 +69,23 @@ test.each([
     'transfer by idempotency key',
     'transfers_by_idempotency_key',
     `select * from transactions where client_id = ${client} and idempotency_key = 'k500' and transaction_type = 'OUTBOUND'`,
+  ],
+  [
+    'entries about a destination',
+    'security_factors_active',
+    `select factor_type from security_factors where client_id = ${client} and factor_type in ('BLACKLIST', 'WHITELIST') and chain = 'ethereum'
+      and address_key = 'y507' and status = 'active' and deleted_at is null`,
+  ],
+  [
+    'transfers that a new entry concerns',
+    'transfers_open_to',
+    `select tx_id from transactions where transaction_type = 'OUTBOUND' and ended_at is null and client_id = ${client} and chain = 'ethereum'
+      and to_address_key = 'y507' order by tx_id for no key update`,
+  ],
+  [
+    'approvals to be told',
+    'approvals_untold',
+    `select tx_id from transactions where approved_at < now() and approval_told_at is null order by approved_at limit 50`,
   ],
   [
     'daily sum',

@@ -320,9 +320,9 @@ describe('states', () => {
       columns: string,
       values: string,
     ) => `insert into transactions (tx_id, client_id, wallet_id, account_id, asset_id, chain, transaction_type, from_address,
-      to_address, token_symbol, decimals, amount, fee_symbol, fee_decimals, required_confirmations, ${columns})
-      select '${newId()}', client_id, wallet_id, account_id, asset_id, chain, transaction_type, from_address, to_address, token_symbol, decimals, amount,
-      fee_symbol, fee_decimals, 1, ${values} from transactions where tx_id = '${txId}'`;
+      to_address, to_address_key, token_symbol, decimals, amount, fee_symbol, fee_decimals, required_confirmations, ${columns})
+      select '${newId()}', client_id, wallet_id, account_id, asset_id, chain, transaction_type, from_address, to_address, to_address_key, token_symbol,
+      decimals, amount, fee_symbol, fee_decimals, 1, ${values} from transactions where tx_id = '${txId}'`;
     expect(await refusal(copy('status, version', `'CANCELLED', 0`))).toMatch(/start at its beginning/);
     expect(await refusal(copy('status, version', `'PENDING', 3`))).toMatch(/start at its beginning/);
     expect(await refusal(copy('status', `'PENDING'`))).toMatch(/do not fit its state PENDING/);

@@ -11,6 +11,7 @@ describe('the share store', () => {
   const open = (node: 1 | 2 | 3 = 1, key: Buffer = kek) => ShareStore.open({ url: database.url, node, kek: Buffer.from(key) });
   const newKey = (keyId: string): UnlockedKey => ({
     keyId,
+    clientId: null,
     protocol: 'ecdsa-secp256k1',
     publicKey: Buffer.concat([Buffer.from([2]), randomBytes(32)]),
     chainCode: randomBytes(32),

@@ -1,126 +1,30 @@
-import type { Client } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import { TestWorkflowEnvironment } from '@temporalio/testing';
-import { bundleWorkflowCode, DefaultLogger, Runtime, Worker } from '@temporalio/worker';
-import { withMappedErrors } from '../../../activities/errors';
-import { chainTaskQueue, mainTaskQueue, type ChainActivities, type LedgerActivities } from '../../../activities/types';
 import { feesIn } from '../../../src/chains/evm/adapter';
-import { adapterOf } from '../../../src/chains/families';
-import { ChainRegistry } from '../../../src/chains/registry';
 import { verifyLedger } from '../../../src/ledger/verify';
 import { contractArtifacts } from '../../../src/main/dev/contracts';
-import { findTemporalCli } from '../../../src/main/dev/temporal-cli';
-import { judgeTransaction } from '../../../src/mpc/judge';
-import { nodeIndexes, nodeTaskQueue, type Hex, type SignTransactionRequest } from '../../../src/mpc/messages';
 import { listAuditLog } from '../../../src/audit/list';
-import { TransferOperations } from '../../../src/operations/transfers';
-import { transferWorkflowsOn } from '../../../src/transfers/workflows';
-import { observedSignal, releaseUpdate, searchAttributes, transferWorkflowId } from '../../../workflows/messages';
-import { buildTransferRequest, signAs } from '../../factories';
-import { createFollowBench, type FollowBench } from '../following/bench';
+import type { Hex, SignTransactionRequest } from '../../../src/mpc/messages';
+import { observedSignal, releaseUpdate, transferWorkflowId } from '../../../workflows/messages';
+import type { FollowBench } from '../following/bench';
+import { ether, ServedWorkflows, until } from './served';
 
 jest.setTimeout(120_000);
 
-const ether = 10n ** 18n;
-const silent = { child: () => silent, warn() {}, error() {}, info() {} } as never;
-
-let temporal: TestWorkflowEnvironment;
-let workflowBundle: Awaited<ReturnType<typeof bundleWorkflowCode>>;
+const served = new ServedWorkflows();
 let bench: FollowBench;
-let workers: { worker: Worker; done: Promise<void> }[];
-
-beforeAll(async () => {
-  Runtime.install({ logger: new DefaultLogger('ERROR') });
-  const logger = new DefaultLogger('ERROR');
-  [temporal, workflowBundle] = await Promise.all([
-    TestWorkflowEnvironment.createLocal({
-      server: {
-        executable: { type: 'existing-path', path: await findTemporalCli(() => undefined) },
-        searchAttributes: Object.values(searchAttributes),
-      },
-    }),
-    bundleWorkflowCode({ workflowsPath: require.resolve('../../../workflows/index'), logger }),
-  ]);
-});
-afterAll(() => temporal.teardown());
-
-beforeEach(async () => {
-  bench = await createFollowBench({ stuckAfterMs: 500 });
-  await bench.send(bench.alice, ether);
-  await bench.mint(bench.alice, 5_000_000n);
-  await bench.mine(4);
-  await bench.follow();
-});
-afterEach(async () => {
-  for (const { worker } of workers) worker.shutdown();
-  await Promise.all(workers.map(({ done }) => done));
-  await bench.close();
+beforeEach(() => {
+  bench = served.bench;
 });
 
-/** Real rows, real chain, real workflows; what a test wants to go wrong is replaced. */
-async function serve(
-  changes: {
-    ledger?: Partial<LedgerActivities>;
-    chain?: Partial<ChainActivities>;
-    sign?: (request: SignTransactionRequest) => void;
-  } = {},
-) {
-  const { publicKey, chainCode } = bench.wallet;
-  const key = { publicKey: publicKey ?? Buffer.alloc(0), chainCode: chainCode ?? Buffer.alloc(0) };
-  const signTransaction = (request: SignTransactionRequest) => {
-    changes.sign?.(request);
-    judgeTransaction(request, { registry: new ChainRegistry([bench.chain]), adapterOf, key });
-    return Promise.resolve({ signatures: signAs(bench.wallet, bench.alice, request.unsigned) });
-  };
-  const common = { connection: temporal.nativeConnection, namespace: temporal.namespace, shutdownGraceTime: 100 };
-  const created = await Promise.all([
-    Worker.create({
-      ...common,
-      workflowBundle,
-      taskQueue: mainTaskQueue,
-      activities: withMappedErrors({ ...bench.ledger, ...changes.ledger }, silent),
-    }),
-    Worker.create({
-      ...common,
-      taskQueue: chainTaskQueue(bench.chain.name),
-      activities: withMappedErrors({ ...bench.onChain, ...changes.chain }, silent),
-    }),
-    ...nodeIndexes.map((node) =>
-      Worker.create({ ...common, taskQueue: nodeTaskQueue(node), activities: withMappedErrors({ signTransaction }, silent) }),
-    ),
-  ]);
-  workers = created.map((worker) => ({ worker, done: worker.run() }));
-}
-
-const client = (): Client => temporal.client;
-const operations = () => new TransferOperations(bench.database, client());
-const status = async (txId: string) => String((await bench.transaction(txId)).status);
-
-async function submit(changes: Parameters<typeof buildTransferRequest>[2] = {}): Promise<string> {
-  const request = buildTransferRequest(bench.alice, bench.chain, {
-    tokenSymbol: 'USDC',
-    amount: '5',
-    toAddress: bench.bob.address,
-    ...changes,
-  });
-  await transferWorkflowsOn(client()).submit(request);
-  return request.txId;
-}
-
-async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + 20_000; Date.now() < end; await new Promise((resolve) => setTimeout(resolve, 50))) {
-    if (await holds()) return;
-  }
-  throw new Error(`not reached: ${what}`);
-}
+const client = () => served.client;
+const operations = () => served.operations;
+const serve = served.serve.bind(served);
+const submit = served.submit.bind(served);
+const status = served.status.bind(served);
 
 /** Mines and follows, like the follower would, until the transfer has ended. */
 async function confirmed(txId: string): Promise<void> {
-  await until(`${txId} is confirmed`, async () => {
-    await bench.mine();
-    await bench.follow();
-    return (await status(txId)) === 'CONFIRMED';
-  });
+  await served.ends(txId, 'CONFIRMED');
   const { available, locked } = await bench.balance(bench.alice, 'USDC');
   expect([available, locked]).toEqual([0n, 0n]);
 }
@@ -249,12 +153,7 @@ describe('release', () => {
     if (request.kind !== 'noop') throw ApplicationFailure.create({ type: 'intent_mismatch', message: 'no', nonRetryable: true });
   };
   const parked = (txId: string) => until('parked', async () => (await status(txId)) === 'NEEDS_ATTENTION');
-  const ends = (txId: string, as: string) =>
-    until(`${txId} is ${as}`, async () => {
-      await bench.mine();
-      await bench.follow();
-      return (await status(txId)) === as;
-    });
+  const ends = served.ends.bind(served);
   const kinds = async (txId: string) => (await bench.attempts(txId)).map(({ kind }) => kind);
   /** The books say what the chain says, and nothing is locked. */
   const agrees = async () => {

@@ -92,7 +92,7 @@ describe('refusalOf', () => {
 });
 
 describe('cancel', () => {
-  const cancel = (behaviour: Behaviour) => transferWorkflowsOn(client(behaviour)).cancel('t');
+  const cancel = (behaviour: Behaviour) => transferWorkflowsOn(client(behaviour)).cancel('t', { userId: 'u', requestId: 'r' });
   test.each<[string, Error, string]>([
     ['the workflow is gone', new WorkflowNotFoundError('gone', 'transfer-t', undefined), 'not_cancellable'],
     ['signing has begun', refused('not_cancellable'), 'not_cancellable'],
@@ -103,6 +103,21 @@ describe('cancel', () => {
     const update = jest.fn().mockRejectedValueOnce(service(9)).mockResolvedValueOnce({ status: 'CANCELLED' });
     await cancel({ update });
     expect(update).toHaveBeenCalledTimes(2);
+  });
+});
+
+describe('approved', () => {
+  const approved = (signal: () => Promise<unknown>) =>
+    transferWorkflowsOn({
+      ...client({}),
+      workflow: { getHandle: () => ({ signal }) },
+    } as unknown as Client).approved('t');
+  test('is told, or gone for good', async () => {
+    expect(await approved(() => Promise.resolve())).toBe('told');
+    expect(await approved(failWith(new WorkflowNotFoundError('gone', 'transfer-t', undefined)))).toBe('gone');
+  });
+  test('fails while the workflow service does not answer, to be repaired', async () => {
+    await expect(approved(failWith(service(14)))).rejects.toBeInstanceOf(ServiceError);
   });
 });
 

@@ -71,6 +71,7 @@ describe('signs', () => {
     expect(judgement.digests.map((digest) => `0x${digest.toString('hex')}`)).toEqual(adapter.signingPayloads(request.unsigned));
     expect(judgement.publicKey).toEqual(deriveKey(key, path));
     expect(judgement.path).toBe(path);
+    expect(judgement.recipientKey).toBe(plan.kind === 'noop' ? null : to.toLowerCase());
   });
 
   test('whatever letter case addresses come in', () => {

@@ -1,0 +1,52 @@
+import type { DataSource } from 'typeorm';
+import type { BlacklistChanges } from './messages';
+
+/** A node's own copy of the clients' blacklists: what it refuses does not depend on what it is told when it is to sign. */
+export class BlacklistCopy {
+  constructor(private readonly database: DataSource) {}
+
+  /**
+   * Applies changes that build on exactly the version this copy has, in one database transaction; others change nothing. Answers
+   * the version it has then, so that whoever brings the changes knows where to go on.
+   */
+  apply({ clientId, after, through, changes }: BlacklistChanges): Promise<number> {
+    return this.database.transaction(async (manager) => {
+      await manager.query(`insert into blacklist_versions (client_id, version) values ($1, 0) on conflict do nothing`, [
+        clientId,
+      ]);
+      const [row] = await manager.query<{ version: string }[]>(
+        'select version from blacklist_versions where client_id = $1 for update',
+        [clientId],
+      );
+      const version = Number(row?.version);
+      if (version !== after || through <= after) return version;
+      await manager.query(
+        `with changes as (
+           select chain, address_key, listed from unnest($2::text[], $3::text[], $4::boolean[]) as c (chain, address_key, listed)
+         ), added as (
+           insert into blacklist (client_id, chain, address_key) select $1, chain, address_key from changes where listed
+           on conflict do nothing
+         )
+         delete from blacklist b using changes c
+          where b.client_id = $1 and b.chain = c.chain and b.address_key = c.address_key and not c.listed`,
+        [
+          clientId,
+          changes.map(({ chain }) => chain),
+          changes.map(({ addressKey }) => addressKey),
+          changes.map(({ listed }) => listed),
+        ],
+      );
+      await manager.query('update blacklist_versions set version = $2 where client_id = $1', [clientId, through]);
+      return through;
+    });
+  }
+
+  /** `addressKey`: in canonical form. */
+  async has(clientId: string, chain: string, addressKey: string): Promise<boolean> {
+    const rows = await this.database.query<unknown[]>(
+      'select 1 from blacklist where client_id = $1 and chain = $2 and address_key = $3',
+      [clientId, chain, addressKey],
+    );
+    return rows.length > 0;
+  }
+}

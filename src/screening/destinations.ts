@@ -1,0 +1,64 @@
+import type { EntityManager } from 'typeorm';
+
+/** Where somebody's money is to go. */
+export interface Destination {
+  clientId: string;
+  chain: string;
+  /** Canonical form, as the chain family's adapter gives it: no spelling of an address slips past its entry. */
+  addressKey: string;
+}
+
+export type DestinationVerdict =
+  | { outcome: 'allowed' }
+  /** Not on the whitelist of a client that wants such transfers approved. */
+  | { outcome: 'needs_approval' }
+  | { outcome: 'refused'; code: 'address_blacklisted' | 'address_not_whitelisted'; reason: string };
+
+interface Row {
+  mode: 'off' | 'approve' | 'only';
+  blacklisted: boolean;
+  whitelisted: boolean;
+}
+
+export const blacklistedReason = 'to_address is on your blacklist';
+/** Noted on a transfer that is stopped after something of it was signed. */
+export const burntNote = `${blacklistedReason}: a transaction that moves nothing uses up the nonce`;
+
+/**
+ * The one rule about destinations, asked by the API, after the lock and when signing begins. The blacklist beats everything;
+ * a whitelist entry counts once the client's cooling time has passed since it was last activated. `approved`: somebody has let
+ * this very transfer pass the whitelist.
+ */
+export async function judgeDestination(
+  manager: EntityManager,
+  { clientId, chain, addressKey }: Destination,
+  { approved = false } = {},
+): Promise<DestinationVerdict> {
+  const [row] = await manager.query<Row[]>(
+    `select c.whitelist_mode as mode,
+            coalesce(bool_or(f.factor_type = 'BLACKLIST'), false) as blacklisted,
+            coalesce(bool_or(f.factor_type = 'WHITELIST'
+              and f.activated_at + make_interval(secs => c.whitelist_cooling_seconds) <= clock_timestamp()), false) as whitelisted
+       from clients c
+       left join security_factors f on f.client_id = c.client_id and f.factor_type in ('BLACKLIST', 'WHITELIST') and f.chain = $2
+        and f.address_key = $3
+        and f.status = 'active' and f.deleted_at is null
+      where c.client_id = $1 group by c.client_id`,
+    [clientId, chain, addressKey],
+  );
+  if (!row) throw new Error(`there is no client ${clientId}`);
+  if (row.blacklisted) return { outcome: 'refused', code: 'address_blacklisted', reason: blacklistedReason };
+  if (row.mode === 'off' || row.whitelisted || approved) return { outcome: 'allowed' };
+  if (row.mode === 'approve') return { outcome: 'needs_approval' };
+  return {
+    outcome: 'refused',
+    code: 'address_not_whitelisted',
+    reason: 'to_address is not on your whitelist, or has not been there for the cooling time',
+  };
+}
+
+/** Only the blacklist: what counts once signing has begun. */
+export async function isBlacklisted(manager: EntityManager, destination: Destination): Promise<boolean> {
+  const verdict = await judgeDestination(manager, destination, { approved: true });
+  return verdict.outcome === 'refused' && verdict.code === 'address_blacklisted';
+}

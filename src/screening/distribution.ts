@@ -1,0 +1,62 @@
+import type { Client } from '@temporalio/client';
+import type { DataSource, EntityManager } from 'typeorm';
+import { mainTaskQueue } from '../../activities/types';
+import { blacklistChangedSignal, distributeBlacklistWorkflowId, searchAttributes, workflowTypes } from '../../workflows/messages';
+import { withinMs } from '../http/temporal';
+import { type BlacklistChanges, maxBlacklistChanges } from '../mpc/messages';
+
+const startTimeoutMs = 5_000;
+/** Clients a round: more wait for the next one. */
+const batch = 100;
+
+interface ChangeRow {
+  version: string;
+  chain: string;
+  address_key: string;
+  listed: boolean;
+}
+
+/** What has changed since a version, oldest first: of each address its last change alone, and one page at most. */
+export async function blacklistChanges(
+  manager: EntityManager,
+  { clientId, after }: { clientId: string; after: number },
+): Promise<BlacklistChanges> {
+  const rows = await manager.query<ChangeRow[]>(
+    `select version, chain, address_key, listed from blacklist_changes
+      where client_id = $1 and version > $2 order by version limit $3`,
+    [clientId, after, maxBlacklistChanges],
+  );
+  return {
+    clientId,
+    after,
+    through: Number(rows.at(-1)?.version ?? after),
+    changes: rows.map(({ chain, address_key: addressKey, listed }) => ({ chain, addressKey, listed })),
+  };
+}
+
+/**
+ * Tells the workflows that bring blacklists to the nodes what has changed since they were told last. A crash before that is
+ * on record tells them twice, which does no harm.
+ */
+export async function dispatchBlacklists(database: DataSource, temporal: Client): Promise<void> {
+  const due = await database.query<{ client_id: string; version: string }[]>(
+    'select client_id, version from blacklist_versions where dispatched < version order by client_id limit $1',
+    [batch],
+  );
+  for (const { client_id: clientId, version } of due) {
+    await withinMs(temporal, startTimeoutMs, () =>
+      temporal.workflow.signalWithStart(workflowTypes.distributeBlacklist, {
+        workflowId: distributeBlacklistWorkflowId(clientId),
+        taskQueue: mainTaskQueue,
+        args: [{ clientId }],
+        signal: blacklistChangedSignal,
+        typedSearchAttributes: [{ key: searchAttributes.clientId, value: clientId }],
+        staticSummary: 'Blacklist for the signing nodes',
+      }),
+    );
+    await database.query('update blacklist_versions set dispatched = greatest(dispatched, $2) where client_id = $1', [
+      clientId,
+      version,
+    ]);
+  }
+}

@@ -1,0 +1,234 @@
+import { newId } from '../../../src/platform/ids';
+import { buildTotp, buildUser, randomAddress, totpCode } from '../../factories';
+import { auditOf, listAddress, setPolicy, unlist } from '../screening/factors';
+import { box, buildFunded, buildTenant, createBench, expectProblem, type Bench, type Funded, type Tenant } from './bench';
+
+let bench: Bench;
+let tenant: Tenant;
+let funded: Funded;
+let secret: string;
+/** Codes of this test's user that are not used up yet. */
+let steps: number[];
+beforeAll(async () => {
+  bench = await createBench();
+});
+afterAll(() => bench.close());
+beforeEach(async () => {
+  tenant = await buildTenant(bench);
+  funded = await buildFunded(bench, tenant);
+  secret = await buildTotp(bench.database, box, tenant);
+  steps = [-1, 0, 1];
+  bench.workflows.submitted = [];
+  bench.workflows.told = [];
+});
+
+const code = () => totpCode(secret, steps.shift());
+const transfer = (to_address: string, headers: Record<string, string> = {}, changes: object = {}) =>
+  bench.call('POST', '/transfer', {
+    tenant,
+    headers,
+    body: { from_address: funded.account.address, to_address, chain: 'ethereum', token_symbol: 'USDC', amount: '1', ...changes },
+  });
+const get = (txId: string) => bench.call('GET', `/transactions/${txId}`, { tenant });
+const auditRows = (to: string) => auditOf(bench.database, 'transfer.refused', to);
+const locked = async () => {
+  const [row] = await bench.database.query<{ locked: string }[]>(
+    'select coalesce(sum(locked), 0) as locked from ledger_accounts where client_id = $1',
+    [tenant.clientId],
+  );
+  return row?.locked;
+};
+
+describe('403 at once, with an audit row, and nothing begun', () => {
+  test.each<[string, (address: string) => string]>([
+    ['with its checksum', (address) => address],
+    ['in lower case', (address) => address.toLowerCase()],
+    ['in upper case', (address) => `0x${address.slice(2).toUpperCase()}`],
+  ])('a blacklisted address %s', async (_, spell) => {
+    const address = randomAddress();
+    await listAddress(bench.database, tenant, spell(address));
+    for (const asked of [address, address.toLowerCase(), `0x${address.slice(2).toUpperCase()}`]) {
+      expectProblem(await transfer(asked), 403, 'address_blacklisted', 'to_address');
+    }
+    expect(await auditRows(address)).toHaveLength(3);
+    expect((await auditRows(address))[0]).toMatchObject({
+      outcome: 'refused',
+      actor_type: 'user',
+      actor_id: tenant.userId,
+      client_id: tenant.clientId,
+      detail: { code: 'address_blacklisted', chain: 'ethereum', from_address: funded.account.address, amount: '1' },
+      request_id: expect.any(String),
+    });
+    expect(bench.workflows.submitted).toEqual([]);
+    expect(await locked()).toBe('0');
+  });
+
+  test('policy `only` and an address that is not on the whitelist, until it is there for the cooling time', async () => {
+    const address = randomAddress();
+    await setPolicy(bench.database, tenant, 'only', 3600);
+    await listAddress(bench.database, tenant, address, { type: 'WHITELIST' });
+    expectProblem(await transfer(address), 403, 'address_not_whitelisted', 'to_address');
+    expect(await auditRows(address)).toHaveLength(1);
+    await setPolicy(bench.database, tenant, 'only', 0);
+    expect((await transfer(address)).status).toBe(202);
+  });
+
+  test('another client’s entries and policy do not matter', async () => {
+    const address = randomAddress();
+    await listAddress(bench.database, bench.other, address);
+    await setPolicy(bench.database, bench.other, 'only');
+    expect((await transfer(address)).status).toBe(202);
+    await setPolicy(bench.database, bench.other, 'off');
+  });
+
+  test('what is not the client’s to send stays 404', async () => {
+    const address = randomAddress();
+    await listAddress(bench.database, tenant, address);
+    expectProblem(await transfer(address, {}, { token_symbol: 'DOGE' }), 404, 'not_found');
+    expect(await auditRows(address)).toEqual([]);
+  });
+
+  test('a repeated key gets the refusal again with one audit row; a transfer accepted before keeps its answer', async () => {
+    const [address, later] = [randomAddress(), randomAddress()];
+    const factorId = await listAddress(bench.database, tenant, address);
+    const headers = { 'idempotency-key': newId() };
+    const refused = async () => {
+      const answer = await transfer(address, headers);
+      expect([answer.status, answer.body['code']]).toEqual([403, 'address_blacklisted']);
+    };
+    for (let i = 0; i < 2; i += 1) await refused();
+    expect(await auditRows(address)).toHaveLength(1);
+    await unlist(bench.database, factorId);
+    await refused();
+
+    const accepted = { 'idempotency-key': newId() };
+    const { body } = await transfer(later, accepted);
+    await listAddress(bench.database, tenant, later);
+    // also once the key's answer is forgotten
+    for (const forget of [false, true]) {
+      if (forget) await bench.database.query('delete from idempotency_keys');
+      const again = await transfer(later, accepted);
+      expect([again.status, again.body['tx_id']]).toEqual([202, body['tx_id']]);
+    }
+  });
+});
+
+describe('POST /transactions/{tx_id}/approve', () => {
+  const approve = (txId: string, body: object = {}, as = tenant) =>
+    bench.call('POST', `/transactions/${txId}/approve`, { tenant: as, body });
+  /** A transfer that its workflow would have brought as far as waiting for approval. */
+  const waiting = async (): Promise<string> => {
+    await setPolicy(bench.database, tenant, 'approve');
+    const txId = String((await transfer(randomAddress())).body['tx_id']);
+    expect(await bench.workflows.ledger.screenTransfer({ txId })).toEqual({ allowed: false, code: null, waitMs: 86_400_000 });
+    return txId;
+  };
+  const rows = (txId: string) => auditOf(bench.database, 'transfer.approved', txId);
+
+  test('lets it go on, says who approved it, and tells its workflow', async () => {
+    const txId = await waiting();
+    expect((await get(txId)).body).toMatchObject({
+      status: 'AWAITING_APPROVAL',
+      approval: { expires_at: expect.stringMatching(/Z$/), approved_by: null, approved_at: null },
+      screening: null,
+    });
+    const answer = await approve(txId, { mfa_code: code() });
+    expect([answer.status, answer.body]).toMatchObject([
+      200,
+      { status: 'PENDING', approval: { approved_by: tenant.userId, approved_at: expect.stringMatching(/Z$/) } },
+    ]);
+    expect(answer.body['timeline']).toMatchObject([
+      { status: 'PENDING' },
+      { status: 'AWAITING_APPROVAL' },
+      { status: 'PENDING' },
+    ]);
+    expect(bench.workflows.told).toEqual([txId]);
+    expect(await rows(txId)).toMatchObject([{ outcome: 'success', actor_id: tenant.userId, client_id: tenant.clientId }]);
+    expect(await bench.workflows.ledger.screenTransfer({ txId })).toEqual({ allowed: true });
+  });
+
+  test('a second approval answers alike if its code is accepted; the same code again does nothing', async () => {
+    const txId = await waiting();
+    const first = code();
+    expect((await approve(txId, { mfa_code: first })).status).toBe(200);
+    expectProblem(await approve(txId, { mfa_code: first }), 409, 'not_awaiting_approval');
+    expect((await approve(txId, { mfa_code: code() })).status).toBe(200);
+    expect(await rows(txId)).toHaveLength(1);
+  });
+
+  test('ten requests at once with one code: one approval', async () => {
+    const txId = await waiting();
+    const once = code();
+    const answers = await Promise.all(Array.from({ length: 10 }, () => approve(txId, { mfa_code: once })));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(await rows(txId)).toHaveLength(1);
+  });
+
+  test('without a code, with a wrong one, without a second factor', async () => {
+    const txId = await waiting();
+    expectProblem(await approve(txId), 400, 'MFA_REQUIRED');
+    expectProblem(await approve(txId, { mfa_code: '12345' }), 400, 'invalid_parameter', 'mfa_code');
+    expectProblem(await approve(txId, { mfa_code: totpCode(secret, 20) }), 400, 'MFA_INVALID');
+    await bench.database.query('delete from user_totp where user_id = $1', [tenant.userId]);
+    expectProblem(await approve(txId, { mfa_code: '123456' }), 400, 'MFA_NOT_ENABLED');
+    expect((await get(txId)).body['status']).toBe('AWAITING_APPROVAL');
+  });
+
+  test('404 for an unknown transfer and for another client’s', async () => {
+    const txId = await waiting();
+    const other = await buildTenant(bench);
+    const theirs = await buildTotp(bench.database, box, other);
+    expectProblem(await approve(txId, { mfa_code: totpCode(theirs) }, other), 404, 'not_found');
+    expectProblem(await approve(newId(), { mfa_code: code() }), 404, 'not_found');
+    expect((await get(txId)).body['status']).toBe('AWAITING_APPROVAL');
+  });
+
+  test('409 for one that does not wait: pending, a deposit, cancelled, expired', async () => {
+    const txId = await waiting();
+    await setPolicy(bench.database, tenant, 'off');
+    const pending = String((await transfer(randomAddress())).body['tx_id']);
+    expectProblem(await approve(pending, { mfa_code: code() }), 409, 'not_awaiting_approval');
+
+    await bench.database.query(`update transactions set approval_expires_at = now() where tx_id = $1`, [txId]);
+    expectProblem(await approve(txId, { mfa_code: code() }), 409, 'not_awaiting_approval');
+    expect(await bench.workflows.ledger.screenTransfer({ txId })).toMatchObject({ allowed: false, code: 'approval_expired' });
+    await bench.workflows.ledger.cancelTransfer({ txId });
+    expectProblem(await approve(txId, { mfa_code: code() }), 409, 'not_awaiting_approval');
+  });
+
+  test('cancelling works while it waits, and is on the audit log', async () => {
+    const txId = await waiting();
+    const answer = await bench.call('POST', `/transactions/${txId}/cancel`, { tenant });
+    expect([answer.status, answer.body['status']]).toEqual([200, 'CANCELLED']);
+    expect(await auditOf(bench.database, 'transfer.cancelled', txId)).toMatchObject([
+      { actor_type: 'user', actor_id: tenant.userId, request_id: expect.any(String) },
+    ]);
+    expect(await locked()).toBe('0');
+  });
+
+  test('an approval whose workflow was not told is told again', async () => {
+    const txId = await waiting();
+    bench.workflows.failures = [new Error('the workflow service is away')];
+    expect((await approve(txId, { mfa_code: code() })).status).toBe(200);
+    expect(bench.workflows.told).toEqual([]);
+    const chore = bench.resources.housekeeping.find(({ name }) => name === 'tell transfers of their approval');
+    await chore?.run();
+    expect(bench.workflows.told).toEqual([]);
+    await bench.database.query(`update transactions set approved_at = now() - interval '1 minute' where tx_id = $1`, [txId]);
+    for (let i = 0; i < 2; i += 1) await chore?.run();
+    expect(bench.workflows.told).toEqual([txId]);
+  });
+
+  test('another user of the client may approve', async () => {
+    const txId = await waiting();
+    const colleague = await buildUser(bench.database, { clientId: tenant.clientId } as never);
+    await bench.database.query('update api_keys set user_id = $2 where key_id = $1', [tenant.keyId, colleague.userId]);
+    const { body } = await bench.call('POST', '/auth/token', {
+      tenant: null,
+      headers: { 'X-API-Key': tenant.apiKey, 'X-API-Secret': tenant.apiSecret },
+    });
+    const theirs = await buildTotp(bench.database, box, colleague);
+    const answer = await approve(txId, { mfa_code: totpCode(theirs) }, { ...tenant, token: String(body['token']) });
+    expect(answer.body).toMatchObject({ approval: { approved_by: colleague.userId } });
+  });
+});

@@ -1,0 +1,124 @@
+import { randomBytes } from 'node:crypto';
+import { ApplicationFailure } from '@temporalio/common';
+import { maxBlacklistChanges, nodeIndexes, type NodeIndex } from '../../../src/mpc/messages';
+import { ShareStore } from '../../../src/mpc/store';
+import { blacklistChanges, dispatchBlacklists } from '../../../src/screening/distribution';
+import { distributeBlacklistWorkflowId } from '../../../workflows/messages';
+import { buildClient, buildUser, randomAddress } from '../../factories';
+import { createNodeDatabase, type NodeDatabase } from '../mpc/group';
+import { ServedWorkflows, until } from '../transfers/served';
+import { listAddress, unlist } from './factors';
+
+jest.setTimeout(120_000);
+
+const served = new ServedWorkflows();
+const databases: NodeDatabase[] = [];
+const stores = new Map<NodeIndex, ShareStore>();
+/** Nodes that do not answer. */
+const down = new Set<NodeIndex>();
+
+beforeEach(async () => {
+  down.clear();
+  for (const node of nodeIndexes) {
+    const database = await createNodeDatabase();
+    databases.push(database);
+    stores.set(node, await ShareStore.open({ url: database.url, node, kek: randomBytes(32) }));
+  }
+  await served.serve({
+    node: (node) => ({
+      applyBlacklist: async (changes) => {
+        if (down.has(node)) throw ApplicationFailure.create({ type: 'unavailable', message: 'down' });
+        return { version: await storeOf(node).blacklist.apply(changes) };
+      },
+    }),
+  });
+});
+afterEach(async () => {
+  await Promise.all([...stores.values()].map((store) => store.close()));
+  await Promise.all(databases.splice(0).map((database) => database.drop()));
+});
+
+const storeOf = (node: NodeIndex) => stores.get(node) as ShareStore;
+const dispatch = () => dispatchBlacklists(served.bench.database, served.client);
+const has = (node: NodeIndex, clientId: string, address: string) =>
+  storeOf(node).blacklist.has(clientId, 'ethereum', address.toLowerCase());
+const delivered = (node: NodeIndex, clientId: string, address: string, listed = true) =>
+  until(`node ${node} has ${listed ? '' : 'not '}${address}`, async () => (await has(node, clientId, address)) === listed);
+const finished = async (clientId: string) => served.client.workflow.getHandle(distributeBlacklistWorkflowId(clientId)).result();
+
+test('every change reaches every node’s own copy, and nothing else does', async () => {
+  const { database, alice } = served.bench;
+  const [bad, good] = [randomAddress(), randomAddress()];
+  const factorId = await listAddress(database, alice, bad);
+  await listAddress(database, alice, good, { type: 'WHITELIST' });
+  await listAddress(database, alice, good, { status: 'inactive' });
+  await dispatch();
+  for (const node of nodeIndexes) await delivered(node, alice.clientId, bad);
+  await finished(alice.clientId);
+  expect(await has(1, alice.clientId, good)).toBe(false);
+  await served.record(distributeBlacklistWorkflowId(alice.clientId), 'distribute-blacklist');
+
+  await unlist(database, factorId);
+  await dispatch();
+  for (const node of nodeIndexes) await delivered(node, alice.clientId, bad, false);
+  await listAddress(database, alice, bad);
+  await database.query('update security_factors set deleted_at = now() where client_id = $1', [alice.clientId]);
+  await listAddress(database, alice, bad);
+  await dispatch();
+  for (const node of nodeIndexes) await delivered(node, alice.clientId, bad);
+});
+
+test('a node that is down gets it when it is back; the others do not wait', async () => {
+  const { database, alice } = served.bench;
+  const [first, second] = [randomAddress(), randomAddress()];
+  down.add(3);
+  await listAddress(database, alice, first);
+  await dispatch();
+  for (const node of [1, 2] as const) await delivered(node, alice.clientId, first);
+  await listAddress(database, alice, second);
+  await dispatch();
+  for (const node of [1, 2] as const) await delivered(node, alice.clientId, second);
+  expect(await has(3, alice.clientId, first)).toBe(false);
+  down.clear();
+  for (const address of [first, second]) await delivered(3, alice.clientId, address);
+  await finished(alice.clientId);
+});
+
+test('a long list goes in pages, of each address its last change alone', async () => {
+  const { database } = served.bench;
+  const client = await buildClient(database);
+  const { userId } = await buildUser(database, client);
+  const count = maxBlacklistChanges + 5;
+  const add = `insert into security_factors (factor_id, client_id, factor_type, chain, address, address_key, added_by)
+    select gen_random_uuid(), $1, 'BLACKLIST', 'ethereum', key, key, $2
+      from (select '0x' || lpad(to_hex(n), 40, '0') as key from generate_series(1, $3::int) n) keys`;
+  await database.query(add, [client.clientId, userId, count]);
+  await database.query(`update security_factors set status = 'inactive' where client_id = $1 and address like '%01'`, [
+    client.clientId,
+  ]);
+  const page = await blacklistChanges(database.manager, { clientId: client.clientId, after: 0 });
+  expect(page.changes).toHaveLength(maxBlacklistChanges);
+  expect(JSON.stringify(page).length).toBeLessThan(256 * 1024);
+  await dispatch();
+  await finished(client.clientId);
+  const key = (n: number) => `0x${n.toString(16).padStart(40, '0')}`;
+  for (const node of nodeIndexes) {
+    expect(await has(node, client.clientId, key(count))).toBe(true);
+    expect(await has(node, client.clientId, key(2))).toBe(true);
+    expect(await has(node, client.clientId, key(1))).toBe(false);
+  }
+  await dispatch();
+});
+
+test('a change is dispatched once, and again when that was not put on record', async () => {
+  const { database, alice } = served.bench;
+  await listAddress(database, alice, randomAddress());
+  const due = async () => (await database.query<unknown[]>('select 1 from blacklist_versions where dispatched < version')).length;
+  expect(await due()).toBe(1);
+  await dispatch();
+  expect(await due()).toBe(0);
+  await finished(alice.clientId);
+  await database.query('update blacklist_versions set dispatched = 0');
+  await dispatch();
+  await finished(alice.clientId);
+});

@@ -1,0 +1,95 @@
+import { adapterOf } from '../../../src/chains/families';
+import { isBlacklisted, judgeDestination } from '../../../src/screening/destinations';
+import { buildClient, randomAddress } from '../../factories';
+import { createTestDatabase, type TestDatabase } from '../../stack/database';
+import { listAddress, setPolicy, unlist } from './factors';
+
+let db: TestDatabase;
+beforeAll(async () => {
+  db = await createTestDatabase();
+});
+afterAll(() => db.drop());
+
+const key = (address: string) => adapterOf('evm').parseAddress(address)?.key as string;
+const judge = async (client: { clientId: string }, address: string, chain = 'ethereum', options = {}) => {
+  const destination = { clientId: client.clientId, chain, addressKey: key(address) };
+  const verdict = await judgeDestination(db.database.manager, destination, options);
+  return verdict.outcome === 'refused' ? verdict.code : verdict.outcome;
+};
+
+describe('the blacklist', () => {
+  test.each<[string, (address: string) => string]>([
+    ['with its checksum', (address) => address],
+    ['in lower case', (address) => address.toLowerCase()],
+    ['in upper case', (address) => `0x${address.slice(2).toUpperCase()}`],
+  ])('holds for an address listed %s, however it is asked for', async (_, spell) => {
+    const client = await buildClient(db.database);
+    const address = randomAddress();
+    await listAddress(db.database, client, spell(address));
+    for (const asked of [address, address.toLowerCase(), `0x${address.slice(2).toUpperCase()}`]) {
+      expect(await judge(client, asked)).toBe('address_blacklisted');
+    }
+  });
+
+  test('is one client’s, for one chain, and counts while the entry is active', async () => {
+    const [client, other] = [await buildClient(db.database), await buildClient(db.database)];
+    const address = randomAddress();
+    const factorId = await listAddress(db.database, client, address);
+    expect(await judge(other, address)).toBe('allowed');
+    expect(await judge(client, address, 'base')).toBe('allowed');
+    expect(await judge(client, randomAddress())).toBe('allowed');
+    await unlist(db.database, factorId);
+    expect(await judge(client, address)).toBe('allowed');
+    await listAddress(db.database, client, address);
+    expect(await judge(client, address)).toBe('address_blacklisted');
+    await db.database.query('update security_factors set deleted_at = now() where client_id = $1', [client.clientId]);
+    expect(await judge(client, address)).toBe('allowed');
+  });
+
+  test.each(['off', 'approve', 'only'] as const)('beats the whitelist, an approval and the policy %s', async (mode) => {
+    const client = await buildClient(db.database);
+    const address = randomAddress();
+    await setPolicy(db.database, client, mode);
+    await listAddress(db.database, client, address, { type: 'WHITELIST' });
+    await listAddress(db.database, client, address);
+    expect(await judge(client, address)).toBe('address_blacklisted');
+    expect(await judge(client, address, 'ethereum', { approved: true })).toBe('address_blacklisted');
+    const destination = { clientId: client.clientId, chain: 'ethereum', addressKey: key(address) };
+    expect(await isBlacklisted(db.database.manager, destination)).toBe(true);
+  });
+});
+
+describe('the whitelist', () => {
+  test.each([
+    ['off', 'allowed', 'allowed', 'allowed'],
+    ['approve', 'needs_approval', 'allowed', 'allowed'],
+    ['only', 'address_not_whitelisted', 'allowed', 'allowed'],
+  ] as const)('policy %s', async (mode, unlisted, listed, approved) => {
+    const client = await buildClient(db.database);
+    const address = randomAddress();
+    await setPolicy(db.database, client, mode);
+    expect(await judge(client, address)).toBe(unlisted);
+    expect(await judge(client, address, 'ethereum', { approved: true })).toBe(approved);
+    await listAddress(db.database, client, address.toLowerCase(), { type: 'WHITELIST' });
+    expect(await judge(client, address)).toBe(listed);
+    expect(await judge(client, address, 'base')).toBe(unlisted);
+  });
+
+  test('an entry counts once the cooling time has passed', async () => {
+    const client = await buildClient(db.database);
+    const [fresh, seasoned] = [randomAddress(), randomAddress()];
+    await setPolicy(db.database, client, 'only', 3600);
+    await listAddress(db.database, client, fresh, { type: 'WHITELIST', ago: 3590 });
+    await listAddress(db.database, client, seasoned, { type: 'WHITELIST', ago: 3601 });
+    expect(await judge(client, fresh)).toBe('address_not_whitelisted');
+    expect(await judge(client, seasoned)).toBe('allowed');
+  });
+});
+
+test('what an entry names cannot change', async () => {
+  const client = await buildClient(db.database);
+  const factorId = await listAddress(db.database, client, randomAddress());
+  await expect(
+    db.database.query('update security_factors set address_key = $2 where factor_id = $1', [factorId, key(randomAddress())]),
+  ).rejects.toThrow(/cannot change/);
+});

@@ -1,0 +1,35 @@
+import { PolicyOperations } from '../../../src/operations/policies';
+import { buildClient } from '../../factories';
+import { createTestDatabase, type TestDatabase } from '../../stack/database';
+import { auditOf } from './factors';
+
+let db: TestDatabase;
+beforeAll(async () => {
+  db = await createTestDatabase();
+});
+afterAll(() => db.drop());
+
+test('a policy is off by default; what is left out stays; every change is on the audit log', async () => {
+  const { clientId } = await buildClient(db.database);
+  const policies = new PolicyOperations(db.database);
+  expect(await policies.show(clientId)).toEqual({ whitelist: 'off', coolingSeconds: 0 });
+  expect(await policies.set(clientId, { whitelist: 'approve' })).toEqual({ whitelist: 'approve', coolingSeconds: 0 });
+  expect(await policies.set(clientId, { cooling: '3600' })).toEqual({ whitelist: 'approve', coolingSeconds: 3600 });
+  expect(await policies.show(clientId)).toEqual({ whitelist: 'approve', coolingSeconds: 3600 });
+  expect(await auditOf(db.database, 'client.policy_changed', clientId)).toMatchObject([
+    { actor_type: 'operator', detail: { whitelist: 'approve', cooling_seconds: 0 } },
+    { detail: { whitelist: 'approve', cooling_seconds: 3600 } },
+  ]);
+});
+
+test.each([
+  ['--whitelist', { whitelist: 'sometimes' }],
+  ['--cooling', { cooling: '-1' }],
+  ['--cooling', { cooling: '2592001' }],
+  ['--cooling', { cooling: 'an hour' }],
+])('a wrong %s is named and changes nothing', async (field, change) => {
+  const { clientId } = await buildClient(db.database);
+  const policies = new PolicyOperations(db.database);
+  await expect(policies.set(clientId, change)).rejects.toMatchObject({ code: 'invalid_parameter', fields: [{ field }] });
+  expect(await policies.show(clientId)).toEqual({ whitelist: 'off', coolingSeconds: 0 });
+});

@@ -1,0 +1,358 @@
+import { randomBytes } from 'node:crypto';
+import { ApplicationFailure } from '@temporalio/common';
+import { createLedgerActivities } from '../../../activities/ledger';
+import { ChainRegistry } from '../../../src/chains/registry';
+import { verifyLedger } from '../../../src/ledger/verify';
+import { contractArtifacts } from '../../../src/main/dev/contracts';
+import { MfaService } from '../../../src/mfa/service';
+import type { Hex, SignTransactionRequest } from '../../../src/mpc/messages';
+import { createLogger } from '../../../src/platform/logging';
+import { SecretBox } from '../../../src/platform/secret-box';
+import { Approvals } from '../../../src/transactions/approvals';
+import { transferWorkflowsOn } from '../../../src/transfers/workflows';
+import { cancelUpdate, transferWorkflowId } from '../../../workflows/messages';
+import { buildTotp, buildUser, randomAddress, totpCode } from '../../factories';
+import type { FollowBench } from '../following/bench';
+import { ServedWorkflows, until } from '../transfers/served';
+import { auditOf, listAddress, setPolicy, unlist } from './factors';
+
+jest.setTimeout(120_000);
+
+const served = new ServedWorkflows(agrees);
+let bench: FollowBench;
+beforeEach(() => {
+  bench = served.bench;
+});
+const { serve, submit, status, ends, record } = {
+  serve: served.serve.bind(served),
+  submit: served.submit.bind(served),
+  status: served.status.bind(served),
+  ends: served.ends.bind(served),
+  record: served.record.bind(served),
+};
+const is = (txId: string, wanted: string) => until(`${txId} is ${wanted}`, async () => (await status(txId)) === wanted);
+const list = () => listAddress(bench.database, bench.alice, bench.bob.address.toLowerCase());
+const kinds = async (txId: string) => (await bench.attempts(txId)).map(({ kind }) => kind);
+const row = (txId: string) => bench.transaction(txId);
+const late = (txId: string) => auditOf(bench.database, 'transfer.blacklisted_after_broadcast', txId);
+const nodeRefusal = () =>
+  ApplicationFailure.create({ type: 'address_blacklisted', message: 'on the list of node 1', nonRetryable: true });
+
+/** Whatever happens: the books say what the chain says, and nothing is locked. */
+async function agrees(): Promise<void> {
+  const { abi } = (await contractArtifacts()).TestUSDC;
+  const address = bench.chain.tokens.find(({ symbol }) => symbol === 'USDC')?.contract as Hex;
+  const holder = bench.alice.address as Hex;
+  const [ETH, USDC] = await Promise.all([
+    bench.anvil.client.getBalance({ address: holder }),
+    bench.anvil.client.readContract({ address, abi, functionName: 'balanceOf', args: [holder] }),
+  ]);
+  expect(await bench.balance(bench.alice, 'ETH')).toEqual({ available: ETH, locked: 0n });
+  expect(await bench.balance(bench.alice, 'USDC')).toEqual({ available: USDC, locked: 0n });
+  expect(await verifyLedger(bench.database.manager)).toEqual([]);
+}
+
+describe('an address blacklisted', () => {
+  test('between the API and the lock: REJECTED and unlocked', async () => {
+    await serve();
+    await list();
+    const txId = await submit();
+    await is(txId, 'REJECTED');
+    expect(await row(txId)).toMatchObject({ failure_code: 'address_blacklisted', signing_begun_at: null });
+    expect(await auditOf(bench.database, 'transfer.refused', txId)).toMatchObject([
+      { outcome: 'refused', actor_type: 'system', detail: { code: 'address_blacklisted' } },
+    ]);
+    expect(await served.client.workflow.getHandle(transferWorkflowId(txId)).result()).toMatchObject({ status: 'REJECTED' });
+    await record(transferWorkflowId(txId), 'transfer-rejected-blacklisted');
+  });
+
+  test('after it was screened: refused when signing would begin, REJECTED and unlocked', async () => {
+    await serve({
+      chain: {
+        prepareFees: async (input) => {
+          await list();
+          return bench.onChain.prepareFees(input);
+        },
+      },
+    });
+    const txId = await submit();
+    await is(txId, 'REJECTED');
+    expect(await row(txId)).toMatchObject({ failure_code: 'address_blacklisted', signing_begun_at: null });
+    expect(await bench.attempts(txId)).toEqual([]);
+  });
+
+  test('after signing has begun: a node refuses, a no-op uses up the nonce, and a later transfer goes through', async () => {
+    let listed: Promise<string> | undefined;
+    await serve({
+      sign: async (request) => {
+        if (request.kind !== 'first' || request.intent.toAddress !== bench.bob.address) return;
+        await (listed ??= list());
+        throw nodeRefusal();
+      },
+    });
+    const txId = await submit({ amount: '2' });
+    await is(txId, 'SUBMITTED');
+    expect(await kinds(txId)).toEqual(['first', 'noop']);
+    expect(await row(txId)).toMatchObject({ burnt_for: 'address_blacklisted', screening_note: expect.stringMatching(/uses up/) });
+    expect(await bench.balance(bench.alice, 'USDC')).toEqual({ available: 3_000_000n, locked: 2_000_000n });
+    const later = await submit({ amount: '1', toAddress: randomAddress() });
+    await ends(txId, 'FAILED');
+    const [first, noop] = await bench.attempts(txId);
+    expect(first?.signed).toBeNull();
+    expect(await row(txId)).toMatchObject({ failure_code: 'address_blacklisted', tx_hash: noop?.tx_hash, fee: noop?.fee });
+    await ends(later, 'CONFIRMED');
+    // nobody was asked
+    const events = await bench.database.query<{ status: string }[]>(
+      'select status from transaction_events where tx_id = $1 order by seq',
+      [txId],
+    );
+    expect(events.map((event) => event.status)).toEqual(['PENDING', 'SIGNING', 'SUBMITTED', 'FAILED']);
+    expect(await late(txId)).toEqual([]);
+    await record(transferWorkflowId(txId), 'transfer-failed-blacklisted');
+  });
+
+  test('between signature and broadcast: the bytes are not sent, a no-op is', async () => {
+    const sent: number[] = [];
+    await serve({
+      chain: {
+        broadcast: async (input) => {
+          if (input.attempt === 1) await list();
+          const result = await bench.onChain.broadcast(input);
+          if (result.outcome === 'accepted') sent.push(input.attempt);
+          return result;
+        },
+      },
+    });
+    const txId = await submit();
+    await ends(txId, 'FAILED');
+    expect(await row(txId)).toMatchObject({ failure_code: 'address_blacklisted' });
+    expect(sent).toEqual([2]);
+    const [first, noop] = await bench.attempts(txId);
+    expect([first, noop]).toMatchObject([
+      { signed: expect.any(String), broadcast_at: null },
+      { kind: 'noop', success: true },
+    ]);
+    await record(transferWorkflowId(txId), 'transfer-failed-blacklisted-signed');
+  });
+
+  test('and its run lost before the no-op: started again it comes to the same end', async () => {
+    let away = true;
+    await serve({
+      chain: {
+        broadcast: async (input) => {
+          if (input.attempt === 1) await unlessListed(input.txId);
+          return bench.onChain.broadcast(input);
+        },
+        prepareFees: (input) => {
+          if (away && input.kind === 'noop') throw ApplicationFailure.create({ type: 'chain_unavailable', message: 'away' });
+          return bench.onChain.prepareFees(input);
+        },
+      },
+    });
+    const unlessListed = async (txId: string) => {
+      if (!(await bench.ledger.destinationBlacklisted({ txId }))) await list();
+    };
+    const txId = await submit();
+    await until('the burn begins', async () => {
+      const { pendingActivities } = (await served.client.workflow.getHandle(transferWorkflowId(txId)).describe()).raw;
+      return (
+        pendingActivities?.some(({ activityType, attempt }) => activityType?.name === 'prepareFees' && Number(attempt) > 1) ??
+        false
+      );
+    });
+    expect(await kinds(txId)).toEqual(['first']);
+    await served.client.workflow.getHandle(transferWorkflowId(txId)).terminate();
+    away = false;
+    expect(await served.operations.retry(txId)).toBe('started again');
+    await ends(txId, 'FAILED');
+    expect(await row(txId)).toMatchObject({ failure_code: 'address_blacklisted' });
+    expect(await kinds(txId)).toEqual(['first', 'noop']);
+  });
+
+  test('and the first attempt is executed all the same: CONFIRMED, and the record says that it came too late', async () => {
+    await serve({
+      chain: {
+        broadcast: async (input) => {
+          if (input.attempt === 1) {
+            await list();
+            return bench.onChain.broadcast(input);
+          }
+          // whoever has got hold of the signed bytes sends them first
+          const [first] = await bench.attempts(input.txId);
+          await bench.client.broadcast(first?.signed as Hex);
+          await bench.mine();
+          return bench.onChain.broadcast(input);
+        },
+      },
+    });
+    const txId = await submit();
+    await ends(txId, 'CONFIRMED');
+    expect(await kinds(txId)).toEqual(['first', 'noop']);
+    expect(await row(txId)).toMatchObject({ screening_note: expect.stringMatching(/could not be undone/) });
+    expect(await late(txId)).toHaveLength(1);
+  });
+
+  test('after the broadcast: noted at once, not undone', async () => {
+    await serve();
+    const txId = await submit();
+    await is(txId, 'SUBMITTED');
+    const factorId = await list();
+    const note = expect.stringMatching(
+      /^blacklisted at 20[-0-9T:]+Z, after the transaction had been broadcast: it could not be undone$/,
+    );
+    expect(await row(txId)).toMatchObject({ status: 'SUBMITTED', screening_note: note });
+    expect(await late(txId)).toMatchObject([{ client_id: bench.alice.clientId, subject_id: txId, actor_type: 'system' }]);
+    // off the list and on it again: said once
+    await unlist(bench.database, factorId);
+    await list();
+    await ends(txId, 'CONFIRMED');
+    expect(await row(txId)).toMatchObject({ screening_note: note, failure_code: null });
+    expect(await late(txId)).toHaveLength(1);
+  });
+
+  test('while it is broadcast: noted when that is recorded', async () => {
+    await serve({
+      chain: {
+        broadcast: async (input) => {
+          const result = await bench.onChain.broadcast(input);
+          await bench.database.query('update transfer_attempts set broadcast_at = null where tx_id = $1', [input.txId]);
+          await list();
+          return result;
+        },
+      },
+    });
+    const txId = await submit();
+    await is(txId, 'SUBMITTED');
+    expect(await late(txId)).toHaveLength(1);
+    await ends(txId, 'CONFIRMED');
+    expect(await late(txId)).toHaveLength(1);
+  });
+
+  test('while it is stuck: not sent again at a higher fee but parked; an operator’s release ends it', async () => {
+    let hidden = true;
+    await serve({
+      chain: {
+        observe: async (input) =>
+          hidden ? { state: 'absent', hash: null, blockNumber: null, confirmations: 0 } : bench.onChain.observe(input),
+      },
+    });
+    const txId = await submit();
+    await is(txId, 'SUBMITTED');
+    await list();
+    await is(txId, 'NEEDS_ATTENTION');
+    expect(await row(txId)).toMatchObject({ failure_code: 'address_blacklisted' });
+    expect(await kinds(txId)).toEqual(['first']);
+    const [first] = await bench.attempts(txId);
+    await bench.anvil.client.dropTransaction({ hash: first?.tx_hash as Hex });
+    hidden = false;
+    expect(await bench.onChain.observe({ txId })).toMatchObject({ state: 'absent' });
+    expect(await bench.anvil.client.getTransaction({ hash: first?.tx_hash as Hex }).catch(() => null)).toBeNull();
+    await served.operations.release(txId);
+    await ends(txId, 'FAILED');
+    expect(await row(txId)).toMatchObject({ failure_code: 'address_blacklisted' });
+  });
+});
+
+test('a node whose copy is old refuses what is allowed again: asked until it has learnt that', async () => {
+  let refusals = 4;
+  await serve({
+    sign: () => {
+      if (refusals-- > 0) throw nodeRefusal();
+    },
+  });
+  const txId = await submit();
+  await ends(txId, 'CONFIRMED');
+  expect(await kinds(txId)).toEqual(['first']);
+});
+
+describe('a transfer that has to be approved', () => {
+  const box = new SecretBox(randomBytes(32).toString('hex'));
+  const waiting = async (changes: Parameters<typeof submit>[0] = {}) => {
+    await setPolicy(bench.database, bench.alice, 'approve');
+    const txId = await submit(changes);
+    await is(txId, 'AWAITING_APPROVAL');
+    return txId;
+  };
+  const approve = async (txId: string) => {
+    const { clientId } = bench.alice;
+    const user = await buildUser(bench.database, { clientId } as never);
+    const secret = await buildTotp(bench.database, box, user);
+    const log = createLogger('test', 'fatal');
+    const workflows = transferWorkflowsOn(served.client);
+    const approvals = new Approvals({ database: bench.database, mfa: new MfaService(bench.database, box), workflows, log });
+    const caller = { clientId, userId: user.userId, keyId: '' };
+    await approvals.approve({ caller, code: totpCode(secret), act: `approve ${txId}`, requestId: 'r' }, txId);
+  };
+  const hasSearchStatus = async (txId: string, wanted: string) => {
+    const { typedSearchAttributes } = await served.client.workflow.getHandle(transferWorkflowId(txId)).describe();
+    return typedSearchAttributes.getAll().some(({ key, value }) => key.name === 'TxStatus' && value === wanted);
+  };
+
+  test('waits, goes on once approved, and is whitelisted for itself alone', async () => {
+    await serve();
+    const txId = await waiting({ amount: '1' });
+    await until('its status is searchable', () => hasSearchStatus(txId, 'AWAITING_APPROVAL'));
+    expect(await row(txId)).toMatchObject({ approved_at: null, approval_expires_at: expect.any(Date) });
+    await approve(txId);
+    await ends(txId, 'CONFIRMED');
+    expect(await row(txId)).toMatchObject({ approval_told_at: expect.any(Date) });
+    await record(transferWorkflowId(txId), 'transfer-confirmed-approved');
+
+    const another = await waiting({ amount: '1' });
+    await served.client.workflow.getHandle(transferWorkflowId(another)).executeUpdate(cancelUpdate, { args: [undefined] });
+    expect(await status(another)).toBe('CANCELLED');
+  });
+
+  test('is REJECTED when nobody has approved it in time', async () => {
+    const registry = new ChainRegistry([bench.chain]);
+    const ledger = createLedgerActivities({ database: bench.database, registry, approvalWaitSeconds: 1 });
+    await serve({ ledger: { screenTransfer: (input) => ledger.screenTransfer(input) } });
+    const txId = await waiting();
+    await is(txId, 'REJECTED');
+    expect(await row(txId)).toMatchObject({ failure_code: 'approval_expired', approved_at: null });
+    await expect(approve(txId)).rejects.toMatchObject({ code: 'not_awaiting_approval' });
+    await record(transferWorkflowId(txId), 'transfer-rejected-approval-expired');
+  });
+
+  test('approved, but blacklisted meanwhile: REJECTED', async () => {
+    await serve();
+    const txId = await waiting();
+    await list();
+    await approve(txId);
+    await is(txId, 'REJECTED');
+    expect(await row(txId)).toMatchObject({ failure_code: 'address_blacklisted' });
+  });
+
+  test('approved while its run was lost: started again, it goes on', async () => {
+    await serve();
+    const txId = await waiting();
+    await served.client.workflow.getHandle(transferWorkflowId(txId)).terminate();
+    await approve(txId);
+    expect(await status(txId)).toBe('PENDING');
+    expect(await served.operations.retry(txId)).toBe('started again');
+    await ends(txId, 'CONFIRMED');
+  });
+
+  test('a run that is lost while it waits waits on', async () => {
+    await serve();
+    const txId = await waiting();
+    const { approval_expires_at: until_ } = await row(txId);
+    await served.client.workflow.getHandle(transferWorkflowId(txId)).terminate();
+    expect(await served.operations.retry(txId)).toBe('started again');
+    await until('it waits', () => hasSearchStatus(txId, 'AWAITING_APPROVAL'));
+    expect(await row(txId)).toMatchObject({ status: 'AWAITING_APPROVAL', approval_expires_at: until_ });
+    await approve(txId);
+    await ends(txId, 'CONFIRMED');
+  });
+
+  test('of nodes that sign nothing before it is approved', async () => {
+    const asked: SignTransactionRequest[] = [];
+    await serve({ sign: (request) => void asked.push(request) });
+    const txId = await waiting();
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(asked).toEqual([]);
+    await approve(txId);
+    await ends(txId, 'CONFIRMED');
+    expect(asked[0]?.intent).toMatchObject({ txId, clientId: bench.alice.clientId });
+  });
+});

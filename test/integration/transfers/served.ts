@@ -1,0 +1,166 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import type { Client } from '@temporalio/client';
+import { historyToJSON } from '@temporalio/common/lib/proto-utils';
+import { TestWorkflowEnvironment } from '@temporalio/testing';
+import { bundleWorkflowCode, DefaultLogger, Runtime, Worker } from '@temporalio/worker';
+import { withMappedErrors } from '../../../activities/errors';
+import { chainTaskQueue, mainTaskQueue, type ChainActivities, type LedgerActivities } from '../../../activities/types';
+import { adapterOf } from '../../../src/chains/families';
+import { ChainRegistry } from '../../../src/chains/registry';
+import { findTemporalCli } from '../../../src/main/dev/temporal-cli';
+import { judgeTransaction } from '../../../src/mpc/judge';
+import {
+  nodeIndexes,
+  nodeTaskQueue,
+  type MpcNodeActivities,
+  type NodeIndex,
+  type SignTransactionRequest,
+} from '../../../src/mpc/messages';
+import { TransferOperations } from '../../../src/operations/transfers';
+import { transferWorkflowsOn } from '../../../src/transfers/workflows';
+import { searchAttributes } from '../../../workflows/messages';
+import { buildTransferRequest, signAs } from '../../factories';
+import { createFollowBench, type FollowBench } from '../following/bench';
+
+export const ether = 10n ** 18n;
+const silent = { child: () => silent, warn() {}, error() {}, info() {} } as never;
+
+/** What a test wants to go wrong, in place of the real thing. */
+export interface Changes {
+  ledger?: Partial<LedgerActivities>;
+  chain?: Partial<ChainActivities>;
+  sign?: (request: SignTransactionRequest, node: NodeIndex) => void | Promise<void>;
+  node?: (node: NodeIndex) => Partial<MpcNodeActivities>;
+}
+
+/** Real rows, real chain, real workflows, for every test of a file; only the nodes are one key that signs. */
+export class ServedWorkflows {
+  bench!: FollowBench;
+  temporal!: TestWorkflowEnvironment;
+  private workflowBundle!: Awaited<ReturnType<typeof bundleWorkflowCode>>;
+  private workers: { worker: Worker; done: Promise<void> }[] = [];
+
+  /** `checkAtEnd`: after every test, when nothing runs any more. */
+  constructor(private readonly checkAtEnd: () => Promise<void> = () => Promise.resolve()) {
+    beforeAll(() => this.start());
+    afterAll(() => this.temporal.teardown());
+    beforeEach(() => this.fund());
+    afterEach(() => this.stop());
+  }
+
+  get client(): Client {
+    return this.temporal.client;
+  }
+
+  get operations(): TransferOperations {
+    return new TransferOperations(this.bench.database, this.client);
+  }
+
+  async serve(changes: Changes = {}): Promise<void> {
+    const { bench, temporal, workflowBundle } = this;
+    const { publicKey, chainCode } = bench.wallet;
+    const key = { publicKey: publicKey ?? Buffer.alloc(0), chainCode: chainCode ?? Buffer.alloc(0) };
+    const signTransaction = (node: NodeIndex) => async (request: SignTransactionRequest) => {
+      await changes.sign?.(request, node);
+      judgeTransaction(request, { registry: new ChainRegistry([bench.chain]), adapterOf, key });
+      return { signatures: signAs(bench.wallet, bench.alice, request.unsigned) };
+    };
+    const common = { connection: temporal.nativeConnection, namespace: temporal.namespace, shutdownGraceTime: 100 };
+    const created = await Promise.all([
+      Worker.create({
+        ...common,
+        workflowBundle,
+        taskQueue: mainTaskQueue,
+        activities: withMappedErrors({ ...bench.ledger, ...changes.ledger }, silent),
+      }),
+      Worker.create({
+        ...common,
+        taskQueue: chainTaskQueue(bench.chain.name),
+        activities: withMappedErrors({ ...bench.onChain, ...changes.chain }, silent),
+      }),
+      ...nodeIndexes.map((node) =>
+        Worker.create({
+          ...common,
+          taskQueue: nodeTaskQueue(node),
+          activities: withMappedErrors({ signTransaction: signTransaction(node), ...changes.node?.(node) }, silent),
+        }),
+      ),
+    ]);
+    this.workers = created.map((worker) => ({ worker, done: worker.run() }));
+  }
+
+  async status(txId: string): Promise<string> {
+    return String((await this.bench.transaction(txId)).status);
+  }
+
+  async submit(changes: Parameters<typeof buildTransferRequest>[2] = {}): Promise<string> {
+    const request = buildTransferRequest(this.bench.alice, this.bench.chain, {
+      tokenSymbol: 'USDC',
+      amount: '5',
+      toAddress: this.bench.bob.address,
+      ...changes,
+    });
+    await transferWorkflowsOn(this.client).submit(request);
+    return request.txId;
+  }
+
+  /** With RECORD_HISTORIES=1 the history of an ended run becomes one of the replay tests. */
+  async record(workflowId: string, name: string): Promise<void> {
+    if (process.env.RECORD_HISTORIES !== '1') return;
+    const run = this.client.workflow.getHandle(workflowId);
+    await run.result().catch(() => undefined);
+    const history = await run.fetchHistory();
+    writeFileSync(path.join(__dirname, '../../replay/histories', `${name}.json`), `${historyToJSON(history)}\n`);
+  }
+
+  /** Mines and follows, like the follower would, until the transfer is in this state. */
+  ends(txId: string, as: string): Promise<void> {
+    return until(`${txId} is ${as}`, async () => {
+      await this.bench.mine();
+      await this.bench.follow();
+      return (await this.status(txId)) === as;
+    });
+  }
+
+  private async start(): Promise<void> {
+    Runtime.install({ logger: new DefaultLogger('ERROR') });
+    const logger = new DefaultLogger('ERROR');
+    [this.temporal, this.workflowBundle] = await Promise.all([
+      TestWorkflowEnvironment.createLocal({
+        server: {
+          executable: { type: 'existing-path', path: await findTemporalCli(() => undefined) },
+          searchAttributes: Object.values(searchAttributes),
+        },
+      }),
+      bundleWorkflowCode({ workflowsPath: require.resolve('../../../workflows/index'), logger }),
+    ]);
+  }
+
+  private async fund(): Promise<void> {
+    this.bench = await createFollowBench({ stuckAfterMs: 500 });
+    const { bench } = this;
+    await bench.send(bench.alice, ether);
+    await bench.mint(bench.alice, 5_000_000n);
+    await bench.mine(4);
+    await bench.follow();
+  }
+
+  private async stop(): Promise<void> {
+    for (const { worker } of this.workers) worker.shutdown();
+    await Promise.all(this.workers.map(({ done }) => done));
+    this.workers = [];
+    try {
+      await this.checkAtEnd();
+    } finally {
+      await this.bench.close();
+    }
+  }
+}
+
+export async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
+  for (const end = Date.now() + 20_000; Date.now() < end; await new Promise((resolve) => setTimeout(resolve, 50))) {
+    if (await holds()) return;
+  }
+  throw new Error(`not reached: ${what}`);
+}

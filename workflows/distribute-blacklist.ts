@@ -1,0 +1,44 @@
+import { condition, continueAsNew, setHandler, workflowInfo } from '@temporalio/workflow';
+import { nodeIndexes, type NodeIndex } from '../src/mpc/messages';
+import { Live } from './live';
+import { blacklistChangedSignal, type DistributeBlacklistWorkflowInput } from './messages';
+import { ledger, onNodeInTime } from './steps';
+
+/**
+ * Brings a client's blacklist to every node's own copy. A node says which version it has and gets what is newer, page by page; one
+ * that is down gets it when it is back, and the others do not wait for it. Ends when all have heard of the last change.
+ */
+export async function distributeBlacklist({ clientId }: DistributeBlacklistWorkflowInput): Promise<void> {
+  const live = new Live(`Blacklist of client ${clientId}`);
+  // the start itself is a change: after continue-as-new every node is asked again
+  let changes = 1;
+  setHandler(blacklistChangedSignal, () => {
+    changes += 1;
+  });
+  const seen: Record<NodeIndex, number> = { 1: 0, 2: 0, 3: 0 };
+  const isEverywhere = () => nodeIndexes.every((node) => seen[node] === changes);
+
+  const keepUpToDate = async (node: NodeIndex): Promise<void> => {
+    while (!isEverywhere()) {
+      const goal = changes;
+      const version = await bringUpToDate(node, clientId);
+      seen[node] = goal;
+      live.at('delivered', `Node ${node} has version ${version}`);
+      await condition(() => seen[node] < changes || isEverywhere());
+    }
+  };
+  const all = Promise.all(nodeIndexes.map(keepUpToDate)).then(() => true);
+  const isDone = await Promise.race([all, condition(() => workflowInfo().continueAsNewSuggested).then(() => false)]);
+  if (!isDone) await continueAsNew<typeof distributeBlacklist>({ clientId });
+}
+
+/** Ends with the version that has nothing above it. */
+async function bringUpToDate(node: NodeIndex, clientId: string): Promise<number> {
+  const { applyBlacklist } = onNodeInTime(node);
+  let { version } = await applyBlacklist({ clientId, after: 0, through: 0, changes: [] });
+  for (;;) {
+    const page = await ledger.blacklistChanges({ clientId, after: version });
+    if (page.changes.length === 0) return version;
+    ({ version } = await applyBlacklist(page));
+  }
+}

@@ -1,0 +1,47 @@
+import type { FailureCode } from '../../src/platform/codes';
+import { ledger } from '../steps';
+import type { TransferRun } from './run';
+
+/** Thrown to leave the steps; `run.ended` says how. */
+export class Ended extends Error {}
+
+/** Thrown to leave the steps when the transfer is given up, by an operator or for a blacklisted destination; `release` is next. */
+export class Released extends Error {}
+
+/** Signed, not broadcast, and not to be: a no-op uses up the nonce, and nobody has to be asked. */
+export function burn(run: TransferRun): never {
+  run.releaseRequested = true;
+  throw new Released();
+}
+
+/** Parks the transfer in NEEDS_ATTENTION until an operator's `retry` or news from the chain. Nothing is unlocked. */
+export async function parkUntilRetry(...parked: Parameters<typeof park>): Promise<void> {
+  const [run] = parked;
+  await park(...parked);
+  if (run.releaseRequested) throw new Released();
+}
+
+/** The same for the outermost loop, which looks at `releaseRequested` itself. */
+export async function park(run: TransferRun, code: FailureCode, reason: string, { releasable = true } = {}): Promise<void> {
+  await ledger.markAttention({ txId: run.txId, code, reason });
+  run.live.status('NEEDS_ATTENTION', code);
+  run.live.at('needs attention', `${code}: ${reason}. Mend the cause, then send the update \`retry\`.`, run.attempt);
+  await run.attention({ releasable });
+  run.retryRequested = false;
+}
+
+/** Unlocks and ends a transfer of which nothing was signed. */
+export async function endUnsigned(
+  run: TransferRun,
+  status: 'REJECTED' | 'FAILED',
+  code: FailureCode,
+  reason: string,
+): Promise<never> {
+  const ended = await ledger.endTransfer({ txId: run.txId, status, code, reason });
+  run.end({ status: ended.status, code, reason });
+  throw new Ended();
+}
+
+export function leaveIfEnded(run: TransferRun): void {
+  if (run.ended) throw new Ended();
+}
