@@ -145,4 +145,10 @@ export const rows: Record<string, Row> = {
     const { body } = await from.bench.call('POST', `${path}/test`, { tenant: from });
     return () => ({ path: `${path}/deliveries/${String(body['delivery_id'])}/resend` });
   },
+  'post /transactions/{tx_id}/approve': async (from) => {
+    await from.bench.database.query(`update clients set whitelist_mode = 'approve' where client_id = $1`, [from.clientId]);
+    const txId = await transfer(from);
+    await from.bench.workflows.ledger.screenTransfer({ txId });
+    return (as) => ({ path: `/transactions/${txId}/approve`, body: { mfa_code: as.code() } });
+  },
 };
