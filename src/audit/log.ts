@@ -36,6 +36,7 @@ export const auditActions = [
   'mfa.locked',
   'mfa.refused',
   'mfa.unlocked',
+  'secrets.resealed',
   'security_factor.activated',
   'security_factor.created',
   'security_factor.deactivated',

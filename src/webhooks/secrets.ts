@@ -4,17 +4,18 @@ import type { SecretBox } from '../platform/secret-box';
 import type { WebhookEntity } from './entity';
 
 /** Names an endpoint's secret to the SecretBox. */
-const ownerOf = (webhookId: string): string => `webhook:${webhookId}`;
+export const webhookSecretOwner = (webhookId: string): string => `webhook:${webhookId}`;
 
 /** A signing secret as Standard Webhooks writes it: 32 random bytes in Base64. */
 export const newSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`;
 
-export const sealSecret = (box: SecretBox, webhookId: string, secret: string): Buffer => box.seal(secret, ownerOf(webhookId));
+export const sealSecret = (box: SecretBox, webhookId: string, secret: string): Buffer =>
+  box.seal(secret, webhookSecretOwner(webhookId));
 
 /** @throws Error when the endpoint has none (deleted) or its seal is broken. */
 export function openSecret(box: SecretBox, { webhookId, secret }: Pick<WebhookEntity, 'webhookId' | 'secret'>): string {
   if (!secret) throw new Error(`webhook ${webhookId} has no secret`);
-  return box.open(secret, ownerOf(webhookId));
+  return box.open(secret, webhookSecretOwner(webhookId));
 }
 
 type Secrets = Pick<WebhookEntity, 'webhookId' | 'secret' | 'previousSecret' | 'previousSecretUntil'>;

@@ -25,7 +25,8 @@ export async function parkUntilRetry(...parked: Parameters<typeof park>): Promis
 export async function park(run: TransferRun, code: FailureCode, reason: string, { releasable = true } = {}): Promise<void> {
   await ledger.markAttention({ txId: run.txId, code, reason });
   run.live.status('NEEDS_ATTENTION', code);
-  run.live.at('needs attention', `${code}: ${reason}. Mend the cause, then send the update \`retry\`.`, run.attempt);
+  const release = releasable && run.attempt > 0 ? ' What never can go on is given up with the update `release`.' : '';
+  run.live.at('needs attention', `${code}: ${reason}. Mend the cause, then send the update \`retry\`.${release}`, run.attempt);
   await run.attention({ releasable });
   run.retryRequested = false;
 }

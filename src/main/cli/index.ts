@@ -7,6 +7,7 @@ import { addAuditCommands } from './audit';
 import { addClientCommands } from './clients';
 import { addOperatorCommands } from './operate';
 import { Finding, type Session, withSession } from './session';
+import { addSecretCommands } from './secrets';
 import { addTotpCommands } from './totp';
 import { addWalletCommands } from './wallets';
 
@@ -31,6 +32,7 @@ function createProgram(): Command {
   addClientCommands(program, run);
   addWalletCommands(program, run);
   addTotpCommands(program, run);
+  addSecretCommands(program, run);
   addOperatorCommands(program, run);
   addAuditCommands(program, run);
   for (const command of everyCommand(program))

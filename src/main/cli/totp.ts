@@ -1,18 +1,15 @@
 import type { Command } from 'commander';
 import { renderUnicodeCompact } from 'uqr';
-import { resealTotpSecrets } from '../../operations/reseal';
 import { type Enrolment, TotpOperations } from '../../operations/totp';
-import { readConfig } from '../../platform/config';
 import { GatewayError } from '../../platform/errors';
-import { SecretBox } from '../../platform/secret-box';
 import type { Run } from './index';
 import { print, printRow } from './output';
 import { type Ask, withPrompt } from './prompt';
+import { openBox } from './secrets';
 import type { Session } from './session';
 
 const tries = 3;
 
-const openBox = () => new SecretBox(readConfig(['SECRETS_KEY']).SECRETS_KEY);
 const operations = ({ database }: Session) => new TotpOperations(database, openBox);
 
 /** totp */
@@ -90,10 +87,6 @@ function addUpkeepCommands(totp: Command, run: Run): void {
         }),
       );
   }
-  totp
-    .command('reseal')
-    .description('seal all secrets under the first key of SECRETS_KEY, so that the old one can go')
-    .action(run(async ({ database, json }) => printRow({ resealed: await resealTotpSecrets(database, openBox()) }, json)));
 }
 
 function show({ user, secret, uri }: Enrolment, json: boolean): void {

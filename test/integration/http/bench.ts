@@ -35,7 +35,8 @@ import { createTestDatabase } from '../../stack/database';
 export const registry = loadRegistry('local', ['ethereum', 'base', 'avalanche', 'bsc']);
 export const ethereum = registry.get('ethereum');
 export const privateKey = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
-export const box = new SecretBox(randomBytes(32).toString('hex'));
+export const secretsKey = randomBytes(32).toString('hex');
+export const box = new SecretBox(secretsKey);
 export const roomyLimits: LimitSettings = {
   clientPerMinute: 1e6,
   addressPerMinute: 1e6,

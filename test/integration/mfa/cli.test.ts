@@ -110,8 +110,6 @@ test('in two steps for scripts, then status, refusal without --replace, unlock a
   expect(JSON.parse(status.out)).toMatchObject({ user_id: userId, state: 'confirmed', wrong_codes: 0, recovery_codes_left: 10 });
   expect(await gateway(['enroll', name])).toMatchObject({ code: 1, err: expect.stringContaining('--replace') });
   expect((await gateway(['unlock', name])).code).toBe(0);
-  const keys = `${randomBytes(32).toString('hex')},${key}`;
-  expect((await gateway(['reseal'], { env: { SECRETS_KEY: keys } })).out).toMatch(/^resealed +\d+$/m);
   expect((await gateway(['remove', name], { env: { SECRETS_KEY: '' } })).code).toBe(0);
   expect((await gateway(['status', name])).out).toMatch(/^state +none$/m);
 });

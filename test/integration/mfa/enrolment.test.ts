@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { ClientEntity, UserEntity } from '../../../src/auth/entity';
 import { MfaService } from '../../../src/mfa/service';
-import { resealTotpSecrets } from '../../../src/operations/reseal';
+import { resealSecrets } from '../../../src/operations/reseal';
 import { type Enrolment, TotpOperations } from '../../../src/operations/totp';
 import { GatewayError } from '../../../src/platform/errors';
 import { newId } from '../../../src/platform/ids';
@@ -211,11 +211,11 @@ describe('upkeep', () => {
     await totp.enroll(other.userId, { replace: false });
     const next = randomBytes(32).toString('hex');
     const [{ count }] = await bed.database.query<[{ count: number }]>('select count(*)::int as count from user_totp');
-    expect(await resealTotpSecrets(bed.database, new SecretBox(`${next},${key}`))).toBe(count);
+    expect(await resealSecrets(bed.database, new SecretBox(`${next},${key}`))).toBe(count);
     mfa = new MfaService(bed.database, new SecretBox(next));
     expect(await authorise(totpCode(secret, 1))).toBe('done');
     // back, for the other tests
-    await resealTotpSecrets(bed.database, new SecretBox(`${key},${next}`));
+    await resealSecrets(bed.database, new SecretBox(`${key},${next}`));
     mfa = new MfaService(bed.database, box);
   });
 });

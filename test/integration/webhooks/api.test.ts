@@ -1,10 +1,14 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { MfaService } from '../../../src/mfa/service';
+import { resealSecrets } from '../../../src/operations/reseal';
+import { SecretBox } from '../../../src/platform/secret-box';
+import { WebhookEntity } from '../../../src/webhooks/entity';
 import { WebhookRepository } from '../../../src/webhooks/repository';
+import { openSecret } from '../../../src/webhooks/secrets';
 import { WebhookService } from '../../../src/webhooks/service';
 import { targetsOf } from '../../../src/webhooks/targets';
 import { buildTotp, totpCode } from '../../factories';
-import { box, expectProblem, type Tenant } from '../http/bench';
+import { box, expectProblem, secretsKey, type Tenant } from '../http/bench';
 import { createWebhookBench, type WebhookBench } from './bench';
 
 let bench: WebhookBench;
@@ -248,5 +252,21 @@ test.each(['', 'yesterday', '2026-W03', '2026-13-01T00:00:00Z'])('resend-failed 
     400,
     'invalid_parameter',
     'since',
+  );
+});
+
+test('reseal lets the old key go, of both secrets of a rotation', async () => {
+  const endpoint = await bench.endpoint(tenant);
+  const rotated = await bench.act(tenant, 'POST', `/webhooks/${endpoint.webhookId}/rotate-secret`);
+  const next = randomBytes(32).toString('hex');
+  await resealSecrets(bench.database, new SecretBox(`${next},${secretsKey}`));
+  const row = await bench.database.manager.findOneByOrFail(WebhookEntity, { webhookId: endpoint.webhookId });
+  const opened = [row.secret, row.previousSecret].map((secret) => openSecret(new SecretBox(next), { ...row, secret }));
+  expect(opened).toEqual([rotated.body['secret'], endpoint.secret]);
+  expect(() => openSecret(box, row)).toThrow('SECRETS_KEY');
+  // back, for the other tests
+  await resealSecrets(bench.database, new SecretBox(`${secretsKey},${next}`));
+  expect(openSecret(box, await bench.database.manager.findOneByOrFail(WebhookEntity, { webhookId: row.webhookId }))).toBe(
+    opened[0],
   );
 });
