@@ -3,7 +3,7 @@ import type { ChainClient } from '../src/chains/adapter';
 import { adapterOf, feesOf } from '../src/chains/families';
 import type { ChainDefinition } from '../src/chains/types';
 import { attemptsOf, storeInclusion } from '../src/following/store';
-import type { Hex } from '../src/mpc/messages';
+import type { Hex, PayloadKind } from '../src/mpc/messages';
 import { GatewayError, notFound } from '../src/platform/errors';
 import { isReleased } from '../src/transfers/steps/attempts';
 import { destinationBlacklisted } from '../src/transfers/steps/destination';
@@ -69,7 +69,8 @@ export function createChainActivities(dependencies: ChainActivityDependencies): 
     /** @throws GatewayError chain_unavailable when no node answered: whether one has taken the bytes is unknown, and they are sent again. */
     async broadcast({ txId, attempt }) {
       const signed = await signedOf(database, txId, attempt);
-      if ((await isUnsent(database, txId)) && (await destinationBlacklisted(database.manager, txId)))
+      if (signed.kind !== 'noop' && (await isReleased(database.manager, txId))) return { outcome: 'withheld' };
+      if (signed.kind !== 'noop' && !signed.sent && (await destinationBlacklisted(database.manager, txId)))
         return { outcome: 'blacklisted' };
       const result = await chainOf(signed.chain).client.broadcast(signed.bytes);
       if (result.outcome === 'rejected') return result;
@@ -98,8 +99,8 @@ export function createChainActivities(dependencies: ChainActivityDependencies): 
         const state = status.depth >= chain.confirmations ? 'confirmed' : 'included';
         return { state, hash: attempt.hash, blockNumber: effect.blockNumber, confirmations: status.depth };
       }
-      // what was to be undone is not helped on: forgotten by the chain, it waits for its replacement
-      if (status.state === 'absent' && (await maySendAgain(database, txId))) {
+      // what was given up or must not be paid is not helped on: forgotten by the chain, it waits for its replacement
+      if (status.state === 'absent' && (signed.kind === 'noop' || (await maySendAgain(database, txId)))) {
         const result = await client.broadcast(signed.bytes);
         logger.warn(
           { tx_id: txId, chain: chain.name, attempt: newest.attempt, ...result },
@@ -132,17 +133,9 @@ async function isBegun(database: DataSource, txId: string, attempt: number): Pro
   return rows.length > 0;
 }
 
-/** As far as is on record no chain node has seen anything of the transfer: it can still be stopped. */
-async function isUnsent(database: DataSource, txId: string): Promise<boolean> {
-  const rows = await database.query<unknown[]>(
-    `select 1 from transfer_attempts where tx_id = $1 and (kind = 'noop' or broadcast_at is not null or block_number is not null) limit 1`,
-    [txId],
-  );
-  return rows.length === 0;
-}
-
+/** Whether bytes that move money may be sent once more. */
 async function maySendAgain({ manager }: DataSource, txId: string): Promise<boolean> {
-  return (await isReleased(manager, txId)) || !(await destinationBlacklisted(manager, txId));
+  return !(await isReleased(manager, txId)) && !(await destinationBlacklisted(manager, txId));
 }
 
 async function transferOf(database: DataSource, txId: string) {
@@ -169,12 +162,16 @@ async function unsignedOf(database: DataSource, txId: string, attempt: number): 
 }
 
 async function signedOf(database: DataSource, txId: string, attempt: number) {
-  const [row] = await database.query<{ chain: string; nonce: string; tx_hash: Hex; signed: Hex }[]>(
-    'select chain, nonce, tx_hash, signed from transfer_attempts where tx_id = $1 and attempt = $2 and signed is not null',
+  const [row] = await database.query<
+    { chain: string; nonce: string; kind: PayloadKind; tx_hash: Hex; signed: Hex; sent: boolean }[]
+  >(
+    `select chain, nonce, kind, tx_hash, signed, broadcast_at is not null or block_number is not null as sent
+       from transfer_attempts where tx_id = $1 and attempt = $2 and signed is not null`,
     [txId, attempt],
   );
   if (!row) throw notFound(`signed bytes of attempt ${attempt} of ${txId}`);
-  return { chain: row.chain, nonce: Number(row.nonce), hash: row.tx_hash, bytes: row.signed };
+  const { chain, kind, sent } = row;
+  return { chain, kind, sent, nonce: Number(row.nonce), hash: row.tx_hash, bytes: row.signed };
 }
 
 async function markBroadcast(database: DataSource, txId: string, attempt: number): Promise<void> {

@@ -7,6 +7,7 @@ import { followChain } from '../src/following/follower';
 import type { DepositsPort, SignalTransfer } from '../src/following/ports';
 import type { Hex } from '../src/mpc/messages';
 import type { Logger } from '../src/platform/logging';
+import { noteIfBlacklisted } from '../src/transfers/steps/destination';
 import { standAgain } from '../src/transfers/steps/stand-again';
 import { observedSignal, transferWorkflowId } from '../workflows/messages';
 import type { ChainActivities } from './types';
@@ -54,7 +55,7 @@ export function createFollowActivity(dependencies: FollowDependencies): Pick<Cha
 
 /**
  * An ended transfer has lost its block: the bytes that were executed are sent again (the same nonce, so money moves once),
- * and once mined anew the books follow. What had been reverted and is refunded is not sent again: it might succeed now.
+ * and once mined anew the books follow; also to an address that was blacklisted since, of which the record then says so. What had been reverted and is refunded is not sent again: it might succeed now.
  * Safe to repeat; the follower does so until the transfer stands.
  */
 export function correctReorged(
@@ -73,7 +74,10 @@ export function correctReorged(
           where t.tx_id = $1 and t.status = 'CONFIRMED'`,
         [txId],
       );
-      if (attempt) logger.warn({ tx_id: txId, ...(await client.broadcast(attempt.signed)) }, 'sent again');
+      if (attempt) {
+        await noteIfBlacklisted(database.manager, txId);
+        logger.warn({ tx_id: txId, ...(await client.broadcast(attempt.signed)) }, 'sent again');
+      }
     }
     await onConfirmedReorged(txId);
   };

@@ -82,7 +82,9 @@ export type BroadcastResult =
   | { outcome: 'accepted'; hash: Hex }
   | { outcome: 'rejected'; reason: string }
   /** Nothing was sent: the destination was blacklisted after signing had begun. */
-  | { outcome: 'blacklisted' };
+  | { outcome: 'blacklisted' }
+  /** Nothing was sent: the transfer is given up, only no-ops are sent for it. */
+  | { outcome: 'withheld' };
 
 /** A transfer's whereabouts as the chain tells; sent by the follower as signal, or asked by the workflow's fallback timer. */
 export interface ChainObservation {

@@ -123,6 +123,9 @@ export function ledgerAccountOf(
 
 export const randomHash = (): Hex => `0x${randomBytes(32).toString('hex')}`;
 export const randomAddress = (): string => adapterOf('evm').address(secp256k1.keygen().publicKey).address;
+/** An EVM address with the case of one letter changed. */
+export const wrongChecksum = (address: string): string =>
+  address.replace(/[a-f]/i, (digit) => (digit === digit.toLowerCase() ? digit.toUpperCase() : digit.toLowerCase()));
 
 /** A deposit as the follower finds it. */
 export function buildDeposit(

@@ -59,8 +59,12 @@ interface SeenAnswer {
 /** Holds answers against what the document says of their status. */
 export class AnswerCheck {
   private readonly validators = new Map<string, ValidateFunction>();
+  private readonly ajv = new Ajv2020({ strict: true, allowUnionTypes: true, allErrors: true });
 
-  constructor(private readonly document: Document) {}
+  constructor(private readonly document: Document) {
+    addFormats(this.ajv);
+    this.ajv.addVocabulary(['components']);
+  }
 
   /** What is wrong with the answer, or null. */
   complaint({ name, operation }: NamedOperation, { status, headers, body }: SeenAnswer): string | null {
@@ -76,10 +80,7 @@ export class AnswerCheck {
   private validatorOf(name: string, schema: object): ValidateFunction {
     let validate = this.validators.get(name);
     if (!validate) {
-      const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, allErrors: true });
-      addFormats(ajv);
-      ajv.addVocabulary(['components']);
-      validate = ajv.compile(schema);
+      validate = this.ajv.compile(schema);
       this.validators.set(name, validate);
     }
     return validate;

@@ -29,7 +29,7 @@ export function accountRoutes({ accounts, authenticate, idempotent }: AccountRou
       answer: { status: 201, description: 'The account', schema: accountView, location: true },
       fails: ['wallet_not_active', 'not_found', 'unavailable'],
       handle: async (ctx) => {
-        const account = await accounts.create(callerOf(ctx).clientId, creationOf(ctx), bodyOf(ctx, createAccount));
+        const account = await accounts.create(callerOf(ctx), creationOf(ctx), ctx.state.requestId, bodyOf(ctx, createAccount));
         locate(ctx, `/accounts/${account.accountId}`);
         ctx.body = presentAccount(account);
       },

@@ -1,8 +1,9 @@
 import type { DataSource, EntityManager } from 'typeorm';
+import { audit } from '../audit/log';
 import type { FamilyAdapter } from '../chains/adapter';
 import type { ChainRegistry } from '../chains/registry';
 import type { ChainDefinition, ChainFamily } from '../chains/types';
-import type { Creation } from '../http/context';
+import type { Caller, Creation } from '../http/context';
 import type { Slice } from '../http/pagination';
 import { inTransaction } from '../platform/database';
 import { GatewayError, invalidParameter, notFound } from '../platform/errors';
@@ -28,7 +29,12 @@ export class AccountService {
    * Creates an account with an address of its own.
    * @throws GatewayError invalid_parameter (chain), not_found (wallet), wallet_not_active.
    */
-  async create(clientId: string, { resourceId }: Creation, input: CreateAccount): Promise<AccountEntity> {
+  async create(
+    { clientId, userId }: Caller,
+    { resourceId }: Creation,
+    requestId: string,
+    input: CreateAccount,
+  ): Promise<AccountEntity> {
     const chain = enabledChain(this.deps.registry, input.chain);
     return inTransaction(this.deps.database, async (manager) => {
       const wallet = await this.deps.wallets.findLocked(manager, clientId, input.wallet_id);
@@ -37,7 +43,17 @@ export class AccountService {
       if (earlier) return earlier;
       if (wallet.status !== 'ACTIVE' || wallet.keyStatus !== 'ACTIVE')
         throw new GatewayError('wallet_not_active', 'The wallet is not active');
-      await manager.insert(AccountEntity, await this.row(manager, wallet, chain, resourceId, input.label ?? null));
+      const account = await this.row(manager, wallet, chain, resourceId, input.label ?? null);
+      await manager.insert(AccountEntity, account);
+      await audit(manager, {
+        action: 'account.created',
+        outcome: 'success',
+        actor: { type: 'user', id: userId },
+        clientId,
+        subject: { type: 'account', id: resourceId },
+        detail: { wallet_id: wallet.walletId, chain: chain.name, address: account.address },
+        requestId,
+      });
       return manager.findOneByOrFail(AccountEntity, { accountId: resourceId });
     });
   }

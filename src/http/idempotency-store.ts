@@ -96,6 +96,16 @@ export class IdempotencyStore {
     );
   }
 
+  /** As if the request had not been made: nothing was begun. One that resumes an earlier try keeps its id, and lets go of it. */
+  async forget(claim: Claim): Promise<void> {
+    if (claim.resumedSince) return this.release(claim);
+    await this.database.query(
+      `delete from idempotency_keys
+        where client_id = $1 and key = $2 and leased_until = $3::timestamptz and response_status is null`,
+      [claim.clientId, claim.key, claim.lease],
+    );
+  }
+
   /** Removes rows nobody is answered from any more, a bounded number a call. */
   async sweep(): Promise<void> {
     await this.database.query(

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { FailureCode } from '../platform/codes';
 import { GatewayError, invalidParameter } from '../platform/errors';
 import { newId } from '../platform/ids';
 import { callerOf, type GatewayContext } from './context';
@@ -7,6 +8,9 @@ import { answerProblem, problemMediaType, publicError } from './errors';
 import type { Claim, ClaimResult, StoredAnswer } from './idempotency-store';
 import type { AnswerStore } from './sealed-idempotency';
 import { type Step, step } from './steps';
+
+/** Refused before anything was begun, and for now: the same key is good for the next try, also with another code. */
+const asksForAnother: ReadonlySet<FailureCode> = new Set(['rate_limited', 'MFA_NOT_ENABLED', 'MFA_REQUIRED', 'MFA_INVALID']);
 
 /** How long a duplicate waits for the answer of the first. */
 const waitMs = 10_000;
@@ -22,7 +26,8 @@ const header = {
 /**
  * Idempotency-Key on requests that create; stands after authentication and validation, since a request that is not
  * valid has begun nothing. Sets `ctx.state.creation`: the handler creates under its resourceId and finds its own
- * earlier work by it. Answers below 500 are stored; a 5xx lets go of the key, so that a retry runs again under the same id.
+ * earlier work by it. Answers below 500 are stored; a 5xx lets go of the key, so that a retry runs again under the same id,
+ * and a refusal of the moment (too many requests, a wrong code) forgets it.
  */
 export function createIdempotent(store: AnswerStore): Step {
   const docs = { headers: [header], fails: ['invalid_parameter', 'idempotency_in_progress', 'idempotency_key_reused'] as const };
@@ -78,6 +83,10 @@ async function runClaimed(ctx: GatewayContext, next: () => Promise<unknown>, sto
     if (shown.status >= 500) {
       // a failing release only means that the lease has to run out
       await store.release(claim).catch((err: unknown) => ctx.state.log.warn({ err }, 'idempotency key not released'));
+      throw error;
+    }
+    if (asksForAnother.has(shown.code)) {
+      await store.forget(claim).catch((err: unknown) => ctx.state.log.warn({ err }, 'idempotency key not forgotten'));
       throw error;
     }
     answerProblem(ctx, shown);

@@ -2,7 +2,7 @@ import type { SecretBox } from '../platform/secret-box';
 import type { Claim, ClaimResult, IdempotencyStore, StoredAnswer } from './idempotency-store';
 
 /** What keeps the answers of idempotent requests. */
-export type AnswerStore = Pick<IdempotencyStore, 'claim' | 'finish' | 'release'>;
+export type AnswerStore = Pick<IdempotencyStore, 'claim' | 'finish' | 'forget' | 'release'>;
 
 const ownerOf = (clientId: string, key: string): string => `idempotency:${clientId}:${key}`;
 
@@ -17,6 +17,7 @@ export function sealedAnswers(store: AnswerStore, box: SecretBox): AnswerStore {
     },
     finish: (claim: Claim, answer: StoredAnswer) =>
       store.finish(claim, { ...answer, body: box.seal(answer.body, ownerOf(claim.clientId, claim.key)).toString('base64') }),
+    forget: (claim) => store.forget(claim),
     release: (claim) => store.release(claim),
   };
 }

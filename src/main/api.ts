@@ -3,6 +3,7 @@ import { loadRegistry } from '../chains/registry';
 import { entities } from '../entities';
 import { collectMetrics } from '../health/metrics';
 import { createApp } from '../http/app';
+import { limitsOf, limitVariables } from '../http/limits/settings';
 import { listen } from '../http/server';
 import { readConfig } from '../platform/config';
 import { createDatabase } from '../platform/database';
@@ -33,12 +34,7 @@ runMain('api', async () => {
     'JWT_AUDIENCE',
     'JWT_TTL_SECONDS',
     'MPC_NODE_HEALTH_URLS',
-    'RATE_LIMIT_CLIENT_PER_MINUTE',
-    'RATE_LIMIT_ADDRESS_PER_MINUTE',
-    'RATE_LIMIT_TOKEN_PER_MINUTE',
-    'RATE_LIMIT_MFA_PER_MINUTE',
-    'MAX_REQUESTS_IN_FLIGHT_PER_CLIENT',
-    'MAX_REQUESTS_IN_FLIGHT',
+    ...limitVariables,
   ]);
   const log = createLogger('api', config.LOG_LEVEL);
   const stop = shutdownSignal();
@@ -65,14 +61,7 @@ runMain('api', async () => {
       ttlSeconds: config.JWT_TTL_SECONDS,
     },
     box: new SecretBox(config.SECRETS_KEY),
-    limits: {
-      clientPerMinute: config.RATE_LIMIT_CLIENT_PER_MINUTE,
-      addressPerMinute: config.RATE_LIMIT_ADDRESS_PER_MINUTE,
-      tokenPerMinute: config.RATE_LIMIT_TOKEN_PER_MINUTE,
-      mfaPerMinute: config.RATE_LIMIT_MFA_PER_MINUTE,
-      inFlightPerClient: config.MAX_REQUESTS_IN_FLIGHT_PER_CLIENT,
-      inFlight: config.MAX_REQUESTS_IN_FLIGHT,
-    },
+    limits: limitsOf(config),
     webhookTargets: targetsOf(config.GATEWAY_ENV),
     signerUrls: config.MPC_NODE_HEALTH_URLS.split(',').map((url) => url.trim()),
     log,

@@ -21,7 +21,8 @@ import { healthRoutes } from '../health/routes';
 import { HealthService } from '../health/service';
 import { createIdempotent } from '../http/idempotency';
 import { IdempotencyStore } from '../http/idempotency-store';
-import { type LimitSettings, RequestLimits } from '../http/limits/limits';
+import { RequestLimits } from '../http/limits/limits';
+import type { LimitSettings } from '../http/limits/settings';
 import { sealedAnswers } from '../http/sealed-idempotency';
 import type { Route } from '../http/steps';
 import { MfaService } from '../mfa/service';
@@ -92,7 +93,7 @@ export async function createResources(deps: ResourceDependencies): Promise<Resou
   const wallets = new WalletService(walletRows, deps.keyGeneration, log);
   const accounts = new AccountService({ database, registry, adapterOf, wallets: walletRows, accounts: accountRows });
   const assets = new AssetService({ database, registry, accounts: accountRows, assets: assetRows });
-  const transactions = new TransactionService(transactionRows, workflows);
+  const transactions = new TransactionService(transactionRows, workflows, database);
   const approvals = new Approvals({ database, mfa, workflows, log });
   const transfers = new TransferService({
     database,

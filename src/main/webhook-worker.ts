@@ -18,8 +18,8 @@ const databasePoolSize = 5;
 /** Attempts and those that wait for a place: cheap, and many more than one client's endpoints can take up. */
 const attemptsAtOnce = 500;
 const cachedWorkflows = 100;
-/** Of one endpoint; those beyond come back later. */
-const perEndpoint = { running: 8, waiting: 24, maxWaitMs: 5_000 };
+/** Of one endpoint; those beyond come back later. Few wait: a client's endpoints together must not take up all activity slots. */
+const perEndpoint = { running: 8, waiting: 4, maxWaitMs: 5_000 };
 
 export interface WebhookWorkerOptions {
   worker: Pick<WorkerOptions, 'connection' | 'namespace' | 'shutdownGraceTime' | 'workflowBundle' | 'workflowsPath'>;
@@ -56,6 +56,7 @@ export async function runWebhookWorker(options: WebhookWorkerOptions): Promise<v
       workflowThreadPoolSize: 1,
       maxConcurrentActivityTaskExecutions: attemptsAtOnce,
       stickyQueueScheduleToStartTimeout: '3 seconds',
+      shutdownForceTime: '20 seconds',
     });
     const dispatcher = new WebhookDispatcher(database, tellLaneThrough(temporal), log);
     await Promise.all([runUntil(worker, stop), dispatcher.run(stop)]);

@@ -114,7 +114,7 @@ runMain('worker', async () => {
     await runUntil(worker, stop);
   };
 
-  const dispatch = { name: 'dispatch blacklists', everyMs: 1_000, run: () => dispatchBlacklists(database, temporal) };
+  const dispatch = { name: 'dispatch blacklists', everyMs: 1_000, run: () => dispatchBlacklists(database, temporal, logger) };
   const webhooks = runWebhookWorker({
     worker: { ...common, ...workflowSource() },
     databaseUrl: config.DATABASE_URL,

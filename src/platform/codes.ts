@@ -32,7 +32,6 @@ export const failureCodes = {
   unavailable: { status: 503, retryable: true, title: 'Temporarily unavailable' },
   outcome_unknown: { status: 503, retryable: true, title: 'Outcome not known yet' },
   /** Codes below never answer a request: they end or park a transfer and stand in its `failure`. */
-  screening_refused: { status: 403, retryable: false, title: 'Refused by a screening rule' },
   approval_expired: { status: 403, retryable: false, title: 'Nobody approved it in time' },
   fee_above_bound: { status: 400, retryable: false, title: 'Network fee above what could be locked' },
   reverted_on_chain: { status: 400, retryable: false, title: 'The transaction failed on chain' },

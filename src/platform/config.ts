@@ -105,7 +105,7 @@ const variables = {
   RATE_LIMIT_TOKEN_PER_MINUTE: variable('api', perMinute().default(300), 'Requests for access tokens from one address.'),
   RATE_LIMIT_MFA_PER_MINUTE: variable(
     'api',
-    perMinute().default(60),
+    perMinute().default(300),
     'Requests of one client to endpoints that take an mfa_code.',
   ),
   MAX_REQUESTS_IN_FLIGHT_PER_CLIENT: variable(
@@ -134,7 +134,7 @@ const variables = {
   ),
   APPROVAL_WAIT_SECONDS: variable(
     'worker',
-    Joi.number().integer().min(1).max(2_592_000).default(86_400),
+    Joi.number().integer().min(1).max(86_400).default(86_400),
     'How long a transfer that somebody has to approve waits for it before it is REJECTED.',
   ),
   MPC_NODE_INDEX: variable(
@@ -235,7 +235,7 @@ export function environmentExample(): string {
   }
   lines.push(
     '',
-    '## chains (api, worker, mpc-node)',
+    '## chains (worker)',
     '# RPC endpoints of each enabled chain, separated by commas; the first that answers is used. Required per chain.',
     'CHAIN_ETHEREUM_RPC_URLS=',
     '',

@@ -1,4 +1,5 @@
 import type { EntityManager } from 'typeorm';
+import type { AuditActor } from '../audit/log';
 
 /** Where somebody's money is to go. */
 export interface Destination {
@@ -20,6 +21,8 @@ interface Row {
   whitelisted: boolean;
 }
 
+/** Who refuses or stops a transfer when no person does. */
+export const screening: AuditActor = { type: 'system', id: 'screening' };
 export const blacklistedReason = 'to_address is on your blacklist';
 /** Noted on a transfer that is stopped after something of it was signed. */
 export const burntNote = `${blacklistedReason}: a transaction that moves nothing uses up the nonce`;

@@ -4,10 +4,13 @@ import { mainTaskQueue } from '../../activities/types';
 import { blacklistChangedSignal, distributeBlacklistWorkflowId, searchAttributes, workflowTypes } from '../../workflows/messages';
 import { withinMs } from '../http/temporal';
 import { type BlacklistChanges, maxBlacklistChanges } from '../mpc/messages';
+import type { Logger } from '../platform/logging';
 
 const startTimeoutMs = 5_000;
 /** Clients a round: more wait for the next one. */
 const batch = 100;
+/** Every client's list is compared with the nodes' this often even if nothing has changed: a run or a node's database may be lost. */
+const repeatAfterMinutes = 60;
 
 interface ChangeRow {
   version: string;
@@ -38,25 +41,33 @@ export async function blacklistChanges(
  * Tells the workflows that bring blacklists to the nodes what has changed since they were told last. A crash before that is
  * on record tells them twice, which does no harm.
  */
-export async function dispatchBlacklists(database: DataSource, temporal: Client): Promise<void> {
+export async function dispatchBlacklists(database: DataSource, temporal: Client, log: Logger): Promise<void> {
   const due = await database.query<{ client_id: string; version: string }[]>(
-    'select client_id, version from blacklist_versions where dispatched < version order by client_id limit $1',
-    [batch],
+    `select client_id, version from blacklist_versions
+      where dispatched < version or told_at < now() - make_interval(mins => $2) order by told_at limit $1`,
+    [batch, repeatAfterMinutes],
   );
   for (const { client_id: clientId, version } of due) {
-    await withinMs(temporal, startTimeoutMs, () =>
-      temporal.workflow.signalWithStart(workflowTypes.distributeBlacklist, {
-        workflowId: distributeBlacklistWorkflowId(clientId),
-        taskQueue: mainTaskQueue,
-        args: [{ clientId }],
-        signal: blacklistChangedSignal,
-        typedSearchAttributes: [{ key: searchAttributes.clientId, value: clientId }],
-        staticSummary: 'Blacklist for the signing nodes',
-      }),
+    // one client's trouble is not the others'
+    await tell(database, temporal, clientId, version).catch((err: unknown) =>
+      log.warn({ err, client_id: clientId }, 'could not dispatch a blacklist'),
     );
-    await database.query('update blacklist_versions set dispatched = greatest(dispatched, $2) where client_id = $1', [
-      clientId,
-      version,
-    ]);
   }
+}
+
+async function tell(database: DataSource, temporal: Client, clientId: string, version: string): Promise<void> {
+  await withinMs(temporal, startTimeoutMs, () =>
+    temporal.workflow.signalWithStart(workflowTypes.distributeBlacklist, {
+      workflowId: distributeBlacklistWorkflowId(clientId),
+      taskQueue: mainTaskQueue,
+      args: [{ clientId }],
+      signal: blacklistChangedSignal,
+      typedSearchAttributes: [{ key: searchAttributes.clientId, value: clientId }],
+      staticSummary: 'Blacklist for the signing nodes',
+    }),
+  );
+  await database.query(
+    'update blacklist_versions set dispatched = greatest(dispatched, $2), told_at = now() where client_id = $1',
+    [clientId, version],
+  );
 }

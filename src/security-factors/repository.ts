@@ -81,12 +81,12 @@ export class SecurityFactorRepository {
 
   /** Returns false when an active twin is in the way: the transaction can only be rolled back then. */
   async setStatus(manager: EntityManager, factorId: string, status: FactorStatus): Promise<boolean> {
-    const now = new Date();
     try {
       await manager.update(
         SecurityFactorEntity,
         { factorId },
-        { status, updatedAt: now, ...(status === 'active' && { activatedAt: now }) },
+        // by the database's clock, which judges the cooling time too
+        { status, updatedAt: () => 'now()', ...(status === 'active' && { activatedAt: () => 'clock_timestamp()' }) },
       );
       return true;
     } catch (error) {

@@ -48,7 +48,8 @@ export class Approvals {
     const untold = await this.deps.database.query<{ tx_id: string }[]>(
       `select tx_id from transactions
         where approved_at < clock_timestamp() - make_interval(secs => $1) and approval_told_at is null
-        order by approved_at limit $2`,
+          and ended_at is null
+        order by random() limit $2`,
       [repairAfterMs / 1000, repairBatch],
     );
     for (const { tx_id: txId } of untold) await this.tell(txId);
@@ -59,7 +60,14 @@ export class Approvals {
     const { database, workflows, log } = this.deps;
     try {
       const told = await workflows.approved(txId);
-      if (told === 'gone') log.warn({ tx_id: txId }, 'the workflow of an approved transfer does not run: start it with retry');
+      if (told === 'gone') {
+        const alert = 'approved_without_workflow';
+        log.error(
+          { alert, tx_id: txId },
+          'the workflow of an approved transfer does not run: `gateway transfers retry` starts it',
+        );
+        return;
+      }
       await database.query('update transactions set approval_told_at = now() where tx_id = $1 and approval_told_at is null', [
         txId,
       ]);

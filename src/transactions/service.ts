@@ -1,7 +1,10 @@
+import { WorkflowNotFoundError } from '@temporalio/common';
+import type { DataSource } from 'typeorm';
 import type { RequestedBy } from '../../activities/types';
 import type { LiveStatus } from '../../workflows/messages';
 import type { Slice } from '../http/pagination';
 import { GatewayError, notFound } from '../platform/errors';
+import { cancelTransfer } from '../transfers/steps/end';
 import type { TransferWorkflows } from '../transfers/workflows';
 import type { TransactionEntity } from './entity';
 import type { TransactionDetails, TransactionFilter, TransactionRepository } from './repository';
@@ -15,6 +18,7 @@ export class TransactionService {
   constructor(
     private readonly transactions: TransactionRepository,
     private readonly workflows: TransferWorkflows,
+    private readonly database: DataSource,
   ) {}
 
   list(clientId: string, filter: TransactionFilter, slice: Slice): Promise<[TransactionEntity[], number]> {
@@ -43,9 +47,15 @@ export class TransactionService {
         // the workflow may close before it has answered, or have been cancelled by a request at the same time
         const after = await this.get(clientId, txId);
         if (after.details.tx.status === 'CANCELLED') return after;
-        throw error;
+        if (!isWithoutWorkflow(error) || after.details.tx.endedAt !== null) throw error;
+        // terminated or lost: the decision is made in Postgres anyhow
+        await cancelTransfer({ database: this.database }, { txId, by });
       }
     }
     return this.get(clientId, txId);
   }
 }
+
+/** The workflow service knows no running workflow of the transfer. */
+const isWithoutWorkflow = (error: unknown): boolean =>
+  error instanceof GatewayError && error.cause instanceof WorkflowNotFoundError;

@@ -1,5 +1,8 @@
 import type { DataSource, EntityManager } from 'typeorm';
+import type { RequestedBy } from '../../activities/types';
+import { audit } from '../audit/log';
 import type { Slice } from '../http/pagination';
+import { inTransaction } from '../platform/database';
 import { isUuid } from '../platform/ids';
 import { WalletEntity } from './entity';
 
@@ -27,15 +30,31 @@ export class WalletRepository {
     });
   }
 
-  /** Does nothing when the id exists: an earlier try of the same request made it. */
-  async insert(wallet: Pick<WalletEntity, 'walletId' | 'clientId' | 'walletName' | 'description'>): Promise<void> {
-    await this.database
-      .createQueryBuilder()
-      .insert()
-      .into(WalletEntity)
-      .values({ ...wallet, status: 'PROGRESSING', keyStatus: 'GENERATING' })
-      .orIgnore()
-      .execute();
+  /** With its audit row. Does nothing when the id exists: an earlier try of the same request made it. */
+  insert(
+    wallet: Pick<WalletEntity, 'walletId' | 'clientId' | 'walletName' | 'description'>,
+    { userId, requestId }: RequestedBy,
+  ): Promise<void> {
+    return inTransaction(this.database, async (manager) => {
+      const inserted = await manager
+        .createQueryBuilder()
+        .insert()
+        .into(WalletEntity)
+        .values({ ...wallet, status: 'PROGRESSING', keyStatus: 'GENERATING' })
+        .orIgnore()
+        .returning('wallet_id')
+        .execute();
+      if ((inserted.raw as unknown[]).length === 0) return;
+      await audit(manager, {
+        action: 'wallet.created',
+        outcome: 'success',
+        actor: { type: 'user', id: userId },
+        clientId: wallet.clientId,
+        subject: { type: 'wallet', id: wallet.walletId },
+        detail: { name: wallet.walletName },
+        requestId,
+      });
+    });
   }
 
   /** Wallets of all clients whose key should be under way; for the repair, not for requests. */

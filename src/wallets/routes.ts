@@ -29,7 +29,7 @@ export function walletRoutes({ wallets, authenticate, idempotent }: WalletRoutes
       answer: { status: 201, description: 'The wallet, PROGRESSING and GENERATING', schema: walletView, location: true },
       fails: ['unavailable'],
       handle: async (ctx) => {
-        const wallet = await wallets.create(callerOf(ctx).clientId, creationOf(ctx), bodyOf(ctx, createWallet));
+        const wallet = await wallets.create(callerOf(ctx), creationOf(ctx), ctx.state.requestId, bodyOf(ctx, createWallet));
         locate(ctx, `/wallets/${wallet.walletId}`);
         ctx.body = presentWallet(wallet);
       },

@@ -1,4 +1,4 @@
-import type { Creation } from '../http/context';
+import type { Caller, Creation } from '../http/context';
 import type { Slice } from '../http/pagination';
 import { notFound } from '../platform/errors';
 import type { Logger } from '../platform/logging';
@@ -23,9 +23,14 @@ export class WalletService {
    * is written; a failure between the two is made good by `repair`, so that the wallet is created once its row is.
    * @throws GatewayError unavailable.
    */
-  async create(clientId: string, { resourceId: walletId }: Creation, input: CreateWallet): Promise<WalletEntity> {
+  async create(
+    { clientId, userId }: Caller,
+    { resourceId: walletId }: Creation,
+    requestId: string,
+    { wallet_name: walletName, description = null }: CreateWallet,
+  ): Promise<WalletEntity> {
     await this.keys.assertAvailable();
-    await this.wallets.insert({ walletId, clientId, walletName: input.wallet_name, description: input.description ?? null });
+    await this.wallets.insert({ walletId, clientId, walletName, description }, { userId, requestId });
     await this.keys
       .start({ walletId, clientId })
       .catch((err: unknown) => this.log.warn({ err, wallet_id: walletId }, 'key generation not started, will be repaired'));

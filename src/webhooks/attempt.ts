@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
 import type { WebhookAttemptResult, WebhookLane } from '../../activities/types';
 import type { SecretBox } from '../platform/secret-box';
-import { endLane, type DueDelivery, nextDelivery, waitOf } from './deliveries';
+import { countPending, endLane, type DueDelivery, nextDelivery, putOff, waitOf } from './deliveries';
 import { payloadOf } from './events';
 import type { Lanes } from './lanes';
 import { attemptsMade } from './metrics';
@@ -17,8 +17,15 @@ export interface AttemptDependencies extends SendOptions {
   retrySchedule: readonly number[];
 }
 
-/** How long a lane waits whose endpoint is busy: doubled each time, spread, so that a thousand of them do not ask at once. */
-const busyWaitMs = { first: 500, longest: 30_000 };
+/**
+ * How long a lane waits whose endpoint is busy: until those before it should have had their turn, spread, so that a thousand of
+ * them neither ask at once nor all the time. The least wait doubles: a short burst at a quick receiver is over sooner than it is known.
+ */
+const busyWaitMs = { first: 500, least: 15_000, longest: 600_000 };
+/** More than so many pending deliveries make no wait longer. */
+const countedPending = 1_000;
+/** An endpoint that has failed for so long gets one request at a time. */
+const singleAfterSeconds = 60;
 
 /**
  * One attempt for the oldest delivery of a lane that is due. State is in the rows: a run of this that dies at any point is
@@ -36,10 +43,14 @@ export async function deliverNext(
     return { outcome: 'disabled', waitMs: null };
   }
   if (due.waitMs > 0) return { outcome: 'idle', waitMs: due.waitMs };
-  const sent = await deps.lanes.run(lane.webhookId, () => post(deps, due));
+  const single = (due.failingForSeconds ?? 0) > singleAfterSeconds;
+  const sent = await deps.lanes.run(lane.webhookId, () => post(deps, due), { single });
   if (!sent) {
     attemptsMade.inc({ outcome: 'busy' });
-    return { outcome: 'busy', waitMs: busyWait(busyTimes) };
+    const turnMs = deps.lanes.turnMs(lane.webhookId, await countPending(database, lane.webhookId, countedPending), { single });
+    const waitMs = busyWait(busyTimes, turnMs);
+    await putOff(database, due.deliveryId, waitMs);
+    return { outcome: 'busy', waitMs };
   }
   const outcome = await recordAttempt(database, { deliveryId: due.deliveryId, url: due.endpoint.url }, sent, deps.retrySchedule);
   attemptsMade.inc({ outcome });
@@ -59,5 +70,8 @@ function post(deps: AttemptDependencies, due: DueDelivery) {
   });
 }
 
-const busyWait = (times: number): number =>
-  Math.round(Math.min(busyWaitMs.first * 2 ** Math.min(times, 10), busyWaitMs.longest) * (0.5 + Math.random()));
+/** @param turnMs when its turn should come */
+export function busyWait(times: number, turnMs: number): number {
+  const least = Math.min(busyWaitMs.first * 2 ** Math.min(times, 10), busyWaitMs.least);
+  return Math.round(Math.min(Math.max(least, turnMs) * (1 + Math.random() / 2), busyWaitMs.longest * (1 - Math.random() / 4)));
+}

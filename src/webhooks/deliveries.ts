@@ -15,6 +15,8 @@ export interface DueDelivery extends StoredEvent {
   /** 0: due now. */
   waitMs: number;
   enabled: boolean;
+  /** Since the unbroken run of failures of its endpoint began; null when the last attempt succeeded. */
+  failingForSeconds: number | null;
   endpoint: Pick<WebhookEntity, 'webhookId' | 'url' | 'secret' | 'previousSecret' | 'previousSecretUntil'>;
 }
 
@@ -26,27 +28,32 @@ interface DueRow {
   created_at: Date;
   wait_ms: string;
   enabled: boolean;
+  failing_for: number | null;
   url: string;
   secret: Buffer | null;
   previous_secret: Buffer | null;
   previous_secret_until: Date | null;
 }
 
+/** Of a delivery `d` that is pending: no earlier one of its lane has to be tried before it. */
+export const notHeldBack = /* sql */ `not exists (
+  select 1 from webhook_deliveries earlier
+   where earlier.webhook_id = d.webhook_id and earlier.subject_id = d.subject_id and earlier.status = 'pending'
+     and earlier.position < d.position and earlier.round_attempts <= ${retriesInOrder})`;
+
 /** Those of a lane that nothing holds back, the one due first in front. */
 const candidates = /* sql */ `
   select d.delivery_id, d.event_id,
          greatest(0, ceil(extract(epoch from d.next_attempt_at - clock_timestamp()) * 1000)) as wait_ms
     from webhook_deliveries d
-   where d.webhook_id = $1 and d.subject_id = $2 and d.status = 'pending'
-     and not exists (
-       select 1 from webhook_deliveries earlier
-        where earlier.webhook_id = d.webhook_id and earlier.subject_id = d.subject_id and earlier.status = 'pending'
-          and earlier.position < d.position and earlier.round_attempts <= ${retriesInOrder})
+   where d.webhook_id = $1 and d.subject_id = $2 and d.status = 'pending' and ${notHeldBack}
    order by d.next_attempt_at, d.position limit 1`;
 
 export async function nextDelivery(database: DataSource, { webhookId, subjectId }: WebhookLane): Promise<DueDelivery | null> {
   const [row] = await database.query<DueRow[]>(
-    `select c.*, e.kind, e.snapshot, e.created_at, w.status = 'enabled' as enabled, w.url, w.secret, w.previous_secret, w.previous_secret_until
+    `select c.*, e.kind, e.snapshot, e.created_at, w.status = 'enabled' as enabled,
+            extract(epoch from clock_timestamp() - w.failing_since)::float8 as failing_for,
+            w.url, w.secret, w.previous_secret, w.previous_secret_until
        from (${candidates}) c join webhook_events e using (event_id), webhook_endpoints w where w.webhook_id = $1`,
     [webhookId, subjectId],
   );
@@ -59,6 +66,7 @@ export async function nextDelivery(database: DataSource, { webhookId, subjectId 
     createdAt: row.created_at,
     waitMs: Number(row.wait_ms),
     enabled: row.enabled,
+    failingForSeconds: row.failing_for,
     endpoint: {
       webhookId,
       url: row.url,
@@ -73,6 +81,24 @@ export async function nextDelivery(database: DataSource, { webhookId, subjectId 
 export async function waitOf(database: DataSource, { webhookId, subjectId }: WebhookLane): Promise<number | null> {
   const [row] = await database.query<{ wait_ms: string }[]>(candidates, [webhookId, subjectId]);
   return row ? Number(row.wait_ms) : null;
+}
+
+/** Deliveries an endpoint is still to get, counted up to `atMost`. */
+export async function countPending(database: DataSource, webhookId: string, atMost: number): Promise<number> {
+  const [row] = await database.query<{ pending: number }[]>(
+    `select count(*)::int as pending from (select 1 from webhook_deliveries where webhook_id = $1 and status = 'pending' limit $2) p`,
+    [webhookId, atMost],
+  );
+  return row?.pending ?? 0;
+}
+
+/** Due later, as its endpoint is busy; not an attempt. The row says so, lest it be taken for one whose workflow was lost. */
+export async function putOff(database: DataSource, deliveryId: string, waitMs: number): Promise<void> {
+  await database.query(
+    `update webhook_deliveries set next_attempt_at = clock_timestamp() + $2 * interval '1 millisecond'
+      where delivery_id = $1 and status = 'pending' and next_attempt_at <= clock_timestamp()`,
+    [deliveryId, waitMs],
+  );
 }
 
 /** What ends a delivery that is still to be made. */

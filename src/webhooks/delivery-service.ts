@@ -19,7 +19,7 @@ export class DeliveryService {
     return this.deliveries.list(webhookId, status, slice);
   }
 
-  /** @throws GatewayError not_found, business_error while the endpoint is disabled. */
+  /** @throws GatewayError not_found, business_error while the endpoint is disabled or too many of its tests wait. */
   async test(clientId: string, webhookId: string, { resourceId }: Creation): Promise<DeliveryRow> {
     const deliveryId = await this.whileEnabled(clientId, webhookId, (manager) =>
       this.deliveries.addTest(manager, clientId, webhookId, resourceId),

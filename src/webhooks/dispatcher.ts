@@ -4,6 +4,7 @@ import type { DataSource } from 'typeorm';
 import { webhookTaskQueue, type WebhookLane } from '../../activities/types';
 import { deliveriesWaitSignal, searchAttributes, webhookWorkflowId, workflowTypes } from '../../workflows/messages';
 import type { Logger } from '../platform/logging';
+import { notHeldBack } from './deliveries';
 import type { EventKind } from './events';
 
 const pollMs = 500;
@@ -12,9 +13,10 @@ const signalsAtOnce = 10;
 const signalTimeoutMs = 5_000;
 /** A lane whose attempt is overdue by so much has lost its workflow (terminated, or Temporal's data lost): it gets a new one. */
 const overdueMinutes = 10;
-const overdueEveryMs = 60_000;
+const sweepEveryMs = 60_000;
 const keptDays = 30;
 const sweepBatch = 1_000;
+const batchesPerSweep = 10;
 
 interface UndispatchedRow {
   delivery_id: string;
@@ -34,7 +36,7 @@ export type TellLane = (lane: WebhookLane & { clientId: string; kind: EventKind 
  * no harm; several workers may do this at once for the same reason.
  */
 export class WebhookDispatcher {
-  private overdueAt = 0;
+  private sweepAt = 0;
 
   constructor(
     private readonly database: DataSource,
@@ -48,10 +50,6 @@ export class WebhookDispatcher {
     while (!stop.aborted) {
       let told = 0;
       try {
-        if (Date.now() >= this.overdueAt) {
-          await this.sweep();
-          this.overdueAt = Date.now() + overdueEveryMs;
-        }
         told = await this.dispatch();
         if (failing) this.log.info('webhook deliveries are dispatched again');
         failing = false;
@@ -59,7 +57,18 @@ export class WebhookDispatcher {
         if (!failing) this.log.warn({ err }, 'webhook deliveries cannot be dispatched, trying again');
         failing = true;
       }
+      if (Date.now() >= this.sweepAt) await this.sweepSafely();
       if (told < batch) await delay(pollMs, undefined, { signal: stop }).catch(() => undefined);
+    }
+  }
+
+  /** A sweep that fails is made again when the next one is due: it never keeps deliveries from being dispatched. */
+  private async sweepSafely(): Promise<void> {
+    this.sweepAt = Date.now() + sweepEveryMs;
+    try {
+      await this.sweep();
+    } catch (err) {
+      this.log.warn({ err }, 'webhooks cannot be swept, trying again');
     }
   }
 
@@ -113,20 +122,29 @@ export class WebhookDispatcher {
   async sweep(): Promise<void> {
     await this.database.query(
       `update webhook_deliveries set undispatched_since = clock_timestamp() where delivery_id in (
-         select (array_agg(delivery_id order by position))[1] from webhook_deliveries where status = 'pending'
-          group by webhook_id, subject_id
-         having max(next_attempt_at) < clock_timestamp() - interval '${overdueMinutes} minutes' and bool_and(undispatched_since is null)
-          limit ${sweepBatch})`,
+         select distinct on (d.webhook_id, d.subject_id) d.delivery_id from webhook_deliveries d
+          where d.status = 'pending' and d.next_attempt_at < clock_timestamp() - interval '${overdueMinutes} minutes' and ${notHeldBack}
+            and not exists (
+              select 1 from webhook_deliveries told
+               where told.webhook_id = d.webhook_id and told.subject_id = d.subject_id and told.status = 'pending'
+                 and told.undispatched_since is not null)
+          order by d.webhook_id, d.subject_id, d.position limit ${sweepBatch})`,
     );
     await this.database.query(
       `update webhook_endpoints set previous_secret = null, previous_secret_until = null where previous_secret_until < now()`,
     );
-    await this.database.query(
+    for (let round = 0, deleted = sweepBatch; deleted === sweepBatch && round < batchesPerSweep; round += 1)
+      deleted = await this.deleteOld();
+  }
+
+  private async deleteOld(): Promise<number> {
+    const [, deleted] = await this.database.query<[unknown[], number]>(
       `delete from webhook_events where event_id in (
          select event_id from webhook_events e where created_at < now() - interval '${keptDays} days'
             and not exists (select 1 from webhook_deliveries d where d.event_id = e.event_id and d.status = 'pending')
           order by created_at limit ${sweepBatch})`,
     );
+    return deleted;
   }
 }
 

@@ -1,5 +1,6 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import type { Slice } from '../http/pagination';
+import { GatewayError } from '../platform/errors';
 import { isUuid } from '../platform/ids';
 
 export interface DeliveryRow {
@@ -26,6 +27,8 @@ export interface DeliveryRow {
 
 const shownAttempts = 20;
 const resendBatch = 1_000;
+/** Test events an endpoint may have waiting: whoever asks for more has seen none arrive. */
+const pendingTests = 10;
 
 const fields = /* sql */ `
   d.delivery_id, d.webhook_id, d.event_id, e.kind, d.subject_id, d.status, d.attempts, d.next_attempt_at, d.created_at, d.ended_at,
@@ -44,8 +47,10 @@ export class DeliveryLog {
     const filter = `d.webhook_id = $1 and ($2::text is null or d.status = $2)`;
     const [rows, [counted]] = await Promise.all([
       this.database.query<DeliveryRow[]>(
-        `select ${fields} from webhook_deliveries d join webhook_events e using (event_id)
-          where ${filter} order by d.position desc limit $3 offset $4`,
+        // attempts are read of the rows shown only, not of those passed over
+        `select ${fields} from (
+           select d.* from webhook_deliveries d where ${filter} order by d.position desc limit $3 offset $4) d
+           join webhook_events e using (event_id) order by d.position desc`,
         [webhookId, status ?? null, limit, offset],
       ),
       this.database.query<{ total: number }[]>(`select count(*)::int as total from webhook_deliveries d where ${filter}`, [
@@ -85,8 +90,21 @@ export class DeliveryLog {
     return { resent, hasMore: more.length > 0 };
   }
 
-  /** A webhook.test event for this endpoint alone. Does nothing when the id exists: an earlier try of the same request made it. */
+  /**
+   * A webhook.test event for this endpoint alone, which is locked. Does nothing when the id exists: an earlier try of the same
+   * request made it.
+   * @throws GatewayError business_error while too many wait.
+   */
   async addTest(manager: EntityManager, clientId: string, webhookId: string, eventId: string): Promise<string> {
+    const waiting = await manager.query<{ event_id: string }[]>(
+      // the subject of a test event is itself, of no other event
+      `select event_id from webhook_deliveries where webhook_id = $1 and status = 'pending' and subject_id = event_id limit ${pendingTests}`,
+      [webhookId],
+    );
+    const made = `select delivery_id from webhook_deliveries where webhook_id = $1 and event_id = $2`;
+    const earlier = await manager.query<unknown[]>(made, [webhookId, eventId]);
+    if (earlier.length === 0 && waiting.length >= pendingTests)
+      throw new GatewayError('business_error', `${pendingTests} test events wait for this webhook already`);
     await manager.query(
       `with event as (
          insert into webhook_events (event_id, client_id, kind, subject_id, snapshot)
@@ -96,10 +114,7 @@ export class DeliveryLog {
          select $3, event_id, subject_id, position from event`,
       [eventId, clientId, webhookId],
     );
-    const [row] = await manager.query<{ delivery_id: string }[]>(
-      `select delivery_id from webhook_deliveries where webhook_id = $1 and event_id = $2`,
-      [webhookId, eventId],
-    );
+    const [row] = await manager.query<{ delivery_id: string }[]>(made, [webhookId, eventId]);
     if (!row) throw new Error(`test event ${eventId} was not stored`);
     return row.delivery_id;
   }

@@ -57,10 +57,14 @@ export async function send(
   if (Buffer.byteLength(body) > sendLimits.bodyBytes) return done({ error: 'body_too_large' });
   try {
     const url = targets.parse(text);
-    const addresses = await abortable(targets.addressesOf(url), deadline);
-    const response = await request(url, addresses, { headers, body, signal: deadline, connectMs: limits.connectMs, ca });
-    const excerpt = await readSome(response);
-    return done({ statusCode: response.statusCode ?? 0, excerpt, retryAfter: response.headers['retry-after'] ?? null });
+    const addresses = await targets.addressesOf(url, deadline);
+    const outgoing = { headers, body, signal: deadline, connectMs: limits.connectMs, ca };
+    const response = await abortable(request(url, addresses, outgoing), deadline);
+    const excerpt = await readSome(response, deadline);
+    const { statusCode = 0 } = response;
+    // three digits are all that is asked of a status on the wire
+    if (statusCode < 100) return done({ error: 'bad_answer', excerpt });
+    return done({ statusCode, excerpt, retryAfter: response.headers['retry-after'] ?? null });
   } catch (error) {
     return done({ error: deadline.aborted ? 'timeout' : nameOf(error) });
   }
@@ -89,8 +93,12 @@ function request(url: URL, addresses: ResolvedAddress[], outgoing: Outgoing): Pr
     });
     const late = setTimeout(() => call.destroy(new SendError('timeout')), connectMs);
     call.once('socket', (socket) => socket.once(secure ? 'secureConnect' : 'connect', () => clearTimeout(late)));
-    call.once('close', () => clearTimeout(late));
-    call.once('error', reject);
+    call.once('close', () => {
+      clearTimeout(late);
+      // nothing else tells of an answer that is none, 101 (Switching Protocols) for one
+      reject(new SendError('bad_answer'));
+    });
+    call.on('error', reject);
     call.once('response', resolve);
     call.end(body);
   });
@@ -107,7 +115,7 @@ function pinnedTo(addresses: ResolvedAddress[]): LookupFunction {
 }
 
 /** Reads what is kept of the answer, then closes the connection: a receiver cannot keep us reading. */
-function readSome(response: IncomingMessage): Promise<string> {
+function readSome(response: IncomingMessage, signal: AbortSignal): Promise<string> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let size = 0;
@@ -122,6 +130,7 @@ function readSome(response: IncomingMessage): Promise<string> {
     });
     // the status has come: an answer that breaks off or does not end is an answer all the same
     for (const end of ['end', 'error', 'aborted', 'close']) response.once(end, finish);
+    signal.addEventListener('abort', finish, { once: true });
   });
 }
 
@@ -163,9 +172,11 @@ function nameOf(error: unknown): string {
   return 'connection_failed';
 }
 
+/** @throws SendError timeout once the signal is given, whatever becomes of the work. */
 function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     signal.addEventListener('abort', () => reject(new SendError('timeout')), { once: true });
+    if (signal.aborted) reject(new SendError('timeout'));
     work.then(resolve, reject);
   });
 }

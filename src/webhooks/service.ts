@@ -15,6 +15,8 @@ import { TargetRefused, type Targets } from './targets';
 const endpointsPerClient = 10;
 const defaultOverlapHours = 24;
 const hourMs = 3_600_000;
+/** Of a name, within a transaction that has the user's second factor locked. */
+const lookUpMs = 3_000;
 
 export interface WebhookDependencies {
   webhooks: WebhookRepository;
@@ -48,8 +50,9 @@ export class WebhookService {
     const { clientId } = request.caller;
     const earlier = await this.deps.webhooks.find(clientId, webhookId);
     if (earlier) return this.withSecret(earlier);
-    const url = await this.target(input.url);
+    const url = this.parse(input.url);
     return this.deps.mfa.authorize(request, async (manager) => {
+      await this.assertCallable(url);
       if ((await this.deps.webhooks.countLocked(manager, clientId)) >= endpointsPerClient)
         throw new GatewayError('business_error', `A client has at most ${endpointsPerClient} webhooks`);
       await this.deps.webhooks.insert(manager, {
@@ -72,8 +75,9 @@ export class WebhookService {
     webhookId: string,
     { mfa_code: _, status, ...changes }: UpdateWebhook,
   ): Promise<WebhookEntity> {
-    const url = changes.url === undefined ? undefined : await this.target(changes.url);
-    return this.change(request, webhookId, async (manager, webhook) => {
+    const url = changes.url === undefined ? undefined : this.parse(changes.url);
+    const check = () => (url ? this.assertCallable(url) : Promise.resolve());
+    const apply = async (manager: EntityManager, webhook: WebhookEntity) => {
       const switched = status !== undefined && status !== webhook.status;
       await this.deps.webhooks.update(manager, webhook, {
         ...changes,
@@ -87,7 +91,8 @@ export class WebhookService {
         ...(switched && { status }),
       });
       return this.read(manager, request.caller.clientId, webhookId);
-    });
+    };
+    return this.change(request, webhookId, apply, check);
   }
 
   /** For good: its secrets are wiped and its deliveries no longer shown. */
@@ -130,8 +135,11 @@ export class WebhookService {
     request: MfaRequest,
     webhookId: string,
     work: (manager: EntityManager, webhook: WebhookEntity) => Promise<T>,
+    /** Done before the webhook is locked. */
+    check: () => Promise<void> = () => Promise.resolve(),
   ): Promise<T> {
     return this.deps.mfa.authorize(request, async (manager) => {
+      await check();
       const webhook = await this.deps.webhooks.findLocked(manager, request.caller.clientId, webhookId);
       if (!webhook) throw notFound('webhook');
       return work(manager, webhook);
@@ -148,18 +156,26 @@ export class WebhookService {
     return { webhook, secret: openSecret(this.deps.box, webhook) };
   }
 
-  /** The url in its normal form. */
-  private async target(text: string): Promise<URL> {
+  /** The url in its normal form; asks nobody. */
+  private parse(text: string): URL {
     try {
-      const url = this.deps.targets.parse(text);
-      await this.deps.targets.addressesOf(url);
-      return url;
+      return this.deps.targets.parse(text);
     } catch (error) {
-      if (error instanceof TargetRefused) throw invalidParameter('url', error.message);
-      throw error;
+      throw refusal(error);
+    }
+  }
+
+  /** Only once the second factor is right: what names of our network lead to is told to nobody else. */
+  private async assertCallable(url: URL): Promise<void> {
+    try {
+      await this.deps.targets.addressesOf(url, AbortSignal.timeout(lookUpMs));
+    } catch (error) {
+      throw refusal(error);
     }
   }
 }
+
+const refusal = (error: unknown): unknown => (error instanceof TargetRefused ? invalidParameter('url', error.message) : error);
 
 const switching = (status: 'enabled' | 'disabled') =>
   status === 'enabled'

@@ -58,18 +58,25 @@ export class Targets {
     return url;
   }
 
-  /** The addresses to connect to, every one of them checked. @throws TargetRefused dns, blocked_address. */
-  async addressesOf({ hostname }: URL): Promise<ResolvedAddress[]> {
+  /**
+   * The addresses to connect to, every one of them checked.
+   * @param deadline of the look-up
+   * @throws TargetRefused dns, blocked_address.
+   */
+  async addressesOf({ hostname }: URL, deadline: AbortSignal): Promise<ResolvedAddress[]> {
     // URL has brought every spelling of an IPv4 address (octal, hex, one number) to the usual one
     const host = hostname.replace(/^\[|\]$/g, '');
-    const addresses = ipaddr.isValid(host) ? [literal(host)] : await this.lookUp(host);
+    const addresses = ipaddr.isValid(host) ? [literal(host)] : await this.lookUp(host, deadline);
     if (!this.local && !addresses.every(({ address }) => isPublic(address)))
       throw new TargetRefused('blocked_address', 'must not lead to a private, local or reserved address');
     return addresses;
   }
 
-  private async lookUp(host: string): Promise<ResolvedAddress[]> {
-    const found = await this.resolve(host).catch(() => []);
+  private async lookUp(host: string, deadline: AbortSignal): Promise<ResolvedAddress[]> {
+    const late = new Promise<ResolvedAddress[]>((resolve) =>
+      deadline.addEventListener('abort', () => resolve([]), { once: true }),
+    );
+    const found = await Promise.race([this.resolve(host).catch(() => []), late]);
     if (found.length === 0) throw new TargetRefused('dns', 'names a host that cannot be resolved');
     return found.slice(0, maxAddresses);
   }

@@ -1,13 +1,18 @@
 import { randomUUID } from 'node:crypto';
+import { type Address, createPublicClient, http, parseAbi } from 'viem';
+import { randomAddress } from '../factories';
+import { stack } from '../stack/client';
 import { ledgerDifferences } from './ledger';
 import { balances, call, ends, fundedAccount, transactionWhen } from './support';
 
+const erc20 = parseAbi(['function balanceOf(address) view returns (uint256)']);
 const recipient = '0x000000000000000000000000000000000000bEEF';
 
 test('20 concurrent POST /transfer with one Idempotency-Key: one transaction, one on-chain transfer, equal answers', async () => {
-  const account = await fundedAccount('ethereum', { ETH: '1' });
+  const account = await fundedAccount('ethereum', { ETH: '1', USDC: '100' });
+  const to = randomAddress() as Address;
   const request = {
-    body: { from_address: account.address, to_address: recipient, chain: 'ethereum', token_symbol: 'ETH', amount: '0.1' },
+    body: { from_address: account.address, to_address: to, chain: 'ethereum', token_symbol: 'USDC', amount: '2.5' },
     headers: { 'idempotency-key': randomUUID() },
   };
   const answers = await Promise.all(Array.from({ length: 20 }, () => call('POST', '/transfer', request)));
@@ -15,6 +20,13 @@ test('20 concurrent POST /transfer with one Idempotency-Key: one transaction, on
   expect(new Set(answers.map(({ body }) => JSON.stringify(body))).size).toBe(1);
 
   await transactionWhen(answers[0]?.body.tx_id as string, ['CONFIRMED']);
+  // what the gateway says of itself is not enough: the chain has moved the amount once, by one transaction
+  const { rpc, tokens } = stack().chains.ethereum ?? {};
+  const chain = createPublicClient({ transport: http(rpc) });
+  const received = { address: tokens?.USDC as Address, abi: erc20, functionName: 'balanceOf', args: [to] } as const;
+  expect(await chain.readContract(received)).toBe(2_500_000n);
+  expect(await chain.getTransactionCount({ address: account.address as Address, blockTag: 'pending' })).toBe(1);
+
   const outbound = await call('GET', `/transactions?account_id=${account.account_id}&page_size=100`);
   expect(outbound.body.data.filter((item: { transaction_type: string }) => item.transaction_type === 'OUTBOUND')).toHaveLength(1);
   const later = await call('POST', '/transfer', request);

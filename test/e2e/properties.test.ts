@@ -1,4 +1,4 @@
-import { checkOperations, endRun, type Target } from '../properties/run';
+import { checkOperations, endRun, fieldsSentBy, type Target } from '../properties/run';
 import { api, sharedWallet, stack } from '../stack/client';
 import { openApi } from './openapi';
 import { newAccount } from './support';
@@ -43,8 +43,17 @@ test('whatever is sent, the answer is one that the document knows', async () => 
       wallets += 1;
       return wallets <= walletsAtMost;
     },
+    // five wrong codes would lock the second factor of this user for the tests that follow
+    finish: (_, request) => {
+      const { mfa_code, ...rest } = fieldsSentBy(request) ?? {};
+      return typeof mfa_code === 'string' && /^\d{6}$/.test(mfa_code) ? { ...request, body: JSON.stringify(rest) } : request;
+    },
   };
-  const failures = await checkOperations(target, runsPerOperation);
+  const { failures } = await checkOperations(
+    document,
+    () => Promise.resolve(target),
+    () => runsPerOperation,
+  );
   expect(failures.join('\n\n')).toBe('');
 });
 

@@ -13,30 +13,47 @@ import { SecretBox } from '../../src/platform/secret-box';
 import { webhookWorkflowId } from '../../workflows/messages';
 import { buildClient, buildTotp, buildUser, randomAddress, totpCode } from '../factories';
 import { type Receiver, startReceiver, status, verify } from '../integration/webhooks/receiver';
-import { killProcess, stack, waitFor } from '../stack/client';
+import { killProcess, sharedWallet, stack, waitFor } from '../stack/client';
 import { recordHistory } from './histories';
+import { fundedAccount, transactionWhen } from './support';
 
 const asked = 150;
 const changed = 50;
+const transferred = 10;
+const kills = ['worker', 'api', 'worker', 'api', 'worker', 'api'];
 
 let database: DataSource;
 let receiver: Receiver;
+/** Of the shared account's client: it has other tests' events too. */
+let ofTransfers: Receiver;
 beforeAll(async () => {
   database = createDatabase({ url: stack().postgres.url, poolSize: 5, applicationName: 'test', entities });
   await database.initialize();
-  receiver = await startReceiver();
+  [receiver, ofTransfers] = await Promise.all([startReceiver(), startReceiver()]);
 });
 afterAll(async () => {
-  await receiver.close();
+  // other tests' events are wanted no longer; by the database, since a second factor would have to wait for its next code
+  await database.query(
+    `update webhook_endpoints set status = 'disabled', disabled_reason = 'client', disabled_at = now() where url = $1`,
+    [ofTransfers.url],
+  );
+  await Promise.all([receiver.close(), ofTransfers.close()]);
   await database.destroy();
 });
 
-/** A client of its own, with a second factor; the API is asked as anybody would. */
-async function newClient(): Promise<{ api: ApiClient; clientId: string; userId: string; code: string }> {
+interface TestUser {
+  api: ApiClient;
+  clientId: string;
+  userId: string;
+  code: string;
+}
+
+/** A user with a second factor, of a client of its own unless one is named; the API is asked as anybody would. */
+async function newUser(ofClient?: string): Promise<TestUser> {
   const folder = path.dirname(String(process.env.GATEWAY_TEST_STACK));
   const box = new SecretBox(readFileSync(path.join(devPaths(folder).secrets, 'secrets.kek'), 'utf8'));
-  const client = await buildClient(database);
-  const user = await buildUser(database, client);
+  const client = ofClient === undefined ? await buildClient(database) : { clientId: ofClient };
+  const user = await buildUser(database, client as never);
   const [apiKey, apiSecret] = [`key_${newId()}`, randomBytes(32).toString('base64url')];
   const { clientId } = client;
   const { userId } = user;
@@ -45,45 +62,61 @@ async function newClient(): Promise<{ api: ApiClient; clientId: string; userId: 
   return { api: new ApiClient(stack().base_url, { api_key: apiKey, api_secret: apiSecret }), clientId, userId, code };
 }
 
+async function newWebhook({ api, code }: TestUser, url: string, events: string[] | null) {
+  const { status: answered, body } = await api.request<{ webhook_id: string; secret: string }>('POST', '/webhooks', {
+    body: { url, events, mfa_code: code },
+  });
+  expect(answered).toBe(201);
+  return { webhookId: body.webhook_id, secret: body.secret };
+}
+
 /** The client's part: the same key until there is an answer. */
-function insist<T>(api: ApiClient, url: string): Promise<T> {
+function insist<T>(api: ApiClient, url: string, body?: object): Promise<T> {
   const headers = { 'idempotency-key': randomUUID() };
   return waitFor(
     async () => {
-      const answer = await api.request<T>('POST', url, { headers });
-      return answer.status === 200 ? answer.body : undefined;
+      const answer = await api.request<T>('POST', url, { headers, body });
+      if (answer.status >= 300) throw new Error(`${answer.status} ${JSON.stringify(answer.body)}`);
+      return answer.body;
     },
     { timeoutMs: 90_000, intervalMs: 300 },
   );
 }
 
-test(`kill -9 of worker and api during ${asked + changed} events: each arrives at least once, ids stay, none is invented`, async () => {
-  const { api, clientId, userId, code } = await newClient();
-  const created = await api.request<{ webhook_id: string; secret: string }>('POST', '/webhooks', {
-    body: { url: receiver.url, mfa_code: code },
-  });
-  expect(created.status).toBe(201);
-  const { webhook_id: webhookId, secret } = created.body;
+test(`kill -9 of worker and api during ${asked + changed} events and ${transferred} transfers: each arrives at least once, ids stay, none is invented`, async () => {
+  const user = await newUser();
+  const { api, clientId, userId } = user;
+  const { webhookId, secret } = await newWebhook(user, receiver.url, null);
+  const transfers = await prepareTransfers();
   // now and then the receiver has its troubles too, with what it has not seen before
   const isNew = (id: string) => receiver.received.filter((one) => one.id === id).length === 1;
   for (let count = 0; count < 120; count += 1)
     receiver.replies.push((response, one) => status(count % 12 === 11 && isNew(one.id) ? 500 : 200)(response, one));
 
-  let sending = true;
-  const killing = (async () => {
-    for (let round = 0; sending && round < 6; round += 1) {
-      await killProcess(round % 2 === 0 ? 'worker' : 'api');
+  /** How much had arrived at each kill. */
+  const atKill: number[] = [];
+  const arrivedSince = (count: number) => waitFor(() => receiver.received.length > count, { timeoutMs: 60_000, intervalMs: 20 });
+  const killAll = async () => {
+    for (const part of kills) {
+      await arrivedSince(atKill.at(-1) ?? 0);
+      atKill.push(receiver.received.length);
+      await killProcess(part);
       await new Promise((resolve) => setTimeout(resolve, 1_500));
     }
-  })();
-  const remaining = Array.from({ length: asked }, (_, n) => n);
+  };
+  let begun = 0;
   const answered: { event_id: string; subject_id: string }[] = [];
   const askAll = async () => {
-    while (remaining.pop() !== undefined) answered.push(await insist(api, `/webhooks/${webhookId}/test`));
+    while (begun < asked) {
+      const due = (begun += 1);
+      // a part of them at each kill, so that none falls into a silence
+      const isDue = () => due * (kills.length + 1) <= asked * (atKill.length + 1);
+      await waitFor(isDue, { timeoutMs: 120_000, intervalMs: 20 });
+      answered.push(await insist(api, `/webhooks/${webhookId}/test`));
+    }
   };
-  await Promise.all([askAll(), askAll(), askAll(), askAll(), changeFactors(clientId, userId)]);
-  sending = false;
-  await killing;
+  const sendAll = () => Promise.all([askAll(), askAll(), askAll(), askAll(), changeFactors(clientId, userId)]);
+  const [txIds] = await Promise.all([transfers.submitAll(), sendAll(), killAll()]);
 
   const written = await waitFor(
     async () => {
@@ -107,12 +140,62 @@ test(`kill -9 of worker and api during ${asked + changed} events: each arrives a
   expect(answered.every(({ event_id }) => bodies.has(event_id))).toBe(true);
   expect([...bodies.values()].every((versions) => versions.size === 1)).toBe(true);
 
+  // each kill came while events were arriving: some since the one before, some after the last
+  const marks = [0, ...atKill, receiver.received.length];
+  expect(atKill).toHaveLength(kills.length);
+  expect(marks.slice(1).every((mark, index) => mark > Number(marks[index]))).toBe(true);
+  await transfers.expectComplete(txIds);
+
   const [retried] = await database.query<{ subject_id: string }[]>(
     'select subject_id from webhook_deliveries where webhook_id = $1 and attempts = 2 limit 1',
     [webhookId],
   );
   if (retried) recordHistory(webhookWorkflowId({ webhookId, subjectId: retried.subject_id }), 'deliver-webhooks');
 }, 300_000);
+
+/** Real transfers of the shared wallet, told to a webhook of their own. */
+async function prepareTransfers() {
+  const wallet = await sharedWallet();
+  const account = await fundedAccount('ethereum', { ETH: '1' });
+  const user = await newUser(wallet.client_id);
+  const { secret } = await newWebhook(user, ofTransfers.url, ['transaction.created', 'transaction.updated']);
+  const body = {
+    from_address: account.address,
+    to_address: randomAddress(),
+    chain: 'ethereum',
+    token_symbol: 'ETH',
+    amount: '0.01',
+  };
+
+  const submitAll = async (): Promise<string[]> => {
+    const ids: string[] = [];
+    for (let count = 0; count < transferred; count += 1)
+      ids.push((await insist<{ tx_id: string }>(user.api, '/transfer', body)).tx_id);
+    return ids;
+  };
+
+  /** Each state change of each transfer has come, and no other. */
+  const expectComplete = async (txIds: string[]): Promise<void> => {
+    expect(new Set(txIds).size).toBe(transferred);
+    await Promise.all(txIds.map((txId) => transactionWhen(txId, ['CONFIRMED'], 120_000)));
+    const changesOf = (txId: string) =>
+      database.query<{ status: string }[]>('select status from transaction_events where tx_id = $1 order by seq', [txId]);
+    const arrived = (txId: string) => {
+      const changes = new Map<number, string>();
+      for (const { payload } of ofTransfers.received)
+        if (payload.data.tx_id === txId) changes.set(Number(payload.data.sequence), String(payload.data.status));
+      return [...changes].sort(([a], [b]) => a - b);
+    };
+    for (const txId of txIds) {
+      const written = (await changesOf(txId)).map(({ status: state }, sequence) => [sequence, state]);
+      expect(written.length).toBeGreaterThanOrEqual(4);
+      await waitFor(() => arrived(txId).length >= written.length, { timeoutMs: 60_000 });
+      expect(arrived(txId)).toEqual(written);
+    }
+    for (const one of ofTransfers.received) verify(secret, one);
+  };
+  return { submitAll, expectComplete };
+}
 
 /** State changes as the gateway makes them; every sixth is rolled back and must not be heard of. */
 async function changeFactors(clientId: string, userId: string): Promise<void> {

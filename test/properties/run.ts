@@ -16,7 +16,12 @@ export interface Target {
   expected?: string[];
   /** False keeps a request from being sent: where what is asked for costs too much. */
   sends?: (operation: NamedOperation, request: WireRequest) => boolean;
+  /** Last changes to what is sent: what cannot be known when requests are made up, such as a second factor's code. */
+  finish?: (operation: NamedOperation, request: WireRequest) => WireRequest | Promise<WireRequest>;
 }
+
+/** How often each status was answered, by operation. */
+export type Statuses = Record<string, Record<string, number>>;
 
 /** Reproduces a run: PROPERTY_SEED=<seed of its output>. */
 const seed = Number(process.env.PROPERTY_SEED ?? Math.floor(Math.random() * 2 ** 31));
@@ -41,7 +46,7 @@ async function checkOperation(target: Target, operation: NamedOperation, runs: n
   const statuses: Record<string, number> = {};
   const property = fc.asyncProperty(requestsOf(operation, target.known), async (request) => {
     if (target.sends?.(operation, request) === false) return;
-    const answer = await send(target, request);
+    const answer = await send(target, (await target.finish?.(operation, request)) ?? request);
     statuses[answer.status] = (statuses[answer.status] ?? 0) + 1;
     const wrong = complaintOf(target, check, operation, answer);
     if (wrong) throw new Error(wrong);
@@ -57,21 +62,42 @@ async function checkOperation(target: Target, operation: NamedOperation, runs: n
 }
 
 /**
- * All operations of the target, one after the other; says on stderr what was answered how often.
- * @returns what was found, in words
+ * All operations of a document, one after the other, each against the target made for it; says on stderr what was answered
+ * how often.
+ * @returns what was answered, and what was found, in words
  */
-export async function checkOperations(target: Target, runsPerOperation: number): Promise<string[]> {
+export async function checkOperations(
+  document: Document,
+  targetFor: (operation: NamedOperation) => Promise<Target>,
+  runsOf: (operation: NamedOperation) => number,
+): Promise<{ statuses: Statuses; failures: string[] }> {
   const failures: string[] = [];
+  const statuses: Statuses = {};
   process.stderr.write(`PROPERTY_SEED=${seed}\n`);
-  for (const operation of operationsOf(target.document)) {
+  for (const operation of operationsOf(document)) {
     try {
-      const statuses = await checkOperation(target, operation, runsPerOperation);
-      process.stderr.write(`${operation.name} ${JSON.stringify(statuses)}\n`);
+      const seen = await checkOperation(await targetFor(operation), operation, runsOf(operation));
+      statuses[operation.name] = seen;
+      process.stderr.write(`${operation.name} ${JSON.stringify(seen)}\n`);
     } catch (error) {
       failures.push((error as Error).message);
     }
   }
-  return failures;
+  return { statuses, failures };
+}
+
+/** Longer bodies are nested too deeply to be written again. */
+const longestBody = 20_000;
+
+/** The fields of a request whose body is a JSON object; null for every other. */
+export function fieldsSentBy({ body }: WireRequest): Record<string, unknown> | null {
+  if (body !== null && body.length > longestBody) return null;
+  try {
+    const fields = JSON.parse(body ?? '') as unknown;
+    return typeof fields === 'object' && fields !== null && !Array.isArray(fields) ? (fields as Record<string, unknown>) : null;
+  } catch {
+    return null;
+  }
 }
 
 function complaintOf(target: Target, check: AnswerCheck, operation: NamedOperation, answer: WireAnswer): string | null {

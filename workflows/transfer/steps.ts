@@ -111,9 +111,11 @@ async function sign(run: TransferRun, request: SigningRequest): Promise<Hex[] | 
     } catch (error) {
       const problem = problemOf(error);
       log.warn('no signature from this pair', { txId: run.txId, initiator, peer, code: problem.code, reason: problem.message });
-      const byBlacklist = problem.code === 'address_blacklisted' && request.kind === 'first';
-      if (byBlacklist && (await ledger.destinationBlacklisted({ txId: run.txId }))) burn(run);
-      if (!(problem.retryable || byBlacklist) || round >= signingRounds) {
+      const byBlacklist = problem.code === 'address_blacklisted';
+      const isListed = byBlacklist && (await ledger.destinationBlacklisted({ txId: run.txId }));
+      if (isListed && request.kind === 'first') burn(run);
+      const elsewhere = problem.retryable || (byBlacklist && !isListed);
+      if (!elsewhere || round >= signingRounds) {
         await parkUntilRetry(run, problem.retryable ? 'signers_unavailable' : problem.code, problem.message);
         round = -1;
       } else if (round % signingPairs.length === signingPairs.length - 1) {
@@ -141,7 +143,10 @@ async function broadcast(run: TransferRun): Promise<void> {
       run.live.status(status);
       return;
     }
-    if (result.outcome === 'blacklisted') burn(run);
+    if (result.outcome === 'withheld' || (result.outcome === 'blacklisted' && run.attempt === 1)) burn(run);
+    if (result.outcome === 'blacklisted') {
+      return parkUntilRetry(run, 'address_blacklisted', 'The destination was blacklisted before its replacement was sent');
+    }
     const seen = await chain.observe({ txId: run.txId });
     if (seen.state !== 'absent' || tries > 1) return;
     await parkUntilRetry(run, 'broadcast_rejected', result.reason);

@@ -5,21 +5,7 @@ import { type Quota, SharedBudget, sharedCounter } from './budget';
 import { tellInFlight, tellStanding } from './headers';
 import { network } from './network';
 import { tooMany } from './refusals';
-
-export interface LimitSettings {
-  /** Requests of one client with a token. */
-  clientPerMinute: number;
-  /** Requests of one address, with or without a token. */
-  addressPerMinute: number;
-  /** Requests for tokens of one address. */
-  tokenPerMinute: number;
-  /** Requests of one client to routes that take a second factor. */
-  mfaPerMinute: number;
-  /** Requests of one client that one process works on at once. */
-  inFlightPerClient: number;
-  /** Requests that one process works on at once. */
-  inFlight: number;
-}
+import type { LimitSettings } from './settings';
 
 /** Short, so that who has spent a quota soon gets the next one; a sixth of what is allowed a minute can come at once. */
 const windowSeconds = 10;

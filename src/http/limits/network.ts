@@ -1,15 +1,20 @@
-import { isIPv6 } from 'node:net';
+import ipaddr from 'ipaddr.js';
 
-/** What is counted of a caller's address (at most 64 characters): an IPv6 caller owns its whole /64. */
+/** Stands for every caller whose address cannot be told: they are counted together. */
+const unknown = 'unknown';
+
+/**
+ * What is counted of a caller's address: an IPv6 caller owns its whole /64. Takes what proxies write: brackets and a port may be
+ * around it.
+ */
 export function network(address: string): string {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
-  if (mapped || !isIPv6(address)) return mapped ?? address.slice(0, 64);
-  const [head = '', tail] = (address.split('%')[0] ?? '').split('::');
-  const groups = head.split(':').filter(Boolean);
-  const rest = tail === undefined ? [] : tail.split(':').filter(Boolean);
-  const all = [...groups, ...Array<string>(Math.max(0, 8 - groups.length - rest.length)).fill('0'), ...rest];
-  return `${all
+  const text = /^\[([^\]]*)\](?::\d{1,5})?$/.exec(address)?.[1] ?? /^([\d.]+):\d{1,5}$/.exec(address)?.[1] ?? address;
+  // one number, octal or hex are other spellings of an IPv4 address: no proxy writes them
+  if (!ipaddr.IPv4.isValidFourPartDecimal(text) && !ipaddr.IPv6.isValid(text)) return unknown;
+  const caller = ipaddr.process(text);
+  if (caller instanceof ipaddr.IPv4) return caller.toString();
+  return `${caller.parts
     .slice(0, 4)
-    .map((group) => parseInt(group, 16).toString(16))
+    .map((group) => group.toString(16))
     .join(':')}::/64`;
 }

@@ -32,10 +32,12 @@ create index security_factors_by_client on security_factors (client_id, factor_i
 create table blacklist_versions (
   client_id uuid primary key references clients,
   version bigint not null check (version > 0),
-  -- the newest that the workflow which brings it to the nodes was told of
-  dispatched bigint not null default 0
+  -- the newest that the workflow which brings it to the nodes was told of, and when
+  dispatched bigint not null default 0,
+  told_at timestamptz not null default '-infinity'
 );
 create index blacklist_versions_due on blacklist_versions (client_id) where dispatched < version;
+create index blacklist_versions_told on blacklist_versions (told_at);
 create table blacklist_changes (
   client_id uuid not null references clients,
   chain text not null,
@@ -84,7 +86,8 @@ begin
 end $$;
 create trigger security_factors_guard before update on security_factors for each row execute function guard_security_factor();
 
--- The version's row makes changes of one client wait for each other: they are numbered in the order in which they commit.
+-- The version's row makes changes of one client wait for each other: they are numbered in the order in which they commit. By the clock,
+-- so that a database restored from a backup uses no number again that the nodes have seen.
 create function record_blacklist_change() returns trigger language plpgsql as $$
 declare
   f security_factors;
@@ -94,8 +97,9 @@ declare
 begin
   if tg_op = 'DELETE' then f := old; else f := new; end if;
   if f.factor_type <> 'BLACKLIST' or was = is_now then return null; end if;
-  insert into blacklist_versions as v (client_id, version) values (f.client_id, 1)
-    on conflict (client_id) do update set version = v.version + 1 returning v.version into next;
+  insert into blacklist_versions as v (client_id, version) values (f.client_id, (extract(epoch from clock_timestamp()) * 1000)::bigint)
+    on conflict (client_id) do update set version = greatest(v.version + 1, (extract(epoch from clock_timestamp()) * 1000)::bigint)
+    returning v.version into next;
   insert into blacklist_changes (client_id, chain, address_key, version, listed)
     values (f.client_id, f.chain, f.address_key, next, is_now)
     on conflict (client_id, chain, address_key) do update set version = excluded.version, listed = excluded.listed;

@@ -30,7 +30,7 @@ create index webhook_endpoints_by_client on webhook_endpoints (client_id, webhoo
 
 -- The outbox: what happened, with a snapshot of its subject, written in the change's own database transaction.
 create table webhook_events (
-  event_id uuid primary key default gen_random_uuid(),
+  event_id uuid primary key default time_ordered_uuid(),
   -- rises with every change of one subject, since changes of a row wait for each other
   position bigint generated always as identity unique,
   client_id uuid not null references clients,
@@ -44,7 +44,7 @@ create index webhook_events_by_age on webhook_events (created_at);
 
 -- One per event and endpoint that was enabled for its kind when it happened.
 create table webhook_deliveries (
-  delivery_id uuid primary key default gen_random_uuid(),
+  delivery_id uuid primary key default time_ordered_uuid(),
   webhook_id uuid not null references webhook_endpoints,
   event_id uuid not null references webhook_events on delete cascade,
   subject_id uuid not null,

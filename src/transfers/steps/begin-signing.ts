@@ -5,10 +5,11 @@ import { post } from '../../ledger/posting';
 import type { Hex, PayloadKind } from '../../mpc/messages';
 import { inTransaction } from '../../platform/database';
 import { formatAmount } from '../../platform/money';
-import { blacklistedReason, burntNote, isBlacklisted } from '../../screening/destinations';
+import { blacklistedReason, isBlacklisted } from '../../screening/destinations';
 import type { TransactionEntity } from '../../transactions/entity';
 import { changeState, isEnded, lockTransaction } from '../../transactions/state';
 import { type Attempt, findAttempt, findInclusion, insertAttempt, isKnown, isReleased, lastAttempt } from './attempts';
+import { markBurnt } from './burn';
 import type { StepDependencies } from './dependencies';
 import { destinationOf } from './destination';
 import { lockHeldAccounts } from './hold';
@@ -64,7 +65,7 @@ export function beginSigning(steps: StepDependencies, input: BeginSigning): Prom
     }
     const begun = lacking > 0n ? { ...transfer, feeLocked: fee } : transfer;
     const attempt = await begin(manager, steps, begun, next, replacement, fee);
-    if (next.kind === 'noop' && blacklisted) await markBurnt(manager, input.txId);
+    if (next.kind === 'noop' && blacklisted) await markBurnt(manager, begun);
     return { outcome: 'begun', request: await signingRequest(manager, steps, begun, attempt) };
   });
 }
@@ -127,14 +128,6 @@ async function begin(
   const built = replacement ?? build(steps, transfer, input, await takeNonce(manager, owner, fees.minedNonce, txId));
   await insertAttempt(manager, { txId, attempt, kind, chain: transfer.chain, fromKey: addressKey, ...built, feeBound });
   return { attempt, kind, unsigned: built.unsigned, hash: null };
-}
-
-/** The reason for the first no-op, for the record and for the end. */
-async function markBurnt(manager: EntityManager, txId: string): Promise<void> {
-  await manager.query(
-    `update transactions set burnt_for = 'address_blacklisted', screening_note = $2 where tx_id = $1 and burnt_for is null`,
-    [txId, burntNote],
-  );
 }
 
 /** The attempt was begun before: the same request again, or its hash if it was signed meanwhile. */

@@ -9,6 +9,17 @@ export function destinationOf({ txId, clientId, chain, toAddressKey }: Transacti
   return { clientId, chain, addressKey: toAddressKey };
 }
 
+/** Says on the record of a transfer that is sent again after its end that its destination is blacklisted meanwhile. */
+export async function noteIfBlacklisted(manager: EntityManager, txId: string): Promise<void> {
+  await manager.query(
+    `update transactions t set screening_note = too_late(t.client_id, t.tx_id, f.activated_at)
+       from security_factors f
+      where t.tx_id = $1 and t.screening_note is null and f.client_id = t.client_id and f.chain = t.chain
+        and f.address_key = t.to_address_key and f.factor_type = 'BLACKLIST' and f.status = 'active' and f.deleted_at is null`,
+    [txId],
+  );
+}
+
 /** @throws GatewayError not_found. */
 export async function destinationBlacklisted(manager: EntityManager, txId: string): Promise<boolean> {
   const transfer = await manager.findOneBy(TransactionEntity, { txId, transactionType: 'OUTBOUND' });

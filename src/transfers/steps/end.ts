@@ -5,13 +5,13 @@ import { unlock } from '../../ledger/movements';
 import { post } from '../../ledger/posting';
 import { inTransaction } from '../../platform/database';
 import { GatewayError } from '../../platform/errors';
+import { screening } from '../../screening/destinations';
 import type { TransactionEntity } from '../../transactions/entity';
 import { changeState, isEnded, lockTransaction } from '../../transactions/state';
 import type { StepDependencies } from './dependencies';
 import { lockHold } from './hold';
 
-/** Who refuses when no person does; and a cancellation that does not say whose wish it is. */
-const screening: AuditActor = { type: 'system', id: 'screening' };
+/** A cancellation that does not say whose wish it is. */
 const unnamed: AuditActor = { type: 'system', id: 'workflow' };
 
 /**
@@ -46,7 +46,7 @@ export function endTransfer(
  * @throws GatewayError not_cancellable once signing has begun or the transfer has ended otherwise.
  */
 export function cancelTransfer(
-  { database }: StepDependencies,
+  { database }: Pick<StepDependencies, 'database'>,
   { txId, by }: { txId: string; by?: RequestedBy },
 ): Promise<{ status: string }> {
   return inTransaction(database, async (manager) => {

@@ -15,7 +15,7 @@ const scale = 36;
 
 /**
  * The wallet's limits for a symbol: largest single amount, and the sum of the last 24 hours over every account and chain
- * (rejected, failed and cancelled transfers do not count). Concurrent transfers wait for each other here, but only in
+ * (rejected, failed and cancelled transfers do not count; approved ones from their approval, for which they wait a day at most). Concurrent transfers wait for each other here, but only in
  * wallets that have a limit. The transfer itself is stored already and left out of the sum.
  * @throws GatewayError business_error.
  */
@@ -36,7 +36,8 @@ export async function checkLimits(
   const sums = await manager.query<{ decimals: number; sum: string }[]>(
     `select decimals, sum(amount) as sum from transactions
       where wallet_id = $1 and token_symbol = $2 and transaction_type = 'OUTBOUND' and tx_id <> $3
-        and created_at > now() - interval '24 hours' and status not in ('REJECTED', 'FAILED', 'CANCELLED')
+        and created_at > now() - interval '48 hours' and coalesce(approved_at, created_at) > now() - interval '24 hours'
+        and status not in ('REJECTED', 'FAILED', 'CANCELLED')
       group by decimals`,
     [walletId, symbol, txId],
   );

@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import type { LockedTransfer, TransferRequest } from '../../../activities/types';
+import { audit } from '../../audit/log';
 import type { ChainRegistry } from '../../chains/registry';
 import type { ChainDefinition } from '../../chains/types';
 import { lockLedgerAccounts } from '../../ledger/accounts';
@@ -87,7 +88,9 @@ export function lockTransfer(steps: StepDependencies, request: TransferRequest):
     }
     requireFunds(hold, chain);
     await post(manager, [{ txId: request.txId, kind: 'lock', seq: 0, entries: lock(hold) }]);
-    return answer(registry, await manager.findOneByOrFail(TransactionEntity, { txId: request.txId }));
+    const stored = await manager.findOneByOrFail(TransactionEntity, { txId: request.txId });
+    await recordAccepted(manager, request, stored);
+    return answer(registry, stored);
   });
 }
 
@@ -112,6 +115,20 @@ function requireFunds({ token, native, amount, feeLocked }: Parameters<typeof lo
       `The available balance of ${native.symbol} on ${chain.name} is too small for the network fee of up to ${needed} ${native.symbol}`,
     );
   }
+}
+
+/** The only record of who asked. A run that is started again names nobody, and never comes here: its transfer is stored. */
+function recordAccepted(manager: EntityManager, { userId }: TransferRequest, transfer: TransactionEntity): Promise<void> {
+  const { txId, clientId, chain, tokenSymbol, amount, decimals, toAddress, requestId } = transfer;
+  return audit(manager, {
+    action: 'transfer.accepted',
+    outcome: 'success',
+    actor: { type: 'user', id: userId },
+    clientId,
+    subject: { type: 'transaction', id: txId },
+    detail: { chain, symbol: tokenSymbol, amount: formatAmount(amount, decimals), to_address: toAddress },
+    requestId,
+  });
 }
 
 async function inserted(manager: EntityManager, transfer: Partial<TransactionEntity>): Promise<boolean> {

@@ -4,7 +4,8 @@ import { operatorActor } from '../../../src/operations/actor';
 import { WalletOperations } from '../../../src/operations/wallets';
 import { ApiKeyEntity } from '../../../src/auth/entity';
 import { newId } from '../../../src/platform/ids';
-import { type Bench, buildFunded, buildTenant, createBench } from '../http/bench';
+import { randomAddress } from '../../factories';
+import { type Answer, type Bench, buildFunded, buildTenant, createBench, type Funded } from '../http/bench';
 
 /** What is on record after what was done. */
 
@@ -117,6 +118,106 @@ describe('operators', () => {
     expect(operatorActor()).toEqual({ type: 'operator', id: 'ann' });
     delete process.env.GATEWAY_OPERATOR;
     expect(operatorActor().id).not.toBe('');
+  });
+});
+
+describe('clients', () => {
+  const recipient = randomAddress();
+  const usdc = ({ account }: Funded, amount: string) => ({
+    from_address: account.address,
+    to_address: recipient,
+    chain: 'ethereum',
+    token_symbol: 'USDC',
+    amount,
+  });
+  const creations = {
+    'wallet.created': {
+      path: '/wallets',
+      body: () => ({ wallet_name: 'on record' }),
+      row: ({ body }: Answer) => [`wallet ${body['wallet_id']}`, { name: 'on record' }],
+    },
+    'account.created': {
+      path: '/accounts',
+      body: ({ wallet }: Funded) => ({ wallet_id: wallet.walletId, chain: 'ethereum' }),
+      row: ({ body }: Answer, { wallet }: Funded) => [
+        `account ${body['account_id']}`,
+        { wallet_id: wallet.walletId, chain: 'ethereum', address: body['address'] },
+      ],
+    },
+    'transfer.accepted': {
+      path: '/transfer',
+      body: (funded: Funded) => usdc(funded, '1.50'),
+      row: ({ body }: Answer) => [
+        `transaction ${body['tx_id']}`,
+        { chain: 'ethereum', symbol: 'USDC', amount: '1.5', to_address: recipient },
+      ],
+    },
+  };
+  const acts = Object.keys(creations) as (keyof typeof creations)[];
+
+  test.each(acts)('%s: by whom, what and by which request; once, however often it is tried', async (action) => {
+    const { path, body, row } = creations[action];
+    const tenant = await buildTenant(bench);
+    const funded = await buildFunded(bench, tenant);
+    const [requestId, key] = [newId(), newId()];
+    const ask = (id: string) =>
+      bench.call('POST', path, {
+        tenant,
+        body: body(funded),
+        headers: { 'Idempotency-Key': key, 'X-Request-Id': id },
+      });
+    const first = await ask(requestId);
+    expect([201, 202]).toContain(first.status);
+    // as if the first try had died before its answer was stored: the act is run again
+    const [, forgotten] = await bench.database.query<[unknown, number]>(
+      `update idempotency_keys set response_status = null, response_headers = null, response_body = null,
+              leased_until = now() - interval '1 second' where key = $1`,
+      [key],
+    );
+    expect(forgotten).toBe(1);
+    expect((await ask(newId())).status).toBe(first.status);
+
+    const [subject, detail] = row(first, funded);
+    const rows = await list({ action, clientId: tenant.clientId });
+    expect(rows.map((one) => ({ ...recordOf(one), request: one.request_id }))).toEqual([
+      {
+        action,
+        outcome: 'success',
+        actor: `user ${tenant.userId}`,
+        client_id: tenant.clientId,
+        subject,
+        detail,
+        request: requestId,
+      },
+    ]);
+  });
+
+  test.each(acts)('%s: without its row it is not done', async (action) => {
+    const tenant = await buildTenant(bench);
+    const funded = await buildFunded(bench, tenant);
+    const counted = () =>
+      bench.database.query<object[]>(
+        `select (select count(*) from wallets where client_id = $1) as wallets,
+                (select count(*) from accounts where client_id = $1) as accounts,
+                (select count(*) from transactions where client_id = $1 and transaction_type = 'OUTBOUND') as transfers`,
+        [tenant.clientId],
+      );
+    const before = await counted();
+    await bench.database.query('alter table audit_events rename to audit_events_away');
+    try {
+      const { path, body } = creations[action];
+      expect((await bench.call('POST', path, { tenant, body: body(funded) })).status).toBe(500);
+    } finally {
+      await bench.database.query('alter table audit_events_away rename to audit_events');
+    }
+    expect(await counted()).toEqual(before);
+  });
+
+  test('a transfer that is not accepted has no such row', async () => {
+    const tenant = await buildTenant(bench);
+    const body = usdc(await buildFunded(bench, tenant), '1000.01');
+    expect((await bench.call('POST', '/transfer', { tenant, body })).status).toBe(400);
+    expect(await list({ action: 'transfer.accepted', clientId: tenant.clientId })).toEqual([]);
   });
 });
 

@@ -10,7 +10,8 @@ import type { TokenOptions } from '../../../src/auth/tokens';
 import { adapterOf } from '../../../src/chains/families';
 import { loadRegistry } from '../../../src/chains/registry';
 import { createApp } from '../../../src/http/app';
-import type { LimitSettings } from '../../../src/http/limits/limits';
+import type { LimitSettings } from '../../../src/http/limits/settings';
+import { documentOf } from '../../../src/http/openapi';
 import { listen } from '../../../src/http/server';
 import { createResources, type Resources } from '../../../src/main/resources';
 import { GatewayError } from '../../../src/platform/errors';
@@ -19,7 +20,7 @@ import { createLogger } from '../../../src/platform/logging';
 import { SecretBox } from '../../../src/platform/secret-box';
 import type { TransferWorkflows } from '../../../src/transfers/workflows';
 import type { KeyGeneration } from '../../../src/wallets/key-generation';
-import { targetsOf } from '../../../src/webhooks/targets';
+import { type Targets, targetsOf } from '../../../src/webhooks/targets';
 import {
   buildAccount,
   buildAsset,
@@ -30,6 +31,7 @@ import {
   fundAccount,
   setFeeLevels,
 } from '../../factories';
+import { AnswerCheck, type Document, operationAt } from '../../openapi';
 import { createTestDatabase } from '../../stack/database';
 
 export const registry = loadRegistry('local', ['ethereum', 'base', 'avalanche', 'bsc']);
@@ -149,6 +151,7 @@ export interface BenchOptions {
   limits?: Partial<LimitSettings>;
   shared?: Bench;
   trustProxy?: boolean;
+  webhookTargets?: Targets;
 }
 
 /**
@@ -156,7 +159,7 @@ export interface BenchOptions {
  * unless a test names them.
  */
 export async function createBench(options: BenchOptions = {}): Promise<Bench> {
-  const { tokens = tokenOptions, limits = {}, shared, trustProxy = true } = options;
+  const { tokens = tokenOptions, limits = {}, shared, trustProxy = true, webhookTargets = targetsOf('local') } = options;
   const test = shared ? { database: shared.database, drop: () => Promise.resolve() } : await createTestDatabase();
   const { database } = test;
   const workflows = new Workflows(database);
@@ -173,7 +176,7 @@ export async function createBench(options: BenchOptions = {}): Promise<Bench> {
     signerUrls: [],
     limits: { ...roomyLimits, ...limits },
     box,
-    webhookTargets: targetsOf('local'),
+    webhookTargets,
     log,
   });
   const server = await listen(createApp({ ...resources, log, trustProxy, environment: 'local' }), '127.0.0.1', 0);
@@ -185,8 +188,11 @@ export async function createBench(options: BenchOptions = {}): Promise<Bench> {
     database,
     workflows,
     resources,
-    call: (method, path, call = {}) =>
-      send(`${origin}/api/v1${path}`, method, call.tenant === undefined ? demo : call.tenant, call),
+    call: async (method, path, call = {}) => {
+      const answer = await send(`${origin}/api/v1${path}`, method, call.tenant === undefined ? demo : call.tenant, call);
+      holdAgainstDocument(resources, method, path, answer);
+      return answer;
+    },
     close: async () => {
       await server.close();
       await test.drop();
@@ -194,6 +200,21 @@ export async function createBench(options: BenchOptions = {}): Promise<Bench> {
   };
   const demo: Tenant = shared?.demo ?? (await buildTenant(bench));
   return { ...bench, demo, other: shared?.other ?? (await buildTenant(bench)) };
+}
+
+let described: { document: Document; check: AnswerCheck } | undefined;
+
+/** The answer has to be what the gateway's own document, the same for every bench, says of that status. */
+function holdAgainstDocument({ routes, operational, limits }: Resources, method: string, path: string, answer: Answer): void {
+  if (!described) {
+    const document = documentOf([...limits.guard(routes), ...operational], 'local') as unknown as Document;
+    described = { document, check: new AnswerCheck(document) };
+  }
+  // the second mount is described with the first
+  const operation = operationAt(described.document, method, (path.split('?')[0] ?? '').replace(/^\/v1(?=\/client\/)/, ''));
+  const isJson = /json/.test(answer.headers.get('content-type') ?? '');
+  const complaint = operation && described.check.complaint(operation, { ...answer, body: isJson ? answer.body : answer.text });
+  if (complaint) throw new Error(complaint);
 }
 
 async function send(url: string, method: string, tenant: Tenant | null, { body, headers = {} }: Call): Promise<Answer> {

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../../src/platform/errors';
 import { newId } from '../../../src/platform/ids';
-import { randomAddress } from '../../factories';
-import { buildFunded, buildTenant, createBench, expectProblem, type Bench, type Funded, type Tenant } from './bench';
+import { buildTotp, randomAddress, totpCode } from '../../factories';
+import { box, buildFunded, buildTenant, createBench, expectProblem, type Bench, type Funded, type Tenant } from './bench';
 
 let bench: Bench;
 let funded: Funded;
@@ -240,4 +240,30 @@ test('old keys are forgotten by housekeeping, recent ones kept', async () => {
     await count('idempotency_keys where key = $1', [old]),
     await count('idempotency_keys where key = $1', [recent]),
   ]).toEqual([0, 1]);
+});
+
+test('a wrong code or a lock-out does not use the key up: the next try may come with another code', async () => {
+  const tenant = await buildTenant(bench);
+  const secret = await buildTotp(bench.database, box, tenant);
+  const key = newId();
+  const address = randomAddress();
+  const post = (code: string) =>
+    bench.call('POST', '/client/security-factors', {
+      tenant,
+      body: { factor_type: 'BLACKLIST', chain: 'ethereum', address, mfa_code: code },
+      headers: { 'Idempotency-Key': key },
+    });
+  const wrong = ['000000', '000001', '000002', '000003'].find((code) =>
+    [-1, 0, 1].every((step) => totpCode(secret, step) !== code),
+  );
+  expectProblem(await post(wrong ?? ''), 400, 'MFA_INVALID');
+  await bench.database.query(`update user_totp set locked_until = now() + interval '1 minute' where user_id = $1`, [
+    tenant.userId,
+  ]);
+  expectProblem(await post(totpCode(secret)), 429, 'rate_limited');
+  await bench.database.query('update user_totp set locked_until = null where user_id = $1', [tenant.userId]);
+  const added = await post(totpCode(secret));
+  expect(added.status).toBe(201);
+  const again = await post(totpCode(secret));
+  expect([again.status, again.body, again.headers.get('idempotency-replayed')]).toEqual([201, added.body, 'true']);
 });

@@ -1,5 +1,5 @@
 import { newId } from '../../../src/platform/ids';
-import { buildTotp, buildUser, randomAddress, totpCode } from '../../factories';
+import { buildTotp, buildUser, randomAddress, totpCode, wrongChecksum } from '../../factories';
 import { auditOf, listAddress, setPolicy, unlist } from '../screening/factors';
 import { box, buildFunded, buildTenant, createBench, expectProblem, type Bench, type Funded, type Tenant } from './bench';
 
@@ -59,6 +59,23 @@ describe('403 at once, with an audit row, and nothing begun', () => {
       detail: { code: 'address_blacklisted', chain: 'ethereum', from_address: funded.account.address, amount: '1' },
       request_id: expect.any(String),
     });
+    expect(bench.workflows.submitted).toEqual([]);
+    expect(await locked()).toBe('0');
+  });
+
+  test.each<[string, (address: string) => string]>([
+    ['the prefix 0X', (address) => `0X${address.slice(2)}`],
+    ['a blank before', (address) => ` ${address}`],
+    ['a blank after', (address) => `${address} `],
+    ['a zero-width space after', (address) => `${address}\u200b`],
+    ['a zero-width joiner inside', (address) => `${address.slice(0, 20)}\u200d${address.slice(20)}`],
+    ['a wrong checksum', wrongChecksum],
+    ['a digit too few', (address) => address.slice(0, -1)],
+  ])('a blacklisted address with %s is none: 400', async (_, spell) => {
+    const address = randomAddress();
+    await listAddress(bench.database, tenant, address);
+    for (const to of [spell(address), spell(address.toLowerCase())])
+      expectProblem(await transfer(to), 400, 'invalid_address', 'to_address');
     expect(bench.workflows.submitted).toEqual([]);
     expect(await locked()).toBe('0');
   });

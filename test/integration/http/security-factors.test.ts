@@ -1,13 +1,29 @@
+import { limitsOf, limitVariables } from '../../../src/http/limits/settings';
+import { readConfig } from '../../../src/platform/config';
 import { newId } from '../../../src/platform/ids';
 import { randomAddress } from '../../factories';
 import { type Answer, type Bench, buildTenant, createBench, expectProblem, type Tenant } from './bench';
 import { buildColleague, freshCode } from './second-factor';
 
-const path = '/client/security-factors';
+const mounts = ['/client/security-factors', '/v1/client/security-factors'] as const;
+/** That of the tests below. */
+let path: string = mounts[0];
+const at = (mount: string) => {
+  beforeAll(() => void (path = mount));
+  afterAll(() => void (path = mounts[0]));
+};
 let bench: Bench;
 let tenant: Tenant;
-beforeAll(async () => void (bench = await createBench()));
-afterAll(() => bench.close());
+/** The same with the limits that a deployment has by default. */
+let limited: Bench;
+beforeAll(async () => {
+  bench = await createBench();
+  limited = await createBench({ shared: bench, limits: limitsOf(readConfig(limitVariables, {})) });
+});
+afterAll(async () => {
+  await limited.close();
+  await bench.close();
+});
 beforeEach(async () => void (tenant = await buildTenant(bench)));
 
 type Body = { address: string; mfa_code?: string } & Record<string, unknown>;
@@ -145,7 +161,9 @@ describe('states', () => {
   });
 });
 
-describe('second factor', () => {
+describe.each(mounts)('second factor at %s', (mount) => {
+  at(mount);
+
   const acts: [string, (id: string, body: object) => Promise<Answer>][] = [
     ['POST', (_, body) => bench.call('POST', path, { tenant, body: { ...draft(), ...body } })],
     ['PUT status', (id, body) => bench.call('PUT', `${path}/${id}/status`, { tenant, body: { status: 'inactive', ...body } })],
@@ -190,9 +208,12 @@ describe('second factor', () => {
     expect(await list()).toMatchObject({ total: 1 });
   });
 
-  test('thirty identical requests at once: one 201, the others 409, and MFA is not locked', async () => {
+  test('thirty identical requests at once, with the limits of production: one 201, the others 409, and MFA is not locked', async () => {
     const body = { ...draft(), mfa_code: await freshCode(bench, tenant) };
-    const answers = await Promise.all(Array.from({ length: 30 }, () => bench.call('POST', path, { tenant, body })));
+    // an address of its own: those of the other tests are counted in the same database
+    const headers = { 'X-Forwarded-For': `203.0.113.${mounts.findIndex((mount) => mount === path) + 1}` };
+    const ask = () => limited.call('POST', path, { tenant, body, headers });
+    const answers = await Promise.all(Array.from({ length: 30 }, ask));
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
     expect(answers.filter(({ status }) => status === 409)).toHaveLength(29);
     for (const answer of answers.filter(({ status }) => status === 409))
@@ -256,7 +277,9 @@ describe('users of one client at the same moment', () => {
   });
 });
 
-describe('addresses', () => {
+describe.each(mounts)('addresses at %s', (mount) => {
+  at(mount);
+
   test('every spelling of an EVM address is the same entry; it is kept as first given', async () => {
     const address = '0x52908400098527886E0F7030069857D2E4169EE7';
     const lower = address.toLowerCase();
@@ -287,7 +310,9 @@ describe('addresses', () => {
   });
 });
 
-describe('bodies and queries', () => {
+describe.each(mounts)('bodies and queries at %s', (mount) => {
+  at(mount);
+
   test.each([
     ['no type', { factor_type: undefined }, 'factor_type'],
     ['another type', { factor_type: 'whitelist' }, 'factor_type'],
@@ -354,26 +379,26 @@ describe('bodies and queries', () => {
   ])('refuses ?%s', async (query, field) => {
     expectProblem(await bench.call('GET', `${path}?${query}`, { tenant }), 400, 'invalid_parameter', field);
   });
+});
 
-  test('a client has at most 10000 entries; deleted ones do not count', async () => {
-    const id = await added();
-    await bench.database.query(
-      `insert into security_factors (factor_id, client_id, factor_type, chain, address, address_key, added_by)
-       select gen_random_uuid(), $1, 'BLACKLIST', 'ethereum', 'filler', 'filler ' || n, $2 from generate_series(1, 9999) n`,
-      [tenant.clientId, tenant.userId],
-    );
-    expectProblem(await post(draft()), 400, 'business_error');
-    const { items, total } = (await list()) as unknown as { items: unknown[]; total: number };
-    expect([items.length, total]).toEqual([1000, 10_000]);
-    expect((await audited()).length).toBe(1);
-    await remove(id);
-    expect((await post(draft())).status).toBe(201);
-  });
+test('a client has at most 10000 entries; deleted ones do not count', async () => {
+  const id = await added();
+  await bench.database.query(
+    `insert into security_factors (factor_id, client_id, factor_type, chain, address, address_key, added_by)
+     select gen_random_uuid(), $1, 'BLACKLIST', 'ethereum', 'filler', 'filler ' || n, $2 from generate_series(1, 9999) n`,
+    [tenant.clientId, tenant.userId],
+  );
+  expectProblem(await post(draft()), 400, 'business_error');
+  const { items, total } = (await list()) as unknown as { items: unknown[]; total: number };
+  expect([items.length, total]).toEqual([1000, 10_000]);
+  expect((await audited()).length).toBe(1);
+  await remove(id);
+  expect((await post(draft())).status).toBe(201);
 });
 
 describe('both mounts', () => {
   test('are one resource, described once', async () => {
-    const second = `/v1${path}`;
+    const [, second] = mounts;
     const mfa_code = await freshCode(bench, tenant);
     const answer = await bench.call('POST', second, { tenant, body: { ...draft(), mfa_code } });
     expect(answer.status).toBe(201);
@@ -393,11 +418,13 @@ describe('both mounts', () => {
   });
 });
 
-describe('another client', () => {
+describe.each(mounts)('another client at %s', (mount) => {
+  at(mount);
+
   test('sees and changes nothing, and may list the same address', async () => {
     const body = draft();
     const id = await added(body);
-    const { other } = bench;
+    const other = await buildTenant(bench);
     expect(await list('', other)).toEqual({ items: [], total: 0 });
     const call = async (method: string, rest: string, fields?: object) =>
       bench.call(method, `${path}/${id}${rest}`, {

@@ -51,27 +51,43 @@ async function image({ clientId, userId }: Tenant): Promise<Record<string, strin
   return digests;
 }
 
-const send = (key: string, reach: Reach, as: Actor): Promise<Answer> => {
+const send = (key: string, mount: string, reach: Reach, as: Actor): Promise<Answer> => {
   const { path, body } = reach(as);
-  return bench.call((key.split(' ')[0] ?? '').toUpperCase(), path, { tenant: as, ...(body !== undefined && { body }) });
+  return bench.call((key.split(' ')[0] ?? '').toUpperCase(), `${mount}${path}`, {
+    tenant: as,
+    ...(body !== undefined && { body }),
+  });
 };
+
+/** Before the paths that answer there too. */
+const secondMount = '/v1';
+const isMountedTwice = (path: string): boolean => path.startsWith('/client/');
+const cases = Object.keys(rows).flatMap((key) => [
+  [key, ''],
+  ...(isMountedTwice(key.split(' ')[1] ?? '') ? [[key, secondMount]] : []),
+]) as [string, string][];
+
+test('every path that is mounted twice has its rows twice', () => {
+  for (const { path, alsoAt } of bench.resources.routes)
+    expect({ path, alsoAt }).toEqual({ path, alsoAt: isMountedTwice(path) ? `${secondMount}${path}` : undefined });
+});
 
 test('every reference in the document has its row, and every row is of the document', () => {
   expect(Object.keys(rows).sort()).toEqual(operationsOf(document).flatMap(referencesOf).sort());
 });
 
-test.each(Object.keys(rows))('%s: another client finds nothing and changes nothing', async (key) => {
+test.each(cases)('%s, mount "%s": another client finds nothing and changes nothing', async (key, mount) => {
   const a = await owner(bench, await buildTenant(bench));
   const b = await actor(bench, await buildTenant(bench));
   const reach = (await rows[key]?.(a)) as Reach;
   const before = await image(b);
-  const answer = await send(key, reach, b);
+  const answer = await send(key, mount, reach, b);
   if (key.includes('?')) expect([answer.status, answer.body]).toEqual([200, { data: [], total: 0, has_more: false }]);
   else expectProblem(answer, 404, /SECURITY_FACTOR/.test(answer.text) ? 'SECURITY_FACTOR_NOT_FOUND' : 'not_found');
   expect(await image(b)).toEqual(before);
 
   // the same request is the owner's to make: what was refused is there
-  const own = await send(key, reach, a);
+  const own = await send(key, mount, reach, a);
   expect({ status: own.status < 300, text: own.text }).toEqual({ status: true, text: own.text });
   if (key.includes('?')) expect(Number(own.body['total'])).toBeGreaterThan(0);
 });

@@ -1,3 +1,4 @@
+import { WorkflowNotFoundError } from '@temporalio/common';
 import { GatewayError } from '../../../src/platform/errors';
 import { newId } from '../../../src/platform/ids';
 import { randomAddress } from '../../factories';
@@ -124,9 +125,20 @@ describe('POST /transactions/{tx_id}/cancel', () => {
     expect((await cancel(txId)).body).toMatchObject({ tx_id: txId, status: 'CANCELLED', live: null });
     unanswered.mockRestore();
   });
+  test('cancels one whose workflow was terminated or lost: nothing was signed', async () => {
+    const txId = await transfer();
+    const gone = new WorkflowNotFoundError('gone', `transfer-${txId}`, undefined);
+    bench.workflows.failures.push(new GatewayError('not_cancellable', 'The transfer has ended', { cause: gone }));
+    expect((await cancel(txId)).body).toMatchObject({ tx_id: txId, status: 'CANCELLED' });
+    const [row] = await bench.database.query<{ actor_id: string }[]>(
+      `select actor_id from audit_events where action = 'transfer.cancelled' and subject_id = $1`,
+      [txId],
+    );
+    expect(row?.actor_id).toBe(tenant.userId);
+  });
   test('409 once it has ended otherwise, or for a deposit', async () => {
     const txId = await transfer();
-    await bench.workflows.ledger.endTransfer({ txId, status: 'REJECTED', code: 'screening_refused', reason: 'test' });
+    await bench.workflows.ledger.endTransfer({ txId, status: 'REJECTED', code: 'address_blacklisted', reason: 'test' });
     expectProblem(await cancel(txId), 409, 'not_cancellable');
     const deposit = (await get('/transactions?page_size=100')).body.data.find((tx) => tx['transaction_type'] === 'INBOUND');
     expectProblem(await cancel(String(deposit?.['tx_id'])), 409, 'not_cancellable');

@@ -1,6 +1,6 @@
 import { newId } from '../../../src/platform/ids';
 import { GatewayError } from '../../../src/platform/errors';
-import { randomAddress } from '../../factories';
+import { randomAddress, wrongChecksum } from '../../factories';
 import { buildFunded, createBench, expectProblem, type Bench, type Funded } from './bench';
 
 let bench: Bench;
@@ -24,8 +24,6 @@ const valid = () => ({
 });
 const transfer = (changes: object = {}, headers: Record<string, string> = {}) =>
   bench.call('POST', '/transfer', { body: { ...valid(), ...changes }, headers });
-const wrongChecksum = (address: string) =>
-  address.replace(/[a-f]/i, (digit) => (digit === digit.toLowerCase() ? digit.toUpperCase() : digit.toLowerCase()));
 
 describe('400 invalid_parameter', () => {
   test.each(['from_address', 'to_address', 'chain', 'token_symbol', 'amount'])('without %s', async (field) => {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/common';
 import { maxBlacklistChanges, nodeIndexes, type NodeIndex } from '../../../src/mpc/messages';
+import { createLogger } from '../../../src/platform/logging';
 import { ShareStore } from '../../../src/mpc/store';
 import { blacklistChanges, dispatchBlacklists } from '../../../src/screening/distribution';
 import { distributeBlacklistWorkflowId } from '../../../workflows/messages';
@@ -39,7 +40,7 @@ afterEach(async () => {
 });
 
 const storeOf = (node: NodeIndex) => stores.get(node) as ShareStore;
-const dispatch = () => dispatchBlacklists(served.bench.database, served.client);
+const dispatch = () => dispatchBlacklists(served.bench.database, served.client, createLogger('test', 'fatal'));
 const has = (node: NodeIndex, clientId: string, address: string) =>
   storeOf(node).blacklist.has(clientId, 'ethereum', address.toLowerCase());
 const delivered = (node: NodeIndex, clientId: string, address: string, listed = true) =>
@@ -120,5 +121,23 @@ test('a change is dispatched once, and again when that was not put on record', a
   await finished(alice.clientId);
   await database.query('update blacklist_versions set dispatched = 0');
   await dispatch();
+  await finished(alice.clientId);
+});
+
+test('a list is brought again after an hour: a node whose database was lost or restored gets it back', async () => {
+  const { database, alice } = served.bench;
+  const bad = randomAddress();
+  await listAddress(database, alice, bad);
+  await dispatch();
+  await finished(alice.clientId);
+  const lost = await createNodeDatabase();
+  databases.push(lost);
+  await storeOf(2).close();
+  stores.set(2, await ShareStore.open({ url: lost.url, node: 2, kek: randomBytes(32) }));
+  await dispatch();
+  expect(await has(2, alice.clientId, bad)).toBe(false);
+  await database.query(`update blacklist_versions set told_at = told_at - interval '61 minutes'`);
+  await dispatch();
+  await delivered(2, alice.clientId, bad);
   await finished(alice.clientId);
 });

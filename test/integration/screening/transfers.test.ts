@@ -35,6 +35,21 @@ const list = () => listAddress(bench.database, bench.alice, bench.bob.address.to
 const kinds = async (txId: string) => (await bench.attempts(txId)).map(({ kind }) => kind);
 const row = (txId: string) => bench.transaction(txId);
 const late = (txId: string) => auditOf(bench.database, 'transfer.blacklisted_after_broadcast', txId);
+const burnt = (txId: string) => auditOf(bench.database, 'transfer.burnt', txId);
+const expectBurnt = async (txId: string) => {
+  const { request_id } = await row(txId);
+  expect(await burnt(txId)).toMatchObject([
+    {
+      outcome: 'success',
+      actor_type: 'system',
+      actor_id: 'screening',
+      client_id: bench.alice.clientId,
+      subject_type: 'transaction',
+      detail: { code: 'address_blacklisted', reason: expect.stringMatching(/uses up the nonce/) },
+      request_id,
+    },
+  ]);
+};
 const nodeRefusal = () =>
   ApplicationFailure.create({ type: 'address_blacklisted', message: 'on the list of node 1', nonRetryable: true });
 
@@ -107,6 +122,8 @@ describe('an address blacklisted', () => {
       [txId],
     );
     expect(events.map((event) => event.status)).toEqual(['PENDING', 'SIGNING', 'SUBMITTED', 'FAILED']);
+    await expectBurnt(txId);
+    expect(await burnt(later)).toEqual([]);
     expect(await late(txId)).toEqual([]);
     await record(transferWorkflowId(txId), 'transfer-failed-blacklisted');
   });
@@ -132,6 +149,7 @@ describe('an address blacklisted', () => {
       { signed: expect.any(String), broadcast_at: null },
       { kind: 'noop', success: true },
     ]);
+    await expectBurnt(txId);
     await record(transferWorkflowId(txId), 'transfer-failed-blacklisted-signed');
   });
 
@@ -167,6 +185,40 @@ describe('an address blacklisted', () => {
     await ends(txId, 'FAILED');
     expect(await row(txId)).toMatchObject({ failure_code: 'address_blacklisted' });
     expect(await kinds(txId)).toEqual(['first', 'noop']);
+    await expectBurnt(txId);
+    // by the user, once: the run that was started again names nobody
+    expect(await auditOf(bench.database, 'transfer.accepted', txId)).toMatchObject([
+      { actor_type: 'user', actor_id: expect.stringMatching(/^[0-9a-f-]{36}$/) },
+    ]);
+  });
+
+  test('and its run lost while the no-op waits for signatures: the signed bytes are never sent', async () => {
+    let away = true;
+    await serve({
+      chain: {
+        broadcast: async (input) => {
+          if (input.attempt === 1 && !(await bench.ledger.destinationBlacklisted({ txId: input.txId }))) await list();
+          return bench.onChain.broadcast(input);
+        },
+      },
+      sign: ({ kind }) => {
+        if (away && kind === 'noop') throw ApplicationFailure.create({ type: 'unavailable', message: 'away' });
+      },
+    });
+    const txId = await submit();
+    await until('the no-op is begun', async () => (await kinds(txId)).length === 2);
+    await served.client.workflow.getHandle(transferWorkflowId(txId)).terminate();
+    // whoever asks: what was given up is neither sent nor sent again
+    expect(await bench.onChain.broadcast({ txId, attempt: 1 })).toEqual({ outcome: 'withheld' });
+    expect(await bench.onChain.observe({ txId })).toMatchObject({ state: 'absent' });
+    expect(await served.operations.retry(txId)).toBe('started again');
+    away = false;
+    await ends(txId, 'FAILED');
+    expect(await row(txId)).toMatchObject({ failure_code: 'address_blacklisted' });
+    const [first, ...noops] = await bench.attempts(txId);
+    expect(first).toMatchObject({ signed: expect.any(String), broadcast_at: null });
+    expect(noops.map(({ kind }) => kind).every((kind) => kind === 'noop')).toBe(true);
+    expect(await bench.anvil.client.getTransaction({ hash: first?.tx_hash as Hex }).catch(() => null)).toBeNull();
   });
 
   test('and the first attempt is executed all the same: CONFIRMED, and the record says that it came too late', async () => {
@@ -190,6 +242,7 @@ describe('an address blacklisted', () => {
     expect(await kinds(txId)).toEqual(['first', 'noop']);
     expect(await row(txId)).toMatchObject({ screening_note: expect.stringMatching(/could not be undone/) });
     expect(await late(txId)).toHaveLength(1);
+    await expectBurnt(txId);
   });
 
   test('after the broadcast: noted at once, not undone', async () => {
@@ -206,6 +259,7 @@ describe('an address blacklisted', () => {
     await unlist(bench.database, factorId);
     await list();
     await ends(txId, 'CONFIRMED');
+    expect(await burnt(txId)).toEqual([]);
     expect(await row(txId)).toMatchObject({ screening_note: note, failure_code: null });
     expect(await late(txId)).toHaveLength(1);
   });
@@ -250,7 +304,33 @@ describe('an address blacklisted', () => {
     await served.operations.release(txId);
     await ends(txId, 'FAILED');
     expect(await row(txId)).toMatchObject({ failure_code: 'address_blacklisted' });
+    await expectBurnt(txId);
   });
+});
+
+test('blacklisted between the signature of a replacement and its broadcast: parked, the replacement is not sent', async () => {
+  let hidden = true;
+  await serve({
+    chain: {
+      observe: async (input) =>
+        hidden ? { state: 'absent', hash: null, blockNumber: null, confirmations: 0 } : bench.onChain.observe(input),
+      broadcast: async (input) => {
+        if (input.attempt === 2) await list();
+        return bench.onChain.broadcast(input);
+      },
+    },
+  });
+  const txId = await submit();
+  await is(txId, 'NEEDS_ATTENTION');
+  expect(await row(txId)).toMatchObject({ failure_code: 'address_blacklisted' });
+  expect(await bench.attempts(txId)).toMatchObject([
+    { kind: 'first', broadcast_at: expect.any(Date) },
+    { kind: 'replacement', signed: expect.any(String), broadcast_at: null },
+  ]);
+  hidden = false;
+  await served.operations.retry(txId);
+  await ends(txId, 'CONFIRMED');
+  expect(await late(txId)).toHaveLength(1);
 });
 
 test('a node whose copy is old refuses what is allowed again: asked until it has learnt that', async () => {

@@ -22,10 +22,10 @@ describe('cancel and end', () => {
 
   test('rejected with its reason', async () => {
     const txId = await locked();
-    expect(await bench.ledger.endTransfer({ txId, status: 'REJECTED', code: 'screening_refused', reason: 'no' })).toEqual({
+    expect(await bench.ledger.endTransfer({ txId, status: 'REJECTED', code: 'address_blacklisted', reason: 'no' })).toEqual({
       status: 'REJECTED',
     });
-    expect(await row(txId)).toMatchObject({ failureCode: 'screening_refused', failureMessage: 'no' });
+    expect(await row(txId)).toMatchObject({ failureCode: 'address_blacklisted', failureMessage: 'no' });
     expect(await codeOf(bench.ledger.cancelTransfer({ txId }))).toBe('not_cancellable');
   });
 

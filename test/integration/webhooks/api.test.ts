@@ -6,7 +6,7 @@ import { WebhookEntity } from '../../../src/webhooks/entity';
 import { WebhookRepository } from '../../../src/webhooks/repository';
 import { openSecret } from '../../../src/webhooks/secrets';
 import { WebhookService } from '../../../src/webhooks/service';
-import { targetsOf } from '../../../src/webhooks/targets';
+import { Targets, targetsOf } from '../../../src/webhooks/targets';
 import { buildTotp, totpCode } from '../../factories';
 import { box, expectProblem, secretsKey, type Tenant } from '../http/bench';
 import { createWebhookBench, type WebhookBench } from './bench';
@@ -118,6 +118,45 @@ test('changes need a second factor', async () => {
     expectProblem(await bench.call(method, path, { tenant, body: { ...body, mfa_code: wrong } }), 400, 'MFA_INVALID');
   expect((await audits(tenant.clientId)).map(({ action }) => action)).toEqual(['webhook.created']);
   expect((await bench.call('GET', '/webhooks', { tenant })).body).toMatchObject({ total: 1, data: [{ description: '' }] });
+});
+
+test('a name is looked up once the second factor is right, and for three seconds at most', async () => {
+  const { database } = bench;
+  const { webhookId } = await bench.endpoint(tenant);
+  const asked: string[] = [];
+  const targets = Targets.publicOnly((name) => {
+    asked.push(name);
+    return new Promise(() => undefined);
+  });
+  const service = new WebhookService({
+    webhooks: new WebhookRepository(database),
+    mfa: new MfaService(database, box),
+    box,
+    targets,
+  });
+  await database.query('delete from user_totp where user_id = $1', [tenant.userId]);
+  const secret = await buildTotp(database, box, tenant);
+  const wrong = String((Number(totpCode(secret)) + 1) % 1_000_000).padStart(6, '0');
+  const request = (code: string) => ({
+    caller: { clientId: tenant.clientId, userId: tenant.userId, keyId: '' },
+    code,
+    act: 'x',
+    requestId: 'r',
+  });
+  const url = 'https://vault.internal.example/';
+  const creation = { resourceId: randomUUID(), idempotencyKey: null, resumedSince: null };
+  await expect(service.create(request(wrong), creation, { url })).rejects.toMatchObject({ code: 'MFA_INVALID' });
+  await expect(service.update(request(wrong), webhookId, { url })).rejects.toMatchObject({ code: 'MFA_INVALID' });
+  await expect(service.update(request(wrong), webhookId, { url: 'http://x/' })).rejects.toMatchObject({
+    code: 'invalid_parameter',
+  });
+  expect(asked).toEqual([]);
+  const begun = Date.now();
+  await expect(service.update(request(totpCode(secret)), webhookId, { url })).rejects.toMatchObject({
+    code: 'invalid_parameter',
+  });
+  expect(asked).toEqual(['vault.internal.example']);
+  expect(Date.now() - begun).toBeLessThan(4_500);
 });
 
 test('another client finds nothing and changes nothing', async () => {

@@ -1,10 +1,13 @@
+import { randomUUID } from 'node:crypto';
 import { createServer as createTlsServer } from 'node:https';
 import { createServer, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
+import { deliverNext } from '../../../src/webhooks/attempt';
+import { Lanes } from '../../../src/webhooks/lanes';
 import { send } from '../../../src/webhooks/send';
 import { Targets, targetsOf } from '../../../src/webhooks/targets';
 import { buildTransferRequest } from '../../factories';
-import { buildFunded, ethereum, type Tenant } from '../http/bench';
+import { box, buildFunded, ethereum, expectProblem, type Tenant } from '../http/bench';
 import { createGroup } from '../mpc/certificates';
 import { createWebhookBench, type Endpoint, type WebhookBench } from './bench';
 import { startReceiver, status, verify } from './receiver';
@@ -266,6 +269,67 @@ test('while a secret is being replaced both verify; after the overlap the new on
   expect(() => verify(fresh, bench.receiver.received[2] as never)).toThrow();
 });
 
+test('ten test events may wait for an endpoint, repeated requests do not count', async () => {
+  const key = { 'Idempotency-Key': randomUUID() };
+  const first = await bench.call('POST', path('/test'), { tenant, headers: key });
+  for (let count = 1; count < 10; count += 1) expect((await testEvent()).status).toBe(200);
+  expectProblem(await testEvent(), 400, 'business_error');
+  // the process died before it answered: the event is there
+  await bench.database.query(
+    `update idempotency_keys set response_status = null, leased_until = now() - interval '1 minute' where client_id = $1`,
+    [tenant.clientId],
+  );
+  expect((await bench.call('POST', path('/test'), { tenant, headers: key })).body).toEqual(first.body);
+  await bench.deliver(endpoint.webhookId);
+  expect((await testEvent()).status).toBe(200);
+  expect(ids()).toHaveLength(10);
+});
+
+describe('an endpoint that is busy', () => {
+  const lane = (subjectId: string) => ({ webhookId: endpoint.webhookId, subjectId, busyTimes: 0 });
+  const deps = (lanes: Lanes) => ({ database: bench.database, box, lanes, retrySchedule: [5], targets: targetsOf('local') });
+  const subjects = async () => (await bench.deliveries(endpoint.webhookId)).map(({ subject_id }) => subject_id);
+
+  test('its lanes come back later the more is pending; the log says when', async () => {
+    for (let count = 0; count < 10; count += 1) await testEvent();
+    const [first = ''] = await subjects();
+    const lanes = new Lanes({ running: 1, waiting: 0, maxWaitMs: 10 });
+    jest.spyOn(lanes, 'run').mockResolvedValueOnce(undefined);
+    const turn = jest.spyOn(lanes, 'turnMs').mockReturnValueOnce(40_000);
+    const { outcome, waitMs } = await deliverNext(deps(lanes), lane(first));
+    expect([outcome, ids()]).toEqual(['busy', []]);
+    expect(turn).toHaveBeenCalledWith(endpoint.webhookId, 10, { single: false });
+    expect(waitMs).toBeGreaterThanOrEqual(40_000);
+    const delivery = (await log()).find((one: Record<string, unknown>) => one['subject_id'] === first);
+    expect(Date.parse(String(delivery?.['next_attempt_at'])) - Date.now()).toBeGreaterThan(30_000);
+    expect(await deliverNext(deps(lanes), lane(first))).toMatchObject({ outcome: 'idle' });
+  });
+
+  test('once it has failed for a minute it gets one request at a time', async () => {
+    bench.receiver.replies.push(status(500));
+    await testEvent();
+    await bench.deliver(endpoint.webhookId);
+    await testEvent();
+    const [, second = ''] = await subjects();
+    const lanes = new Lanes({ running: 8, waiting: 8, maxWaitMs: 10 });
+    let release!: () => void;
+    const held = lanes.run(endpoint.webhookId, () => new Promise<void>((resolve) => (release = resolve)));
+    await bench.database.query(
+      `update webhook_endpoints set failing_since = now() - interval '61 seconds' where webhook_id = $1`,
+      [endpoint.webhookId],
+    );
+    expect(await deliverNext(deps(lanes), lane(second))).toMatchObject({ outcome: 'busy' });
+    await bench.database.query(
+      `update webhook_deliveries set next_attempt_at = now() where webhook_id = $1 and subject_id = $2`,
+      [endpoint.webhookId, second],
+    );
+    await bench.database.query(`update webhook_endpoints set failing_since = now() where webhook_id = $1`, [endpoint.webhookId]);
+    expect(await deliverNext(deps(lanes), lane(second))).toMatchObject({ outcome: 'delivered' });
+    release();
+    await held;
+  });
+});
+
 test('the list of deliveries pages, filters and shows the last 20 attempts', async () => {
   for (let count = 0; count < 3; count += 1) await testEvent();
   const page = await bench.call('GET', path('/deliveries?page=2&page_size=2'), { tenant });
@@ -350,6 +414,9 @@ describe('receivers that misbehave', () => {
     const answers: ((socket: Socket) => void)[] = [
       (socket) => void socket.destroy(),
       (socket) => void socket.end('SMTP ready\r\n'),
+      (socket) => void socket.end(),
+      (socket) => void socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'),
+      (socket) => void socket.end('HTTP/1.1 099 Odd\r\nContent-Length: 0\r\n\r\n'),
     ];
     const server = createServer((socket) => {
       socket.on('error', () => undefined).resume();
@@ -359,6 +426,12 @@ describe('receivers that misbehave', () => {
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
     expect(await send(options, { ...call, url })).toMatchObject({ error: expect.stringMatching(/connection_(reset|failed)/) });
     expect(await send(options, { ...call, url })).toMatchObject({ error: 'bad_answer' });
+    expect(await send(options, { ...call, url })).toMatchObject({ error: expect.stringMatching(/connection_(reset|failed)/) });
+    for (const what of ['101', '099']) {
+      const { error, statusCode } = await send(options, { ...call, url });
+      expect([what, error, statusCode]).toEqual([what, 'bad_answer', null]);
+    }
+    expect(answers).toEqual([]);
     await new Promise((resolve) => server.close(resolve));
   });
 
@@ -381,7 +454,7 @@ describe('on connect', () => {
       lookups += 1;
       return Promise.resolve([{ address: lookups === 1 ? '93.184.215.14' : '127.0.0.1', family: 4 }]);
     });
-    await targets.addressesOf(targets.parse('https://rebind.example.com:8443/'));
+    await targets.addressesOf(targets.parse('https://rebind.example.com:8443/'), AbortSignal.timeout(1_000));
     expect(await send({ targets }, { ...call, url: 'https://rebind.example.com:8443/' })).toMatchObject({
       error: 'blocked_address',
     });

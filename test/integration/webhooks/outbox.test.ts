@@ -82,6 +82,10 @@ test('a transfer: one event per state change, as the API presents it, counted by
   expect(await bench.deliveries(webhookId)).toMatchObject(
     events.map(({ event_id }) => ({ event_id, status: 'pending', subject_id: txId })),
   );
+  // like all public ids: version 7, by time
+  const ids = (await bench.deliveries(webhookId)).flatMap(({ event_id, delivery_id }) => [event_id, delivery_id]);
+  expect(ids).toHaveLength(4);
+  for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
 });
 
 test('a change that is rolled back leaves no event', async () => {

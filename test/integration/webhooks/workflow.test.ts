@@ -161,11 +161,11 @@ test('a receiver that hangs does not hold up another', async () => {
   try {
     hanging.replies.push(...Array.from({ length: 50 }, () => () => undefined));
     const slow = await bench.endpoint(tenant, { url: hanging.url });
-    for (let count = 0; count < 12; count += 1) await testEvent(slow);
+    for (let count = 0; count < 10; count += 1) await testEvent(slow);
     await until('hanging', () => hanging.received.length === 2);
     const begun = Date.now();
-    for (let count = 0; count < 12; count += 1) await testEvent();
-    await until('delivered', () => allDelivered(endpoint, 12));
+    for (let count = 0; count < 10; count += 1) await testEvent();
+    await until('delivered', () => allDelivered(endpoint, 10));
     expect(Date.now() - begun).toBeLessThan(10_000);
     expect(hanging.received.length).toBeLessThanOrEqual(4);
   } finally {
@@ -203,6 +203,67 @@ test('a lane whose workflow was lost gets another; an unused secret is wiped and
   );
   await dispatcher.sweep();
   expect(await bench.deliveries(endpoint.webhookId)).toHaveLength(1);
+});
+
+test('a lane is lost once its next delivery is overdue, whatever comes after it', async () => {
+  const told: string[] = [];
+  const tell = ({ subjectId }: { subjectId: string }) => Promise.resolve(void told.push(subjectId));
+  const dispatcher = new WebhookDispatcher(bench.database, tell, log);
+  const [txId] = await cancelledTransfers(1);
+  while ((await dispatcher.dispatch()) > 0);
+  told.length = 0;
+  const later = `update webhook_deliveries d set next_attempt_at = now() + $2::interval from webhook_events e
+                  where e.event_id = d.event_id and d.subject_id = $1 and e.kind = $3`;
+  // what is held back does not matter, nor does what is due soon
+  await bench.database.query(later, [txId, '-11 minutes', 'transaction.updated']);
+  await dispatcher.sweep();
+  await dispatcher.dispatch();
+  expect(told).toEqual([]);
+  await bench.database.query(later, [txId, '-11 minutes', 'transaction.created']);
+  await bench.database.query(later, [txId, '1 hour', 'transaction.updated']);
+  await dispatcher.sweep();
+  await dispatcher.dispatch();
+  expect(told).toEqual([txId]);
+});
+
+test('old events go in one sweep however many, but for those that are still to be delivered', async () => {
+  const dispatcher = new WebhookDispatcher(bench.database, () => Promise.resolve(), log);
+  await testEvent();
+  await bench.database.query(
+    `insert into webhook_events (client_id, kind, subject_id, snapshot)
+       select $1, 'wallet.active', gen_random_uuid(), '{}' from generate_series(1, 2500)`,
+    [tenant.clientId],
+  );
+  await bench.database.query(`update webhook_events set created_at = now() - interval '31 days' where client_id = $1`, [
+    tenant.clientId,
+  ]);
+  await dispatcher.sweep();
+  expect(await bench.database.query('select kind from webhook_events where client_id = $1', [tenant.clientId])).toEqual([
+    { kind: 'webhook.test' },
+  ]);
+});
+
+test('a sweep that fails does not keep deliveries from being dispatched', async () => {
+  const stop = new AbortController();
+  const done: string[] = [];
+  const tell = ({ webhookId }: { webhookId: string }) =>
+    Promise.resolve(void (webhookId === endpoint.webhookId && done.push(webhookId)));
+  const dispatcher = new WebhookDispatcher(bench.database, tell, log);
+  jest.spyOn(dispatcher, 'sweep').mockImplementation(() => {
+    done.push('sweep');
+    return Promise.reject(new Error('statement timeout'));
+  });
+  await testEvent();
+  const run = dispatcher.run(stop.signal);
+  try {
+    await until('swept', () => done.includes('sweep'));
+    await testEvent();
+    await until('dispatched twice', () => done.length === 3);
+  } finally {
+    stop.abort();
+    await run;
+  }
+  expect(done).toEqual([endpoint.webhookId, 'sweep', endpoint.webhookId]);
 });
 
 test('a lane that cannot be told of keeps no other waiting', async () => {

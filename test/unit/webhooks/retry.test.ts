@@ -1,3 +1,4 @@
+import { busyWait } from '../../../src/webhooks/attempt';
 import { Lanes } from '../../../src/webhooks/lanes';
 import { failingLimitOf, retryDelayMs } from '../../../src/webhooks/retry';
 import { readConfig } from '../../../src/platform/config';
@@ -68,4 +69,36 @@ test('a slow key uses up its own places only, and its queue is short', async () 
   expect(await slow()).toBeUndefined();
   for (const end of ends) end();
   expect(await Promise.all(again)).toEqual(['done', 'done']);
+});
+
+test('a busy key tells when its callers have had their turn', async () => {
+  const lanes = new Lanes({ running: 2, waiting: 1, maxWaitMs: 50 });
+  const ends: (() => void)[] = [];
+  const hold = () => lanes.run('key', () => new Promise<void>((resolve) => ends.push(resolve)));
+  const held = [hold(), hold()];
+  expect(lanes.turnMs('key', 100)).toBe(0);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  ends.shift()?.();
+  await held[0];
+  const turnMs = lanes.turnMs('key', 100);
+  expect(turnMs).toBeGreaterThan(500);
+  expect(lanes.turnMs('key', 100, { single: true })).toBe(2 * turnMs);
+  expect(await lanes.run('key', () => Promise.resolve(), { single: true })).toBeUndefined();
+  for (const end of ends) end();
+  await Promise.all(held);
+  expect(await lanes.run('key', () => Promise.resolve('alone'), { single: true })).toBe('alone');
+});
+
+test.each([
+  [0, 0, 500, 750],
+  [3, 0, 4_000, 6_000],
+  [30, 0, 15_000, 22_500],
+  [0, 100_000, 100_000, 150_000],
+  [30, 1e9, 450_000, 600_000],
+])('busy for the time no. %p, its turn in %p ms: it comes back in %p to %p ms', (times, turnMs, least, most) => {
+  for (let tried = 0; tried < 100; tried += 1) {
+    const wait = busyWait(times, turnMs);
+    expect(wait).toBeGreaterThanOrEqual(least);
+    expect(wait).toBeLessThanOrEqual(most);
+  }
 });

@@ -8,7 +8,7 @@ const publicOnly = (...addresses: string[]) => Targets.publicOnly(resolveTo(...a
 
 const refusal = async (targets: Targets, url: string): Promise<string | null> => {
   try {
-    await targets.addressesOf(targets.parse(url));
+    await targets.addressesOf(targets.parse(url), AbortSignal.timeout(5_000));
     return null;
   } catch (error) {
     if (error instanceof TargetRefused) return error.kind;
