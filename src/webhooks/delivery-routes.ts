@@ -26,7 +26,7 @@ export function deliveryRoutes({
       id: 'testWebhook',
       tag,
       summary: 'Send a webhook.test event',
-      description: 'Refused (business_error) while the webhook is disabled or ten test events wait for it.',
+      description: 'Refused (business_error) while the webhook is disabled or 200 test events wait for it.',
       steps: [authenticate, noBody, idempotent],
       answer: { status: 200, description: 'The delivery, to be watched in the list of deliveries', schema: deliveryView },
       fails: ['not_found', 'business_error', 'unavailable'],

@@ -28,7 +28,7 @@ export interface DeliveryRow {
 const shownAttempts = 20;
 const resendBatch = 1_000;
 /** Test events an endpoint may have waiting: whoever asks for more has seen none arrive. */
-const pendingTests = 10;
+const pendingTests = 200;
 
 const fields = /* sql */ `
   d.delivery_id, d.webhook_id, d.event_id, e.kind, d.subject_id, d.status, d.attempts, d.next_attempt_at, d.created_at, d.ended_at,
