@@ -55,7 +55,8 @@ export function createFollowActivity(dependencies: FollowDependencies): Pick<Cha
 
 /**
  * An ended transfer has lost its block: the bytes that were executed are sent again (the same nonce, so money moves once),
- * and once mined anew the books follow; also to an address that was blacklisted since, of which the record then says so. What had been reverted and is refunded is not sent again: it might succeed now.
+ * and once mined anew the books follow; also to an address that was blacklisted since, of which the record then says so.
+ * What had been reverted and is refunded is not sent again: it might succeed now.
  * Safe to repeat; the follower does so until the transfer stands.
  */
 export function correctReorged(

@@ -1,4 +1,5 @@
 import type { Caller } from '../http/context';
+import { setBounded } from '../platform/bounded';
 import type { CredentialRepository } from './repository';
 
 /** Revocation has to work within 5 s; what is left is for the query and the request itself. */
@@ -29,14 +30,8 @@ export class KeyStatus {
   }
 
   private remember(id: string, usable: Promise<boolean>): void {
-    this.entries.delete(id);
-    // Maps keep insertion order: the first is the oldest
-    for (const oldest of this.entries.keys()) {
-      if (this.entries.size < maxEntries) break;
-      this.entries.delete(oldest);
-    }
     const entry = { usable, until: this.now() + keptMs };
-    this.entries.set(id, entry);
+    setBounded(this.entries, id, entry, maxEntries);
     // a failed look-up is no answer: the next request asks again
     usable.catch(() => {
       if (this.entries.get(id) === entry) this.entries.delete(id);

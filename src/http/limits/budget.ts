@@ -1,5 +1,6 @@
 import { RateLimiterMemory, RateLimiterPostgres, type RateLimiterRes, RLWrapperTimeouts } from 'rate-limiter-flexible';
 import type { DataSource } from 'typeorm';
+import { setBounded } from '../../platform/bounded';
 
 const table = 'request_budgets';
 /** Postgres that takes longer counts as not answering: no request waits for its budget. */
@@ -79,7 +80,7 @@ export class SharedBudget {
     try {
       while (waiters.length > 0) {
         const purse = await this.fetch(key, Math.max(this.slice, waiters.length));
-        this.remember(key, purse);
+        setBounded(this.purses, key, purse, maxKeys);
         while (waiters.length > 0 && isSettled(purse)) waiters.shift()?.resolve(this.spend(purse));
       }
     } catch (error) {
@@ -105,16 +106,6 @@ export class SharedBudget {
       remaining: purse.left + purse.beyond,
       resetSeconds: Math.max(1, Math.ceil((purse.until - this.now()) / 1000)),
     };
-  }
-
-  private remember(key: string, purse: Purse): void {
-    this.purses.delete(key);
-    // Maps keep insertion order: the first is the oldest
-    for (const oldest of this.purses.keys()) {
-      if (this.purses.size < maxKeys) break;
-      this.purses.delete(oldest);
-    }
-    this.purses.set(key, purse);
   }
 }
 

@@ -2,8 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/common';
 import { createLedgerActivities } from '../../../activities/ledger';
 import { ChainRegistry } from '../../../src/chains/registry';
-import { verifyLedger } from '../../../src/ledger/verify';
-import { contractArtifacts } from '../../../src/main/dev/contracts';
 import { MfaService } from '../../../src/mfa/service';
 import type { Hex, SignTransactionRequest } from '../../../src/mpc/messages';
 import { createLogger } from '../../../src/platform/logging';
@@ -13,12 +11,12 @@ import { transferWorkflowsOn } from '../../../src/transfers/workflows';
 import { cancelUpdate, transferWorkflowId } from '../../../workflows/messages';
 import { buildTotp, buildUser, randomAddress, totpCode } from '../../factories';
 import type { FollowBench } from '../following/bench';
-import { ServedWorkflows, until } from '../transfers/served';
+import { booksAgree, ServedWorkflows, until } from '../transfers/served';
 import { auditOf, listAddress, setPolicy, unlist } from './factors';
 
 jest.setTimeout(120_000);
 
-const served = new ServedWorkflows(agrees);
+const served = new ServedWorkflows(() => booksAgree(bench));
 let bench: FollowBench;
 beforeEach(() => {
   bench = served.bench;
@@ -52,20 +50,6 @@ const expectBurnt = async (txId: string) => {
 };
 const nodeRefusal = () =>
   ApplicationFailure.create({ type: 'address_blacklisted', message: 'on the list of node 1', nonRetryable: true });
-
-/** Whatever happens: the books say what the chain says, and nothing is locked. */
-async function agrees(): Promise<void> {
-  const { abi } = (await contractArtifacts()).TestUSDC;
-  const address = bench.chain.tokens.find(({ symbol }) => symbol === 'USDC')?.contract as Hex;
-  const holder = bench.alice.address as Hex;
-  const [ETH, USDC] = await Promise.all([
-    bench.anvil.client.getBalance({ address: holder }),
-    bench.anvil.client.readContract({ address, abi, functionName: 'balanceOf', args: [holder] }),
-  ]);
-  expect(await bench.balance(bench.alice, 'ETH')).toEqual({ available: ETH, locked: 0n });
-  expect(await bench.balance(bench.alice, 'USDC')).toEqual({ available: USDC, locked: 0n });
-  expect(await verifyLedger(bench.database.manager)).toEqual([]);
-}
 
 describe('an address blacklisted', () => {
   test('between the API and the lock: REJECTED and unlocked', async () => {

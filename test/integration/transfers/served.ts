@@ -8,11 +8,14 @@ import { withMappedErrors } from '../../../activities/errors';
 import { chainTaskQueue, mainTaskQueue, type ChainActivities, type LedgerActivities } from '../../../activities/types';
 import { adapterOf } from '../../../src/chains/families';
 import { ChainRegistry } from '../../../src/chains/registry';
+import { verifyLedger } from '../../../src/ledger/verify';
+import { contractArtifacts } from '../../../src/main/dev/contracts';
 import { findTemporalCli } from '../../../src/main/dev/temporal-cli';
 import { judgeTransaction } from '../../../src/mpc/judge';
 import {
   nodeIndexes,
   nodeTaskQueue,
+  type Hex,
   type MpcNodeActivities,
   type NodeIndex,
   type SignTransactionRequest,
@@ -163,4 +166,18 @@ export async function until(what: string, holds: () => Promise<boolean>): Promis
     if (await holds()) return;
   }
   throw new Error(`not reached: ${what}`);
+}
+
+/** The books say what the chain says, nothing is locked, and the ledger verifies. */
+export async function booksAgree(bench: FollowBench): Promise<void> {
+  const { abi } = (await contractArtifacts()).TestUSDC;
+  const address = bench.chain.tokens.find(({ symbol }) => symbol === 'USDC')?.contract as Hex;
+  const holder = bench.alice.address as Hex;
+  const [ETH, USDC] = await Promise.all([
+    bench.anvil.client.getBalance({ address: holder }),
+    bench.anvil.client.readContract({ address, abi, functionName: 'balanceOf', args: [holder] }),
+  ]);
+  expect(await bench.balance(bench.alice, 'ETH')).toEqual({ available: ETH, locked: 0n });
+  expect(await bench.balance(bench.alice, 'USDC')).toEqual({ available: USDC, locked: 0n });
+  expect(await verifyLedger(bench.database.manager)).toEqual([]);
 }

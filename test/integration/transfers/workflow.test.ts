@@ -1,12 +1,10 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { feesIn } from '../../../src/chains/evm/adapter';
-import { verifyLedger } from '../../../src/ledger/verify';
-import { contractArtifacts } from '../../../src/main/dev/contracts';
 import { listAuditLog } from '../../../src/audit/list';
 import type { Hex, SignTransactionRequest } from '../../../src/mpc/messages';
 import { observedSignal, releaseUpdate, transferWorkflowId } from '../../../workflows/messages';
 import type { FollowBench } from '../following/bench';
-import { ether, ServedWorkflows, until } from './served';
+import { booksAgree, ether, ServedWorkflows, until } from './served';
 
 jest.setTimeout(120_000);
 
@@ -153,19 +151,7 @@ describe('release', () => {
   const parked = (txId: string) => until('parked', async () => (await status(txId)) === 'NEEDS_ATTENTION');
   const ends = served.ends.bind(served);
   const kinds = async (txId: string) => (await bench.attempts(txId)).map(({ kind }) => kind);
-  /** The books say what the chain says, and nothing is locked. */
-  const agrees = async () => {
-    const { abi } = (await contractArtifacts()).TestUSDC;
-    const address = bench.chain.tokens.find(({ symbol }) => symbol === 'USDC')?.contract as Hex;
-    const holder = bench.alice.address as Hex;
-    const [ETH, USDC] = await Promise.all([
-      bench.anvil.client.getBalance({ address: holder }),
-      bench.anvil.client.readContract({ address, abi, functionName: 'balanceOf', args: [holder] }),
-    ]);
-    expect(await bench.balance(bench.alice, 'ETH')).toEqual({ available: ETH, locked: 0n });
-    expect(await bench.balance(bench.alice, 'USDC')).toEqual({ available: USDC, locked: 0n });
-    expect(await verifyLedger(bench.database.manager)).toEqual([]);
-  };
+  const agrees = () => booksAgree(bench);
 
   test('nodes that refuse for good: a no-op uses the nonce up, the transfer fails and later ones go through', async () => {
     let refused: string | undefined;
