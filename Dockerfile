@@ -5,6 +5,7 @@ COPY scripts scripts
 COPY src src
 COPY workflows workflows
 COPY activities activities
+COPY migrations migrations
 RUN npm ci && npm run build && npm prune --omit=dev --omit=optional --ignore-scripts
 
 FROM node:20-bookworm-slim
@@ -15,4 +16,4 @@ COPY bin bin
 COPY native/threshold/worker.cjs native/threshold/worker.cjs
 COPY native/threshold/wasm native/threshold/wasm
 USER node
-CMD ["node", "dist/src/main/api.js"]
+CMD ["node", "dist/src/processes/api.js"]

@@ -3,12 +3,12 @@ import type { ChainClient } from '../src/chains/adapter';
 import { adapterOf, feesOf } from '../src/chains/families';
 import type { ChainDefinition } from '../src/chains/types';
 import { attemptsOf, storeInclusion } from '../src/following/store';
-import type { Hex, PayloadKind } from '../src/mpc/messages';
+import type { Hex, PayloadKind } from '../src/messages/signing';
 import { GatewayError, notFound } from '../src/platform/errors';
 import { isReleased } from '../src/transfers/steps/attempts';
 import { destinationBlacklisted } from '../src/transfers/steps/destination';
 import { createFollowActivity, type FollowDependencies } from './follow';
-import type { ChainActivities, ChainObservation, PreparedFees } from './types';
+import type { ChainActivities, ChainObservation, PreparedFees } from '../src/messages/activities';
 
 export type ChainActivityDependencies = FollowDependencies;
 

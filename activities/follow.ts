@@ -5,12 +5,12 @@ import type { ChainClient } from '../src/chains/adapter';
 import type { ChainRegistry } from '../src/chains/registry';
 import { followChain } from '../src/following/follower';
 import type { DepositsPort, SignalTransfer } from '../src/following/ports';
-import type { Hex } from '../src/mpc/messages';
+import type { Hex } from '../src/messages/signing';
 import type { Logger } from '../src/platform/logging';
 import { noteIfBlacklisted } from '../src/transfers/steps/destination';
 import { standAgain } from '../src/transfers/steps/stand-again';
-import { observedSignal, transferWorkflowId } from '../workflows/messages';
-import type { ChainActivities } from './types';
+import { observedSignal, transferWorkflowId } from '../src/messages/workflows';
+import type { ChainActivities } from '../src/messages/activities';
 
 export interface FollowDependencies {
   clients: ReadonlyMap<string, ChainClient>;

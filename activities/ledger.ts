@@ -2,7 +2,7 @@ import { adapterOf, feesOf } from '../src/chains/families';
 import { createLogger } from '../src/platform/logging';
 import { blacklistChanges } from '../src/screening/distribution';
 import { screeningRules } from '../src/screening/rules';
-import { activateWallet } from '../src/transfers/steps/activate-wallet';
+import { activateWallet } from '../src/wallets/activate-wallet';
 import { markAttention } from '../src/transfers/steps/attention';
 import { beginSigning } from '../src/transfers/steps/begin-signing';
 import type { StepDependencies } from '../src/transfers/steps/dependencies';
@@ -12,7 +12,7 @@ import { lockTransfer } from '../src/transfers/steps/lock';
 import { markSubmitted, recordSigned } from '../src/transfers/steps/record-signed';
 import { screenTransfer } from '../src/transfers/steps/screen';
 import { settleTransfer } from '../src/transfers/steps/settle';
-import type { LedgerActivities } from './types';
+import type { LedgerActivities } from '../src/messages/activities';
 
 /** Everything but the database and the registry has the production's own default. */
 export type LedgerActivityOptions = Pick<StepDependencies, 'database' | 'registry'> & Partial<StepDependencies>;

@@ -1,11 +1,11 @@
 #!/usr/bin/env node
 /* eslint-disable @typescript-eslint/no-require-imports -- plain CommonJS: it runs before anything is built */
-// Launcher of the operators' command line (src/main/cli). In development it finds the running stack by itself.
+// Launcher of the operators' command line (src/cli). In development it finds the running stack by itself.
 const { existsSync, readFileSync } = require('node:fs');
 const path = require('node:path');
 
 const root = path.resolve(__dirname, '..');
-const entry = path.join(root, 'dist', 'src', 'main', 'cli', 'index.js');
+const entry = path.join(root, 'dist', 'src', 'cli', 'index.js');
 const devFolder = process.env.GATEWAY_DEV_DIR ?? path.join(root, '.dev');
 const stackFile = path.join(devFolder, 'stack.json');
 

@@ -10,7 +10,7 @@ const require = createRequire(import.meta.url);
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 const dist = path.join(root, 'dist');
 const manifestFile = path.join(dist, '.manifest.json');
-const sourceFolders = ['src', 'workflows', 'activities'];
+const sourceFolders = ['src', 'workflows', 'activities', 'migrations', 'dev'];
 
 const sources = sourceFolders.flatMap((folder) =>
   readdirSync(path.join(root, folder), { recursive: true, withFileTypes: true })
@@ -61,5 +61,5 @@ if (compiled || bundled) console.log(`built: ${compiled} files compiled${bundled
 
 /** Pure code outside workflows/ that workflows may import (see .dependency-cruiser.cjs). */
 function isBundleInput(source) {
-  return source.startsWith('workflows') || source.startsWith('activities/types') || /(messages|codes|types)\.ts$/.test(source);
+  return source.startsWith('workflows') || source.startsWith('src/messages/') || /(codes|types)\.ts$/.test(source);
 }

@@ -1,7 +1,7 @@
 import { condition, continueAsNew, proxyActivities, setHandler, sleep, workflowInfo } from '@temporalio/workflow';
-import { type WebhookActivities, type WebhookLane, webhookTaskQueue } from '../activities/types';
+import { type WebhookActivities, type WebhookLane, webhookTaskQueue } from '../src/messages/activities';
 import { Live } from './live';
-import { deliveriesWaitSignal } from './messages';
+import { deliveriesWaitSignal } from '../src/messages/workflows';
 
 /** One attempt takes 15 s at most; a worker that died with it is noticed by its missing heartbeat. */
 const { deliverNext } = proxyActivities<WebhookActivities>({

@@ -1,7 +1,7 @@
 import { condition, continueAsNew, setHandler, workflowInfo } from '@temporalio/workflow';
-import { nodeIndexes, type NodeIndex } from '../src/mpc/messages';
+import { nodeIndexes, type NodeIndex } from '../src/messages/signing';
 import { Live } from './live';
-import { blacklistChangedSignal, type DistributeBlacklistWorkflowInput } from './messages';
+import { blacklistChangedSignal, type DistributeBlacklistWorkflowInput } from '../src/messages/workflows';
 import { ledger, onNodeInTime } from './steps';
 
 /**

@@ -1,6 +1,6 @@
 import { continueAsNew } from '@temporalio/workflow';
 import { Live } from './live';
-import type { FollowChainWorkflowInput } from './messages';
+import type { FollowChainWorkflowInput } from '../src/messages/workflows';
 import { following } from './steps';
 
 /** Keeps one follower per chain running for ever: each run is one slice of its work. */

@@ -1,8 +1,8 @@
 import { continueAsNew, log, sleep, workflowInfo } from '@temporalio/workflow';
-import { nodeIndexes, type GroupKey, type NodeIndex } from '../src/mpc/messages';
+import { nodeIndexes, type GroupKey, type NodeIndex } from '../src/messages/signing';
 import { problemOf } from './failures';
 import { Live } from './live';
-import type { GenerateKeyWorkflowInput } from './messages';
+import type { GenerateKeyWorkflowInput } from '../src/messages/workflows';
 import { ledger, onNode, signingPairs, spread } from './steps';
 
 /** A generation takes about 11 CPU seconds over three nodes, more while others run. */

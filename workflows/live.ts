@@ -1,5 +1,5 @@
 import { setCurrentDetails, setHandler, upsertSearchAttributes } from '@temporalio/workflow';
-import { searchAttributes, statusQuery, timelineQuery, type LiveStatus, type TimelineEntry } from './messages';
+import { searchAttributes, statusQuery, timelineQuery, type LiveStatus, type TimelineEntry } from '../src/messages/workflows';
 
 /** Enough for any ordinary run; beyond it the oldest entries go. */
 const timelineLimit = 200;

@@ -1,6 +1,6 @@
 import { proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
-import { chainTaskQueue, type ChainActivities, type LedgerActivities } from '../activities/types';
-import { nodeTaskQueue, type MpcNodeActivities, type NodeIndex, type SigningPair } from '../src/mpc/messages';
+import { chainTaskQueue, type ChainActivities, type LedgerActivities } from '../src/messages/activities';
+import { nodeTaskQueue, type MpcNodeActivities, type NodeIndex, type SigningPair } from '../src/messages/signing';
 
 /**
  * Database steps: short, idempotent on tx_id, retried until the database is back. Waits above 10 s become timers, so

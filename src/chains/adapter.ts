@@ -1,4 +1,4 @@
-import type { Hex, PayloadKind } from '../mpc/messages';
+import type { Hex, PayloadKind } from '../messages/signing';
 import type {
   ChainDefinition,
   ChainFamily,

@@ -1,4 +1,4 @@
-import type { ChainObservation } from '../../activities/types';
+import type { ChainObservation } from '../messages/activities';
 import type { Logger } from '../platform/logging';
 import type { SignalTransfer } from './ports';
 

@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import type { BlockScan, Movement } from '../chains/adapter';
 import type { ChainDefinition, FeeLevels, InclusionEffect } from '../chains/types';
-import type { Hex } from '../mpc/messages';
+import type { Hex } from '../messages/signing';
 
 /** Every statement of the follower. Block numbers are plain numbers: no chain gets near 2^53. */
 

@@ -1,8 +1,8 @@
 import type { Client } from '@temporalio/client';
 import type { DataSource } from 'typeorm';
 import type { ChainRegistry } from '../chains/registry';
-import { withinMs } from '../http/temporal';
-import { quorum } from '../mpc/messages';
+import { withinMs } from '../platform/temporal-calls';
+import { quorum } from '../messages/signing';
 
 const checkTimeoutMs = 2_000;
 /** Answers are kept this long: nobody needs a token to ask. */

@@ -2,7 +2,7 @@ import { failureCodes, type FailureCode } from '../platform/codes';
 import { isDatabaseDown } from '../platform/database';
 import { type FieldError, GatewayError } from '../platform/errors';
 import type { GatewayContext, Middleware } from './context';
-import { isTemporalDown } from './temporal';
+import { isTemporalDown } from '../platform/temporal-calls';
 
 /** RFC 9457 problem document; every failure of the API is one. */
 export interface Problem {

@@ -4,7 +4,7 @@ import type { ChainRegistry } from '../chains/registry';
 import { GatewayError } from '../platform/errors';
 import type { Logger } from '../platform/logging';
 import { type Judgement, judgeTransaction } from './judge';
-import type { GenerateKeyRequest, GroupKey, Hex, TestSignRequest, TransferIntent } from './messages';
+import type { GenerateKeyRequest, GroupKey, Hex, TestSignRequest, TransferIntent } from '../messages/signing';
 import { misbehaviour } from './metrics';
 import { ProtocolError, type KeygenResult, type ProtocolEngine } from './protocol/engine';
 import { type Party, type ProtocolName, type RoundMessages } from './protocols';

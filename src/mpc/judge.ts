@@ -2,7 +2,7 @@ import type { FamilyAdapter } from '../chains/adapter';
 import { tokenByContract, type ChainRegistry } from '../chains/registry';
 import type { ChainDefinition, ChainFamily, TransactionDescription } from '../chains/types';
 import { GatewayError } from '../platform/errors';
-import type { SignTransactionRequest } from './messages';
+import type { SignTransactionRequest } from '../messages/signing';
 import { maxPayloads } from './requests';
 import { deriveKey } from './secp256k1';
 

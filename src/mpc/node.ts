@@ -3,7 +3,7 @@ import { GatewayError } from '../platform/errors';
 import type { Logger } from '../platform/logging';
 import { EcdsaSessions, groupKey } from './ecdsa-sessions';
 import type { Identity } from './identity';
-import type { MpcNodeActivities, TransactionSignatures } from './messages';
+import type { MpcNodeActivities, TransactionSignatures } from '../messages/signing';
 import { ProtocolEngine } from './protocol/engine';
 import type { Party } from './protocols';
 import { readBlacklistChanges, readConfirmKey, readGenerateKey, readSignTransaction, readTestSign } from './requests';

@@ -8,7 +8,7 @@ import {
   type GenerateKeyRequest,
   type SignTransactionRequest,
   type TestSignRequest,
-} from './messages';
+} from '../messages/signing';
 
 /**
  * What a node accepts, from Temporal and from its peers alike. A field it does not know is refused and not ignored: it

@@ -1,6 +1,6 @@
 import { HDKey } from '@scure/bip32';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
-import type { Hex } from './messages';
+import type { Hex } from '../messages/signing';
 
 export interface RecoverableSignature {
   /** 32 bytes each, big-endian; s in the lower half (BIP-62). */

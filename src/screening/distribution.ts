@@ -1,9 +1,9 @@
 import type { Client } from '@temporalio/client';
 import type { DataSource, EntityManager } from 'typeorm';
-import { mainTaskQueue } from '../../activities/types';
-import { blacklistChangedSignal, distributeBlacklistWorkflowId, searchAttributes, workflowTypes } from '../../workflows/messages';
-import { withinMs } from '../http/temporal';
-import { type BlacklistChanges, maxBlacklistChanges } from '../mpc/messages';
+import { mainTaskQueue } from '../messages/activities';
+import { blacklistChangedSignal, distributeBlacklistWorkflowId, searchAttributes, workflowTypes } from '../messages/workflows';
+import { withinMs } from '../platform/temporal-calls';
+import { type BlacklistChanges, maxBlacklistChanges } from '../messages/signing';
 import type { Logger } from '../platform/logging';
 
 const startTimeoutMs = 5_000;

@@ -4,7 +4,7 @@ import { resourceId, withoutId } from '../http/resource-id';
 import type { Route, Step } from '../http/steps';
 import { body, noBody, query, queryOf } from '../http/validate';
 import { mfaFailures, mfaRequestOf } from '../mfa/request';
-import type { Approvals } from './approvals';
+import type { Approvals } from '../transfers/approvals';
 import { presentTransaction, presentTransactionDetails } from './presenter';
 import { approveTransaction, listTransactions, transactionDetailView, transactionPage } from './schema';
 import type { TransactionService } from './service';

@@ -1,7 +1,7 @@
 import { WorkflowNotFoundError } from '@temporalio/common';
 import type { DataSource } from 'typeorm';
-import type { RequestedBy } from '../../activities/types';
-import type { LiveStatus } from '../../workflows/messages';
+import type { RequestedBy } from '../messages/activities';
+import type { LiveStatus } from '../messages/workflows';
 import type { Slice } from '../http/pagination';
 import { GatewayError, notFound } from '../platform/errors';
 import { cancelTransfer } from '../transfers/steps/end';

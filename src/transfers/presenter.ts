@@ -1,4 +1,4 @@
-import type { TransferAccepted } from '../../activities/types';
+import type { TransferAccepted } from '../messages/activities';
 import type { TransferView } from './schema';
 
 export const presentAccepted = ({ txId, status }: TransferAccepted): TransferView => ({

@@ -5,7 +5,7 @@ import {
   WorkflowUpdateFailedError,
 } from '@temporalio/client';
 import { ApplicationFailure, WorkflowNotFoundError } from '@temporalio/common';
-import { mainTaskQueue, type RequestedBy, type TransferAccepted, type TransferRequest } from '../../activities/types';
+import { mainTaskQueue, type RequestedBy, type TransferAccepted, type TransferRequest } from '../messages/activities';
 import {
   approvedSignal,
   cancelUpdate,
@@ -16,8 +16,8 @@ import {
   transferWorkflowId,
   type TransferWorkflowResult,
   workflowTypes,
-} from '../../workflows/messages';
-import { assertTemporalAnswers, isUpdateDropped, withinMs } from '../http/temporal';
+} from '../messages/workflows';
+import { assertTemporalAnswers, isUpdateDropped, withinMs } from '../platform/temporal-calls';
 import { isFailureCode } from '../platform/codes';
 import { type FieldError, GatewayError } from '../platform/errors';
 

@@ -1,7 +1,7 @@
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
-import { mainTaskQueue } from '../../activities/types';
-import { generateKeyWorkflowId, searchAttributes, workflowTypes } from '../../workflows/messages';
-import { assertTemporalAnswers, withinMs } from '../http/temporal';
+import { mainTaskQueue } from '../messages/activities';
+import { generateKeyWorkflowId, searchAttributes, workflowTypes } from '../messages/workflows';
+import { assertTemporalAnswers, withinMs } from '../platform/temporal-calls';
 import type { WalletEntity } from './entity';
 
 const startTimeoutMs = 5_000;

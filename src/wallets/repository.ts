@@ -1,5 +1,5 @@
 import type { DataSource, EntityManager } from 'typeorm';
-import type { RequestedBy } from '../../activities/types';
+import type { RequestedBy } from '../messages/activities';
 import { audit } from '../audit/log';
 import type { Slice } from '../http/pagination';
 import { inTransaction } from '../platform/database';

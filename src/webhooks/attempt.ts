@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import type { WebhookAttemptResult, WebhookLane } from '../../activities/types';
+import type { WebhookAttemptResult, WebhookLane } from '../messages/activities';
 import type { SecretBox } from '../platform/secret-box';
 import { countPending, endLane, type DueDelivery, nextDelivery, putOff, waitOf } from './deliveries';
 import { payloadOf } from './events';

@@ -1,5 +1,5 @@
 import type { DataSource, EntityManager } from 'typeorm';
-import type { WebhookLane } from '../../activities/types';
+import type { WebhookLane } from '../messages/activities';
 import type { WebhookEntity } from './entity';
 import type { EventKind, StoredEvent } from './events';
 

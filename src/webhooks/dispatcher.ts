@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { DataSource } from 'typeorm';
-import { webhookTaskQueue, type WebhookLane } from '../../activities/types';
-import { deliveriesWaitSignal, searchAttributes, webhookWorkflowId, workflowTypes } from '../../workflows/messages';
+import { webhookTaskQueue, type WebhookLane } from '../messages/activities';
+import { deliveriesWaitSignal, searchAttributes, webhookWorkflowId, workflowTypes } from '../messages/workflows';
 import type { Logger } from '../platform/logging';
 import { notHeldBack } from './deliveries';
 import type { EventKind } from './events';

@@ -3,7 +3,7 @@ import { Client as TemporalClient, Connection } from '@temporalio/client';
 import { Client } from 'pg';
 import { createPublicClient, formatEther, http, toHex, type Address, type Hex } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { followChainWorkflowId, generateKeyWorkflowId, transferWorkflowId } from '../../workflows/messages';
+import { followChainWorkflowId, generateKeyWorkflowId, transferWorkflowId } from '../../src/messages/workflows';
 import { Holds } from '../crash/holds';
 import { sharedWallet, stack, waitFor } from '../stack/client';
 import { gateway, json } from './gateway';

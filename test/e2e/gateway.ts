@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import path from 'node:path';
-import { projectRoot } from '../../src/main/dev/paths';
+import { projectRoot } from '../../dev/paths';
 import { stack } from '../stack/client';
 
 /** The operators' command line on the running stack, each command a process of its own. */

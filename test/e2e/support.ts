@@ -1,4 +1,4 @@
-import type { ApiClient } from '../../src/main/demo/client';
+import type { ApiClient } from '../../dev/demo/client';
 import { api, createAccount, fund, sharedWallet, waitFor, type Answer } from '../stack/client';
 
 export interface Account {

@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { anvilCommand } from '../../src/main/dev/anvil';
-import { type DevChain, devChain, prepareChain } from '../../src/main/dev/chain';
-import { freePort } from '../../src/main/dev/ports';
-import { endProcess, logTail, processIdentity, spawnLogged, until } from '../../src/main/dev/processes';
-import { Reaper } from '../../src/main/dev/reaper';
+import { anvilCommand } from '../../dev/anvil';
+import { type DevChain, devChain, prepareChain } from '../../dev/chain';
+import { freePort } from '../../dev/ports';
+import { endProcess, logTail, processIdentity, spawnLogged, until } from '../../dev/processes';
+import { Reaper } from '../../dev/reaper';
 
 export interface TestAnvil {
   rpc: string;

@@ -1,13 +1,13 @@
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { AccountView } from '../../src/accounts/schema';
-import { ApiClient } from '../../src/main/demo/client';
-import { fund as fundOn } from '../../src/main/dev/fund';
-import type { StackFile } from '../../src/main/dev/stack-file';
+import { ApiClient } from '../../dev/demo/client';
+import { fund as fundOn } from '../../dev/fund';
+import type { StackFile } from '../../dev/stack-file';
 import type { WalletView } from '../../src/wallets/schema';
 
-export type { Answer } from '../../src/main/demo/client';
-export { send } from '../../src/main/demo/client';
+export type { Answer } from '../../dev/demo/client';
+export { send } from '../../dev/demo/client';
 
 /** A key generation takes some 11 seconds of processor time. */
 const walletTimeoutMs = 120_000;

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { projectRoot } from '../../src/main/dev/paths';
-import { bootStack, type RunningStack } from '../../src/main/dev/stack';
+import { projectRoot } from '../../dev/paths';
+import { bootStack, type RunningStack } from '../../dev/stack';
 import { sweepOldRuns } from './sweep';
 
 export interface TestStack {

@@ -1,11 +1,11 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { isPostgresReady, postgresHome, preparePostgres, randomPassword } from '../../src/main/dev/postgres';
-import { freePort } from '../../src/main/dev/ports';
-import { endProcess, logTail, processIdentity, spawnLogged, until } from '../../src/main/dev/processes';
-import { Reaper } from '../../src/main/dev/reaper';
-import { findTemporalCli } from '../../src/main/dev/temporal-cli';
+import { isPostgresReady, postgresHome, preparePostgres, randomPassword } from '../../dev/postgres';
+import { freePort } from '../../dev/ports';
+import { endProcess, logTail, processIdentity, spawnLogged, until } from '../../dev/processes';
+import { Reaper } from '../../dev/reaper';
+import { findTemporalCli } from '../../dev/temporal-cli';
 import { createTemplateDatabase } from './database';
 
 /** What the integration tests share. */

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { devPaths } from '../../src/main/dev/paths';
-import { emptyData } from '../../src/main/dev/stack';
-import { endLeftovers, release, runningSupervisor } from '../../src/main/dev/stack-file';
+import { devPaths } from '../../dev/paths';
+import { emptyData } from '../../dev/stack';
+import { endLeftovers, release, runningSupervisor } from '../../dev/stack-file';
 
 const keptLogs = 3;
 

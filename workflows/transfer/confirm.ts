@@ -1,4 +1,4 @@
-import type { ChainObservation } from '../../activities/types';
+import type { ChainObservation } from '../../src/messages/activities';
 import { ledger, onChain } from '../steps';
 import { parkUntilRetry } from './leaving';
 import type { TransferRun } from './run';

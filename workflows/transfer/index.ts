@@ -8,7 +8,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { isCancelled, problemOf } from '../failures';
-import type { TransferWorkflowInput, TransferWorkflowResult } from '../messages';
+import type { TransferWorkflowInput, TransferWorkflowResult } from '../../src/messages/workflows';
 import { confirm } from './confirm';
 import { park, Released } from './leaving';
 import { TransferRun } from './run';

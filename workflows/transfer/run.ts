@@ -1,5 +1,5 @@
 import { ApplicationFailure, CancellationScope, condition, setHandler, workflowInfo } from '@temporalio/workflow';
-import type { ChainObservation, LockedTransfer, RequestedBy, TransferAccepted, TransferRequest } from '../../activities/types';
+import type { ChainObservation, LockedTransfer, RequestedBy, TransferAccepted, TransferRequest } from '../../src/messages/activities';
 import type { FailureCode } from '../../src/platform/codes';
 import { refusal } from '../failures';
 import { Live } from '../live';
@@ -11,7 +11,7 @@ import {
   retryUpdate,
   submitUpdate,
   type TransferWorkflowInput,
-} from '../messages';
+} from '../../src/messages/workflows';
 import { ledger } from '../steps';
 
 export interface End {

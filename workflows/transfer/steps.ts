@@ -1,6 +1,6 @@
 import { CancellationScope, condition, log } from '@temporalio/workflow';
-import type { BeginSigningResult, ChainActivities, PreparedFees } from '../../activities/types';
-import type { Hex, PayloadKind } from '../../src/mpc/messages';
+import type { BeginSigningResult, ChainActivities, PreparedFees } from '../../src/messages/activities';
+import type { Hex, PayloadKind } from '../../src/messages/signing';
 import { isCancelled, problemOf } from '../failures';
 import { ledger, onChain, onNode, signingPairs, spread } from '../steps';
 import { burn, Ended, endUnsigned, parkUntilRetry } from './leaving';

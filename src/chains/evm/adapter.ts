@@ -15,7 +15,7 @@ import {
   type TransactionSerializableLegacy,
 } from 'viem';
 import { publicKeyToAddress } from 'viem/accounts';
-import type { Hex } from '../../mpc/messages';
+import type { Hex } from '../../messages/signing';
 import type { FamilyAdapter, ParsedAddress, TransactionPlan } from '../adapter';
 import type { TransactionDescription } from '../types';
 

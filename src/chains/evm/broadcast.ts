@@ -1,5 +1,5 @@
 import { keccak256 } from 'viem';
-import type { Hex } from '../../mpc/messages';
+import type { Hex } from '../../messages/signing';
 import { NodeRefusal, type Call } from './rpc';
 import type { WireTransaction } from './wire';
 

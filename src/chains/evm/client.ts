@@ -1,5 +1,5 @@
 import { decodeFunctionResult, encodeFunctionData, erc20Abi, getAddress, parseAbi } from 'viem';
-import type { Hex } from '../../mpc/messages';
+import type { Hex } from '../../messages/signing';
 import { GatewayError } from '../../platform/errors';
 import type { BlockScan, ChainClient, Movement, TransactionPlan } from '../adapter';
 import type { ChainDefinition, FeeLevels, InclusionEffect, TransactionStatusOnChain } from '../types';

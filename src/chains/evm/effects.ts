@@ -1,6 +1,6 @@
 import type { Movement } from '../adapter';
 import type { InclusionEffect } from '../types';
-import type { Hex } from '../../mpc/messages';
+import type { Hex } from '../../messages/signing';
 import type { Call } from './rpc';
 import { transferEvent, type WireReceipt, type WireTransaction } from './wire';
 

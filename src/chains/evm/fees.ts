@@ -1,4 +1,4 @@
-import type { Hex } from '../../mpc/messages';
+import type { Hex } from '../../messages/signing';
 import type { FeePolicy } from '../adapter';
 import type { ChainDefinition, FeeLevels, TokenDefinition } from '../types';
 import { feesIn } from './adapter';

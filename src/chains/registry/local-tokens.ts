@@ -1,5 +1,5 @@
 /**
- * Where the test tokens sit on every local chain: contracts created by one fixed account (see src/main/dev/contracts.ts)
+ * Where the test tokens sit on every local chain: contracts created by one fixed account (see dev/contracts.ts)
  * as its transactions 0 and 1, so the addresses are known before the chain exists. EIP-55.
  */
 export const localTokenAddresses = {

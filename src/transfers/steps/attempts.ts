@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import type { Hex, PayloadKind } from '../../mpc/messages';
+import type { Hex, PayloadKind } from '../../messages/signing';
 
 /** One unsigned or signed transaction of a transfer. */
 export interface Attempt {

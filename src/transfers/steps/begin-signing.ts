@@ -1,8 +1,8 @@
 import type { EntityManager } from 'typeorm';
-import type { BeginSigningResult, PreparedFees } from '../../../activities/types';
+import type { BeginSigningResult, PreparedFees } from '../../messages/activities';
 import { lock } from '../../ledger/movements';
 import { post } from '../../ledger/posting';
-import type { Hex, PayloadKind } from '../../mpc/messages';
+import type { Hex, PayloadKind } from '../../messages/signing';
 import { inTransaction } from '../../platform/database';
 import { formatAmount } from '../../platform/money';
 import { blacklistedReason, isBlacklisted } from '../../screening/destinations';

@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import type { EndTransfer, RequestedBy } from '../../../activities/types';
+import type { EndTransfer, RequestedBy } from '../../messages/activities';
 import { audit, type AuditActor } from '../../audit/log';
 import { unlock } from '../../ledger/movements';
 import { post } from '../../ledger/posting';

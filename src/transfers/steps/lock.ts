@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import type { LockedTransfer, TransferRequest } from '../../../activities/types';
+import type { LockedTransfer, TransferRequest } from '../../messages/activities';
 import { audit } from '../../audit/log';
 import type { ChainRegistry } from '../../chains/registry';
 import type { ChainDefinition } from '../../chains/types';

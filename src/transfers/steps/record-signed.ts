@@ -1,5 +1,5 @@
-import type { SignedAttempt } from '../../../activities/types';
-import type { Hex } from '../../mpc/messages';
+import type { SignedAttempt } from '../../messages/activities';
+import type { Hex } from '../../messages/signing';
 import { inTransaction } from '../../platform/database';
 import { changeState, isEnded, lockTransaction } from '../../transactions/state';
 import { getAttempt } from './attempts';

@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import type { ScreeningVerdict } from '../../../activities/types';
+import type { ScreeningVerdict } from '../../messages/activities';
 import { inTransaction } from '../../platform/database';
 import { notFound } from '../../platform/errors';
 import { judgeDestination } from '../../screening/destinations';

@@ -1,4 +1,4 @@
-import type { SettleResult } from '../../../activities/types';
+import type { SettleResult } from '../../messages/activities';
 import { freezeForShortfalls } from '../../ledger/accounts';
 import { settle } from '../../ledger/movements';
 import { post } from '../../ledger/posting';

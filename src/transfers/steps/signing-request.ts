@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
-import type { BeginSigningResult } from '../../../activities/types';
+import type { BeginSigningResult } from '../../messages/activities';
 import { AccountEntity } from '../../accounts/entity';
-import type { PayloadKind } from '../../mpc/messages';
+import type { PayloadKind } from '../../messages/signing';
 import type { TransactionEntity } from '../../transactions/entity';
 import { WalletEntity } from '../../wallets/entity';
 import type { Attempt } from './attempts';

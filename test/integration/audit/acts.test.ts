@@ -1,11 +1,11 @@
 import { type AuditRow, listAuditLog } from '../../../src/audit/list';
-import { ClientOperations } from '../../../src/operations/clients';
-import { operatorActor } from '../../../src/operations/actor';
-import { WalletOperations } from '../../../src/operations/wallets';
+import { ClientOperations } from '../../../src/cli/client-operations';
+import { operatorActor } from '../../../src/cli/operator';
+import { WalletOperations } from '../../../src/cli/wallet-operations';
 import { ApiKeyEntity } from '../../../src/auth/entity';
 import { newId } from '../../../src/platform/ids';
 import { randomAddress } from '../../factories';
-import { type Answer, type Bench, buildFunded, buildTenant, createBench, type Funded } from '../http/bench';
+import { type Answer, type Bench, buildFunded, buildTenant, createBench, type Funded } from '../http/fixture';
 
 /** What is on record after what was done. */
 

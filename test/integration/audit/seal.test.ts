@@ -4,7 +4,7 @@ import { auditHead } from '../../../src/audit/reader';
 import { sealAuditLog } from '../../../src/audit/seal';
 import { verifyAuditLog } from '../../../src/audit/verify';
 import { createTestDatabase, type TestDatabase } from '../../stack/database';
-import { buildEvent, writeEvents } from './bench';
+import { buildEvent, writeEvents } from './fixture';
 
 let test: TestDatabase;
 beforeEach(async () => void (test = await createTestDatabase()));

@@ -4,7 +4,7 @@ import { sealAuditLog } from '../../../src/audit/seal';
 import { type AuditFinding, verifyAuditLog } from '../../../src/audit/verify';
 import { newId } from '../../../src/platform/ids';
 import { createTestDatabase, type TestDatabase } from '../../stack/database';
-import { afterTampering, writeEvents } from './bench';
+import { afterTampering, writeEvents } from './fixture';
 
 /** What somebody who may do anything in the database does to the log, with its rules switched off. */
 

@@ -4,7 +4,7 @@ import { createTestClient, createWalletClient, http, publicActions, type Hex } f
 import { mnemonicToAccount } from 'viem/accounts';
 import { chainsOf } from '../../../src/chains/registry/data';
 import type { ChainDefinition, TokenDefinition } from '../../../src/chains/types';
-import { contractArtifacts, type TestContract } from '../../../src/main/dev/contracts';
+import { contractArtifacts, type TestContract } from '../../../dev/contracts';
 
 const mnemonic = 'test test test test test test test test test test test junk';
 /** Anvil's first accounts: rich, and signing by themselves. */

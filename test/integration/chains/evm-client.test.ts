@@ -2,7 +2,7 @@ import { createWalletClient, encodeFunctionData, erc20Abi, http, keccak256, pad,
 import type { Movement, TransactionPlan } from '../../../src/chains/adapter';
 import { evmAdapter } from '../../../src/chains/evm/adapter';
 import { EvmChainClient } from '../../../src/chains/evm/client';
-import { contractArtifacts } from '../../../src/main/dev/contracts';
+import { contractArtifacts } from '../../../dev/contracts';
 import { localChain, rich, startAnvil, type Anvil } from './anvil';
 
 const [sender, other] = rich;

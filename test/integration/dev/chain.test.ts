@@ -1,7 +1,7 @@
 import { type Address, erc20Abi, parseEther } from 'viem';
 import { localTokenAddresses } from '../../../src/chains/registry/local-tokens';
-import { contractArtifacts } from '../../../src/main/dev/contracts';
-import { mintToken, prepareChain, sendNative } from '../../../src/main/dev/chain';
+import { contractArtifacts } from '../../../dev/contracts';
+import { mintToken, prepareChain, sendNative } from '../../../dev/chain';
 import { startTestAnvil, type TestAnvil } from '../../stack/anvil';
 
 jest.setTimeout(60_000);

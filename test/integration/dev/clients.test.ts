@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { type DevClient, seedClients } from '../../../src/main/dev/clients';
+import { type DevClient, seedClients } from '../../../dev/clients';
 import { MfaService } from '../../../src/mfa/service';
 import { newId } from '../../../src/platform/ids';
 import { SecretBox } from '../../../src/platform/secret-box';

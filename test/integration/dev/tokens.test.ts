@@ -11,7 +11,7 @@ import {
 } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { localTokenAddresses } from '../../../src/chains/registry/local-tokens';
-import { mintToken, sendNative } from '../../../src/main/dev/chain';
+import { mintToken, sendNative } from '../../../dev/chain';
 import { startTestAnvil, type TestAnvil } from '../../stack/anvil';
 
 jest.setTimeout(60_000);

@@ -2,7 +2,7 @@ import { type Hex, parseEther } from 'viem';
 import { correctReorged } from '../../../activities/follow';
 import { followChain } from '../../../src/following/follower';
 import { verifyLedger } from '../../../src/ledger/verify';
-import { createFollowBench, type FollowBench } from './bench';
+import { createFollowBench, type FollowBench } from './fixture';
 
 let bench: FollowBench;
 beforeEach(async () => {

@@ -2,7 +2,7 @@ import { newId } from '../../../src/platform/ids';
 import { deriveAddress } from '../../../src/accounts/derivation';
 import { adapterOf } from '../../../src/chains/families';
 import { buildAccount, buildWallet, fundAccount, type BuiltWallet } from '../../factories';
-import { buildTenant, createBench, ethereum, expectProblem, registry, type Bench } from './bench';
+import { buildTenant, createBench, ethereum, expectProblem, registry, type Bench } from './fixture';
 
 let bench: Bench;
 let wallet: BuiltWallet;

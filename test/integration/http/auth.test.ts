@@ -1,7 +1,7 @@
 import { LoginThrottle } from '../../../src/auth/throttle';
 import type { GatewayError } from '../../../src/platform/errors';
 import { newId } from '../../../src/platform/ids';
-import { buildTenant, createBench, expectProblem, type Bench, type Tenant } from './bench';
+import { buildTenant, createBench, expectProblem, type Bench, type Tenant } from './fixture';
 
 let bench: Bench;
 beforeAll(async () => void (bench = await createBench()));

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../../src/platform/errors';
 import { newId } from '../../../src/platform/ids';
 import { buildTotp, randomAddress, totpCode } from '../../factories';
-import { box, buildFunded, buildTenant, createBench, expectProblem, type Bench, type Funded, type Tenant } from './bench';
+import { box, buildFunded, buildTenant, createBench, expectProblem, type Bench, type Funded, type Tenant } from './fixture';
 
 let bench: Bench;
 let funded: Funded;

@@ -15,7 +15,7 @@ import {
   type Bench,
   type BenchOptions,
   type Tenant,
-} from './bench';
+} from './fixture';
 
 /** Per minute; a sixth of it per window of 10 s. */
 const perMinute = (perWindow: number) => perWindow * 6;

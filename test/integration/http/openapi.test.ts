@@ -1,5 +1,5 @@
 import { type Document, operationsOf } from '../../openapi';
-import { createBench, type Bench } from './bench';
+import { createBench, type Bench } from './fixture';
 
 let bench: Bench;
 let document: Document;

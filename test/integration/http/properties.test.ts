@@ -1,7 +1,7 @@
 import { bodySchemaOf, type Document, type NamedOperation, operationsOf } from '../../openapi';
 import { checkOperations, endRun, fieldsSentBy, type Target } from '../../properties/run';
 import { randomAddress } from '../../factories';
-import { type Answer, buildFunded, buildTenant, createBench, type Bench, type Tenant } from './bench';
+import { type Answer, buildFunded, buildTenant, createBench, type Bench, type Tenant } from './fixture';
 import { freshCode } from './second-factor';
 
 /** Every operation with requests made from its own description, valid and broken; the same on the whole stack: e2e. */

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { createBench, expectProblem, type Bench } from './bench';
+import { createBench, expectProblem, type Bench } from './fixture';
 
 let bench: Bench;
 beforeAll(async () => void (bench = await createBench()));

@@ -1,7 +1,7 @@
 import { newId } from '../../../src/platform/ids';
 import { buildTotp, buildUser, randomAddress, totpCode, wrongChecksum } from '../../factories';
 import { auditOf, listAddress, setPolicy, unlist } from '../screening/factors';
-import { box, buildFunded, buildTenant, createBench, expectProblem, type Bench, type Funded, type Tenant } from './bench';
+import { box, buildFunded, buildTenant, createBench, expectProblem, type Bench, type Funded, type Tenant } from './fixture';
 
 let bench: Bench;
 let tenant: Tenant;

@@ -2,7 +2,7 @@ import { ApiKeyEntity } from '../../../src/auth/entity';
 import { hashSecret } from '../../../src/auth/service';
 import { newId } from '../../../src/platform/ids';
 import { buildTotp, buildUser, totpCode } from '../../factories';
-import { box, type Bench, type Tenant } from './bench';
+import { box, type Bench, type Tenant } from './fixture';
 
 /** A right code that was not used before. Only three are good at any time, so that the user gets a new factor for each. */
 export async function freshCode({ database }: Pick<Bench, 'database'>, { userId }: Pick<Tenant, 'userId'>): Promise<string> {

@@ -2,7 +2,7 @@ import { limitsOf, limitVariables } from '../../../src/http/limits/settings';
 import { readConfig } from '../../../src/platform/config';
 import { newId } from '../../../src/platform/ids';
 import { randomAddress } from '../../factories';
-import { type Answer, type Bench, buildTenant, createBench, expectProblem, type Tenant } from './bench';
+import { type Answer, type Bench, buildTenant, createBench, expectProblem, type Tenant } from './fixture';
 import { buildColleague, freshCode } from './second-factor';
 
 const mounts = ['/client/security-factors', '/v1/client/security-factors'] as const;

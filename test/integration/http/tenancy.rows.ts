@@ -1,5 +1,5 @@
 import { buildTotp, randomAddress, totpCode } from '../../factories';
-import { box, buildFunded, type Bench, type Call, type Funded, type Tenant } from './bench';
+import { box, buildFunded, type Bench, type Call, type Funded, type Tenant } from './fixture';
 
 /** One client as the matrix needs it: a user with a second factor. */
 export interface Actor extends Tenant {

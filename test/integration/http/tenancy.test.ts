@@ -1,5 +1,5 @@
 import { bodySchemaOf, type Document, type NamedOperation, operationsOf } from '../../openapi';
-import { buildTenant, createBench, expectProblem, type Answer, type Bench, type Tenant } from './bench';
+import { buildTenant, createBench, expectProblem, type Answer, type Bench, type Tenant } from './fixture';
 import { actor, owner, rows, type Actor, type Reach } from './tenancy.rows';
 
 /** Tenants never meet: generated from the OpenAPI document, so that what is added to it is asked for its row. */

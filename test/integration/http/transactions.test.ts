@@ -2,8 +2,8 @@ import { WorkflowNotFoundError } from '@temporalio/common';
 import { GatewayError } from '../../../src/platform/errors';
 import { newId } from '../../../src/platform/ids';
 import { randomAddress } from '../../factories';
-import { include, sign } from '../ledger/bench';
-import { buildFunded, buildTenant, createBench, expectProblem, type Bench, type Funded, type Tenant } from './bench';
+import { include, sign } from '../ledger/fixture';
+import { buildFunded, buildTenant, createBench, expectProblem, type Bench, type Funded, type Tenant } from './fixture';
 
 let bench: Bench;
 let tenant: Tenant;

@@ -1,7 +1,7 @@
 import { newId } from '../../../src/platform/ids';
 import { GatewayError } from '../../../src/platform/errors';
 import { randomAddress, wrongChecksum } from '../../factories';
-import { buildFunded, createBench, expectProblem, type Bench, type Funded } from './bench';
+import { buildFunded, createBench, expectProblem, type Bench, type Funded } from './fixture';
 
 let bench: Bench;
 let funded: Funded;

@@ -1,6 +1,6 @@
 import { newId } from '../../../src/platform/ids';
 import { GatewayError } from '../../../src/platform/errors';
-import { buildTenant, createBench, expectProblem, type Bench } from './bench';
+import { buildTenant, createBench, expectProblem, type Bench } from './fixture';
 
 let bench: Bench;
 beforeAll(async () => void (bench = await createBench()));

@@ -1,5 +1,5 @@
 import { buildAccount, buildAsset, buildTransferRequest, fundAccount } from '../../factories';
-import { balances, codeOf, createBench, differences, ether, ethereum, fund, sign, usdc, type Bench } from './bench';
+import { balances, codeOf, createBench, differences, ether, ethereum, fund, sign, usdc, type Bench } from './fixture';
 
 let bench: Bench;
 beforeEach(async () => {

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { listAuditLog } from '../../../src/audit/list';
 import { confirmDeposits, depositAddresses, orphanDeposits, recordDeposits } from '../../../src/deposits/service';
 import type { DepositFound } from '../../../src/chains/types';
-import { AssetOperations } from '../../../src/operations/assets';
+import { AssetOperations } from '../../../src/cli/asset-operations';
 import { buildDeposit, buildTransferRequest, ledgerAccountOf, randomAddress, randomHash } from '../../factories';
-import { balances, codeOf, createBench, differences, ether, ethereum, fund, include, sign, usdc, type Bench } from './bench';
+import { balances, codeOf, createBench, differences, ether, ethereum, fund, include, sign, usdc, type Bench } from './fixture';
 
 let bench: Bench;
 beforeEach(async () => {

@@ -3,7 +3,7 @@ import { confirmDeposits, orphanDeposits, recordDeposits } from '../../../src/de
 import { GatewayError } from '../../../src/platform/errors';
 import { newId } from '../../../src/platform/ids';
 import { buildAccount, buildAsset, buildDeposit, buildTransferRequest, setFeeLevels } from '../../factories';
-import { base, createBench, differences, include, sign, usdc, type Bench } from './bench';
+import { base, createBench, differences, include, sign, usdc, type Bench } from './fixture';
 
 /**
  * Random operations, some at once, on one account: locks, cancels, signings, replacements, inclusions with every effect a

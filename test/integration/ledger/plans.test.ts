@@ -1,4 +1,4 @@
-import { createBench, type Bench } from './bench';
+import { createBench, type Bench } from './fixture';
 
 /** Hot queries on tables of a size that matters use the index made for them. Rows are shaped like production's, with the rules off. */
 

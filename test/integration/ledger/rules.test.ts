@@ -10,7 +10,7 @@ import {
 } from '../../factories';
 import { recordDeposits } from '../../../src/deposits/service';
 import { newId } from '../../../src/platform/ids';
-import { balances, createBench, differences, ether, ethereum, fund, include, sign, type Bench } from './bench';
+import { balances, createBench, differences, ether, ethereum, fund, include, sign, type Bench } from './fixture';
 
 /** Every rule of the schema, attacked with raw SQL as its owner: what the code could do wrong, the database refuses. */
 

@@ -1,7 +1,7 @@
 import { verifyLedger, type LedgerDifference } from '../../../src/ledger/verify';
 import { buildDeposit, buildTransferRequest } from '../../factories';
 import { recordDeposits } from '../../../src/deposits/service';
-import { createBench, ether, ethereum, fund, include, sign, usdc, type Bench } from './bench';
+import { createBench, ether, ethereum, fund, include, sign, usdc, type Bench } from './fixture';
 
 /** The rules keep these differences from arising; an operator (or a restored backup) can get around the rules. */
 

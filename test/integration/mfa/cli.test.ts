@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { renderUnicodeCompact } from 'uqr';
-import { projectRoot } from '../../../src/main/dev/paths';
+import { projectRoot } from '../../../dev/paths';
 import { MfaService } from '../../../src/mfa/service';
 import { newId } from '../../../src/platform/ids';
 import { SecretBox } from '../../../src/platform/secret-box';

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { ClientEntity, UserEntity } from '../../../src/auth/entity';
 import { MfaService } from '../../../src/mfa/service';
-import { resealSecrets } from '../../../src/operations/reseal';
-import { type Enrolment, TotpOperations } from '../../../src/operations/totp';
+import { resealSecrets } from '../../../src/cli/reseal-secrets';
+import { type Enrolment, TotpOperations } from '../../../src/cli/totp-operations';
 import { GatewayError } from '../../../src/platform/errors';
 import { newId } from '../../../src/platform/ids';
 import { SecretBox } from '../../../src/platform/secret-box';

@@ -1,5 +1,5 @@
-import type { BlacklistChanges, GroupKey, NodeIndex } from '../../../src/mpc/messages';
-import { maxBlacklistChanges } from '../../../src/mpc/messages';
+import type { BlacklistChanges, GroupKey, NodeIndex } from '../../../src/messages/signing';
+import { maxBlacklistChanges } from '../../../src/messages/signing';
 import type { ShareStore } from '../../../src/mpc/store';
 import { Group, localRegistry } from './group';
 import { recipient, stranger, transferRequest } from './transactions';

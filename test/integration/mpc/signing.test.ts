@@ -1,5 +1,5 @@
 import { adapterOf } from '../../../src/chains/families';
-import type { GroupKey, NodeIndex, TransactionSignatures } from '../../../src/mpc/messages';
+import type { GroupKey, NodeIndex, TransactionSignatures } from '../../../src/messages/signing';
 import { Group, localRegistry } from './group';
 import { stranger, transferRequest } from './transactions';
 

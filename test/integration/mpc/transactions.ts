@@ -1,6 +1,6 @@
 import { adapterOf } from '../../../src/chains/families';
 import type { ChainRegistry } from '../../../src/chains/registry';
-import type { GroupKey, SignTransactionRequest } from '../../../src/mpc/messages';
+import type { GroupKey, SignTransactionRequest } from '../../../src/messages/signing';
 import { deriveKey } from '../../../src/mpc/secp256k1';
 
 export const recipient = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';

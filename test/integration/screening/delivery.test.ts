@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/common';
-import { maxBlacklistChanges, nodeIndexes, type NodeIndex } from '../../../src/mpc/messages';
+import { maxBlacklistChanges, nodeIndexes, type NodeIndex } from '../../../src/messages/signing';
 import { createLogger } from '../../../src/platform/logging';
 import { ShareStore } from '../../../src/mpc/store';
 import { blacklistChanges, dispatchBlacklists } from '../../../src/screening/distribution';
-import { distributeBlacklistWorkflowId } from '../../../workflows/messages';
+import { distributeBlacklistWorkflowId } from '../../../src/messages/workflows';
 import { buildClient, buildUser, randomAddress } from '../../factories';
 import { createNodeDatabase, type NodeDatabase } from '../mpc/group';
 import { ServedWorkflows, until } from '../transfers/served';

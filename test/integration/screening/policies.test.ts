@@ -1,4 +1,4 @@
-import { PolicyOperations } from '../../../src/operations/policies';
+import { PolicyOperations } from '../../../src/cli/policy-operations';
 import { buildClient } from '../../factories';
 import { createTestDatabase, type TestDatabase } from '../../stack/database';
 import { auditOf } from './factors';

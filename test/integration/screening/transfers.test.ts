@@ -3,14 +3,14 @@ import { ApplicationFailure } from '@temporalio/common';
 import { createLedgerActivities } from '../../../activities/ledger';
 import { ChainRegistry } from '../../../src/chains/registry';
 import { MfaService } from '../../../src/mfa/service';
-import type { Hex, SignTransactionRequest } from '../../../src/mpc/messages';
+import type { Hex, SignTransactionRequest } from '../../../src/messages/signing';
 import { createLogger } from '../../../src/platform/logging';
 import { SecretBox } from '../../../src/platform/secret-box';
-import { Approvals } from '../../../src/transactions/approvals';
+import { Approvals } from '../../../src/transfers/approvals';
 import { transferWorkflowsOn } from '../../../src/transfers/workflows';
-import { cancelUpdate, transferWorkflowId } from '../../../workflows/messages';
+import { cancelUpdate, transferWorkflowId } from '../../../src/messages/workflows';
 import { buildTotp, buildUser, randomAddress, totpCode } from '../../factories';
-import type { FollowBench } from '../following/bench';
+import type { FollowBench } from '../following/fixture';
 import { booksAgree, ServedWorkflows, until } from '../transfers/served';
 import { auditOf, listAddress, setPolicy, unlist } from './factors';
 

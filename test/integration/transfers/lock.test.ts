@@ -2,8 +2,8 @@ import { screeningRules } from '../../../src/screening/rules';
 import { newId } from '../../../src/platform/ids';
 import { TransactionEntity } from '../../../src/transactions/entity';
 import { buildAccount, buildAsset, buildClient, buildTransferRequest } from '../../factories';
-import { balances, base, codeOf, ether, ethereum, fund, usdc, type Bench } from '../ledger/bench';
-import { useFundedBench } from './bench';
+import { balances, base, codeOf, ether, ethereum, fund, usdc, type Bench } from '../ledger/fixture';
+import { useFundedBench } from './fixture';
 
 let bench: Bench;
 const { request, row, locked } = useFundedBench((it) => (bench = it));

@@ -5,12 +5,12 @@ import { historyToJSON } from '@temporalio/common/lib/proto-utils';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { bundleWorkflowCode, DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import { withMappedErrors } from '../../../activities/errors';
-import { chainTaskQueue, mainTaskQueue, type ChainActivities, type LedgerActivities } from '../../../activities/types';
+import { chainTaskQueue, mainTaskQueue, type ChainActivities, type LedgerActivities } from '../../../src/messages/activities';
 import { adapterOf } from '../../../src/chains/families';
 import { ChainRegistry } from '../../../src/chains/registry';
 import { verifyLedger } from '../../../src/ledger/verify';
-import { contractArtifacts } from '../../../src/main/dev/contracts';
-import { findTemporalCli } from '../../../src/main/dev/temporal-cli';
+import { contractArtifacts } from '../../../dev/contracts';
+import { findTemporalCli } from '../../../dev/temporal-cli';
 import { judgeTransaction } from '../../../src/mpc/judge';
 import {
   nodeIndexes,
@@ -19,12 +19,12 @@ import {
   type MpcNodeActivities,
   type NodeIndex,
   type SignTransactionRequest,
-} from '../../../src/mpc/messages';
-import { TransferOperations } from '../../../src/operations/transfers';
+} from '../../../src/messages/signing';
+import { TransferOperations } from '../../../src/cli/transfer-operations';
 import { transferWorkflowsOn } from '../../../src/transfers/workflows';
-import { searchAttributes } from '../../../workflows/messages';
+import { searchAttributes } from '../../../src/messages/workflows';
 import { buildTransferRequest, signAs } from '../../factories';
-import { createFollowBench, type FollowBench } from '../following/bench';
+import { createFollowBench, type FollowBench } from '../following/fixture';
 
 export const ether = 10n ** 18n;
 const silent = { child: () => silent, warn() {}, error() {}, info() {} } as never;

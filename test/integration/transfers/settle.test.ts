@@ -1,8 +1,8 @@
 import { newId } from '../../../src/platform/ids';
 import { standAgain } from '../../../src/transfers/steps/stand-again';
 import { signAs } from '../../factories';
-import { balances, codeOf, ether, ethereum, fund, include, sign, usdc, usualFees, type Bench } from '../ledger/bench';
-import { useFundedBench } from './bench';
+import { balances, codeOf, ether, ethereum, fund, include, sign, usdc, usualFees, type Bench } from '../ledger/fixture';
+import { useFundedBench } from './fixture';
 
 let bench: Bench;
 const { request, row, locked } = useFundedBench((it) => (bench = it));

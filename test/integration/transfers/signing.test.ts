@@ -2,8 +2,8 @@ import { adapterOf } from '../../../src/chains/families';
 import { judgeTransaction } from '../../../src/mpc/judge';
 import { newId } from '../../../src/platform/ids';
 import { buildWallet, signAs } from '../../factories';
-import { balances, codeOf, ether, include, registry, sign, usdc, usualFees, type Bench } from '../ledger/bench';
-import { useFundedBench } from './bench';
+import { balances, codeOf, ether, include, registry, sign, usdc, usualFees, type Bench } from '../ledger/fixture';
+import { useFundedBench } from './fixture';
 
 let bench: Bench;
 const { row, locked } = useFundedBench((it) => (bench = it));

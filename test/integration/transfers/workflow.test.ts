@@ -1,9 +1,9 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { feesIn } from '../../../src/chains/evm/adapter';
 import { listAuditLog } from '../../../src/audit/list';
-import type { Hex, SignTransactionRequest } from '../../../src/mpc/messages';
-import { observedSignal, releaseUpdate, transferWorkflowId } from '../../../workflows/messages';
-import type { FollowBench } from '../following/bench';
+import type { Hex, SignTransactionRequest } from '../../../src/messages/signing';
+import { observedSignal, releaseUpdate, transferWorkflowId } from '../../../src/messages/workflows';
+import type { FollowBench } from '../following/fixture';
 import { booksAgree, ether, ServedWorkflows, until } from './served';
 
 jest.setTimeout(120_000);

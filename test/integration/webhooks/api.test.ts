@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { MfaService } from '../../../src/mfa/service';
-import { resealSecrets } from '../../../src/operations/reseal';
+import { resealSecrets } from '../../../src/cli/reseal-secrets';
 import { SecretBox } from '../../../src/platform/secret-box';
 import { WebhookEntity } from '../../../src/webhooks/entity';
 import { WebhookRepository } from '../../../src/webhooks/repository';
@@ -8,8 +8,8 @@ import { openSecret } from '../../../src/webhooks/secrets';
 import { WebhookService } from '../../../src/webhooks/service';
 import { Targets, targetsOf } from '../../../src/webhooks/targets';
 import { buildTotp, totpCode } from '../../factories';
-import { box, expectProblem, secretsKey, type Tenant } from '../http/bench';
-import { createWebhookBench, type WebhookBench } from './bench';
+import { box, expectProblem, secretsKey, type Tenant } from '../http/fixture';
+import { createWebhookBench, type WebhookBench } from './fixture';
 
 let bench: WebhookBench;
 let tenant: Tenant;

@@ -7,9 +7,9 @@ import { Lanes } from '../../../src/webhooks/lanes';
 import { send } from '../../../src/webhooks/send';
 import { Targets, targetsOf } from '../../../src/webhooks/targets';
 import { buildTransferRequest } from '../../factories';
-import { box, buildFunded, ethereum, expectProblem, type Tenant } from '../http/bench';
+import { box, buildFunded, ethereum, expectProblem, type Tenant } from '../http/fixture';
 import { createGroup } from '../mpc/certificates';
-import { createWebhookBench, type Endpoint, type WebhookBench } from './bench';
+import { createWebhookBench, type Endpoint, type WebhookBench } from './fixture';
 import { startReceiver, status, verify } from './receiver';
 
 let bench: WebhookBench;

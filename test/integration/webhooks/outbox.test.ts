@@ -5,8 +5,8 @@ import { newId } from '../../../src/platform/ids';
 import { payloadOf, type StoredEvent } from '../../../src/webhooks/events';
 import { confirmDeposits, recordDeposits } from '../../../src/deposits/service';
 import { buildDeposit, buildTransferRequest, randomAddress } from '../../factories';
-import { buildFunded, ethereum, type Funded, type Tenant } from '../http/bench';
-import { createWebhookBench, type WebhookBench } from './bench';
+import { buildFunded, ethereum, type Funded, type Tenant } from '../http/fixture';
+import { createWebhookBench, type WebhookBench } from './fixture';
 
 let bench: WebhookBench;
 let tenant: Tenant;

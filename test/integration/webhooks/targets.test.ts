@@ -1,5 +1,5 @@
 import { Targets } from '../../../src/webhooks/targets';
-import { type Answer, type Bench, buildTenant, createBench, expectProblem, type Tenant } from '../http/bench';
+import { type Answer, type Bench, buildTenant, createBench, expectProblem, type Tenant } from '../http/fixture';
 import { freshCode } from '../http/second-factor';
 
 /** Where webhooks may lead outside a developer's machine, asked when they are saved. */

@@ -1,17 +1,17 @@
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { bundleWorkflowCode, DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import { withMappedErrors } from '../../../activities/errors';
-import { webhookTaskQueue } from '../../../activities/types';
+import { webhookTaskQueue } from '../../../src/messages/activities';
 import { createWebhookActivities } from '../../../activities/webhooks';
-import { findTemporalCli } from '../../../src/main/dev/temporal-cli';
+import { findTemporalCli } from '../../../dev/temporal-cli';
 import { createLogger } from '../../../src/platform/logging';
 import { tellLaneThrough, WebhookDispatcher } from '../../../src/webhooks/dispatcher';
 import { Lanes } from '../../../src/webhooks/lanes';
 import { targetsOf } from '../../../src/webhooks/targets';
-import { searchAttributes, webhookWorkflowId } from '../../../workflows/messages';
+import { searchAttributes, webhookWorkflowId } from '../../../src/messages/workflows';
 import { buildTransferRequest } from '../../factories';
-import { box, buildFunded, ethereum, type Tenant } from '../http/bench';
-import { createWebhookBench, type Endpoint, type WebhookBench } from './bench';
+import { box, buildFunded, ethereum, type Tenant } from '../http/fixture';
+import { createWebhookBench, type Endpoint, type WebhookBench } from './fixture';
 import { startReceiver, status, verify } from './receiver';
 
 jest.setTimeout(120_000);

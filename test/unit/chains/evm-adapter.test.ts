@@ -13,7 +13,7 @@ import {
 import { privateKeyToAccount, sign } from 'viem/accounts';
 import type { TransactionPlan } from '../../../src/chains/adapter';
 import { evmAdapter as adapter, feesIn } from '../../../src/chains/evm/adapter';
-import type { Hex } from '../../../src/mpc/messages';
+import type { Hex } from '../../../src/messages/signing';
 
 const privateKey: Hex = '0x0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef';
 const account = privateKeyToAccount(privateKey);

@@ -1,8 +1,8 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { keepStateCopy, repairState } from '../../../src/main/dev/anvil';
-import { sleep, until } from '../../../src/main/dev/processes';
+import { keepStateCopy, repairState } from '../../../dev/anvil';
+import { sleep, until } from '../../../dev/processes';
 
 describe('the state of a local chain', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'anvil-state-'));

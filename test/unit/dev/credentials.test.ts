@@ -2,7 +2,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { jwtKey, nodeCredentials } from '../../../src/main/dev/credentials';
+import { jwtKey, nodeCredentials } from '../../../dev/credentials';
 
 describe('development credentials', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'credentials-'));

@@ -1,4 +1,4 @@
-import { fund } from '../../../src/main/dev/fund';
+import { fund } from '../../../dev/fund';
 
 const chains = {
   ethereum: { family: 'evm', rpc: 'http://127.0.0.1:1', chain_id: 1, faucet: true, tokens: {} },

@@ -3,13 +3,13 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { transformFileSync } from '@swc/core';
-import { processIdentity, until } from '../../../src/main/dev/processes';
+import { processIdentity, until } from '../../../dev/processes';
 
 jest.setTimeout(30_000);
 
 /** A parent that starts a child, tells its reaper and then waits to be killed. */
 function startParent(folder: string): { pid: number; childFile: string; doomed: string } {
-  const { code } = transformFileSync(path.resolve(__dirname, '../../../src/main/dev/reaper.ts'), {
+  const { code } = transformFileSync(path.resolve(__dirname, '../../../dev/reaper.ts'), {
     swcrc: false,
     jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },
     module: { type: 'commonjs' },

@@ -1,8 +1,8 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { processIdentity, until } from '../../../src/main/dev/processes';
-import { type ProcessSpec, type RunningProcess, Supervisor } from '../../../src/main/dev/supervisor';
+import { processIdentity, until } from '../../../dev/processes';
+import { type ProcessSpec, type RunningProcess, Supervisor } from '../../../dev/supervisor';
 
 jest.setTimeout(30_000);
 

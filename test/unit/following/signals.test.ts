@@ -1,4 +1,4 @@
-import type { ChainObservation } from '../../../activities/types';
+import type { ChainObservation } from '../../../src/messages/activities';
 import { Signals } from '../../../src/following/signals';
 
 const observation: ChainObservation = { state: 'confirmed', hash: '0x01', blockNumber: 7, confirmations: 12 };

@@ -3,7 +3,7 @@ import type { TransactionPlan } from '../../../src/chains/adapter';
 import { adapterOf } from '../../../src/chains/families';
 import { loadRegistry } from '../../../src/chains/registry';
 import { judgeTransaction } from '../../../src/mpc/judge';
-import type { SignTransactionRequest } from '../../../src/mpc/messages';
+import type { SignTransactionRequest } from '../../../src/messages/signing';
 import { deriveKey } from '../../../src/mpc/secp256k1';
 
 const registry = loadRegistry('local', ['ethereum', 'base']);

@@ -1,0 +1,78 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import type { DataSource } from 'typeorm';
+import { newTotpSecret, totpOwner } from '../src/mfa/totp';
+import { newId } from '../src/platform/ids';
+import { SecretBox } from '../src/platform/secret-box';
+import { secretsKey } from './credentials';
+import { readJson, rememberedSecret, writeJson } from './files';
+
+/** As stack.json shows it. */
+export interface DevClient {
+  name: string;
+  client_id: string;
+  user_id: string;
+  api_key: string;
+  api_secret: string;
+  /** Base32; null: the user has no second factor. */
+  totp_secret: string | null;
+}
+
+const names = ['demo', 'other'];
+/** The other's user can try what happens without a second factor. */
+const withTotp = 'demo';
+
+/** Two clients, one to work with and one to see that tenants do not meet. Made once; their secrets stay in the data folder. */
+export async function seedClients(database: DataSource, secrets: string): Promise<DevClient[]> {
+  const clients = rememberedClients(secrets);
+  const box = new SecretBox(readFileSync(secretsKey(secrets), 'utf8'));
+  await database.transaction(async (manager) => {
+    for (const { name, client_id, user_id, api_key, api_secret, totp_secret } of clients) {
+      await manager.query('insert into clients (client_id, name) values ($1, $2) on conflict (client_id) do nothing', [
+        client_id,
+        name,
+      ]);
+      await manager.query('insert into users (user_id, client_id, name) values ($1, $2, $3) on conflict (user_id) do nothing', [
+        user_id,
+        client_id,
+        `${name}-user`,
+      ]);
+      await manager.query(
+        'insert into api_keys (key_id, client_id, user_id, api_key, secret_hash) values ($1, $2, $3, $4, $5) on conflict (api_key) do nothing',
+        [newId(), client_id, user_id, api_key, createHash('sha256').update(api_secret).digest()],
+      );
+      if (totp_secret !== null)
+        await manager.query(
+          'insert into user_totp (user_id, secret, confirmed_at) values ($1, $2, now()) on conflict (user_id) do nothing',
+          [user_id, box.seal(totp_secret, totpOwner(user_id))],
+        );
+    }
+  });
+  return clients;
+}
+
+function rememberedClients(secrets: string): DevClient[] {
+  const file = path.join(secrets, 'clients.json');
+  rememberedSecret(secrets, 'clients.json', () => JSON.stringify(names.map(newClient), null, 2));
+  const clients = readJson<DevClient[]>(file);
+  if (!clients) throw new Error(`${file} is unreadable: \`npm run dev -- --reset\` starts empty`);
+  // folders from before there were second factors
+  const lacking = clients.find(({ name, totp_secret }) => name === withTotp && totp_secret === null);
+  if (lacking) {
+    lacking.totp_secret = newTotpSecret();
+    writeJson(file, clients);
+  }
+  return clients;
+}
+
+function newClient(name: string): DevClient {
+  return {
+    name,
+    client_id: newId(),
+    user_id: newId(),
+    api_key: `gk_${randomBytes(16).toString('hex')}`,
+    api_secret: randomBytes(32).toString('base64url'),
+    totp_secret: name === withTotp ? newTotpSecret() : null,
+  };
+}

@@ -1,0 +1,101 @@
+import 'reflect-metadata';
+import { generateKeyPairSync, randomBytes, webcrypto } from 'node:crypto';
+import { existsSync, mkdirSync } from 'node:fs';
+import path from 'node:path';
+import * as x509 from '@peculiar/x509';
+import { type NodeIndex, nodeIndexes } from '../src/messages/signing';
+import { rememberedSecret, writeFileAtomically } from './files';
+
+const validityMs = 10 * 365 * 24 * 3600 * 1000;
+const keyAlgorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
+
+/** Paths of what one node needs; contents as src/platform/config.ts describes them. */
+export interface NodeCredentials {
+  key: string;
+  cert: string;
+  ca: string;
+  peerCerts: string;
+  kek: string;
+}
+
+/** Ed25519 key of the API's access tokens. Returns its path. */
+export function jwtKey(secrets: string): string {
+  rememberedSecret(secrets, 'jwt.pem', () =>
+    generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
+  );
+  return path.join(secrets, 'jwt.pem');
+}
+
+/** Key-encryption key of TOTP and webhook secrets. Returns its path. */
+export function secretsKey(secrets: string): string {
+  rememberedSecret(secrets, 'secrets.kek', () => randomBytes(32).toString('hex'));
+  return path.join(secrets, 'secrets.kek');
+}
+
+/** Certificates and key-encryption keys of the three nodes, made once. The authority's key is thrown away. */
+export async function nodeCredentials(secrets: string): Promise<Record<NodeIndex, NodeCredentials>> {
+  const file = (name: string) => path.join(secrets, name);
+  const of = (index: NodeIndex): NodeCredentials => ({
+    key: file(`mpc-${index}.key.pem`),
+    cert: file(`mpc-${index}.cert.pem`),
+    ca: file('mpc-ca.cert.pem'),
+    peerCerts: file('mpc-all.cert.pem'),
+    kek: file(`mpc-${index}.kek`),
+  });
+  for (const index of nodeIndexes) rememberedSecret(secrets, `mpc-${index}.kek`, () => randomBytes(32).toString('hex'));
+  // the last file that is written
+  if (!existsSync(file('mpc-ca.cert.pem'))) await issueCertificates(secrets, of);
+  return { 1: of(1), 2: of(2), 3: of(3) };
+}
+
+async function issueCertificates(secrets: string, of: (index: NodeIndex) => NodeCredentials): Promise<void> {
+  mkdirSync(secrets, { recursive: true });
+  x509.cryptoProvider.set(webcrypto as unknown as Parameters<typeof x509.cryptoProvider.set>[0]);
+  const notBefore = new Date(Date.now() - 24 * 3600 * 1000);
+  const period = { notBefore, notAfter: new Date(notBefore.getTime() + validityMs), signingAlgorithm: keyAlgorithm };
+  const caKeys = await newKeys();
+  const ca = await x509.X509CertificateGenerator.createSelfSigned({
+    ...period,
+    serialNumber: randomSerial(),
+    name: 'CN=custody-gateway development CA',
+    keys: caKeys,
+    extensions: [
+      new x509.BasicConstraintsExtension(true, 0, true),
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
+      await x509.SubjectKeyIdentifierExtension.create(caKeys.publicKey),
+    ],
+  });
+  const certificates: string[] = [];
+  for (const index of nodeIndexes) {
+    const keys = await newKeys();
+    const certificate = await x509.X509CertificateGenerator.create({
+      ...period,
+      serialNumber: randomSerial(),
+      subject: `CN=mpc-node-${index}`,
+      issuer: ca.subject,
+      publicKey: keys.publicKey,
+      signingKey: caKeys.privateKey,
+      extensions: [
+        new x509.BasicConstraintsExtension(false, undefined, true),
+        new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
+        new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth, x509.ExtendedKeyUsage.clientAuth]),
+        new x509.SubjectAlternativeNameExtension([
+          { type: 'ip', value: '127.0.0.1' },
+          { type: 'dns', value: 'localhost' },
+          { type: 'dns', value: `mpc-node-${index}` },
+        ]),
+        await x509.AuthorityKeyIdentifierExtension.create(ca),
+      ],
+    });
+    const pkcs8 = Buffer.from(await webcrypto.subtle.exportKey('pkcs8', keys.privateKey));
+    certificates.push(`${certificate.toString('pem')}\n`);
+    writeFileAtomically(of(index).key, `${x509.PemConverter.encode(pkcs8, 'PRIVATE KEY')}\n`);
+    writeFileAtomically(of(index).cert, `${certificate.toString('pem')}\n`);
+  }
+  writeFileAtomically(of(1).peerCerts, certificates.join(''));
+  writeFileAtomically(of(1).ca, `${ca.toString('pem')}\n`);
+}
+
+const newKeys = () => webcrypto.subtle.generateKey(keyAlgorithm, true, ['sign', 'verify']);
+/** Positive and of full length, as RFC 5280 wants it. */
+const randomSerial = (): string => `4${randomBytes(16).toString('hex').slice(1)}`;

@@ -1,0 +1,63 @@
+import type { DevClient } from '../clients';
+
+export interface Answer<T = unknown> {
+  status: number;
+  headers: Headers;
+  body: T;
+}
+
+export interface RequestOptions {
+  body?: unknown;
+  headers?: Record<string, string>;
+}
+
+const requestTimeoutMs = 30_000;
+/** A token is asked for again this long before it expires. */
+const tokenMarginMs = 30_000;
+
+/** The gateway's REST API as one client sees it: gets its token by itself, answers whatever comes back. */
+export class ApiClient {
+  private token: { value: string; goodUntilMs: number } | null = null;
+
+  constructor(
+    readonly baseUrl: string,
+    readonly credentials: Pick<DevClient, 'api_key' | 'api_secret'>,
+  ) {}
+
+  async request<T = unknown>(method: string, path: string, options: RequestOptions = {}): Promise<Answer<T>> {
+    const authorization = `Bearer ${await this.accessToken()}`;
+    return send<T>(method, `${this.baseUrl}${path}`, { ...options, headers: { authorization, ...options.headers } });
+  }
+
+  /** @throws Error with the API's own words when it refuses. */
+  async accessToken(): Promise<string> {
+    if (this.token && Date.now() < this.token.goodUntilMs) return this.token.value;
+    const { api_key, api_secret } = this.credentials;
+    const answer = await send<{ token: string; expires_in: number }>('POST', `${this.baseUrl}/auth/token`, {
+      headers: { 'x-api-key': api_key, 'x-api-secret': api_secret },
+    });
+    if (answer.status !== 200) throw new Error(`POST /auth/token answered ${answer.status}: ${JSON.stringify(answer.body)}`);
+    this.token = { value: answer.body.token, goodUntilMs: Date.now() + answer.body.expires_in * 1000 - tokenMarginMs };
+    return this.token.value;
+  }
+}
+
+/** One request without authentication. A body that is no JSON is returned as text. */
+export async function send<T = unknown>(method: string, url: string, { body, headers }: RequestOptions = {}): Promise<Answer<T>> {
+  const response = await fetch(url, {
+    method,
+    headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    signal: AbortSignal.timeout(requestTimeoutMs),
+  });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, body: parse(text) as T };
+}
+
+function parse(text: string): unknown {
+  try {
+    return text === '' ? null : JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

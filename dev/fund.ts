@@ -1,0 +1,50 @@
+import { type Address, getAddress, type Hex, isAddress, parseUnits } from 'viem';
+import { loadRegistry, tokenBySymbol } from '../src/chains/registry';
+import { devChain, mintToken, sendNative } from './chain';
+import type { StackFile } from './stack-file';
+
+/** A request the faucet cannot serve; the message says what would work. */
+export class FaucetError extends Error {}
+
+/**
+ * Gives an address coins or test tokens of a local chain and waits until a block has them.
+ * @param amount display units, such as 1.5
+ * @returns the transaction hash
+ * @throws FaucetError for an unknown chain, symbol, address or amount
+ */
+export async function fund(
+  stack: Pick<StackFile, 'chains'>,
+  chainName: string,
+  symbol: string,
+  address: string,
+  amount: string,
+): Promise<Hex> {
+  const chain = stack.chains[chainName];
+  if (!chain) throw new FaucetError(`unknown chain ${chainName}: the stack has ${Object.keys(stack.chains).join(', ')}`);
+  if (!chain.faucet) throw new FaucetError(`${chainName} is not a local chain: there is no faucet for it`);
+  const definition = loadRegistry('local', [chainName]).get(chainName);
+  const token = tokenBySymbol(definition, symbol.toUpperCase());
+  if (!token)
+    throw new FaucetError(
+      `unknown symbol ${symbol}: ${chainName} has ${[definition.native, ...definition.tokens].map((t) => t.symbol).join(', ')}`,
+    );
+  const to = parseAddress(address);
+  const atomic = parseAmount(amount, token.decimals);
+  const node = devChain(chain.rpc);
+  return token.contract === null ? sendNative(node, to, atomic) : mintToken(node, token.contract as Address, to, atomic);
+}
+
+function parseAddress(text: string): Address {
+  const sameCase = /^0x([0-9a-f]{40}|[0-9A-F]{40})$/.test(text);
+  if (!isAddress(text, { strict: !sameCase }))
+    throw new FaucetError(`${text} is no address (0x and 40 hex digits; mixed case has to fit the checksum)`);
+  return getAddress(text);
+}
+
+function parseAmount(text: string, decimals: number): bigint {
+  if (!/^\d{1,30}(\.\d+)?$/.test(text)) throw new FaucetError(`${text} is no amount: write it like 100 or 0.5`);
+  if ((text.split('.')[1] ?? '').length > decimals) throw new FaucetError(`${text} has more than ${decimals} decimals`);
+  const atomic = parseUnits(text, decimals);
+  if (atomic === 0n) throw new FaucetError('the amount is zero');
+  return atomic;
+}

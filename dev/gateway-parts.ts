@@ -1,0 +1,156 @@
+import path from 'node:path';
+import { rpcUrlsVariable } from '../src/chains/config';
+import { type NodeIndex, nodeIndexes } from '../src/messages/signing';
+import { jwtKey, nodeCredentials, secretsKey } from './credentials';
+import { rememberedSecret } from './files';
+import type { PartsContext } from './parts';
+import { projectRoot } from './paths';
+import { freePort } from './ports';
+import { createDatabaseWithRole, randomPassword } from './postgres';
+import type { StackChain } from './stack-file';
+import type { ProcessSpec } from './supervisor';
+
+/** Where the gateway's processes find the rest of the stack. */
+export interface Surroundings {
+  databaseUrl: string;
+  /** Superuser of the embedded Postgres; null when every database was named from outside. */
+  superuserUrl: string | null;
+  temporalAddress: string;
+  chains: Record<string, StackChain>;
+}
+
+/** The gateway's database, owned by a role of its own. */
+export function gatewayDatabase({ paths }: PartsContext, superuserUrl: string): Promise<string> {
+  return createDatabaseWithRole(superuserUrl, 'gateway', rememberedSecret(paths.secrets, 'postgres-gateway', randomPassword));
+}
+
+/** True when the nodes run elsewhere. */
+export const hasForeignNodes = (env: NodeJS.ProcessEnv): boolean => Boolean(env.MPC_NODE_HEALTH_URLS);
+
+/** The three MPC nodes; each with its own database, role, certificate and key-encryption key. */
+export async function nodeSpecs(
+  context: PartsContext,
+  surroundings: Surroundings,
+): Promise<{ specs: ProcessSpec[]; healthUrls: string[] }> {
+  const { paths, env } = context;
+  const credentials = await nodeCredentials(paths.secrets);
+  const ports = new Map<NodeIndex, { peer: number; health: number }>();
+  for (const index of nodeIndexes) ports.set(index, { peer: await freePort(), health: await freePort() });
+  const portsOf = (index: NodeIndex) => ports.get(index) ?? { peer: 0, health: 0 };
+  const healthUrl = (index: NodeIndex) => `http://127.0.0.1:${portsOf(index).health}/health/ready`;
+
+  const specs = await Promise.all(
+    nodeIndexes.map(async (index) => {
+      const own = credentials[index];
+      const variables = {
+        MPC_NODE_INDEX: String(index),
+        MPC_NODE_DATABASE_URL: await nodeDatabase(context, surroundings, index),
+        MPC_NODE_LISTEN_HOST: '127.0.0.1',
+        MPC_NODE_LISTEN_PORT: String(portsOf(index).peer),
+        MPC_NODE_PEERS: nodeIndexes
+          .filter((peer) => peer !== index)
+          .map((peer) => `${peer}=https://127.0.0.1:${portsOf(peer).peer}`)
+          .join(','),
+        MPC_NODE_TLS_KEY_FILE: own.key,
+        MPC_NODE_TLS_CERT_FILE: own.cert,
+        MPC_NODE_TLS_CA_FILE: own.ca,
+        MPC_NODE_PEER_CERTS_FILE: own.peerCerts,
+        MPC_NODE_KEK_FILE: own.kek,
+        METRICS_HOST: '127.0.0.1',
+        METRICS_PORT: String(portsOf(index).health),
+      };
+      return nodeProcess(
+        { name: `mpc-node-${index}`, group: 'mpc', entry: 'mpc-node', healthUrl: healthUrl(index) },
+        { ...shared(env, surroundings), ...variables },
+      );
+    }),
+  );
+  return { specs, healthUrls: nodeIndexes.map(healthUrl) };
+}
+
+export async function workerSpec({ env, paths }: PartsContext, surroundings: Surroundings): Promise<ProcessSpec> {
+  const port = await freePort();
+  const variables = {
+    DATABASE_URL: surroundings.databaseUrl,
+    SECRETS_KEY_FILE: secretsKey(paths.secrets),
+    METRICS_HOST: '127.0.0.1',
+    METRICS_PORT: String(port),
+  };
+  const healthUrl = `http://127.0.0.1:${port}/health/ready`;
+  return nodeProcess(
+    { name: 'worker', group: 'worker', entry: 'worker', healthUrl },
+    { ...shared(env, surroundings), ...variables },
+  );
+}
+
+/** On a developer's machine everybody has one address, and tests ask for much at once. The caller's environment wins. */
+const roomyLimits = {
+  RATE_LIMIT_CLIENT_PER_MINUTE: '600000',
+  RATE_LIMIT_ADDRESS_PER_MINUTE: '600000',
+  RATE_LIMIT_TOKEN_PER_MINUTE: '60000',
+  RATE_LIMIT_MFA_PER_MINUTE: '60000',
+  MAX_REQUESTS_IN_FLIGHT_PER_CLIENT: '2000',
+  MAX_REQUESTS_IN_FLIGHT: '5000',
+};
+
+export async function apiSpec({ env, paths, preferred }: PartsContext, surroundings: Surroundings, healthUrls: string[]) {
+  const port = await freePort(preferred(Number(env.API_PORT) || 8080));
+  const variables = {
+    DATABASE_URL: surroundings.databaseUrl,
+    API_HOST: '127.0.0.1',
+    API_PORT: String(port),
+    JWT_PRIVATE_KEY_FILE: jwtKey(paths.secrets),
+    SECRETS_KEY_FILE: secretsKey(paths.secrets),
+    MPC_NODE_HEALTH_URLS: env.MPC_NODE_HEALTH_URLS ?? healthUrls.join(','),
+  };
+  const baseUrl = `http://127.0.0.1:${port}/api/v1`;
+  const spec = nodeProcess(
+    { name: 'api', group: 'api', entry: 'api', healthUrl: `${baseUrl}/health/ready` },
+    { ...roomyLimits, ...shared(env, surroundings), ...variables },
+  );
+  return { spec, baseUrl };
+}
+
+async function nodeDatabase({ env, paths }: PartsContext, { superuserUrl }: Surroundings, index: NodeIndex): Promise<string> {
+  const given = env[`MPC_NODE_${index}_DATABASE_URL`];
+  if (given) return given;
+  if (!superuserUrl) throw new Error(`MPC_NODE_${index}_DATABASE_URL is missing`);
+  const name = `gateway_mpc_${index}`;
+  return createDatabaseWithRole(superuserUrl, name, rememberedSecret(paths.secrets, `postgres-${name}`, randomPassword));
+}
+
+/** What every process of the gateway gets: the caller's environment, with the stack's addresses. */
+function shared(env: NodeJS.ProcessEnv, { temporalAddress, chains }: Surroundings): NodeJS.ProcessEnv {
+  const foreign = /^(npm_|JEST_|NODE_ENV$|DATABASE_URL|JWT_P(RIVATE|UBLIC)_KEY|SECRETS_KEY|MPC_NODE_|METRICS_|TEST_POSTGRES)/;
+  const inherited = Object.fromEntries(Object.entries(env).filter(([name]) => !foreign.test(name)));
+  const rpcUrls = Object.entries(chains).map(([name, { rpc }]) => [rpcUrlsVariable(name), env[rpcUrlsVariable(name)] || rpc]);
+  return {
+    ...inherited,
+    GATEWAY_ENV: 'local',
+    CHAINS: Object.keys(chains).join(','),
+    TEMPORAL_ADDRESS: temporalAddress,
+    ...(Object.fromEntries(rpcUrls) as NodeJS.ProcessEnv),
+  };
+}
+
+function nodeProcess(
+  what: { name: string; group: string; entry: string; healthUrl: string },
+  env: NodeJS.ProcessEnv,
+): ProcessSpec {
+  const entryPoint = path.join(projectRoot, 'dist', 'src', 'processes', `${what.entry}.js`);
+  return {
+    name: what.name,
+    group: what.group,
+    command: () => ({ command: process.execPath, args: ['--enable-source-maps', entryPoint], env, cwd: projectRoot }),
+    ready: () => isHealthy(what.healthUrl),
+    readyTimeoutMs: 60_000,
+    stopTimeoutMs: 15_000,
+  };
+}
+
+/** @throws Error with what a process says is missing */
+async function isHealthy(url: string): Promise<boolean> {
+  const answer = await fetch(url, { signal: AbortSignal.timeout(3_000) });
+  if (answer.ok) return true;
+  throw new Error(`${url} answers ${answer.status} ${(await answer.text()).slice(0, 300)}`);
+}

@@ -1,0 +1,90 @@
+import path from 'node:path';
+import { rpcUrlsVariable } from '../src/chains/config';
+import type { ChainDefinition } from '../src/chains/types';
+import { anvilCommand, keepStateCopy, repairState } from './anvil';
+import { devChain, prepareChain } from './chain';
+import { rememberedSecret } from './files';
+import { paceChain } from './pace';
+import type { DevPaths } from './paths';
+import { freePort } from './ports';
+import { isPostgresReady, preparePostgres, randomPassword } from './postgres';
+import type { StackChain } from './stack-file';
+import type { Supervisor } from './supervisor';
+import { findTemporalCli, isTemporalReady, temporalCommand } from './temporal-cli';
+
+/** The parts of the stack that are not the gateway's own processes. */
+export interface PartsContext {
+  paths: DevPaths;
+  supervisor: Supervisor;
+  env: NodeJS.ProcessEnv;
+  /** Preferred ports, or any free ones. */
+  preferred: (port: number) => number;
+  /** For data that is thrown away afterwards. */
+  throwaway: boolean;
+  /** Called when the stack stops. */
+  onStop: (action: () => void) => void;
+}
+
+/** Starts Postgres; returns the superuser's url. */
+export async function startPostgres({ paths, supervisor, preferred, throwaway }: PartsContext): Promise<string> {
+  const superuserPassword = rememberedSecret(paths.secrets, 'postgres-superuser', randomPassword);
+  const port = await freePort(preferred(54329));
+  const prepare = () => preparePostgres({ folder: paths.postgres, port, superuserPassword, throwaway });
+  const { superuserUrl } = await prepare();
+  await supervisor.start({
+    name: 'postgres',
+    group: 'postgres',
+    command: prepare,
+    ready: () => isPostgresReady(superuserUrl),
+    readyTimeoutMs: 60_000,
+    // fast shutdown: sessions are cut off, data is written
+    stopSignal: 'SIGINT',
+    stopTimeoutMs: 20_000,
+  });
+  return superuserUrl;
+}
+
+/** Starts the Temporal dev server; returns its address and the address of its UI. */
+export async function startTemporal({ paths, supervisor, preferred }: PartsContext, note: (text: string) => void) {
+  const cli = await findTemporalCli(note);
+  const port = await freePort(preferred(7233));
+  const uiPort = await freePort(preferred(8233));
+  const address = `127.0.0.1:${port}`;
+  await supervisor.start({
+    name: 'temporal',
+    group: 'temporal',
+    command: () => temporalCommand(cli, { port, uiPort, databaseFile: paths.temporal }),
+    ready: () => isTemporalReady(address),
+    readyTimeoutMs: 60_000,
+  });
+  return { address, ui: `http://127.0.0.1:${uiPort}` };
+}
+
+/** Starts Anvil for a chain of the local profile, unless CHAIN_<NAME>_RPC_URLS names nodes. */
+export async function startChain(context: PartsContext, chain: ChainDefinition, index: number): Promise<StackChain> {
+  const { paths, supervisor, env, preferred, throwaway, onStop } = context;
+  const tokens = Object.fromEntries(chain.tokens.map(({ symbol, contract }) => [symbol, contract ?? '']));
+  const common = { family: chain.family, chain_id: chain.chainId, tokens };
+  const [given] = (env[rpcUrlsVariable(chain.name)] ?? '').split(',');
+  if (given) return { ...common, rpc: given.trim(), faucet: false };
+
+  const port = await freePort(preferred(8545 + index));
+  const rpc = `http://127.0.0.1:${port}`;
+  const stateFile = path.join(paths.chains, `${chain.name}.json`);
+  const node = devChain(rpc);
+  const blockTimeSeconds = Math.max(1, chain.blockTimeMs / 1000);
+  await supervisor.start({
+    name: `chain-${chain.name}`,
+    group: `chain:${chain.name}`,
+    command: () => {
+      repairState(stateFile);
+      return anvilCommand({ chainId: chain.chainId, port, blockTimeSeconds, stateFile });
+    },
+    ready: async () => (await node.getChainId()) === chain.chainId,
+    readyTimeoutMs: 30_000,
+    afterStart: () => prepareChain(node, { l1DataFee: chain.l1DataFee }),
+  });
+  onStop(keepStateCopy(stateFile));
+  if (!throwaway) onStop(paceChain(node, blockTimeSeconds));
+  return { ...common, rpc, faucet: true };
+}

@@ -1,0 +1,18 @@
+import { Clients0001 } from './0001-clients';
+import { Wallets0002 } from './0002-wallets';
+import { Assets0003 } from './0003-assets';
+import { Transactions0004 } from './0004-transactions';
+import { TransactionStates0005 } from './0005-transaction-states';
+import { Attempts0006 } from './0006-attempts';
+import { Ledger0007 } from './0007-ledger';
+import { TransactionMoney0008 } from './0008-transaction-money';
+import { Following0009 } from './0009-following';
+import { Audit0010 } from './0010-audit';
+import { SecurityFactors0011 } from './0011-security-factors';
+import { Screening0012 } from './0012-screening';
+import { Webhooks0013 } from './0013-webhooks';
+import { WebhookEvents0014 } from './0014-webhook-events';
+import { Requests0015 } from './0015-requests';
+
+/** In this order. A released migration is never edited: a change is a new file. */
+export const migrations = [Clients0001, Wallets0002, Assets0003, Transactions0004, TransactionStates0005, Attempts0006, Ledger0007, TransactionMoney0008, Following0009, Audit0010, SecurityFactors0011, Screening0012, Webhooks0013, WebhookEvents0014, Requests0015];

@@ -1,0 +1,71 @@
+import { Command, CommanderError } from 'commander';
+import { isTemporalDown } from '../platform/temporal-calls';
+import { ConfigError } from '../platform/config';
+import { isDatabaseDown } from '../platform/database';
+import { GatewayError } from '../platform/errors';
+import { addAuditCommands } from './audit';
+import { addClientCommands } from './clients';
+import { addOperatorCommands } from './transfers';
+import { Finding, type Session, withSession } from './session';
+import { addSecretCommands } from './secrets';
+import { addTotpCommands } from './totp';
+import { addWalletCommands } from './wallets';
+
+/** 1: refused, not found, differences; 2: wrong usage; 69: a service is down; 78: wrong environment (sysexits.h). */
+const exitCodes = { failed: 1, usage: 2, unavailable: 69, config: 78 } as const;
+
+/** Turns a command's work into its action: `(session, ...arguments, options)`. */
+export type Run = <A extends unknown[]>(
+  work: (session: Session, ...args: A) => Promise<void>,
+) => (...args: [...A, ...unknown[]]) => Promise<void>;
+
+function createProgram(): Command {
+  const program = new Command('gateway')
+    .description('Operates the custodial wallet gateway')
+    .option('--json', 'print JSON')
+    .exitOverride();
+  // commander hands over the arguments, then the options and the command, of which a command takes what it names
+  const run: Run =
+    <A extends unknown[]>(work: (session: Session, ...args: A) => Promise<void>) =>
+    (...args: [...A, ...unknown[]]) =>
+      withSession(program.opts<{ json?: boolean }>().json ?? false, (session) => work(session, ...(args as unknown as A)));
+  addClientCommands(program, run);
+  addWalletCommands(program, run);
+  addTotpCommands(program, run);
+  addSecretCommands(program, run);
+  addOperatorCommands(program, run);
+  addAuditCommands(program, run);
+  for (const command of everyCommand(program))
+    command.option('--json', 'print JSON').on('option:json', () => program.setOptionValue('json', true));
+  return program;
+}
+
+/** --json is understood wherever it stands. */
+function everyCommand(command: Command): Command[] {
+  return command.commands.flatMap((child) => [child, ...everyCommand(child)]);
+}
+
+function exitCodeOf(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.usage;
+  if (error instanceof ConfigError) return exitCodes.config;
+  if (isDatabaseDown(error) || isTemporalDown(error) || (error as { code?: string }).code === 'unavailable')
+    return exitCodes.unavailable;
+  return exitCodes.failed;
+}
+
+function messageOf(error: unknown): string | null {
+  // commander has printed its own
+  if (error instanceof CommanderError) return null;
+  if (error instanceof ConfigError || error instanceof GatewayError || error instanceof Finding) return error.message;
+  if (isDatabaseDown(error)) return 'the database is unreachable';
+  if (isTemporalDown(error)) return 'Temporal is unreachable';
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
+createProgram()
+  .parseAsync()
+  .catch((error: unknown) => {
+    const message = messageOf(error);
+    if (message !== null) process.stderr.write(`gateway: ${message}\n`);
+    process.exitCode = exitCodeOf(error);
+  });

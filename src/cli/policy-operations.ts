@@ -1,0 +1,74 @@
+import type { DataSource, EntityManager } from 'typeorm';
+import { audit } from '../audit/log';
+import { inTransaction } from '../platform/database';
+import { invalidParameter } from '../platform/errors';
+import { operatorActor } from './operator';
+
+export const whitelistModes = ['off', 'approve', 'only'] as const;
+export type WhitelistMode = (typeof whitelistModes)[number];
+
+export interface ClientPolicy {
+  whitelist: WhitelistMode;
+  /** A whitelist entry counts this long after it was added or activated. */
+  coolingSeconds: number;
+}
+
+const longestCoolingSeconds = 30 * 24 * 60 * 60;
+
+/** What operators decide for a client about its transfers. */
+export class PolicyOperations {
+  constructor(private readonly database: DataSource) {}
+
+  show(clientId: string): Promise<ClientPolicy> {
+    return read(this.database.manager, clientId);
+  }
+
+  /**
+   * What is left out stays as it was. Transfers that wait for approval go on waiting.
+   * @throws GatewayError invalid_parameter.
+   */
+  async set(clientId: string, { whitelist, cooling }: { whitelist?: string; cooling?: string }): Promise<ClientPolicy> {
+    const changes: Partial<ClientPolicy> = {
+      ...(whitelist !== undefined && { whitelist: modeOf(whitelist) }),
+      ...(cooling !== undefined && { coolingSeconds: secondsOf(cooling) }),
+    };
+    return inTransaction(this.database, async (manager) => {
+      const policy = { ...(await read(manager, clientId, 'for no key update')), ...changes };
+      await manager.query('update clients set whitelist_mode = $2, whitelist_cooling_seconds = $3 where client_id = $1', [
+        clientId,
+        policy.whitelist,
+        policy.coolingSeconds,
+      ]);
+      await audit(manager, {
+        action: 'client.policy_changed',
+        outcome: 'success',
+        actor: operatorActor(),
+        clientId,
+        subject: { type: 'client', id: clientId },
+        detail: { whitelist: policy.whitelist, cooling_seconds: policy.coolingSeconds },
+      });
+      return policy;
+    });
+  }
+}
+
+async function read(manager: EntityManager, clientId: string, lock: '' | 'for no key update' = ''): Promise<ClientPolicy> {
+  const [row] = await manager.query<{ mode: WhitelistMode; seconds: number }[]>(
+    `select whitelist_mode as mode, whitelist_cooling_seconds as seconds from clients where client_id = $1 ${lock}`,
+    [clientId],
+  );
+  if (!row) throw new Error(`there is no client ${clientId}`);
+  return { whitelist: row.mode, coolingSeconds: row.seconds };
+}
+
+function modeOf(text: string): WhitelistMode {
+  const mode = whitelistModes.find((name) => name === text);
+  if (!mode) throw invalidParameter('--whitelist', `must be one of ${whitelistModes.join(', ')}`);
+  return mode;
+}
+
+function secondsOf(text: string): number {
+  const seconds = /^\d{1,7}$/.test(text) ? Number(text) : NaN;
+  if (!(seconds <= longestCoolingSeconds)) throw invalidParameter('--cooling', `must be 0 to ${longestCoolingSeconds} seconds`);
+  return seconds;
+}

@@ -1,0 +1,113 @@
+import type { Command } from 'commander';
+import { renderUnicodeCompact } from 'uqr';
+import { type Enrolment, TotpOperations } from './totp-operations';
+import { GatewayError } from '../platform/errors';
+import type { Run } from './index';
+import { print, printRow } from './output';
+import { type Ask, withPrompt } from './prompt';
+import { openBox } from './secrets';
+import type { Session } from './session';
+
+const tries = 3;
+
+const operations = ({ database }: Session) => new TotpOperations(database, openBox);
+
+/** totp */
+export function addTotpCommands(program: Command, run: Run): void {
+  const totp = program.command('totp').description('second factors of users, who are named by id or as client/user');
+  totp
+    .command('enroll <user>')
+    .description('show a new secret as QR code, and take a first code of the user’s app')
+    .option('--replace', 'end the second factor the user has')
+    .option('--no-prompt', 'do not ask for the code: `totp confirm` takes it (implied by --json)')
+    .action(
+      run(async (session, reference: string, { replace = false, prompt }: { replace?: boolean; prompt: boolean }) => {
+        const enrolment = await operations(session).enroll(reference, { replace });
+        show(enrolment, session.json);
+        if (prompt && !session.json) await withPrompt((ask) => askAndConfirm(session, enrolment, ask));
+      }),
+    );
+  totp
+    .command('confirm <user> <code>')
+    .description('make an enrolment count by a code of the user’s app; the recovery codes are shown once')
+    .action(
+      run(async (session, reference: string, code: string) => {
+        const codes = await operations(session).confirm(reference, code);
+        if (session.json) print(JSON.stringify({ state: 'confirmed', recovery_codes: codes }, null, 2));
+        else showRecoveryCodes(codes);
+      }),
+    );
+  totp
+    .command('recover <user>')
+    .description('use up a recovery code (asked for), then enroll anew')
+    .option('--no-prompt', 'do not ask for the code of the app: `totp confirm` takes it (implied by --json)')
+    .action(
+      run(async (session, reference: string, { prompt }: { prompt: boolean }) =>
+        withPrompt(async (ask) => {
+          const enrolment = await operations(session).recover(reference, await ask('Recovery code: '));
+          show(enrolment, session.json);
+          if (prompt && !session.json) await askAndConfirm(session, enrolment, ask);
+        }),
+      ),
+    );
+  addUpkeepCommands(totp, run);
+}
+
+function addUpkeepCommands(totp: Command, run: Run): void {
+  totp
+    .command('status <user>')
+    .description('whether a user has a second factor, a lock-out, recovery codes')
+    .action(
+      run(async (session, reference: string) => {
+        const { user, state, confirmedAt, lockedUntil, failures, recoveryCodesLeft } =
+          await operations(session).status(reference);
+        const row = {
+          user_id: user.userId,
+          user: user.name,
+          state,
+          confirmed_at: confirmedAt,
+          wrong_codes: failures,
+          locked_until: lockedUntil,
+          recovery_codes_left: recoveryCodesLeft,
+        };
+        printRow(row, session.json);
+      }),
+    );
+  for (const [verb, state, description] of [
+    ['remove', 'none', 'remove the second factor: what needs it answers MFA_NOT_ENABLED'],
+    ['unlock', 'unlocked', 'end a lock-out after wrong codes'],
+  ] as const) {
+    totp
+      .command(`${verb} <user>`)
+      .description(description)
+      .action(
+        run(async (session, reference: string) => {
+          const { userId, name } = await operations(session)[verb](reference);
+          printRow({ user_id: userId, user: name, state }, session.json);
+        }),
+      );
+  }
+}
+
+function show({ user, secret, uri }: Enrolment, json: boolean): void {
+  const row = { user_id: user.userId, user: user.name, secret, uri };
+  if (!json) print(`${renderUnicodeCompact(uri, { border: 2 })}\n`);
+  printRow(row, json);
+  if (!json) print('\nThe secret cannot be shown again. It counts once a code of the app has confirmed it.');
+}
+
+function showRecoveryCodes(codes: string[]): void {
+  print('\nConfirmed. Recovery codes, each good for one recovery; they cannot be shown again:\n');
+  print(codes.join('\n'));
+}
+
+async function askAndConfirm(session: Session, { user }: Enrolment, ask: Ask): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return showRecoveryCodes(await operations(session).confirm(user.userId, await ask('\nCode of the app: ')));
+    } catch (error) {
+      if (attempt === tries || !(error instanceof GatewayError && error.code === 'MFA_INVALID')) throw error;
+      process.stderr.write(`${error.message}\n`);
+    }
+  }
+}

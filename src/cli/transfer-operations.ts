@@ -1,0 +1,211 @@
+import { type Client, WithStartWorkflowOperation, WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import type { DataSource } from 'typeorm';
+import { mainTaskQueue, type TransferRequest } from '../messages/activities';
+import {
+  releaseUpdate,
+  retryUpdate,
+  searchAttributes,
+  submitUpdate,
+  transferWorkflowId,
+  type TransferWorkflowInput,
+  workflowTypes,
+} from '../messages/workflows';
+import { audit, type AuditAction } from '../audit/log';
+import { withinMs } from '../platform/temporal-calls';
+import { GatewayError, notFound } from '../platform/errors';
+import { isUuid } from '../platform/ids';
+import { formatAmount } from '../platform/money';
+import { TransactionEntity, type TransactionStatus } from '../transactions/entity';
+import { isEnded } from '../transactions/state';
+import { findInclusion } from '../transfers/steps/attempts';
+import { operatorActor } from './operator';
+
+const updateTimeoutMs = 15_000;
+
+export interface TransferFilter {
+  clientId?: string;
+  status?: TransactionStatus;
+  limit: number;
+}
+
+export interface TransferReport {
+  tx: TransactionEntity;
+  timeline: { status: string; at: Date }[];
+  attempts: {
+    attempt: number;
+    kind: string;
+    nonce: string;
+    tx_hash: string | null;
+    broadcast_at: Date | null;
+    block_number: string | null;
+  }[];
+}
+
+/** Transfers of all clients, as operators see them. */
+export class TransferOperations {
+  constructor(
+    private readonly database: DataSource,
+    private readonly temporal: Client,
+  ) {}
+
+  list({ clientId, status, limit }: TransferFilter): Promise<TransactionEntity[]> {
+    const where = {
+      transactionType: 'OUTBOUND' as const,
+      ...(clientId !== undefined && { clientId }),
+      ...(status !== undefined && { status }),
+    };
+    return this.database.manager.find(TransactionEntity, { where, order: { txId: 'DESC' }, take: limit });
+  }
+
+  async show(txId: string): Promise<TransferReport> {
+    const tx = await this.find(txId);
+    const timeline = await this.database.query<TransferReport['timeline']>(
+      `select status, at from transaction_events where tx_id = $1 order by seq`,
+      [txId],
+    );
+    const attempts = await this.database.query<TransferReport['attempts']>(
+      `select attempt, kind, nonce, tx_hash, broadcast_at, block_number from transfer_attempts where tx_id = $1 order by attempt`,
+      [txId],
+    );
+    return { tx, timeline, attempts };
+  }
+
+  /**
+   * Lets a parked transfer go on. One that has not ended although its workflow has closed (terminated, lost with the
+   * workflow service's data) gets a new run, which finds what was done from the rows.
+   * @throws GatewayError business_error when there is nothing to retry.
+   */
+  async retry(txId: string): Promise<string> {
+    const tx = await this.find(txId);
+    if (tx.transactionType !== 'OUTBOUND' || isEnded(tx))
+      throw new GatewayError(
+        'business_error',
+        `The ${tx.transactionType} transaction is ${tx.status}: there is nothing to retry`,
+      );
+    if (!(await this.runs(txId))) return this.audited('transfer.retried', tx, () => this.startAgain(tx));
+    if (tx.status !== 'NEEDS_ATTENTION')
+      throw new GatewayError(
+        'business_error',
+        `The transfer is ${tx.status} and its workflow is running: only one that is NEEDS_ATTENTION can be retried`,
+      );
+    const handle = this.temporal.workflow.getHandle(transferWorkflowId(txId));
+    return this.audited('transfer.retried', tx, async () => {
+      const { status } = await withinMs(this.temporal, updateTimeoutMs, () => handle.executeUpdate(retryUpdate));
+      return status;
+    });
+  }
+
+  /**
+   * Gives up a parked transfer whose signing has begun: a no-op uses up its nonce, so that later transfers of the address are
+   * not held up. The transfer ends as FAILED once that is final, or as usual if an earlier attempt is executed instead.
+   * @throws GatewayError business_error when there is nothing to release.
+   */
+  async release(txId: string): Promise<string> {
+    const tx = await this.find(txId);
+    const { status, signingBegunAt } = tx;
+    if (status !== 'NEEDS_ATTENTION' || signingBegunAt === null)
+      throw new GatewayError(
+        'business_error',
+        `Only a transfer that is NEEDS_ATTENTION after its signing has begun can be released; this one is ${status}`,
+      );
+    if (await findInclusion(this.database.manager, txId))
+      throw new GatewayError('business_error', 'The chain has executed an attempt of the transfer: its nonce is used up');
+    if (!(await this.runs(txId)))
+      throw new GatewayError('business_error', 'The workflow of the transfer is not running: start it again with retry first');
+    const handle = this.temporal.workflow.getHandle(transferWorkflowId(txId));
+    return this.audited('transfer.released', tx, async () => {
+      try {
+        return (await withinMs(this.temporal, updateTimeoutMs, () => handle.executeUpdate(releaseUpdate))).status;
+      } catch (error) {
+        if (error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure)
+          throw new GatewayError('business_error', error.cause.message, { cause: error });
+        throw error;
+      }
+    });
+  }
+
+  /**
+   * The act is the workflow's and no database transaction spans both: the row is written before it, so that nothing happens
+   * unrecorded, and another one when the workflow refuses.
+   */
+  private async audited(action: AuditAction, { txId, clientId, status }: TransactionEntity, work: () => Promise<string>) {
+    const event = { action, actor: operatorActor(), clientId, subject: { type: 'transaction', id: txId } };
+    await audit(this.database.manager, { ...event, outcome: 'success', detail: { status } });
+    try {
+      return await work();
+    } catch (error) {
+      if (error instanceof GatewayError && error.code === 'business_error')
+        await audit(this.database.manager, { ...event, outcome: 'refused', detail: { status, reason: error.message } });
+      throw error;
+    }
+  }
+
+  private async runs(txId: string): Promise<boolean> {
+    const handle = this.temporal.workflow.getHandle(transferWorkflowId(txId));
+    try {
+      const { status } = await withinMs(this.temporal, updateTimeoutMs, () => handle.describe());
+      return status.name === 'RUNNING' || status.name === 'PAUSED';
+    } catch (error) {
+      if (error instanceof WorkflowNotFoundError) return false;
+      throw error;
+    }
+  }
+
+  /**
+   * `submit` finds the transfer by its tx_id and locks nothing again; under an id of its own, since for the first one the
+   * closed run would answer. Two operators at once reach one run.
+   */
+  private async startAgain(tx: TransactionEntity): Promise<string> {
+    const { txId, clientId, chain, tokenSymbol } = tx;
+    const [signed] = await this.database.query<{ attempt: number; submitted: boolean }[]>(
+      `select coalesce(max(attempt), 0) as attempt, coalesce(bool_or(attempt > 1 or broadcast_at is not null), false) as submitted
+         from transfer_attempts where tx_id = $1`,
+      [txId],
+    );
+    const input: TransferWorkflowInput = { txId, clientId, ...(signed && { continued: signed }) };
+    await withinMs(this.temporal, updateTimeoutMs, () =>
+      this.temporal.workflow.executeUpdateWithStart(submitUpdate, {
+        args: [requestOf(tx)],
+        startWorkflowOperation: new WithStartWorkflowOperation(workflowTypes.transfer, {
+          workflowId: transferWorkflowId(txId),
+          taskQueue: mainTaskQueue,
+          args: [input],
+          workflowIdConflictPolicy: 'USE_EXISTING',
+          workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+          typedSearchAttributes: [
+            { key: searchAttributes.clientId, value: clientId },
+            { key: searchAttributes.txId, value: txId },
+            { key: searchAttributes.chain, value: chain },
+            { key: searchAttributes.tokenSymbol, value: tokenSymbol },
+          ],
+          staticSummary: `${tokenSymbol} on ${chain}, started again`,
+        }),
+      }),
+    );
+    return 'started again';
+  }
+
+  private async find(txId: string): Promise<TransactionEntity> {
+    const tx = isUuid(txId) ? await this.database.manager.findOneBy(TransactionEntity, { txId }) : null;
+    if (!tx) throw notFound(`transaction ${txId}`);
+    return tx;
+  }
+}
+
+function requestOf(tx: TransactionEntity): TransferRequest {
+  return {
+    txId: tx.txId,
+    clientId: tx.clientId,
+    // not on record, and not needed for a transfer that is
+    userId: '',
+    requestId: tx.requestId ?? '',
+    idempotencyKey: tx.idempotencyKey,
+    fromAddress: tx.fromAddress,
+    toAddress: tx.toAddress,
+    chain: tx.chain,
+    tokenSymbol: tx.tokenSymbol,
+    amount: formatAmount(tx.amount, tx.decimals),
+    memo: tx.memo,
+  };
+}

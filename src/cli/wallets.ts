@@ -1,0 +1,115 @@
+import { Argument, type Command } from 'commander';
+import type { AccountEntity } from '../accounts/entity';
+import { chainsOf } from '../chains/registry/data';
+import { AssetOperations } from './asset-operations';
+import { ClientOperations } from './client-operations';
+import { type WalletLimit, WalletOperations } from './wallet-operations';
+import type { WalletEntity } from '../wallets/entity';
+import type { Run } from './index';
+import { print, printRow, printRows } from './output';
+import type { Session } from './session';
+
+const walletRow = ({ walletId, clientId, walletName, status, keyStatus, createdAt }: WalletEntity) => ({
+  wallet_id: walletId,
+  client_id: clientId,
+  wallet_name: walletName,
+  status,
+  key_status: keyStatus,
+  created_at: createdAt,
+});
+const limitRow = ({ symbol, maxSingle, maxDaily }: WalletLimit) => ({ symbol, max_single: maxSingle, max_daily: maxDaily });
+const accountRow = ({ accountId, walletId, chain, address, status }: AccountEntity) => ({
+  account_id: accountId,
+  wallet_id: walletId,
+  chain,
+  address,
+  status,
+});
+const operations = ({ database }: Session) => new WalletOperations(database);
+
+/** wallet, account, asset */
+export function addWalletCommands(program: Command, run: Run): void {
+  const wallet = program.command('wallet').description('wallets and their limits');
+  wallet
+    .command('list [client]')
+    .description('list wallets, of one client or of all')
+    .action(
+      run(async (session, reference?: string) => {
+        const client = reference === undefined ? undefined : await new ClientOperations(session.database).findClient(reference);
+        printRows((await operations(session).list(client?.clientId)).map(walletRow), session.json);
+      }),
+    );
+  wallet
+    .command('suspend <wallet-id>')
+    .description('refuse new transfers and accounts of a wallet')
+    .action(run(async (session, id: string) => printRow(walletRow(await operations(session).suspend(id)), session.json)));
+  wallet
+    .command('resume <wallet-id>')
+    .description('let a suspended wallet work again')
+    .action(run(async (session, id: string) => printRow(walletRow(await operations(session).resume(id)), session.json)));
+  addLimitCommands(wallet.command('limit').description('largest amounts a wallet may transfer'), run);
+
+  addAssetCommands(program.command('asset').description('assets: the tokens of an account'), run);
+
+  const account = program.command('account').description('accounts');
+  for (const [verb, status] of [
+    ['disable', 'INACTIVE'],
+    ['enable', 'ACTIVE'],
+  ] as const) {
+    account
+      .command(`${verb} <account-id>`)
+      .description(`${verb} an account`)
+      .action(
+        run(async (session, id: string) =>
+          printRow(accountRow(await operations(session).setAccountStatus(id, status)), session.json),
+        ),
+      );
+  }
+}
+
+function addAssetCommands(asset: Command, run: Run): void {
+  asset
+    .command('unfreeze <asset-id>')
+    .description('let transfers leave an asset again that a shortfall has frozen, after having looked into it')
+    .action(
+      run(async ({ database, json }, id: string) => {
+        const { ledgerAccountId, accountId, chain, symbol, frozenReason } = await new AssetOperations(database).unfreeze(id);
+        printRow({ asset_id: ledgerAccountId, account_id: accountId, chain, symbol, was_frozen_for: frozenReason }, json);
+      }),
+    );
+}
+
+/** Of every chain of every environment: a limit of a misspelt symbol would limit nothing. */
+function knownSymbols(): string[] {
+  const chains = (['production', 'sandbox', 'local'] as const).flatMap((environment) => chainsOf(environment));
+  return [...new Set(chains.flatMap(({ native, tokens }) => [native, ...tokens].map(({ symbol }) => symbol)))].sort();
+}
+
+function addLimitCommands(limit: Command, run: Run): void {
+  limit
+    .command('set')
+    .argument('<wallet-id>')
+    .addArgument(new Argument('<symbol>').choices(knownSymbols()))
+    .description('set limits, in display units')
+    .option('--max-single <amount>', 'largest single amount, or none')
+    .option('--max-daily <amount>', 'largest sum of 24 hours, or none')
+    .action(
+      run(async (session, id: string, symbol: string, options: { maxSingle?: string; maxDaily?: string }) =>
+        printRow(limitRow(await operations(session).setLimit(id, symbol, options)), session.json),
+      ),
+    );
+  limit
+    .command('show <wallet-id>')
+    .description('show the limits of a wallet')
+    .action(run(async (session, id: string) => printRows((await operations(session).limits(id)).map(limitRow), session.json)));
+  limit
+    .command('clear <wallet-id> <symbol>')
+    .description('lift both limits of a symbol')
+    .action(
+      run(async (session, id: string, symbol: string) => {
+        await operations(session).clearLimit(id, symbol);
+        if (session.json) printRow(limitRow({ symbol, maxSingle: null, maxDaily: null }), true);
+        else print(`${symbol} has no limit now`);
+      }),
+    );
+}

@@ -1,0 +1,171 @@
+/**
+ * Contracts between workflows and activities: plain serialisable data (amounts as decimal strings of atomic units).
+ * Changing one changes what old histories replay against: add fields as optional, never rename (see CONTRIBUTING.md).
+ */
+import type { FailureCode } from '../platform/codes';
+import type { BlacklistChanges, Hex, SignTransactionRequest } from './signing';
+
+export interface TransferRequest {
+  txId: string;
+  clientId: string;
+  userId: string;
+  requestId: string;
+  idempotencyKey: string | null;
+  fromAddress: string;
+  toAddress: string;
+  chain: string;
+  tokenSymbol: string;
+  /** Display units, as the client wrote them. */
+  amount: string;
+  memo: string | null;
+}
+
+/** Answer of the lock: what POST /transfer returns. */
+export interface TransferAccepted {
+  txId: string;
+  status: string;
+}
+
+export interface LockedTransfer extends TransferAccepted {
+  walletId: string;
+  tokenSymbol: string;
+  chain: string;
+  /** For the operator's eyes in the Temporal UI. */
+  amount: string;
+  stuckAfterMs: number;
+  requiredConfirmations: number;
+  explorerTx: string | null;
+}
+
+export type ScreeningVerdict =
+  | { allowed: true }
+  | { allowed: false; code: FailureCode; reason: string }
+  /** AWAITING_APPROVAL: to be asked again once somebody has approved it, or after this long. */
+  | { allowed: false; code: null; waitMs: number };
+
+/** Who asked for an act, for the audit log. */
+export interface RequestedBy {
+  userId: string;
+  requestId: string;
+}
+
+/** Chain facts gathered before the nonce is taken; all amounts atomic units of the native coin. */
+export interface PreparedFees {
+  gasLimit: string;
+  /** EIP-1559; null on chains without it. */
+  maxFeePerGas: string | null;
+  maxPriorityFeePerGas: string | null;
+  /** Legacy; null with EIP-1559. */
+  gasPrice: string | null;
+  l1DataFee: string;
+  /** Transactions of the sender already mined: nonces below are gone. */
+  minedNonce: number;
+}
+
+/** Result of the compare-and-set into SIGNING: from here on the payload counts as signed. */
+export type BeginSigningResult =
+  | { outcome: 'begun'; request: Omit<SignTransactionRequest, 'peer'> }
+  /** The attempt was signed before (a retry after a crash): continue with its bytes. */
+  | { outcome: 'already_signed'; hash: Hex }
+  /** Cancelled or ended meanwhile. */
+  | { outcome: 'ended'; status: string }
+  /** Fees have risen above what is locked and the account cannot lock more. */
+  | { outcome: 'refused'; code: FailureCode; reason: string };
+
+export interface SignedAttempt {
+  txId: string;
+  attempt: number;
+  signatures: Hex[];
+}
+
+export type BroadcastResult =
+  | { outcome: 'accepted'; hash: Hex }
+  | { outcome: 'rejected'; reason: string }
+  /** Nothing was sent: the destination was blacklisted after signing had begun. */
+  | { outcome: 'blacklisted' }
+  /** Nothing was sent: the transfer is given up, only no-ops are sent for it. */
+  | { outcome: 'withheld' };
+
+/** A transfer's whereabouts as the chain tells; sent by the follower as signal, or asked by the workflow's fallback timer. */
+export interface ChainObservation {
+  state: 'absent' | 'pending' | 'included' | 'confirmed' | 'impossible';
+  hash: Hex | null;
+  blockNumber: number | null;
+  confirmations: number;
+}
+
+export interface SettleResult {
+  /** WAITING: a reorganisation has taken the inclusion back, or the no-op of a released transfer is not final yet. */
+  status: 'CONFIRMED' | 'FAILED' | 'NEEDS_ATTENTION' | 'WAITING';
+  code: FailureCode | null;
+  reason: string | null;
+}
+
+export interface EndTransfer {
+  txId: string;
+  status: 'REJECTED' | 'FAILED' | 'CANCELLED';
+  code: FailureCode | null;
+  reason: string | null;
+}
+
+/** Short database steps; run as local activities by the main worker. All are idempotent on txId. */
+export interface LedgerActivities {
+  lockTransfer(request: TransferRequest): Promise<LockedTransfer>;
+  /** Every rule; begins and ends the wait for an approval. */
+  screenTransfer(input: { txId: string }): Promise<ScreeningVerdict>;
+  /** Unlocks everything and ends the transfer; refuses (intent is a bug) once signing has begun. */
+  endTransfer(input: EndTransfer): Promise<{ status: string }>;
+  /** Cancels if signing has not begun: CANCELLED and unlocked, else not_cancellable. */
+  cancelTransfer(input: { txId: string; by?: RequestedBy }): Promise<{ status: string }>;
+  /** Whether the destination is on the client's blacklist now. */
+  destinationBlacklisted(input: { txId: string }): Promise<boolean>;
+  /** `noop` gives the transfer up: this attempt and all later ones only use up its nonce. */
+  beginSigning(input: { txId: string; attempt: number; fees: PreparedFees; kind?: 'noop' }): Promise<BeginSigningResult>;
+  recordSigned(input: SignedAttempt): Promise<{ hash: Hex }>;
+  markSubmitted(input: { txId: string; attempt: number }): Promise<{ status: string }>;
+  /** Posts amount and real fee and unlocks the rest, or refunds. Reads the observed effect from the attempts table. */
+  settleTransfer(input: { txId: string }): Promise<SettleResult>;
+  /** Parks or un-parks the transfer. */
+  markAttention(input: { txId: string; code: FailureCode; reason: string }): Promise<void>;
+  /** A page of what is newer than a version of the client's blacklist. */
+  blacklistChanges(input: { clientId: string; after: number }): Promise<BlacklistChanges>;
+  activateWallet(input: { walletId: string; keyId: string; publicKey: Hex; chainCode: Hex }): Promise<void>;
+}
+
+/** Steps that talk to a chain; run on the task queue of that chain. */
+export interface ChainActivities {
+  prepareFees(input: { txId: string; attempt: number; kind?: 'noop' }): Promise<PreparedFees>;
+  /** Broadcasts the newest signed attempt ("already known" is success). */
+  broadcast(input: { txId: string; attempt: number }): Promise<BroadcastResult>;
+  /** Asks the chain directly, for the workflow's fallback timer; re-broadcasts what the chain has forgotten. */
+  observe(input: { txId: string }): Promise<ChainObservation>;
+  /** Follows the chain until told to stop by cancellation or until its work slice is over; heartbeats. */
+  followChain(input: { chain: string }): Promise<{ nextBlock: number }>;
+}
+
+/** Task queue of a chain's activities. */
+export const chainTaskQueue = (chain: string): string => `chain-${chain}`;
+/** Task queue of workflows and database activities. */
+export const mainTaskQueue = 'gateway';
+
+/** All deliveries of one endpoint that concern one subject (a transaction, wallet, …) are one workflow's affair. */
+export interface WebhookLane {
+  webhookId: string;
+  subjectId: string;
+}
+
+export interface WebhookAttemptResult {
+  /** `idle`: nothing was due. `busy`: the endpoint has enough requests under way. */
+  outcome: 'delivered' | 'failed' | 'disabled' | 'idle' | 'busy';
+  /** Milliseconds until the next attempt is due (0: at once); null when nothing is pending. */
+  waitMs: number | null;
+}
+
+/** Run on a queue of their own: receivers that are slow hold up nobody but themselves. */
+export interface WebhookActivities {
+  /** Makes the next attempt that is due, puts it on record and says when to come again. `busyTimes`: in a row, so far. */
+  deliverNext(input: WebhookLane & { busyTimes: number }): Promise<WebhookAttemptResult>;
+}
+
+/** Task queue of webhook workflows and their attempts. */
+export const webhookTaskQueue = 'webhooks';

@@ -1,0 +1,84 @@
+import { adapterOf } from '../chains/families';
+import { loadRegistry } from '../chains/registry';
+import { entities } from '../entities';
+import { collectMetrics } from '../health/metrics';
+import { createApp } from '../http/app';
+import { limitsOf, limitVariables } from '../http/limits/settings';
+import { listen } from '../http/server';
+import { readConfig } from '../platform/config';
+import { createDatabase } from '../platform/database';
+import { createLogger } from '../platform/logging';
+import { SecretBox } from '../platform/secret-box';
+import { createTemporalClient } from '../platform/temporal';
+import { transferWorkflowsOn } from '../transfers/workflows';
+import { keyGenerationOn } from '../wallets/key-generation';
+import { targetsOf } from '../webhooks/targets';
+import { runMain, shutdownSignal, untilUp } from './process';
+import { repeat } from './periodic-jobs';
+import { createResources } from './resources';
+
+runMain('api', async () => {
+  const config = readConfig([
+    'GATEWAY_ENV',
+    'LOG_LEVEL',
+    'DATABASE_URL',
+    'DATABASE_POOL_SIZE',
+    'SECRETS_KEY',
+    'CHAINS',
+    'API_HOST',
+    'API_PORT',
+    'API_TRUST_PROXY',
+    'JWT_PRIVATE_KEY',
+    'JWT_PUBLIC_KEYS',
+    'JWT_ISSUER',
+    'JWT_AUDIENCE',
+    'JWT_TTL_SECONDS',
+    'MPC_NODE_HEALTH_URLS',
+    ...limitVariables,
+  ]);
+  const log = createLogger('api', config.LOG_LEVEL);
+  const stop = shutdownSignal();
+  const database = createDatabase({
+    url: config.DATABASE_URL,
+    poolSize: config.DATABASE_POOL_SIZE,
+    applicationName: 'gateway-api',
+    entities,
+    statementTimeoutMs: 8_000,
+  });
+  const temporal = createTemporalClient();
+  const resources = await createResources({
+    database,
+    temporal,
+    registry: loadRegistry(config.GATEWAY_ENV, config.CHAINS.split(',')),
+    adapterOf,
+    keyGeneration: keyGenerationOn(temporal),
+    workflows: transferWorkflowsOn(temporal),
+    tokenOptions: {
+      privateKey: config.JWT_PRIVATE_KEY,
+      publicKeys: config.JWT_PUBLIC_KEYS,
+      issuer: config.JWT_ISSUER,
+      audience: config.JWT_AUDIENCE,
+      ttlSeconds: config.JWT_TTL_SECONDS,
+    },
+    box: new SecretBox(config.SECRETS_KEY),
+    limits: limitsOf(config),
+    webhookTargets: targetsOf(config.GATEWAY_ENV),
+    signerUrls: config.MPC_NODE_HEALTH_URLS.split(',').map((url) => url.trim()),
+    log,
+  });
+  collectMetrics(database);
+  const app = createApp({ ...resources, log, trustProxy: config.API_TRUST_PROXY, environment: config.GATEWAY_ENV });
+
+  const server = await listen(app, config.API_HOST, config.API_PORT);
+  log.info({ host: config.API_HOST, port: server.port }, 'listening');
+  // a dependency that is down delays readiness and not the start
+  const connected = untilUp('Postgres', () => database.initialize(), log, stop);
+  const chores = resources.housekeeping.map((chore) => connected.then(() => repeat(chore, log, stop)));
+  await new Promise<void>((resolve) => stop.addEventListener('abort', () => resolve(), { once: true }));
+  log.info('stopping: requests in flight are finished');
+  await server.close();
+  await Promise.all(chores);
+  await temporal.connection.close();
+  if (database.isInitialized) await database.destroy();
+  log.info('stopped');
+});

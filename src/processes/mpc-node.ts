@@ -1,0 +1,116 @@
+import { loadClientConnectConfig } from '@temporalio/envconfig';
+import { NativeConnection, Worker } from '@temporalio/worker';
+import { withMappedErrors } from '../../activities/errors';
+import { loadRegistry } from '../chains/registry';
+import { Identity } from '../mpc/identity';
+import { nodeTaskQueue } from '../messages/signing';
+import { createMpcNode, type MpcNode } from '../mpc/node';
+import { ShareStore } from '../mpc/store';
+import { parsePeers } from '../mpc/transport-client';
+import { ConfigError, readConfig } from '../platform/config';
+import { createLogger } from '../platform/logging';
+import { startHealthListener } from '../platform/metrics';
+import { runMain, shutdownSignal, untilUp } from './process';
+import { logTemporalWith, runUntil } from './temporal-worker';
+
+/** Activities at once; key generations hold only a few of them (src/mpc/node.ts). */
+const activitySlots = 50;
+
+runMain('mpc-node', async () => {
+  const config = readConfig([
+    'GATEWAY_ENV',
+    'LOG_LEVEL',
+    'CHAINS',
+    'METRICS_HOST',
+    'METRICS_PORT',
+    'MPC_NODE_INDEX',
+    'MPC_NODE_DATABASE_URL',
+    'MPC_NODE_LISTEN_HOST',
+    'MPC_NODE_LISTEN_PORT',
+    'MPC_NODE_PEERS',
+    'MPC_NODE_TLS_KEY',
+    'MPC_NODE_TLS_CERT',
+    'MPC_NODE_TLS_CA',
+    'MPC_NODE_PEER_CERTS',
+    'MPC_NODE_KEK',
+  ]);
+  const index = config.MPC_NODE_INDEX;
+  const logger = createLogger(`mpc-node-${index}`, config.LOG_LEVEL);
+  const stop = shutdownSignal();
+  logTemporalWith(logger);
+
+  const registry = loadRegistry(config.GATEWAY_ENV, config.CHAINS.split(','));
+  const peers = parsePeers(config.MPC_NODE_PEERS);
+  if (peers.size !== 2 || peers.has(index)) throw new ConfigError(`MPC_NODE_PEERS must name the two other nodes than ${index}`);
+
+  const identity = new Identity({
+    index,
+    key: config.MPC_NODE_TLS_KEY,
+    cert: config.MPC_NODE_TLS_CERT,
+    ca: config.MPC_NODE_TLS_CA,
+    peerCerts: config.MPC_NODE_PEER_CERTS,
+  });
+
+  const running: { node?: MpcNode; worker: boolean } = { worker: false };
+  const health = await startHealthListener({
+    host: config.METRICS_HOST,
+    port: config.METRICS_PORT,
+    ready: async () => {
+      const [database, reachable] = await Promise.all([
+        running.node?.databaseAnswers() ?? false,
+        running.node?.reachablePeers() ?? [],
+      ]);
+      return {
+        database,
+        temporal: running.worker,
+        peers: reachable.length > 0 ? `reachable: ${reachable.join(', ')}` : 'none reachable',
+      };
+    },
+  });
+
+  const kek = Buffer.from(config.MPC_NODE_KEK.trim(), 'hex');
+  const url = config.MPC_NODE_DATABASE_URL;
+  const store = await untilUp("this node's Postgres", () => ShareStore.open({ url, node: index, kek }), logger, stop);
+  if (!store) return;
+  const node = await createMpcNode({
+    identity,
+    peers,
+    listen: { host: config.MPC_NODE_LISTEN_HOST, port: config.MPC_NODE_LISTEN_PORT },
+    store,
+    registry,
+    logger,
+  });
+  running.node = node;
+  logger.info({ port: config.MPC_NODE_LISTEN_PORT, metrics_port: health.port }, 'listening for peers');
+
+  const { connectionOptions, namespace } = loadClientConnectConfig();
+  // a peer can use this node while Temporal is away: only what Temporal asks of it waits
+  const connection = await untilUp('Temporal', () => NativeConnection.connect(connectionOptions), logger, stop);
+  if (connection) {
+    const create = () =>
+      Worker.create({
+        connection,
+        namespace: namespace ?? 'default',
+        taskQueue: nodeTaskQueue(index),
+        identity: `mpc-node-${index}`,
+        activities: withMappedErrors(node.activities, logger),
+        maxConcurrentActivityTaskExecutions: activitySlots,
+        shutdownGraceTime: '5 seconds',
+        shutdownForceTime: '6 seconds',
+      });
+    const worker = await untilUp('Temporal namespace', create, logger, stop);
+    if (worker) {
+      running.worker = true;
+      logger.info({ task_queue: nodeTaskQueue(index) }, 'mpc node is running');
+      try {
+        await runUntil(worker, stop);
+      } finally {
+        running.worker = false;
+      }
+    }
+    await connection.close();
+  }
+  await node.close();
+  await health.close();
+  logger.info('mpc node has stopped');
+});

@@ -1,0 +1,137 @@
+import type { Client } from '@temporalio/client';
+import type { DataSource } from 'typeorm';
+import { AccountRepository } from '../accounts/repository';
+import { accountRoutes } from '../accounts/routes';
+import { AccountService } from '../accounts/service';
+import { AssetRepository } from '../assets/repository';
+import { assetRoutes } from '../assets/routes';
+import { AssetService } from '../assets/service';
+import { sealAuditLog } from '../audit/seal';
+import { createAuthenticate } from '../auth/authenticate';
+import { KeyStatus } from '../auth/key-status';
+import { CredentialRepository } from '../auth/repository';
+import { authRoutes } from '../auth/routes';
+import { AuthService } from '../auth/service';
+import { LoginThrottle } from '../auth/throttle';
+import { AccessTokens, type TokenOptions } from '../auth/tokens';
+import type { FamilyAdapter } from '../chains/adapter';
+import type { ChainRegistry } from '../chains/registry';
+import type { ChainFamily } from '../chains/types';
+import { healthRoutes } from '../health/routes';
+import { HealthService } from '../health/service';
+import { createIdempotent } from '../http/idempotency';
+import { IdempotencyStore } from '../http/idempotency-store';
+import { RequestLimits } from '../http/limits/limits';
+import type { LimitSettings } from '../http/limits/settings';
+import { sealedAnswers } from '../http/sealed-idempotency';
+import type { Route } from '../http/steps';
+import { MfaService } from '../mfa/service';
+import type { Logger } from '../platform/logging';
+import type { SecretBox } from '../platform/secret-box';
+import { SecurityFactorRepository } from '../security-factors/repository';
+import { securityFactorRoutes } from '../security-factors/routes';
+import { SecurityFactorService } from '../security-factors/service';
+import { Approvals } from '../transfers/approvals';
+import { TransactionRepository } from '../transactions/repository';
+import { transactionRoutes } from '../transactions/routes';
+import { TransactionService } from '../transactions/service';
+import { transferRoutes } from '../transfers/routes';
+import { TransferService } from '../transfers/service';
+import type { TransferWorkflows } from '../transfers/workflows';
+import type { KeyGeneration } from '../wallets/key-generation';
+import { WalletRepository } from '../wallets/repository';
+import { walletRoutes } from '../wallets/routes';
+import { WalletService } from '../wallets/service';
+import { DeliveryService } from '../webhooks/delivery-service';
+import { DeliveryLog } from '../webhooks/log';
+import { WebhookRepository } from '../webhooks/repository';
+import { webhookRoutes } from '../webhooks/routes';
+import { WebhookService } from '../webhooks/service';
+import type { Targets } from '../webhooks/targets';
+import type { Chore } from './periodic-jobs';
+
+export interface ResourceDependencies {
+  database: DataSource;
+  temporal: Client;
+  registry: ChainRegistry;
+  adapterOf: (family: ChainFamily) => FamilyAdapter;
+  keyGeneration: KeyGeneration;
+  workflows: TransferWorkflows;
+  tokenOptions: TokenOptions;
+  signerUrls: string[];
+  limits: LimitSettings;
+  /** Seals TOTP and webhook secrets. */
+  box: SecretBox;
+  /** Where webhooks may lead. */
+  webhookTargets: Targets;
+  log: Logger;
+}
+
+export interface Resources {
+  routes: Route[];
+  operational: Route[];
+  limits: RequestLimits;
+  housekeeping: Chore[];
+}
+
+/** Every resource of the API, put together: the same in the process and in the tests. */
+export async function createResources(deps: ResourceDependencies): Promise<Resources> {
+  const { database, registry, adapterOf, workflows, log } = deps;
+  const tokens = await AccessTokens.create(deps.tokenOptions);
+  const credentials = new CredentialRepository(database);
+  const idempotencyStore = new IdempotencyStore(database);
+  const walletRows = new WalletRepository(database);
+  const accountRows = new AccountRepository(database);
+  const assetRows = new AssetRepository(database);
+  const transactionRows = new TransactionRepository(database);
+  const authenticate = createAuthenticate(tokens, new KeyStatus(credentials));
+  const idempotent = createIdempotent(idempotencyStore);
+  const limits = new RequestLimits(database, deps.limits);
+  const idempotentSealed = createIdempotent(sealedAnswers(idempotencyStore, deps.box));
+  const mfa = new MfaService(database, deps.box);
+
+  const wallets = new WalletService(walletRows, deps.keyGeneration, log);
+  const accounts = new AccountService({ database, registry, adapterOf, wallets: walletRows, accounts: accountRows });
+  const assets = new AssetService({ database, registry, accounts: accountRows, assets: assetRows });
+  const transactions = new TransactionService(transactionRows, workflows, database);
+  const approvals = new Approvals({ database, mfa, workflows, log });
+  const transfers = new TransferService({
+    database,
+    registry,
+    adapterOf,
+    workflows,
+    wallets: walletRows,
+    accounts: accountRows,
+    assets: assetRows,
+    transactions: transactionRows,
+  });
+  const securityFactorRows = new SecurityFactorRepository(database);
+  const securityFactors = new SecurityFactorService({ registry, adapterOf, mfa, factors: securityFactorRows });
+  const webhookRows = new WebhookRepository(database);
+  const webhooks = new WebhookService({ webhooks: webhookRows, mfa, box: deps.box, targets: deps.webhookTargets });
+  const deliveries = new DeliveryService(database, webhookRows, new DeliveryLog(database));
+  return {
+    routes: [
+      ...authRoutes({
+        auth: new AuthService(credentials, tokens, new LoginThrottle(database), database.manager),
+        ttlSeconds: tokens.ttlSeconds,
+        limited: limits.token,
+      }),
+      ...walletRoutes({ wallets, authenticate, idempotent }),
+      ...accountRoutes({ accounts, authenticate, idempotent }),
+      ...assetRoutes({ assets, registry, authenticate, idempotent }),
+      ...transferRoutes({ transfers, authenticate, idempotent }),
+      ...transactionRoutes({ transactions, approvals, authenticate }),
+      ...securityFactorRoutes({ factors: securityFactors, authenticate, idempotent }),
+      ...webhookRoutes({ webhooks, deliveries, authenticate, idempotent, idempotentSealed }),
+    ],
+    limits,
+    operational: healthRoutes({ health: new HealthService(deps) }),
+    housekeeping: [
+      { name: 'start missing key generations', everyMs: 10_000, run: () => wallets.repair() },
+      { name: 'tell transfers of their approval', everyMs: 10_000, run: () => approvals.repair() },
+      { name: 'forget old idempotency keys', everyMs: 60_000, run: () => idempotencyStore.sweep() },
+      { name: 'seal the audit log', everyMs: 2_000, run: async () => void (await sealAuditLog(database)) },
+    ],
+  };
+}

@@ -1,0 +1,187 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client';
+import { loadClientConnectConfig } from '@temporalio/envconfig';
+import { NativeConnection, Worker } from '@temporalio/worker';
+import { createChainActivities } from '../../activities/chain';
+import { withMappedErrors } from '../../activities/errors';
+import { transferSignaller } from '../../activities/follow';
+import { createLedgerActivities } from '../../activities/ledger';
+import { chainTaskQueue, mainTaskQueue } from '../messages/activities';
+import { followChainWorkflowId, searchAttributes, workflowTypes } from '../messages/workflows';
+import type { ChainClient } from '../chains/adapter';
+import { createChainClients } from '../chains/clients';
+import { loadRegistry, type ChainRegistry } from '../chains/registry';
+import * as deposits from '../deposits/service';
+import { entities } from '../entities';
+import { readConfig } from '../platform/config';
+import { createDatabase } from '../platform/database';
+import { createLogger, type Logger } from '../platform/logging';
+import { startHealthListener } from '../platform/metrics';
+import { SecretBox } from '../platform/secret-box';
+import { createTemporalClient } from '../platform/temporal';
+import { targetsOf } from '../webhooks/targets';
+import { dispatchBlacklists } from '../screening/distribution';
+import { repeat } from './periodic-jobs';
+import { runMain, shutdownSignal, untilUp } from './process';
+import { logTemporalWith, runUntil } from './temporal-worker';
+import { runWebhookWorker } from './webhook-worker';
+
+/** Connections kept for the activities that are not local: one per chain and some for the follower's transactions. */
+const connectionsBesideLocalActivities = 6;
+
+runMain('worker', async () => {
+  const config = readConfig([
+    'GATEWAY_ENV',
+    'LOG_LEVEL',
+    'DATABASE_URL',
+    'DATABASE_POOL_SIZE',
+    'CHAINS',
+    'METRICS_HOST',
+    'METRICS_PORT',
+    'SECRETS_KEY',
+    'WEBHOOK_RETRY_SCHEDULE_SECONDS',
+    'WORKER_CACHED_WORKFLOWS',
+    'APPROVAL_WAIT_SECONDS',
+  ]);
+  const logger = createLogger('worker', config.LOG_LEVEL);
+  const stop = shutdownSignal();
+  logTemporalWith(logger);
+
+  const registry = loadRegistry(config.GATEWAY_ENV, config.CHAINS.split(','));
+  const clients = createChainClients(registry);
+  const box = new SecretBox(config.SECRETS_KEY);
+  const database = createDatabase({
+    url: config.DATABASE_URL,
+    poolSize: config.DATABASE_POOL_SIZE,
+    applicationName: 'gateway-worker',
+    entities,
+  });
+  const temporal = createTemporalClient();
+  const running = { workers: false };
+  const health = await startHealthListener({
+    host: config.METRICS_HOST,
+    port: config.METRICS_PORT,
+    ready: async () => ({ database: await answers(() => database.query('select 1')), workers: running.workers }),
+  });
+
+  await untilUp('Postgres', () => database.initialize(), logger, stop);
+  const connection = await untilUp('Temporal', () => NativeConnection.connect(temporalOptions().connectionOptions), logger, stop);
+  if (!connection) return;
+
+  const common = { connection, namespace: temporalOptions().namespace, shutdownGraceTime: '10 seconds' } as const;
+  const main = await Worker.create({
+    ...common,
+    ...workflowSource(),
+    taskQueue: mainTaskQueue,
+    activities: withMappedErrors(
+      createLedgerActivities({ database, registry, approvalWaitSeconds: config.APPROVAL_WAIT_SECONDS, log: logger }),
+      logger,
+    ),
+    maxCachedWorkflows: config.WORKER_CACHED_WORKFLOWS,
+    // how long a run waits for the worker that had it in memory, should that one be gone
+    stickyQueueScheduleToStartTimeout: '3 seconds',
+    maxConcurrentLocalActivityExecutions: Math.max(1, config.DATABASE_POOL_SIZE - connectionsBesideLocalActivities),
+  });
+  const chainActivities = withMappedErrors(
+    createChainActivities({
+      clients,
+      database,
+      registry,
+      deposits,
+      signalTransfer: transferSignaller(temporal),
+      onConfirmedReorged: (txId) => {
+        logger.error({ tx_id: txId }, 'a confirmed transfer has left the chain: an operator must look');
+        return Promise.resolve();
+      },
+      logger,
+      stop,
+    }),
+    logger,
+  );
+  /** A queue and a worker of its own for each chain, begun once its RPC has shown to be the right chain: none waits for another. */
+  const runChain = async (client: ChainClient): Promise<void> => {
+    const { name } = client.chain;
+    await untilUp(`RPC of ${name}`, () => client.verifyIdentity(), logger, stop);
+    if (stop.aborted) return;
+    const worker = await Worker.create({
+      ...common,
+      taskQueue: chainTaskQueue(name),
+      activities: chainActivities,
+      maxConcurrentActivityTaskExecutions: 20,
+    });
+    logger.info({ chain: name }, 'serving chain');
+    await runUntil(worker, stop);
+  };
+
+  const dispatch = { name: 'dispatch blacklists', everyMs: 1_000, run: () => dispatchBlacklists(database, temporal, logger) };
+  const webhooks = runWebhookWorker({
+    worker: { ...common, ...workflowSource() },
+    databaseUrl: config.DATABASE_URL,
+    temporal,
+    box,
+    targets: targetsOf(config.GATEWAY_ENV),
+    retrySchedule: config.WEBHOOK_RETRY_SCHEDULE_SECONDS.split(',').map(Number),
+    log: logger,
+    stop,
+  });
+  const runs = Promise.all([
+    runUntil(main, stop),
+    repeat(dispatch, logger, stop),
+    webhooks,
+    ...[...clients.values()].map(runChain),
+  ]);
+  await Promise.race([runs, startFollowers(temporal, registry, logger, stop)]);
+  running.workers = true;
+  logger.info('worker is running');
+  try {
+    await runs;
+  } finally {
+    running.workers = false;
+    await connection.close();
+    await database.destroy();
+    await health.close();
+    logger.info('worker has stopped');
+  }
+});
+
+/** Prebuilt where the build has run, so that a start takes no bundling. */
+function workflowSource(): { workflowBundle: { codePath: string } } | { workflowsPath: string } {
+  const codePath = path.resolve(__dirname, '../../workflow-bundle.js');
+  return existsSync(codePath) ? { workflowBundle: { codePath } } : { workflowsPath: require.resolve('../../workflows/index') };
+}
+
+/** One follower per chain, whichever worker comes first; it runs for ever. */
+async function startFollowers(temporal: Client, registry: ChainRegistry, logger: Logger, stop: AbortSignal): Promise<void> {
+  for (const { name } of registry.all) {
+    await untilUp(
+      `Starting the follower of ${name}`,
+      () =>
+        temporal.workflow
+          .start(workflowTypes.followChain, {
+            workflowId: followChainWorkflowId(name),
+            taskQueue: mainTaskQueue,
+            args: [{ chain: name }],
+            staticSummary: `follows ${name}`,
+            typedSearchAttributes: [{ key: searchAttributes.chain, value: name }],
+          })
+          .catch((error: unknown) => {
+            if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+          }),
+      logger,
+      stop,
+    );
+  }
+}
+
+function temporalOptions() {
+  const { connectionOptions, namespace } = loadClientConnectConfig();
+  return { connectionOptions, namespace: namespace ?? 'default' };
+}
+
+async function answers(ask: () => Promise<unknown>): Promise<boolean> {
+  return ask().then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,40 @@
+import type { LedgerActivities } from '../messages/activities';
+import { inTransaction } from '../platform/database';
+import { GatewayError, notFound } from '../platform/errors';
+import { WalletEntity } from './entity';
+import type { StepDependencies } from '../transfers/steps/dependencies';
+
+/**
+ * The key is durable on all nodes: the wallet becomes ACTIVE (one that an operator has suspended meanwhile stays so). A
+ * second call with the same key does nothing.
+ * @throws GatewayError not_found; business_error when the wallet has another key already: its addresses are in use.
+ */
+export function activateWallet(
+  { database }: StepDependencies,
+  input: Parameters<LedgerActivities['activateWallet']>[0],
+): Promise<void> {
+  const { walletId, keyId } = input;
+  return inTransaction(database, async (manager) => {
+    const wallet = await manager.findOne(WalletEntity, { where: { walletId }, lock: { mode: 'for_no_key_update' } });
+    if (!wallet) throw notFound('wallet');
+    if (wallet.keyStatus === 'ACTIVE') {
+      if (wallet.keyId !== keyId)
+        throw new GatewayError('business_error', `The wallet has the key ${wallet.keyId}, not ${keyId}`);
+      return;
+    }
+    await manager.update(
+      WalletEntity,
+      { walletId },
+      {
+        status: wallet.status === 'SUSPENDED' ? 'SUSPENDED' : 'ACTIVE',
+        keyStatus: 'ACTIVE',
+        keyId,
+        publicKey: bytes(input.publicKey),
+        chainCode: bytes(input.chainCode),
+        updatedAt: () => 'now()',
+      },
+    );
+  });
+}
+
+const bytes = (hex: string): Buffer => Buffer.from(hex.slice(2), 'hex');

@@ -1,0 +1,290 @@
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import type { Client } from '@temporalio/client';
+import type { DataSource } from 'typeorm';
+import { createLedgerActivities } from '../../../activities/ledger';
+import type { LedgerActivities, RequestedBy, TransferAccepted, TransferRequest } from '../../../src/messages/activities';
+import type { AccountEntity } from '../../../src/accounts/entity';
+import { ApiKeyEntity } from '../../../src/auth/entity';
+import { hashSecret } from '../../../src/auth/service';
+import type { TokenOptions } from '../../../src/auth/tokens';
+import { adapterOf } from '../../../src/chains/families';
+import { loadRegistry } from '../../../src/chains/registry';
+import { createApp } from '../../../src/http/app';
+import type { LimitSettings } from '../../../src/http/limits/settings';
+import { documentOf } from '../../../src/http/openapi';
+import { listen } from '../../../src/http/server';
+import { createResources, type Resources } from '../../../src/processes/resources';
+import { GatewayError } from '../../../src/platform/errors';
+import { newId } from '../../../src/platform/ids';
+import { createLogger } from '../../../src/platform/logging';
+import { SecretBox } from '../../../src/platform/secret-box';
+import type { TransferWorkflows } from '../../../src/transfers/workflows';
+import type { KeyGeneration } from '../../../src/wallets/key-generation';
+import { type Targets, targetsOf } from '../../../src/webhooks/targets';
+import {
+  buildAccount,
+  buildAsset,
+  buildClient,
+  buildUser,
+  buildWallet,
+  type BuiltWallet,
+  fundAccount,
+  setFeeLevels,
+} from '../../factories';
+import { AnswerCheck, type Document, operationAt } from '../../openapi';
+import { createTestDatabase } from '../../stack/database';
+
+export const registry = loadRegistry('local', ['ethereum', 'base', 'avalanche', 'bsc']);
+export const ethereum = registry.get('ethereum');
+export const privateKey = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+export const secretsKey = randomBytes(32).toString('hex');
+export const box = new SecretBox(secretsKey);
+export const roomyLimits: LimitSettings = {
+  clientPerMinute: 1e6,
+  addressPerMinute: 1e6,
+  tokenPerMinute: 1e6,
+  mfaPerMinute: 1e6,
+  inFlightPerClient: 2_000,
+  inFlight: 5_000,
+};
+export const tokenOptions = { privateKey, issuer: 'test', audience: 'test-api', ttlSeconds: 900 };
+
+export interface Tenant {
+  clientId: string;
+  userId: string;
+  keyId: string;
+  apiKey: string;
+  apiSecret: string;
+  token: string;
+}
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  // answers are looked into by every test in its own way
+  body: Record<string, never> & { data: Record<string, never>[]; errors: { field: string; message: string }[] };
+  text: string;
+}
+
+export interface Call {
+  body?: unknown;
+  headers?: Record<string, string>;
+  tenant?: Tenant | null;
+}
+
+/** Stands in for Temporal: transfers are locked by the real step at once, the rest is said by the test. */
+export class Workflows implements TransferWorkflows, KeyGeneration {
+  submitted: TransferRequest[] = [];
+  started: string[] = [];
+  /** Transfers whose workflow was told of their approval. */
+  told: string[] = [];
+  /** Thrown by the next calls, in order. */
+  failures: Error[] = [];
+  delayMs = 0;
+  status = 'PENDING';
+
+  /** The real steps. */
+  readonly ledger: LedgerActivities;
+
+  constructor(database: DataSource) {
+    this.ledger = createLedgerActivities({ database, registry, log: createLogger('test', 'fatal') });
+  }
+
+  async submit(request: TransferRequest): Promise<TransferAccepted | null> {
+    await this.pass();
+    this.submitted.push(request);
+    const { txId, status } = await this.ledger.lockTransfer(request);
+    return { txId, status };
+  }
+
+  async cancel(txId: string, by?: RequestedBy): Promise<void> {
+    await this.pass();
+    await this.ledger.cancelTransfer({ txId, ...(by && { by }) });
+  }
+
+  async approved(txId: string): Promise<'told' | 'gone'> {
+    await this.pass();
+    this.told.push(txId);
+    return 'told';
+  }
+
+  live(): Promise<{ step: string; attempt: number; detail: string } | null> {
+    return Promise.resolve({ step: 'signing', attempt: 1, detail: '' });
+  }
+
+  refusalOf(): Promise<GatewayError> {
+    return Promise.resolve(new GatewayError('business_error', 'The transfer was refused'));
+  }
+
+  async assertAvailable(): Promise<void> {
+    await this.pass();
+  }
+
+  async start({ walletId }: { walletId: string }): Promise<void> {
+    await this.pass();
+    this.started.push(walletId);
+  }
+
+  private async pass(): Promise<void> {
+    if (this.delayMs) await new Promise((resolve) => setTimeout(resolve, this.delayMs));
+    const failure = this.failures.shift();
+    if (failure) throw failure;
+  }
+}
+
+export interface Bench {
+  base: string;
+  origin: string;
+  port: number;
+  database: DataSource;
+  workflows: Workflows;
+  resources: Resources;
+  /** The client most tests act as. */
+  demo: Tenant;
+  other: Tenant;
+  call: (method: string, path: string, call?: Call) => Promise<Answer>;
+  close: () => Promise<void>;
+}
+
+export interface BenchOptions {
+  tokens?: TokenOptions;
+  limits?: Partial<LimitSettings>;
+  shared?: Bench;
+  trustProxy?: boolean;
+  webhookTargets?: Targets;
+}
+
+/**
+ * The whole Koa app on a port and a database of its own, or on that of another bench (`shared`), whose clients it has. Limits are out of the way
+ * unless a test names them.
+ */
+export async function createBench(options: BenchOptions = {}): Promise<Bench> {
+  const { tokens = tokenOptions, limits = {}, shared, trustProxy = true, webhookTargets = targetsOf('local') } = options;
+  const test = shared ? { database: shared.database, drop: () => Promise.resolve() } : await createTestDatabase();
+  const { database } = test;
+  const workflows = new Workflows(database);
+  const log = createLogger('test', 'fatal');
+  const temporal = { connection: { withDeadline: () => Promise.resolve() } } as unknown as Client;
+  const resources = await createResources({
+    database,
+    temporal,
+    registry,
+    adapterOf,
+    keyGeneration: workflows,
+    workflows,
+    tokenOptions: tokens,
+    signerUrls: [],
+    limits: { ...roomyLimits, ...limits },
+    box,
+    webhookTargets,
+    log,
+  });
+  const server = await listen(createApp({ ...resources, log, trustProxy, environment: 'local' }), '127.0.0.1', 0);
+  const origin = `http://127.0.0.1:${server.port}`;
+  const bench: Omit<Bench, 'demo' | 'other'> = {
+    base: `${origin}/api/v1`,
+    origin,
+    port: server.port,
+    database,
+    workflows,
+    resources,
+    call: async (method, path, call = {}) => {
+      const answer = await send(`${origin}/api/v1${path}`, method, call.tenant === undefined ? demo : call.tenant, call);
+      holdAgainstDocument(resources, method, path, answer);
+      return answer;
+    },
+    close: async () => {
+      await server.close();
+      await test.drop();
+    },
+  };
+  const demo: Tenant = shared?.demo ?? (await buildTenant(bench));
+  return { ...bench, demo, other: shared?.other ?? (await buildTenant(bench)) };
+}
+
+let described: { document: Document; check: AnswerCheck } | undefined;
+
+/** The answer has to be what the gateway's own document, the same for every bench, says of that status. */
+function holdAgainstDocument({ routes, operational, limits }: Resources, method: string, path: string, answer: Answer): void {
+  if (!described) {
+    const document = documentOf([...limits.guard(routes), ...operational], 'local') as unknown as Document;
+    described = { document, check: new AnswerCheck(document) };
+  }
+  // the second mount is described with the first
+  const operation = operationAt(described.document, method, (path.split('?')[0] ?? '').replace(/^\/v1(?=\/client\/)/, ''));
+  const isJson = /json/.test(answer.headers.get('content-type') ?? '');
+  const complaint = operation && described.check.complaint(operation, { ...answer, body: isJson ? answer.body : answer.text });
+  if (complaint) throw new Error(complaint);
+}
+
+async function send(url: string, method: string, tenant: Tenant | null, { body, headers = {} }: Call): Promise<Answer> {
+  const response = await fetch(url, {
+    method,
+    headers: {
+      ...(tenant && { Authorization: `Bearer ${tenant.token}` }),
+      ...(body !== undefined && { 'Content-Type': 'application/json' }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  const isJson = /json/.test(response.headers.get('content-type') ?? '');
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    body: (isJson && text ? JSON.parse(text) : {}) as Answer['body'],
+  };
+}
+
+/** A client with a user, an API key and a token got with it. */
+export async function buildTenant({ database, base }: Pick<Bench, 'database' | 'base'>): Promise<Tenant> {
+  const client = await buildClient(database);
+  const user = await buildUser(database, client);
+  const [keyId, apiKey, apiSecret] = [newId(), `key_${newId()}`, randomBytes(32).toString('base64url')];
+  await database.manager.insert(ApiKeyEntity, {
+    keyId,
+    clientId: client.clientId,
+    userId: user.userId,
+    apiKey,
+    secretHash: hashSecret(apiSecret),
+  });
+  const { status, body } = await send(`${base}/auth/token`, 'POST', null, {
+    headers: { 'X-API-Key': apiKey, 'X-API-Secret': apiSecret },
+  });
+  if (status !== 200) throw new Error(`no token: ${status} ${JSON.stringify(body)}`);
+  return { clientId: client.clientId, userId: user.userId, keyId, apiKey, apiSecret, token: String(body['token']) };
+}
+
+export interface Funded {
+  wallet: BuiltWallet;
+  account: AccountEntity;
+}
+
+/** An ACTIVE wallet with an account that has added ETH and USDC and holds 10 and 1000 of them. */
+export async function buildFunded({ database }: Bench, { clientId }: Tenant): Promise<Funded> {
+  const wallet = await buildWallet(database, { clientId } as never);
+  const account = await buildAccount(database, wallet, ethereum);
+  await setFeeLevels(database, ethereum);
+  await buildAsset(database, account, ethereum, 'ETH');
+  await buildAsset(database, account, ethereum, 'USDC');
+  await fundAccount(database, account, ethereum, 'ETH', 10n * 10n ** 18n);
+  await fundAccount(database, account, ethereum, 'USDC', 1000n * 10n ** 6n);
+  return { wallet, account };
+}
+
+/** Asserts an RFC 9457 answer with this status and code. */
+export function expectProblem(answer: Answer, status: number, code: string, field?: string): void {
+  expect({ status: answer.status, code: answer.body['code'], body: answer.text }).toEqual({ status, code, body: answer.text });
+  expect(answer.headers.get('content-type')).toMatch(/^application\/problem\+json/);
+  expect(answer.body).toMatchObject({
+    type: `urn:custody-gateway:problem:${code}`,
+    title: expect.any(String),
+    status,
+    detail: expect.any(String),
+    instance: expect.stringMatching(/^\//),
+    request_id: answer.headers.get('x-request-id'),
+  });
+  if (field !== undefined) expect(answer.body.errors.map((error) => error.field)).toContain(field);
+  expect(answer.text).not.toMatch(/select |insert |\bat .*\.ts|postgres|ECONN/i);
+}

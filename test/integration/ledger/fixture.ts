@@ -1,0 +1,127 @@
+import type { DataSource } from 'typeorm';
+import { createLedgerActivities } from '../../../activities/ledger';
+import type { LedgerActivities, PreparedFees } from '../../../src/messages/activities';
+import type { AccountEntity } from '../../../src/accounts/entity';
+import type { ClientEntity } from '../../../src/auth/entity';
+import { loadRegistry } from '../../../src/chains/registry';
+import type { ChainDefinition } from '../../../src/chains/types';
+import { entities } from '../../../src/entities';
+import { type LedgerDifference, verifyLedger } from '../../../src/ledger/verify';
+import { createDatabase } from '../../../src/platform/database';
+import {
+  buildAccount,
+  buildAsset,
+  buildClient,
+  buildWallet,
+  fundAccount,
+  ledgerAccountOf,
+  randomHash,
+  setFeeLevels,
+  signAs,
+  type BuiltWallet,
+} from '../../factories';
+import { createTestDatabase } from '../../stack/database';
+
+export const registry = loadRegistry('local', ['ethereum', 'base']);
+export const ethereum = registry.get('ethereum');
+export const base = registry.get('base');
+export const ether = 10n ** 18n;
+/** One USDC, atomic units. */
+export const usdc = 10n ** 6n;
+
+/** What beginSigning is told unless a test says otherwise: well below the bound at the default fee levels. */
+export const usualFees: PreparedFees = {
+  gasLimit: '65000',
+  maxFeePerGas: '2000000000',
+  maxPriorityFeePerGas: '1000000000',
+  gasPrice: null,
+  l1DataFee: '0',
+  minedNonce: 0,
+};
+
+export interface Bench {
+  database: DataSource;
+  ledger: LedgerActivities;
+  client: ClientEntity;
+  wallet: BuiltWallet;
+  account: AccountEntity;
+  /** Alerts raised so far. */
+  alerts: object[];
+  close(): Promise<void>;
+}
+
+/** A database of its own with one client, wallet and account that has added ETH and USDC. */
+export async function createBench({ poolSize = 20 } = {}): Promise<Bench> {
+  const test = await createTestDatabase();
+  const database = await createDatabase({ url: test.url, poolSize, applicationName: 'bench', entities }).initialize();
+  const alerts: object[] = [];
+  const ledger = createLedgerActivities({ database, registry, log: { error: (alert: object) => void alerts.push(alert) } });
+  await setFeeLevels(database, ethereum);
+  const client = await buildClient(database);
+  const wallet = await buildWallet(database, client);
+  const account = await buildAccount(database, wallet, ethereum);
+  await buildAsset(database, account, ethereum, 'ETH');
+  await buildAsset(database, account, ethereum, 'USDC');
+  const close = async () => {
+    await database.destroy();
+    await test.drop();
+  };
+  return { database, ledger, client, wallet, account, alerts, close };
+}
+
+export function fund(bench: Bench, symbol: string, amount: bigint): Promise<unknown> {
+  return fundAccount(bench.database, bench.account, ethereum, symbol, amount);
+}
+
+/** [available, locked] of a token, atomic units. */
+export async function balances(
+  { database, account }: Bench,
+  symbol: string,
+  chain: ChainDefinition = ethereum,
+): Promise<[bigint, bigint]> {
+  const { available, locked } = await ledgerAccountOf(database, account, chain, symbol);
+  return [available, locked];
+}
+
+/** beginSigning and recordSigned with the wallet's whole key; returns the hash. */
+export async function sign(bench: Bench, txId: string, attempt = 1, fees: Partial<PreparedFees> = {}): Promise<string> {
+  const begun = await bench.ledger.beginSigning({ txId, attempt, fees: { ...usualFees, ...fees } });
+  if (begun.outcome !== 'begun') throw new Error(`signing did not begin: ${JSON.stringify(begun)}`);
+  const { hash } = await bench.ledger.recordSigned({
+    txId,
+    attempt,
+    signatures: signAs(bench.wallet, bench.account, begun.request.unsigned),
+  });
+  return hash;
+}
+
+export interface Effect {
+  success?: boolean;
+  fee?: bigint;
+  debited?: bigint | null;
+  received?: bigint | null;
+}
+
+/** What the follower writes when it has seen an attempt included. */
+export async function include({ database }: Bench, txId: string, attempt: number, effect: Effect = {}): Promise<void> {
+  const { success = true, fee = 21_000n, debited = null, received = debited } = effect;
+  await database.query(
+    `update transfer_attempts set block_number = 7, block_hash = $3, success = $4, fee = $5, debited = $6, received = $7
+      where tx_id = $1 and attempt = $2`,
+    [txId, attempt, randomHash(), success, fee.toString(), debited?.toString() ?? null, received?.toString() ?? null],
+  );
+}
+
+export function differences({ database }: Bench): Promise<LedgerDifference[]> {
+  return verifyLedger(database.manager);
+}
+
+/** Code of the GatewayError a call fails with; 'none' when it does not fail. */
+export async function codeOf(call: Promise<unknown>): Promise<string> {
+  try {
+    await call;
+    return 'none';
+  } catch (error) {
+    return (error as { code?: string }).code ?? String(error);
+  }
+}

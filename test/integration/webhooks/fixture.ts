@@ -1,0 +1,87 @@
+import { deliverNext } from '../../../src/webhooks/attempt';
+import { Lanes } from '../../../src/webhooks/lanes';
+import { sendLimits } from '../../../src/webhooks/send';
+import { targetsOf } from '../../../src/webhooks/targets';
+import { buildTotp, totpCode } from '../../factories';
+import { type Answer, type Bench, box, buildTenant, createBench, type Tenant } from '../http/fixture';
+import { type Receiver, startReceiver } from './receiver';
+
+export interface Endpoint {
+  webhookId: string;
+  secret: string;
+}
+
+export interface DeliveryState {
+  delivery_id: string;
+  webhook_id: string;
+  event_id: string;
+  subject_id: string;
+  kind: string;
+  status: string;
+  attempts: number;
+}
+
+export interface WebhookBench extends Bench {
+  receiver: Receiver;
+  /** A client whose user has a second factor. */
+  newTenant(): Promise<Tenant>;
+  /** Acts with a second factor: any number of times, since each act here gets a fresh one. */
+  act(tenant: Tenant, method: string, path: string, body?: object, headers?: Record<string, string>): Promise<Answer>;
+  endpoint(tenant: Tenant, body?: object): Promise<Endpoint>;
+  deliveries(webhookId: string): Promise<DeliveryState[]>;
+  /** Attempts at what is due of one endpoint, lane by lane, until nothing is. */
+  deliver(webhookId: string, options?: { retrySchedule?: number[]; totalMs?: number }): Promise<void>;
+  /** As if that much time had passed for deliveries and endpoints. */
+  pass(seconds: number): Promise<void>;
+}
+
+export async function createWebhookBench(): Promise<WebhookBench> {
+  const [bench, receiver] = await Promise.all([createBench(), startReceiver()]);
+  const { database } = bench;
+  const lanes = new Lanes({ running: 8, waiting: 8, maxWaitMs: 2_000 });
+
+  const act: WebhookBench['act'] = async (tenant, method, path, body = {}, headers = {}) => {
+    await database.query(`delete from user_totp where user_id = $1`, [tenant.userId]);
+    const secret = await buildTotp(database, box, tenant);
+    return bench.call(method, path, { tenant, body: { ...body, mfa_code: totpCode(secret) }, headers });
+  };
+  const deliveries: WebhookBench['deliveries'] = (webhookId) =>
+    database.query(
+      `select d.delivery_id, d.webhook_id, d.event_id, d.subject_id, e.kind, d.status, d.attempts
+         from webhook_deliveries d join webhook_events e using (event_id) where d.webhook_id = $1 order by d.position`,
+      [webhookId],
+    );
+  return {
+    ...bench,
+    receiver,
+    act,
+    deliveries,
+    newTenant: () => buildTenant(bench),
+    endpoint: async (tenant, body = {}) => {
+      const answer = await act(tenant, 'POST', '/webhooks', { url: receiver.url, ...body });
+      if (answer.status !== 201) throw new Error(`POST /webhooks answered ${answer.status}: ${answer.text}`);
+      return { webhookId: String(answer.body['webhook_id']), secret: String(answer.body['secret']) };
+    },
+    deliver: async (webhookId, { retrySchedule = [5, 300, 1800], totalMs = sendLimits.totalMs } = {}) => {
+      const deps = { database, box, lanes, retrySchedule, targets: targetsOf('local'), limits: { connectMs: totalMs, totalMs } };
+      const subjects = new Set((await deliveries(webhookId)).map(({ subject_id }) => subject_id));
+      for (const subjectId of subjects) {
+        for (let step = 0, waitMs: number | null = 0; waitMs === 0; step += 1) {
+          if (step > 50) throw new Error('attempts without end');
+          ({ waitMs } = await deliverNext(deps, { webhookId, subjectId, busyTimes: 0 }));
+        }
+      }
+    },
+    pass: async (seconds) => {
+      await database.query(
+        `update webhook_deliveries set next_attempt_at = next_attempt_at - make_interval(secs => $1) where next_attempt_at is not null`,
+        [seconds],
+      );
+      await database.query(`update webhook_endpoints set failing_since = failing_since - make_interval(secs => $1)`, [seconds]);
+    },
+    close: async () => {
+      await receiver.close();
+      await bench.close();
+    },
+  };
+}
