@@ -1,11 +1,11 @@
 import type { DataSource } from 'typeorm';
 import type { ChainClient } from '../src/chains/adapter';
-import { adapterOf, feesOf } from '../src/chains/families';
+import { getAdapter, getFeeStrategy } from '../src/chains/families';
 import type { ChainDefinition } from '../src/chains/types';
-import { attemptsOf, storeInclusion } from '../src/following/store';
+import { findAttempts, storeInclusion } from '../src/following/store';
 import type { Hex, PayloadKind } from '../src/messages/signing';
 import { GatewayError, notFound } from '../src/platform/errors';
-import { isReleased } from '../src/transfers/steps/attempts';
+import { isAbandoned } from '../src/transfers/steps/attempts';
 import { destinationBlacklisted } from '../src/transfers/steps/destination';
 import { createFollowActivity, type FollowDependencies } from './follow';
 import type { ChainActivities, ChainObservation, PreparedFees } from '../src/messages/activities';
@@ -31,11 +31,11 @@ export function createChainActivities(dependencies: ChainActivityDependencies): 
       if (await isBegun(database, txId, attempt)) return noFees;
       const { chain: chainName, ...transfer } = await transferOf(database, txId);
       const { chain, client } = chainOf(chainName);
-      const noop = kind === 'noop' || (attempt > 1 && (await isReleased(database.manager, txId)));
+      const noop = kind === 'noop' || (attempt > 1 && (await isAbandoned(database.manager, txId)));
       const { from } = transfer;
       const movement = noop ? { from, to: from, tokenContract: null, amount: 0n } : transfer;
       const previous = attempt > 1 ? await unsignedOf(database, txId, attempt - 1) : null;
-      const policy = feesOf(chain.family);
+      const policy = getFeeStrategy(chain.family);
       const [levels, minedNonce, estimate] = await Promise.all([
         client.feeLevels(),
         client.minedNonce(from),
@@ -48,7 +48,7 @@ export function createChainActivities(dependencies: ChainActivityDependencies): 
       const fees = policy.plan(levels, previous);
       // nodes compare prices, not limits: a no-op has no need of the gas of what it replaces
       const gasLimit = policy.gasLimitFrom(estimate, noop ? null : previous);
-      const draft = adapterOf(chain.family).build({
+      const draft = getAdapter(chain.family).build({
         chainId: chain.chainId,
         kind: noop ? 'noop' : 'first',
         nonce: minedNonce,
@@ -69,7 +69,7 @@ export function createChainActivities(dependencies: ChainActivityDependencies): 
     /** @throws GatewayError chain_unavailable when no node answered: whether one has taken the bytes is unknown, and they are sent again. */
     async broadcast({ txId, attempt }) {
       const signed = await signedOf(database, txId, attempt);
-      if (signed.kind !== 'noop' && (await isReleased(database.manager, txId))) return { outcome: 'withheld' };
+      if (signed.kind !== 'noop' && (await isAbandoned(database.manager, txId))) return { outcome: 'withheld' };
       if (signed.kind !== 'noop' && !signed.sent && (await destinationBlacklisted(database.manager, txId)))
         return { outcome: 'blacklisted' };
       const result = await chainOf(signed.chain).client.broadcast(signed.bytes);
@@ -79,7 +79,7 @@ export function createChainActivities(dependencies: ChainActivityDependencies): 
     },
 
     async observe({ txId }) {
-      const attempts = await attemptsOf(database.manager, txId);
+      const attempts = await findAttempts(database.manager, txId);
       const newest = attempts.at(-1);
       if (!newest) return absent;
       const signed = await signedOf(database, txId, newest.attempt);
@@ -135,7 +135,7 @@ async function isBegun(database: DataSource, txId: string, attempt: number): Pro
 
 /** Whether bytes that move money may be sent once more. */
 async function maySendAgain({ manager }: DataSource, txId: string): Promise<boolean> {
-  return !(await isReleased(manager, txId)) && !(await destinationBlacklisted(manager, txId));
+  return !(await isAbandoned(manager, txId)) && !(await destinationBlacklisted(manager, txId));
 }
 
 async function transferOf(database: DataSource, txId: string) {

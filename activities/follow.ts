@@ -8,8 +8,8 @@ import type { DepositsPort, SignalTransfer } from '../src/following/ports';
 import type { Hex } from '../src/messages/signing';
 import type { Logger } from '../src/platform/logging';
 import { noteIfBlacklisted } from '../src/transfers/steps/destination';
-import { standAgain } from '../src/transfers/steps/stand-again';
-import { observedSignal, transferWorkflowId } from '../src/messages/workflows';
+import { reconcileReorg } from '../src/transfers/steps/reconcile-reorg';
+import { chainObservedSignal, transferWorkflowId } from '../src/messages/workflows';
 import type { ChainActivities } from '../src/messages/activities';
 
 export interface FollowDependencies {
@@ -64,7 +64,7 @@ export function correctReorged(
   { database, logger, onConfirmedReorged }: Pick<FollowDependencies, 'database' | 'logger' | 'onConfirmedReorged'>,
 ): FollowDependencies['onConfirmedReorged'] {
   return async (txId) => {
-    const standing = await standAgain({ database, log: logger }, { txId });
+    const standing = await reconcileReorg({ database, log: logger }, { txId });
     if (standing === 'stands') {
       logger.info({ tx_id: txId }, 'the transfer was mined again to the same effect');
       return;
@@ -89,7 +89,7 @@ export function transferSignaller(client: Client): SignalTransfer {
   return async (txId, observation) => {
     try {
       await client.withDeadline(Date.now() + 5_000, () =>
-        client.workflow.getHandle(transferWorkflowId(txId)).signal(observedSignal, observation),
+        client.workflow.getHandle(transferWorkflowId(txId)).signal(chainObservedSignal, observation),
       );
       return 'sent';
     } catch (error) {

@@ -1,4 +1,4 @@
-import { adapterOf, feesOf } from '../src/chains/families';
+import { getAdapter, getFeeStrategy } from '../src/chains/families';
 import { createLogger } from '../src/platform/logging';
 import { blacklistChanges } from '../src/screening/distribution';
 import { screeningRules } from '../src/screening/rules';
@@ -20,8 +20,8 @@ export type LedgerActivityOptions = Pick<StepDependencies, 'database' | 'registr
 /** The database steps of a transfer; errors are mapped by withMappedErrors where the worker is wired. */
 export function createLedgerActivities(options: LedgerActivityOptions): LedgerActivities {
   const steps: StepDependencies = {
-    adapterOf,
-    feePolicyOf: feesOf,
+    getAdapter: getAdapter,
+    getFeeStrategy: getFeeStrategy,
     screeningRules: screeningRules(options.database),
     approvalWaitSeconds: 24 * 60 * 60,
     log: createLogger('ledger', 'error'),

@@ -1,13 +1,14 @@
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { loadRegistry } from '../src/chains/registry';
+import { migrations } from '../migrations';
 import { entities } from '../src/entities';
 import { registerSearchAttributes } from '../src/cli/search-attributes';
 import { createDatabase } from '../src/platform/database';
 import { createTemporalClient } from '../src/platform/temporal';
 import { type DevClient, seedClients } from './clients';
 import { writeJson } from './files';
-import { apiSpec, gatewayDatabase, hasForeignNodes, nodeSpecs, type Surroundings, workerSpec } from './gateway-parts';
-import { type PartsContext, startChain, startPostgres, startTemporal } from './parts';
+import { apiSpec, gatewayDatabase, hasForeignNodes, nodeSpecs, type StackEnvironment, workerSpec } from './gateway-services';
+import { type PartsContext, startChain, startPostgres, startTemporal } from './services';
 import { devPaths } from './paths';
 import { postgresHome } from './postgres';
 import { plainSteps, quietSteps, type Step, type StepRunner, terminalSteps } from './progress';
@@ -136,7 +137,7 @@ async function bootParts(context: PartsContext, runSteps: StepRunner): Promise<S
     title: `chain ${chain.name}`,
     run: async () => void (chains[chain.name] = await startChain(context, chain, index)),
   }));
-  const surroundings = (): Surroundings => {
+  const surroundings = (): StackEnvironment => {
     const inOrder = Object.fromEntries(registry.all.flatMap(({ name }) => (chains[name] ? [[name, chains[name]]] : [])));
     return { databaseUrl, superuserUrl, temporalAddress: temporal.address, chains: inOrder };
   };
@@ -181,7 +182,7 @@ function needsPostgres(env: NodeJS.ProcessEnv): boolean {
 }
 
 async function migrateAndSeed(url: string, secrets: string): Promise<DevClient[]> {
-  const database = createDatabase({ url, poolSize: 2, applicationName: 'gateway-dev', entities });
+  const database = createDatabase({ url, poolSize: 2, applicationName: 'gateway-dev', entities, migrations });
   await database.initialize();
   try {
     await database.runMigrations({ transaction: 'each' });

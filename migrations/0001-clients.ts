@@ -50,7 +50,8 @@ create table user_totp (
   created_at timestamptz not null default now()
 );
 
--- Time steps whose code was accepted, each with the SHA-256 of the request it authorised. No code is accepted for a second request.
+-- Time steps whose code was accepted, each with the SHA-256 of the request it authorised.
+-- No code is accepted for a second request.
 create table totp_steps (
   user_id uuid not null references user_totp on delete cascade,
   step bigint not null,

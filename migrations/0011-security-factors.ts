@@ -57,9 +57,9 @@ begin
 end $$;
 create trigger security_factors_guard before update on security_factors for each row execute function guard_security_factor();
 
--- Numbers the changes of a blacklist. The row in blacklist_versions serialises the changes of one client, so versions are in commit
--- order. Versions are taken from the clock (milliseconds), so that a database restored from a backup does not reuse a version that
--- the nodes have already seen.
+-- Numbers the changes of a blacklist. The row in blacklist_versions serialises the changes of one client, so versions are in
+-- commit order. Versions are taken from the clock (milliseconds), so that a database restored from a backup does not reuse a
+-- version that the nodes have already seen.
 create function record_blacklist_change() returns trigger language plpgsql as $$
 declare
   f security_factors;

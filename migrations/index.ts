@@ -15,4 +15,20 @@ import { WebhookEvents0014 } from './0014-webhook-events';
 import { Requests0015 } from './0015-requests';
 
 /** In this order. A released migration is never edited: a change is a new file. */
-export const migrations = [Clients0001, Wallets0002, Assets0003, Transactions0004, TransactionStates0005, Attempts0006, Ledger0007, TransactionMoney0008, Following0009, Audit0010, SecurityFactors0011, Screening0012, Webhooks0013, WebhookEvents0014, Requests0015];
+export const migrations = [
+  Clients0001,
+  Wallets0002,
+  Assets0003,
+  Transactions0004,
+  TransactionStates0005,
+  Attempts0006,
+  Ledger0007,
+  TransactionMoney0008,
+  Following0009,
+  Audit0010,
+  SecurityFactors0011,
+  Screening0012,
+  Webhooks0013,
+  WebhookEvents0014,
+  Requests0015,
+];

@@ -1,7 +1,7 @@
 import { condition, continueAsNew, proxyActivities, setHandler, sleep, workflowInfo } from '@temporalio/workflow';
-import { type WebhookActivities, type WebhookLane, webhookTaskQueue } from '../src/messages/activities';
-import { Live } from './live';
-import { deliveriesWaitSignal } from '../src/messages/workflows';
+import { type WebhookActivities, type DeliveryStream, webhookTaskQueue } from '../src/messages/activities';
+import { Live } from './progress';
+import { deliveriesPendingSignal } from '../src/messages/workflows';
 
 /** One attempt takes 15 s at most; a worker that died with it is noticed by its missing heartbeat. */
 const { deliverNext } = proxyActivities<WebhookActivities>({
@@ -15,10 +15,10 @@ const { deliverNext } = proxyActivities<WebhookActivities>({
  * Makes the pending deliveries of one endpoint about one subject, in their order. Which one is next and when is in Postgres; this
  * only waits and asks again, so a run can be lost or started anew anywhere.
  */
-export async function deliverWebhooks(lane: WebhookLane): Promise<void> {
+export async function deliverWebhooks(lane: DeliveryStream): Promise<void> {
   const live = new Live(`Webhook ${lane.webhookId}`);
   let told = true;
-  setHandler(deliveriesWaitSignal, () => {
+  setHandler(deliveriesPendingSignal, () => {
     told = true;
   });
   for (let busyTimes = 0; ;) {

@@ -1,8 +1,8 @@
 import { condition, continueAsNew, setHandler, workflowInfo } from '@temporalio/workflow';
 import { nodeIndexes, type NodeIndex } from '../src/messages/signing';
-import { Live } from './live';
+import { Live } from './progress';
 import { blacklistChangedSignal, type DistributeBlacklistWorkflowInput } from '../src/messages/workflows';
-import { ledger, onNodeInTime } from './steps';
+import { transferActivities, patientNodeActivities } from './activities';
 
 /**
  * Brings a client's blacklist to every node's own copy. A node says which version it has and gets what is newer, page by page; one
@@ -34,10 +34,10 @@ export async function distributeBlacklist({ clientId }: DistributeBlacklistWorkf
 
 /** Ends with the version that has nothing above it. */
 async function bringUpToDate(node: NodeIndex, clientId: string): Promise<number> {
-  const { applyBlacklist } = onNodeInTime(node);
+  const { applyBlacklist } = patientNodeActivities(node);
   let { version } = await applyBlacklist({ clientId, after: 0, through: 0, changes: [] });
   for (;;) {
-    const page = await ledger.blacklistChanges({ clientId, after: version });
+    const page = await transferActivities.blacklistChanges({ clientId, after: version });
     if (page.changes.length === 0) return version;
     ({ version } = await applyBlacklist(page));
   }

@@ -9,7 +9,7 @@ export interface Problem {
 }
 
 /** Reads the code out of an activity's failure; a time-out or an unknown failure is an internal, retryable one. */
-export function problemOf(error: unknown): Problem {
+export function toProblem(error: unknown): Problem {
   const cause = error instanceof ActivityFailure ? error.cause : error;
   if (cause instanceof ApplicationFailure && isFailureCode(cause.type)) {
     return { code: cause.type, message: cause.message, retryable: failureCodes[cause.type].retryable };
@@ -21,7 +21,7 @@ export function problemOf(error: unknown): Problem {
 /** The failure an update's handler throws: its client gets code, message and fields. */
 export function refusal(error: unknown): ApplicationFailure {
   const cause = error instanceof ActivityFailure ? error.cause : error;
-  const { code, message } = problemOf(error);
+  const { code, message } = toProblem(error);
   const details = cause instanceof ApplicationFailure ? (cause.details ?? []) : [];
   return ApplicationFailure.create({ type: code, message, nonRetryable: true, details });
 }

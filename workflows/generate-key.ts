@@ -1,9 +1,9 @@
 import { continueAsNew, log, sleep, workflowInfo } from '@temporalio/workflow';
 import { nodeIndexes, type GroupKey, type NodeIndex } from '../src/messages/signing';
-import { problemOf } from './failures';
-import { Live } from './live';
+import { toProblem } from './failures';
+import { Live } from './progress';
 import type { GenerateKeyWorkflowInput } from '../src/messages/workflows';
-import { ledger, onNode, signingPairs, spread } from './steps';
+import { transferActivities, nodeActivities, signingPairs, stableIndex } from './activities';
 
 /** A generation takes about 11 CPU seconds over three nodes, more while others run. */
 const generationSeconds = 180;
@@ -19,10 +19,10 @@ const confirmationRounds = 20;
 export async function generateKey({ walletId, clientId, attemptsBefore = 0 }: GenerateKeyWorkflowInput): Promise<GroupKey> {
   const live = new Live(`Key of wallet ${walletId}`);
   for (let attempt = attemptsBefore + 1; ; attempt += 1) {
-    const initiator = nodeIndexes[(spread(walletId, nodeIndexes.length) + attempt) % nodeIndexes.length] as NodeIndex;
+    const initiator = nodeIndexes[(stableIndex(walletId, nodeIndexes.length) + attempt) % nodeIndexes.length] as NodeIndex;
     try {
       live.at('generating', `Distributed key generation, begun by node ${initiator}`, attempt);
-      const key = await onNode(initiator, generationSeconds, `generate key, attempt ${attempt}`).generateKey({
+      const key = await nodeActivities(initiator, generationSeconds, `generate key, attempt ${attempt}`).generateKey({
         keyId: `${walletId}.${attempt}`,
         clientId,
       });
@@ -30,11 +30,11 @@ export async function generateKey({ walletId, clientId, attemptsBefore = 0 }: Ge
       await confirmOnEveryNode(key);
       live.at('testing', 'Test signatures that use each share', attempt);
       await signWithEveryShare(key);
-      await ledger.activateWallet({ walletId, ...key });
+      await transferActivities.activateWallet({ walletId, ...key });
       live.at('active', key.publicKey, attempt);
       return key;
     } catch (error) {
-      const problem = problemOf(error);
+      const problem = toProblem(error);
       log.warn('key generation will be tried again', { walletId, attempt, code: problem.code, reason: problem.message });
       live.at('waiting', `${problem.message}; trying again`, attempt);
       await sleep(1000 * Math.min(2 ** Math.min(attempt - attemptsBefore, 6), longestWaitSeconds));
@@ -47,7 +47,7 @@ export async function generateKey({ walletId, clientId, attemptsBefore = 0 }: Ge
 
 async function confirmOnEveryNode(key: GroupKey): Promise<void> {
   for (const node of nodeIndexes) {
-    const held = await untilUp(() => onNode(node, 10, `confirm key on node ${node}`).confirmKey({ keyId: key.keyId }));
+    const held = await untilUp(() => nodeActivities(node, 10, `confirm key on node ${node}`).confirmKey({ keyId: key.keyId }));
     if (held.publicKey !== key.publicKey || held.chainCode !== key.chainCode) throw new Error(`node ${node} holds another key`);
   }
 }
@@ -55,7 +55,9 @@ async function confirmOnEveryNode(key: GroupKey): Promise<void> {
 /** Two pairs suffice for three shares. */
 async function signWithEveryShare({ keyId }: GroupKey): Promise<void> {
   for (const { initiator, peer } of signingPairs.slice(0, 2)) {
-    await untilUp(() => onNode(initiator, 20, `test signature, nodes ${initiator} and ${peer}`).testSign({ keyId, peer }));
+    await untilUp(() =>
+      nodeActivities(initiator, 20, `test signature, nodes ${initiator} and ${peer}`).testSign({ keyId, peer }),
+    );
   }
 }
 
@@ -65,7 +67,7 @@ async function untilUp<T>(ask: () => Promise<T>): Promise<T> {
     try {
       return await ask();
     } catch (error) {
-      if (!problemOf(error).retryable || round >= confirmationRounds) throw error;
+      if (!toProblem(error).retryable || round >= confirmationRounds) throw error;
       await sleep(1000 * Math.min(2 ** round, longestWaitSeconds));
     }
   }

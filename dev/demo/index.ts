@@ -3,7 +3,7 @@ import { readJson } from '../files';
 import { until } from '../processes';
 import { AlreadyRunning, bootStack } from '../stack';
 import type { StackFile } from '../stack-file';
-import { type Narrator, tellStory } from './story';
+import { type Narrator, tellStory } from './scenario';
 
 /** A stack that another terminal is just starting may take this long. */
 const otherStartMs = 120_000;

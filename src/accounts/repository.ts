@@ -1,6 +1,6 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import type { ChainFamily } from '../chains/types';
-import type { Slice } from '../http/pagination';
+import type { LimitOffset } from '../http/pagination';
 import { isUuid } from '../platform/ids';
 import { AccountEntity } from './entity';
 
@@ -21,7 +21,11 @@ export class AccountRepository {
     return this.database.manager.findOneBy(AccountEntity, { clientId, family, addressKey });
   }
 
-  async list(clientId: string, { walletId, chain }: AccountFilter, { limit, offset }: Slice): Promise<[AccountEntity[], number]> {
+  async list(
+    clientId: string,
+    { walletId, chain }: AccountFilter,
+    { limit, offset }: LimitOffset,
+  ): Promise<[AccountEntity[], number]> {
     if (walletId !== undefined && !isUuid(walletId)) return [[], 0];
     return this.database.manager.findAndCount(AccountEntity, {
       where: { clientId, ...(walletId !== undefined && { walletId }), ...(chain !== undefined && { chain }) },

@@ -1,9 +1,9 @@
-import { callerOf, creationOf } from '../http/context';
-import { presentPage, sliceOf } from '../http/pagination';
+import { getCaller, getIdempotencyContext } from '../http/context';
+import { presentPage, toLimitOffset } from '../http/pagination';
 import { resourceId, withoutId } from '../http/resource-id';
 import { locate } from '../http/router';
-import type { Route, Step } from '../http/steps';
-import { body, bodyOf, query, queryOf } from '../http/validate';
+import type { Route, DocumentedMiddleware } from '../http/route';
+import { body, getBody, query, getQuery } from '../http/validate';
 import { presentAccount } from './presenter';
 import { accountPage, accountView, createAccount, listAccounts } from './schema';
 import type { AccountService } from './service';
@@ -12,8 +12,8 @@ const tag = 'Accounts';
 
 export interface AccountRoutes {
   accounts: AccountService;
-  authenticate: Step;
-  idempotent: Step;
+  authenticate: DocumentedMiddleware;
+  idempotent: DocumentedMiddleware;
 }
 
 export function accountRoutes({ accounts, authenticate, idempotent }: AccountRoutes): Route[] {
@@ -25,11 +25,16 @@ export function accountRoutes({ accounts, authenticate, idempotent }: AccountRou
       tag,
       summary: 'Create an account: an address on a chain',
       description: 'The wallet has to be ACTIVE. An EVM account holds assets on every EVM chain.',
-      steps: [authenticate, body(createAccount), idempotent],
+      middleware: [authenticate, body(createAccount), idempotent],
       answer: { status: 201, description: 'The account', schema: accountView, location: true },
       fails: ['wallet_not_active', 'not_found', 'unavailable'],
       handle: async (ctx) => {
-        const account = await accounts.create(callerOf(ctx), creationOf(ctx), ctx.state.requestId, bodyOf(ctx, createAccount));
+        const account = await accounts.create(
+          getCaller(ctx),
+          getIdempotencyContext(ctx),
+          ctx.state.requestId,
+          getBody(ctx, createAccount),
+        );
         locate(ctx, `/accounts/${account.accountId}`);
         ctx.body = presentAccount(account);
       },
@@ -40,13 +45,13 @@ export function accountRoutes({ accounts, authenticate, idempotent }: AccountRou
       id: 'listAccounts',
       tag,
       summary: 'List accounts, newest first',
-      steps: [authenticate, query(listAccounts)],
+      middleware: [authenticate, query(listAccounts)],
       answer: { status: 200, description: 'One page', schema: accountPage },
       fails: [],
       handle: async (ctx) => {
-        const { wallet_id: walletId, chain, ...page } = queryOf(ctx, listAccounts);
+        const { wallet_id: walletId, chain, ...page } = getQuery(ctx, listAccounts);
         const filter = { ...(walletId !== undefined && { walletId }), ...(chain !== undefined && { chain }) };
-        const [rows, total] = await accounts.list(callerOf(ctx).clientId, filter, sliceOf(page));
+        const [rows, total] = await accounts.list(getCaller(ctx).clientId, filter, toLimitOffset(page));
         ctx.body = presentPage(rows, total, page, presentAccount);
       },
     },
@@ -56,11 +61,11 @@ export function accountRoutes({ accounts, authenticate, idempotent }: AccountRou
       id: 'getAccount',
       tag,
       summary: 'Read an account',
-      steps: [authenticate],
+      middleware: [authenticate],
       answer: { status: 200, description: 'The account', schema: accountView },
       fails: ['not_found'],
       handle: async (ctx) => {
-        ctx.body = presentAccount(await accounts.get(callerOf(ctx).clientId, resourceId(ctx, 'id')));
+        ctx.body = presentAccount(await accounts.get(getCaller(ctx).clientId, resourceId(ctx, 'id')));
       },
     },
     withoutId('/accounts/', tag, authenticate),

@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import { chainName, id, type PageQuery, pageFields, pageOf, reference, text, timestamp, view } from '../http/schemas';
+import { chainName, id, type PageQuery, pageFields, pageSchema, reference, text, timestamp, view } from '../http/schemas';
 
 export interface CreateAccount {
   wallet_id: string;
@@ -50,4 +50,4 @@ export const accountView = view<AccountView>('Account', {
   created_at: timestamp(),
 });
 
-export const accountPage = pageOf(accountView, 'AccountPage');
+export const accountPage = pageSchema(accountView, 'AccountPage');

@@ -3,8 +3,8 @@ import { audit } from '../audit/log';
 import type { FamilyAdapter } from '../chains/adapter';
 import type { ChainRegistry } from '../chains/registry';
 import type { ChainDefinition, ChainFamily } from '../chains/types';
-import type { Caller, Creation } from '../http/context';
-import type { Slice } from '../http/pagination';
+import type { Caller, IdempotencyContext } from '../http/context';
+import type { LimitOffset } from '../http/pagination';
 import { inTransaction } from '../platform/database';
 import { GatewayError, invalidParameter, notFound } from '../platform/errors';
 import type { WalletEntity } from '../wallets/entity';
@@ -17,7 +17,7 @@ import type { CreateAccount } from './schema';
 export interface AccountServiceDependencies {
   database: DataSource;
   registry: ChainRegistry;
-  adapterOf: (family: ChainFamily) => FamilyAdapter;
+  getAdapter: (family: ChainFamily) => FamilyAdapter;
   wallets: WalletRepository;
   accounts: AccountRepository;
 }
@@ -31,7 +31,7 @@ export class AccountService {
    */
   async create(
     { clientId, userId }: Caller,
-    { resourceId }: Creation,
+    { resourceId }: IdempotencyContext,
     requestId: string,
     input: CreateAccount,
   ): Promise<AccountEntity> {
@@ -66,7 +66,7 @@ export class AccountService {
     label: string | null,
   ) {
     const addressIndex = await this.deps.accounts.nextIndex(manager, wallet.walletId, chain.family);
-    const { address, key, path } = deriveAddress(wallet, this.deps.adapterOf(chain.family), addressIndex);
+    const { address, key, path } = deriveAddress(wallet, this.deps.getAdapter(chain.family), addressIndex);
     return {
       accountId,
       walletId: wallet.walletId,
@@ -91,7 +91,7 @@ export class AccountService {
   }
 
   /** @throws GatewayError invalid_parameter for a chain that is not enabled. */
-  async list(clientId: string, filter: AccountFilter, slice: Slice): Promise<[AccountEntity[], number]> {
+  async list(clientId: string, filter: AccountFilter, slice: LimitOffset): Promise<[AccountEntity[], number]> {
     if (filter.chain !== undefined) enabledChain(this.deps.registry, filter.chain);
     return this.deps.accounts.list(clientId, filter, slice);
   }

@@ -1,5 +1,5 @@
 import type { DataSource, EntityManager } from 'typeorm';
-import type { Slice } from '../http/pagination';
+import type { LimitOffset } from '../http/pagination';
 import { isUuid } from '../platform/ids';
 
 /** An asset as the client sees it: a ledger account it has added, or one of a native coin that holds a balance. */
@@ -68,7 +68,7 @@ export class AssetRepository {
     ]);
   }
 
-  async list(clientId: string, accountId: string | undefined, { limit, offset }: Slice): Promise<[AssetRow[], number]> {
+  async list(clientId: string, accountId: string | undefined, { limit, offset }: LimitOffset): Promise<[AssetRow[], number]> {
     if (accountId !== undefined && !isUuid(accountId)) return [[], 0];
     const only = accountId === undefined ? '' : 'and l.account_id = $2';
     const parameters = accountId === undefined ? [clientId] : [clientId, accountId];

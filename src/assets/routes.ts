@@ -1,10 +1,10 @@
 import type { ChainRegistry } from '../chains/registry';
-import { callerOf, creationOf } from '../http/context';
-import { presentPage, sliceOf } from '../http/pagination';
+import { getCaller, getIdempotencyContext } from '../http/context';
+import { presentPage, toLimitOffset } from '../http/pagination';
 import { resourceId, withoutId } from '../http/resource-id';
 import { locate } from '../http/router';
-import type { Route, Step } from '../http/steps';
-import { body, bodyOf, query, queryOf } from '../http/validate';
+import type { Route, DocumentedMiddleware } from '../http/route';
+import { body, getBody, query, getQuery } from '../http/validate';
 import { presentAsset } from './presenter';
 import { addAsset, assetPage, assetView, listAssets } from './schema';
 import type { AssetService } from './service';
@@ -14,8 +14,8 @@ const tag = 'Assets';
 export interface AssetRoutes {
   assets: AssetService;
   registry: ChainRegistry;
-  authenticate: Step;
-  idempotent: Step;
+  authenticate: DocumentedMiddleware;
+  idempotent: DocumentedMiddleware;
 }
 
 export function assetRoutes({ assets, registry, authenticate, idempotent }: AssetRoutes): Route[] {
@@ -27,11 +27,11 @@ export function assetRoutes({ assets, registry, authenticate, idempotent }: Asse
       tag,
       summary: 'Add an asset to an account',
       description: 'Contract, decimals and type come from the chain registry. What has already arrived shows at once.',
-      steps: [authenticate, body(addAsset), idempotent],
+      middleware: [authenticate, body(addAsset), idempotent],
       answer: { status: 201, description: 'Asset added', schema: assetView, location: true },
       fails: ['asset_already_exists', 'account_not_active', 'not_found', 'unavailable'],
       handle: async (ctx) => {
-        const asset = await assets.add(callerOf(ctx).clientId, creationOf(ctx), bodyOf(ctx, addAsset));
+        const asset = await assets.add(getCaller(ctx).clientId, getIdempotencyContext(ctx), getBody(ctx, addAsset));
         locate(ctx, `/assets/${asset.assetId}`);
         ctx.body = presentAsset(asset, registry);
       },
@@ -43,12 +43,12 @@ export function assetRoutes({ assets, registry, authenticate, idempotent }: Asse
       tag,
       summary: 'List assets, newest first',
       description: 'Also lists a native coin that holds a balance without having been added.',
-      steps: [authenticate, query(listAssets)],
+      middleware: [authenticate, query(listAssets)],
       answer: { status: 200, description: 'One page', schema: assetPage },
       fails: [],
       handle: async (ctx) => {
-        const { account_id: accountId, ...page } = queryOf(ctx, listAssets);
-        const [rows, total] = await assets.list(callerOf(ctx).clientId, accountId, sliceOf(page));
+        const { account_id: accountId, ...page } = getQuery(ctx, listAssets);
+        const [rows, total] = await assets.list(getCaller(ctx).clientId, accountId, toLimitOffset(page));
         ctx.body = presentPage(rows, total, page, (asset) => presentAsset(asset, registry));
       },
     },
@@ -58,11 +58,11 @@ export function assetRoutes({ assets, registry, authenticate, idempotent }: Asse
       id: 'getAsset',
       tag,
       summary: 'Read an asset',
-      steps: [authenticate],
+      middleware: [authenticate],
       answer: { status: 200, description: 'The asset', schema: assetView },
       fails: ['not_found'],
       handle: async (ctx) => {
-        ctx.body = presentAsset(await assets.get(callerOf(ctx).clientId, resourceId(ctx, 'id')), registry);
+        ctx.body = presentAsset(await assets.get(getCaller(ctx).clientId, resourceId(ctx, 'id')), registry);
       },
     },
     withoutId('/assets/', tag, authenticate),

@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import { amountOut, chainName, id, type PageQuery, pageFields, pageOf, reference, timestamp, view } from '../http/schemas';
+import { amountOut, chainName, id, type PageQuery, pageFields, pageSchema, reference, timestamp, view } from '../http/schemas';
 
 const symbols = ['ETH', 'TRX', 'USDT', 'USDC', 'BNB', 'MATIC', 'BTC', 'SOL'];
 
@@ -62,4 +62,4 @@ export const assetView = view<AssetView>('Asset', {
   contract_address: Joi.string().allow(null).description('null for native coins'),
 });
 
-export const assetPage = pageOf(assetView, 'AssetPage');
+export const assetPage = pageSchema(assetView, 'AssetPage');

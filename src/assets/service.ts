@@ -4,8 +4,8 @@ import type { AccountRepository } from '../accounts/repository';
 import { enabledChain } from '../accounts/service';
 import { type ChainRegistry, tokenBySymbol } from '../chains/registry';
 import type { ChainDefinition, ChainFamily, TokenDefinition } from '../chains/types';
-import type { Creation } from '../http/context';
-import type { Slice } from '../http/pagination';
+import type { IdempotencyContext } from '../http/context';
+import type { LimitOffset } from '../http/pagination';
 import { ensureLedgerAccounts, findLedgerAccount } from '../ledger/accounts';
 import { inTransaction } from '../platform/database';
 import { GatewayError, invalidParameter, notFound } from '../platform/errors';
@@ -29,7 +29,7 @@ export class AssetService {
    * Adds a token or coin to what the client sees of an account; what has arrived before shows at once.
    * @throws GatewayError invalid_parameter, not_found (account), account_not_active, asset_already_exists.
    */
-  async add(clientId: string, { resumedSince }: Creation, input: AddAsset): Promise<AssetRow> {
+  async add(clientId: string, { firstAttemptAt: firstAttemptAt }: IdempotencyContext, input: AddAsset): Promise<AssetRow> {
     const { registry, accounts, database } = this.deps;
     // what the body alone shows to be wrong is said first, whoever owns the account
     if (input.chain !== undefined) tokenOn(enabledChain(registry, input.chain), input.symbol);
@@ -46,7 +46,7 @@ export class AssetService {
       const ids = { assetId: ledgerAccount.ledgerAccountId, accountId: account.accountId, walletId: account.walletId, clientId };
       const { isNew, createdAt } = await this.deps.assets.add(manager, ids);
       // a row younger than the first try of this very request is that try's own work
-      if (!isNew && !(resumedSince && createdAt >= resumedSince)) {
+      if (!isNew && !(firstAttemptAt && createdAt >= firstAttemptAt)) {
         throw new GatewayError('asset_already_exists', `${token.symbol} on ${chain.name} is already added to this account`);
       }
       return ids.assetId;
@@ -60,7 +60,7 @@ export class AssetService {
     return asset;
   }
 
-  list(clientId: string, accountId: string | undefined, slice: Slice): Promise<[AssetRow[], number]> {
+  list(clientId: string, accountId: string | undefined, slice: LimitOffset): Promise<[AssetRow[], number]> {
     return this.deps.assets.list(clientId, accountId, slice);
   }
 

@@ -1,13 +1,13 @@
 import { GatewayError } from '../platform/errors';
-import { type Step, step } from '../http/steps';
+import { type DocumentedMiddleware, documented } from '../http/route';
 import type { KeyStatus } from './key-status';
 import type { AccessTokens } from './tokens';
 
 const maxTokenLength = 2_000;
 
 /** The step that makes a route private: sets `ctx.state.caller` from a valid token whose key still counts. */
-export function createAuthenticate(tokens: AccessTokens, keys: KeyStatus): Step {
-  return step({ authenticated: true, fails: ['unauthorized', 'unavailable'] }, async (ctx, next) => {
+export function createAuthenticate(tokens: AccessTokens, keys: KeyStatus): DocumentedMiddleware {
+  return documented({ authenticated: true, fails: ['unauthorized', 'unavailable'] }, async (ctx, next) => {
     // one header and no other: of two, this process and a proxy before it might each read another one
     const [header = '', ...more] = ctx.req.headersDistinct.authorization ?? [];
     const token = /^Bearer +([\w.-]+) *$/i.exec(header)?.[1];

@@ -1,9 +1,9 @@
-import { type Route, type Step, step } from '../http/steps';
+import { type Route, type DocumentedMiddleware, documented } from '../http/route';
 import { presentToken } from './presenter';
 import { tokenView } from './schema';
 import type { AuthService } from './service';
 
-const credentials: Step = step(
+const credentials: DocumentedMiddleware = documented(
   {
     headers: [
       { name: 'X-API-Key', description: 'API key', required: true, schema: { type: 'string' } },
@@ -17,7 +17,7 @@ export interface AuthDependencies {
   auth: AuthService;
   ttlSeconds: number;
   /** Limits how often tokens are asked for. */
-  limited: Step;
+  limited: DocumentedMiddleware;
 }
 
 export function authRoutes({ auth, ttlSeconds, limited }: AuthDependencies): Route[] {
@@ -29,7 +29,7 @@ export function authRoutes({ auth, ttlSeconds, limited }: AuthDependencies): Rou
       tag: 'Authentication',
       summary: 'Get an access token',
       description: 'Ten failures a minute from one address or with one key are answered with 429. The body is not read.',
-      steps: [limited, credentials],
+      middleware: [limited, credentials],
       answer: { status: 200, description: 'Access token', schema: tokenView },
       fails: ['invalid_credentials', 'rate_limited', 'unavailable'],
       handle: async (ctx) => {

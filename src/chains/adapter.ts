@@ -76,16 +76,21 @@ export interface ChainClient {
   l1DataFee(unsigned: Hex): Promise<bigint>;
   broadcast(bytes: Hex): Promise<{ outcome: 'accepted' } | { outcome: 'rejected'; reason: string }>;
   /** Whereabouts of the transactions sharing one nonce: any of `hashes`. */
-  status(hashes: Hex[], nonce: number, from: string, movement: Movement): Promise<TransactionStatusOnChain & { hash?: Hex }>;
+  status(
+    hashes: Hex[],
+    nonce: number,
+    from: string,
+    movement: ExpectedTransfer,
+  ): Promise<TransactionStatusOnChain & { hash?: Hex }>;
   /** Effects of included transactions, absent ones left out; one batched request. */
-  effects(items: { hash: Hex; movement: Movement }[]): Promise<Map<Hex, InclusionEffect>>;
+  effects(items: { hash: Hex; movement: ExpectedTransfer }[]): Promise<Map<Hex, InclusionEffect>>;
   block(number: number): Promise<{ number: number; hash: string; parentHash: string } | null>;
   /** Blocks from..to (inclusive, at most 50 at once) with the deposits to addresses that `isOurs` names (canonical keys in, subset out). */
   scan(from: number, to: number, isOurs: (addressKeys: string[]) => Promise<Set<string>>): Promise<BlockScan[]>;
 }
 
 /** What a transaction is expected to do, for judging by effect. */
-export interface Movement {
+export interface ExpectedTransfer {
   from: string;
   to: string;
   tokenContract: string | null;

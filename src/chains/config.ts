@@ -11,10 +11,10 @@ export const rpcUrlsVariable = (chain: string): string => `CHAIN_${chain.toUpper
  * @throws ConfigError naming the variable and what is wrong with it.
  */
 export function readRpcUrls(chains: readonly string[], env: NodeJS.ProcessEnv = process.env): Map<string, string[]> {
-  return new Map(chains.map((chain) => [chain, urlsOf(chain, env)]));
+  return new Map(chains.map((chain) => [chain, parseUrls(chain, env)]));
 }
 
-function urlsOf(chain: string, env: NodeJS.ProcessEnv): string[] {
+function parseUrls(chain: string, env: NodeJS.ProcessEnv): string[] {
   const name = rpcUrlsVariable(chain);
   const urls = rawValue(name, env)
     .split(',')

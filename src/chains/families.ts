@@ -7,11 +7,11 @@ const adapters: Record<ChainFamily, FamilyAdapter> = { evm: evmAdapter };
 const fees: Record<ChainFamily, FamilyFees> = { evm: evmFees };
 
 /** Pure functions of a family. */
-export function adapterOf(family: ChainFamily): FamilyAdapter {
+export function getAdapter(family: ChainFamily): FamilyAdapter {
   return adapters[family];
 }
 
 /** How a family bounds and sets network fees. */
-export function feesOf(family: ChainFamily): FamilyFees {
+export function getFeeStrategy(family: ChainFamily): FamilyFees {
   return fees[family];
 }

@@ -2,7 +2,7 @@ import type { DataSource } from 'typeorm';
 import { LedgerAccountEntity } from '../ledger/entity';
 import { GatewayError, notFound } from '../platform/errors';
 import { isUuid } from '../platform/ids';
-import { act } from './audited-operation';
+import { auditedOperation } from './audited-operation';
 
 /** What operators do about assets (ledger accounts). */
 export class AssetOperations {
@@ -20,7 +20,7 @@ export class AssetOperations {
     if (!found) throw notFound(`asset ${assetId}`);
     const { ledgerAccountId, clientId, accountId, chain, symbol, frozenReason } = found;
     if (frozenReason === null) throw new GatewayError('business_error', `${symbol} on ${chain} is not frozen for this account`);
-    await act(
+    await auditedOperation(
       this.database,
       {
         action: 'asset.unfrozen',

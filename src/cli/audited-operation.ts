@@ -1,17 +1,17 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import { audit, type AuditEvent } from '../audit/log';
 import { inTransaction } from '../platform/database';
-import { operatorActor } from './operator';
+import { currentOperator } from './operator';
 
 /** What an operator does, and the row that says so, in one database transaction: neither stands without the other. */
-export function act<T>(
+export function auditedOperation<T>(
   database: DataSource,
   event: Omit<AuditEvent, 'actor' | 'outcome'>,
   work: (manager: EntityManager) => Promise<T>,
 ): Promise<T> {
   return inTransaction(database, async (manager) => {
     const result = await work(manager);
-    await audit(manager, { ...event, outcome: 'success', actor: operatorActor() });
+    await audit(manager, { ...event, outcome: 'success', actor: currentOperator() });
     return result;
   });
 }

@@ -4,7 +4,7 @@ import { ApiKeyEntity, ClientEntity, UserEntity } from '../auth/entity';
 import { hashSecret } from '../auth/service';
 import { GatewayError, notFound } from '../platform/errors';
 import { isUuid, newId } from '../platform/ids';
-import { act } from './audited-operation';
+import { auditedOperation } from './audited-operation';
 
 export interface IssuedKey {
   keyId: string;
@@ -19,7 +19,7 @@ export class ClientOperations {
 
   async createClient(name: string): Promise<ClientEntity> {
     const clientId = newId();
-    await act(
+    await auditedOperation(
       this.database,
       { action: 'client.created', clientId, subject: { type: 'client', id: clientId }, detail: { name } },
       insertNamed(ClientEntity, { clientId, name, status: 'ACTIVE' }, `There is a client named ${name} already`),
@@ -45,7 +45,7 @@ export class ClientOperations {
   async setClientStatus(reference: string, status: ClientEntity['status']): Promise<ClientEntity> {
     const client = await this.findClient(reference);
     const { clientId } = client;
-    await act(
+    await auditedOperation(
       this.database,
       {
         action: status === 'ACTIVE' ? 'client.enabled' : 'client.disabled',
@@ -61,7 +61,7 @@ export class ClientOperations {
   async createUser(clientReference: string, name: string): Promise<UserEntity> {
     const { clientId } = await this.findClient(clientReference);
     const userId = newId();
-    await act(
+    await auditedOperation(
       this.database,
       { action: 'user.created', clientId, subject: { type: 'user', id: userId }, detail: { name } },
       insertNamed(UserEntity, { userId, clientId, name, status: 'ACTIVE' }, `This client has a user named ${name} already`),
@@ -77,7 +77,7 @@ export class ClientOperations {
   async setUserStatus(userId: string, status: UserEntity['status']): Promise<UserEntity> {
     const user = isUuid(userId) ? await this.database.manager.findOneBy(UserEntity, { userId }) : null;
     if (!user) throw notFound(`user ${userId}`);
-    await act(
+    await auditedOperation(
       this.database,
       {
         action: status === 'ACTIVE' ? 'user.enabled' : 'user.disabled',
@@ -105,7 +105,7 @@ export class ClientOperations {
     };
     const { keyId, apiKey, apiSecret } = issued;
     const { userId } = user;
-    await act(
+    await auditedOperation(
       this.database,
       {
         action: 'api_key.created',
@@ -131,7 +131,7 @@ export class ClientOperations {
     if (key.revokedAt) return key;
     const revokedAt = new Date();
     const { keyId, clientId, userId, apiKey } = key;
-    await act(
+    await auditedOperation(
       this.database,
       {
         action: 'api_key.revoked',

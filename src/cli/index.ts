@@ -45,7 +45,7 @@ function everyCommand(command: Command): Command[] {
   return command.commands.flatMap((child) => [child, ...everyCommand(child)]);
 }
 
-function exitCodeOf(error: unknown): number {
+function toExitCode(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.usage;
   if (error instanceof ConfigError) return exitCodes.config;
   if (isDatabaseDown(error) || isTemporalDown(error) || (error as { code?: string }).code === 'unavailable')
@@ -53,7 +53,7 @@ function exitCodeOf(error: unknown): number {
   return exitCodes.failed;
 }
 
-function messageOf(error: unknown): string | null {
+function toMessage(error: unknown): string | null {
   // commander has printed its own
   if (error instanceof CommanderError) return null;
   if (error instanceof ConfigError || error instanceof GatewayError || error instanceof Finding) return error.message;
@@ -65,7 +65,7 @@ function messageOf(error: unknown): string | null {
 createProgram()
   .parseAsync()
   .catch((error: unknown) => {
-    const message = messageOf(error);
+    const message = toMessage(error);
     if (message !== null) process.stderr.write(`gateway: ${message}\n`);
-    process.exitCode = exitCodeOf(error);
+    process.exitCode = toExitCode(error);
   });

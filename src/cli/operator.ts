@@ -3,7 +3,7 @@ import type { AuditActor } from '../audit/log';
 import { readConfig } from '../platform/config';
 
 /** Who runs the command line, for the audit log. */
-export const operatorActor = (): AuditActor => ({
+export const currentOperator = (): AuditActor => ({
   type: 'operator',
   id: readConfig(['GATEWAY_OPERATOR']).GATEWAY_OPERATOR ?? systemUser(),
 });

@@ -2,7 +2,7 @@ import type { DataSource, EntityManager } from 'typeorm';
 import { audit } from '../audit/log';
 import { inTransaction } from '../platform/database';
 import { invalidParameter } from '../platform/errors';
-import { operatorActor } from './operator';
+import { currentOperator } from './operator';
 
 export const whitelistModes = ['off', 'approve', 'only'] as const;
 export type WhitelistMode = (typeof whitelistModes)[number];
@@ -29,8 +29,8 @@ export class PolicyOperations {
    */
   async set(clientId: string, { whitelist, cooling }: { whitelist?: string; cooling?: string }): Promise<ClientPolicy> {
     const changes: Partial<ClientPolicy> = {
-      ...(whitelist !== undefined && { whitelist: modeOf(whitelist) }),
-      ...(cooling !== undefined && { coolingSeconds: secondsOf(cooling) }),
+      ...(whitelist !== undefined && { whitelist: parseMode(whitelist) }),
+      ...(cooling !== undefined && { coolingSeconds: parseSeconds(cooling) }),
     };
     return inTransaction(this.database, async (manager) => {
       const policy = { ...(await read(manager, clientId, 'for no key update')), ...changes };
@@ -42,7 +42,7 @@ export class PolicyOperations {
       await audit(manager, {
         action: 'client.policy_changed',
         outcome: 'success',
-        actor: operatorActor(),
+        actor: currentOperator(),
         clientId,
         subject: { type: 'client', id: clientId },
         detail: { whitelist: policy.whitelist, cooling_seconds: policy.coolingSeconds },
@@ -61,13 +61,13 @@ async function read(manager: EntityManager, clientId: string, lock: '' | 'for no
   return { whitelist: row.mode, coolingSeconds: row.seconds };
 }
 
-function modeOf(text: string): WhitelistMode {
+function parseMode(text: string): WhitelistMode {
   const mode = whitelistModes.find((name) => name === text);
   if (!mode) throw invalidParameter('--whitelist', `must be one of ${whitelistModes.join(', ')}`);
   return mode;
 }
 
-function secondsOf(text: string): number {
+function parseSeconds(text: string): number {
   const seconds = /^\d{1,7}$/.test(text) ? Number(text) : NaN;
   if (!(seconds <= longestCoolingSeconds)) throw invalidParameter('--cooling', `must be 0 to ${longestCoolingSeconds} seconds`);
   return seconds;

@@ -3,7 +3,7 @@ import { audit } from '../audit/log';
 import { totpOwner } from '../mfa/totp';
 import type { SecretBox } from '../platform/secret-box';
 import { webhookSecretOwner } from '../webhooks/secrets';
-import { operatorActor } from './operator';
+import { currentOperator } from './operator';
 
 const batch = 500;
 
@@ -25,7 +25,7 @@ export async function resealSecrets(database: DataSource, box: SecretBox): Promi
   await audit(database.manager, {
     action: 'secrets.resealed',
     outcome: 'success',
-    actor: operatorActor(),
+    actor: currentOperator(),
     clientId: null,
     detail: { secrets: resealed },
   });

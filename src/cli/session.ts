@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { DataSource } from 'typeorm';
+import { migrations } from '../../migrations';
 import { entities } from '../entities';
 import { readConfig } from '../platform/config';
 import { createDatabase } from '../platform/database';
@@ -15,7 +16,7 @@ export interface Session {
 /** Runs one command. */
 export async function withSession(json: boolean, work: (session: Session) => Promise<void>): Promise<void> {
   const { DATABASE_URL: url } = readConfig(['DATABASE_URL']);
-  const database = await createDatabase({ url, poolSize: 2, applicationName: 'gateway-cli', entities }).initialize();
+  const database = await createDatabase({ url, poolSize: 2, applicationName: 'gateway-cli', entities, migrations }).initialize();
   const temporal = createTemporalClient();
   try {
     await work({ database, temporal, json });

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import type { DataSource, EntityManager } from 'typeorm';
 import { audit, type AuditAction } from '../audit/log';
 import { findRecoveryHash, hashRecoveryCode, newRecoveryCodes } from '../mfa/recovery';
-import { newTotpSecret, otpauthUri, stepOf, totpOwner } from '../mfa/totp';
+import { newTotpSecret, otpauthUri, toTimeStep, totpOwner } from '../mfa/totp';
 import { inTransaction } from '../platform/database';
 import { GatewayError, notFound } from '../platform/errors';
 import { isUuid } from '../platform/ids';
 import type { SecretBox } from '../platform/secret-box';
-import { operatorActor } from './operator';
+import { currentOperator } from './operator';
 
 /** An enrolment that nobody has confirmed for so long has to be begun again: its secret may have been seen by others. */
 const confirmWithinHours = 24;
@@ -80,7 +80,7 @@ export class TotpOperations {
       if (row.confirmed) throw new GatewayError('business_error', `The second factor of ${user.name} is confirmed already`);
       if (row.expired)
         throw new GatewayError('business_error', `This enrolment is older than ${confirmWithinHours} hours: enroll again`);
-      const step = stepOf(box.open(row.secret, totpOwner(user.userId)), code.replace(/\s/g, ''));
+      const step = toTimeStep(box.open(row.secret, totpOwner(user.userId)), code.replace(/\s/g, ''));
       if (step === null)
         throw new GatewayError(
           'MFA_INVALID',
@@ -221,5 +221,5 @@ function record(
   { outcome = 'success', detail = {} }: { outcome?: 'success' | 'refused'; detail?: Record<string, number> } = {},
 ): Promise<void> {
   const subject = { type: 'user', id: user.userId };
-  return audit(manager, { action, outcome, actor: operatorActor(), clientId: user.clientId, subject, detail });
+  return audit(manager, { action, outcome, actor: currentOperator(), clientId: user.clientId, subject, detail });
 }

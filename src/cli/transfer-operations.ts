@@ -3,7 +3,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { DataSource } from 'typeorm';
 import { mainTaskQueue, type TransferRequest } from '../messages/activities';
 import {
-  releaseUpdate,
+  abandonUpdate,
   retryUpdate,
   searchAttributes,
   submitUpdate,
@@ -19,7 +19,7 @@ import { formatAmount } from '../platform/money';
 import { TransactionEntity, type TransactionStatus } from '../transactions/entity';
 import { isEnded } from '../transactions/state';
 import { findInclusion } from '../transfers/steps/attempts';
-import { operatorActor } from './operator';
+import { currentOperator } from './operator';
 
 const updateTimeoutMs = 15_000;
 
@@ -116,7 +116,7 @@ export class TransferOperations {
     const handle = this.temporal.workflow.getHandle(transferWorkflowId(txId));
     return this.audited('transfer.released', tx, async () => {
       try {
-        return (await withinMs(this.temporal, updateTimeoutMs, () => handle.executeUpdate(releaseUpdate))).status;
+        return (await withinMs(this.temporal, updateTimeoutMs, () => handle.executeUpdate(abandonUpdate))).status;
       } catch (error) {
         if (error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure)
           throw new GatewayError('business_error', error.cause.message, { cause: error });
@@ -130,7 +130,7 @@ export class TransferOperations {
    * unrecorded, and another one when the workflow refuses.
    */
   private async audited(action: AuditAction, { txId, clientId, status }: TransactionEntity, work: () => Promise<string>) {
-    const event = { action, actor: operatorActor(), clientId, subject: { type: 'transaction', id: txId } };
+    const event = { action, actor: currentOperator(), clientId, subject: { type: 'transaction', id: txId } };
     await audit(this.database.manager, { ...event, outcome: 'success', detail: { status } });
     try {
       return await work();

@@ -20,7 +20,7 @@ const transferRow = (tx: TransactionEntity) => ({
   tx_hash: tx.txHash,
   created_at: tx.createdAt,
 });
-const transfersOf = ({ database, temporal }: Session) => new TransferOperations(database, temporal);
+const toOperations = ({ database, temporal }: Session) => new TransferOperations(database, temporal);
 
 /** transfers, ledger, migrate, temporal */
 export function addOperatorCommands(program: Command, run: Run): void {
@@ -85,7 +85,7 @@ function addTransferCommands(transfers: Command, run: Run): void {
         const { status, client: reference, limit } = options;
         const client = reference === undefined ? undefined : await new ClientOperations(session.database).findClient(reference);
         const filter = { limit, ...(status && { status }), ...(client && { clientId: client.clientId }) };
-        printRows((await transfersOf(session).list(filter)).map(transferRow), session.json);
+        printRows((await toOperations(session).list(filter)).map(transferRow), session.json);
       }),
     );
   transfers
@@ -93,7 +93,7 @@ function addTransferCommands(transfers: Command, run: Run): void {
     .description('show a transfer with its timeline and signed attempts')
     .action(
       run(async (session, txId: string) => {
-        const { tx, timeline, attempts } = await transfersOf(session).show(txId);
+        const { tx, timeline, attempts } = await toOperations(session).show(txId);
         const row = {
           ...transferRow(tx),
           from: tx.fromAddress,
@@ -114,7 +114,7 @@ function addTransferCommands(transfers: Command, run: Run): void {
     .description('let a transfer that NEEDS_ATTENTION go on')
     .action(
       run(async (session, txId: string) =>
-        printRow({ tx_id: txId, status: await transfersOf(session).retry(txId) }, session.json),
+        printRow({ tx_id: txId, status: await toOperations(session).retry(txId) }, session.json),
       ),
     );
   transfers
@@ -122,7 +122,7 @@ function addTransferCommands(transfers: Command, run: Run): void {
     .description('give up a transfer that NEEDS_ATTENTION after its signing has begun: a no-op uses up its nonce')
     .action(
       run(async (session, txId: string) =>
-        printRow({ tx_id: txId, status: await transfersOf(session).release(txId) }, session.json),
+        printRow({ tx_id: txId, status: await toOperations(session).release(txId) }, session.json),
       ),
     );
 }

@@ -3,7 +3,7 @@ import { AccountEntity } from '../accounts/entity';
 import { GatewayError, invalidParameter, notFound } from '../platform/errors';
 import { isUuid } from '../platform/ids';
 import { WalletEntity } from '../wallets/entity';
-import { act } from './audited-operation';
+import { auditedOperation } from './audited-operation';
 
 export interface WalletLimit {
   symbol: string;
@@ -35,7 +35,7 @@ export class WalletOperations {
   private async move(walletId: string, from: WalletEntity['status'], to: WalletEntity['status']): Promise<WalletEntity> {
     const wallet = await this.find(walletId);
     if (wallet.status === to) return wallet;
-    await act(
+    await auditedOperation(
       this.database,
       { action: to === 'SUSPENDED' ? 'wallet.suspended' : 'wallet.resumed', ...about(wallet) },
       async (manager) => {
@@ -62,13 +62,13 @@ export class WalletOperations {
     const wallet = await this.find(walletId);
     if (limits.maxSingle === undefined && limits.maxDaily === undefined)
       throw invalidParameter('limit', 'name --max-single, --max-daily or both');
-    const [single, daily] = [limitOf('--max-single', limits.maxSingle), limitOf('--max-daily', limits.maxDaily)];
+    const [single, daily] = [parseLimit('--max-single', limits.maxSingle), parseLimit('--max-daily', limits.maxDaily)];
     const detail = {
       symbol,
       ...(limits.maxSingle !== undefined && { max_single: single }),
       ...(limits.maxDaily !== undefined && { max_daily: daily }),
     };
-    await act(this.database, { action: 'wallet.limit_changed', ...about(wallet), detail }, (manager) =>
+    await auditedOperation(this.database, { action: 'wallet.limit_changed', ...about(wallet), detail }, (manager) =>
       manager.query(
         `insert into wallet_limits as l (wallet_id, symbol, max_single, max_daily) values ($1, $2, $3, $4)
          on conflict (wallet_id, symbol) do update set
@@ -94,7 +94,7 @@ export class WalletOperations {
   async clearLimit(walletId: string, symbol: string): Promise<void> {
     const wallet = await this.find(walletId);
     const detail = { symbol, max_single: null, max_daily: null };
-    await act(this.database, { action: 'wallet.limit_changed', ...about(wallet), detail }, (manager) =>
+    await auditedOperation(this.database, { action: 'wallet.limit_changed', ...about(wallet), detail }, (manager) =>
       manager.query(`delete from wallet_limits where wallet_id = $1 and symbol = $2`, [walletId, symbol]),
     );
   }
@@ -102,7 +102,7 @@ export class WalletOperations {
   async setAccountStatus(accountId: string, status: AccountEntity['status']): Promise<AccountEntity> {
     const account = isUuid(accountId) ? await this.database.manager.findOneBy(AccountEntity, { accountId }) : null;
     if (!account) throw notFound(`account ${accountId}`);
-    await act(
+    await auditedOperation(
       this.database,
       {
         action: status === 'ACTIVE' ? 'account.enabled' : 'account.disabled',
@@ -118,7 +118,7 @@ export class WalletOperations {
 
 const about = ({ clientId, walletId }: WalletEntity) => ({ clientId, subject: { type: 'wallet', id: walletId } });
 
-function limitOf(option: string, text: string | undefined): string | null {
+function parseLimit(option: string, text: string | undefined): string | null {
   if (text === undefined || text === 'none') return null;
   if (!/^\d{1,60}(\.\d{1,36})?$/.test(text)) throw invalidParameter(option, 'must be an amount such as 1000 or 0.5, or none');
   return text;

@@ -1,6 +1,6 @@
 import { Argument, type Command } from 'commander';
 import type { AccountEntity } from '../accounts/entity';
-import { chainsOf } from '../chains/registry/data';
+import { getChains } from '../chains/registry/data';
 import { AssetOperations } from './asset-operations';
 import { ClientOperations } from './client-operations';
 import { type WalletLimit, WalletOperations } from './wallet-operations';
@@ -81,7 +81,7 @@ function addAssetCommands(asset: Command, run: Run): void {
 
 /** Of every chain of every environment: a limit of a misspelt symbol would limit nothing. */
 function knownSymbols(): string[] {
-  const chains = (['production', 'sandbox', 'local'] as const).flatMap((environment) => chainsOf(environment));
+  const chains = (['production', 'sandbox', 'local'] as const).flatMap((environment) => getChains(environment));
   return [...new Set(chains.flatMap(({ native, tokens }) => [native, ...tokens].map(({ symbol }) => symbol)))].sort();
 }
 

@@ -1,10 +1,10 @@
 import type { EntityManager } from 'typeorm';
-import { adapterOf } from '../chains/families';
+import { getAdapter } from '../chains/families';
 import { tokenByContract } from '../chains/registry';
 import type { ChainDefinition, ChainFamily, DepositFound } from '../chains/types';
-import { type AlertLog, ensureLedgerAccounts, freezeForShortfalls, lockLedgerAccounts } from '../ledger/accounts';
+import { type AlertLog, ensureLedgerAccounts, freezeForShortfalls, findLedgerAccountsForUpdate } from '../ledger/accounts';
 import type { LedgerAccountEntity } from '../ledger/entity';
-import { deposit, reverseDeposits } from '../ledger/movements';
+import { creditDeposit, reverseDeposits } from '../ledger/entries';
 import { post } from '../ledger/posting';
 import { newId } from '../platform/ids';
 
@@ -34,7 +34,7 @@ interface Recipient {
  * are left out.
  */
 export async function recordDeposits(manager: EntityManager, chain: ChainDefinition, found: DepositFound[]): Promise<void> {
-  const adapter = adapterOf(chain.family);
+  const adapter = getAdapter(chain.family);
   const candidates = found.flatMap((it) => {
     const token = tokenByContract(chain, it.tokenContract);
     const key = adapter.parseAddress(it.toAddress)?.key;
@@ -124,15 +124,15 @@ export async function confirmDeposits(manager: EntityManager, chain: ChainDefini
     [chain.name, headBlock, batchSize],
   );
   if (deep.length === 0) return 0;
-  const tokens = await lockLedgerAccounts(
+  const tokens = await findLedgerAccountsForUpdate(
     manager,
     deep.map((it) => it.asset_id),
   );
   await moveAll(manager, deep, 'CONFIRMED');
   // a loss has frozen the account: nothing else needs the look
-  const losses = await lossesOf(
+  const losses = await findLosses(
     manager,
-    deep.filter((it) => tokenOf(tokens, it).frozenReason !== null),
+    deep.filter((it) => getToken(tokens, it).frozenReason !== null),
   );
   await post(
     manager,
@@ -140,14 +140,14 @@ export async function confirmDeposits(manager: EntityManager, chain: ChainDefini
       txId: it.tx_id,
       kind: 'deposit',
       seq: it.version + 1,
-      entries: deposit(tokenOf(tokens, it), BigInt(it.amount), losses.get(it.tx_id)),
+      entries: creditDeposit(getToken(tokens, it), BigInt(it.amount), losses.get(it.tx_id)),
     })),
   );
   return deep.length;
 }
 
 /** What earlier finds of these deposits, orphaned after they were spent, have cost the house and nobody has paid back. */
-async function lossesOf(manager: EntityManager, deposits: StoredDeposit[]): Promise<Map<string, bigint>> {
+async function findLosses(manager: EntityManager, deposits: StoredDeposit[]): Promise<Map<string, bigint>> {
   if (deposits.length === 0) return new Map();
   const rows = await manager.query<{ tx_id: string; lost: string }[]>(
     `select t.tx_id, -sum(e.amount) as lost
@@ -180,13 +180,13 @@ export async function orphanDeposits(
       [chain.name, fromBlock, batchSize],
     );
     if (dropped.length === 0) return;
-    const tokens = await lockLedgerAccounts(
+    const tokens = await findLedgerAccountsForUpdate(
       manager,
       dropped.map((it) => it.asset_id),
     );
     await moveAll(manager, dropped, 'ORPHANED');
     const credited = dropped.filter(({ status }) => status === 'CONFIRMED');
-    const outcomes = reverseDeposits(credited.map((it) => ({ token: tokenOf(tokens, it), amount: BigInt(it.amount) })));
+    const outcomes = reverseDeposits(credited.map((it) => ({ token: getToken(tokens, it), amount: BigInt(it.amount) })));
     const reversals = credited.map((it, index) => ({ it, ...(outcomes[index] ?? { entries: [], shortfalls: [] }) }));
     await post(
       manager,
@@ -203,7 +203,7 @@ async function moveAll(manager: EntityManager, deposits: StoredDeposit[], status
   ]);
 }
 
-function tokenOf(tokens: Map<string, LedgerAccountEntity>, { tx_id, asset_id }: StoredDeposit): LedgerAccountEntity {
+function getToken(tokens: Map<string, LedgerAccountEntity>, { tx_id, asset_id }: StoredDeposit): LedgerAccountEntity {
   const token = tokens.get(asset_id);
   if (!token) throw new Error(`the ledger account of deposit ${tx_id} was not locked`);
   return token;

@@ -3,9 +3,9 @@ import type { ChainObservation } from '../messages/activities';
 import type { BlockScan } from '../chains/adapter';
 import { inTransaction } from '../platform/database';
 import { GatewayError } from '../platform/errors';
-import { Outage } from './outage';
+import { OutageTracker } from './outage-tracker';
 import type { FollowOptions } from './ports';
-import { Signals } from './signals';
+import { ObservationNotifier } from './observation-notifier';
 import * as store from './store';
 
 /** Blocks of one scan: bounds memory, the length of a database transaction and what a retry repeats. */
@@ -32,8 +32,8 @@ export async function followChain(options: FollowOptions): Promise<{ nextBlock: 
 }
 
 class Follower {
-  private readonly signals: Signals;
-  private readonly outage: Outage;
+  private readonly signals: ObservationNotifier;
+  private readonly outage: OutageTracker;
   private readonly pollMs: number;
   private nextBlock = 0;
   private levelsOfHead = -1;
@@ -41,8 +41,8 @@ class Follower {
 
   constructor(private readonly options: FollowOptions) {
     const { chain, logger, signalTransfer } = options;
-    this.signals = new Signals(signalTransfer, logger, options.resignalMs ?? defaultResignalMs);
-    this.outage = new Outage(logger.child({ chain: chain.name }));
+    this.signals = new ObservationNotifier(signalTransfer, logger, options.resignalMs ?? defaultResignalMs);
+    this.outage = new OutageTracker(logger.child({ chain: chain.name }));
     this.pollMs = options.pollMs ?? Math.max(250, chain.blockTimeMs / 2);
   }
 
@@ -50,7 +50,7 @@ class Follower {
     const { signal, heartbeat, sliceMs = defaultSliceMs } = this.options;
     const end = Date.now() + sliceMs;
     while (!signal.aborted && Date.now() < end) {
-      const behind = await this.outage.guard(() => this.step());
+      const behind = await this.outage.run(() => this.step());
       heartbeat({ nextBlock: this.nextBlock });
       await sleep(behind === true ? 0 : Math.max(this.pollMs, this.outage.backoffMs), signal);
     }
@@ -77,7 +77,7 @@ class Follower {
     const { number: head } = await client.head();
     if (head !== this.levelsOfHead) {
       const levels = await client.feeLevels();
-      if ((await store.nextBlockOf(this.manager, this.chain)) === null) {
+      if ((await store.findNextBlock(this.manager, this.chain)) === null) {
         // Nobody can have been paid before the first start; a local chain is short, and its faucet may have been earlier.
         await store.createCursor(this.manager, this.chain, this.chain.network === 'local' ? 0 : head, head, levels);
       } else {
@@ -85,7 +85,7 @@ class Follower {
       }
       this.levelsOfHead = head;
     }
-    this.nextBlock = (await store.nextBlockOf(this.manager, this.chain)) ?? 0;
+    this.nextBlock = (await store.findNextBlock(this.manager, this.chain)) ?? 0;
     return head;
   }
 

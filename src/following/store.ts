@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import type { BlockScan, Movement } from '../chains/adapter';
+import type { BlockScan, ExpectedTransfer } from '../chains/adapter';
 import type { ChainDefinition, FeeLevels, InclusionEffect } from '../chains/types';
 import type { Hex } from '../messages/signing';
 
@@ -19,13 +19,13 @@ const contradicted =
 /** Statement parameters at once: Postgres takes 65,535, and smaller arrays plan better. */
 const chunkSize = 5_000;
 
-const chunksOf = <T>(items: readonly T[]): T[][] =>
+const toChunks = <T>(items: readonly T[]): T[][] =>
   Array.from({ length: Math.ceil(items.length / chunkSize) }, (_, index) =>
     items.slice(index * chunkSize, (index + 1) * chunkSize),
   );
 
 /** Next block to scan; null before the first start. @throws Error when the row was written for another chain id. */
-export async function nextBlockOf(manager: EntityManager, chain: ChainDefinition): Promise<number | null> {
+export async function findNextBlock(manager: EntityManager, chain: ChainDefinition): Promise<number | null> {
   const [row] = await manager.query<{ next_block: string; chain_id: string }[]>(
     'select next_block, chain_id from chain_cursors where chain = $1',
     [chain.name],
@@ -114,13 +114,13 @@ export interface AttemptRow {
   txId: string;
   attempt: number;
   hash: Hex;
-  movement: Movement;
+  movement: ExpectedTransfer;
 }
 
 /** Signed attempts among these transaction hashes. A no-op moves nothing from the account to itself. */
 export async function attemptsAmong(manager: EntityManager, chain: string, hashes: string[]): Promise<AttemptRow[]> {
   const rows = await Promise.all(
-    chunksOf(hashes).map((chunk) =>
+    toChunks(hashes).map((chunk) =>
       manager.query<RawAttempt[]>(`${selectAttempts} where a.chain = $1 and a.tx_hash = any($2)`, [chain, chunk]),
     ),
   );
@@ -128,7 +128,7 @@ export async function attemptsAmong(manager: EntityManager, chain: string, hashe
 }
 
 /** Every signed attempt of one transfer, oldest first. */
-export async function attemptsOf(manager: EntityManager, txId: string): Promise<AttemptRow[]> {
+export async function findAttempts(manager: EntityManager, txId: string): Promise<AttemptRow[]> {
   const rows = await manager.query<RawAttempt[]>(
     `${selectAttempts} where a.tx_id = $1 and a.tx_hash is not null order by a.attempt`,
     [txId],
@@ -152,7 +152,7 @@ interface RawAttempt {
 
 function toAttempt(row: RawAttempt): AttemptRow {
   const from = row.from_address;
-  const movement: Movement =
+  const movement: ExpectedTransfer =
     row.kind === 'noop'
       ? { from, to: from, tokenContract: null, amount: 0n }
       : { from, to: row.to_address, tokenContract: row.contract_address, amount: BigInt(row.amount) };

@@ -1,7 +1,7 @@
 import Joi from 'joi';
 import { register } from 'prom-client';
-import { answerProblem, problemOf } from '../http/errors';
-import type { Route } from '../http/steps';
+import { answerProblem, toProblem } from '../http/errors';
+import type { Route } from '../http/route';
 import { GatewayError } from '../platform/errors';
 import { aliveView, readyView } from './schema';
 import type { HealthService } from './service';
@@ -17,7 +17,7 @@ export function healthRoutes({ health }: { health: HealthService }): Route[] {
       id: 'getLive',
       tag,
       summary: 'The process runs',
-      steps: [],
+      middleware: [],
       answer: { status: 200, description: 'It runs', schema: aliveView },
       fails: [],
       handle: (ctx) => {
@@ -30,7 +30,7 @@ export function healthRoutes({ health }: { health: HealthService }): Route[] {
       id: 'getReady',
       tag,
       summary: 'Database, Temporal, two signing nodes and every chain are there',
-      steps: [],
+      middleware: [],
       answer: { status: 200, description: 'All there', schema: readyView },
       fails: ['unavailable'],
       handle: async (ctx) => {
@@ -42,7 +42,7 @@ export function healthRoutes({ health }: { health: HealthService }): Route[] {
         }
         const error = new GatewayError('unavailable', `Not ready: ${missing.join(', ')}`);
         answerProblem(ctx, error);
-        ctx.body = JSON.stringify({ ...problemOf(error, ctx), checks });
+        ctx.body = JSON.stringify({ ...toProblem(error, ctx), checks });
       },
     },
     {
@@ -51,7 +51,7 @@ export function healthRoutes({ health }: { health: HealthService }): Route[] {
       id: 'getMetrics',
       tag,
       summary: 'Metrics in the Prometheus text format',
-      steps: [],
+      middleware: [],
       answer: { status: 200, description: 'Metrics', schema: Joi.string(), mediaType: 'text/plain' },
       fails: [],
       handle: async (ctx) => {

@@ -6,7 +6,7 @@ import type { RequestLimits } from './limits/limits';
 import { observe } from './observe';
 import { createOpenApi } from './openapi';
 import { createRouter, unmatched } from './router';
-import type { Route } from './steps';
+import type { Route } from './route';
 
 export interface AppOptions {
   log: Logger;

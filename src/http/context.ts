@@ -10,12 +10,12 @@ export interface Caller {
 }
 
 /** The id a creating request creates under, and what is known of earlier tries of the same request. */
-export interface Creation {
+export interface IdempotencyContext {
   /** Fixed by the first try of an Idempotency-Key; fresh without one. */
   resourceId: string;
   idempotencyKey: string | null;
   /** Begin of the first try when this run resumes one that did not finish (crash, 5xx); else null. */
-  resumedSince: Date | null;
+  firstAttemptAt: Date | null;
 }
 
 export interface GatewayState {
@@ -23,7 +23,7 @@ export interface GatewayState {
   traceId: string | null;
   log: Logger;
   caller?: Caller;
-  creation?: Creation;
+  idempotency?: IdempotencyContext;
   /** Validated input; read with `bodyOf` and `queryOf`. */
   body?: unknown;
   query?: unknown;
@@ -36,13 +36,13 @@ export type GatewayContext = ParameterizedContext<
 export type Middleware = (ctx: GatewayContext, next: () => Promise<unknown>) => Promise<unknown>;
 
 /** The authenticated caller. @throws GatewayError unauthorized when a route forgot to authenticate: never answer unscoped. */
-export function callerOf(ctx: GatewayContext): Caller {
+export function getCaller(ctx: GatewayContext): Caller {
   if (!ctx.state.caller) throw new GatewayError('unauthorized', 'Authentication is required');
   return ctx.state.caller;
 }
 
 /** What the `idempotent` step decided. @throws Error in a route that lacks the step. */
-export function creationOf(ctx: GatewayContext): Creation {
-  if (!ctx.state.creation) throw new Error(`route ${String(ctx._matchedRoute)} creates without the idempotent step`);
-  return ctx.state.creation;
+export function getIdempotencyContext(ctx: GatewayContext): IdempotencyContext {
+  if (!ctx.state.idempotency) throw new Error(`route ${String(ctx._matchedRoute)} creates without the idempotent step`);
+  return ctx.state.idempotency;
 }

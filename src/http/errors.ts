@@ -34,7 +34,7 @@ export function publicError(error: unknown): GatewayError {
   return new GatewayError('internal_error', 'Something went wrong on our side', { cause: error });
 }
 
-export function problemOf(error: GatewayError, ctx: Pick<GatewayContext, 'path' | 'state'>): Problem {
+export function toProblem(error: GatewayError, ctx: Pick<GatewayContext, 'path' | 'state'>): Problem {
   return {
     type: problemType(error.code),
     title: failureCodes[error.code].title,
@@ -51,7 +51,7 @@ export function problemOf(error: GatewayError, ctx: Pick<GatewayContext, 'path' 
 /** Writes the problem document of an error as the answer. */
 export function answerProblem(ctx: GatewayContext, error: GatewayError): void {
   ctx.status = error.status;
-  ctx.body = JSON.stringify(problemOf(error, ctx));
+  ctx.body = JSON.stringify(toProblem(error, ctx));
   ctx.type = problemMediaType;
   ctx.remove('Location');
   if (error.status === 401)

@@ -20,7 +20,7 @@ export interface Claim {
   resourceId: string;
   /** Fences: only the run that holds this lease may finish or release the claim. */
   lease: string;
-  resumedSince: Date | null;
+  firstAttemptAt: Date | null;
 }
 
 export type ClaimResult =
@@ -62,8 +62,8 @@ export class IdempotencyStore {
       [clientId, key, fingerprint, freshId],
     );
     if (claimed) {
-      const { resource_id: resourceId, lease, resumed_since: resumedSince } = claimed;
-      return { outcome: 'claimed', claim: { clientId, key, resourceId, lease, resumedSince } };
+      const { resource_id: resourceId, lease, resumed_since: firstAttemptAt } = claimed;
+      return { outcome: 'claimed', claim: { clientId, key, resourceId, lease, firstAttemptAt: firstAttemptAt } };
     }
     const [row] = await this.database.query<KeyRow[]>(
       `select fingerprint = $3 as same, response_status, response_headers, response_body #>> '{}' as response_body
@@ -98,7 +98,7 @@ export class IdempotencyStore {
 
   /** As if the request had not been made: nothing was begun. One that resumes an earlier try keeps its id, and lets go of it. */
   async forget(claim: Claim): Promise<void> {
-    if (claim.resumedSince) return this.release(claim);
+    if (claim.firstAttemptAt) return this.release(claim);
     await this.database.query(
       `delete from idempotency_keys
         where client_id = $1 and key = $2 and leased_until = $3::timestamptz and response_status is null`,

@@ -3,11 +3,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { FailureCode } from '../platform/codes';
 import { GatewayError, invalidParameter } from '../platform/errors';
 import { newId } from '../platform/ids';
-import { callerOf, type GatewayContext } from './context';
+import { getCaller, type GatewayContext } from './context';
 import { answerProblem, problemMediaType, publicError } from './errors';
 import type { Claim, ClaimResult, StoredAnswer } from './idempotency-store';
 import type { AnswerStore } from './sealed-idempotency';
-import { type Step, step } from './steps';
+import { type DocumentedMiddleware, documented } from './route';
 
 /** Refused before anything was begun, and for now: the same key is good for the next try, also with another code. */
 const asksForAnother: ReadonlySet<FailureCode> = new Set(['rate_limited', 'MFA_NOT_ENABLED', 'MFA_REQUIRED', 'MFA_INVALID']);
@@ -29,23 +29,23 @@ const header = {
  * earlier work by it. Answers below 500 are stored; a 5xx lets go of the key, so that a retry runs again under the same id,
  * and a refusal of the moment (too many requests, a wrong code) forgets it.
  */
-export function createIdempotent(store: AnswerStore): Step {
+export function createIdempotent(store: AnswerStore): DocumentedMiddleware {
   const docs = { headers: [header], fails: ['invalid_parameter', 'idempotency_in_progress', 'idempotency_key_reused'] as const };
-  return step({ ...docs, fails: [...docs.fails] }, async (ctx, next) => {
-    const key = keyOf(ctx);
+  return documented({ ...docs, fails: [...docs.fails] }, async (ctx, next) => {
+    const key = readKey(ctx);
     if (key === null) {
-      ctx.state.creation = { resourceId: newId(), idempotencyKey: null, resumedSince: null };
+      ctx.state.idempotency = { resourceId: newId(), idempotencyKey: null, firstAttemptAt: null };
       return next();
     }
-    const result = await claimOrWait(store, callerOf(ctx).clientId, key, fingerprintOf(ctx));
+    const result = await claimOrWait(store, getCaller(ctx).clientId, key, toFingerprint(ctx));
     if (result.outcome === 'answered') return replay(ctx, result.answer);
     const { claim } = result;
-    ctx.state.creation = { resourceId: claim.resourceId, idempotencyKey: key, resumedSince: claim.resumedSince };
+    ctx.state.idempotency = { resourceId: claim.resourceId, idempotencyKey: key, firstAttemptAt: claim.firstAttemptAt };
     return runClaimed(ctx, next, store, claim);
   });
 }
 
-function keyOf(ctx: GatewayContext): string | null {
+function readKey(ctx: GatewayContext): string | null {
   const key = ctx.headers['idempotency-key'];
   if (key === undefined) return null;
   if (typeof key !== 'string' || !/^[ -~]{1,255}$/.test(key))
@@ -117,7 +117,7 @@ function replay(ctx: GatewayContext, { status, headers, body }: StoredAnswer): v
 }
 
 /** sha256 over method, path and the validated body, its keys sorted: a body written in another order is the same. */
-function fingerprintOf(ctx: GatewayContext): Buffer {
+function toFingerprint(ctx: GatewayContext): Buffer {
   return createHash('sha256')
     .update(`${ctx.method} ${ctx.path}\n${canonical(ctx.state.body)}`)
     .digest();

@@ -3,7 +3,7 @@ import parseJoi from 'joi-to-json';
 import { failureCodes, type FailureCode } from '../platform/codes';
 import { problemMediaType } from './errors';
 import { basePath } from './router';
-import { fieldsOf, type Route, type StepDocs } from './steps';
+import { getFieldNames, type Route, type MiddlewareDocs } from './route';
 
 type Json = Record<string, unknown>;
 
@@ -40,24 +40,24 @@ export function createOpenApi(routesWith: (route: Route) => Route[], environment
     id: 'getOpenApi',
     tag: 'Operations',
     summary: 'This document',
-    steps: [],
+    middleware: [],
     answer: { status: 200, description: 'OpenAPI 3.1 document', schema: Joi.object().unknown() },
     fails: [],
     handle: (ctx) => {
       ctx.body = document;
     },
   };
-  const document = documentOf(routesWith(route), environment);
+  const document = toDocument(routesWith(route), environment);
   return route;
 }
 
 /** The document of a set of routes. */
-export function documentOf(routes: Route[], environment: string): Json {
+export function toDocument(routes: Route[], environment: string): Json {
   const components = new Components();
   const paths: Record<string, Json> = {};
   for (const route of routes.filter(({ id }) => id !== null)) {
     const path = route.path.replace(/:(\w+)/g, '{$1}');
-    (paths[path] ??= {})[route.method] = operationOf(route, components);
+    (paths[path] ??= {})[route.method] = toOperation(route, components);
   }
   return {
     openapi: '3.1.0',
@@ -77,8 +77,8 @@ export function documentOf(routes: Route[], environment: string): Json {
   };
 }
 
-function operationOf(route: Route, components: Components): Json {
-  const docs = route.steps.map((step) => step.docs);
+function toOperation(route: Route, components: Components): Json {
+  const docs = route.middleware.map((step) => step.docs);
   const body = docs.find((part) => part.body)?.body;
   return {
     operationId: route.id,
@@ -88,14 +88,14 @@ function operationOf(route: Route, components: Components): Json {
     ...(!docs.some(({ authenticated }) => authenticated) && { security: [] }),
     parameters: [...pathParameters(route), ...queryParameters(docs, components), ...headerParameters(docs)],
     ...(body &&
-      fieldsOf(body).length > 0 && {
+      getFieldNames(body).length > 0 && {
         requestBody: { required: true, content: { 'application/json': { schema: components.schemaOf(body) } } },
       }),
-    responses: responsesOf(route, docs, components),
+    responses: toResponses(route, docs, components),
   };
 }
 
-function responsesOf({ answer, fails }: Route, docs: StepDocs[], components: Components): Json {
+function toResponses({ answer, fails }: Route, docs: MiddlewareDocs[], components: Components): Json {
   const replayable = docs.some(({ headers }) => headers?.some(({ name }) => name === 'Idempotency-Key'));
   const limits = docs.some(({ limited }) => limited) ? rateLimitHeaders(stringHeader) : {};
   const headers = {
@@ -119,7 +119,7 @@ function responsesOf({ answer, fails }: Route, docs: StepDocs[], components: Com
   ]);
   const failures: Record<string, Json> = {};
   for (const status of [...new Set([...codes].map((code) => failureCodes[code].status))].sort()) {
-    failures[status] = failureOf(
+    failures[status] = toFailure(
       [...codes].filter((code) => failureCodes[code].status === status),
       limits,
     );
@@ -127,7 +127,7 @@ function responsesOf({ answer, fails }: Route, docs: StepDocs[], components: Com
   return { [answer.status]: success, ...failures };
 }
 
-function failureOf(codes: FailureCode[], limits: Json): Json {
+function toFailure(codes: FailureCode[], limits: Json): Json {
   const status = failureCodes[codes[0] as FailureCode].status;
   return {
     description: codes.map((code) => `\`${code}\`: ${failureCodes[code].title}`).join('; '),
@@ -157,7 +157,7 @@ function pathParameters({ path }: Route): Json[] {
   return [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({ name, in: 'path', required: true, schema: { type: 'string' } }));
 }
 
-function queryParameters(docs: StepDocs[], components: Components): Json[] {
+function queryParameters(docs: MiddlewareDocs[], components: Components): Json[] {
   const schema = docs.find((part) => part.query)?.query;
   if (!schema) return [];
   const { properties = {}, required = [] } = components.inline(schema) as {
@@ -173,7 +173,7 @@ function queryParameters(docs: StepDocs[], components: Components): Json[] {
   }));
 }
 
-const headerParameters = (docs: StepDocs[]): Json[] =>
+const headerParameters = (docs: MiddlewareDocs[]): Json[] =>
   docs.flatMap((part) => part.headers ?? []).map((header) => ({ in: 'header', ...header }));
 
 /** Named schemas, referred to wherever they occur. */

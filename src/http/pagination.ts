@@ -1,11 +1,14 @@
 import type { Page, PageQuery } from './schemas';
 
-export interface Slice {
+export interface LimitOffset {
   limit: number;
   offset: number;
 }
 
-export const sliceOf = ({ page, page_size }: PageQuery): Slice => ({ limit: page_size, offset: (page - 1) * page_size });
+export const toLimitOffset = ({ page, page_size }: PageQuery): LimitOffset => ({
+  limit: page_size,
+  offset: (page - 1) * page_size,
+});
 
 /** The pagination envelope. */
 export function presentPage<T, V>(rows: T[], total: number, { page, page_size }: PageQuery, present: (row: T) => V): Page<V> {

@@ -1,7 +1,7 @@
 import Joi from 'joi';
 import { invalidParameter } from '../platform/errors';
 import type { GatewayContext } from './context';
-import type { Route, Step } from './steps';
+import type { Route, DocumentedMiddleware } from './route';
 
 const missing = () => invalidParameter('id', 'is required in the path');
 
@@ -13,14 +13,14 @@ export function resourceId(ctx: GatewayContext, name: string): string {
 }
 
 /** GET /wallets/ and its like: the id is missing, which the specification names invalid_parameter. */
-export function withoutId(path: string, tag: string, authenticate: Step): Route {
+export function withoutId(path: string, tag: string, authenticate: DocumentedMiddleware): Route {
   return {
     method: 'get',
     path,
     id: null,
     tag,
     summary: 'Read without an id',
-    steps: [authenticate],
+    middleware: [authenticate],
     answer: { status: 200, description: '', schema: Joi.object() },
     fails: ['invalid_parameter'],
     handle: () => Promise.reject(missing()),

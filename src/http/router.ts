@@ -1,7 +1,7 @@
 import Router from '@koa/router';
 import { GatewayError } from '../platform/errors';
 import type { GatewayContext, GatewayState, Middleware } from './context';
-import type { Route } from './steps';
+import type { Route } from './route';
 import { noQuery } from './validate';
 
 export const basePath = '/api/v1';
@@ -11,7 +11,9 @@ export function createRouter(routes: Route[], prefix = basePath): Router<Gateway
   // strict: /wallets/ is the list with its id missing and not the list; paths differ by case (RFC 3986)
   const router = new Router<GatewayState>({ strict: true, sensitive: true });
   for (const route of routes) {
-    const steps: Middleware[] = route.steps.some(({ docs }) => docs.query) ? route.steps : [...route.steps, noQuery];
+    const steps: Middleware[] = route.middleware.some(({ docs }) => docs.query)
+      ? route.middleware
+      : [...route.middleware, noQuery];
     for (const path of [route.path, ...(route.alsoAt === undefined ? [] : [route.alsoAt])])
       router.register(`${prefix}${path}`, [route.method], [...steps, answer(route)] as never);
   }

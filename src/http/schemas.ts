@@ -56,7 +56,7 @@ export interface Page<T> {
   has_more: boolean;
 }
 
-export const pageOf = <T extends object>(item: Joi.ObjectSchema<T>, name: string): Joi.ObjectSchema<Page<T>> =>
+export const pageSchema = <T extends object>(item: Joi.ObjectSchema<T>, name: string): Joi.ObjectSchema<Page<T>> =>
   view<Page<T>>(name, {
     data: Joi.array().items(item),
     total: Joi.number().integer().min(0).description('Number of items in all'),

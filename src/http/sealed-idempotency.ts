@@ -4,7 +4,7 @@ import type { Claim, ClaimResult, IdempotencyStore, StoredAnswer } from './idemp
 /** What keeps the answers of idempotent requests. */
 export type AnswerStore = Pick<IdempotencyStore, 'claim' | 'finish' | 'forget' | 'release'>;
 
-const ownerOf = (clientId: string, key: string): string => `idempotency:${clientId}:${key}`;
+const toOwner = (clientId: string, key: string): string => `idempotency:${clientId}:${key}`;
 
 /** The same store for answers that show a secret: their bodies are kept sealed. */
 export function sealedAnswers(store: AnswerStore, box: SecretBox): AnswerStore {
@@ -12,11 +12,11 @@ export function sealedAnswers(store: AnswerStore, box: SecretBox): AnswerStore {
     async claim(clientId, key, fingerprint, freshId): Promise<ClaimResult> {
       const result = await store.claim(clientId, key, fingerprint, freshId);
       if (result.outcome !== 'answered') return result;
-      const body = box.open(Buffer.from(result.answer.body, 'base64'), ownerOf(clientId, key));
+      const body = box.open(Buffer.from(result.answer.body, 'base64'), toOwner(clientId, key));
       return { outcome: 'answered', answer: { ...result.answer, body } };
     },
     finish: (claim: Claim, answer: StoredAnswer) =>
-      store.finish(claim, { ...answer, body: box.seal(answer.body, ownerOf(claim.clientId, claim.key)).toString('base64') }),
+      store.finish(claim, { ...answer, body: box.seal(answer.body, toOwner(claim.clientId, claim.key)).toString('base64') }),
     forget: (claim) => store.forget(claim),
     release: (claim) => store.release(claim),
   };

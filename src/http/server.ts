@@ -64,10 +64,10 @@ export async function listen(
 
 /** Requests that never become one (no HTTP, headers too large or too slow) get a problem document like all others. */
 function answerBrokenRequests(server: Server): void {
-  const statusOf: Record<string, number> = { HPE_HEADER_OVERFLOW: 431, ERR_HTTP_REQUEST_TIMEOUT: 408 };
+  const toStatus: Record<string, number> = { HPE_HEADER_OVERFLOW: 431, ERR_HTTP_REQUEST_TIMEOUT: 408 };
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
-    const status = statusOf[error.code ?? ''] ?? 400;
+    const status = toStatus[error.code ?? ''] ?? 400;
     const title = STATUS_CODES[status] ?? 'Bad Request';
     const requestId = newId();
     const detail = 'The request could not be read';

@@ -2,7 +2,7 @@ import Joi from 'joi';
 import { bodyParser } from '@koa/bodyparser';
 import { type FieldError, GatewayError, invalidParameter } from '../platform/errors';
 import type { GatewayContext, Middleware } from './context';
-import { type Step, step } from './steps';
+import { type DocumentedMiddleware, documented } from './route';
 
 const messages: Joi.LanguageMessages = {
   'object.unknown': 'is not a known field',
@@ -75,8 +75,8 @@ function bodyError(cause: unknown): unknown {
 const isBrokenCompression = (cause: unknown): boolean => /^(Z_|ERR__)/.test(String((cause as { code?: unknown }).code));
 
 /** Validates the JSON body; types are taken as written, nothing is converted. */
-export function body<T>(schema: Joi.ObjectSchema<T>): Step {
-  return step({ body: schema, fails: ['invalid_parameter', 'payload_too_large', 'unsupported_media_type'] }, (ctx, next) =>
+export function body<T>(schema: Joi.ObjectSchema<T>): DocumentedMiddleware {
+  return documented({ body: schema, fails: ['invalid_parameter', 'payload_too_large', 'unsupported_media_type'] }, (ctx, next) =>
     parseBody(ctx, async () => {
       ctx.state.body = check(schema, ctx.request.body ?? {}, false);
       return next();
@@ -85,13 +85,13 @@ export function body<T>(schema: Joi.ObjectSchema<T>): Step {
 }
 
 /** The body that the route's `body(schema)` step validated. */
-export function bodyOf<T>(ctx: GatewayContext, _schema: Joi.ObjectSchema<T>): T {
+export function getBody<T>(ctx: GatewayContext, _schema: Joi.ObjectSchema<T>): T {
   return ctx.state.body as T;
 }
 
 /** Validates the query string; numbers are converted and defaults filled in. */
-export function query<T>(schema: Joi.ObjectSchema<T>): Step {
-  return step({ query: schema, fails: ['invalid_parameter'] }, async (ctx, next) => {
+export function query<T>(schema: Joi.ObjectSchema<T>): DocumentedMiddleware {
+  return documented({ query: schema, fails: ['invalid_parameter'] }, async (ctx, next) => {
     // Joi does not see this one
     if (Object.hasOwn(ctx.query, '__proto__')) throw invalidParameter('__proto__', 'is not a known field');
     ctx.state.query = check(schema, { ...ctx.query }, true);
@@ -99,11 +99,11 @@ export function query<T>(schema: Joi.ObjectSchema<T>): Step {
   });
 }
 
-export function queryOf<T>(ctx: GatewayContext, _schema: Joi.ObjectSchema<T>): T {
+export function getQuery<T>(ctx: GatewayContext, _schema: Joi.ObjectSchema<T>): T {
   return ctx.state.query as T;
 }
 
 /** For routes without parameters: a misspelt one is an error and not ignored. */
-export const noQuery: Step = query(Joi.object({}));
+export const noQuery: DocumentedMiddleware = query(Joi.object({}));
 /** For POST routes without fields. */
-export const noBody: Step = body(Joi.object({}));
+export const noBody: DocumentedMiddleware = body(Joi.object({}));

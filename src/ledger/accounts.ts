@@ -50,7 +50,10 @@ export async function ensureLedgerAccounts(manager: EntityManager, keys: LedgerA
  * concurrent postings free of deadlocks. Rows are locked "no key", so that foreign keys to them do not wait.
  * @throws Error when one of them does not exist.
  */
-export async function lockLedgerAccounts(manager: EntityManager, ids: string[]): Promise<Map<string, LedgerAccountEntity>> {
+export async function findLedgerAccountsForUpdate(
+  manager: EntityManager,
+  ids: string[],
+): Promise<Map<string, LedgerAccountEntity>> {
   const wanted = [...new Set(ids)];
   const rows = await manager.find(LedgerAccountEntity, {
     where: { ledgerAccountId: In(wanted) },

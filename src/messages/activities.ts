@@ -149,7 +149,7 @@ export const chainTaskQueue = (chain: string): string => `chain-${chain}`;
 export const mainTaskQueue = 'gateway';
 
 /** All deliveries of one endpoint that concern one subject (a transaction, wallet, …) are one workflow's affair. */
-export interface WebhookLane {
+export interface DeliveryStream {
   webhookId: string;
   subjectId: string;
 }
@@ -164,7 +164,7 @@ export interface WebhookAttemptResult {
 /** Run on a queue of their own: receivers that are slow hold up nobody but themselves. */
 export interface WebhookActivities {
   /** Makes the next attempt that is due, puts it on record and says when to come again. `busyTimes`: in a row, so far. */
-  deliverNext(input: WebhookLane & { busyTimes: number }): Promise<WebhookAttemptResult>;
+  deliverNext(input: DeliveryStream & { busyTimes: number }): Promise<WebhookAttemptResult>;
 }
 
 /** Task queue of webhook workflows and their attempts. */

@@ -7,7 +7,7 @@ import type {
   RequestedBy,
   TransferAccepted,
   TransferRequest,
-  WebhookLane,
+  DeliveryStream,
 } from './activities';
 import type { FailureCode } from '../platform/codes';
 
@@ -23,7 +23,7 @@ export const transferWorkflowId = (txId: string): string => `transfer-${txId}`;
 export const generateKeyWorkflowId = (walletId: string): string => `generate-key-${walletId}`;
 export const distributeBlacklistWorkflowId = (clientId: string): string => `distribute-blacklist-${clientId}`;
 export const followChainWorkflowId = (chain: string): string => `follow-${chain}`;
-export const webhookWorkflowId = ({ webhookId, subjectId }: WebhookLane): string => `webhook-${webhookId}-${subjectId}`;
+export const webhookWorkflowId = ({ webhookId, subjectId }: DeliveryStream): string => `webhook-${webhookId}-${subjectId}`;
 
 export interface TransferWorkflowInput {
   txId: string;
@@ -74,15 +74,15 @@ export const submitUpdate = defineUpdate<TransferAccepted, [TransferRequest]>('s
 /** Cancels before signing has begun; fails with not_cancellable after. */
 export const cancelUpdate = defineUpdate<{ status: string }, [RequestedBy | undefined]>('cancel');
 /** Somebody has approved the transfer: it is on record already, so that hearing of it twice or never does no harm. */
-export const approvedSignal = defineSignal('approved');
+export const transferApprovedSignal = defineSignal('approved');
 /** Operators: resume a transfer parked in NEEDS_ATTENTION. */
 export const retryUpdate = defineUpdate<{ status: string }>('retry');
 /** Operators: give a transfer up that is parked after its signing has begun; a no-op uses up its nonce. Fails with business_error otherwise. */
-export const releaseUpdate = defineUpdate<{ status: string }>('release');
+export const abandonUpdate = defineUpdate<{ status: string }>('release');
 /** What the follower saw of this transfer's transactions. */
-export const observedSignal = defineSignal<[ChainObservation]>('observed');
+export const chainObservedSignal = defineSignal<[ChainObservation]>('observed');
 /** A webhook lane has deliveries to make. */
-export const deliveriesWaitSignal = defineSignal('deliveriesWait');
+export const deliveriesPendingSignal = defineSignal('deliveriesWait');
 /** The client's blacklist has changed: its nodes' copies have to follow. */
 export const blacklistChangedSignal = defineSignal('blacklistChanged');
 export const statusQuery = defineQuery<LiveStatus>('status');

@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import { callerOf, type GatewayContext } from '../http/context';
+import { getCaller, type GatewayContext } from '../http/context';
 import { canonical } from '../http/idempotency';
 import type { FailureCode } from '../platform/codes';
 import type { MfaRequest } from './service';
@@ -16,7 +16,7 @@ export const mfaCode = (): Joi.StringSchema =>
 export const mfaFailures: FailureCode[] = ['MFA_REQUIRED', 'MFA_NOT_ENABLED', 'MFA_INVALID', 'rate_limited', 'unavailable'];
 
 /** The request to be authorised, from a validated body. The code itself is no part of the act. */
-export function mfaRequestOf(ctx: GatewayContext): MfaRequest {
+export function toMfaRequest(ctx: GatewayContext): MfaRequest {
   const { mfa_code: code, ...rest } = (ctx.state.body ?? {}) as { mfa_code?: string };
-  return { caller: callerOf(ctx), code, act: `${ctx.method} ${ctx.path}\n${canonical(rest)}`, requestId: ctx.state.requestId };
+  return { caller: getCaller(ctx), code, act: `${ctx.method} ${ctx.path}\n${canonical(rest)}`, requestId: ctx.state.requestId };
 }

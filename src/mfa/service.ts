@@ -5,7 +5,7 @@ import type { Caller } from '../http/context';
 import { inTransaction } from '../platform/database';
 import { GatewayError } from '../platform/errors';
 import type { SecretBox } from '../platform/secret-box';
-import { stepOf, totpOwner } from './totp';
+import { toTimeStep, totpOwner } from './totp';
 
 /** Wrong codes in a row before MFA is locked, and for how long. */
 const failureLimit = 5;
@@ -87,7 +87,7 @@ export class MfaService {
 
     // a lock that has ended leaves no wrong codes behind
     const failures = (totp.locked_for === null ? totp.failures : 0) + 1;
-    const step = stepOf(this.box.open(totp.secret, totpOwner(caller.userId)), code);
+    const step = toTimeStep(this.box.open(totp.secret, totpOwner(caller.userId)), code);
     if (step === null) return { outcome: 'refused', error: await countFailure(manager, request, failures) };
     const hash = createHash('sha256').update(act).digest();
     const earlier = await accept(manager, caller.userId, step, hash);

@@ -17,7 +17,7 @@ export const otpauthUri = (secret: string, label: string): string =>
  * The time step (RFC 6238: SHA-1, 6 digits, 30 s) that a code is right for, one step of drift either way; null when it is wrong.
  * Whether the step was used before is for the caller to find out.
  */
-export function stepOf(secret: string, code: string): number | null {
+export function toTimeStep(secret: string, code: string): number | null {
   if (!/^\d{6}$/.test(code)) return null;
   const epoch = Math.floor(Date.now() / 1000);
   const result = verifySync({ secret, token: code, epoch, epochTolerance: periodSeconds });

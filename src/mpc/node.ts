@@ -1,14 +1,14 @@
 import type { ChainRegistry } from '../chains/registry';
 import { GatewayError } from '../platform/errors';
 import type { Logger } from '../platform/logging';
-import { EcdsaSessions, groupKey } from './ecdsa-sessions';
+import { EcdsaHandler, groupKey } from './ecdsa-handler';
 import type { Identity } from './identity';
 import type { MpcNodeActivities, TransactionSignatures } from '../messages/signing';
 import { ProtocolEngine } from './protocol/engine';
 import type { Party } from './protocols';
 import { readBlacklistChanges, readConfirmKey, readGenerateKey, readSignTransaction, readTestSign } from './requests';
 import { Semaphore } from './semaphore';
-import { Sessions } from './sessions';
+import { SessionManager } from './session-manager';
 import { wipe, type ShareStore } from './store';
 import { TransportClient } from './transport-client';
 import { TransportServer } from './transport-server';
@@ -57,13 +57,13 @@ export async function createMpcNode({
   // one key generation a node may initiate, and one of each peer
   const engine = given ?? new ProtocolEngine({ maxKeygenSessions: 4, maxSignSessions: 256 });
   const client = new TransportClient(identity, peers);
-  const ecdsa = new EcdsaSessions({ self, engine, store, registry, logger });
-  const sessions = new Sessions({
+  const ecdsa = new EcdsaHandler({ self, engine, store, registry, logger });
+  const sessions = new SessionManager({
     self,
     signingKey: identity.signingKey,
     publicKeyOf: (party) => identity.publicKeyOf(party),
     link: client,
-    admit: (terms) => ecdsa.admit(terms),
+    acceptProposal: (terms) => ecdsa.acceptProposal(terms),
     logger,
   });
   const server = new TransportServer({ identity, ...listen, service: sessions, logger });
@@ -91,7 +91,7 @@ export async function createMpcNode({
   };
 }
 
-function createActivities(self: Party, ecdsa: EcdsaSessions, sessions: Sessions, store: ShareStore): MpcNodeActivities {
+function createActivities(self: Party, ecdsa: EcdsaHandler, sessions: SessionManager, store: ShareStore): MpcNodeActivities {
   const keygens = new Semaphore({ limit: 1, maxWaiting: maxWaitingKeygens, maxWaitMs: maxKeygenWaitMs, what: 'key generations' });
   const mustBeOther = (peer: Party) => {
     if (peer === self) throw new GatewayError('invalid_parameter', 'a node is not its own peer');

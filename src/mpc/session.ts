@@ -3,7 +3,7 @@ import { GatewayError } from '../platform/errors';
 import { signEnvelope, verifyEnvelope } from './envelope';
 import { Mailbox, MailboxError } from './mailbox';
 import type { Party, RoundMessages, Rounds } from './protocols';
-import { sessionIdOf, type Roster, type SessionTerms } from './terms';
+import { deriveSessionId, type Roster, type SessionParams } from './session-params';
 
 /** Message rounds a session may have, the protocol's own and those around it. */
 const maxRounds = 16;
@@ -36,7 +36,7 @@ export class Session {
   private ended = false;
 
   constructor(
-    readonly terms: SessionTerms,
+    readonly terms: SessionParams,
     private readonly deps: SessionDependencies,
   ) {
     this.self = deps.self;
@@ -64,7 +64,7 @@ export class Session {
 
   agree(roster: Roster): void {
     if (this.agreedId) throw new GatewayError('invalid_parameter', 'the session id is agreed already');
-    this.agreedId = sessionIdOf(this.terms, roster);
+    this.agreedId = deriveSessionId(this.terms, roster);
   }
 
   /** A message from the network. @throws GatewayError when it is not signed for this place or breaks the mailbox's rules. */

@@ -2,7 +2,6 @@ import { timingSafeEqual } from 'node:crypto';
 import { DataSource } from 'typeorm';
 import { ConfigError } from '../platform/config';
 import { BlacklistCopy } from './blacklist-copy';
-import { migrations } from './migrations';
 import { protocols, type Party, type ProtocolName } from './protocols';
 import { ShareCipher } from './share-cipher';
 
@@ -24,6 +23,8 @@ export interface ShareStoreOptions {
   node: Party;
   /** 32 bytes; wiped. */
   kek: Buffer;
+  /** migrations/mpc-node/index.ts. */
+  migrations: (new () => object)[];
 }
 
 interface Row {
@@ -60,9 +61,9 @@ export class ShareStore {
    * claimed for them.
    * @throws ConfigError when it belongs to others; any other error: the database is not reachable (yet).
    */
-  static async open({ url, node, kek }: ShareStoreOptions): Promise<ShareStore> {
+  static async open({ url, node, kek, migrations }: ShareStoreOptions): Promise<ShareStore> {
     const cipher = new ShareCipher(Buffer.from(kek), node);
-    const database = await connect(url, node);
+    const database = await connect(url, node, migrations);
     try {
       await database.runMigrations({ transaction: 'each' });
       await claim(database, node, cipher.fingerprint);
@@ -128,7 +129,7 @@ export function wipe(key: UnlockedKey): void {
 }
 
 /** A slow database becomes an error within seconds, so that another pair of nodes can sign. */
-function connect(url: string, node: Party): Promise<DataSource> {
+function connect(url: string, node: Party, migrations: (new () => object)[]): Promise<DataSource> {
   return new DataSource({
     type: 'postgres',
     url,

@@ -5,8 +5,8 @@ import { GatewayError } from '../platform/errors';
 import type { Identity } from './identity';
 import { isParty, type Party } from './protocols';
 import { isRefusal } from './refusals';
-import type { PeerLink } from './sessions';
-import { encodeProposal, encodeRoster, type Proposal, type Roster } from './terms';
+import type { PeerLink } from './session-manager';
+import { encodeProposal, encodeRoster, type Proposal, type Roster } from './session-params';
 import { printable } from './transport-server';
 
 /** A node that is down must cost a signature less than this before another pair is tried. */

@@ -14,10 +14,10 @@ const handlePath = '/sessions/([0-9a-f]{64})';
 
 /** What peers may ask of a node; `from` is who the TLS certificate says. */
 export interface PeerService {
-  proposed(from: Party, body: Buffer): Promise<Buffer>;
-  rostered(from: Party, handle: string, body: Buffer): void;
-  received(from: Party, handle: string, round: number, body: Buffer, signature: Buffer): void;
-  aborted(from: Party, handle: string, reason: string): void;
+  onProposal(from: Party, body: Buffer): Promise<Buffer>;
+  onRoster(from: Party, handle: string, body: Buffer): void;
+  onMessage(from: Party, handle: string, round: number, body: Buffer, signature: Buffer): void;
+  onAbort(from: Party, handle: string, reason: string): void;
 }
 
 export interface TransportServerOptions {
@@ -80,23 +80,23 @@ export class TransportServer {
 
   private readonly routes: Route[] = [
     ['GET', /^\/ping$/, () => undefined],
-    ['POST', /^\/sessions$/, (from, _match, body) => this.options.service.proposed(from, body)],
+    ['POST', /^\/sessions$/, (from, _match, body) => this.options.service.onProposal(from, body)],
     [
       'POST',
       new RegExp(`^${handlePath}/roster$`),
-      (from, [, handle = ''], body) => this.options.service.rostered(from, handle, body),
+      (from, [, handle = ''], body) => this.options.service.onRoster(from, handle, body),
     ],
     [
       'POST',
       new RegExp(`^${handlePath}/messages/([1-9][0-9]?)$`),
       (from, [, handle = '', round], body, request) =>
-        this.options.service.received(from, handle, Number(round), body, signatureOf(request)),
+        this.options.service.onMessage(from, handle, Number(round), body, readSignature(request)),
     ],
     // the reason is a code, shown in a log line only
     [
       'POST',
       new RegExp(`^${handlePath}/abort$`),
-      (from, [, handle = ''], body) => this.options.service.aborted(from, handle, printable(body.toString('utf8'), 60)),
+      (from, [, handle = ''], body) => this.options.service.onAbort(from, handle, printable(body.toString('utf8'), 60)),
     ],
   ];
 
@@ -119,7 +119,7 @@ export class TransportServer {
     const path = request.url ?? '';
     for (const [method, pattern, answer] of this.routes) {
       const match = method === request.method ? pattern.exec(path) : null;
-      if (match) return answer(from, match, await bodyOf(request), request);
+      if (match) return answer(from, match, await readBody(request), request);
     }
     throw new GatewayError('not_found', 'no such path');
   }
@@ -137,7 +137,7 @@ export class TransportServer {
 }
 
 /** @throws GatewayError payload_too_large; reading stops there. */
-async function bodyOf(request: IncomingMessage): Promise<Buffer> {
+async function readBody(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
@@ -148,7 +148,7 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks, size);
 }
 
-function signatureOf(request: IncomingMessage): Buffer {
+function readSignature(request: IncomingMessage): Buffer {
   const text = request.headers['x-mpc-signature'];
   if (typeof text !== 'string' || !/^[A-Za-z0-9+/]{86}==$/.test(text))
     throw new GatewayError('invalid_parameter', 'a round message needs a signature');

@@ -1,6 +1,5 @@
 import { DataSource, type EntityManager, QueryFailedError, type QueryRunner } from 'typeorm';
 import { GatewayError } from './errors';
-import { migrations } from './migrations';
 
 export interface DatabaseOptions {
   url: string;
@@ -9,6 +8,8 @@ export interface DatabaseOptions {
   applicationName: string;
   /** Entity classes: src/entities.ts, passed in since platform knows no resource. */
   entities: (new () => object)[];
+  /** For who runs them: migrations/index.ts. */
+  migrations?: (new () => object)[];
   /** Statements are cut off after this long. */
   statementTimeoutMs?: number;
 }
@@ -22,7 +23,7 @@ const answerMarginMs = 2_000;
  * default is: a lock that was answered must not vanish with a crash.
  */
 export function createDatabase(options: DatabaseOptions): DataSource {
-  const { url, poolSize, applicationName, entities, statementTimeoutMs = 15_000 } = options;
+  const { url, poolSize, applicationName, entities, migrations = [], statementTimeoutMs = 15_000 } = options;
   return new DataSource({
     type: 'postgres',
     url,

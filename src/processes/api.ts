@@ -1,9 +1,9 @@
-import { adapterOf } from '../chains/families';
+import { getAdapter } from '../chains/families';
 import { loadRegistry } from '../chains/registry';
 import { entities } from '../entities';
 import { collectMetrics } from '../health/metrics';
 import { createApp } from '../http/app';
-import { limitsOf, limitVariables } from '../http/limits/settings';
+import { toLimitSettings, limitVariables } from '../http/limits/settings';
 import { listen } from '../http/server';
 import { readConfig } from '../platform/config';
 import { createDatabase } from '../platform/database';
@@ -12,9 +12,9 @@ import { SecretBox } from '../platform/secret-box';
 import { createTemporalClient } from '../platform/temporal';
 import { transferWorkflowsOn } from '../transfers/workflows';
 import { keyGenerationOn } from '../wallets/key-generation';
-import { targetsOf } from '../webhooks/targets';
+import { getTargets } from '../webhooks/ssrf-guard';
 import { runMain, shutdownSignal, untilUp } from './process';
-import { repeat } from './periodic-jobs';
+import { runPeriodically } from './periodic-jobs';
 import { createResources } from './resources';
 
 runMain('api', async () => {
@@ -50,7 +50,7 @@ runMain('api', async () => {
     database,
     temporal,
     registry: loadRegistry(config.GATEWAY_ENV, config.CHAINS.split(',')),
-    adapterOf,
+    getAdapter,
     keyGeneration: keyGenerationOn(temporal),
     workflows: transferWorkflowsOn(temporal),
     tokenOptions: {
@@ -61,8 +61,8 @@ runMain('api', async () => {
       ttlSeconds: config.JWT_TTL_SECONDS,
     },
     box: new SecretBox(config.SECRETS_KEY),
-    limits: limitsOf(config),
-    webhookTargets: targetsOf(config.GATEWAY_ENV),
+    limits: toLimitSettings(config),
+    webhookTargets: getTargets(config.GATEWAY_ENV),
     signerUrls: config.MPC_NODE_HEALTH_URLS.split(',').map((url) => url.trim()),
     log,
   });
@@ -73,7 +73,7 @@ runMain('api', async () => {
   log.info({ host: config.API_HOST, port: server.port }, 'listening');
   // a dependency that is down delays readiness and not the start
   const connected = untilUp('Postgres', () => database.initialize(), log, stop);
-  const chores = resources.housekeeping.map((chore) => connected.then(() => repeat(chore, log, stop)));
+  const chores = resources.housekeeping.map((chore) => connected.then(() => runPeriodically(chore, log, stop)));
   await new Promise<void>((resolve) => stop.addEventListener('abort', () => resolve(), { once: true }));
   log.info('stopping: requests in flight are finished');
   await server.close();

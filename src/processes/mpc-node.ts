@@ -1,5 +1,6 @@
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { NativeConnection, Worker } from '@temporalio/worker';
+import { migrations } from '../../migrations/mpc-node';
 import { withMappedErrors } from '../../activities/errors';
 import { loadRegistry } from '../chains/registry';
 import { Identity } from '../mpc/identity';
@@ -70,7 +71,7 @@ runMain('mpc-node', async () => {
 
   const kek = Buffer.from(config.MPC_NODE_KEK.trim(), 'hex');
   const url = config.MPC_NODE_DATABASE_URL;
-  const store = await untilUp("this node's Postgres", () => ShareStore.open({ url, node: index, kek }), logger, stop);
+  const store = await untilUp("this node's Postgres", () => ShareStore.open({ url, node: index, kek, migrations }), logger, stop);
   if (!store) return;
   const node = await createMpcNode({
     identity,

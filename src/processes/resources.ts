@@ -24,7 +24,7 @@ import { IdempotencyStore } from '../http/idempotency-store';
 import { RequestLimits } from '../http/limits/limits';
 import type { LimitSettings } from '../http/limits/settings';
 import { sealedAnswers } from '../http/sealed-idempotency';
-import type { Route } from '../http/steps';
+import type { Route } from '../http/route';
 import { MfaService } from '../mfa/service';
 import type { Logger } from '../platform/logging';
 import type { SecretBox } from '../platform/secret-box';
@@ -43,18 +43,18 @@ import { WalletRepository } from '../wallets/repository';
 import { walletRoutes } from '../wallets/routes';
 import { WalletService } from '../wallets/service';
 import { DeliveryService } from '../webhooks/delivery-service';
-import { DeliveryLog } from '../webhooks/log';
+import { DeliveryRepository } from '../webhooks/delivery-repository';
 import { WebhookRepository } from '../webhooks/repository';
 import { webhookRoutes } from '../webhooks/routes';
 import { WebhookService } from '../webhooks/service';
-import type { Targets } from '../webhooks/targets';
-import type { Chore } from './periodic-jobs';
+import type { TargetGuard } from '../webhooks/ssrf-guard';
+import type { PeriodicJob } from './periodic-jobs';
 
 export interface ResourceDependencies {
   database: DataSource;
   temporal: Client;
   registry: ChainRegistry;
-  adapterOf: (family: ChainFamily) => FamilyAdapter;
+  getAdapter: (family: ChainFamily) => FamilyAdapter;
   keyGeneration: KeyGeneration;
   workflows: TransferWorkflows;
   tokenOptions: TokenOptions;
@@ -63,7 +63,7 @@ export interface ResourceDependencies {
   /** Seals TOTP and webhook secrets. */
   box: SecretBox;
   /** Where webhooks may lead. */
-  webhookTargets: Targets;
+  webhookTargets: TargetGuard;
   log: Logger;
 }
 
@@ -71,12 +71,12 @@ export interface Resources {
   routes: Route[];
   operational: Route[];
   limits: RequestLimits;
-  housekeeping: Chore[];
+  housekeeping: PeriodicJob[];
 }
 
 /** Every resource of the API, put together: the same in the process and in the tests. */
 export async function createResources(deps: ResourceDependencies): Promise<Resources> {
-  const { database, registry, adapterOf, workflows, log } = deps;
+  const { database, registry, getAdapter, workflows, log } = deps;
   const tokens = await AccessTokens.create(deps.tokenOptions);
   const credentials = new CredentialRepository(database);
   const idempotencyStore = new IdempotencyStore(database);
@@ -91,14 +91,14 @@ export async function createResources(deps: ResourceDependencies): Promise<Resou
   const mfa = new MfaService(database, deps.box);
 
   const wallets = new WalletService(walletRows, deps.keyGeneration, log);
-  const accounts = new AccountService({ database, registry, adapterOf, wallets: walletRows, accounts: accountRows });
+  const accounts = new AccountService({ database, registry, getAdapter, wallets: walletRows, accounts: accountRows });
   const assets = new AssetService({ database, registry, accounts: accountRows, assets: assetRows });
   const transactions = new TransactionService(transactionRows, workflows, database);
   const approvals = new Approvals({ database, mfa, workflows, log });
   const transfers = new TransferService({
     database,
     registry,
-    adapterOf,
+    getAdapter,
     workflows,
     wallets: walletRows,
     accounts: accountRows,
@@ -106,10 +106,10 @@ export async function createResources(deps: ResourceDependencies): Promise<Resou
     transactions: transactionRows,
   });
   const securityFactorRows = new SecurityFactorRepository(database);
-  const securityFactors = new SecurityFactorService({ registry, adapterOf, mfa, factors: securityFactorRows });
+  const securityFactors = new SecurityFactorService({ registry, getAdapter, mfa, factors: securityFactorRows });
   const webhookRows = new WebhookRepository(database);
   const webhooks = new WebhookService({ webhooks: webhookRows, mfa, box: deps.box, targets: deps.webhookTargets });
-  const deliveries = new DeliveryService(database, webhookRows, new DeliveryLog(database));
+  const deliveries = new DeliveryService(database, webhookRows, new DeliveryRepository(database));
   return {
     routes: [
       ...authRoutes({
@@ -128,8 +128,8 @@ export async function createResources(deps: ResourceDependencies): Promise<Resou
     limits,
     operational: healthRoutes({ health: new HealthService(deps) }),
     housekeeping: [
-      { name: 'start missing key generations', everyMs: 10_000, run: () => wallets.repair() },
-      { name: 'tell transfers of their approval', everyMs: 10_000, run: () => approvals.repair() },
+      { name: 'start missing key generations', everyMs: 10_000, run: () => wallets.reconcile() },
+      { name: 'tell transfers of their approval', everyMs: 10_000, run: () => approvals.reconcile() },
       { name: 'forget old idempotency keys', everyMs: 60_000, run: () => idempotencyStore.sweep() },
       { name: 'seal the audit log', everyMs: 2_000, run: async () => void (await sealAuditLog(database)) },
     ],

@@ -7,9 +7,9 @@ import { entities } from '../entities';
 import { createDatabase } from '../platform/database';
 import type { Logger } from '../platform/logging';
 import type { SecretBox } from '../platform/secret-box';
-import { tellLaneThrough, WebhookDispatcher } from '../webhooks/dispatcher';
-import { Lanes } from '../webhooks/lanes';
-import type { Targets } from '../webhooks/targets';
+import { startDelivery, WebhookDispatcher } from '../webhooks/dispatcher';
+import { EndpointConcurrency } from '../webhooks/endpoint-concurrency';
+import type { TargetGuard } from '../webhooks/ssrf-guard';
 import { untilUp } from './process';
 import { runUntil } from './temporal-worker';
 
@@ -26,7 +26,7 @@ export interface WebhookWorkerOptions {
   databaseUrl: string;
   temporal: Client;
   box: SecretBox;
-  targets: Targets;
+  targets: TargetGuard;
   /** Seconds before each retry. */
   retrySchedule: number[];
   log: Logger;
@@ -49,7 +49,7 @@ export async function runWebhookWorker(options: WebhookWorkerOptions): Promise<v
       ...common,
       taskQueue: webhookTaskQueue,
       activities: withMappedErrors(
-        createWebhookActivities({ database, box, targets, retrySchedule, lanes: new Lanes(perEndpoint) }),
+        createWebhookActivities({ database, box, targets, retrySchedule, lanes: new EndpointConcurrency(perEndpoint) }),
         log,
       ),
       maxCachedWorkflows: cachedWorkflows,
@@ -58,7 +58,7 @@ export async function runWebhookWorker(options: WebhookWorkerOptions): Promise<v
       stickyQueueScheduleToStartTimeout: '3 seconds',
       shutdownForceTime: '20 seconds',
     });
-    const dispatcher = new WebhookDispatcher(database, tellLaneThrough(temporal), log);
+    const dispatcher = new WebhookDispatcher(database, startDelivery(temporal), log);
     await Promise.all([runUntil(worker, stop), dispatcher.run(stop)]);
   } finally {
     await database.destroy();

@@ -20,9 +20,9 @@ import { createLogger, type Logger } from '../platform/logging';
 import { startHealthListener } from '../platform/metrics';
 import { SecretBox } from '../platform/secret-box';
 import { createTemporalClient } from '../platform/temporal';
-import { targetsOf } from '../webhooks/targets';
+import { getTargets } from '../webhooks/ssrf-guard';
 import { dispatchBlacklists } from '../screening/distribution';
-import { repeat } from './periodic-jobs';
+import { runPeriodically } from './periodic-jobs';
 import { runMain, shutdownSignal, untilUp } from './process';
 import { logTemporalWith, runUntil } from './temporal-worker';
 import { runWebhookWorker } from './webhook-worker';
@@ -120,14 +120,14 @@ runMain('worker', async () => {
     databaseUrl: config.DATABASE_URL,
     temporal,
     box,
-    targets: targetsOf(config.GATEWAY_ENV),
+    targets: getTargets(config.GATEWAY_ENV),
     retrySchedule: config.WEBHOOK_RETRY_SCHEDULE_SECONDS.split(',').map(Number),
     log: logger,
     stop,
   });
   const runs = Promise.all([
     runUntil(main, stop),
-    repeat(dispatch, logger, stop),
+    runPeriodically(dispatch, logger, stop),
     webhooks,
     ...[...clients.values()].map(runChain),
   ]);

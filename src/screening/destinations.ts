@@ -25,14 +25,14 @@ interface Row {
 export const screening: AuditActor = { type: 'system', id: 'screening' };
 export const blacklistedReason = 'to_address is on your blacklist';
 /** Noted on a transfer that is stopped after something of it was signed. */
-export const burntNote = `${blacklistedReason}: a transaction that moves nothing uses up the nonce`;
+export const cancellationNote = `${blacklistedReason}: a transaction that moves nothing uses up the nonce`;
 
 /**
  * The one rule about destinations, asked by the API, after the lock and when signing begins. The blacklist beats everything;
  * a whitelist entry counts once the client's cooling time has passed since it was last activated. `approved`: somebody has let
  * this very transfer pass the whitelist.
  */
-export async function judgeDestination(
+export async function evaluateDestination(
   manager: EntityManager,
   { clientId, chain, addressKey }: Destination,
   { approved = false } = {},
@@ -62,6 +62,6 @@ export async function judgeDestination(
 
 /** Only the blacklist: what counts once signing has begun. */
 export async function isBlacklisted(manager: EntityManager, destination: Destination): Promise<boolean> {
-  const verdict = await judgeDestination(manager, destination, { approved: true });
+  const verdict = await evaluateDestination(manager, destination, { approved: true });
   return verdict.outcome === 'refused' && verdict.code === 'address_blacklisted';
 }

@@ -1,5 +1,5 @@
 import { type DataSource, type EntityManager, IsNull, QueryFailedError } from 'typeorm';
-import type { Slice } from '../http/pagination';
+import type { LimitOffset } from '../http/pagination';
 import { isUuid } from '../platform/ids';
 import { type FactorStatus, type FactorType, SecurityFactorEntity } from './entity';
 
@@ -39,7 +39,7 @@ export class SecurityFactorRepository {
       : Promise.resolve(null);
   }
 
-  list(clientId: string, filter: FactorFilter, { limit, offset }: Slice): Promise<[SecurityFactorEntity[], number]> {
+  list(clientId: string, filter: FactorFilter, { limit, offset }: LimitOffset): Promise<[SecurityFactorEntity[], number]> {
     return this.database.manager.findAndCount(SecurityFactorEntity, {
       where: { clientId, ...filter, deletedAt: IsNull() },
       order: { factorId: 'DESC' },

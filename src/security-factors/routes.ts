@@ -1,10 +1,10 @@
-import { callerOf, creationOf, type GatewayContext } from '../http/context';
-import { sliceOf } from '../http/pagination';
+import { getCaller, getIdempotencyContext, type GatewayContext } from '../http/context';
+import { toLimitOffset } from '../http/pagination';
 import { resourceId, withoutId } from '../http/resource-id';
 import { locate } from '../http/router';
-import type { Route, Step } from '../http/steps';
-import { body, bodyOf, query, queryOf } from '../http/validate';
-import { mfaFailures, mfaRequestOf } from '../mfa/request';
+import type { Route, DocumentedMiddleware } from '../http/route';
+import { body, getBody, query, getQuery } from '../http/validate';
+import { mfaFailures, toMfaRequest } from '../mfa/request';
 import { presentDeleted, presentFactor, presentFactors } from './presenter';
 import { createFactor, deletedFactorView, deleteFactor, factorList, factorView, listFactors, setFactorStatus } from './schema';
 import type { SecurityFactorService } from './service';
@@ -16,8 +16,8 @@ const secondMount = '/v1';
 
 export interface SecurityFactorRoutes {
   factors: SecurityFactorService;
-  authenticate: Step;
-  idempotent: Step;
+  authenticate: DocumentedMiddleware;
+  idempotent: DocumentedMiddleware;
 }
 
 export function securityFactorRoutes({ factors, authenticate, idempotent }: SecurityFactorRoutes): Route[] {
@@ -30,13 +30,13 @@ export function securityFactorRoutes({ factors, authenticate, idempotent }: Secu
       summary: 'List white- and blacklisted addresses, newest first',
       description:
         'Up to 1000 entries an answer, of at most 10000 a client: where total is larger, ask for the next page. All operations on security factors also answer below /v1/client.',
-      steps: [authenticate, query(listFactors)],
+      middleware: [authenticate, query(listFactors)],
       answer: { status: 200, description: 'The entries', schema: factorList },
       fails: [],
       handle: async (ctx) => {
-        const { chain, factor_type: factorType, status, ...page } = queryOf(ctx, listFactors);
+        const { chain, factor_type: factorType, status, ...page } = getQuery(ctx, listFactors);
         const filter = { ...(chain && { chain }), ...(factorType && { factorType }), ...(status && { status }) };
-        const [rows, total] = await factors.list(callerOf(ctx).clientId, filter, sliceOf(page));
+        const [rows, total] = await factors.list(getCaller(ctx).clientId, filter, toLimitOffset(page));
         ctx.body = presentFactors(rows, total);
       },
     },
@@ -47,11 +47,11 @@ export function securityFactorRoutes({ factors, authenticate, idempotent }: Secu
       tag,
       summary: 'Add an address to the white- or blacklist',
       description: 'One list a client, whichever user, wallet or account. An inactive entry of the same address does not count.',
-      steps: [authenticate, body(createFactor), idempotent],
+      middleware: [authenticate, body(createFactor), idempotent],
       answer: { status: 201, description: 'The entry, active', schema: factorView, location: true },
       fails: ['invalid_address', 'SECURITY_FACTOR_ALREADY_EXISTS', 'business_error', ...mfaFailures],
       handle: async (ctx) => {
-        const factor = await factors.create(mfaRequestOf(ctx), creationOf(ctx), bodyOf(ctx, createFactor));
+        const factor = await factors.create(toMfaRequest(ctx), getIdempotencyContext(ctx), getBody(ctx, createFactor));
         locate(ctx, `${path}/${factor.factorId}`);
         ctx.body = presentFactor(factor);
       },
@@ -62,7 +62,7 @@ export function securityFactorRoutes({ factors, authenticate, idempotent }: Secu
   return routes.map((route) => ({ ...route, alsoAt: `${secondMount}${route.path}` }));
 }
 
-function entryRoutes(factors: SecurityFactorService, authenticate: Step): Route[] {
+function entryRoutes(factors: SecurityFactorService, authenticate: DocumentedMiddleware): Route[] {
   const factorId = (ctx: GatewayContext) => resourceId(ctx, 'factor_id');
   return [
     {
@@ -71,11 +71,11 @@ function entryRoutes(factors: SecurityFactorService, authenticate: Step): Route[
       id: 'getSecurityFactor',
       tag,
       summary: 'Read an entry',
-      steps: [authenticate],
+      middleware: [authenticate],
       answer: { status: 200, description: 'The entry', schema: factorView },
       fails: ['SECURITY_FACTOR_NOT_FOUND'],
       handle: async (ctx) => {
-        ctx.body = presentFactor(await factors.get(callerOf(ctx).clientId, factorId(ctx)));
+        ctx.body = presentFactor(await factors.get(getCaller(ctx).clientId, factorId(ctx)));
       },
     },
     {
@@ -85,12 +85,12 @@ function entryRoutes(factors: SecurityFactorService, authenticate: Step): Route[
       tag,
       summary: 'Activate or deactivate an entry',
       description: 'A status the entry has already is no error.',
-      steps: [authenticate, body(setFactorStatus)],
+      middleware: [authenticate, body(setFactorStatus)],
       answer: { status: 200, description: 'The entry', schema: factorView },
       fails: ['SECURITY_FACTOR_NOT_FOUND', 'SECURITY_FACTOR_ALREADY_EXISTS', ...mfaFailures],
       handle: async (ctx) => {
-        const { status } = bodyOf(ctx, setFactorStatus);
-        ctx.body = presentFactor(await factors.setStatus(mfaRequestOf(ctx), factorId(ctx), status));
+        const { status } = getBody(ctx, setFactorStatus);
+        ctx.body = presentFactor(await factors.setStatus(toMfaRequest(ctx), factorId(ctx), status));
       },
     },
     {
@@ -99,11 +99,11 @@ function entryRoutes(factors: SecurityFactorService, authenticate: Step): Route[
       id: 'deleteSecurityFactor',
       tag,
       summary: 'Delete an entry; its address can be added again',
-      steps: [authenticate, body(deleteFactor)],
+      middleware: [authenticate, body(deleteFactor)],
       answer: { status: 200, description: 'It is deleted', schema: deletedFactorView },
       fails: ['SECURITY_FACTOR_NOT_FOUND', ...mfaFailures],
       handle: async (ctx) => {
-        ctx.body = presentDeleted(await factors.delete(mfaRequestOf(ctx), factorId(ctx)));
+        ctx.body = presentDeleted(await factors.delete(toMfaRequest(ctx), factorId(ctx)));
       },
     },
   ];

@@ -4,8 +4,8 @@ import { audit, type AuditAction } from '../audit/log';
 import type { FamilyAdapter } from '../chains/adapter';
 import type { ChainRegistry } from '../chains/registry';
 import type { ChainFamily } from '../chains/types';
-import type { Creation } from '../http/context';
-import type { Slice } from '../http/pagination';
+import type { IdempotencyContext } from '../http/context';
+import type { LimitOffset } from '../http/pagination';
 import type { MfaRequest, MfaService } from '../mfa/service';
 import { GatewayError } from '../platform/errors';
 import { type FactorStatus, SecurityFactorEntity } from './entity';
@@ -17,7 +17,7 @@ const maxEntries = 10_000;
 
 export interface SecurityFactorDependencies {
   registry: ChainRegistry;
-  adapterOf: (family: ChainFamily) => FamilyAdapter;
+  getAdapter: (family: ChainFamily) => FamilyAdapter;
   mfa: MfaService;
   factors: SecurityFactorRepository;
 }
@@ -31,7 +31,11 @@ export class SecurityFactorService {
    * @throws GatewayError invalid_parameter (chain), invalid_address, MFA_*, rate_limited, SECURITY_FACTOR_ALREADY_EXISTS,
    *   business_error (too many entries).
    */
-  async create(request: MfaRequest, { resourceId, resumedSince }: Creation, input: CreateFactor): Promise<SecurityFactorEntity> {
+  async create(
+    request: MfaRequest,
+    { resourceId, firstAttemptAt: firstAttemptAt }: IdempotencyContext,
+    input: CreateFactor,
+  ): Promise<SecurityFactorEntity> {
     const { mfa, factors } = this.deps;
     const { clientId, userId } = request.caller;
     const factor: NewFactor = {
@@ -44,7 +48,7 @@ export class SecurityFactorService {
       addedBy: userId,
     };
     // this very request, code included, got so far before; its code is used up
-    const earlier = resumedSince ? await factors.findEver(clientId, resourceId) : null;
+    const earlier = firstAttemptAt ? await factors.findEver(clientId, resourceId) : null;
     if (earlier) return earlier;
     return mfa.authorize(
       request,
@@ -93,14 +97,14 @@ export class SecurityFactorService {
   }
 
   /** @throws GatewayError invalid_parameter for a chain that is not enabled. */
-  async list(clientId: string, filter: FactorFilter, slice: Slice): Promise<[SecurityFactorEntity[], number]> {
+  async list(clientId: string, filter: FactorFilter, slice: LimitOffset): Promise<[SecurityFactorEntity[], number]> {
     if (filter.chain !== undefined) enabledChain(this.deps.registry, filter.chain);
     return this.deps.factors.list(clientId, filter, slice);
   }
 
   private placeOf({ chain: name, address }: CreateFactor): Pick<NewFactor, 'chain' | 'address' | 'addressKey'> {
     const chain = enabledChain(this.deps.registry, name);
-    const parsed = this.deps.adapterOf(chain.family).parseAddress(address);
+    const parsed = this.deps.getAdapter(chain.family).parseAddress(address);
     if (!parsed) throw new GatewayError('invalid_address', `address is not valid on ${chain.name}`);
     return { chain: chain.name, address, addressKey: parsed.key };
   }

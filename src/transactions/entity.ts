@@ -63,7 +63,7 @@ export class TransactionEntity {
   @Column({ type: 'uuid', name: 'approved_by', nullable: true }) approvedBy!: string | null;
   @Column({ type: 'timestamptz', name: 'approved_at', nullable: true }) approvedAt!: Date | null;
   /** Why a no-op uses up its nonce without an operator's word. */
-  @Column({ type: 'text', name: 'burnt_for', nullable: true }) burntFor!: 'address_blacklisted' | null;
+  @Column({ type: 'text', name: 'burnt_for', nullable: true }) cancellationReason!: 'address_blacklisted' | null;
   @Column({ type: 'text', name: 'screening_note', nullable: true }) screeningNote!: string | null;
   @Column({ type: 'timestamptz', name: 'created_at', insert: false, update: false }) createdAt!: Date;
   @Column({ type: 'timestamptz', name: 'updated_at', insert: false, update: false }) updatedAt!: Date;

@@ -50,7 +50,7 @@ export function presentTransactionDetails(
       tx.fee !== null && tx.feeSymbol !== null && tx.feeDecimals !== null
         ? { amount: formatAmount(tx.fee, tx.feeDecimals), symbol: tx.feeSymbol }
         : null,
-    confirmations: confirmationsOf(blockNumber, headBlock),
+    confirmations: countConfirmations(blockNumber, headBlock),
     required_confirmations: tx.requiredConfirmations,
     block_number: blockNumber === null ? null : Number(blockNumber),
     failure: tx.failureCode === null ? null : { code: tx.failureCode, message: tx.failureMessage ?? '' },
@@ -67,7 +67,7 @@ export function presentTransactionDetails(
 }
 
 /** Inclusion is depth 1; a follower that lags behind the block it was told of still counts it. */
-function confirmationsOf(block: bigint | null, head: bigint | null): number {
+function countConfirmations(block: bigint | null, head: bigint | null): number {
   if (block === null) return 0;
   return head === null || head < block ? 1 : Number(head - block) + 1;
 }

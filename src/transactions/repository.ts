@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import type { Slice } from '../http/pagination';
+import type { LimitOffset } from '../http/pagination';
 import { isUuid } from '../platform/ids';
 import { TransactionEntity } from './entity';
 
@@ -51,7 +51,7 @@ export class TransactionRepository {
   async list(
     clientId: string,
     { walletId, accountId, chain }: TransactionFilter,
-    { limit, offset }: Slice,
+    { limit, offset }: LimitOffset,
   ): Promise<[TransactionEntity[], number]> {
     // an id that cannot exist finds nothing, like one that does not
     if ([walletId, accountId].some((id) => id !== undefined && !isUuid(id))) return [[], 0];

@@ -1,6 +1,6 @@
 import Joi from 'joi';
 import { mfaCode } from '../mfa/request';
-import { amountOut, chainName, id, type PageQuery, pageFields, pageOf, timestamp, view } from '../http/schemas';
+import { amountOut, chainName, id, type PageQuery, pageFields, pageSchema, timestamp, view } from '../http/schemas';
 import { transactionStatuses } from './entity';
 
 export interface ListTransactions extends PageQuery {
@@ -53,7 +53,7 @@ const listFields = {
 };
 
 export const transactionView = view<TransactionView>('Transaction', listFields);
-export const transactionPage = pageOf(transactionView, 'TransactionPage');
+export const transactionPage = pageSchema(transactionView, 'TransactionPage');
 
 export interface TimelineView {
   status: string;

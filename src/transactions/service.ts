@@ -2,7 +2,7 @@ import { WorkflowNotFoundError } from '@temporalio/common';
 import type { DataSource } from 'typeorm';
 import type { RequestedBy } from '../messages/activities';
 import type { LiveStatus } from '../messages/workflows';
-import type { Slice } from '../http/pagination';
+import type { LimitOffset } from '../http/pagination';
 import { GatewayError, notFound } from '../platform/errors';
 import { cancelTransfer } from '../transfers/steps/end';
 import type { TransferWorkflows } from '../transfers/workflows';
@@ -21,7 +21,7 @@ export class TransactionService {
     private readonly database: DataSource,
   ) {}
 
-  list(clientId: string, filter: TransactionFilter, slice: Slice): Promise<[TransactionEntity[], number]> {
+  list(clientId: string, filter: TransactionFilter, slice: LimitOffset): Promise<[TransactionEntity[], number]> {
     return this.transactions.list(clientId, filter, slice);
   }
 

@@ -12,7 +12,7 @@ export const isEnded = ({ status }: { status: TransactionStatus }): boolean => e
  * Lock order everywhere: transaction, wallet limit, ledger accounts by id, account.
  * @throws GatewayError not_found.
  */
-export async function lockTransaction(manager: EntityManager, txId: string): Promise<TransactionEntity> {
+export async function findTransactionForUpdate(manager: EntityManager, txId: string): Promise<TransactionEntity> {
   const transaction = await manager.findOne(TransactionEntity, { where: { txId }, lock: { mode: 'for_no_key_update' } });
   if (!transaction) throw notFound('transaction');
   return transaction;

@@ -16,8 +16,8 @@ export interface ApprovalsDependencies {
 }
 
 /** An approval whose workflow has not been told after this long is told again. */
-const repairAfterMs = 15_000;
-const repairBatch = 50;
+const reconcileAfterMs = 15_000;
+const reconcileBatch = 50;
 
 /**
  * Approvals of transfers that wait for one. Decided and recorded in Postgres, in one database transaction with the second
@@ -40,23 +40,23 @@ export class Approvals {
         if (transfer?.approvedAt) throw notAwaiting('The transfer is approved already');
       },
     );
-    await this.tell(txId);
+    await this.notify(txId);
   }
 
   /** Tells the workflows that a crash or an outage left untold; run every few seconds by every API process. */
-  async repair(): Promise<void> {
+  async reconcile(): Promise<void> {
     const untold = await this.deps.database.query<{ tx_id: string }[]>(
       `select tx_id from transactions
         where approved_at < clock_timestamp() - make_interval(secs => $1) and approval_told_at is null
           and ended_at is null
         order by random() limit $2`,
-      [repairAfterMs / 1000, repairBatch],
+      [reconcileAfterMs / 1000, reconcileBatch],
     );
-    for (const { tx_id: txId } of untold) await this.tell(txId);
+    for (const { tx_id: txId } of untold) await this.notify(txId);
   }
 
   /** A failure is made good by `repair`: the transfer is approved all the same. */
-  private async tell(txId: string): Promise<void> {
+  private async notify(txId: string): Promise<void> {
     const { database, workflows, log } = this.deps;
     try {
       const told = await workflows.approved(txId);

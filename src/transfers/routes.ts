@@ -1,15 +1,15 @@
-import { callerOf, creationOf } from '../http/context';
+import { getCaller, getIdempotencyContext } from '../http/context';
 import { locate } from '../http/router';
-import type { Route, Step } from '../http/steps';
-import { body, bodyOf } from '../http/validate';
+import type { Route, DocumentedMiddleware } from '../http/route';
+import { body, getBody } from '../http/validate';
 import { presentAccepted } from './presenter';
 import { createTransfer, transferView } from './schema';
 import type { TransferService } from './service';
 
 export interface TransferRoutes {
   transfers: TransferService;
-  authenticate: Step;
-  idempotent: Step;
+  authenticate: DocumentedMiddleware;
+  idempotent: DocumentedMiddleware;
 }
 
 export function transferRoutes({ transfers, authenticate, idempotent }: TransferRoutes): Route[] {
@@ -22,7 +22,7 @@ export function transferRoutes({ transfers, authenticate, idempotent }: Transfer
       summary: 'Create a transfer: lock the amount and start signing',
       description:
         'Send an Idempotency-Key: with it a retry after any time-out, crash or day cannot pay twice. The network fee is paid by the source account in the native coin and locked beside the amount.',
-      steps: [authenticate, body(createTransfer), idempotent],
+      middleware: [authenticate, body(createTransfer), idempotent],
       answer: {
         status: 202,
         description: 'The amount is locked and the transfer is under way',
@@ -43,10 +43,10 @@ export function transferRoutes({ transfers, authenticate, idempotent }: Transfer
       ],
       handle: async (ctx) => {
         const { accepted, replayed } = await transfers.submit(
-          callerOf(ctx),
-          creationOf(ctx),
+          getCaller(ctx),
+          getIdempotencyContext(ctx),
           ctx.state.requestId,
-          bodyOf(ctx, createTransfer),
+          getBody(ctx, createTransfer),
         );
         if (replayed) ctx.set('Idempotency-Replayed', 'true');
         locate(ctx, `/transactions/${accepted.txId}`);

@@ -7,21 +7,21 @@ import type { FamilyAdapter, ParsedAddress } from '../chains/adapter';
 import { type ChainRegistry, tokenBySymbol } from '../chains/registry';
 import type { ChainDefinition, ChainFamily, TokenDefinition } from '../chains/types';
 import { audit } from '../audit/log';
-import type { Caller, Creation } from '../http/context';
+import type { Caller, IdempotencyContext } from '../http/context';
 import { GatewayError, invalidParameter, notFound } from '../platform/errors';
 import { parseAmount } from '../platform/money';
-import { judgeDestination } from '../screening/destinations';
+import { evaluateDestination } from '../screening/destinations';
 import type { TransactionEntity } from '../transactions/entity';
 import type { TransactionRepository } from '../transactions/repository';
 import type { WalletRepository } from '../wallets/repository';
 import type { CreateTransfer } from './schema';
-import { inAnyCase } from './addresses';
+import { parseAddressLenient } from './addresses';
 import type { TransferWorkflows } from './workflows';
 
 export interface TransferServiceDependencies {
   database: DataSource;
   registry: ChainRegistry;
-  adapterOf: (family: ChainFamily) => FamilyAdapter;
+  getAdapter: (family: ChainFamily) => FamilyAdapter;
   wallets: WalletRepository;
   accounts: AccountRepository;
   assets: AssetRepository;
@@ -54,11 +54,11 @@ export class TransferService {
    * @throws GatewayError invalid_parameter, invalid_address, not_found, address_blacklisted, address_not_whitelisted,
    * wallet_not_active, account_not_active, insufficient_balance, business_error, idempotency_key_reused, unavailable (nothing begun), outcome_unknown (with tx_id).
    */
-  async submit(caller: Caller, creation: Creation, requestId: string, input: CreateTransfer): Promise<Submission> {
+  async submit(caller: Caller, creation: IdempotencyContext, requestId: string, input: CreateTransfer): Promise<Submission> {
     const checked = this.check(input);
     const earlier = await this.findEarlier(caller, creation);
-    if (earlier) return answerEarlier(earlier, input, checked);
-    await this.refuseCheaply(caller, requestId, input, checked);
+    if (earlier) return replayEarlier(earlier, input, checked);
+    await this.preflight(caller, requestId, input, checked);
 
     const { workflows, transactions } = this.deps;
     const txId = creation.resourceId;
@@ -72,11 +72,11 @@ export class TransferService {
   /** The rules that need no database, in the order of the specification's table. */
   private check(input: CreateTransfer): Checked {
     const chain = enabledChain(this.deps.registry, input.chain);
-    const adapter = this.deps.adapterOf(chain.family);
+    const adapter = this.deps.getAdapter(chain.family);
     const token = tokenBySymbol(chain, input.token_symbol);
     checkAmount(input.amount, token);
-    const from = inAnyCase(adapter, input.from_address);
-    if (input.from_address === input.to_address || (from && from.key === inAnyCase(adapter, input.to_address)?.key)) {
+    const from = parseAddressLenient(adapter, input.from_address);
+    if (input.from_address === input.to_address || (from && from.key === parseAddressLenient(adapter, input.to_address)?.key)) {
       throw invalidParameter('to_address', 'must differ from from_address');
     }
     const to = adapter.parseAddress(input.to_address);
@@ -88,14 +88,14 @@ export class TransferService {
   /** The same request's transfer from an earlier try, or one made with the same key before keys were forgotten. */
   private async findEarlier(
     { clientId }: Caller,
-    { resourceId, idempotencyKey, resumedSince }: Creation,
+    { resourceId, idempotencyKey, firstAttemptAt: firstAttemptAt }: IdempotencyContext,
   ): Promise<TransactionEntity | null> {
     if (idempotencyKey === null) return null;
-    const byId = resumedSince && (await this.deps.transactions.find(clientId, resourceId));
+    const byId = firstAttemptAt && (await this.deps.transactions.find(clientId, resourceId));
     return byId ?? this.deps.transactions.findByIdempotencyKey(clientId, idempotencyKey);
   }
 
-  private async refuseCheaply(caller: Caller, requestId: string, input: CreateTransfer, checked: Checked): Promise<void> {
+  private async preflight(caller: Caller, requestId: string, input: CreateTransfer, checked: Checked): Promise<void> {
     const { clientId } = caller;
     const { chain, token, from } = checked;
     const { wallets, accounts, assets } = this.deps;
@@ -121,7 +121,7 @@ export class TransferService {
     { chain, from, to }: Checked,
   ): Promise<void> {
     const { manager } = this.deps.database;
-    const verdict = await judgeDestination(manager, { clientId, chain: chain.name, addressKey: to.key });
+    const verdict = await evaluateDestination(manager, { clientId, chain: chain.name, addressKey: to.key });
     if (verdict.outcome !== 'refused') return;
     const { code, reason } = verdict;
     await audit(manager, {
@@ -153,7 +153,7 @@ function invalidAddress(field: string, chain: ChainDefinition): GatewayError {
   return new GatewayError('invalid_address', `${field} ${message}`, { fields: [{ field, message }] });
 }
 
-function answerEarlier(earlier: TransactionEntity, input: CreateTransfer, { chain, from, to }: Checked): Submission {
+function replayEarlier(earlier: TransactionEntity, input: CreateTransfer, { chain, from, to }: Checked): Submission {
   const same =
     earlier.chain === chain.name &&
     earlier.tokenSymbol === input.token_symbol &&
@@ -167,7 +167,7 @@ function answerEarlier(earlier: TransactionEntity, input: CreateTransfer, { chai
 
 const requestOf = (
   { clientId, userId }: Caller,
-  creation: Creation,
+  creation: IdempotencyContext,
   requestId: string,
   input: CreateTransfer,
   { from, to }: Checked,

@@ -7,7 +7,7 @@ import {
 import { ApplicationFailure, WorkflowNotFoundError } from '@temporalio/common';
 import { mainTaskQueue, type RequestedBy, type TransferAccepted, type TransferRequest } from '../messages/activities';
 import {
-  approvedSignal,
+  transferApprovedSignal,
   cancelUpdate,
   type LiveStatus,
   searchAttributes,
@@ -84,7 +84,7 @@ export function transferWorkflowsOn(temporal: Client): TransferWorkflows {
     approved: async (txId) => {
       try {
         await withinMs(temporal, signalTimeoutMs, () =>
-          temporal.workflow.getHandle(transferWorkflowId(txId)).signal(approvedSignal),
+          temporal.workflow.getHandle(transferWorkflowId(txId)).signal(transferApprovedSignal),
         );
         return 'told';
       } catch (error) {

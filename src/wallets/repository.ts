@@ -1,7 +1,7 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import type { RequestedBy } from '../messages/activities';
 import { audit } from '../audit/log';
-import type { Slice } from '../http/pagination';
+import type { LimitOffset } from '../http/pagination';
 import { inTransaction } from '../platform/database';
 import { isUuid } from '../platform/ids';
 import { WalletEntity } from './entity';
@@ -21,7 +21,7 @@ export class WalletRepository {
       : Promise.resolve(null);
   }
 
-  list(clientId: string, { limit, offset }: Slice): Promise<[WalletEntity[], number]> {
+  list(clientId: string, { limit, offset }: LimitOffset): Promise<[WalletEntity[], number]> {
     return this.database.manager.findAndCount(WalletEntity, {
       where: { clientId },
       order: { walletId: 'DESC' },

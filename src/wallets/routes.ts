@@ -1,9 +1,9 @@
-import { callerOf, creationOf } from '../http/context';
-import { presentPage, sliceOf } from '../http/pagination';
+import { getCaller, getIdempotencyContext } from '../http/context';
+import { presentPage, toLimitOffset } from '../http/pagination';
 import { locate } from '../http/router';
 import { resourceId, withoutId } from '../http/resource-id';
-import type { Route, Step } from '../http/steps';
-import { body, bodyOf, query, queryOf } from '../http/validate';
+import type { Route, DocumentedMiddleware } from '../http/route';
+import { body, getBody, query, getQuery } from '../http/validate';
 import { presentWallet } from './presenter';
 import { createWallet, listWallets, walletPage, walletView } from './schema';
 import type { WalletService } from './service';
@@ -12,8 +12,8 @@ const tag = 'Wallets';
 
 export interface WalletRoutes {
   wallets: WalletService;
-  authenticate: Step;
-  idempotent: Step;
+  authenticate: DocumentedMiddleware;
+  idempotent: DocumentedMiddleware;
 }
 
 export function walletRoutes({ wallets, authenticate, idempotent }: WalletRoutes): Route[] {
@@ -25,11 +25,16 @@ export function walletRoutes({ wallets, authenticate, idempotent }: WalletRoutes
       tag,
       summary: 'Create a wallet',
       description: 'The wallet is usable once status and key_status are ACTIVE: three signing nodes generate its key first.',
-      steps: [authenticate, body(createWallet), idempotent],
+      middleware: [authenticate, body(createWallet), idempotent],
       answer: { status: 201, description: 'The wallet, PROGRESSING and GENERATING', schema: walletView, location: true },
       fails: ['unavailable'],
       handle: async (ctx) => {
-        const wallet = await wallets.create(callerOf(ctx), creationOf(ctx), ctx.state.requestId, bodyOf(ctx, createWallet));
+        const wallet = await wallets.create(
+          getCaller(ctx),
+          getIdempotencyContext(ctx),
+          ctx.state.requestId,
+          getBody(ctx, createWallet),
+        );
         locate(ctx, `/wallets/${wallet.walletId}`);
         ctx.body = presentWallet(wallet);
       },
@@ -40,12 +45,12 @@ export function walletRoutes({ wallets, authenticate, idempotent }: WalletRoutes
       id: 'listWallets',
       tag,
       summary: 'List wallets, newest first',
-      steps: [authenticate, query(listWallets)],
+      middleware: [authenticate, query(listWallets)],
       answer: { status: 200, description: 'One page', schema: walletPage },
       fails: [],
       handle: async (ctx) => {
-        const page = queryOf(ctx, listWallets);
-        const [rows, total] = await wallets.list(callerOf(ctx).clientId, sliceOf(page));
+        const page = getQuery(ctx, listWallets);
+        const [rows, total] = await wallets.list(getCaller(ctx).clientId, toLimitOffset(page));
         ctx.body = presentPage(rows, total, page, presentWallet);
       },
     },
@@ -55,11 +60,11 @@ export function walletRoutes({ wallets, authenticate, idempotent }: WalletRoutes
       id: 'getWallet',
       tag,
       summary: 'Read a wallet',
-      steps: [authenticate],
+      middleware: [authenticate],
       answer: { status: 200, description: 'The wallet', schema: walletView },
       fails: ['not_found'],
       handle: async (ctx) => {
-        ctx.body = presentWallet(await wallets.get(callerOf(ctx).clientId, resourceId(ctx, 'id')));
+        ctx.body = presentWallet(await wallets.get(getCaller(ctx).clientId, resourceId(ctx, 'id')));
       },
     },
     withoutId('/wallets/', tag, authenticate),

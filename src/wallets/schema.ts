@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import { id, type PageQuery, pageFields, pageOf, text, timestamp, view, visibleText } from '../http/schemas';
+import { id, type PageQuery, pageFields, pageSchema, text, timestamp, view, visibleText } from '../http/schemas';
 
 export interface CreateWallet {
   wallet_name: string;
@@ -35,4 +35,4 @@ export const walletView = view<WalletView>('Wallet', {
   updated_at: timestamp(),
 });
 
-export const walletPage = pageOf(walletView, 'WalletPage');
+export const walletPage = pageSchema(walletView, 'WalletPage');

@@ -1,5 +1,5 @@
-import type { Caller, Creation } from '../http/context';
-import type { Slice } from '../http/pagination';
+import type { Caller, IdempotencyContext } from '../http/context';
+import type { LimitOffset } from '../http/pagination';
 import { notFound } from '../platform/errors';
 import type { Logger } from '../platform/logging';
 import type { WalletEntity } from './entity';
@@ -8,8 +8,8 @@ import type { WalletRepository } from './repository';
 import type { CreateWallet } from './schema';
 
 /** A wallet whose key is not under way this long after its creation gets its workflow started again. */
-const repairAfterMs = 15_000;
-const repairBatch = 50;
+const reconcileAfterMs = 15_000;
+const reconcileBatch = 50;
 
 export class WalletService {
   constructor(
@@ -25,7 +25,7 @@ export class WalletService {
    */
   async create(
     { clientId, userId }: Caller,
-    { resourceId: walletId }: Creation,
+    { resourceId: walletId }: IdempotencyContext,
     requestId: string,
     { wallet_name: walletName, description = null }: CreateWallet,
   ): Promise<WalletEntity> {
@@ -43,13 +43,13 @@ export class WalletService {
     return wallet;
   }
 
-  list(clientId: string, slice: Slice): Promise<[WalletEntity[], number]> {
+  list(clientId: string, slice: LimitOffset): Promise<[WalletEntity[], number]> {
     return this.wallets.list(clientId, slice);
   }
 
   /** Starts the key generations that a crash or an outage left unstarted; run every few seconds by every API process. */
-  async repair(): Promise<void> {
-    for (const wallet of await this.wallets.generatingSince(new Date(Date.now() - repairAfterMs), repairBatch)) {
+  async reconcile(): Promise<void> {
+    for (const wallet of await this.wallets.generatingSince(new Date(Date.now() - reconcileAfterMs), reconcileBatch)) {
       await this.keys.start(wallet);
     }
   }

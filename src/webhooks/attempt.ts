@@ -1,18 +1,18 @@
 import type { DataSource } from 'typeorm';
-import type { WebhookAttemptResult, WebhookLane } from '../messages/activities';
+import type { WebhookAttemptResult, DeliveryStream } from '../messages/activities';
 import type { SecretBox } from '../platform/secret-box';
-import { countPending, endLane, type DueDelivery, nextDelivery, putOff, waitOf } from './deliveries';
-import { payloadOf } from './events';
-import type { Lanes } from './lanes';
+import { countPending, failPending, type DueDelivery, nextDelivery, defer, findWait } from './deliveries';
+import { toPayload } from './events';
+import type { EndpointConcurrency } from './endpoint-concurrency';
 import { attemptsMade } from './metrics';
-import { recordAttempt } from './record';
+import { recordAttempt } from './record-attempt';
 import { signedHeaders } from './secrets';
-import { send, type SendOptions } from './send';
+import { send, type SendOptions } from './http-client';
 
 export interface AttemptDependencies extends SendOptions {
   database: DataSource;
   box: SecretBox;
-  lanes: Lanes;
+  lanes: EndpointConcurrency;
   /** Seconds before each retry. */
   retrySchedule: readonly number[];
 }
@@ -33,13 +33,13 @@ const singleAfterSeconds = 60;
  */
 export async function deliverNext(
   deps: AttemptDependencies,
-  { busyTimes, ...lane }: WebhookLane & { busyTimes: number },
+  { busyTimes, ...lane }: DeliveryStream & { busyTimes: number },
 ): Promise<WebhookAttemptResult> {
   const { database } = deps;
   const due = await nextDelivery(database, lane);
   if (!due) return { outcome: 'idle', waitMs: null };
   if (!due.enabled) {
-    await endLane(database, lane);
+    await failPending(database, lane);
     return { outcome: 'disabled', waitMs: null };
   }
   if (due.waitMs > 0) return { outcome: 'idle', waitMs: due.waitMs };
@@ -49,16 +49,16 @@ export async function deliverNext(
     attemptsMade.inc({ outcome: 'busy' });
     const turnMs = deps.lanes.turnMs(lane.webhookId, await countPending(database, lane.webhookId, countedPending), { single });
     const waitMs = busyWait(busyTimes, turnMs);
-    await putOff(database, due.deliveryId, waitMs);
+    await defer(database, due.deliveryId, waitMs);
     return { outcome: 'busy', waitMs };
   }
   const outcome = await recordAttempt(database, { deliveryId: due.deliveryId, url: due.endpoint.url }, sent, deps.retrySchedule);
   attemptsMade.inc({ outcome });
-  return { outcome, waitMs: await waitOf(database, lane) };
+  return { outcome, waitMs: await findWait(database, lane) };
 }
 
 function post(deps: AttemptDependencies, due: DueDelivery) {
-  const body = payloadOf(due);
+  const body = toPayload(due);
   return send(deps, {
     url: due.endpoint.url,
     body,

@@ -1,5 +1,5 @@
 import type { DataSource, EntityManager } from 'typeorm';
-import type { WebhookLane } from '../messages/activities';
+import type { DeliveryStream } from '../messages/activities';
 import type { WebhookEntity } from './entity';
 import type { EventKind, StoredEvent } from './events';
 
@@ -49,7 +49,7 @@ const candidates = /* sql */ `
    where d.webhook_id = $1 and d.subject_id = $2 and d.status = 'pending' and ${notHeldBack}
    order by d.next_attempt_at, d.position limit 1`;
 
-export async function nextDelivery(database: DataSource, { webhookId, subjectId }: WebhookLane): Promise<DueDelivery | null> {
+export async function nextDelivery(database: DataSource, { webhookId, subjectId }: DeliveryStream): Promise<DueDelivery | null> {
   const [row] = await database.query<DueRow[]>(
     `select c.*, e.kind, e.snapshot, e.created_at, w.status = 'enabled' as enabled,
             extract(epoch from clock_timestamp() - w.failing_since)::float8 as failing_for,
@@ -78,7 +78,7 @@ export async function nextDelivery(database: DataSource, { webhookId, subjectId 
 }
 
 /** Milliseconds until the next attempt of a lane; null when nothing is pending. */
-export async function waitOf(database: DataSource, { webhookId, subjectId }: WebhookLane): Promise<number | null> {
+export async function findWait(database: DataSource, { webhookId, subjectId }: DeliveryStream): Promise<number | null> {
   const [row] = await database.query<{ wait_ms: string }[]>(candidates, [webhookId, subjectId]);
   return row ? Number(row.wait_ms) : null;
 }
@@ -93,7 +93,7 @@ export async function countPending(database: DataSource, webhookId: string, atMo
 }
 
 /** Due later, as its endpoint is busy; not an attempt. The row says so, lest it be taken for one whose workflow was lost. */
-export async function putOff(database: DataSource, deliveryId: string, waitMs: number): Promise<void> {
+export async function defer(database: DataSource, deliveryId: string, waitMs: number): Promise<void> {
   await database.query(
     `update webhook_deliveries set next_attempt_at = clock_timestamp() + $2 * interval '1 millisecond'
       where delivery_id = $1 and status = 'pending' and next_attempt_at <= clock_timestamp()`,
@@ -105,12 +105,12 @@ export async function putOff(database: DataSource, deliveryId: string, waitMs: n
 const ended = `status = 'failed', ended_at = clock_timestamp(), next_attempt_at = null, undispatched_since = null`;
 
 /** What an endpoint does not get any more once it is disabled; a resend takes it up again. */
-export async function endPending(manager: EntityManager, webhookId: string): Promise<void> {
+export async function failAllPending(manager: EntityManager, webhookId: string): Promise<void> {
   await manager.query(`update webhook_deliveries set ${ended} where webhook_id = $1 and status = 'pending'`, [webhookId]);
 }
 
 /** A delivery written at the moment its endpoint was disabled. */
-export async function endLane(database: DataSource, { webhookId, subjectId }: WebhookLane): Promise<void> {
+export async function failPending(database: DataSource, { webhookId, subjectId }: DeliveryStream): Promise<void> {
   await database.query(
     `update webhook_deliveries set ${ended} where webhook_id = $1 and subject_id = $2 and status = 'pending'
         and exists (select 1 from webhook_endpoints w where w.webhook_id = $1 and w.status = 'disabled')`,

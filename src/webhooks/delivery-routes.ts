@@ -1,8 +1,8 @@
-import { callerOf, creationOf } from '../http/context';
-import { presentPage, sliceOf } from '../http/pagination';
+import { getCaller, getIdempotencyContext } from '../http/context';
+import { presentPage, toLimitOffset } from '../http/pagination';
 import { resourceId } from '../http/resource-id';
-import type { Route, Step } from '../http/steps';
-import { body, bodyOf, noBody, query, queryOf } from '../http/validate';
+import type { Route, DocumentedMiddleware } from '../http/route';
+import { body, getBody, noBody, query, getQuery } from '../http/validate';
 import { presentDelivery } from './presenter';
 import { deliveryPage, deliveryView, listDeliveries, resendFailed, resentView } from './schema';
 import type { DeliveryService } from './delivery-service';
@@ -15,8 +15,8 @@ export function deliveryRoutes({
   tag,
 }: {
   deliveries: DeliveryService;
-  authenticate: Step;
-  idempotent: Step;
+  authenticate: DocumentedMiddleware;
+  idempotent: DocumentedMiddleware;
   tag: string;
 }): Route[] {
   return [
@@ -27,11 +27,11 @@ export function deliveryRoutes({
       tag,
       summary: 'Send a webhook.test event',
       description: 'Refused (business_error) while the webhook is disabled or 200 test events wait for it.',
-      steps: [authenticate, noBody, idempotent],
+      middleware: [authenticate, noBody, idempotent],
       answer: { status: 200, description: 'The delivery, to be watched in the list of deliveries', schema: deliveryView },
       fails: ['not_found', 'business_error', 'unavailable'],
       handle: async (ctx) => {
-        const delivery = await deliveries.test(callerOf(ctx).clientId, resourceId(ctx, 'id'), creationOf(ctx));
+        const delivery = await deliveries.test(getCaller(ctx).clientId, resourceId(ctx, 'id'), getIdempotencyContext(ctx));
         ctx.body = presentDelivery(delivery);
       },
     },
@@ -42,13 +42,13 @@ export function deliveryRoutes({
       tag,
       summary: 'List deliveries with their attempts, newest event first',
       description: 'Kept for 30 days.',
-      steps: [authenticate, query(listDeliveries)],
+      middleware: [authenticate, query(listDeliveries)],
       answer: { status: 200, description: 'One page', schema: deliveryPage },
       fails: ['not_found'],
       handle: async (ctx) => {
-        const { status, ...page } = queryOf(ctx, listDeliveries);
-        const { clientId } = callerOf(ctx);
-        const [rows, total] = await deliveries.list(clientId, resourceId(ctx, 'id'), status, sliceOf(page));
+        const { status, ...page } = getQuery(ctx, listDeliveries);
+        const { clientId } = getCaller(ctx);
+        const [rows, total] = await deliveries.list(clientId, resourceId(ctx, 'id'), status, toLimitOffset(page));
         ctx.body = presentPage(rows, total, page, presentDelivery);
       },
     },
@@ -59,11 +59,11 @@ export function deliveryRoutes({
       tag,
       summary: 'Make a delivery again',
       description: 'Under the same event id; its retries begin anew. One that waits for its next retry is tried now.',
-      steps: [authenticate, noBody],
+      middleware: [authenticate, noBody],
       answer: { status: 200, description: 'The delivery', schema: deliveryView },
       fails: ['not_found', 'business_error', 'unavailable'],
       handle: async (ctx) => {
-        const { clientId } = callerOf(ctx);
+        const { clientId } = getCaller(ctx);
         ctx.body = presentDelivery(await deliveries.resend(clientId, resourceId(ctx, 'id'), resourceId(ctx, 'delivery_id')));
       },
     },
@@ -73,12 +73,12 @@ export function deliveryRoutes({
       id: 'resendFailedWebhookDeliveries',
       tag,
       summary: 'Make all failed deliveries since a moment again',
-      steps: [authenticate, body(resendFailed)],
+      middleware: [authenticate, body(resendFailed)],
       answer: { status: 200, description: 'How many', schema: resentView },
       fails: ['not_found', 'business_error', 'unavailable'],
       handle: async (ctx) => {
-        const since = new Date(bodyOf(ctx, resendFailed).since);
-        const result = await deliveries.resendFailed(callerOf(ctx).clientId, resourceId(ctx, 'id'), since);
+        const since = new Date(getBody(ctx, resendFailed).since);
+        const result = await deliveries.resendFailed(getCaller(ctx).clientId, resourceId(ctx, 'id'), since);
         ctx.body = { resent: result.resent, has_more: result.hasMore };
       },
     },

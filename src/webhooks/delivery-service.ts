@@ -1,9 +1,9 @@
 import type { DataSource, EntityManager } from 'typeorm';
-import type { Creation } from '../http/context';
-import type { Slice } from '../http/pagination';
+import type { IdempotencyContext } from '../http/context';
+import type { LimitOffset } from '../http/pagination';
 import { inTransaction } from '../platform/database';
 import { GatewayError, notFound } from '../platform/errors';
-import type { DeliveryLog, DeliveryRow } from './log';
+import type { DeliveryRepository, DeliveryRow } from './delivery-repository';
 import type { WebhookRepository } from './repository';
 
 /** What was sent to the endpoints of a client, and sending it again. */
@@ -11,16 +11,21 @@ export class DeliveryService {
   constructor(
     private readonly database: DataSource,
     private readonly webhooks: WebhookRepository,
-    private readonly deliveries: DeliveryLog,
+    private readonly deliveries: DeliveryRepository,
   ) {}
 
-  async list(clientId: string, webhookId: string, status: string | undefined, slice: Slice): Promise<[DeliveryRow[], number]> {
+  async list(
+    clientId: string,
+    webhookId: string,
+    status: string | undefined,
+    slice: LimitOffset,
+  ): Promise<[DeliveryRow[], number]> {
     await this.assertExists(clientId, webhookId);
     return this.deliveries.list(webhookId, status, slice);
   }
 
   /** @throws GatewayError not_found, business_error while the endpoint is disabled or too many of its tests wait. */
-  async test(clientId: string, webhookId: string, { resourceId }: Creation): Promise<DeliveryRow> {
+  async test(clientId: string, webhookId: string, { resourceId }: IdempotencyContext): Promise<DeliveryRow> {
     const deliveryId = await this.whileEnabled(clientId, webhookId, (manager) =>
       this.deliveries.addTest(manager, clientId, webhookId, resourceId),
     );

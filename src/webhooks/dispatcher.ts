@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { DataSource } from 'typeorm';
-import { webhookTaskQueue, type WebhookLane } from '../messages/activities';
-import { deliveriesWaitSignal, searchAttributes, webhookWorkflowId, workflowTypes } from '../messages/workflows';
+import { webhookTaskQueue, type DeliveryStream } from '../messages/activities';
+import { deliveriesPendingSignal, searchAttributes, webhookWorkflowId, workflowTypes } from '../messages/workflows';
 import type { Logger } from '../platform/logging';
 import { notHeldBack } from './deliveries';
 import type { EventKind } from './events';
@@ -29,7 +29,7 @@ interface UndispatchedRow {
 }
 
 /** Tells the workflow of a lane that deliveries wait; starts it where it does not run. */
-export type TellLane = (lane: WebhookLane & { clientId: string; kind: EventKind }) => Promise<void>;
+export type StartDelivery = (lane: DeliveryStream & { clientId: string; kind: EventKind }) => Promise<void>;
 
 /**
  * Reads the outbox and sees to it that every delivery has a workflow. A crash between telling and marking tells twice, which does
@@ -40,7 +40,7 @@ export class WebhookDispatcher {
 
   constructor(
     private readonly database: DataSource,
-    private readonly tell: TellLane,
+    private readonly tell: StartDelivery,
     private readonly log: Logger,
   ) {}
 
@@ -87,7 +87,7 @@ export class WebhookDispatcher {
     const all = [...lanes.values()];
     const failures: unknown[] = [];
     for (let start = 0; start < all.length; start += signalsAtOnce) {
-      const outcomes = await Promise.allSettled(all.slice(start, start + signalsAtOnce).map((lane) => this.handOver(lane)));
+      const outcomes = await Promise.allSettled(all.slice(start, start + signalsAtOnce).map((lane) => this.handoff(lane)));
       for (const outcome of outcomes) if (outcome.status === 'rejected') failures.push(outcome.reason);
       // nobody answers: the rest need not be tried
       if (failures.length >= signalsAtOnce) break;
@@ -96,7 +96,7 @@ export class WebhookDispatcher {
     return rows.length;
   }
 
-  private async handOver(rows: UndispatchedRow[]): Promise<void> {
+  private async handoff(rows: UndispatchedRow[]): Promise<void> {
     const [first] = rows;
     if (!first) return;
     try {
@@ -148,14 +148,14 @@ export class WebhookDispatcher {
   }
 }
 
-export function tellLaneThrough(temporal: Client): TellLane {
+export function startDelivery(temporal: Client): StartDelivery {
   return async ({ webhookId, subjectId, clientId, kind }) => {
     await temporal.withDeadline(Date.now() + signalTimeoutMs, () =>
       temporal.workflow.signalWithStart(workflowTypes.deliverWebhooks, {
         workflowId: webhookWorkflowId({ webhookId, subjectId }),
         taskQueue: webhookTaskQueue,
         args: [{ webhookId, subjectId }],
-        signal: deliveriesWaitSignal,
+        signal: deliveriesPendingSignal,
         signalArgs: [],
         typedSearchAttributes: [
           { key: searchAttributes.clientId, value: clientId },

@@ -47,7 +47,7 @@ interface TransactionSnapshot {
 }
 
 /** Body of a delivery: the same bytes at every attempt. `timestamp` is when it happened. */
-export function payloadOf({ kind, snapshot, createdAt }: StoredEvent): string {
+export function toPayload({ kind, snapshot, createdAt }: StoredEvent): string {
   const data = 'tx_id' in snapshot ? presentSnapshot(snapshot as unknown as TransactionSnapshot) : presentTimes(snapshot);
   return JSON.stringify({ type: kind, timestamp: createdAt.toISOString(), data });
 }

@@ -1,5 +1,5 @@
 import type { WebhookEntity } from './entity';
-import type { DeliveryRow } from './log';
+import type { DeliveryRow } from './delivery-repository';
 import type { DeliveryView, WebhookView, WebhookWithSecretView } from './schema';
 
 export const presentWebhook = (webhook: WebhookEntity): WebhookView => ({

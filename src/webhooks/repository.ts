@@ -1,5 +1,5 @@
 import { type DataSource, type EntityManager, IsNull } from 'typeorm';
-import type { Slice } from '../http/pagination';
+import type { LimitOffset } from '../http/pagination';
 import { isUuid } from '../platform/ids';
 import { WebhookEntity } from './entity';
 
@@ -23,7 +23,7 @@ export class WebhookRepository {
     });
   }
 
-  list(clientId: string, { limit, offset }: Slice): Promise<[WebhookEntity[], number]> {
+  list(clientId: string, { limit, offset }: LimitOffset): Promise<[WebhookEntity[], number]> {
     return this.database.manager.findAndCount(WebhookEntity, {
       where: { clientId, deletedAt: IsNull() },
       order: { webhookId: 'DESC' },

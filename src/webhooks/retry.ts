@@ -5,7 +5,7 @@ const failingLimitSeconds = 3 * day;
 /** Retries are spread over so much more than their wait: endpoints that failed together do not come back together. */
 const jitter = 0.2;
 
-export const failingLimitOf = (schedule: readonly number[]): number =>
+export const getFailingLimit = (schedule: readonly number[]): number =>
   Math.min(
     failingLimitSeconds,
     schedule.reduce((sum, wait) => sum + wait, 0),

@@ -1,10 +1,10 @@
-import { callerOf, creationOf } from '../http/context';
-import { presentPage, sliceOf } from '../http/pagination';
+import { getCaller, getIdempotencyContext } from '../http/context';
+import { presentPage, toLimitOffset } from '../http/pagination';
 import { resourceId, withoutId } from '../http/resource-id';
 import { locate } from '../http/router';
-import type { Route, Step } from '../http/steps';
-import { body, bodyOf, query, queryOf } from '../http/validate';
-import { mfaFailures, mfaRequestOf } from '../mfa/request';
+import type { Route, DocumentedMiddleware } from '../http/route';
+import { body, getBody, query, getQuery } from '../http/validate';
+import { mfaFailures, toMfaRequest } from '../mfa/request';
 import { deliveryRoutes } from './delivery-routes';
 import type { DeliveryService } from './delivery-service';
 import { presentWebhook, presentWebhookWithSecret } from './presenter';
@@ -26,10 +26,10 @@ const tag = 'Webhooks';
 export interface WebhookRoutes {
   webhooks: WebhookService;
   deliveries: DeliveryService;
-  authenticate: Step;
-  idempotent: Step;
+  authenticate: DocumentedMiddleware;
+  idempotent: DocumentedMiddleware;
   /** For answers that show a secret. */
-  idempotentSealed: Step;
+  idempotentSealed: DocumentedMiddleware;
 }
 
 export function webhookRoutes(wiring: WebhookRoutes): Route[] {
@@ -43,11 +43,11 @@ export function webhookRoutes(wiring: WebhookRoutes): Route[] {
       summary: 'Have events sent to a url',
       description:
         'Signed as Standard Webhooks says, with the secret that this answer shows and no other. At most 10 per client.',
-      steps: [authenticate, body(createWebhook), idempotentSealed],
+      middleware: [authenticate, body(createWebhook), idempotentSealed],
       answer: { status: 201, description: 'The webhook with its secret', schema: webhookWithSecretView, location: true },
       fails: ['business_error', ...mfaFailures],
       handle: async (ctx) => {
-        const created = await webhooks.create(mfaRequestOf(ctx), creationOf(ctx), bodyOf(ctx, createWebhook));
+        const created = await webhooks.create(toMfaRequest(ctx), getIdempotencyContext(ctx), getBody(ctx, createWebhook));
         locate(ctx, `/webhooks/${created.webhook.webhookId}`);
         ctx.body = presentWebhookWithSecret(created);
       },
@@ -58,12 +58,12 @@ export function webhookRoutes(wiring: WebhookRoutes): Route[] {
       id: 'listWebhooks',
       tag,
       summary: 'List webhooks, newest first',
-      steps: [authenticate, query(listWebhooks)],
+      middleware: [authenticate, query(listWebhooks)],
       answer: { status: 200, description: 'One page', schema: webhookPage },
       fails: [],
       handle: async (ctx) => {
-        const page = queryOf(ctx, listWebhooks);
-        const [rows, total] = await webhooks.list(callerOf(ctx).clientId, sliceOf(page));
+        const page = getQuery(ctx, listWebhooks);
+        const [rows, total] = await webhooks.list(getCaller(ctx).clientId, toLimitOffset(page));
         ctx.body = presentPage(rows, total, page, presentWebhook);
       },
     },
@@ -73,11 +73,11 @@ export function webhookRoutes(wiring: WebhookRoutes): Route[] {
       id: 'getWebhook',
       tag,
       summary: 'Read a webhook',
-      steps: [authenticate],
+      middleware: [authenticate],
       answer: { status: 200, description: 'The webhook', schema: webhookView },
       fails: ['not_found'],
       handle: async (ctx) => {
-        ctx.body = presentWebhook(await webhooks.get(callerOf(ctx).clientId, resourceId(ctx, 'id')));
+        ctx.body = presentWebhook(await webhooks.get(getCaller(ctx).clientId, resourceId(ctx, 'id')));
       },
     },
     {
@@ -87,11 +87,11 @@ export function webhookRoutes(wiring: WebhookRoutes): Route[] {
       tag,
       summary: 'Change a webhook',
       description: 'Fields that are left out stay as they are.',
-      steps: [authenticate, body(updateWebhook)],
+      middleware: [authenticate, body(updateWebhook)],
       answer: { status: 200, description: 'The webhook as it is now', schema: webhookView },
       fails: ['not_found', ...mfaFailures],
       handle: async (ctx) => {
-        const changed = await webhooks.update(mfaRequestOf(ctx), resourceId(ctx, 'id'), bodyOf(ctx, updateWebhook));
+        const changed = await webhooks.update(toMfaRequest(ctx), resourceId(ctx, 'id'), getBody(ctx, updateWebhook));
         ctx.body = presentWebhook(changed);
       },
     },
@@ -101,12 +101,12 @@ export function webhookRoutes(wiring: WebhookRoutes): Route[] {
       id: 'deleteWebhook',
       tag,
       summary: 'Delete a webhook with its secrets and its log',
-      steps: [authenticate, body(deleteWebhook)],
+      middleware: [authenticate, body(deleteWebhook)],
       answer: { status: 200, description: 'Deleted', schema: deletedWebhookView },
       fails: ['not_found', ...mfaFailures],
       handle: async (ctx) => {
         const id = resourceId(ctx, 'id');
-        await webhooks.delete(mfaRequestOf(ctx), id);
+        await webhooks.delete(toMfaRequest(ctx), id);
         ctx.body = { webhook_id: id, deleted: true };
       },
     },
@@ -117,15 +117,15 @@ export function webhookRoutes(wiring: WebhookRoutes): Route[] {
       tag,
       summary: 'Replace the signing secret',
       description: 'Until the overlap ends deliveries carry a signature by either secret.',
-      steps: [authenticate, body(rotateSecret), idempotentSealed],
+      middleware: [authenticate, body(rotateSecret), idempotentSealed],
       answer: { status: 200, description: 'The webhook with its new secret', schema: webhookWithSecretView },
       fails: ['not_found', ...mfaFailures],
       handle: async (ctx) => {
         const rotated = await webhooks.rotate(
-          mfaRequestOf(ctx),
+          toMfaRequest(ctx),
           resourceId(ctx, 'id'),
-          creationOf(ctx),
-          bodyOf(ctx, rotateSecret),
+          getIdempotencyContext(ctx),
+          getBody(ctx, rotateSecret),
         );
         ctx.body = presentWebhookWithSecret(rotated);
       },

@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import { id, type PageQuery, pageFields, pageOf, text, timestamp, view } from '../http/schemas';
+import { id, type PageQuery, pageFields, pageSchema, text, timestamp, view } from '../http/schemas';
 import { mfaCode } from '../mfa/request';
 import { eventKinds } from './events';
 
@@ -108,7 +108,7 @@ const webhookFields = {
   updated_at: timestamp(),
 };
 export const webhookView = view<WebhookView>('Webhook', webhookFields);
-export const webhookPage = pageOf(webhookView, 'WebhookPage');
+export const webhookPage = pageSchema(webhookView, 'WebhookPage');
 
 export interface WebhookWithSecretView extends WebhookView {
   secret: string;
@@ -169,7 +169,7 @@ export const deliveryView = view<DeliveryView>('WebhookDelivery', {
   ended_at: timestamp().allow(null),
   attempt_log: Joi.array().items(attemptView).description('The last 20 attempts, oldest first'),
 });
-export const deliveryPage = pageOf(deliveryView, 'WebhookDeliveryPage');
+export const deliveryPage = pageSchema(deliveryView, 'WebhookDeliveryPage');
 
 export interface ResentView {
   resent: number;

@@ -1,16 +1,16 @@
 import type { EntityManager } from 'typeorm';
 import { audit, type AuditAction, type AuditEvent } from '../audit/log';
-import type { Creation } from '../http/context';
-import type { Slice } from '../http/pagination';
+import type { IdempotencyContext } from '../http/context';
+import type { LimitOffset } from '../http/pagination';
 import type { MfaRequest, MfaService } from '../mfa/service';
 import { GatewayError, invalidParameter, notFound } from '../platform/errors';
 import type { SecretBox } from '../platform/secret-box';
-import { endPending } from './deliveries';
+import { failAllPending } from './deliveries';
 import type { WebhookEntity } from './entity';
 import type { WebhookRepository } from './repository';
 import type { CreateWebhook, RotateSecret, UpdateWebhook } from './schema';
 import { newSecret, openSecret, sealSecret } from './secrets';
-import { TargetRefused, type Targets } from './targets';
+import { TargetRefused, type TargetGuard } from './ssrf-guard';
 
 const endpointsPerClient = 10;
 const defaultOverlapHours = 24;
@@ -22,7 +22,7 @@ export interface WebhookDependencies {
   webhooks: WebhookRepository;
   mfa: MfaService;
   box: SecretBox;
-  targets: Targets;
+  targets: TargetGuard;
 }
 
 export interface WithSecret {
@@ -35,7 +35,7 @@ export interface WithSecret {
 export class WebhookService {
   constructor(private readonly deps: WebhookDependencies) {}
 
-  list(clientId: string, slice: Slice): Promise<[WebhookEntity[], number]> {
+  list(clientId: string, slice: LimitOffset): Promise<[WebhookEntity[], number]> {
     return this.deps.webhooks.list(clientId, slice);
   }
 
@@ -46,7 +46,7 @@ export class WebhookService {
   }
 
   /** @throws GatewayError invalid_parameter for the url, business_error at the limit, and those of MFA. */
-  async create(request: MfaRequest, { resourceId: webhookId }: Creation, input: CreateWebhook): Promise<WithSecret> {
+  async create(request: MfaRequest, { resourceId: webhookId }: IdempotencyContext, input: CreateWebhook): Promise<WithSecret> {
     const { clientId } = request.caller;
     const earlier = await this.deps.webhooks.find(clientId, webhookId);
     if (earlier) return this.withSecret(earlier);
@@ -84,7 +84,7 @@ export class WebhookService {
         ...(url && { url: url.href, failingSince: null }),
         ...(switched && switching(status)),
       });
-      if (switched && status === 'disabled') await endPending(manager, webhookId);
+      if (switched && status === 'disabled') await failAllPending(manager, webhookId);
       await note(manager, request, 'webhook.updated', webhookId, {
         fields: [...Object.keys(changes), ...(switched ? ['status'] : [])].sort().join(','),
         ...(url && { host: url.host }),
@@ -105,7 +105,7 @@ export class WebhookService {
         previousSecret: null,
         previousSecretUntil: null,
       });
-      await endPending(manager, webhookId);
+      await failAllPending(manager, webhookId);
       await note(manager, request, 'webhook.deleted', webhookId);
     });
   }
@@ -114,7 +114,7 @@ export class WebhookService {
   async rotate(
     request: MfaRequest,
     webhookId: string,
-    { resourceId }: Creation,
+    { resourceId }: IdempotencyContext,
     { overlap_hours: overlapHours = defaultOverlapHours }: RotateSecret,
   ): Promise<WithSecret> {
     const earlier = await this.deps.webhooks.find(request.caller.clientId, webhookId);

@@ -16,7 +16,13 @@ const transfer = (): Parameters<typeof call> => [
   'POST',
   '/transfer',
   {
-    body: { from_address: account.address, to_address: randomAddress(), chain: 'ethereum', token_symbol: 'ETH', amount: '0.0001' },
+    body: {
+      from_address: account.address,
+      to_address: randomAddress(),
+      chain: 'ethereum',
+      token_symbol: 'ETH',
+      amount: '0.0001',
+    },
   },
 ];
 

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import type { DataSource } from 'typeorm';
+import { migrations } from '../../migrations';
 import { entities } from '../../src/entities';
 import { createDatabase } from '../../src/platform/database';
 
@@ -37,7 +38,7 @@ export async function createTemplateDatabase(server: string): Promise<string> {
 }
 
 function connect(url: string): Promise<DataSource> {
-  return createDatabase({ url, poolSize: 10, applicationName: 'test', entities }).initialize();
+  return createDatabase({ url, poolSize: 10, applicationName: 'test', entities, migrations }).initialize();
 }
 
 async function asSuperuser(server: string, sql: string): Promise<void> {

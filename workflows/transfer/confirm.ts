@@ -1,5 +1,5 @@
 import type { ChainObservation } from '../../src/messages/activities';
-import { ledger, onChain } from '../steps';
+import { transferActivities, chainActivities } from '../activities';
 import { parkUntilRetry } from './leaving';
 import type { TransferRun } from './run';
 import { signAndBroadcast } from './steps';
@@ -43,7 +43,7 @@ async function whereabouts(run: TransferRun, wait: Fallback): Promise<ChainObser
   run.live.at('confirming', `Waiting for ${requiredConfirmations} confirmations on ${chain}`, run.attempt);
   const told = await run.nextObservation(wait.next(stuckAfterMs));
   run.retryRequested = false;
-  const seen = told ?? (await onChain(chain).observe({ txId: run.txId }));
+  const seen = told ?? (await chainActivities(chain).observe({ txId: run.txId }));
   const link = seen.hash && run.transfer.explorerTx?.replace('{hash}', seen.hash);
   run.live.at(
     'confirming',
@@ -58,7 +58,7 @@ async function whereabouts(run: TransferRun, wait: Fallback): Promise<ChainObser
 /** Judged by effect and posted in one database transaction; what cannot be judged waits for an operator. */
 async function settle(run: TransferRun): Promise<void> {
   run.live.at('settling', '', run.attempt);
-  const { status, code, reason } = await ledger.settleTransfer({ txId: run.txId });
+  const { status, code, reason } = await transferActivities.settleTransfer({ txId: run.txId });
   if (status === 'WAITING') return;
   if (status === 'NEEDS_ATTENTION') {
     run.live.status(status, code);

@@ -7,7 +7,7 @@ import {
   continueAsNew,
   workflowInfo,
 } from '@temporalio/workflow';
-import { isCancelled, problemOf } from '../failures';
+import { isCancelled, toProblem } from '../failures';
 import type { TransferWorkflowInput, TransferWorkflowResult } from '../../src/messages/workflows';
 import { confirm } from './confirm';
 import { park, Released } from './leaving';
@@ -46,7 +46,7 @@ async function toItsEnd(run: TransferRun): Promise<void> {
       if (run.ended) return;
       if (error instanceof Released) continue;
       if (!isStepFailure(error) || isCancelled(error)) throw error;
-      await park(run, problemOf(error).code, problemOf(error).message);
+      await park(run, toProblem(error).code, toProblem(error).message);
     }
   }
 }

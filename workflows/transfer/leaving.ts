@@ -1,5 +1,5 @@
 import type { FailureCode } from '../../src/platform/codes';
-import { ledger } from '../steps';
+import { transferActivities } from '../activities';
 import type { TransferRun } from './run';
 
 /** Thrown to leave the steps; `run.ended` says how. */
@@ -23,7 +23,7 @@ export async function parkUntilRetry(...parked: Parameters<typeof park>): Promis
 
 /** The same for the outermost loop, which looks at `releaseRequested` itself. */
 export async function park(run: TransferRun, code: FailureCode, reason: string, { releasable = true } = {}): Promise<void> {
-  await ledger.markAttention({ txId: run.txId, code, reason });
+  await transferActivities.markAttention({ txId: run.txId, code, reason });
   run.live.status('NEEDS_ATTENTION', code);
   const release = releasable && run.attempt > 0 ? ' What never can go on is given up with the update `release`.' : '';
   run.live.at('needs attention', `${code}: ${reason}. Mend the cause, then send the update \`retry\`.${release}`, run.attempt);
@@ -38,7 +38,7 @@ export async function endUnsigned(
   code: FailureCode,
   reason: string,
 ): Promise<never> {
-  const ended = await ledger.endTransfer({ txId: run.txId, status, code, reason });
+  const ended = await transferActivities.endTransfer({ txId: run.txId, status, code, reason });
   run.end({ status: ended.status, code, reason });
   throw new Ended();
 }

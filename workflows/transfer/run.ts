@@ -1,18 +1,24 @@
 import { ApplicationFailure, CancellationScope, condition, setHandler, workflowInfo } from '@temporalio/workflow';
-import type { ChainObservation, LockedTransfer, RequestedBy, TransferAccepted, TransferRequest } from '../../src/messages/activities';
+import type {
+  ChainObservation,
+  LockedTransfer,
+  RequestedBy,
+  TransferAccepted,
+  TransferRequest,
+} from '../../src/messages/activities';
 import type { FailureCode } from '../../src/platform/codes';
 import { refusal } from '../failures';
-import { Live } from '../live';
+import { Live } from '../progress';
 import {
-  approvedSignal,
+  transferApprovedSignal,
   cancelUpdate,
-  observedSignal,
-  releaseUpdate,
+  chainObservedSignal,
+  abandonUpdate,
   retryUpdate,
   submitUpdate,
   type TransferWorkflowInput,
 } from '../../src/messages/workflows';
-import { ledger } from '../steps';
+import { transferActivities } from '../activities';
 
 export interface End {
   status: string;
@@ -120,15 +126,15 @@ export class TransferRun {
     // the lock of a cancelled handler would be neither known nor denied
     setHandler(submitUpdate, (request) => CancellationScope.nonCancellable(() => this.submit(request)));
     setHandler(cancelUpdate, (by) => CancellationScope.nonCancellable(() => this.cancel(by)));
-    setHandler(approvedSignal, () => {
+    setHandler(transferApprovedSignal, () => {
       this.approved = true;
     });
     setHandler(retryUpdate, () => {
       this.retryRequested = true;
       return { status: 'retrying' };
     });
-    setHandler(releaseUpdate, () => this.release());
-    setHandler(observedSignal, (observation) => {
+    setHandler(abandonUpdate, () => this.release());
+    setHandler(chainObservedSignal, (observation) => {
       this.observations.push(observation);
       this.observed += 1;
       if (this.observations.length > 50) this.observations.shift();
@@ -137,7 +143,7 @@ export class TransferRun {
 
   private async submit(request: TransferRequest): Promise<TransferAccepted> {
     try {
-      const lock = await ledger.lockTransfer(request);
+      const lock = await transferActivities.lockTransfer(request);
       if (lock.txId === this.txId) this.lock ??= lock;
       // the idempotency key has paid before, under another tx_id: that is the answer, and this run has nothing to do
       else this.end({ status: 'REPLAYED', code: null, reason: `The idempotency key belongs to ${lock.txId}` });
@@ -164,7 +170,7 @@ export class TransferRun {
   private async cancel(by?: RequestedBy): Promise<{ status: string }> {
     await this.locked();
     try {
-      const { status } = await ledger.cancelTransfer({ txId: this.txId, ...(by && { by }) });
+      const { status } = await transferActivities.cancelTransfer({ txId: this.txId, ...(by && { by }) });
       if (!this.ended) this.end({ status, code: null, reason: null });
       return { status };
     } catch (error) {

@@ -1,4 +1,4 @@
-import { ledger } from '../steps';
+import { transferActivities } from '../activities';
 import { endUnsigned, leaveIfEnded } from './leaving';
 import type { TransferRun } from './run';
 
@@ -6,7 +6,7 @@ import type { TransferRun } from './run';
 export async function screen(run: TransferRun): Promise<void> {
   for (let waited = false; ; waited = true) {
     run.live.at('screening');
-    const verdict = await ledger.screenTransfer({ txId: run.txId });
+    const verdict = await transferActivities.screenTransfer({ txId: run.txId });
     leaveIfEnded(run);
     if (verdict.allowed) {
       if (waited) run.live.status('PENDING');

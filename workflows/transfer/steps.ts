@@ -1,8 +1,8 @@
 import { CancellationScope, condition, log } from '@temporalio/workflow';
 import type { BeginSigningResult, ChainActivities, PreparedFees } from '../../src/messages/activities';
 import type { Hex, PayloadKind } from '../../src/messages/signing';
-import { isCancelled, problemOf } from '../failures';
-import { ledger, onChain, onNode, signingPairs, spread } from '../steps';
+import { isCancelled, toProblem } from '../failures';
+import { transferActivities, chainActivities, nodeActivities, signingPairs, stableIndex } from '../activities';
 import { burn, Ended, endUnsigned, parkUntilRetry } from './leaving';
 import type { TransferRun } from './run';
 
@@ -42,7 +42,7 @@ export async function signAndBroadcast(run: TransferRun, kind: PayloadKind): Pro
     run.live.status('SIGNING');
     const signatures = await sign(run, begun.request);
     if (signatures) {
-      await ledger.recordSigned({ txId: run.txId, attempt, signatures });
+      await transferActivities.recordSigned({ txId: run.txId, attempt, signatures });
       await broadcast(run);
     }
   } else {
@@ -73,7 +73,7 @@ async function beginSigning(run: TransferRun, attempt: number, kind: PayloadKind
       const noop = kind === 'noop' ? { kind } : {};
       const fees = await prepareFees(run, { txId: run.txId, attempt, ...noop });
       run.live.at('signing', 'Taking the nonce', attempt);
-      return ledger.beginSigning({ txId: run.txId, attempt, fees, ...noop });
+      return transferActivities.beginSigning({ txId: run.txId, attempt, fees, ...noop });
     });
   } catch (error) {
     if (run.ended && isCancelled(error)) throw new Ended();
@@ -84,9 +84,9 @@ async function beginSigning(run: TransferRun, attempt: number, kind: PayloadKind
 /** A chain that knows already that the transaction would fail ends a first attempt before anything is signed. */
 async function prepareFees(run: TransferRun, input: Parameters<ChainActivities['prepareFees']>[0]): Promise<PreparedFees> {
   try {
-    return await onChain(run.transfer.chain).prepareFees(input);
+    return await chainActivities(run.transfer.chain).prepareFees(input);
   } catch (error) {
-    const problem = problemOf(error);
+    const problem = toProblem(error);
     if (isCancelled(error) || problem.retryable || input.attempt > 1) throw error;
     return endUnsigned(run, 'FAILED', problem.code, problem.message);
   }
@@ -99,7 +99,7 @@ async function prepareFees(run: TransferRun, input: Parameters<ChainActivities['
  * node is about to learn that. Undefined when the chain has meanwhile executed an earlier attempt: then no other is needed.
  */
 async function sign(run: TransferRun, request: SigningRequest): Promise<Hex[] | undefined> {
-  const first = spread(run.txId, signingPairs.length);
+  const first = stableIndex(run.txId, signingPairs.length);
   for (let round = 0; !run.sawInclusion; round += 1) {
     const pair = signingPairs[(first + round) % signingPairs.length];
     if (!pair) throw new Error('no signing pair');
@@ -107,12 +107,12 @@ async function sign(run: TransferRun, request: SigningRequest): Promise<Hex[] | 
     try {
       run.live.at('signing', `Nodes ${initiator} and ${peer}`, round + 1);
       const summary = `sign attempt ${run.attempt}: nodes ${initiator} and ${peer}`;
-      return (await onNode(initiator, signatureSeconds, summary).signTransaction({ ...request, peer })).signatures;
+      return (await nodeActivities(initiator, signatureSeconds, summary).signTransaction({ ...request, peer })).signatures;
     } catch (error) {
-      const problem = problemOf(error);
+      const problem = toProblem(error);
       log.warn('no signature from this pair', { txId: run.txId, initiator, peer, code: problem.code, reason: problem.message });
       const byBlacklist = problem.code === 'address_blacklisted';
-      const isListed = byBlacklist && (await ledger.destinationBlacklisted({ txId: run.txId }));
+      const isListed = byBlacklist && (await transferActivities.destinationBlacklisted({ txId: run.txId }));
       if (isListed && request.kind === 'first') burn(run);
       const elsewhere = problem.retryable || (byBlacklist && !isListed);
       if (!elsewhere || round >= signingRounds) {
@@ -134,12 +134,12 @@ async function sign(run: TransferRun, request: SigningRequest): Promise<Hex[] | 
  * the blacklist each time it is tried, so that no outage of the chain lies between that and the broadcast.
  */
 async function broadcast(run: TransferRun): Promise<void> {
-  const chain = onChain(run.transfer.chain);
+  const chain = chainActivities(run.transfer.chain);
   for (let tries = 1; ; tries += 1) {
     run.live.at('broadcasting', '', run.attempt);
     const result = await chain.broadcast({ txId: run.txId, attempt: run.attempt });
     if (result.outcome === 'accepted') {
-      const { status } = await ledger.markSubmitted({ txId: run.txId, attempt: run.attempt });
+      const { status } = await transferActivities.markSubmitted({ txId: run.txId, attempt: run.attempt });
       run.live.status(status);
       return;
     }

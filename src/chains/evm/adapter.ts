@@ -109,7 +109,7 @@ const feePerGas = (transaction: Unsigned): bigint =>
 
 function describe(unsigned: Hex): TransactionDescription {
   const transaction = decode(unsigned);
-  const movement = movementOf(transaction);
+  const movement = parseTransfer(transaction);
   if (movement.recipient.toLowerCase() === zeroAddress) throw new Error('the recipient is the zero address');
   return {
     chainId: transaction.chainId as number,
@@ -119,7 +119,7 @@ function describe(unsigned: Hex): TransactionDescription {
   };
 }
 
-function movementOf(transaction: Unsigned): Pick<TransactionDescription, 'recipient' | 'tokenContract' | 'amount'> {
+function parseTransfer(transaction: Unsigned): Pick<TransactionDescription, 'recipient' | 'tokenContract' | 'amount'> {
   const to = getAddress(transaction.to as Address);
   const { data = '0x', value = 0n } = transaction;
   if (data === '0x') return { recipient: to, tokenContract: null, amount: value };

@@ -1,7 +1,7 @@
 import { keccak256 } from 'viem';
 import type { Hex } from '../../messages/signing';
-import { NodeRefusal, type Call } from './rpc';
-import type { WireTransaction } from './wire';
+import { NodeRefusal, type RpcCall } from './rpc';
+import type { RpcTransaction } from './rpc-types';
 
 export type BroadcastOutcome = { outcome: 'accepted' } | { outcome: 'rejected'; reason: string };
 
@@ -9,7 +9,7 @@ export type BroadcastOutcome = { outcome: 'accepted' } | { outcome: 'rejected'; 
  * What nodes say, in the words of go-ethereum, Nethermind, Erigon, Besu, Reth, Anvil and the rollups' sequencers.
  * `known` means it may be there already: the node is asked for the hash before the refusal is believed.
  */
-const verdicts: { said: RegExp; reason: string; known?: boolean }[] = [
+const rejectionPatterns: { said: RegExp; reason: string; known?: boolean }[] = [
   {
     said: /already known|already imported|\bknown transaction|alreadyknown|already in (the )?(mem|tx)?pool|already exists/i,
     reason: 'already known',
@@ -41,13 +41,13 @@ const verdicts: { said: RegExp; reason: string; known?: boolean }[] = [
  * repeat calldata in theirs.
  * @throws what the call throws when the node did not answer: the outcome is then unknown and the same bytes are sent again.
  */
-export async function broadcastTo(call: Call, bytes: Hex): Promise<BroadcastOutcome> {
+export async function broadcastTo(call: RpcCall, bytes: Hex): Promise<BroadcastOutcome> {
   try {
     await call<Hex>('eth_sendRawTransaction', [bytes]);
     return { outcome: 'accepted' };
   } catch (error) {
     if (!(error instanceof NodeRefusal)) throw error;
-    const verdict = verdicts.find(({ said }) => said.test(error.said));
+    const verdict = rejectionPatterns.find(({ said }) => said.test(error.said));
     // an internal error in unknown words says nothing about the transaction
     if (!verdict && error.code === -32603) throw error;
     if (verdict?.reason === 'already known') return { outcome: 'accepted' };
@@ -57,6 +57,6 @@ export async function broadcastTo(call: Call, bytes: Hex): Promise<BroadcastOutc
   }
 }
 
-async function isKnown(call: Call, hash: Hex): Promise<boolean> {
-  return (await call<WireTransaction | null>('eth_getTransactionByHash', [hash])) !== null;
+async function isKnown(call: RpcCall, hash: Hex): Promise<boolean> {
+  return (await call<RpcTransaction | null>('eth_getTransactionByHash', [hash])) !== null;
 }

@@ -1,14 +1,14 @@
 import { decodeFunctionResult, encodeFunctionData, erc20Abi, getAddress, parseAbi } from 'viem';
 import type { Hex } from '../../messages/signing';
 import { GatewayError } from '../../platform/errors';
-import type { BlockScan, ChainClient, Movement, TransactionPlan } from '../adapter';
+import type { BlockScan, ChainClient, ExpectedTransfer, TransactionPlan } from '../adapter';
 import type { ChainDefinition, FeeLevels, InclusionEffect, TransactionStatusOnChain } from '../types';
 import { evmAdapter } from './adapter';
 import { broadcastTo, type BroadcastOutcome } from './broadcast';
-import { effectsOf, type EffectRequest } from './effects';
-import { Endpoints, NodeRefusal, unavailable, type Call } from './rpc';
+import { fetchEffects, type EffectRequest } from './effects';
+import { Endpoints, NodeRefusal, unavailable, type RpcCall } from './rpc';
 import { scanBlocks, type IsOurs } from './scan';
-import { quantity, type WireBlock, type WireTransaction } from './wire';
+import { quantity, type RpcBlock, type RpcTransaction } from './rpc-types';
 
 /** Widest range of one scan. */
 export const maxScanRange = 50;
@@ -45,7 +45,7 @@ export class EvmChainClient implements ChainClient {
   feeLevels(): Promise<FeeLevels> {
     return this.ask(async (call) => {
       const [block, price, tip, l1DataFee] = await Promise.all([
-        call<WireBlock>('eth_getBlockByNumber', ['latest', false]),
+        call<RpcBlock>('eth_getBlockByNumber', ['latest', false]),
         call<Hex>('eth_gasPrice', []),
         call<Hex>('eth_maxPriorityFeePerGas', []).catch(() => null),
         this.l1Fee(call, this.sampleTransfer()),
@@ -101,21 +101,26 @@ export class EvmChainClient implements ChainClient {
    * afterwards the node has none of the hashes. Needs the state of that block: a node that has pruned it proves nothing, and
    * the answer is then absent.
    */
-  status(hashes: Hex[], nonce: number, from: string, movement: Movement): Promise<TransactionStatusOnChain & { hash?: Hex }> {
+  status(
+    hashes: Hex[],
+    nonce: number,
+    from: string,
+    movement: ExpectedTransfer,
+  ): Promise<TransactionStatusOnChain & { hash?: Hex }> {
     return this.ask(async (call) => {
       const head = Number(await call<Hex>('eth_blockNumber', []));
       const finalBlock = head - this.chain.finalityDepth + 1;
       const finalNonce = finalBlock < 0 ? 0 : await nonceAt(call, from, finalBlock);
-      const effects = await effectsOf(
+      const effects = await fetchEffects(
         call,
         hashes.map((hash) => ({ hash, movement })),
       );
       for (const [hash, effect] of effects) {
-        const canonical = await call<WireBlock | null>('eth_getBlockByNumber', [quantity(effect.blockNumber), false]);
+        const canonical = await call<RpcBlock | null>('eth_getBlockByNumber', [quantity(effect.blockNumber), false]);
         if (canonical?.hash === effect.blockHash)
           return { state: 'included', depth: Math.max(1, head - effect.blockNumber + 1), effect, hash };
       }
-      const known = await Promise.all(hashes.map((hash) => call<WireTransaction | null>('eth_getTransactionByHash', [hash])));
+      const known = await Promise.all(hashes.map((hash) => call<RpcTransaction | null>('eth_getTransactionByHash', [hash])));
       const pending = hashes.find((_, index) => known[index] !== null);
       if (pending) return { state: 'pending', hash: pending };
       if (finalNonce > nonce)
@@ -125,12 +130,12 @@ export class EvmChainClient implements ChainClient {
   }
 
   effects(items: EffectRequest[]): Promise<Map<Hex, InclusionEffect>> {
-    return items.length === 0 ? Promise.resolve(new Map<Hex, InclusionEffect>()) : this.ask((call) => effectsOf(call, items));
+    return items.length === 0 ? Promise.resolve(new Map<Hex, InclusionEffect>()) : this.ask((call) => fetchEffects(call, items));
   }
 
   block(number: number): Promise<{ number: number; hash: string; parentHash: string } | null> {
     return this.ask(async (call) => {
-      const block = await call<WireBlock | null>('eth_getBlockByNumber', [quantity(number), false]);
+      const block = await call<RpcBlock | null>('eth_getBlockByNumber', [quantity(number), false]);
       return block && { number: Number(block.number), hash: block.hash, parentHash: block.parentHash };
     });
   }
@@ -149,7 +154,7 @@ export class EvmChainClient implements ChainClient {
       .catch((error: unknown) => this.refused(error));
   }
 
-  private ask<T>(work: (call: Call) => Promise<T>): Promise<T> {
+  private ask<T>(work: (call: RpcCall) => Promise<T>): Promise<T> {
     return this.endpoints.run(work).catch((error: unknown) => this.refused(error));
   }
 
@@ -158,7 +163,7 @@ export class EvmChainClient implements ChainClient {
   }
 
   /** With a quarter on top: the price moves until the transaction is included. */
-  private async l1Fee(call: Call, unsigned: Hex): Promise<bigint> {
+  private async l1Fee(call: RpcCall, unsigned: Hex): Promise<bigint> {
     if (!this.chain.l1DataFee) return 0n;
     const data = encodeFunctionData({ abi: gasPriceOracleAbi, functionName: 'getL1Fee', args: [unsigned] });
     const answer = await call<Hex>('eth_call', [{ to: gasPriceOracle, data }, 'latest']);
@@ -189,7 +194,7 @@ export class EvmChainClient implements ChainClient {
 }
 
 /** 0 when the node no longer has the state of that block: nothing is proven then. */
-async function nonceAt(call: Call, address: string, block: number): Promise<number> {
+async function nonceAt(call: RpcCall, address: string, block: number): Promise<number> {
   try {
     return Number(await call<Hex>('eth_getTransactionCount', [address, quantity(block)]));
   } catch (error) {

@@ -1,29 +1,29 @@
-import type { Movement } from '../adapter';
+import type { ExpectedTransfer } from '../adapter';
 import type { InclusionEffect } from '../types';
 import type { Hex } from '../../messages/signing';
-import type { Call } from './rpc';
-import { transferEvent, type WireReceipt, type WireTransaction } from './wire';
+import type { RpcCall } from './rpc';
+import { transferEvent, type RpcReceipt, type RpcTransaction } from './rpc-types';
 
 export interface EffectRequest {
   hash: Hex;
-  movement: Movement;
+  movement: ExpectedTransfer;
 }
 
 /** Effects of the included ones among `items`; receipts that the node does not have (yet) are left out. */
-export async function effectsOf(call: Call, items: readonly EffectRequest[]): Promise<Map<Hex, InclusionEffect>> {
+export async function fetchEffects(call: RpcCall, items: readonly EffectRequest[]): Promise<Map<Hex, InclusionEffect>> {
   const found = await Promise.all(
     items.map(async ({ hash, movement }) => {
-      const receipt = await call<WireReceipt | null>('eth_getTransactionReceipt', [hash]);
+      const receipt = await call<RpcReceipt | null>('eth_getTransactionReceipt', [hash]);
       if (!receipt?.blockHash) return null;
-      const value = movement.tokenContract === null ? await valueOf(call, hash) : 0n;
-      return value === null ? null : ([hash, effectOf(receipt, movement, value)] as const);
+      const value = movement.tokenContract === null ? await fetchValue(call, hash) : 0n;
+      return value === null ? null : ([hash, toEffect(receipt, movement, value)] as const);
     }),
   );
   return new Map(found.filter((entry) => entry !== null));
 }
 
-async function valueOf(call: Call, hash: Hex): Promise<bigint | null> {
-  const transaction = await call<WireTransaction | null>('eth_getTransactionByHash', [hash]);
+async function fetchValue(call: RpcCall, hash: Hex): Promise<bigint | null> {
+  const transaction = await call<RpcTransaction | null>('eth_getTransactionByHash', [hash]);
   return transaction ? BigInt(transaction.value) : null;
 }
 
@@ -32,7 +32,7 @@ async function valueOf(call: Call, hash: Hex): Promise<bigint | null> {
  * sender and what reached the recipient are summed apart, since a token may take a fee on the way. The OP stack's
  * operator fee is not in here: it is zero on every chain of the registry, and its formula has changed once already.
  */
-export function effectOf(receipt: WireReceipt, movement: Movement, value: bigint): InclusionEffect {
+export function toEffect(receipt: RpcReceipt, movement: ExpectedTransfer, value: bigint): InclusionEffect {
   const success = receipt.status === '0x1';
   const fee = BigInt(receipt.gasUsed) * BigInt(receipt.effectiveGasPrice ?? '0x0') + BigInt(receipt.l1Fee ?? '0x0');
   const moved = success ? movedBy(receipt, movement, value) : { debited: null, received: null };
@@ -40,8 +40,8 @@ export function effectOf(receipt: WireReceipt, movement: Movement, value: bigint
 }
 
 function movedBy(
-  receipt: WireReceipt,
-  { from, to, tokenContract }: Movement,
+  receipt: RpcReceipt,
+  { from, to, tokenContract }: ExpectedTransfer,
   value: bigint,
 ): Pick<InclusionEffect, 'debited' | 'received'> {
   if (tokenContract === null) return { debited: value, received: value };

@@ -25,13 +25,13 @@ export class NodeRefusal extends Error {
 }
 
 /** Untyped JSON-RPC: blocks of seven chains differ in fields that a strict formatter would trip over. */
-export type Call = <T>(method: string, params: unknown[]) => Promise<T>;
+export type RpcCall = <T>(method: string, params: unknown[]) => Promise<T>;
 
 /** One RPC endpoint, whose chain id is checked before it is believed anything. */
 class Endpoint {
   private readonly client: PublicClient;
   private identified: Promise<void> | undefined;
-  readonly facts = new Map<string, unknown>();
+  readonly capabilities = new Map<string, unknown>();
 
   constructor(
     private readonly chain: ChainDefinition,
@@ -48,7 +48,7 @@ class Endpoint {
     this.client = createPublicClient({ transport });
   }
 
-  readonly call: Call = async <T>(method: string, params: unknown[]): Promise<T> => {
+  readonly call: RpcCall = async <T>(method: string, params: unknown[]): Promise<T> => {
     try {
       return await this.client.request({ method, params } as never);
     } catch (error) {
@@ -128,14 +128,14 @@ export class Endpoints {
    * trace_block"). A NodeRefusal thrown by work is passed on unless its code is an endpoint's trouble.
    * @throws GatewayError chain_unavailable when no endpoint did the work.
    */
-  async run<T>(work: (call: Call, facts: Map<string, unknown>) => Promise<T>): Promise<T> {
+  async run<T>(work: (call: RpcCall, facts: Map<string, unknown>) => Promise<T>): Promise<T> {
     const reasons: string[] = [];
     for (let step = 0; step < this.endpoints.length; step += 1) {
       const index = (this.preferred + step) % this.endpoints.length;
       const endpoint = this.endpoints[index] as Endpoint;
       try {
         await endpoint.identify();
-        const result = await work(endpoint.call, endpoint.facts);
+        const result = await work(endpoint.call, endpoint.capabilities);
         this.preferred = index;
         return result;
       } catch (error) {

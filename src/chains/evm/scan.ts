@@ -2,8 +2,8 @@ import { getAddress, hexToBytes, keccak256 } from 'viem';
 import type { Hex } from '../../messages/signing';
 import type { BlockScan } from '../adapter';
 import type { ChainDefinition, DepositFound } from '../types';
-import { NodeRefusal, unavailable, type Call } from './rpc';
-import { quantity, transferEvent, transferTopic, type WireBlock, type WireLog, type WireReceipt, type WireTrace } from './wire';
+import { NodeRefusal, unavailable, type RpcCall } from './rpc';
+import { quantity, transferEvent, transferTopic, type RpcBlock, type RpcLog, type RpcReceipt, type RpcTrace } from './rpc-types';
 
 export type IsOurs = (addressKeys: string[]) => Promise<Set<string>>;
 
@@ -11,7 +11,7 @@ export type IsOurs = (addressKeys: string[]) => Promise<Set<string>>;
 const internalPositions = 1_000_000;
 
 interface Candidate {
-  block: WireBlock;
+  block: RpcBlock;
   txHash: Hex;
   fromKey: string;
   toKey: string;
@@ -30,18 +30,18 @@ interface Candidate {
  * @throws GatewayError chain_unavailable when the chain reorganised meanwhile: ask again.
  */
 export async function scanBlocks(
-  call: Call,
+  call: RpcCall,
   chain: ChainDefinition,
   range: { from: number; to: number },
   isOurs: IsOurs,
   facts: Map<string, unknown>,
 ): Promise<BlockScan[]> {
-  const blocks = await blocksOf(call, range);
+  const blocks = await fetchBlocks(call, range);
   const tip = blocks.at(-1);
   if (!tip) return [];
-  const [logs, traces] = await Promise.all([logsOf(call, chain, blocks), tracesOf(call, blocks, facts)]);
+  const [logs, traces] = await Promise.all([fetchLogs(call, chain, blocks), fetchInternalTransfers(call, blocks, facts)]);
   // Logs were asked by number: they are of these blocks only if the last one still is what it was.
-  const again = await call<WireBlock | null>('eth_getBlockByNumber', [tip.number, false]);
+  const again = await call<RpcBlock | null>('eth_getBlockByNumber', [tip.number, false]);
   if (again?.hash !== tip.hash) throw unavailable(chain, 'the chain reorganised during a scan');
 
   const candidates = [...nativeCandidates(blocks), ...tokenCandidates(chain, blocks, logs), ...traces];
@@ -61,12 +61,12 @@ export async function scanBlocks(
 }
 
 /** The blocks in a row from `from`, up to the first that is missing or does not follow its predecessor. */
-async function blocksOf(call: Call, { from, to }: { from: number; to: number }): Promise<WireBlock[]> {
+async function fetchBlocks(call: RpcCall, { from, to }: { from: number; to: number }): Promise<RpcBlock[]> {
   const numbers = Array.from({ length: to - from + 1 }, (_, index) => from + index);
   const answers = await Promise.all(
-    numbers.map((number) => call<WireBlock | null>('eth_getBlockByNumber', [quantity(number), true])),
+    numbers.map((number) => call<RpcBlock | null>('eth_getBlockByNumber', [quantity(number), true])),
   );
-  const blocks: WireBlock[] = [];
+  const blocks: RpcBlock[] = [];
   for (const block of answers) {
     const previous = blocks.at(-1);
     if (!block || (previous && block.parentHash !== previous.hash)) break;
@@ -79,17 +79,17 @@ async function blocksOf(call: Call, { from, to }: { from: number; to: number }):
  * Transfer events of the registered tokens: one eth_getLogs for the range. A node may answer with nothing for a block it
  * has but has not indexed; a block whose bloom filter speaks of such an event is therefore asked again, by its hash.
  */
-async function logsOf(call: Call, chain: ChainDefinition, blocks: WireBlock[]): Promise<WireLog[]> {
+async function fetchLogs(call: RpcCall, chain: ChainDefinition, blocks: RpcBlock[]): Promise<RpcLog[]> {
   const address = chain.tokens.map(({ contract }) => contract as string);
   if (address.length === 0) return [];
-  const [first, last] = [blocks[0] as WireBlock, blocks.at(-1) as WireBlock];
-  const logs = await call<WireLog[]>('eth_getLogs', [
+  const [first, last] = [blocks[0] as RpcBlock, blocks.at(-1) as RpcBlock];
+  const logs = await call<RpcLog[]>('eth_getLogs', [
     { address, topics: [transferTopic], fromBlock: first.number, toBlock: last.number },
   ]);
   const seen = new Set(logs.map(({ blockHash }) => blockHash));
   const doubtful = blocks.filter(({ hash, logsBloom }) => !seen.has(hash) && mayHold(logsBloom, address));
   const more = await Promise.all(
-    doubtful.map(({ hash }) => call<WireLog[]>('eth_getLogs', [{ address, topics: [transferTopic], blockHash: hash }])),
+    doubtful.map(({ hash }) => call<RpcLog[]>('eth_getLogs', [{ address, topics: [transferTopic], blockHash: hash }])),
   );
   return [...logs, ...more.flat()];
 }
@@ -112,7 +112,7 @@ function inBloom(bloom: Hex, item: Hex): boolean {
   });
 }
 
-function nativeCandidates(blocks: WireBlock[]): Candidate[] {
+function nativeCandidates(blocks: RpcBlock[]): Candidate[] {
   return blocks.flatMap((block) =>
     block.transactions
       .filter(({ to, value }) => to !== null && BigInt(value) > 0n)
@@ -130,7 +130,7 @@ function nativeCandidates(blocks: WireBlock[]): Candidate[] {
   );
 }
 
-function tokenCandidates(chain: ChainDefinition, blocks: WireBlock[], logs: WireLog[]): Candidate[] {
+function tokenCandidates(chain: ChainDefinition, blocks: RpcBlock[], logs: RpcLog[]): Candidate[] {
   const byHash = new Map(blocks.map((block) => [block.hash, block]));
   const contracts = new Map(chain.tokens.map(({ contract }) => [(contract as string).toLowerCase(), contract]));
   return logs.flatMap((log) => {
@@ -154,12 +154,12 @@ function tokenCandidates(chain: ChainDefinition, blocks: WireBlock[], logs: Wire
 const isMovement = ({ amount, fromKey, toKey }: Pick<Candidate, 'amount' | 'fromKey' | 'toKey'>): boolean =>
   amount > 0n && fromKey !== toKey;
 
-async function tracesOf(call: Call, blocks: WireBlock[], facts: Map<string, unknown>): Promise<Candidate[]> {
+async function fetchInternalTransfers(call: RpcCall, blocks: RpcBlock[], facts: Map<string, unknown>): Promise<Candidate[]> {
   if (facts.get('trace_block') === false) return [];
   try {
-    const traces = await Promise.all(blocks.map((block) => call<WireTrace[] | null>('trace_block', [block.number])));
+    const traces = await Promise.all(blocks.map((block) => call<RpcTrace[] | null>('trace_block', [block.number])));
     facts.set('trace_block', true);
-    return traces.flatMap((list, index) => internalCandidates(blocks[index] as WireBlock, list ?? []));
+    return traces.flatMap((list, index) => internalCandidates(blocks[index] as RpcBlock, list ?? []));
   } catch (error) {
     // once it has answered, silence is trouble and not a missing method: a deposit would be lost for good
     if (!(error instanceof NodeRefusal) || facts.get('trace_block') === true) throw error;
@@ -168,8 +168,8 @@ async function tracesOf(call: Call, blocks: WireBlock[], facts: Map<string, unkn
   }
 }
 
-function internalCandidates(block: WireBlock, traces: WireTrace[]): Candidate[] {
-  const byTransaction = new Map<Hex, WireTrace[]>();
+function internalCandidates(block: RpcBlock, traces: RpcTrace[]): Candidate[] {
+  const byTransaction = new Map<Hex, RpcTrace[]>();
   for (const trace of traces) {
     if (trace.transactionHash)
       byTransaction.set(trace.transactionHash, [...(byTransaction.get(trace.transactionHash) ?? []), trace]);
@@ -193,7 +193,7 @@ function internalCandidates(block: WireBlock, traces: WireTrace[]): Candidate[] 
   });
 }
 
-function valueMoved({ type, action }: WireTrace): Pick<Candidate, 'fromKey' | 'toKey' | 'amount'> | null {
+function valueMoved({ type, action }: RpcTrace): Pick<Candidate, 'fromKey' | 'toKey' | 'amount'> | null {
   if (type === 'call' && action.callType === 'call' && action.from && action.to) {
     return { fromKey: action.from.toLowerCase(), toKey: action.to.toLowerCase(), amount: BigInt(action.value ?? '0x0') };
   }
@@ -208,11 +208,11 @@ function valueMoved({ type, action }: WireTrace): Pick<Candidate, 'fromKey' | 't
 }
 
 /** Reads the receipts of the candidates: only what succeeded counts, and a log's place is the one within its receipt. */
-async function confirmed(call: Call, chain: ChainDefinition, candidates: Candidate[]): Promise<DepositFound[]> {
+async function confirmed(call: RpcCall, chain: ChainDefinition, candidates: Candidate[]): Promise<DepositFound[]> {
   const hashes = [...new Set(candidates.map(({ txHash }) => txHash))];
   const receipts = new Map(
     await Promise.all(
-      hashes.map(async (hash) => [hash, await call<WireReceipt | null>('eth_getTransactionReceipt', [hash])] as const),
+      hashes.map(async (hash) => [hash, await call<RpcReceipt | null>('eth_getTransactionReceipt', [hash])] as const),
     ),
   );
   return candidates.flatMap((candidate) => {

@@ -242,6 +242,6 @@ const profiles: Record<GatewayEnvironment, () => ChainDefinition[]> = {
 };
 
 /** Every chain the environment's profile has, enabled or not. */
-export function chainsOf(environment: GatewayEnvironment): ChainDefinition[] {
+export function getChains(environment: GatewayEnvironment): ChainDefinition[] {
   return profiles[environment]();
 }

@@ -1,6 +1,6 @@
 import type { ChainDefinition, ChainFamily, GatewayEnvironment, TokenDefinition } from '../types';
 import { ConfigError } from '../../platform/config';
-import { chainsOf } from './data';
+import { getChains } from './data';
 
 /** The enabled chains of one environment. */
 export class ChainRegistry {
@@ -44,7 +44,7 @@ export function tokenByContract(chain: ChainDefinition, contract: string | null)
 
 /** @throws ConfigError naming a chain that the environment's profile does not have. */
 export function loadRegistry(environment: GatewayEnvironment, enabled: string[]): ChainRegistry {
-  const profile = chainsOf(environment);
+  const profile = getChains(environment);
   return new ChainRegistry(
     enabled.map((name) => {
       const chain = profile.find((candidate) => candidate.name === name);

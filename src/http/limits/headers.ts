@@ -1,17 +1,17 @@
 import type { GatewayContext } from '../context';
-import type { Standing } from './budget';
+import type { QuotaStatus } from './distributed-quota';
 
 /**
  * RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers): a quota `q` per window of `w` seconds, `r`
  * requests left and the whole quota again in `t` seconds. An answer that several quotas apply to lists all of them.
  */
-export function tellStanding(ctx: GatewayContext, { quota, remaining, resetSeconds }: Standing): void {
+export function setQuotaHeaders(ctx: GatewayContext, { quota, remaining, resetSeconds }: QuotaStatus): void {
   add(ctx, 'RateLimit-Policy', `"${quota.name}";q=${quota.limit};w=${quota.windowSeconds}`);
   add(ctx, 'RateLimit', `"${quota.name}";r=${remaining};t=${resetSeconds}`);
 }
 
 /** The limit of requests at once, told where it was reached. */
-export function tellInFlight(ctx: GatewayContext, limit: number): void {
+export function setInFlightHeaders(ctx: GatewayContext, limit: number): void {
   add(ctx, 'RateLimit-Policy', `"in-flight";q=${limit};qu="concurrent-requests"`);
   add(ctx, 'RateLimit', '"in-flight";r=0;t=1');
 }

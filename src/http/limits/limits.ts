@@ -1,8 +1,8 @@
 import type { DataSource } from 'typeorm';
-import { callerOf, type GatewayContext } from '../context';
-import { fieldsOf, type Route, type Step, step } from '../steps';
-import { type Quota, SharedBudget, sharedCounter } from './budget';
-import { tellInFlight, tellStanding } from './headers';
+import { getCaller, type GatewayContext } from '../context';
+import { getFieldNames, type Route, type DocumentedMiddleware, documented } from '../route';
+import { type Quota, DistributedQuota, sharedCounter } from './distributed-quota';
+import { setInFlightHeaders, setQuotaHeaders } from './headers';
 import { network } from './network';
 import { tooMany } from './refusals';
 import type { LimitSettings } from './settings';
@@ -13,11 +13,11 @@ const windowSeconds = 10;
 /** Limits on how much is asked, per address before authentication and per client after it. */
 export class RequestLimits {
   /** Stands before everything but health and metrics. */
-  readonly everyRequest: Step;
+  readonly everyRequest: DocumentedMiddleware;
   /** For the route that issues tokens. */
-  readonly token: Step;
-  private readonly client: Step;
-  private readonly mfa: Step;
+  readonly token: DocumentedMiddleware;
+  private readonly client: DocumentedMiddleware;
+  private readonly mfa: DocumentedMiddleware;
   private readonly clients = new Map<string, number>();
   private total = 0;
 
@@ -25,31 +25,31 @@ export class RequestLimits {
     database: DataSource,
     private readonly settings: LimitSettings,
   ) {
-    const budget = (name: Quota['name'], perMinute: number): SharedBudget => {
+    const budget = (name: Quota['name'], perMinute: number): DistributedQuota => {
       const quota = { name, limit: Math.ceil((perMinute * windowSeconds) / 60), windowSeconds };
-      return new SharedBudget(quota, sharedCounter(database, quota));
+      return new DistributedQuota(quota, sharedCounter(database, quota));
     };
     const [address, token] = [budget('address', settings.addressPerMinute), budget('token', settings.tokenPerMinute)];
     const [client, mfa] = [budget('client', settings.clientPerMinute), budget('mfa', settings.mfaPerMinute)];
-    this.everyRequest = step({ fails: ['rate_limited', 'unavailable'] }, async (ctx, next) => {
+    this.everyRequest = documented({ fails: ['rate_limited', 'unavailable'] }, async (ctx, next) => {
       const standing = await address.take(network(ctx.ip));
       if (!standing.allowed) {
-        tellStanding(ctx, standing);
+        setQuotaHeaders(ctx, standing);
         throw tooMany('address', 'Too many requests from this address: wait and try again', standing.resetSeconds);
       }
       return this.withinProcess(next);
     });
-    this.token = step({ limited: true, fails: ['rate_limited'] }, async (ctx, next) => {
+    this.token = documented({ limited: true, fails: ['rate_limited'] }, async (ctx, next) => {
       await spend(ctx, token, network(ctx.ip), 'token');
       return next();
     });
-    this.client = step({ limited: true, fails: ['rate_limited'] }, async (ctx, next) => {
-      const { clientId } = callerOf(ctx);
+    this.client = documented({ limited: true, fails: ['rate_limited'] }, async (ctx, next) => {
+      const { clientId } = getCaller(ctx);
       await spend(ctx, client, clientId, 'client');
       return this.withinClient(ctx, clientId, next);
     });
-    this.mfa = step({ limited: true, fails: ['rate_limited'] }, async (ctx, next) => {
-      await spend(ctx, mfa, callerOf(ctx).clientId, 'mfa');
+    this.mfa = documented({ limited: true, fails: ['rate_limited'] }, async (ctx, next) => {
+      await spend(ctx, mfa, getCaller(ctx).clientId, 'mfa');
       return next();
     });
   }
@@ -60,15 +60,15 @@ export class RequestLimits {
    */
   guard(routes: Route[]): Route[] {
     // it runs before routes are looked up, so that requests to nowhere count too; here for the document only
-    const described = step(this.everyRequest.docs, (_ctx, next) => next());
+    const described = documented(this.everyRequest.docs, (_ctx, next) => next());
     return routes.map((route) => {
-      const steps = route.steps.flatMap((each) => (each.docs.authenticated ? [each, ...this.ofClient(route)] : [each]));
+      const steps = route.middleware.flatMap((each) => (each.docs.authenticated ? [each, ...this.ofClient(route)] : [each]));
       return { ...route, steps: [described, ...steps] };
     });
   }
 
-  private ofClient({ steps }: Route): Step[] {
-    const takesCode = steps.some(({ docs }) => docs.body !== undefined && fieldsOf(docs.body).includes('mfa_code'));
+  private ofClient({ middleware: steps }: Route): DocumentedMiddleware[] {
+    const takesCode = steps.some(({ docs }) => docs.body !== undefined && getFieldNames(docs.body).includes('mfa_code'));
     return takesCode ? [this.client, this.mfa] : [this.client];
   }
 
@@ -87,7 +87,7 @@ export class RequestLimits {
     const { inFlightPerClient } = this.settings;
     const count = this.clients.get(clientId) ?? 0;
     if (count >= inFlightPerClient) {
-      tellInFlight(ctx, inFlightPerClient);
+      setInFlightHeaders(ctx, inFlightPerClient);
       throw tooMany('client_in_flight', `More than ${inFlightPerClient} requests at once: wait for answers`, 1);
     }
     this.clients.set(clientId, count + 1);
@@ -102,8 +102,13 @@ export class RequestLimits {
 }
 
 /** @throws GatewayError rate_limited when the quota is spent. */
-async function spend(ctx: GatewayContext, budget: SharedBudget, key: string, reason: 'token' | 'client' | 'mfa'): Promise<void> {
+async function spend(
+  ctx: GatewayContext,
+  budget: DistributedQuota,
+  key: string,
+  reason: 'token' | 'client' | 'mfa',
+): Promise<void> {
   const standing = await budget.take(key);
-  tellStanding(ctx, standing);
+  setQuotaHeaders(ctx, standing);
   if (!standing.allowed) throw tooMany(reason, 'Too many requests: wait and try again', standing.resetSeconds);
 }

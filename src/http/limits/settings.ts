@@ -24,7 +24,7 @@ export const limitVariables = [
   'MAX_REQUESTS_IN_FLIGHT',
 ] as const;
 
-export const limitsOf = (config: Config<(typeof limitVariables)[number]>): LimitSettings => ({
+export const toLimitSettings = (config: Config<(typeof limitVariables)[number]>): LimitSettings => ({
   clientPerMinute: config.RATE_LIMIT_CLIENT_PER_MINUTE,
   addressPerMinute: config.RATE_LIMIT_ADDRESS_PER_MINUTE,
   tokenPerMinute: config.RATE_LIMIT_TOKEN_PER_MINUTE,

@@ -41,7 +41,7 @@ export async function lastAttempt(manager: EntityManager, txId: string): Promise
 }
 
 /** Released by an operator: from its first no-op on, nothing else is signed for the transfer. */
-export async function isReleased(manager: EntityManager, txId: string): Promise<boolean> {
+export async function isAbandoned(manager: EntityManager, txId: string): Promise<boolean> {
   const rows = await manager.query<unknown[]>(`select 1 from transfer_attempts where tx_id = $1 and kind = 'noop'`, [txId]);
   return rows.length > 0;
 }

@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import type { FailureCode } from '../../platform/codes';
 import { inTransaction } from '../../platform/database';
 import type { TransactionEntity } from '../../transactions/entity';
-import { changeState, isEnded, lockTransaction } from '../../transactions/state';
+import { changeState, isEnded, findTransactionForUpdate } from '../../transactions/state';
 import type { StepDependencies } from './dependencies';
 
 /** Parks a transfer for an operator; nothing is unlocked. An ended one stays as it is. */
@@ -11,7 +11,7 @@ export function markAttention(
   { txId, code, reason }: { txId: string; code: FailureCode; reason: string },
 ): Promise<void> {
   return inTransaction(database, async (manager) => {
-    const transfer = await lockTransaction(manager, txId);
+    const transfer = await findTransactionForUpdate(manager, txId);
     if (!isEnded(transfer)) await park(manager, transfer, code, reason);
   });
 }

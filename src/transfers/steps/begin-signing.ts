@@ -1,20 +1,20 @@
 import type { EntityManager } from 'typeorm';
 import type { BeginSigningResult, PreparedFees } from '../../messages/activities';
-import { lock } from '../../ledger/movements';
+import { placeHold } from '../../ledger/entries';
 import { post } from '../../ledger/posting';
 import type { Hex, PayloadKind } from '../../messages/signing';
 import { inTransaction } from '../../platform/database';
 import { formatAmount } from '../../platform/money';
 import { blacklistedReason, isBlacklisted } from '../../screening/destinations';
 import type { TransactionEntity } from '../../transactions/entity';
-import { changeState, isEnded, lockTransaction } from '../../transactions/state';
-import { type Attempt, findAttempt, findInclusion, insertAttempt, isKnown, isReleased, lastAttempt } from './attempts';
-import { markBurnt } from './burn';
+import { changeState, isEnded, findTransactionForUpdate } from '../../transactions/state';
+import { type Attempt, findAttempt, findInclusion, insertAttempt, isKnown, isAbandoned, lastAttempt } from './attempts';
+import { recordCancellationReason } from './cancellation-reason';
 import type { StepDependencies } from './dependencies';
-import { destinationOf } from './destination';
-import { lockHeldAccounts } from './hold';
+import { toDestination } from './destination';
+import { findHeldAccountsForUpdate } from './hold';
 import { nonceOf, takeNonce } from './nonce';
-import { accountOf, movementOf, signingRequest } from './signing-request';
+import { getAccount, toExpectedTransfer, signingRequest } from './signing-request';
 
 export interface BeginSigning {
   txId: string;
@@ -35,7 +35,7 @@ type NextAttempt = Omit<BeginSigning, 'kind'> & { kind: PayloadKind };
  */
 export function beginSigning(steps: StepDependencies, input: BeginSigning): Promise<BeginSigningResult> {
   return inTransaction(steps.database, async (manager) => {
-    const transfer = await lockTransaction(manager, input.txId);
+    const transfer = await findTransactionForUpdate(manager, input.txId);
     if (isEnded(transfer)) return { outcome: 'ended', status: transfer.status };
 
     const earlier = await findAttempt(manager, input.txId, input.attempt);
@@ -46,7 +46,7 @@ export function beginSigning(steps: StepDependencies, input: BeginSigning): Prom
     }
 
     const next = { ...input, kind: await kindOf(manager, input) };
-    const blacklisted = await isBlacklisted(manager, destinationOf(transfer));
+    const blacklisted = await isBlacklisted(manager, toDestination(transfer));
     if (blacklisted && next.kind !== 'noop') {
       return { outcome: 'refused', code: 'address_blacklisted', reason: blacklistedReason };
     }
@@ -65,7 +65,7 @@ export function beginSigning(steps: StepDependencies, input: BeginSigning): Prom
     }
     const begun = lacking > 0n ? { ...transfer, feeLocked: fee } : transfer;
     const attempt = await begin(manager, steps, begun, next, replacement, fee);
-    if (next.kind === 'noop' && blacklisted) await markBurnt(manager, begun);
+    if (next.kind === 'noop' && blacklisted) await recordCancellationReason(manager, begun);
     return { outcome: 'begun', request: await signingRequest(manager, steps, begun, attempt) };
   });
 }
@@ -84,18 +84,18 @@ interface Built {
 }
 
 function build(
-  { registry, adapterOf }: StepDependencies,
+  { registry, getAdapter }: StepDependencies,
   transfer: TransactionEntity,
   { kind, fees }: NextAttempt,
   nonce: number,
 ): Built {
   const chain = registry.get(transfer.chain);
-  const unsigned = adapterOf(chain.family).build({
+  const unsigned = getAdapter(chain.family).build({
     chainId: chain.chainId,
     kind,
     nonce,
     from: transfer.fromAddress,
-    ...movementOf(transfer, kind),
+    ...toExpectedTransfer(transfer, kind),
     gasLimit: BigInt(fees.gasLimit),
     maxFeePerGas: atomic(fees.maxFeePerGas),
     maxPriorityFeePerGas: atomic(fees.maxPriorityFeePerGas),
@@ -114,7 +114,7 @@ async function begin(
   feeBound: bigint,
 ): Promise<Attempt> {
   const { txId, attempt, kind, fees } = input;
-  const { accountId, addressKey } = await accountOf(manager, transfer);
+  const { accountId, addressKey } = await getAccount(manager, transfer);
   if (transfer.signingBegunAt === null) {
     await changeState(manager, transfer, 'SIGNING', {
       signingBegunAt: () => 'clock_timestamp()',
@@ -150,9 +150,9 @@ async function unpark(manager: EntityManager, transfer: TransactionEntity): Prom
 
 /** Locks more of the native coin for a fee above the bound. False, and nothing done, when the account has not got it. */
 async function lockMore(manager: EntityManager, transfer: TransactionEntity, amount: bigint, attempt: number): Promise<boolean> {
-  const { token, native } = await lockHeldAccounts(manager, transfer);
+  const { token, native } = await findHeldAccountsForUpdate(manager, transfer);
   if (native.frozenReason !== null || native.available < amount) return false;
-  const entries = lock({ token, amount: 0n, native, feeLocked: amount });
+  const entries = placeHold({ token, amount: 0n, native, feeLocked: amount });
   await post(manager, [{ txId: transfer.txId, kind: 'lock_more', seq: attempt, entries }]);
   await manager.query('update transactions set fee_locked = fee_locked + $2 where tx_id = $1', [
     transfer.txId,
@@ -178,7 +178,7 @@ async function kindOf(manager: EntityManager, { txId, attempt, kind }: BeginSign
     if (kind === 'noop') throw new Error(`transfer ${txId} has no nonce that a no-op could use up`);
     return 'first';
   }
-  return kind ?? ((await isReleased(manager, txId)) ? 'noop' : 'replacement');
+  return kind ?? ((await isAbandoned(manager, txId)) ? 'noop' : 'replacement');
 }
 
 const atomic = (text: string | null): bigint | null => (text === null ? null : BigInt(text));

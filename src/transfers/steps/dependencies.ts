@@ -9,8 +9,8 @@ import type { ScreeningRule } from '../../screening/rules';
 export interface StepDependencies {
   database: DataSource;
   registry: ChainRegistry;
-  adapterOf: (family: ChainFamily) => FamilyAdapter;
-  feePolicyOf: (family: ChainFamily) => FeePolicy;
+  getAdapter: (family: ChainFamily) => FamilyAdapter;
+  getFeeStrategy: (family: ChainFamily) => FeePolicy;
   /** In the order they are asked. */
   screeningRules: ScreeningRule[];
   /** How long a transfer waits for somebody to approve it. */

@@ -1,15 +1,15 @@
 import type { EntityManager } from 'typeorm';
 import type { EndTransfer, RequestedBy } from '../../messages/activities';
 import { audit, type AuditActor } from '../../audit/log';
-import { unlock } from '../../ledger/movements';
+import { releaseHold } from '../../ledger/entries';
 import { post } from '../../ledger/posting';
 import { inTransaction } from '../../platform/database';
 import { GatewayError } from '../../platform/errors';
 import { screening } from '../../screening/destinations';
 import type { TransactionEntity } from '../../transactions/entity';
-import { changeState, isEnded, lockTransaction } from '../../transactions/state';
+import { changeState, isEnded, findTransactionForUpdate } from '../../transactions/state';
 import type { StepDependencies } from './dependencies';
-import { lockHold } from './hold';
+import { findHoldForUpdate } from './hold';
 
 /** A cancellation that does not say whose wish it is. */
 const unnamed: AuditActor = { type: 'system', id: 'workflow' };
@@ -23,7 +23,7 @@ export function endTransfer(
   { txId, status, code, reason }: EndTransfer,
 ): Promise<{ status: string }> {
   return inTransaction(database, async (manager) => {
-    const transfer = await lockTransaction(manager, txId);
+    const transfer = await findTransactionForUpdate(manager, txId);
     if (isEnded(transfer)) return { status: transfer.status };
     await endUnsigned(manager, transfer, { txId, status, code, reason });
     if (status === 'REJECTED') {
@@ -50,7 +50,7 @@ export function cancelTransfer(
   { txId, by }: { txId: string; by?: RequestedBy },
 ): Promise<{ status: string }> {
   return inTransaction(database, async (manager) => {
-    const transfer = await lockTransaction(manager, txId);
+    const transfer = await findTransactionForUpdate(manager, txId);
     if (transfer.status === 'CANCELLED') return { status: transfer.status };
     if (isEnded(transfer)) throw new GatewayError('not_cancellable', `The transfer is ${transfer.status}`);
     await endUnsigned(manager, transfer, { txId, status: 'CANCELLED', code: null, reason: null });
@@ -74,7 +74,7 @@ async function endUnsigned(
   if (transfer.transactionType !== 'OUTBOUND' || transfer.signingBegunAt !== null) {
     throw new GatewayError('not_cancellable', 'Signing has begun: the transfer may still be executed');
   }
-  const hold = await lockHold(manager, transfer);
+  const hold = await findHoldForUpdate(manager, transfer);
   const seq = await changeState(manager, transfer, status, { failureCode: code, failureMessage: reason });
-  await post(manager, [{ txId, kind: 'unlock', seq, entries: unlock(hold) }]);
+  await post(manager, [{ txId, kind: 'unlock', seq, entries: releaseHold(hold) }]);
 }

@@ -3,17 +3,17 @@ import type { LockedTransfer, TransferRequest } from '../../messages/activities'
 import { audit } from '../../audit/log';
 import type { ChainRegistry } from '../../chains/registry';
 import type { ChainDefinition } from '../../chains/types';
-import { lockLedgerAccounts } from '../../ledger/accounts';
-import { lock } from '../../ledger/movements';
+import { findLedgerAccountsForUpdate } from '../../ledger/accounts';
+import { placeHold } from '../../ledger/entries';
 import { post } from '../../ledger/posting';
 import { inTransaction } from '../../platform/database';
 import { GatewayError, invalidParameter, notFound } from '../../platform/errors';
 import { formatAmount, parseAmount } from '../../platform/money';
 import { TransactionEntity } from '../../transactions/entity';
-import { inAnyCase } from '../addresses';
+import { parseAddressLenient } from '../addresses';
 import type { StepDependencies } from './dependencies';
 import { feeBound } from './fee-bound';
-import { rowOf } from './hold';
+import { getRow } from './hold';
 import { checkLimits } from './limits';
 import { findSource } from './source';
 
@@ -23,24 +23,24 @@ import { findSource } from './source';
  * @throws GatewayError naming why the transfer is refused (then nothing is stored), or unavailable.
  */
 export function lockTransfer(steps: StepDependencies, request: TransferRequest): Promise<LockedTransfer> {
-  const { database, registry, adapterOf, feePolicyOf } = steps;
+  const { database, registry, getAdapter, getFeeStrategy } = steps;
   return inTransaction(database, async (manager) => {
     const earlier = await findEarlier(manager, steps, request);
     if (earlier) return answer(registry, earlier);
 
     const chain = registry.find(request.chain);
     if (!chain) throw invalidParameter('chain', 'is not an enabled chain');
-    const adapter = adapterOf(chain.family);
-    const from = inAnyCase(adapter, request.fromAddress);
+    const adapter = getAdapter(chain.family);
+    const from = parseAddressLenient(adapter, request.fromAddress);
     if (!from) throw new GatewayError('invalid_address', `from_address is no valid address on ${chain.name}`);
-    if (from.key === inAnyCase(adapter, request.toAddress)?.key)
+    if (from.key === parseAddressLenient(adapter, request.toAddress)?.key)
       throw invalidParameter('to_address', 'must differ from from_address');
     const to = adapter.parseAddress(request.toAddress);
     if (!to) throw new GatewayError('invalid_address', `to_address is no valid address on ${chain.name}`);
 
     const { account, token, asset, native } = await findSource(manager, request.clientId, chain, from.key, request.tokenSymbol);
     const amount = positiveAmount(request.amount, token.decimals);
-    const feeLocked = await feeBound(manager, feePolicyOf(chain.family), chain, token);
+    const feeLocked = await feeBound(manager, getFeeStrategy(chain.family), chain, token);
 
     const transfer: Partial<TransactionEntity> = {
       txId: request.txId,
@@ -81,13 +81,13 @@ export function lockTransfer(steps: StepDependencies, request: TransferRequest):
       decimals: token.decimals,
     });
 
-    const rows = await lockLedgerAccounts(manager, [asset.ledgerAccountId, native.ledgerAccountId]);
-    const hold = { token: rowOf(rows, asset.ledgerAccountId), native: rowOf(rows, native.ledgerAccountId), amount, feeLocked };
+    const rows = await findLedgerAccountsForUpdate(manager, [asset.ledgerAccountId, native.ledgerAccountId]);
+    const hold = { token: getRow(rows, asset.ledgerAccountId), native: getRow(rows, native.ledgerAccountId), amount, feeLocked };
     for (const { symbol, frozenReason } of [hold.token, hold.native]) {
       if (frozenReason) throw new GatewayError('business_error', `${symbol} on ${chain.name} is frozen for this account`);
     }
     requireFunds(hold, chain);
-    await post(manager, [{ txId: request.txId, kind: 'lock', seq: 0, entries: lock(hold) }]);
+    await post(manager, [{ txId: request.txId, kind: 'lock', seq: 0, entries: placeHold(hold) }]);
     const stored = await manager.findOneByOrFail(TransactionEntity, { txId: request.txId });
     await recordAccepted(manager, request, stored);
     return answer(registry, stored);
@@ -103,7 +103,7 @@ function positiveAmount(text: string, decimals: number): bigint {
   return amount;
 }
 
-function requireFunds({ token, native, amount, feeLocked }: Parameters<typeof lock>[0], chain: ChainDefinition): void {
+function requireFunds({ token, native, amount, feeLocked }: Parameters<typeof placeHold>[0], chain: ChainDefinition): void {
   const same = token.ledgerAccountId === native.ledgerAccountId;
   if (token.available < amount) {
     throw new GatewayError('insufficient_balance', `The available balance of ${token.symbol} on ${chain.name} is too small`);
@@ -164,12 +164,12 @@ async function findEarlier(
 }
 
 function isSameRequest(
-  { registry, adapterOf }: StepDependencies,
+  { registry, getAdapter }: StepDependencies,
   transfer: TransactionEntity,
   request: TransferRequest,
 ): boolean {
-  const adapter = adapterOf(registry.get(transfer.chain).family);
-  const isSameAddress = (a: string, b: string) => inAnyCase(adapter, a)?.key === inAnyCase(adapter, b)?.key;
+  const adapter = getAdapter(registry.get(transfer.chain).family);
+  const isSameAddress = (a: string, b: string) => parseAddressLenient(adapter, a)?.key === parseAddressLenient(adapter, b)?.key;
   return (
     transfer.chain === request.chain &&
     transfer.tokenSymbol === request.tokenSymbol &&

@@ -1,7 +1,7 @@
 import type { SignedAttempt } from '../../messages/activities';
 import type { Hex } from '../../messages/signing';
 import { inTransaction } from '../../platform/database';
-import { changeState, isEnded, lockTransaction } from '../../transactions/state';
+import { changeState, isEnded, findTransactionForUpdate } from '../../transactions/state';
 import { getAttempt } from './attempts';
 import type { StepDependencies } from './dependencies';
 
@@ -11,14 +11,14 @@ import type { StepDependencies } from './dependencies';
  * @throws Error when the signatures do not recover to the transfer's address.
  */
 export function recordSigned(
-  { database, registry, adapterOf }: StepDependencies,
+  { database, registry, getAdapter }: StepDependencies,
   { txId, attempt: number, signatures }: SignedAttempt,
 ): Promise<{ hash: Hex }> {
   return inTransaction(database, async (manager) => {
-    const transfer = await lockTransaction(manager, txId);
+    const transfer = await findTransactionForUpdate(manager, txId);
     const attempt = await getAttempt(manager, txId, number);
     if (attempt.hash) return { hash: attempt.hash };
-    const { hash, bytes } = adapterOf(registry.get(transfer.chain).family).assemble(
+    const { hash, bytes } = getAdapter(registry.get(transfer.chain).family).assemble(
       attempt.unsigned,
       signatures,
       transfer.fromAddress,
@@ -37,7 +37,7 @@ export function markSubmitted(
   { txId, attempt: number }: { txId: string; attempt: number },
 ): Promise<{ status: string }> {
   return inTransaction(database, async (manager) => {
-    const transfer = await lockTransaction(manager, txId);
+    const transfer = await findTransactionForUpdate(manager, txId);
     const attempt = await getAttempt(manager, txId, number);
     if (!attempt.hash) throw new Error(`attempt ${number} of ${txId} is not signed and cannot have been broadcast`);
     await manager.query(

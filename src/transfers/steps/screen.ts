@@ -2,11 +2,11 @@ import type { EntityManager } from 'typeorm';
 import type { ScreeningVerdict } from '../../messages/activities';
 import { inTransaction } from '../../platform/database';
 import { notFound } from '../../platform/errors';
-import { judgeDestination } from '../../screening/destinations';
+import { evaluateDestination } from '../../screening/destinations';
 import { TransactionEntity } from '../../transactions/entity';
-import { changeState, isEnded, lockTransaction } from '../../transactions/state';
+import { changeState, isEnded, findTransactionForUpdate } from '../../transactions/state';
 import type { StepDependencies } from './dependencies';
-import { destinationOf } from './destination';
+import { toDestination } from './destination';
 
 type Screening = Pick<StepDependencies, 'database' | 'screeningRules' | 'approvalWaitSeconds'>;
 
@@ -35,9 +35,9 @@ async function screenDestination(
   manager: EntityManager,
   txId: string,
 ): Promise<ScreeningVerdict> {
-  const transfer = await lockTransaction(manager, txId);
+  const transfer = await findTransactionForUpdate(manager, txId);
   if (isPast(transfer)) return { allowed: true };
-  const verdict = await judgeDestination(manager, destinationOf(transfer), { approved: transfer.approvedAt !== null });
+  const verdict = await evaluateDestination(manager, toDestination(transfer), { approved: transfer.approvedAt !== null });
   if (verdict.outcome === 'refused') return { allowed: false, code: verdict.code, reason: verdict.reason };
 
   const waits = transfer.status === 'AWAITING_APPROVAL';

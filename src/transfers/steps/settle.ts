@@ -1,16 +1,16 @@
 import type { SettleResult } from '../../messages/activities';
 import { freezeForShortfalls } from '../../ledger/accounts';
-import { settle } from '../../ledger/movements';
+import { settleHold } from '../../ledger/entries';
 import { post } from '../../ledger/posting';
 import { inTransaction } from '../../platform/database';
 import { formatAmount } from '../../platform/money';
-import { blacklistedReason, burntNote } from '../../screening/destinations';
+import { blacklistedReason, cancellationNote } from '../../screening/destinations';
 import type { TransactionEntity } from '../../transactions/entity';
-import { changeState, isEnded, lockTransaction } from '../../transactions/state';
+import { changeState, isEnded, findTransactionForUpdate } from '../../transactions/state';
 import { findInclusion, type Inclusion } from './attempts';
 import { park } from './attention';
 import type { StepDependencies } from './dependencies';
-import { lockHold } from './hold';
+import { findHoldForUpdate } from './hold';
 
 /**
  * Ends an executed transfer by what the chain shows to have happened, not by what was asked for: posts the debited amount and the
@@ -21,7 +21,7 @@ import { lockHold } from './hold';
  */
 export function settleTransfer({ database, registry, log }: StepDependencies, { txId }: { txId: string }): Promise<SettleResult> {
   return inTransaction(database, async (manager) => {
-    const transfer = await lockTransaction(manager, txId);
+    const transfer = await findTransactionForUpdate(manager, txId);
     if (isEnded(transfer)) return ended(transfer);
     const inclusion = await findInclusion(manager, txId);
     if (!inclusion) return { status: 'WAITING', code: null, reason: 'No attempt is included any more' };
@@ -38,7 +38,7 @@ export function settleTransfer({ database, registry, log }: StepDependencies, { 
       await park(manager, transfer, 'transfer_not_observed', reason);
       return { status: 'NEEDS_ATTENTION', code: 'transfer_not_observed', reason };
     }
-    const { entries, shortfalls } = settle(await lockHold(manager, transfer), { debited, fee: inclusion.fee });
+    const { entries, shortfalls } = settleHold(await findHoldForUpdate(manager, transfer), { debited, fee: inclusion.fee });
     const result = outcome(transfer, inclusion);
     const seq = await changeState(manager, transfer, result.status, {
       txHash: inclusion.hash,
@@ -48,7 +48,7 @@ export function settleTransfer({ database, registry, log }: StepDependencies, { 
       failureCode: result.code,
       failureMessage: result.code && result.reason,
       // whatever was said before: nothing has moved
-      ...(inclusion.kind === 'noop' && transfer.screeningNote !== null && { screeningNote: burntNote }),
+      ...(inclusion.kind === 'noop' && transfer.screeningNote !== null && { screeningNote: cancellationNote }),
     });
     await post(manager, [{ txId, kind: isExecuted(inclusion) ? 'settle' : 'refund', seq, entries }]);
     await freezeForShortfalls(manager, txId, shortfalls, log);
@@ -69,8 +69,8 @@ function outcome(
   transfer: TransactionEntity,
   { kind, success, hash, received }: Inclusion,
 ): SettleResult & { status: 'CONFIRMED' | 'FAILED' } {
-  if (kind === 'noop' && transfer.burntFor !== null)
-    return { status: 'FAILED', code: transfer.burntFor, reason: `${blacklistedReason}: ${hash} used up the nonce` };
+  if (kind === 'noop' && transfer.cancellationReason !== null)
+    return { status: 'FAILED', code: transfer.cancellationReason, reason: `${blacklistedReason}: ${hash} used up the nonce` };
   if (kind === 'noop')
     return { status: 'FAILED', code: 'released', reason: `An operator released the nonce: ${hash} used it up` };
   if (!success) return { status: 'FAILED', code: 'reverted_on_chain', reason: `${hash} was reverted on chain` };

@@ -15,8 +15,8 @@ export async function signingRequest(
   { attempt, kind, unsigned }: Attempt,
 ): Promise<Extract<BeginSigningResult, { outcome: 'begun' }>['request']> {
   const chain = registry.get(transfer.chain);
-  const { to, tokenContract, amount } = movementOf(transfer, kind);
-  const account = await accountOf(manager, transfer);
+  const { to, tokenContract, amount } = toExpectedTransfer(transfer, kind);
+  const account = await getAccount(manager, transfer);
   const { keyId } = await manager.findOneByOrFail(WalletEntity, { walletId: account.walletId });
   if (keyId === null) throw new Error(`wallet ${account.walletId} has no key`);
   return {
@@ -40,12 +40,12 @@ export async function signingRequest(
 }
 
 /** What the bytes do, and the intent says: a no-op moves nothing, from the account to itself. */
-export function movementOf({ fromAddress, toAddress, contractAddress, amount }: TransactionEntity, kind: PayloadKind) {
+export function toExpectedTransfer({ fromAddress, toAddress, contractAddress, amount }: TransactionEntity, kind: PayloadKind) {
   if (kind === 'noop') return { to: fromAddress, tokenContract: null, amount: 0n };
   return { to: toAddress, tokenContract: contractAddress, amount };
 }
 
-export async function accountOf(manager: EntityManager, { txId, accountId }: TransactionEntity): Promise<AccountEntity> {
+export async function getAccount(manager: EntityManager, { txId, accountId }: TransactionEntity): Promise<AccountEntity> {
   if (accountId === null) throw new Error(`transfer ${txId} has no account`);
   return manager.findOneByOrFail(AccountEntity, { accountId });
 }

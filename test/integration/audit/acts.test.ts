@@ -1,6 +1,6 @@
 import { type AuditRow, listAuditLog } from '../../../src/audit/list';
 import { ClientOperations } from '../../../src/cli/client-operations';
-import { operatorActor } from '../../../src/cli/operator';
+import { currentOperator } from '../../../src/cli/operator';
 import { WalletOperations } from '../../../src/cli/wallet-operations';
 import { ApiKeyEntity } from '../../../src/auth/entity';
 import { newId } from '../../../src/platform/ids';
@@ -23,7 +23,7 @@ const recordOf = ({ action, outcome, actor_type, actor_id, client_id, subject_ty
   subject: `${subject_type} ${subject_id}`,
   detail,
 });
-const operator = `operator ${operatorActor().id}`;
+const operator = `operator ${currentOperator().id}`;
 
 describe('operators', () => {
   test('clients, users and API keys', async () => {
@@ -115,9 +115,9 @@ describe('operators', () => {
 
   test('GATEWAY_OPERATOR names who', () => {
     process.env.GATEWAY_OPERATOR = ' ann ';
-    expect(operatorActor()).toEqual({ type: 'operator', id: 'ann' });
+    expect(currentOperator()).toEqual({ type: 'operator', id: 'ann' });
     delete process.env.GATEWAY_OPERATOR;
-    expect(operatorActor().id).not.toBe('');
+    expect(currentOperator().id).not.toBe('');
   });
 });
 
@@ -330,7 +330,7 @@ describe('the list', () => {
     const [disabled, created] = await list({ clientId });
     expect([disabled?.action, created?.action]).toEqual(['client.disabled', 'client.created']);
     expect(await list({ clientId, action: 'client.created' })).toEqual([created]);
-    expect(await list({ clientId, actor: operatorActor().id })).toHaveLength(2);
+    expect(await list({ clientId, actor: currentOperator().id })).toHaveLength(2);
     expect(await list({ clientId, actor: 'nobody' })).toEqual([]);
     expect(await list({ subject: clientId })).toHaveLength(2);
     expect(await list({ clientId, outcome: 'refused' })).toEqual([]);

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createServer } from 'node:net';
 import { createTestClient, createWalletClient, http, publicActions, type Hex } from 'viem';
 import { mnemonicToAccount } from 'viem/accounts';
-import { chainsOf } from '../../../src/chains/registry/data';
+import { getChains } from '../../../src/chains/registry/data';
 import type { ChainDefinition, TokenDefinition } from '../../../src/chains/types';
 import { contractArtifacts, type TestContract } from '../../../dev/contracts';
 
@@ -65,7 +65,7 @@ export function localChain(
   tokens: Record<string, Hex> = {},
   changes: Partial<ChainDefinition> = {},
 ): ChainDefinition {
-  const chain = chainsOf('local').find((candidate) => candidate.name === name);
+  const chain = getChains('local').find((candidate) => candidate.name === name);
   if (!chain) throw new Error(`no chain ${name}`);
   const definitions = Object.entries(tokens).map(([symbol, contract]): TokenDefinition => ({
     symbol,

@@ -1,5 +1,5 @@
 import { createWalletClient, encodeFunctionData, erc20Abi, http, keccak256, pad, parseEther, type Hex } from 'viem';
-import type { Movement, TransactionPlan } from '../../../src/chains/adapter';
+import type { ExpectedTransfer, TransactionPlan } from '../../../src/chains/adapter';
 import { evmAdapter } from '../../../src/chains/evm/adapter';
 import { EvmChainClient } from '../../../src/chains/evm/client';
 import { contractArtifacts } from '../../../dev/contracts';
@@ -60,7 +60,7 @@ async function signed(changes: Partial<TransactionPlan> = {}) {
   const signature = await sender.sign({ hash: evmAdapter.signingPayloads(unsigned)[0] as Hex });
   return {
     plan,
-    movement: { from: plan.from, to: plan.to, tokenContract: plan.tokenContract, amount: plan.amount } satisfies Movement,
+    movement: { from: plan.from, to: plan.to, tokenContract: plan.tokenContract, amount: plan.amount } satisfies ExpectedTransfer,
     ...evmAdapter.assemble(unsigned, [compact(signature)], sender.address),
   };
 }

@@ -7,11 +7,11 @@ import type { AccountEntity } from '../../../src/accounts/entity';
 import { ApiKeyEntity } from '../../../src/auth/entity';
 import { hashSecret } from '../../../src/auth/service';
 import type { TokenOptions } from '../../../src/auth/tokens';
-import { adapterOf } from '../../../src/chains/families';
+import { getAdapter } from '../../../src/chains/families';
 import { loadRegistry } from '../../../src/chains/registry';
 import { createApp } from '../../../src/http/app';
 import type { LimitSettings } from '../../../src/http/limits/settings';
-import { documentOf } from '../../../src/http/openapi';
+import { toDocument } from '../../../src/http/openapi';
 import { listen } from '../../../src/http/server';
 import { createResources, type Resources } from '../../../src/processes/resources';
 import { GatewayError } from '../../../src/platform/errors';
@@ -20,7 +20,7 @@ import { createLogger } from '../../../src/platform/logging';
 import { SecretBox } from '../../../src/platform/secret-box';
 import type { TransferWorkflows } from '../../../src/transfers/workflows';
 import type { KeyGeneration } from '../../../src/wallets/key-generation';
-import { type Targets, targetsOf } from '../../../src/webhooks/targets';
+import { type TargetGuard, getTargets } from '../../../src/webhooks/ssrf-guard';
 import {
   buildAccount,
   buildAsset,
@@ -151,7 +151,7 @@ export interface BenchOptions {
   limits?: Partial<LimitSettings>;
   shared?: Bench;
   trustProxy?: boolean;
-  webhookTargets?: Targets;
+  webhookTargets?: TargetGuard;
 }
 
 /**
@@ -159,7 +159,7 @@ export interface BenchOptions {
  * unless a test names them.
  */
 export async function createBench(options: BenchOptions = {}): Promise<Bench> {
-  const { tokens = tokenOptions, limits = {}, shared, trustProxy = true, webhookTargets = targetsOf('local') } = options;
+  const { tokens = tokenOptions, limits = {}, shared, trustProxy = true, webhookTargets = getTargets('local') } = options;
   const test = shared ? { database: shared.database, drop: () => Promise.resolve() } : await createTestDatabase();
   const { database } = test;
   const workflows = new Workflows(database);
@@ -169,7 +169,7 @@ export async function createBench(options: BenchOptions = {}): Promise<Bench> {
     database,
     temporal,
     registry,
-    adapterOf,
+    getAdapter,
     keyGeneration: workflows,
     workflows,
     tokenOptions: tokens,
@@ -207,7 +207,7 @@ let described: { document: Document; check: AnswerCheck } | undefined;
 /** The answer has to be what the gateway's own document, the same for every bench, says of that status. */
 function holdAgainstDocument({ routes, operational, limits }: Resources, method: string, path: string, answer: Answer): void {
   if (!described) {
-    const document = documentOf([...limits.guard(routes), ...operational], 'local') as unknown as Document;
+    const document = toDocument([...limits.guard(routes), ...operational], 'local') as unknown as Document;
     described = { document, check: new AnswerCheck(document) };
   }
   // the second mount is described with the first

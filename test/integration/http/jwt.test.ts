@@ -3,7 +3,16 @@ import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { calculateJwkThumbprint, exportJWK } from 'jose';
 import { ClientOperations } from '../../../src/cli/client-operations';
-import { type Answer, type Bench, buildTenant, createBench, expectProblem, privateKey, type Tenant, tokenOptions } from './fixture';
+import {
+  type Answer,
+  type Bench,
+  buildTenant,
+  createBench,
+  expectProblem,
+  privateKey,
+  type Tenant,
+  tokenOptions,
+} from './fixture';
 
 /** Attacks on access tokens: each differs from a valid token in what its name says, and each is answered with the same 401. */
 

@@ -2,7 +2,7 @@ import Joi from 'joi';
 import { createApp } from '../../../src/http/app';
 import { RequestLimits } from '../../../src/http/limits/limits';
 import { listen } from '../../../src/http/server';
-import { type Route, step } from '../../../src/http/steps';
+import { type Route, documented } from '../../../src/http/route';
 import { body } from '../../../src/http/validate';
 import { mfaCode } from '../../../src/mfa/request';
 import { createLogger } from '../../../src/platform/logging';
@@ -191,7 +191,7 @@ describe('per address', () => {
 test('routes whose body takes an mfa_code have a stricter limit, without asking for it; the document says so', async () => {
   const limits = new RequestLimits(first.database, { ...roomyLimits, mfaPerMinute: perMinute(3) });
   const { clientId, userId, keyId } = first.demo;
-  const authenticate = step({ authenticated: true, fails: ['unauthorized'] }, (ctx, next) => {
+  const authenticate = documented({ authenticated: true, fails: ['unauthorized'] }, (ctx, next) => {
     ctx.state.caller = { clientId, userId, keyId };
     return next();
   });
@@ -201,7 +201,7 @@ test('routes whose body takes an mfa_code have a stricter limit, without asking 
     id: path.slice(1),
     tag: 'Test',
     summary: path,
-    steps: [authenticate, body(Joi.object(fields))],
+    middleware: [authenticate, body(Joi.object(fields))],
     answer: { status: 200, description: 'Done', schema: Joi.object({}) },
     fails: [],
     handle: (ctx) => {

@@ -1,4 +1,4 @@
-import { limitsOf, limitVariables } from '../../../src/http/limits/settings';
+import { toLimitSettings, limitVariables } from '../../../src/http/limits/settings';
 import { readConfig } from '../../../src/platform/config';
 import { newId } from '../../../src/platform/ids';
 import { randomAddress } from '../../factories';
@@ -18,7 +18,7 @@ let tenant: Tenant;
 let limited: Bench;
 beforeAll(async () => {
   bench = await createBench();
-  limited = await createBench({ shared: bench, limits: limitsOf(readConfig(limitVariables, {})) });
+  limited = await createBench({ shared: bench, limits: toLimitSettings(readConfig(limitVariables, {})) });
 });
 afterAll(async () => {
   await limited.close();

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createServer, type AddressInfo } from 'node:net';
 import { Client } from 'pg';
 import pino from 'pino';
+import { migrations } from '../../../migrations/mpc-node';
 import { loadRegistry, type ChainRegistry } from '../../../src/chains/registry';
 import { Identity } from '../../../src/mpc/identity';
 import { createMpcNode, type MpcNode } from '../../../src/mpc/node';
@@ -74,7 +75,12 @@ export class Group {
   }
 
   async openStore(party: Party): Promise<ShareStore> {
-    return ShareStore.open({ url: this.databases[party].url, node: party, kek: Buffer.from(this.keks.get(party) as Buffer) });
+    return ShareStore.open({
+      url: this.databases[party].url,
+      node: party,
+      kek: Buffer.from(this.keks.get(party) as Buffer),
+      migrations,
+    });
   }
 
   peersOf(party: Party): Map<Party, URL> {

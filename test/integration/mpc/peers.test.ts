@@ -5,7 +5,7 @@ import { signEnvelope } from '../../../src/mpc/envelope';
 import { Identity } from '../../../src/mpc/identity';
 import { ProtocolEngine, type SignRounds } from '../../../src/mpc/protocol/engine';
 import type { Party, RoundMessages } from '../../../src/mpc/protocols';
-import { sessionIdOf, type SessionTerms } from '../../../src/mpc/terms';
+import { deriveSessionId, type SessionParams } from '../../../src/mpc/session-params';
 import { TransportClient } from '../../../src/mpc/transport-client';
 import { createGroup } from './certificates';
 import { Group, localRegistry } from './group';
@@ -54,14 +54,14 @@ describe('a node among peers it does not trust', () => {
     await group.close();
   });
 
-  const terms = (kind: SessionTerms['kind'], request: unknown, participants: Party[] = [1, 2]): SessionTerms => ({
+  const terms = (kind: SessionParams['kind'], request: unknown, participants: Party[] = [1, 2]): SessionParams => ({
     protocol: 'ecdsa-secp256k1',
     kind,
     initiator: 1,
     participants,
     request: JSON.stringify(request),
   });
-  const propose = (proposed: SessionTerms) => attacker.propose(2, { terms: proposed, randomness: randomBytes(32) });
+  const propose = (proposed: SessionParams) => attacker.propose(2, { terms: proposed, randomness: randomBytes(32) });
   const transfer = () => ({ ...transferRequest(key, localRegistry, { symbol: 'USDC' }), peer: 2 as const });
 
   describe('judges for itself what a lying initiator proposes', () => {
@@ -105,7 +105,7 @@ describe('a node among peers it does not trust', () => {
       const randomness = randomBytes(32);
       const handle = randomness.toString('hex');
       const answer = await attacker.propose(2, { terms: proposed, randomness });
-      const sessionId = sessionIdOf(
+      const sessionId = deriveSessionId(
         proposed,
         new Map([
           [1, randomness],

@@ -1,4 +1,4 @@
-import { adapterOf } from '../../../src/chains/families';
+import { getAdapter } from '../../../src/chains/families';
 import type { GroupKey, NodeIndex, TransactionSignatures } from '../../../src/messages/signing';
 import { Group, localRegistry } from './group';
 import { stranger, transferRequest } from './transactions';
@@ -31,7 +31,7 @@ describe('two of three nodes', () => {
     return { request, signed: group.node(initiator).activities.signTransaction({ ...request, peer }) };
   };
   const verify = ({ signatures }: TransactionSignatures, { family, unsigned, intent }: ReturnType<typeof transferRequest>) =>
-    adapterOf(family).assemble(unsigned, signatures, intent.fromAddress);
+    getAdapter(family).assemble(unsigned, signatures, intent.fromAddress);
 
   test('every node holds its share of the same key, encrypted in its own database', async () => {
     for (const node of [1, 2, 3] as const)

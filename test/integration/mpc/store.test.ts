@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
+import { migrations } from '../../../migrations/mpc-node';
 import { ConfigError } from '../../../src/platform/config';
 import { ShareStore, type UnlockedKey } from '../../../src/mpc/store';
 import { createNodeDatabase, type NodeDatabase } from './group';
@@ -8,7 +9,8 @@ describe('the share store', () => {
   let database: NodeDatabase;
   let store: ShareStore;
   const kek = randomBytes(32);
-  const open = (node: 1 | 2 | 3 = 1, key: Buffer = kek) => ShareStore.open({ url: database.url, node, kek: Buffer.from(key) });
+  const open = (node: 1 | 2 | 3 = 1, key: Buffer = kek) =>
+    ShareStore.open({ url: database.url, node, kek: Buffer.from(key), migrations });
   const newKey = (keyId: string): UnlockedKey => ({
     keyId,
     clientId: null,
@@ -85,7 +87,7 @@ describe('the share store', () => {
   test('a database that is down is no configuration error', async () => {
     const url = new URL(database.url);
     url.port = '1';
-    const failure = await ShareStore.open({ url: url.toString(), node: 1, kek: Buffer.from(kek) }).catch(
+    const failure = await ShareStore.open({ url: url.toString(), node: 1, kek: Buffer.from(kek), migrations }).catch(
       (error: unknown) => error,
     );
     expect(failure).toMatchObject({ code: 'ECONNREFUSED' });

@@ -1,4 +1,4 @@
-import { adapterOf } from '../../../src/chains/families';
+import { getAdapter } from '../../../src/chains/families';
 import type { ChainRegistry } from '../../../src/chains/registry';
 import type { GroupKey, SignTransactionRequest } from '../../../src/messages/signing';
 import { deriveKey } from '../../../src/mpc/secp256k1';
@@ -16,7 +16,7 @@ export function transferRequest(
 ): Omit<SignTransactionRequest, 'peer'> {
   const { symbol, index = 0, nonce = 7 } = options;
   const chain = registry.get(options.chain ?? 'ethereum');
-  const adapter = adapterOf(chain.family);
+  const adapter = getAdapter(chain.family);
   const derivationPath = adapter.accountPath(index);
   const from = adapter.address(
     deriveKey({ publicKey: bytes(key.publicKey), chainCode: bytes(key.chainCode) }, derivationPath),

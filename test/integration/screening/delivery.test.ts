@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/common';
+import { migrations } from '../../../migrations/mpc-node';
 import { maxBlacklistChanges, nodeIndexes, type NodeIndex } from '../../../src/messages/signing';
 import { createLogger } from '../../../src/platform/logging';
 import { ShareStore } from '../../../src/mpc/store';
@@ -23,7 +24,7 @@ beforeEach(async () => {
   for (const node of nodeIndexes) {
     const database = await createNodeDatabase();
     databases.push(database);
-    stores.set(node, await ShareStore.open({ url: database.url, node, kek: randomBytes(32) }));
+    stores.set(node, await ShareStore.open({ url: database.url, node, kek: randomBytes(32), migrations }));
   }
   await served.serve({
     node: (node) => ({
@@ -133,7 +134,7 @@ test('a list is brought again after an hour: a node whose database was lost or r
   const lost = await createNodeDatabase();
   databases.push(lost);
   await storeOf(2).close();
-  stores.set(2, await ShareStore.open({ url: lost.url, node: 2, kek: randomBytes(32) }));
+  stores.set(2, await ShareStore.open({ url: lost.url, node: 2, kek: randomBytes(32), migrations }));
   await dispatch();
   expect(await has(2, alice.clientId, bad)).toBe(false);
   await database.query(`update blacklist_versions set told_at = told_at - interval '61 minutes'`);

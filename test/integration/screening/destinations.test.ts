@@ -1,5 +1,5 @@
-import { adapterOf } from '../../../src/chains/families';
-import { isBlacklisted, judgeDestination } from '../../../src/screening/destinations';
+import { getAdapter } from '../../../src/chains/families';
+import { isBlacklisted, evaluateDestination } from '../../../src/screening/destinations';
 import { buildClient, randomAddress } from '../../factories';
 import { createTestDatabase, type TestDatabase } from '../../stack/database';
 import { listAddress, setPolicy, unlist } from './factors';
@@ -10,10 +10,10 @@ beforeAll(async () => {
 });
 afterAll(() => db.drop());
 
-const key = (address: string) => adapterOf('evm').parseAddress(address)?.key as string;
+const key = (address: string) => getAdapter('evm').parseAddress(address)?.key as string;
 const judge = async (client: { clientId: string }, address: string, chain = 'ethereum', options = {}) => {
   const destination = { clientId: client.clientId, chain, addressKey: key(address) };
-  const verdict = await judgeDestination(db.database.manager, destination, options);
+  const verdict = await evaluateDestination(db.database.manager, destination, options);
   return verdict.outcome === 'refused' ? verdict.code : verdict.outcome;
 };
 

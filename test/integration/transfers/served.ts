@@ -6,12 +6,12 @@ import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { bundleWorkflowCode, DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import { withMappedErrors } from '../../../activities/errors';
 import { chainTaskQueue, mainTaskQueue, type ChainActivities, type LedgerActivities } from '../../../src/messages/activities';
-import { adapterOf } from '../../../src/chains/families';
+import { getAdapter } from '../../../src/chains/families';
 import { ChainRegistry } from '../../../src/chains/registry';
 import { verifyLedger } from '../../../src/ledger/verify';
 import { contractArtifacts } from '../../../dev/contracts';
 import { findTemporalCli } from '../../../dev/temporal-cli';
-import { judgeTransaction } from '../../../src/mpc/judge';
+import { verifyIntent } from '../../../src/mpc/verify-intent';
 import {
   nodeIndexes,
   nodeTaskQueue,
@@ -66,7 +66,7 @@ export class ServedWorkflows {
     const key = { publicKey: publicKey ?? Buffer.alloc(0), chainCode: chainCode ?? Buffer.alloc(0) };
     const signTransaction = (node: NodeIndex) => async (request: SignTransactionRequest) => {
       await changes.sign?.(request, node);
-      judgeTransaction(request, { registry: new ChainRegistry([bench.chain]), adapterOf, key });
+      verifyIntent(request, { registry: new ChainRegistry([bench.chain]), getAdapter: getAdapter, key });
       return { signatures: signAs(bench.wallet, bench.alice, request.unsigned) };
     };
     const common = { connection: temporal.nativeConnection, namespace: temporal.namespace, shutdownGraceTime: 100 };

@@ -1,5 +1,5 @@
 import { newId } from '../../../src/platform/ids';
-import { standAgain } from '../../../src/transfers/steps/stand-again';
+import { reconcileReorg } from '../../../src/transfers/steps/reconcile-reorg';
 import { signAs } from '../../factories';
 import { balances, codeOf, ether, ethereum, fund, include, sign, usdc, usualFees, type Bench } from '../ledger/fixture';
 import { useFundedBench } from './fixture';
@@ -139,7 +139,7 @@ describe('settle', () => {
       // mined again in another block: the books agree
       await include(bench, txId, 2, { fee: 700n, debited: 0n });
       const log = { error: (alert: object) => void bench.alerts.push(alert) };
-      expect(await standAgain({ database: bench.database, log }, { txId })).toBe('stands');
+      expect(await reconcileReorg({ database: bench.database, log }, { txId })).toBe('stands');
       expect(bench.alerts).toEqual([]);
     });
 
@@ -152,7 +152,7 @@ describe('settle', () => {
 
   describe('reorganised away after its end', () => {
     const standing = (txId: string) =>
-      standAgain({ database: bench.database, log: { error: (alert: object) => void bench.alerts.push(alert) } }, { txId });
+      reconcileReorg({ database: bench.database, log: { error: (alert: object) => void bench.alerts.push(alert) } }, { txId });
     const gone = (txId: string) =>
       bench.database.query(
         'update transfer_attempts set block_number = null, block_hash = null, success = null, fee = null, debited = null, received = null where tx_id = $1',

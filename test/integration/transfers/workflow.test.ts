@@ -2,7 +2,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { feesIn } from '../../../src/chains/evm/adapter';
 import { listAuditLog } from '../../../src/audit/list';
 import type { Hex, SignTransactionRequest } from '../../../src/messages/signing';
-import { observedSignal, releaseUpdate, transferWorkflowId } from '../../../src/messages/workflows';
+import { chainObservedSignal, abandonUpdate, transferWorkflowId } from '../../../src/messages/workflows';
 import type { FollowBench } from '../following/fixture';
 import { booksAgree, ether, ServedWorkflows, until } from './served';
 
@@ -111,7 +111,7 @@ test('old news does not keep a parked transfer from waiting', async () => {
   await until('parked', async () => (await status(txId)) === 'NEEDS_ATTENTION');
   // a reorganisation was told while nobody asked: it stays in the queue until confirmation
   const handle = client().workflow.getHandle(transferWorkflowId(txId));
-  await handle.signal(observedSignal, { state: 'absent', hash: null, blockNumber: null, confirmations: 0 });
+  await handle.signal(chainObservedSignal, { state: 'absent', hash: null, blockNumber: null, confirmations: 0 });
   await new Promise((resolve) => setTimeout(resolve, 1_000));
   const before = await historyLength(txId);
   await new Promise((resolve) => setTimeout(resolve, 1_000));
@@ -295,7 +295,7 @@ describe('release', () => {
     const handle = client().workflow.getHandle(transferWorkflowId(txId));
     const refusedByBoth = async () => {
       await expect(operations().release(txId)).rejects.toMatchObject({ code: 'business_error' });
-      await expect(handle.executeUpdate(releaseUpdate)).rejects.toMatchObject({ cause: { type: 'business_error' } });
+      await expect(handle.executeUpdate(abandonUpdate)).rejects.toMatchObject({ cause: { type: 'business_error' } });
     };
     await bench.ledger.markAttention({ txId, code: 'chain_unavailable', reason: 'away' });
     await refusedByBoth();

@@ -6,7 +6,7 @@ import { WebhookEntity } from '../../../src/webhooks/entity';
 import { WebhookRepository } from '../../../src/webhooks/repository';
 import { openSecret } from '../../../src/webhooks/secrets';
 import { WebhookService } from '../../../src/webhooks/service';
-import { Targets, targetsOf } from '../../../src/webhooks/targets';
+import { TargetGuard, getTargets } from '../../../src/webhooks/ssrf-guard';
 import { buildTotp, totpCode } from '../../factories';
 import { box, expectProblem, secretsKey, type Tenant } from '../http/fixture';
 import { createWebhookBench, type WebhookBench } from './fixture';
@@ -124,7 +124,7 @@ test('a name is looked up once the second factor is right, and for three seconds
   const { database } = bench;
   const { webhookId } = await bench.endpoint(tenant);
   const asked: string[] = [];
-  const targets = Targets.publicOnly((name) => {
+  const targets = TargetGuard.publicOnly((name) => {
     asked.push(name);
     return new Promise(() => undefined);
   });
@@ -144,7 +144,7 @@ test('a name is looked up once the second factor is right, and for three seconds
     requestId: 'r',
   });
   const url = 'https://vault.internal.example/';
-  const creation = { resourceId: randomUUID(), idempotencyKey: null, resumedSince: null };
+  const creation = { resourceId: randomUUID(), idempotencyKey: null, firstAttemptAt: null };
   await expect(service.create(request(wrong), creation, { url })).rejects.toMatchObject({ code: 'MFA_INVALID' });
   await expect(service.update(request(wrong), webhookId, { url })).rejects.toMatchObject({ code: 'MFA_INVALID' });
   await expect(service.update(request(wrong), webhookId, { url: 'http://x/' })).rejects.toMatchObject({
@@ -256,13 +256,13 @@ test('a client has ten at most, also when they are asked for at once', async () 
     webhooks: new WebhookRepository(database),
     mfa: new MfaService(database, box),
     box,
-    targets: targetsOf('local'),
+    targets: getTargets('local'),
   });
   const outcomes = await Promise.allSettled(
     users.map(({ userId, secret }) =>
       service.create(
         { caller: { clientId: tenant.clientId, userId, keyId: '' }, code: totpCode(secret), act: 'x', requestId: 'r' },
-        { resourceId: randomUUID(), idempotencyKey: null, resumedSince: null },
+        { resourceId: randomUUID(), idempotencyKey: null, firstAttemptAt: null },
         { url: bench.receiver.url },
       ),
     ),

@@ -3,9 +3,9 @@ import { createServer as createTlsServer } from 'node:https';
 import { createServer, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { deliverNext } from '../../../src/webhooks/attempt';
-import { Lanes } from '../../../src/webhooks/lanes';
-import { send } from '../../../src/webhooks/send';
-import { Targets, targetsOf } from '../../../src/webhooks/targets';
+import { EndpointConcurrency } from '../../../src/webhooks/endpoint-concurrency';
+import { send } from '../../../src/webhooks/http-client';
+import { TargetGuard, getTargets } from '../../../src/webhooks/ssrf-guard';
 import { buildTransferRequest } from '../../factories';
 import { box, buildFunded, ethereum, expectProblem, type Tenant } from '../http/fixture';
 import { createGroup } from '../mpc/certificates';
@@ -287,13 +287,19 @@ test('200 test events may wait for an endpoint, repeated requests do not count',
 
 describe('an endpoint that is busy', () => {
   const lane = (subjectId: string) => ({ webhookId: endpoint.webhookId, subjectId, busyTimes: 0 });
-  const deps = (lanes: Lanes) => ({ database: bench.database, box, lanes, retrySchedule: [5], targets: targetsOf('local') });
+  const deps = (lanes: EndpointConcurrency) => ({
+    database: bench.database,
+    box,
+    lanes,
+    retrySchedule: [5],
+    targets: getTargets('local'),
+  });
   const subjects = async () => (await bench.deliveries(endpoint.webhookId)).map(({ subject_id }) => subject_id);
 
   test('its lanes come back later the more is pending; the log says when', async () => {
     for (let count = 0; count < 10; count += 1) await testEvent();
     const [first = ''] = await subjects();
-    const lanes = new Lanes({ running: 1, waiting: 0, maxWaitMs: 10 });
+    const lanes = new EndpointConcurrency({ running: 1, waiting: 0, maxWaitMs: 10 });
     jest.spyOn(lanes, 'run').mockResolvedValueOnce(undefined);
     const turn = jest.spyOn(lanes, 'turnMs').mockReturnValueOnce(40_000);
     const { outcome, waitMs } = await deliverNext(deps(lanes), lane(first));
@@ -311,7 +317,7 @@ describe('an endpoint that is busy', () => {
     await bench.deliver(endpoint.webhookId);
     await testEvent();
     const [, second = ''] = await subjects();
-    const lanes = new Lanes({ running: 8, waiting: 8, maxWaitMs: 10 });
+    const lanes = new EndpointConcurrency({ running: 8, waiting: 8, maxWaitMs: 10 });
     let release!: () => void;
     const held = lanes.run(endpoint.webhookId, () => new Promise<void>((resolve) => (release = resolve)));
     await bench.database.query(
@@ -405,7 +411,7 @@ describe('receivers that misbehave', () => {
   });
 
   test('one that is not there, closes the connection, or speaks something else', async () => {
-    const options = { targets: targetsOf('local') };
+    const options = { targets: getTargets('local') };
     const call = { headers: {}, body: '{}' };
     expect(await send(options, { ...call, url: 'http://127.0.0.1:1/' })).toMatchObject({
       error: 'connection_refused',
@@ -437,7 +443,7 @@ describe('receivers that misbehave', () => {
 
   test('a body above 64 KB is not sent', async () => {
     const sent = await send(
-      { targets: targetsOf('local') },
+      { targets: getTargets('local') },
       { url: bench.receiver.url, headers: {}, body: 'x'.repeat(65 * 1024) },
     );
     expect(sent).toMatchObject({ error: 'body_too_large' });
@@ -450,7 +456,7 @@ describe('on connect', () => {
 
   test('a name that has come to lead to a private address is not called', async () => {
     let lookups = 0;
-    const targets = Targets.publicOnly(() => {
+    const targets = TargetGuard.publicOnly(() => {
       lookups += 1;
       return Promise.resolve([{ address: lookups === 1 ? '93.184.215.14' : '127.0.0.1', family: 4 }]);
     });
@@ -472,7 +478,7 @@ describe('on connect', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
     // names of the reserved domain .test resolve nowhere: only the pinned address leads to the server
-    const targets = Targets.local(() => Promise.resolve([{ address: '127.0.0.1', family: 4 }]));
+    const targets = TargetGuard.local(() => Promise.resolve([{ address: '127.0.0.1', family: 4 }]));
     expect(await send({ targets }, { ...call, url: `https://mpc-node-1.test:${port}/` })).toMatchObject({ error: 'tls' });
     expect(seen).toBeUndefined();
     const named = await send({ targets, ca }, { ...call, url: `https://mpc-node-1:${port}/` });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { formatAmount } from '../../../src/platform/money';
 import { newId } from '../../../src/platform/ids';
-import { payloadOf, type StoredEvent } from '../../../src/webhooks/events';
+import { toPayload, type StoredEvent } from '../../../src/webhooks/events';
 import { confirmDeposits, recordDeposits } from '../../../src/deposits/service';
 import { buildDeposit, buildTransferRequest, randomAddress } from '../../factories';
 import { buildFunded, ethereum, type Funded, type Tenant } from '../http/fixture';
@@ -31,7 +31,7 @@ const eventsOf = (clientId = tenant.clientId): Promise<EventRow[]> =>
     clientId,
   ]);
 const payload = ({ kind, snapshot, created_at }: EventRow) =>
-  JSON.parse(payloadOf({ kind, snapshot, createdAt: created_at })) as {
+  JSON.parse(toPayload({ kind, snapshot, createdAt: created_at })) as {
     type: string;
     timestamp: string;
     data: Record<string, unknown>;
@@ -213,7 +213,7 @@ test('amounts in events equal formatAmount whatever their size', () => {
           fee_decimals: 18,
           failure_code: null,
         };
-        const { data } = JSON.parse(payloadOf({ kind: 'transaction.updated', snapshot, createdAt: new Date(0) }));
+        const { data } = JSON.parse(toPayload({ kind: 'transaction.updated', snapshot, createdAt: new Date(0) }));
         expect(data).toMatchObject({
           amount: formatAmount(amount, decimals),
           fee: { amount: formatAmount(fee, 18), symbol: 'ETH' },

@@ -1,4 +1,4 @@
-import { Targets } from '../../../src/webhooks/targets';
+import { TargetGuard } from '../../../src/webhooks/ssrf-guard';
 import { type Answer, type Bench, buildTenant, createBench, expectProblem, type Tenant } from '../http/fixture';
 import { freshCode } from '../http/second-factor';
 
@@ -11,7 +11,7 @@ const names: Record<string, string[]> = {
   'both.example.com': ['93.184.215.14', '127.0.0.1'],
   'six.example.com': ['fd00::1'],
 };
-const targets = Targets.publicOnly((name) =>
+const targets = TargetGuard.publicOnly((name) =>
   Promise.resolve((names[name] ?? []).map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))),
 );
 const refused: [string, string][] = [

@@ -5,9 +5,9 @@ import { webhookTaskQueue } from '../../../src/messages/activities';
 import { createWebhookActivities } from '../../../activities/webhooks';
 import { findTemporalCli } from '../../../dev/temporal-cli';
 import { createLogger } from '../../../src/platform/logging';
-import { tellLaneThrough, WebhookDispatcher } from '../../../src/webhooks/dispatcher';
-import { Lanes } from '../../../src/webhooks/lanes';
-import { targetsOf } from '../../../src/webhooks/targets';
+import { startDelivery, WebhookDispatcher } from '../../../src/webhooks/dispatcher';
+import { EndpointConcurrency } from '../../../src/webhooks/endpoint-concurrency';
+import { getTargets } from '../../../src/webhooks/ssrf-guard';
 import { searchAttributes, webhookWorkflowId } from '../../../src/messages/workflows';
 import { buildTransferRequest } from '../../factories';
 import { box, buildFunded, ethereum, type Tenant } from '../http/fixture';
@@ -57,21 +57,21 @@ afterEach(async () => {
 /** What the worker process does for webhooks. */
 async function serve(retrySchedule = [1, 1, 1], perEndpoint = 8): Promise<void> {
   const { database } = bench;
-  const lanes = new Lanes({ running: perEndpoint, waiting: perEndpoint, maxWaitMs: 200 });
+  const lanes = new EndpointConcurrency({ running: perEndpoint, waiting: perEndpoint, maxWaitMs: 200 });
   const worker = await Worker.create({
     connection: temporal.nativeConnection,
     namespace: temporal.namespace,
     workflowBundle,
     taskQueue: webhookTaskQueue,
     activities: withMappedErrors(
-      createWebhookActivities({ database, box, lanes, retrySchedule, targets: targetsOf('local') }),
+      createWebhookActivities({ database, box, lanes, retrySchedule, targets: getTargets('local') }),
       log,
     ),
     shutdownGraceTime: 100,
   });
   const stop = new AbortController();
   const served = worker.run();
-  const dispatching = new WebhookDispatcher(database, tellLaneThrough(temporal.client), log).run(stop.signal);
+  const dispatching = new WebhookDispatcher(database, startDelivery(temporal.client), log).run(stop.signal);
   stopServing = async () => {
     stop.abort();
     worker.shutdown();

@@ -1,12 +1,12 @@
 import { evmAdapter } from '../../../src/chains/evm/adapter';
 import { evmFees } from '../../../src/chains/evm/fees';
 import { tokenBySymbol } from '../../../src/chains/registry';
-import { chainsOf } from '../../../src/chains/registry/data';
+import { getChains } from '../../../src/chains/registry/data';
 import type { ChainDefinition, FeeLevels, TokenDefinition } from '../../../src/chains/types';
 import type { PlannedFees } from '../../../src/chains/evm/fees';
 
 const gwei = 10n ** 9n;
-const chain = (name: string) => chainsOf('production').find((candidate) => candidate.name === name) as ChainDefinition;
+const chain = (name: string) => getChains('production').find((candidate) => candidate.name === name) as ChainDefinition;
 const usdc = tokenBySymbol(chain('ethereum'), 'USDC') as TokenDefinition;
 const levels: FeeLevels = { baseFee: 10n * gwei, priorityFee: gwei, gasPrice: 11n * gwei, l1DataFee: 0n };
 const legacy: FeeLevels = { baseFee: null, priorityFee: null, gasPrice: 10n * gwei, l1DataFee: 0n };

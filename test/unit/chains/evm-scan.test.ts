@@ -1,11 +1,11 @@
 import { numberToHex, pad } from 'viem';
-import { NodeRefusal, type Call } from '../../../src/chains/evm/rpc';
+import { NodeRefusal, type RpcCall } from '../../../src/chains/evm/rpc';
 import { scanBlocks } from '../../../src/chains/evm/scan';
-import { transferTopic } from '../../../src/chains/evm/wire';
-import { chainsOf } from '../../../src/chains/registry/data';
+import { transferTopic } from '../../../src/chains/evm/rpc-types';
+import { getChains } from '../../../src/chains/registry/data';
 import type { ChainDefinition } from '../../../src/chains/types';
 
-const chain = chainsOf('production')[0] as ChainDefinition;
+const chain = getChains('production')[0] as ChainDefinition;
 const usdc = (chain.tokens[0]?.contract as string).toLowerCase();
 const ours = `0x${'aa'.repeat(20)}`;
 const stranger = `0x${'bb'.repeat(20)}`;
@@ -29,7 +29,7 @@ function node(methods: Record<string, Method>) {
     const answer = methods[method] ?? standard[method];
     if (!answer) throw new Error(`nobody expected ${method}`);
     return Promise.resolve().then(() => answer(params));
-  }) as Call;
+  }) as RpcCall;
   return { call, asked };
 }
 
@@ -55,7 +55,7 @@ const receipt = (number: number) => ({
   status: '0x1',
   logs: [{ logIndex: '0x4' }, { logIndex: '0x5' }],
 });
-const scan = (call: Call, from: number, to: number, facts = new Map<string, unknown>()) =>
+const scan = (call: RpcCall, from: number, to: number, facts = new Map<string, unknown>()) =>
   scanBlocks(call, chain, { from, to }, (keys) => Promise.resolve(new Set(keys.filter((key) => key === ours))), facts);
 
 describe('scan', () => {

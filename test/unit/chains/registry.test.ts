@@ -1,7 +1,7 @@
 import { getAddress } from 'viem';
 import { readRpcUrls } from '../../../src/chains/config';
 import { loadRegistry, tokenByContract, tokenBySymbol } from '../../../src/chains/registry';
-import { chainsOf } from '../../../src/chains/registry/data';
+import { getChains } from '../../../src/chains/registry/data';
 import type { GatewayEnvironment } from '../../../src/chains/types';
 import { ConfigError } from '../../../src/platform/config';
 
@@ -9,7 +9,7 @@ const environments: GatewayEnvironment[] = ['production', 'sandbox', 'local'];
 const names = ['ethereum', 'bsc', 'polygon', 'arbitrum', 'optimism', 'avalanche', 'base'];
 
 describe.each(environments)('registry of %s', (environment) => {
-  const chains = chainsOf(environment);
+  const chains = getChains(environment);
 
   it('has the seven EVM chains, each once', () => {
     expect(chains.map(({ name }) => name)).toEqual(names);
@@ -40,7 +40,7 @@ describe.each(environments)('registry of %s', (environment) => {
 describe('registry', () => {
   it('has the official chain ids', () => {
     const ids = (environment: GatewayEnvironment) =>
-      Object.fromEntries(chainsOf(environment).map(({ name, chainId }) => [name, chainId]));
+      Object.fromEntries(getChains(environment).map(({ name, chainId }) => [name, chainId]));
     const production = { ethereum: 1, bsc: 56, polygon: 137, arbitrum: 42161, optimism: 10, avalanche: 43114, base: 8453 };
     expect(ids('production')).toEqual(production);
     expect(ids('local')).toEqual(production);
@@ -57,12 +57,12 @@ describe('registry', () => {
 
   it('never has a production contract on a testnet, nor the other way round', () => {
     const contracts = (environment: GatewayEnvironment) =>
-      chainsOf(environment).flatMap(({ tokens }) => tokens.map(({ contract }) => contract));
+      getChains(environment).flatMap(({ tokens }) => tokens.map(({ contract }) => contract));
     expect(contracts('production').filter((contract) => contracts('sandbox').includes(contract))).toEqual([]);
   });
 
   it('knows the 18 decimals of the tokens pegged on bsc', () => {
-    const bsc = chainsOf('production').find(({ name }) => name === 'bsc');
+    const bsc = getChains('production').find(({ name }) => name === 'bsc');
     expect(bsc?.tokens.map(({ decimals }) => decimals)).toEqual([18, 18]);
   });
 

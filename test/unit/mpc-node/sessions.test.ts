@@ -3,10 +3,10 @@ import pino from 'pino';
 import { GatewayError } from '../../../src/platform/errors';
 import { type Party, type RoundMessages, type Rounds } from '../../../src/mpc/protocols';
 import type { Session } from '../../../src/mpc/session';
-import { Sessions, sessionLimits, type PeerLink, type SessionTask } from '../../../src/mpc/sessions';
-import { encodeProposal, encodeRoster, type SessionTerms } from '../../../src/mpc/terms';
+import { SessionManager, sessionLimits, type PeerLink, type SessionTask } from '../../../src/mpc/session-manager';
+import { encodeProposal, encodeRoster, type SessionParams } from '../../../src/mpc/session-params';
 
-const terms = (initiator: Party, participants: Party[] = [1, 2]): SessionTerms => ({
+const terms = (initiator: Party, participants: Party[] = [1, 2]): SessionParams => ({
   protocol: 'ecdsa-secp256k1',
   kind: participants.length === 3 ? 'keygen' : 'sign',
   initiator,
@@ -20,7 +20,7 @@ const settled = (act: () => void): Promise<void> => Promise.resolve().then(act);
 
 /** Three nodes joined by function calls, running a protocol that only exchanges names. */
 class Net {
-  readonly sessions = new Map<Party, Sessions>();
+  readonly sessions = new Map<Party, SessionManager>();
   readonly opened: string[] = [];
   readonly disposed: Party[] = [];
   closed = 0;
@@ -34,13 +34,13 @@ class Net {
     for (const self of [1, 2, 3] as const) {
       const { privateKey } = this.key(self);
       const link: PeerLink = {
-        propose: async (to, proposal) => this.at(to).proposed(self, encodeProposal(proposal)),
-        roster: (to, handle, roster) => settled(() => this.at(to).rostered(self, handle, encodeRoster(roster))),
+        propose: async (to, proposal) => this.at(to).onProposal(self, encodeProposal(proposal)),
+        roster: (to, handle, roster) => settled(() => this.at(to).onRoster(self, handle, encodeRoster(roster))),
         message: async (to, handle, round, body, signature) => {
           await this.deliver(self, to, round);
-          this.at(to).received(self, handle, round, Buffer.from(body), signature);
+          this.at(to).onMessage(self, handle, round, Buffer.from(body), signature);
         },
-        abort: (to, handle, reason) => settled(() => this.at(to).aborted(self, handle, reason)),
+        abort: (to, handle, reason) => settled(() => this.at(to).onAbort(self, handle, reason)),
       };
       const options = {
         self,
@@ -54,12 +54,12 @@ class Net {
         await this.admit(self);
         return this.task(self);
       };
-      this.sessions.set(self, new Sessions({ ...options, admit }));
+      this.sessions.set(self, new SessionManager({ ...options, acceptProposal: admit }));
     }
   }
 
-  at(party: Party): Sessions {
-    return this.sessions.get(party) as Sessions;
+  at(party: Party): SessionManager {
+    return this.sessions.get(party) as SessionManager;
   }
 
   initiate(party: Party, participants?: Party[]): Promise<string> {

@@ -4,41 +4,47 @@ import {
   decodeRoster,
   encodeProposal,
   encodeRoster,
-  sessionIdOf,
-  type SessionTerms,
-} from '../../../src/mpc/terms';
+  deriveSessionId,
+  type SessionParams,
+} from '../../../src/mpc/session-params';
 
-const terms: SessionTerms = { protocol: 'ecdsa-secp256k1', kind: 'sign', initiator: 1, participants: [1, 2], request: '{"a":1}' };
+const terms: SessionParams = {
+  protocol: 'ecdsa-secp256k1',
+  kind: 'sign',
+  initiator: 1,
+  participants: [1, 2],
+  request: '{"a":1}',
+};
 const roster = new Map([
   [1, randomBytes(32)],
   [2, randomBytes(32)],
 ] as const);
 
 describe('session ids', () => {
-  const id = sessionIdOf(terms, roster);
+  const id = deriveSessionId(terms, roster);
 
   test('are the same for the same terms and randomness, whoever computes them', () => {
-    expect(sessionIdOf({ ...terms }, new Map([...roster].reverse()))).toEqual(id);
+    expect(deriveSessionId({ ...terms }, new Map([...roster].reverse()))).toEqual(id);
     expect(id).toHaveLength(32);
   });
 
-  test.each<[string, Partial<SessionTerms>]>([
+  test.each<[string, Partial<SessionParams>]>([
     ['kind', { kind: 'test' }],
     ['initiator', { initiator: 2 }],
     ['request', { request: '{"a":2}' }],
-    ['protocol', { protocol: 'other' as SessionTerms['protocol'] }],
+    ['protocol', { protocol: 'other' as SessionParams['protocol'] }],
   ])('differ with the %s', (_what, change) => {
-    expect(sessionIdOf({ ...terms, ...change }, roster)).not.toEqual(id);
+    expect(deriveSessionId({ ...terms, ...change }, roster)).not.toEqual(id);
   });
 
   test('differ with the randomness of any participant, and need that of all', () => {
-    expect(sessionIdOf(terms, new Map([...roster, [2, randomBytes(32)]]))).not.toEqual(id);
-    expect(() => sessionIdOf(terms, new Map([[1, randomBytes(32)]]))).toThrow(/no randomness of party 2/);
+    expect(deriveSessionId(terms, new Map([...roster, [2, randomBytes(32)]]))).not.toEqual(id);
+    expect(() => deriveSessionId(terms, new Map([[1, randomBytes(32)]]))).toThrow(/no randomness of party 2/);
   });
 });
 
 describe('proposals', () => {
-  const body = (over: Partial<SessionTerms> = {}) =>
+  const body = (over: Partial<SessionParams> = {}) =>
     encodeProposal({ terms: { ...terms, ...over }, randomness: randomBytes(32) });
 
   test('arrive as they were sent; the initiator is who the connection says', () => {
@@ -52,7 +58,7 @@ describe('proposals', () => {
     ['participants in disorder', body({ participants: [2, 1] }), 1],
     ['a signature by three', body({ participants: [1, 2, 3] }), 1],
     ['a key generation by two', body({ kind: 'keygen' }), 1],
-    ['an unknown protocol', body({ protocol: 'other' as SessionTerms['protocol'] }), 1],
+    ['an unknown protocol', body({ protocol: 'other' as SessionParams['protocol'] }), 1],
     ['an unknown field', Buffer.from(body().toString().replace('{', '{"digest":"00",')), 1],
   ])('with %s are refused', (_what, bytes, from) => {
     expect(() => decodeProposal(bytes, from, 2)).toThrow(/malformed session message/);

@@ -1,6 +1,6 @@
 import { busyWait } from '../../../src/webhooks/attempt';
-import { Lanes } from '../../../src/webhooks/lanes';
-import { failingLimitOf, retryDelayMs } from '../../../src/webhooks/retry';
+import { EndpointConcurrency } from '../../../src/webhooks/endpoint-concurrency';
+import { getFailingLimit, retryDelayMs } from '../../../src/webhooks/retry';
 import { readConfig } from '../../../src/platform/config';
 
 const schedule = readConfig(['WEBHOOK_RETRY_SCHEDULE_SECONDS'], {}).WEBHOOK_RETRY_SCHEDULE_SECONDS.split(',').map(Number);
@@ -40,8 +40,8 @@ test('Retry-After adds no attempt', () => {
 });
 
 test('an endpoint may fail for three days, or for the whole of a shorter schedule', () => {
-  expect(failingLimitOf(schedule)).toBe(3 * 24 * 3600);
-  expect(failingLimitOf([1, 1, 2])).toBe(4);
+  expect(getFailingLimit(schedule)).toBe(3 * 24 * 3600);
+  expect(getFailingLimit([1, 1, 2])).toBe(4);
 });
 
 test.each(['5,', '0', 'a', '5 300', '-5', '1'.repeat(7), Array(21).fill('1').join(',')])('no schedule: %s', (text) => {
@@ -51,7 +51,7 @@ test.each(['5,', '0', 'a', '5 300', '-5', '1'.repeat(7), Array(21).fill('1').joi
 });
 
 test('a slow key uses up its own places only, and its queue is short', async () => {
-  const lanes = new Lanes({ running: 2, waiting: 1, maxWaitMs: 50 });
+  const lanes = new EndpointConcurrency({ running: 2, waiting: 1, maxWaitMs: 50 });
   const ends: (() => void)[] = [];
   const slow = () => lanes.run('slow', () => new Promise<string>((resolve) => ends.push(() => resolve('done'))));
   const [first, second, waits, refused] = [slow(), slow(), slow(), slow()];
@@ -72,7 +72,7 @@ test('a slow key uses up its own places only, and its queue is short', async () 
 });
 
 test('a busy key tells when its callers have had their turn', async () => {
-  const lanes = new Lanes({ running: 2, waiting: 1, maxWaitMs: 50 });
+  const lanes = new EndpointConcurrency({ running: 2, waiting: 1, maxWaitMs: 50 });
   const ends: (() => void)[] = [];
   const hold = () => lanes.run('key', () => new Promise<void>((resolve) => ends.push(resolve)));
   const held = [hold(), hold()];

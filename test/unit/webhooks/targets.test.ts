@@ -1,12 +1,12 @@
-import { isPublic, type ResolvedAddress, TargetRefused, Targets } from '../../../src/webhooks/targets';
+import { isPublic, type ResolvedAddress, TargetRefused, TargetGuard } from '../../../src/webhooks/ssrf-guard';
 
 const resolveTo =
   (...addresses: string[]) =>
   () =>
     Promise.resolve(addresses.map((address): ResolvedAddress => ({ address, family: address.includes(':') ? 6 : 4 })));
-const publicOnly = (...addresses: string[]) => Targets.publicOnly(resolveTo(...addresses));
+const publicOnly = (...addresses: string[]) => TargetGuard.publicOnly(resolveTo(...addresses));
 
-const refusal = async (targets: Targets, url: string): Promise<string | null> => {
+const refusal = async (targets: TargetGuard, url: string): Promise<string | null> => {
   try {
     await targets.addressesOf(targets.parse(url), AbortSignal.timeout(5_000));
     return null;
@@ -83,12 +83,12 @@ test.each([
 });
 
 test('localhost is asked of the DNS like any name, and never public', async () => {
-  expect(await refusal(Targets.publicOnly(), 'https://localhost/')).toMatch(/dns|blocked_address/);
+  expect(await refusal(TargetGuard.publicOnly(), 'https://localhost/')).toMatch(/dns|blocked_address/);
 });
 
 test('a name that resolves to something public first and private later is refused later', async () => {
   const answers = [['93.184.215.14'], ['127.0.0.1']];
-  const targets = Targets.publicOnly(() => resolveTo(...(answers.shift() ?? []))());
+  const targets = TargetGuard.publicOnly(() => resolveTo(...(answers.shift() ?? []))());
   expect(await refusal(targets, 'https://rebind.example.com/')).toBeNull();
   expect(await refusal(targets, 'https://rebind.example.com/')).toBe('blocked_address');
 });
@@ -97,7 +97,7 @@ test('a name without addresses, or that cannot be asked for, is refused', async 
   expect(await refusal(publicOnly(), 'https://hooks.example.com/')).toBe('dns');
   expect(
     await refusal(
-      Targets.publicOnly(() => Promise.reject(new Error('SERVFAIL'))),
+      TargetGuard.publicOnly(() => Promise.reject(new Error('SERVFAIL'))),
       'https://hooks.example.com/',
     ),
   ).toBe('dns');
@@ -128,7 +128,7 @@ test.each(['https://hooks.example.com/', 'https://hooks.example.com:443/', 'http
 );
 
 test('on a developer’s machine http and local addresses are allowed, credentials are not', async () => {
-  const targets = Targets.local();
+  const targets = TargetGuard.local();
   expect(await refusal(targets, 'http://127.0.0.1:3000/')).toBeNull();
   expect(await refusal(targets, 'http://localhost/')).toBeNull();
   expect(await refusal(targets, 'http://user:pass@127.0.0.1/')).toBe('bad_url');

@@ -3,7 +3,7 @@ import type { FailureCode } from '../platform/codes';
 import type { GatewayContext, Middleware } from './context';
 
 /** What a step adds to the OpenAPI description of every route that has it. */
-export interface StepDocs {
+export interface MiddlewareDocs {
   authenticated?: true;
   /** Answers tell what is left of a quota. */
   limited?: true;
@@ -21,14 +21,15 @@ export interface HeaderParameter {
 }
 
 /** One middleware of a route, with what it contributes to the document: the code and its description cannot drift apart. */
-export type Step = Middleware & { readonly docs: StepDocs };
+export type DocumentedMiddleware = Middleware & { readonly docs: MiddlewareDocs };
 
-export function step(docs: StepDocs, middleware: Middleware): Step {
+export function documented(docs: MiddlewareDocs, middleware: Middleware): DocumentedMiddleware {
   return Object.assign(middleware.bind(null), { docs });
 }
 
 /** Names of a body's fields. */
-export const fieldsOf = (schema: Joi.ObjectSchema): string[] => Object.keys((schema.describe() as { keys?: object }).keys ?? {});
+export const getFieldNames = (schema: Joi.ObjectSchema): string[] =>
+  Object.keys((schema.describe() as { keys?: object }).keys ?? {});
 
 /** One endpoint: its steps in order, then the handler. Read by the router and by the OpenAPI document. */
 export interface Route {
@@ -42,7 +43,7 @@ export interface Route {
   tag: string;
   summary: string;
   description?: string;
-  steps: Step[];
+  middleware: DocumentedMiddleware[];
   answer: { status: number; description: string; schema: Joi.Schema; location?: true; mediaType?: string };
   /** Failures of the handler itself; those of the steps are known. */
   fails: FailureCode[];

@@ -1,5 +1,5 @@
 import type { ChainObservation } from '../../../src/messages/activities';
-import { Signals } from '../../../src/following/signals';
+import { ObservationNotifier } from '../../../src/following/observation-notifier';
 
 const observation: ChainObservation = { state: 'confirmed', hash: '0x01', blockNumber: 7, confirmations: 12 };
 const silent = { warn() {}, info() {} } as never;
@@ -9,7 +9,7 @@ afterEach(() => jest.useRealTimers());
 
 test('what has no consequence is said again ever more rarely: a parked transferâ€™s history stays short', async () => {
   let sent = 0;
-  const signals = new Signals(() => Promise.resolve((sent++, 'sent' as const)), silent, 30_000);
+  const signals = new ObservationNotifier(() => Promise.resolve((sent++, 'sent' as const)), silent, 30_000);
   for (let seconds = 0; seconds < 24 * 60 * 60; seconds += 15) {
     await signals.sendAll(new Map([['tx', observation]]));
     jest.advanceTimersByTime(15_000);
@@ -20,7 +20,7 @@ test('what has no consequence is said again ever more rarely: a parked transferâ
 
 test('news is told at once, and repeated soon again', async () => {
   const said: string[] = [];
-  const signals = new Signals((_, { state }) => Promise.resolve((said.push(state), 'sent' as const)), silent, 30_000);
+  const signals = new ObservationNotifier((_, { state }) => Promise.resolve((said.push(state), 'sent' as const)), silent, 30_000);
   const tell = (state: ChainObservation['state']) => signals.sendAll(new Map([['tx', { ...observation, state }]]));
   await tell('included');
   await tell('included');

@@ -3,7 +3,7 @@ import { rpcUrlsVariable } from '../src/chains/config';
 import { type NodeIndex, nodeIndexes } from '../src/messages/signing';
 import { jwtKey, nodeCredentials, secretsKey } from './credentials';
 import { rememberedSecret } from './files';
-import type { PartsContext } from './parts';
+import type { PartsContext } from './services';
 import { projectRoot } from './paths';
 import { freePort } from './ports';
 import { createDatabaseWithRole, randomPassword } from './postgres';
@@ -11,7 +11,7 @@ import type { StackChain } from './stack-file';
 import type { ProcessSpec } from './supervisor';
 
 /** Where the gateway's processes find the rest of the stack. */
-export interface Surroundings {
+export interface StackEnvironment {
   databaseUrl: string;
   /** Superuser of the embedded Postgres; null when every database was named from outside. */
   superuserUrl: string | null;
@@ -30,7 +30,7 @@ export const hasForeignNodes = (env: NodeJS.ProcessEnv): boolean => Boolean(env.
 /** The three MPC nodes; each with its own database, role, certificate and key-encryption key. */
 export async function nodeSpecs(
   context: PartsContext,
-  surroundings: Surroundings,
+  surroundings: StackEnvironment,
 ): Promise<{ specs: ProcessSpec[]; healthUrls: string[] }> {
   const { paths, env } = context;
   const credentials = await nodeCredentials(paths.secrets);
@@ -68,7 +68,7 @@ export async function nodeSpecs(
   return { specs, healthUrls: nodeIndexes.map(healthUrl) };
 }
 
-export async function workerSpec({ env, paths }: PartsContext, surroundings: Surroundings): Promise<ProcessSpec> {
+export async function workerSpec({ env, paths }: PartsContext, surroundings: StackEnvironment): Promise<ProcessSpec> {
   const port = await freePort();
   const variables = {
     DATABASE_URL: surroundings.databaseUrl,
@@ -93,7 +93,7 @@ const roomyLimits = {
   MAX_REQUESTS_IN_FLIGHT: '5000',
 };
 
-export async function apiSpec({ env, paths, preferred }: PartsContext, surroundings: Surroundings, healthUrls: string[]) {
+export async function apiSpec({ env, paths, preferred }: PartsContext, surroundings: StackEnvironment, healthUrls: string[]) {
   const port = await freePort(preferred(Number(env.API_PORT) || 8080));
   const variables = {
     DATABASE_URL: surroundings.databaseUrl,
@@ -111,7 +111,7 @@ export async function apiSpec({ env, paths, preferred }: PartsContext, surroundi
   return { spec, baseUrl };
 }
 
-async function nodeDatabase({ env, paths }: PartsContext, { superuserUrl }: Surroundings, index: NodeIndex): Promise<string> {
+async function nodeDatabase({ env, paths }: PartsContext, { superuserUrl }: StackEnvironment, index: NodeIndex): Promise<string> {
   const given = env[`MPC_NODE_${index}_DATABASE_URL`];
   if (given) return given;
   if (!superuserUrl) throw new Error(`MPC_NODE_${index}_DATABASE_URL is missing`);
@@ -120,7 +120,7 @@ async function nodeDatabase({ env, paths }: PartsContext, { superuserUrl }: Surr
 }
 
 /** What every process of the gateway gets: the caller's environment, with the stack's addresses. */
-function shared(env: NodeJS.ProcessEnv, { temporalAddress, chains }: Surroundings): NodeJS.ProcessEnv {
+function shared(env: NodeJS.ProcessEnv, { temporalAddress, chains }: StackEnvironment): NodeJS.ProcessEnv {
   const foreign = /^(npm_|JEST_|NODE_ENV$|DATABASE_URL|JWT_P(RIVATE|UBLIC)_KEY|SECRETS_KEY|MPC_NODE_|METRICS_|TEST_POSTGRES)/;
   const inherited = Object.fromEntries(Object.entries(env).filter(([name]) => !foreign.test(name)));
   const rpcUrls = Object.entries(chains).map(([name, { rpc }]) => [rpcUrlsVariable(name), env[rpcUrlsVariable(name)] || rpc]);

@@ -2,7 +2,7 @@ import type { Shortfall } from './accounts';
 import type { Bucket, Entry } from './posting';
 
 /** What a movement needs to know of a ledger account; amounts in atomic units. */
-export interface Holding {
+export interface AccountBalance {
   ledgerAccountId: string;
   chain: string;
   symbol: string;
@@ -12,9 +12,9 @@ export interface Holding {
 
 /** What a transfer holds on its two ledger accounts (the same one twice when the token is the native coin). */
 export interface Hold {
-  token: Holding;
+  token: AccountBalance;
   amount: bigint;
-  native: Holding;
+  native: AccountBalance;
   feeLocked: bigint;
 }
 
@@ -24,7 +24,7 @@ class Draft {
   private readonly available = new Map<string, bigint>();
   readonly shortfalls: Shortfall[] = [];
 
-  move(of: Holding, from: Bucket, to: Bucket, amount: bigint): void {
+  move(of: AccountBalance, from: Bucket, to: Bucket, amount: bigint): void {
     if (amount < 0n) throw new RangeError(`cannot move ${amount} ${of.symbol} from ${from} to ${to}`);
     if (amount === 0n) return;
     this.add(of, from, -amount);
@@ -32,9 +32,9 @@ class Draft {
   }
 
   /** Takes up to `locked` from LOCKED, then what AVAILABLE has, the rest from the house: a fact from the chain is never refused. */
-  take(of: Holding, locked: bigint, to: Bucket, amount: bigint): void {
-    const fromLocked = least(locked, amount);
-    const fromAvailable = least(this.availableOf(of), amount - fromLocked);
+  debitWithShortfall(of: AccountBalance, locked: bigint, to: Bucket, amount: bigint): void {
+    const fromLocked = min(locked, amount);
+    const fromAvailable = min(this.availableOf(of), amount - fromLocked);
     const short = amount - fromLocked - fromAvailable;
     this.move(of, 'LOCKED', to, fromLocked);
     this.move(of, 'AVAILABLE', to, fromAvailable);
@@ -46,11 +46,11 @@ class Draft {
     return [...this.lines.values()].filter(({ amount }) => amount !== 0n);
   }
 
-  private availableOf(of: Holding): bigint {
+  private availableOf(of: AccountBalance): bigint {
     return this.available.get(of.ledgerAccountId) ?? of.available;
   }
 
-  private add(of: Holding, bucket: Bucket, amount: bigint): void {
+  private add(of: AccountBalance, bucket: Bucket, amount: bigint): void {
     const ledgerAccountId = bucket === 'AVAILABLE' || bucket === 'LOCKED' ? of.ledgerAccountId : null;
     const key = `${ledgerAccountId ?? ''} ${bucket} ${of.chain} ${of.symbol}`;
     const line = this.lines.get(key) ?? { ledgerAccountId, bucket, chain: of.chain, symbol: of.symbol, amount: 0n };
@@ -60,7 +60,7 @@ class Draft {
 }
 
 /** Amount and fee bound from available to locked. */
-export function lock({ token, amount, native, feeLocked }: Hold): Entry[] {
+export function placeHold({ token, amount, native, feeLocked }: Hold): Entry[] {
   const draft = new Draft();
   draft.move(token, 'AVAILABLE', 'LOCKED', amount);
   draft.move(native, 'AVAILABLE', 'LOCKED', feeLocked);
@@ -68,7 +68,7 @@ export function lock({ token, amount, native, feeLocked }: Hold): Entry[] {
 }
 
 /** Everything a transfer holds back to available. */
-export function unlock({ token, amount, native, feeLocked }: Hold): Entry[] {
+export function releaseHold({ token, amount, native, feeLocked }: Hold): Entry[] {
   const draft = new Draft();
   draft.move(token, 'LOCKED', 'AVAILABLE', amount);
   draft.move(native, 'LOCKED', 'AVAILABLE', feeLocked);
@@ -85,20 +85,20 @@ export interface Outcome {
  * What left by the chain's word (`debited`, 0n when the transaction was reverted) and the fee the network took; the rest
  * of the hold is unlocked.
  */
-export function settle({ token, amount, native, feeLocked }: Hold, effect: { debited: bigint; fee: bigint }): Outcome {
+export function settleHold({ token, amount, native, feeLocked }: Hold, effect: { debited: bigint; fee: bigint }): Outcome {
   const draft = new Draft();
   // what is left over is unlocked first: it may cover a fee above its bound
-  draft.move(token, 'LOCKED', 'AVAILABLE', amount - least(amount, effect.debited));
-  draft.move(native, 'LOCKED', 'AVAILABLE', feeLocked - least(feeLocked, effect.fee));
-  draft.take(token, amount, 'CHAIN', effect.debited);
-  draft.take(native, feeLocked, 'FEES', effect.fee);
+  draft.move(token, 'LOCKED', 'AVAILABLE', amount - min(amount, effect.debited));
+  draft.move(native, 'LOCKED', 'AVAILABLE', feeLocked - min(feeLocked, effect.fee));
+  draft.debitWithShortfall(token, amount, 'CHAIN', effect.debited);
+  draft.debitWithShortfall(native, feeLocked, 'FEES', effect.fee);
   return { entries: draft.entries, shortfalls: draft.shortfalls };
 }
 
 /** The network took `more` (or less, when negative) than was posted, since the transaction was mined anew. */
-export function correctFee(native: Holding, more: bigint): Outcome {
+export function correctFee(native: AccountBalance, more: bigint): Outcome {
   const draft = new Draft();
-  if (more > 0n) draft.take(native, 0n, 'FEES', more);
+  if (more > 0n) draft.debitWithShortfall(native, 0n, 'FEES', more);
   else draft.move(native, 'FEES', 'AVAILABLE', -more);
   return { entries: draft.entries, shortfalls: draft.shortfalls };
 }
@@ -107,24 +107,24 @@ export function correctFee(native: Holding, more: bigint): Outcome {
  * Credits what arrived. `lost` is what the house paid when a reorganisation took this very deposit back after it was spent:
  * found again, it is the house's before it is the client's.
  */
-export function deposit(token: Holding, amount: bigint, lost = 0n): Entry[] {
+export function creditDeposit(token: AccountBalance, amount: bigint, lost = 0n): Entry[] {
   const draft = new Draft();
-  draft.move(token, 'CHAIN', 'LOSS', least(lost, amount));
-  draft.move(token, 'CHAIN', 'AVAILABLE', amount - least(lost, amount));
+  draft.move(token, 'CHAIN', 'LOSS', min(lost, amount));
+  draft.move(token, 'CHAIN', 'AVAILABLE', amount - min(lost, amount));
   return draft.entries;
 }
 
 /** Takes a credited deposit back that a reorg has undone; what was spent meanwhile is the house's loss. */
-export function reverseDeposits(deposits: { token: Holding; amount: bigint }[]): Outcome[] {
+export function reverseDeposits(deposits: { token: AccountBalance; amount: bigint }[]): Outcome[] {
   // several of one reorg may hit one account: each sees what the one before has left
   const available = new Map<string, bigint>();
   return deposits.map(({ token, amount }) => {
     const draft = new Draft();
     const left = available.get(token.ledgerAccountId) ?? token.available;
-    draft.take({ ...token, available: left }, 0n, 'CHAIN', amount);
-    available.set(token.ledgerAccountId, left - least(left, amount));
+    draft.debitWithShortfall({ ...token, available: left }, 0n, 'CHAIN', amount);
+    available.set(token.ledgerAccountId, left - min(left, amount));
     return { entries: draft.entries, shortfalls: draft.shortfalls };
   });
 }
 
-const least = (a: bigint, b: bigint): bigint => (a < b ? a : b);
+const min = (a: bigint, b: bigint): bigint => (a < b ? a : b);

@@ -1,16 +1,16 @@
 import type { Hex } from '../../messages/signing';
 
 /** Answers of an Ethereum node (execution-apis), as far as they are read here: quantities are hex strings. */
-export interface WireBlock {
+export interface RpcBlock {
   number: Hex;
   hash: Hex;
   parentHash: Hex;
   logsBloom?: Hex;
   baseFeePerGas?: Hex;
-  transactions: WireTransaction[];
+  transactions: RpcTransaction[];
 }
 
-export interface WireTransaction {
+export interface RpcTransaction {
   hash: Hex;
   from: Hex;
   to: Hex | null;
@@ -18,7 +18,7 @@ export interface WireTransaction {
   blockHash?: Hex | null;
 }
 
-export interface WireLog {
+export interface RpcLog {
   address: Hex;
   topics: Hex[];
   data: Hex;
@@ -29,7 +29,7 @@ export interface WireLog {
   removed?: boolean;
 }
 
-export interface WireReceipt {
+export interface RpcReceipt {
   transactionHash: Hex;
   status?: Hex;
   blockNumber: Hex;
@@ -38,11 +38,11 @@ export interface WireReceipt {
   effectiveGasPrice?: Hex;
   /** OP-stack chains: what the data cost on the L1, in wei. */
   l1Fee?: Hex;
-  logs: WireLog[];
+  logs: RpcLog[];
 }
 
 /** One entry of trace_block (OpenEthereum's format, also Erigon's, Nethermind's, Reth's and Anvil's). */
-export interface WireTrace {
+export interface RpcTrace {
   type: string;
   action: { callType?: string; from?: Hex; to?: Hex; value?: Hex; address?: Hex; refundAddress?: Hex; balance?: Hex };
   error?: string;
@@ -63,7 +63,7 @@ export interface TransferEvent {
 }
 
 /** null for logs of another shape (an indexed amount as in ERC-721, short data). */
-export function transferEvent(log: WireLog): TransferEvent | null {
+export function transferEvent(log: RpcLog): TransferEvent | null {
   if (log.removed || log.topics.length !== 3 || log.topics[0] !== transferTopic || log.data.length !== 66) return null;
   return {
     contractKey: log.address.toLowerCase(),

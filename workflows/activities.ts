@@ -6,14 +6,14 @@ import { nodeTaskQueue, type MpcNodeActivities, type NodeIndex, type SigningPair
  * Database steps: short, idempotent on tx_id, retried until the database is back. Waits above 10 s become timers, so
  * that a long outage does not hold workflow tasks open.
  */
-export const ledger = proxyLocalActivities<LedgerActivities>({
+export const transferActivities = proxyLocalActivities<LedgerActivities>({
   startToCloseTimeout: '20 seconds',
   localRetryThreshold: '10 seconds',
   retry: { initialInterval: '200 milliseconds', backoffCoefficient: 2, maximumInterval: '30 seconds' },
 });
 
 /** Steps on a chain's own task queue; a chain that is down is waited for. */
-export const onChain = (chain: string) =>
+export const chainActivities = (chain: string) =>
   proxyActivities<Omit<ChainActivities, 'followChain'>>({
     taskQueue: chainTaskQueue(chain),
     startToCloseTimeout: '20 seconds',
@@ -21,7 +21,7 @@ export const onChain = (chain: string) =>
   });
 
 /** The endless activity that reads a chain; a dead worker is noticed by its missing heartbeat. */
-export const following = (chain: string) =>
+export const followerActivities = (chain: string) =>
   proxyActivities<Pick<ChainActivities, 'followChain'>>({
     taskQueue: chainTaskQueue(chain),
     startToCloseTimeout: '1 hour',
@@ -30,7 +30,7 @@ export const following = (chain: string) =>
   });
 
 /** One node, tried once: whether to ask another pair is the workflow's decision. */
-export const onNode = (node: NodeIndex, startToCloseSeconds: number, summary?: string) =>
+export const nodeActivities = (node: NodeIndex, startToCloseSeconds: number, summary?: string) =>
   proxyActivities<MpcNodeActivities>({
     taskQueue: nodeTaskQueue(node),
     scheduleToStartTimeout: '4 seconds',
@@ -40,7 +40,7 @@ export const onNode = (node: NodeIndex, startToCloseSeconds: number, summary?: s
   });
 
 /** One node, for as long as it takes: what is for a node that is down waits in its queue. */
-export const onNodeInTime = (node: NodeIndex) =>
+export const patientNodeActivities = (node: NodeIndex) =>
   proxyActivities<Pick<MpcNodeActivities, 'applyBlacklist'>>({
     taskQueue: nodeTaskQueue(node),
     startToCloseTimeout: '20 seconds',
@@ -56,6 +56,6 @@ export const signingPairs: readonly SigningPair[] = [
 ];
 
 /** Where to begin among `count` choices: spreads load over nodes by the id's last digits, the same on every replay. */
-export function spread(id: string, count: number): number {
+export function stableIndex(id: string, count: number): number {
   return Number.parseInt(id.slice(-4), 16) % count;
 }

@@ -2,7 +2,7 @@ import type { ChainObservation } from '../messages/activities';
 import type { Logger } from '../platform/logging';
 import type { SignalTransfer } from './ports';
 
-const atOnce = 20;
+const concurrency = 20;
 /** A transfer whose workflow is gone is asked for rarely: an operator may have started it again. */
 const goneFactor = 10;
 /** What has no consequence, as of a parked transfer, is said ever more rarely: every signal stays in a history for good. */
@@ -12,8 +12,8 @@ const longestFactor = 120;
  * Sends observations until they have had their consequence: at once when they change, then again after `resignalMs`
  * and after ever longer as long as the transfer keeps waiting. Memory only: after a restart everything is said once more, which signals bear.
  */
-export class Signals {
-  private readonly sent = new Map<string, { said: string; at: number; times: number; gone: boolean }>();
+export class ObservationNotifier {
+  private readonly sent = new Map<string, { observationKey: string; at: number; times: number; gone: boolean }>();
   private failing = false;
 
   constructor(
@@ -28,8 +28,8 @@ export class Signals {
       if (!observations.has(txId)) this.sent.delete(txId);
     }
     const due = [...observations].filter(([txId, observation]) => this.isDue(txId, observation));
-    for (let start = 0; start < due.length; start += atOnce) {
-      await Promise.all(due.slice(start, start + atOnce).map(([txId, observation]) => this.send(txId, observation)));
+    for (let start = 0; start < due.length; start += concurrency) {
+      await Promise.all(due.slice(start, start + concurrency).map(([txId, observation]) => this.send(txId, observation)));
     }
   }
 
@@ -42,7 +42,7 @@ export class Signals {
 
   private isDue(txId: string, observation: ChainObservation): boolean {
     const last = this.sent.get(txId);
-    if (!last || last.said !== said(observation)) return true;
+    if (!last || last.observationKey !== said(observation)) return true;
     const factor = Math.min(2 ** (last.times - 1), longestFactor);
     return Date.now() - last.at >= this.resignalMs * (last.gone ? Math.max(factor, goneFactor) : factor);
   }
@@ -53,8 +53,8 @@ export class Signals {
       const before = this.sent.get(txId);
       if (outcome === 'gone' && !before?.gone)
         this.logger.warn({ tx_id: txId, state: observation.state }, 'no workflow waits for this transfer: observation skipped');
-      const times = before?.said === said(observation) ? before.times + 1 : 1;
-      this.sent.set(txId, { said: said(observation), at: Date.now(), times, gone: outcome === 'gone' });
+      const times = before?.observationKey === said(observation) ? before.times + 1 : 1;
+      this.sent.set(txId, { observationKey: said(observation), at: Date.now(), times, gone: outcome === 'gone' });
       if (this.failing) this.logger.info('workflows can be signalled again');
       this.failing = false;
     } catch (error) {

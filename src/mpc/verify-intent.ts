@@ -6,15 +6,15 @@ import type { SignTransactionRequest } from '../messages/signing';
 import { maxPayloads } from './requests';
 import { deriveKey } from './secp256k1';
 
-export interface JudgeContext {
+export interface VerifyContext {
   /** This node's own view of the enabled chains and their tokens. */
   registry: ChainRegistry;
-  adapterOf: (family: ChainFamily) => FamilyAdapter;
+  getAdapter: (family: ChainFamily) => FamilyAdapter;
   /** From the node's own store. */
   key: { publicKey: Uint8Array; chainCode: Uint8Array };
 }
 
-export interface Judgement {
+export interface VerifiedTransaction {
   /** What is signed, computed here from the transaction's bytes: 32 bytes each. */
   digests: Buffer[];
   path: string;
@@ -30,24 +30,24 @@ export interface Judgement {
  * attempt is impossible) are to be gathered before it by the session's admission (src/mpc/ecdsa-sessions.ts).
  * @throws GatewayError intent_mismatch naming the field that differs.
  */
-export function judgeTransaction(request: SignTransactionRequest, { registry, adapterOf, key }: JudgeContext): Judgement {
+export function verifyIntent(request: SignTransactionRequest, { registry, getAdapter, key }: VerifyContext): VerifiedTransaction {
   const { intent, kind, derivationPath, family, unsigned } = request;
   const chain = registry.find(intent.chain);
-  must(chain !== undefined && chain.family === family, 'chain', 'this node does not serve it');
-  const adapter = adapterOf(chain.family);
+  assertMatches(chain !== undefined && chain.family === family, 'chain', 'this node does not serve it');
+  const adapter = getAdapter(chain.family);
   const publicKey = childKey(key, derivationPath, adapter);
   const described = decode(unsigned, adapter);
   const same = comparer(adapter);
 
-  must(described.chainId === chain.chainId, 'chain id', 'the bytes are for another chain');
+  assertMatches(described.chainId === chain.chainId, 'chain id', 'the bytes are for another chain');
   const from = adapter.address(publicKey);
-  must(same(intent.fromAddress, from.address), 'from address', 'it is not the address of this key and path');
-  must(described.maxNetworkFee <= BigInt(intent.feeBound), 'network fee', 'it exceeds the bound');
-  if (kind === 'noop') judgeNoop(described, from.address, same);
-  else judgeMovement(described, request, chain, same);
+  assertMatches(same(intent.fromAddress, from.address), 'from address', 'it is not the address of this key and path');
+  assertMatches(described.maxNetworkFee <= BigInt(intent.feeBound), 'network fee', 'it exceeds the bound');
+  if (kind === 'noop') verifyCancellation(described, from.address, same);
+  else verifyTransfer(described, request, chain, same);
 
   const digests = adapter.signingPayloads(unsigned).map((digest) => Buffer.from(digest.slice(2), 'hex'));
-  must(
+  assertMatches(
     digests.length >= 1 && digests.length <= maxPayloads && digests.every((digest) => digest.length === 32),
     'unsigned',
     'it has no usable signing payloads',
@@ -58,23 +58,23 @@ export function judgeTransaction(request: SignTransactionRequest, { registry, ad
 
 type Comparer = (a: string, b: string) => boolean;
 
-function judgeMovement(
+function verifyTransfer(
   described: TransactionDescription,
   { intent }: SignTransactionRequest,
   chain: ChainDefinition,
   same: Comparer,
 ): void {
-  must(same(described.recipient, intent.toAddress), 'recipient', 'the bytes pay somebody else');
-  must(described.amount === BigInt(intent.amount), 'amount', 'the bytes move another amount');
-  must(sameToken(described.tokenContract, intent.tokenContract, same), 'token', 'the bytes move another token');
-  must(tokenByContract(chain, described.tokenContract) !== undefined, 'token', 'it is not in the registry of this node');
+  assertMatches(same(described.recipient, intent.toAddress), 'recipient', 'the bytes pay somebody else');
+  assertMatches(described.amount === BigInt(intent.amount), 'amount', 'the bytes move another amount');
+  assertMatches(sameToken(described.tokenContract, intent.tokenContract, same), 'token', 'the bytes move another token');
+  assertMatches(tokenByContract(chain, described.tokenContract) !== undefined, 'token', 'it is not in the registry of this node');
 }
 
 /** A no-op only consumes a nonce: whatever the intent, nothing leaves the account but its fee. */
-function judgeNoop(described: TransactionDescription, from: string, same: Comparer): void {
-  must(described.tokenContract === null, 'token', 'a no-op moves none');
-  must(described.amount === 0n, 'amount', 'a no-op moves nothing');
-  must(same(described.recipient, from), 'recipient', 'a no-op goes to the account itself');
+function verifyCancellation(described: TransactionDescription, from: string, same: Comparer): void {
+  assertMatches(described.tokenContract === null, 'token', 'a no-op moves none');
+  assertMatches(described.amount === 0n, 'amount', 'a no-op moves nothing');
+  assertMatches(same(described.recipient, from), 'recipient', 'a no-op goes to the account itself');
 }
 
 function decode(unsigned: SignTransactionRequest['unsigned'], adapter: FamilyAdapter): TransactionDescription {
@@ -86,9 +86,9 @@ function decode(unsigned: SignTransactionRequest['unsigned'], adapter: FamilyAda
 }
 
 /** Only paths that the family gives to accounts: the group key itself and anything beside them stay unused. */
-function childKey(key: JudgeContext['key'], path: string, adapter: FamilyAdapter): Buffer {
+function childKey(key: VerifyContext['key'], path: string, adapter: FamilyAdapter): Buffer {
   const index = Number(path.slice(path.lastIndexOf('/') + 1));
-  must(index < 2 ** 31 && adapter.accountPath(index) === path, 'derivation path', 'it is not a path of an account');
+  assertMatches(index < 2 ** 31 && adapter.accountPath(index) === path, 'derivation path', 'it is not a path of an account');
   return deriveKey(key, path);
 }
 
@@ -103,7 +103,7 @@ const comparer =
 const sameToken = (a: string | null, b: string | null, same: Comparer): boolean =>
   a === null || b === null ? a === b : same(a, b);
 
-function must(condition: boolean, field: string, problem: string): asserts condition {
+function assertMatches(condition: boolean, field: string, problem: string): asserts condition {
   if (!condition) throw mismatch(field, problem);
 }
 

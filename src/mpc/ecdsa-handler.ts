@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { adapterOf } from '../chains/families';
+import { getAdapter } from '../chains/families';
 import type { ChainRegistry } from '../chains/registry';
 import { GatewayError } from '../platform/errors';
 import type { Logger } from '../platform/logging';
-import { type Judgement, judgeTransaction } from './judge';
+import { type VerifiedTransaction, verifyIntent } from './verify-intent';
 import type { GenerateKeyRequest, GroupKey, Hex, TestSignRequest, TransferIntent } from '../messages/signing';
 import { misbehaviour } from './metrics';
 import { ProtocolError, type KeygenResult, type ProtocolEngine } from './protocol/engine';
@@ -11,14 +11,14 @@ import { type Party, type ProtocolName, type RoundMessages } from './protocols';
 import { readGenerateKey, readSignPayload, readTestSign, type SignPayloadRequest } from './requests';
 import { encodeSignature, recoverKey } from './secp256k1';
 import type { Session } from './session';
-import type { SessionTask } from './sessions';
+import type { SessionTask } from './session-manager';
 import { wipe, type ShareStore, type UnlockedKey } from './store';
-import type { SessionTerms } from './terms';
+import type { SessionParams } from './session-params';
 
 const protocol: ProtocolName = 'ecdsa-secp256k1';
 const testDomain = 'custody-gateway/mpc/test-signature/v1\0';
 
-export interface EcdsaSessionsOptions {
+export interface EcdsaHandlerOptions {
   self: Party;
   engine: Pick<ProtocolEngine, 'keygen' | 'sign'>;
   store: ShareStore;
@@ -35,29 +35,29 @@ export interface SignTask extends SessionTask<Hex> {
  * What a node does in sessions of threshold ECDSA, alike as initiator and as peer. Nobody hands a digest in: it comes out
  * of a judged transaction or, for a test signature, out of the session id.
  */
-export class EcdsaSessions {
-  constructor(private readonly options: EcdsaSessionsOptions) {}
+export class EcdsaHandler {
+  constructor(private readonly options: EcdsaHandlerOptions) {}
 
   /** This node's own judgement of what a peer proposes. @throws GatewayError to stay away. */
-  async admit(terms: SessionTerms): Promise<SessionTask<unknown>> {
-    const request = parse(terms.request);
-    switch (terms.kind) {
+  async acceptProposal(toSessionParams: SessionParams): Promise<SessionTask<unknown>> {
+    const request = parse(toSessionParams.request);
+    switch (toSessionParams.kind) {
       case 'keygen':
         return this.keygen(readGenerateKey(request));
       case 'test': {
         const test = readTestSign(request);
-        this.mustBeMine(test.peer);
-        return this.test(test, terms.initiator);
+        this.assertIsSelf(test.peer);
+        return this.test(test, toSessionParams.initiator);
       }
       case 'sign': {
         const sign = readSignPayload(request);
-        this.mustBeMine(sign.transaction.peer);
-        return this.sign(sign, terms.initiator);
+        this.assertIsSelf(sign.transaction.peer);
+        return this.sign(sign, toSessionParams.initiator);
       }
     }
   }
 
-  terms(kind: SessionTerms['kind'], participants: readonly Party[], request: unknown): SessionTerms {
+  terms(kind: SessionParams['kind'], participants: readonly Party[], request: unknown): SessionParams {
     return {
       protocol,
       kind,
@@ -91,7 +91,7 @@ export class EcdsaSessions {
   async sign({ transaction, payload }: SignPayloadRequest, other: Party): Promise<SignTask> {
     const key = await this.unlock(transaction.keyId);
     try {
-      const judgement = judgeTransaction(transaction, { registry: this.options.registry, adapterOf, key });
+      const judgement = verifyIntent(transaction, { registry: this.options.registry, getAdapter: getAdapter, key });
       await this.refuseBlacklisted(transaction.intent, judgement, key);
       const digest = judgement.digests[payload];
       if (!digest) throw new GatewayError('intent_mismatch', 'payload: the transaction has no such signing payload');
@@ -104,7 +104,11 @@ export class EcdsaSessions {
   }
 
   /** By this node's own copy of the client's blacklist, whatever API and worker have let pass. */
-  private async refuseBlacklisted(intent: TransferIntent, { recipientKey }: Judgement, key: UnlockedKey): Promise<void> {
+  private async refuseBlacklisted(
+    intent: TransferIntent,
+    { recipientKey }: VerifiedTransaction,
+    key: UnlockedKey,
+  ): Promise<void> {
     const clientId = key.clientId ?? intent.clientId;
     if (recipientKey === null || clientId === undefined) return;
     if (await this.options.store.blacklist.has(clientId, intent.chain, recipientKey))
@@ -117,10 +121,10 @@ export class EcdsaSessions {
    */
   private async generate(keyId: string, clientId: string | null, session: Session): Promise<GroupKey> {
     const { engine, self, store } = this.options;
-    const result = await this.watched(session, keyId, engine.keygen({ sessionId: session.id, party: self }));
+    const result = await this.reportMisbehaviour(session, keyId, engine.keygen({ sessionId: session.id, party: self }));
     try {
       const summary = Buffer.concat([result.publicKey, result.chainCode]);
-      mustAgree(summary, await session.exchange(toEach(session.others, summary)));
+      assertSameKey(summary, await session.exchange(toEach(session.others, summary)));
       await store.put({
         keyId,
         clientId,
@@ -130,7 +134,7 @@ export class EcdsaSessions {
         share: asBuffer(result.share),
       });
       const { initiator } = session.terms;
-      if (self === initiator) mustAgree(summary, await session.exchange(new Map()));
+      if (self === initiator) assertSameKey(summary, await session.exchange(new Map()));
       else await session.exchange(toEach([initiator], summary), []);
       return groupKey(keyId, result);
     } finally {
@@ -146,14 +150,18 @@ export class EcdsaSessions {
   ): Promise<Hex> {
     const { engine, self } = this.options;
     const opened = engine.sign({ sessionId: session.id, party: self, peer, share: key.share, path, digest });
-    const signature = await this.watched(session, key.keyId, opened);
+    const signature = await this.reportMisbehaviour(session, key.keyId, opened);
     if (!recoverKey(signature, digest)?.equals(publicKey))
       throw new GatewayError('signers_unavailable', 'the signature does not recover to the key: it is not used');
     return encodeSignature(signature);
   }
 
   /** Runs the protocol; a peer caught attacking is an alarm. Durable bans go here. */
-  private async watched<R>(session: Session, keyId: string, rounds: Promise<Parameters<typeof session.run<R>>[0]>): Promise<R> {
+  private async reportMisbehaviour<R>(
+    session: Session,
+    keyId: string,
+    rounds: Promise<Parameters<typeof session.run<R>>[0]>,
+  ): Promise<R> {
     try {
       return await session.run<R>(await rounds);
     } catch (error) {
@@ -176,7 +184,7 @@ export class EcdsaSessions {
     throw new GatewayError('invalid_parameter', 'the key is of another protocol');
   }
 
-  private mustBeMine(peer: Party): void {
+  private assertIsSelf(peer: Party): void {
     if (peer !== this.options.self) throw new GatewayError('invalid_parameter', 'the request names another peer');
   }
 }
@@ -199,7 +207,7 @@ const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.
 const toEach = (recipients: readonly Party[], body: Uint8Array): RoundMessages =>
   new Map(recipients.map((party) => [party, body]));
 
-function mustAgree(summary: Buffer, received: RoundMessages): void {
+function assertSameKey(summary: Buffer, received: RoundMessages): void {
   for (const [party, theirs] of received) {
     if (!summary.equals(theirs))
       throw new GatewayError('signers_unavailable', `node ${party} ended the key generation with another key`);

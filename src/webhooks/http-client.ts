@@ -1,7 +1,7 @@
 import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import type { LookupFunction } from 'node:net';
-import { type ResolvedAddress, TargetRefused, type Targets } from './targets';
+import { type ResolvedAddress, TargetRefused, type TargetGuard } from './ssrf-guard';
 
 export const sendLimits = {
   connectMs: 10_000,
@@ -15,7 +15,7 @@ export const sendLimits = {
 } as const;
 
 /** What became of one request. Either there was an answer or there is an error. */
-export interface Sent {
+export interface HttpOutcome {
   at: Date;
   durationMs: number;
   statusCode: number | null;
@@ -28,7 +28,7 @@ export interface Sent {
 }
 
 export interface SendOptions {
-  targets: Targets;
+  targets: TargetGuard;
   limits?: { connectMs: number; totalMs: number };
   /** Additional certificate authorities, PEM. */
   ca?: string;
@@ -41,11 +41,11 @@ export interface SendOptions {
 export async function send(
   { targets, limits = sendLimits, ca }: SendOptions,
   { url: text, headers, body }: { url: string; headers: Record<string, string>; body: string },
-): Promise<Sent> {
+): Promise<HttpOutcome> {
   const at = new Date();
   const begun = performance.now();
   const deadline = AbortSignal.timeout(limits.totalMs);
-  const done = (what: Partial<Sent>): Sent => ({
+  const done = (what: Partial<HttpOutcome>): HttpOutcome => ({
     at,
     durationMs: Math.round(performance.now() - begun),
     statusCode: null,
@@ -66,7 +66,7 @@ export async function send(
     if (statusCode < 100) return done({ error: 'bad_answer', excerpt });
     return done({ statusCode, excerpt, retryAfter: response.headers['retry-after'] ?? null });
   } catch (error) {
-    return done({ error: deadline.aborted ? 'timeout' : nameOf(error) });
+    return done({ error: deadline.aborted ? 'timeout' : toErrorName(error) });
   }
 }
 
@@ -163,7 +163,7 @@ const codes: Record<string, string> = {
 };
 
 /** A fixed word and never the error's text, which may hold the url. */
-function nameOf(error: unknown): string {
+function toErrorName(error: unknown): string {
   if (error instanceof TargetRefused || error instanceof SendError) return error.kind;
   const { code = '' } = error as { code?: string };
   if (codes[code]) return codes[code];

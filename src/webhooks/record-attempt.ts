@@ -1,9 +1,9 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import { audit } from '../audit/log';
 import { inTransaction } from '../platform/database';
-import { endPending } from './deliveries';
-import { failingLimitOf, retryDelayMs } from './retry';
-import type { Sent } from './send';
+import { failAllPending } from './deliveries';
+import { getFailingLimit, retryDelayMs } from './retry';
+import type { HttpOutcome } from './http-client';
 
 interface DeliveryRow {
   attempts: number;
@@ -19,7 +19,7 @@ interface EndpointRow {
   failing_for: number | null;
 }
 
-const isSuccess = ({ statusCode }: Sent): boolean => statusCode !== null && statusCode >= 200 && statusCode < 300;
+const isSuccess = ({ statusCode }: HttpOutcome): boolean => statusCode !== null && statusCode >= 200 && statusCode < 300;
 
 /**
  * Puts an attempt on record and decides what follows: done, again later, given up, or the endpoint disabled.
@@ -28,7 +28,7 @@ const isSuccess = ({ statusCode }: Sent): boolean => statusCode !== null && stat
 export function recordAttempt(
   database: DataSource,
   { deliveryId, url }: { deliveryId: string; url: string },
-  sent: Sent,
+  sent: HttpOutcome,
   schedule: readonly number[],
 ): Promise<'delivered' | 'failed' | 'disabled'> {
   return inTransaction(database, async (manager) => {
@@ -59,7 +59,7 @@ export function recordAttempt(
         where delivery_id = $1`,
       [deliveryId, retryInMs],
     );
-    const reason = sent.statusCode === 410 ? 'gone' : (endpoint.failing_for ?? 0) >= failingLimitOf(schedule) ? 'failing' : null;
+    const reason = sent.statusCode === 410 ? 'gone' : (endpoint.failing_for ?? 0) >= getFailingLimit(schedule) ? 'failing' : null;
     // what an earlier url answered says nothing about the present one
     if (reason === null || endpoint.status === 'disabled' || endpoint.url !== url) return 'failed';
     await disable(manager, endpoint, reason);
@@ -82,7 +82,7 @@ async function noteOutcome(manager: EntityManager, deliveryId: string, success: 
   return endpoint;
 }
 
-async function insertAttempt(manager: EntityManager, deliveryId: string, attempt: number, sent: Sent): Promise<void> {
+async function insertAttempt(manager: EntityManager, deliveryId: string, attempt: number, sent: HttpOutcome): Promise<void> {
   const { at, durationMs, statusCode, error, excerpt } = sent;
   await manager.query(
     `insert into webhook_attempts (delivery_id, attempt, at, duration_ms, status_code, error, excerpt) values ($1, $2, $3, $4, $5, $6, $7)`,
@@ -100,7 +100,7 @@ async function disable(
     `update webhook_endpoints set status = 'disabled', disabled_reason = $2, disabled_at = now(), updated_at = now() where webhook_id = $1`,
     [webhookId, reason],
   );
-  await endPending(manager, webhookId);
+  await failAllPending(manager, webhookId);
   await manager.query(
     `select tell_webhooks($1, 'webhook.disabled', $2, jsonb_build_object('webhook_id', $2::uuid, 'url', $3::text, 'reason', $4::text, 'disabled_at', now()))`,
     [clientId, webhookId, url, reason],

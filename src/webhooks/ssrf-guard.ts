@@ -28,20 +28,20 @@ const maxUrlLength = 2048;
  * Guards against having the gateway call its own network (SSRF). Asked when a url is saved, and before every attempt: what
  * `addressesOf` answers is what is connected to, so that a name cannot point elsewhere between check and connection.
  */
-export class Targets {
+export class TargetGuard {
   private constructor(
     private readonly local: boolean,
     private readonly resolve: Resolve,
   ) {}
 
   /** Everywhere but on a developer's machine: https to public unicast addresses, port 443 or one that needs no privilege. */
-  static publicOnly(resolve: Resolve = resolveByDns): Targets {
-    return new Targets(false, resolve);
+  static publicOnly(resolve: Resolve = resolveByDns): TargetGuard {
+    return new TargetGuard(false, resolve);
   }
 
   /** GATEWAY_ENV=local: also http, and addresses of this machine and its networks. */
-  static local(resolve: Resolve = resolveBySystem): Targets {
-    return new Targets(true, resolve);
+  static local(resolve: Resolve = resolveBySystem): TargetGuard {
+    return new TargetGuard(true, resolve);
   }
 
   /** @throws TargetRefused bad_url in words for the client. */
@@ -83,7 +83,8 @@ export class Targets {
 }
 
 /** The guard of an environment (GATEWAY_ENV). */
-export const targetsOf = (environment: string): Targets => (environment === 'local' ? Targets.local() : Targets.publicOnly());
+export const getTargets = (environment: string): TargetGuard =>
+  environment === 'local' ? TargetGuard.local() : TargetGuard.publicOnly();
 
 const literal = (address: string): ResolvedAddress => ({ address, family: ipaddr.parse(address).kind() === 'ipv4' ? 4 : 6 });
 

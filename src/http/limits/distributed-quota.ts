@@ -18,7 +18,7 @@ export interface Quota {
 }
 
 /** What is left of a key's quota. */
-export interface Standing {
+export interface QuotaStatus {
   quota: Quota;
   allowed: boolean;
   remaining: number;
@@ -29,17 +29,17 @@ export interface Standing {
 /** Counts points of a key: the part of a limiter that is used. */
 export type Counter = Pick<RLWrapperTimeouts, 'penalty'>;
 
-interface Purse {
+interface LocalAllowance {
   /** Taken from the shared budget and not yet spent. */
   left: number;
   /** Not yet taken by any process, as last seen. */
-  beyond: number;
+  unclaimed: number;
   /** Milliseconds since the epoch. */
   until: number;
 }
 
 interface Waiter {
-  resolve: (standing: Standing) => void;
+  resolve: (standing: QuotaStatus) => void;
   reject: (error: unknown) => void;
 }
 
@@ -49,8 +49,8 @@ interface Waiter {
  * a key can be refused early by what the others hold of it, less than a slice each. While Postgres does not answer,
  * every process counts alone.
  */
-export class SharedBudget {
-  private readonly purses = new Map<string, Purse>();
+export class DistributedQuota {
+  private readonly purses = new Map<string, LocalAllowance>();
   private readonly waiting = new Map<string, Waiter[]>();
   private readonly slice: number;
 
@@ -63,11 +63,11 @@ export class SharedBudget {
   }
 
   /** Spends one request of the key's quota, if there is one. */
-  take(key: string): Promise<Standing> | Standing {
+  take(key: string): Promise<QuotaStatus> | QuotaStatus {
     const waiting = this.waiting.get(key);
     const purse = this.purses.get(key);
     if (!waiting && purse && purse.until > this.now() && isSettled(purse)) return this.spend(purse);
-    return new Promise<Standing>((resolve, reject) => {
+    return new Promise<QuotaStatus>((resolve, reject) => {
       if (waiting) return void waiting.push({ resolve, reject });
       const waiters = [{ resolve, reject }];
       this.waiting.set(key, waiters);
@@ -90,27 +90,27 @@ export class SharedBudget {
     }
   }
 
-  private async fetch(key: string, points: number): Promise<Purse> {
+  private async fetch(key: string, points: number): Promise<LocalAllowance> {
     const { consumedPoints, msBeforeNext }: RateLimiterRes = await this.counter.penalty(key, points);
     const { limit } = this.quota;
     const left = Math.max(0, Math.min(points, limit - (consumedPoints - points)));
-    return { left, beyond: Math.max(0, limit - consumedPoints), until: this.now() + msBeforeNext };
+    return { left, unclaimed: Math.max(0, limit - consumedPoints), until: this.now() + msBeforeNext };
   }
 
-  private spend(purse: Purse): Standing {
+  private spend(purse: LocalAllowance): QuotaStatus {
     const allowed = purse.left > 0;
     if (allowed) purse.left -= 1;
     return {
       quota: this.quota,
       allowed,
-      remaining: purse.left + purse.beyond,
+      remaining: purse.left + purse.unclaimed,
       resetSeconds: Math.max(1, Math.ceil((purse.until - this.now()) / 1000)),
     };
   }
 }
 
 /** True when the purse alone tells whether a request is allowed. */
-const isSettled = ({ left, beyond }: Purse): boolean => left > 0 || beyond === 0;
+const isSettled = ({ left, unclaimed: beyond }: LocalAllowance): boolean => left > 0 || beyond === 0;
 
 /** Counts in Postgres, and in memory while that has no answer. */
 export function sharedCounter(database: DataSource, { name, limit, windowSeconds }: Quota): Counter {

@@ -1,29 +1,29 @@
 import type { EntityManager } from 'typeorm';
 import { type AlertLog, freezeForShortfalls } from '../../ledger/accounts';
-import { correctFee } from '../../ledger/movements';
+import { correctFee } from '../../ledger/entries';
 import { post } from '../../ledger/posting';
 import { inTransaction } from '../../platform/database';
 import type { TransactionEntity } from '../../transactions/entity';
-import { lockTransaction } from '../../transactions/state';
+import { findTransactionForUpdate } from '../../transactions/state';
 import { findInclusion } from './attempts';
 import type { StepDependencies } from './dependencies';
-import { lockHeldAccounts } from './hold';
+import { findHeldAccountsForUpdate } from './hold';
 import { debitedBy, isExecuted } from './settle';
 
 /** `stands`: in a block again, with the books agreeing; `absent`: in none; `differs`: in one, with another effect than was posted. */
-export type Standing = 'stands' | 'absent' | 'differs';
+export type ReorgOutcome = 'stands' | 'absent' | 'differs';
 
 /**
  * A transfer that had ended was reorganised away. Mined again to the same effect, by any of its attempts, it stands in its
  * new block; a fee that has changed with the block is posted as an adjustment. With another effect the books are wrong:
  * the accounts are frozen, with an alert, until an operator has looked.
  */
-export function standAgain(
+export function reconcileReorg(
   { database, log }: Pick<StepDependencies, 'database' | 'log'>,
   { txId }: { txId: string },
-): Promise<Standing> {
+): Promise<ReorgOutcome> {
   return inTransaction(database, async (manager) => {
-    const transfer = await lockTransaction(manager, txId);
+    const transfer = await findTransactionForUpdate(manager, txId);
     const inclusion = await findInclusion(manager, txId);
     if (!inclusion) return 'absent';
     if (inclusion.blockHash === transfer.blockHash) return 'stands';
@@ -37,7 +37,7 @@ export function standAgain(
       return 'differs';
     }
     if (inclusion.fee !== fees) {
-      const { native } = await lockHeldAccounts(manager, transfer);
+      const { native } = await findHeldAccountsForUpdate(manager, transfer);
       const { entries, shortfalls } = correctFee(native, inclusion.fee - fees);
       await post(manager, [{ txId, kind: 'adjustment', seq: await adjustments(manager, txId), entries }]);
       await freezeForShortfalls(manager, txId, shortfalls, log);
@@ -53,7 +53,7 @@ export function standAgain(
 }
 
 async function freeze(manager: EntityManager, transfer: TransactionEntity, log: AlertLog): Promise<void> {
-  const { token, native } = await lockHeldAccounts(manager, transfer);
+  const { token, native } = await findHeldAccountsForUpdate(manager, transfer);
   const reason = `transfer ${transfer.txId} ended as ${transfer.status}, but a reorganisation has changed its effect`;
   await manager.query(
     'update ledger_accounts set frozen_reason = coalesce(frozen_reason, $2) where ledger_account_id = any($1::uuid[])',

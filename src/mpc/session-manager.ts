@@ -6,7 +6,7 @@ import { ProtocolError } from './protocol/errors';
 import type { Party } from './protocols';
 import { isRefusal } from './refusals';
 import { Session } from './session';
-import { decodeProposal, decodeRoster, type Proposal, type Roster, type SessionKind, type SessionTerms } from './terms';
+import { decodeProposal, decodeRoster, type Proposal, type Roster, type SessionKind, type SessionParams } from './session-params';
 
 /** A node's part in a session of some kind, prepared after it has judged the request. */
 export interface SessionTask<R> {
@@ -44,13 +44,13 @@ export const sessionLimits: Readonly<Record<SessionKind, KindLimits>> = {
   test: { perInitiator: 64, beginMs: 5_000, roundMs: 5_000, lifeMs: 15_000 },
 };
 
-export interface SessionsOptions {
+export interface SessionManagerOptions {
   self: Party;
   signingKey: KeyObject;
   publicKeyOf: (party: Party) => KeyObject;
   link: PeerLink;
   /** This node's own judgement of a peer's proposal. @throws GatewayError to stay away. */
-  admit: (terms: SessionTerms) => Promise<SessionTask<unknown>>;
+  acceptProposal: (terms: SessionParams) => Promise<SessionTask<unknown>>;
   logger: Logger;
   limits?: Readonly<Record<SessionKind, KindLimits>>;
 }
@@ -61,7 +61,7 @@ interface Running {
 }
 
 /** All sessions of a node: those it initiates and those it takes part in. */
-export class Sessions {
+export class SessionManager {
   private readonly running = new Map<string, Running>();
   private readonly slots = new Map<string, number>();
   private readonly limits: Readonly<Record<SessionKind, KindLimits>>;
@@ -69,7 +69,7 @@ export class Sessions {
   private readonly awaited = new WeakMap<Session, Partial<Record<Party, Buffer>>>();
   private draining = false;
 
-  constructor(private readonly options: SessionsOptions) {
+  constructor(private readonly options: SessionManagerOptions) {
     this.limits = options.limits ?? sessionLimits;
   }
 
@@ -82,7 +82,7 @@ export class Sessions {
    * @throws GatewayError intent_mismatch or address_blacklisted when a peer refuses on the merits; signers_unavailable for everything that a new
    * session, perhaps with another peer, may cure.
    */
-  async initiate<R>(terms: SessionTerms, task: SessionTask<R>): Promise<R> {
+  async initiate<R>(terms: SessionParams, task: SessionTask<R>): Promise<R> {
     let free: (() => void) | undefined;
     try {
       free = this.takeSlot(terms);
@@ -100,8 +100,8 @@ export class Sessions {
   }
 
   /** A peer proposes. Answers with this node's randomness once it has judged the request and stands ready. */
-  async proposed(from: Party, body: Buffer): Promise<Buffer> {
-    const { self, admit } = this.options;
+  async onProposal(from: Party, body: Buffer): Promise<Buffer> {
+    const { self, acceptProposal: admit } = this.options;
     const { terms, randomness } = decodeProposal(body, from, self);
     const handle = randomness.toString('hex');
     if (this.running.has(handle)) throw new GatewayError('invalid_parameter', 'this session was proposed before');
@@ -140,7 +140,7 @@ export class Sessions {
   }
 
   /** The initiator hands round everyone's randomness. */
-  rostered(from: Party, handle: string, body: Buffer): void {
+  onRoster(from: Party, handle: string, body: Buffer): void {
     const { session } = this.find(handle);
     const known = this.awaited.get(session);
     if (from !== session.terms.initiator || !known)
@@ -154,12 +154,12 @@ export class Sessions {
     this.awaited.delete(session);
   }
 
-  received(from: Party, handle: string, round: number, body: Buffer, signature: Buffer): void {
+  onMessage(from: Party, handle: string, round: number, body: Buffer, signature: Buffer): void {
     this.find(handle).session.receive(from, round, body, signature);
   }
 
   /** A participant gave up: so does this node. */
-  aborted(from: Party, handle: string, reason: string): void {
+  onAbort(from: Party, handle: string, reason: string): void {
     const found = this.running.get(handle);
     if (found?.session.others.includes(from)) found.session.end(unavailable(`node ${from} aborted the session: ${reason}`));
   }
@@ -175,7 +175,7 @@ export class Sessions {
     clearTimeout(timer);
   }
 
-  private open(terms: SessionTerms, handle: string): Session {
+  private open(terms: SessionParams, handle: string): Session {
     const { self, signingKey, publicKeyOf, link } = this.options;
     const { roundMs, lifeMs } = this.limits[terms.kind];
     return new Session(terms, {
@@ -232,7 +232,7 @@ export class Sessions {
     }
   }
 
-  private takeSlot({ kind, initiator }: SessionTerms): () => void {
+  private takeSlot({ kind, initiator }: SessionParams): () => void {
     if (this.draining) throw unavailable('this node is stopping');
     const key = `${kind}/${initiator}`;
     const held = this.slots.get(key) ?? 0;

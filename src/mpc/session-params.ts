@@ -7,7 +7,7 @@ export const sessionKinds = ['keygen', 'sign', 'test'] as const;
 export type SessionKind = (typeof sessionKinds)[number];
 
 /** What a session is about. Fixed by the initiator's proposal; every participant agrees or stays away. */
-export interface SessionTerms {
+export interface SessionParams {
   protocol: ProtocolName;
   kind: SessionKind;
   initiator: Party;
@@ -18,7 +18,7 @@ export interface SessionTerms {
 }
 
 export interface Proposal {
-  terms: SessionTerms;
+  terms: SessionParams;
   /** The initiator's 32 random bytes; in hex they also address the session until all know its id. */
   randomness: Buffer;
 }
@@ -51,7 +51,7 @@ export function encodeProposal({ terms: { protocol, kind, participants, request 
 
 /** @throws GatewayError invalid_parameter when the body is not a proposal of `initiator` to `self`. */
 export function decodeProposal(body: Buffer, initiator: Party, self: Party): Proposal {
-  const value = read<Omit<SessionTerms, 'initiator'> & { randomness: string }>(proposalSchema, body);
+  const value = read<Omit<SessionParams, 'initiator'> & { randomness: string }>(proposalSchema, body);
   const { protocol, kind, participants, request, randomness } = value;
   if (participants.some((party, at) => at > 0 && party <= (participants[at - 1] as Party)))
     throw malformed('participants are not in order');
@@ -83,7 +83,7 @@ export function decodeRoster(body: Buffer): Roster {
  * The id all participants compute for themselves: SHA-256 over protocol, kind, initiator, participants, everyone's fresh
  * randomness and the request. As long as one of them is honest it never repeats, and no two requests share one.
  */
-export function sessionIdOf(terms: SessionTerms, roster: Roster): Buffer {
+export function deriveSessionId(terms: SessionParams, roster: Roster): Buffer {
   const hash = createHash('sha256').update('custody-gateway/mpc/session/v1\0');
   hash.update(`${terms.protocol}\0${terms.kind}\0`);
   hash.update(Buffer.from([terms.initiator, terms.participants.length, ...terms.participants]));

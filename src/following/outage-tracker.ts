@@ -6,7 +6,7 @@ const firstBackoffMs = 500;
 const maxBackoffMs = 15_000;
 
 /** Turns failures into waiting: one log line when trouble starts, one when its reason changes, one when it is over. */
-export class Outage {
+export class OutageTracker {
   private failures = 0;
   private since = 0;
   private reason = '';
@@ -19,7 +19,7 @@ export class Outage {
   }
 
   /** Result of the work, or undefined when it failed. @throws what no waiting mends: anything but chain and database trouble. */
-  async guard<T>(work: () => Promise<T>): Promise<T | undefined> {
+  async run<T>(work: () => Promise<T>): Promise<T | undefined> {
     try {
       const result = await work();
       if (this.failures > 0)
@@ -28,7 +28,7 @@ export class Outage {
       this.reason = '';
       return result;
     } catch (error) {
-      const reason = reasonOf(error);
+      const reason = findReason(error);
       if (reason === null) throw error;
       if (this.failures === 0) this.since = Date.now();
       this.failures += 1;
@@ -39,7 +39,7 @@ export class Outage {
   }
 }
 
-function reasonOf(error: unknown): string | null {
+function findReason(error: unknown): string | null {
   if (error instanceof GatewayError && error.retryable) return error.message;
   return isDatabaseDown(error) ? 'the database is unreachable' : null;
 }

@@ -1,5 +1,5 @@
 import { type RateLimiterRes } from 'rate-limiter-flexible';
-import { type Counter, SharedBudget, type Standing } from '../../../src/http/limits/budget';
+import { type Counter, DistributedQuota, type QuotaStatus } from '../../../src/http/limits/distributed-quota';
 import { network } from '../../../src/http/limits/network';
 
 const quota = { name: 'client', limit: 100, windowSeconds: 10 };
@@ -20,13 +20,13 @@ function createStore() {
       return { consumedPoints: current.points, msBeforeNext: current.expire - clock.now } as RateLimiterRes;
     },
   };
-  const budget = (over: Counter = counter) => new SharedBudget(quota, over, () => clock.now);
+  const budget = (over: Counter = counter) => new DistributedQuota(quota, over, () => clock.now);
   return { budget, clock, asked };
 }
 
-const takeMany = (budget: SharedBudget, count: number, key = 'a'): Promise<Standing[]> =>
+const takeMany = (budget: DistributedQuota, count: number, key = 'a'): Promise<QuotaStatus[]> =>
   Promise.all(Array.from({ length: count }, async () => budget.take(key)));
-const allowedOf = (standings: Standing[]) => standings.filter(({ allowed }) => allowed).length;
+const allowedOf = (standings: QuotaStatus[]) => standings.filter(({ allowed }) => allowed).length;
 
 test('asks the store once a slice', async () => {
   const { budget, asked } = createStore();

@@ -1,5 +1,5 @@
 import type { DataSource, EntityManager } from 'typeorm';
-import type { Slice } from '../http/pagination';
+import type { LimitOffset } from '../http/pagination';
 import { GatewayError } from '../platform/errors';
 import { isUuid } from '../platform/ids';
 
@@ -40,10 +40,10 @@ const queued = /* sql */ `
   status = 'pending', ended_at = null, round_attempts = 0, next_attempt_at = clock_timestamp(), undispatched_since = clock_timestamp()`;
 
 /** Deliveries of an endpoint whose client has been checked, newest event first. */
-export class DeliveryLog {
+export class DeliveryRepository {
   constructor(private readonly database: DataSource) {}
 
-  async list(webhookId: string, status: string | undefined, { limit, offset }: Slice): Promise<[DeliveryRow[], number]> {
+  async list(webhookId: string, status: string | undefined, { limit, offset }: LimitOffset): Promise<[DeliveryRow[], number]> {
     const filter = `d.webhook_id = $1 and ($2::text is null or d.status = $2)`;
     const [rows, [counted]] = await Promise.all([
       this.database.query<DeliveryRow[]>(

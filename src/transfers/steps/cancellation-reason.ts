@@ -1,13 +1,16 @@
 import type { EntityManager } from 'typeorm';
 import { audit } from '../../audit/log';
-import { burntNote, screening } from '../../screening/destinations';
+import { cancellationNote, screening } from '../../screening/destinations';
 import type { TransactionEntity } from '../../transactions/entity';
 
 /** The reason for the first no-op, for the transfer's end and the audit log; said once however many no-ops it takes. */
-export async function markBurnt(manager: EntityManager, { txId, clientId, requestId }: TransactionEntity): Promise<void> {
+export async function recordCancellationReason(
+  manager: EntityManager,
+  { txId, clientId, requestId }: TransactionEntity,
+): Promise<void> {
   const [, marked] = await manager.query<[unknown, number]>(
     `update transactions set burnt_for = 'address_blacklisted', screening_note = $2 where tx_id = $1 and burnt_for is null`,
-    [txId, burntNote],
+    [txId, cancellationNote],
   );
   if (marked === 0) return;
   await audit(manager, {
@@ -16,7 +19,7 @@ export async function markBurnt(manager: EntityManager, { txId, clientId, reques
     actor: screening,
     clientId,
     subject: { type: 'transaction', id: txId },
-    detail: { code: 'address_blacklisted', reason: burntNote },
+    detail: { code: 'address_blacklisted', reason: cancellationNote },
     requestId,
   });
 }

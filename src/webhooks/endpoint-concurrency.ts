@@ -1,4 +1,4 @@
-export interface LaneLimits {
+export interface ConcurrencyLimits {
   /** Holders of one key at once. */
   running: number;
   /** Callers of one key that may wait for a place. */
@@ -20,10 +20,10 @@ const weight = 0.2;
  * A few places per key and a short queue before them, so that whoever is slow uses up its own places and nobody else's.
  * In memory: each process has its own.
  */
-export class Lanes {
+export class EndpointConcurrency {
   private readonly lanes = new Map<string, Lane>();
 
-  constructor(private readonly limits: LaneLimits) {}
+  constructor(private readonly limits: ConcurrencyLimits) {}
 
   /**
    * Does the work when a place is free or becomes free in time; undefined when not.

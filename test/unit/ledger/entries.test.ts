@@ -1,8 +1,16 @@
 import * as fc from 'fast-check';
-import { deposit, lock, reverseDeposits, settle, unlock, type Hold, type Holding } from '../../../src/ledger/movements';
+import {
+  creditDeposit,
+  placeHold,
+  reverseDeposits,
+  settleHold,
+  releaseHold,
+  type Hold,
+  type AccountBalance,
+} from '../../../src/ledger/entries';
 import type { Bucket, Entry } from '../../../src/ledger/posting';
 
-const coin = (id: string, symbol: string, available = 0n, locked = 0n): Holding => ({
+const coin = (id: string, symbol: string, available = 0n, locked = 0n): AccountBalance => ({
   ledgerAccountId: id,
   chain: 'ethereum',
   symbol,
@@ -26,7 +34,7 @@ const sum = (entries: Entry[], bucket: Bucket, symbol?: string): bigint =>
     .reduce((total, it) => total + it.amount, 0n);
 
 /** Zero per symbol, no empty lines, and no account below zero afterwards. */
-function check(entries: Entry[], accounts: Holding[]): void {
+function check(entries: Entry[], accounts: AccountBalance[]): void {
   for (const symbol of ['ETH', 'USDC']) {
     expect(entries.filter((it) => it.symbol === symbol).reduce((total, it) => total + it.amount, 0n)).toBe(0n);
   }
@@ -42,9 +50,9 @@ test('lock and unlock are each other’s opposite', () => {
     fc.property(holds, (hold) => {
       const lines = (entries: Entry[], sign: bigint) =>
         entries.map((it) => `${it.ledgerAccountId} ${it.bucket} ${sign * it.amount}`).sort();
-      expect(lines(lock(hold), -1n)).toEqual(lines(unlock(hold), 1n));
-      expect(sum(unlock(hold), 'LOCKED')).toBe(-(hold.amount + hold.feeLocked));
-      check(unlock(hold), [hold.token, hold.native]);
+      expect(lines(placeHold(hold), -1n)).toEqual(lines(releaseHold(hold), 1n));
+      expect(sum(releaseHold(hold), 'LOCKED')).toBe(-(hold.amount + hold.feeLocked));
+      check(releaseHold(hold), [hold.token, hold.native]);
     }),
   );
 });
@@ -52,7 +60,7 @@ test('lock and unlock are each other’s opposite', () => {
 test('settling any fact releases the whole hold, posts exactly what the chain took, and names every shortfall', () => {
   fc.assert(
     fc.property(holds, amount, amount, (hold, debited, fee) => {
-      const { entries, shortfalls } = settle(hold, { debited, fee });
+      const { entries, shortfalls } = settleHold(hold, { debited, fee });
       check(entries, [hold.token, hold.native]);
       expect(sum(entries, 'LOCKED')).toBe(-(hold.amount + hold.feeLocked));
       expect(sum(entries, 'CHAIN')).toBe(debited);
@@ -71,7 +79,7 @@ test('settling any fact releases the whole hold, posts exactly what the chain to
 test('within its bounds a transfer costs exactly amount and fee', () => {
   const token = coin('t', 'USDC', 0n, 10n);
   const native = coin('n', 'ETH', 0n, 9n);
-  const { entries, shortfalls } = settle({ token, native, amount: 10n, feeLocked: 9n }, { debited: 10n, fee: 4n });
+  const { entries, shortfalls } = settleHold({ token, native, amount: 10n, feeLocked: 9n }, { debited: 10n, fee: 4n });
   expect(shortfalls).toEqual([]);
   expect(entries).toEqual(
     expect.arrayContaining([
@@ -107,9 +115,9 @@ test('deposits undone together see what the one before has left', () => {
 });
 
 test('a deposit comes from the chain', () => {
-  expect(deposit(coin('t', 'USDC'), 7n).map(({ bucket, amount: it }) => [bucket, it])).toEqual([
+  expect(creditDeposit(coin('t', 'USDC'), 7n).map(({ bucket, amount: it }) => [bucket, it])).toEqual([
     ['CHAIN', -7n],
     ['AVAILABLE', 7n],
   ]);
-  expect(() => deposit(coin('t', 'USDC'), -7n)).toThrow(RangeError);
+  expect(() => creditDeposit(coin('t', 'USDC'), -7n)).toThrow(RangeError);
 });

@@ -1,5 +1,0 @@
-import { Shares0001 } from './0001-shares';
-import { Blacklist0002 } from './0002-blacklist';
-
-/** In order; a released migration is never edited, a change is a new file. */
-export const migrations = [Shares0001, Blacklist0002];
