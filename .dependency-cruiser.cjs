@@ -1,47 +1,83 @@
-/** Imports point one way: main → resources → http, ledger, chains, mpc → platform. Workflows import pure code only. */
+/**
+ * Floors, from the top: dev → processes, cli → activities → resources → http, ledger, chains, mpc, audit → messages → platform, chains/types.
+ * One rule a floor: what stands on it imports its own floor and those below. Workflows stand beside activities, on messages alone.
+ */
+const processes = '(src/(processes|cli)/|src/entities)';
+const activities = '(activities|workflows)/';
 const resources =
-  '^src/(auth|wallets|accounts|assets|transfers|transactions|deposits|screening|following|health|operations|audit|mfa|security-factors|webhooks)/';
-const foundations = '^src/(ledger|chains|mpc)/';
-/** Pure types and data that every layer may read. */
-const pure = ['^src/platform/', '^src/chains/types', '^src/mpc/messages', '^activities/types', '^workflows/messages'];
+  'src/(auth|wallets|accounts|assets|transfers|transactions|deposits|screening|following|health|mfa|security-factors|webhooks)/';
+const foundations = 'src/(http|ledger|chains/(?!types)|mpc|audit)/?';
+const messages = 'src/messages/';
+const above = (...floors) => `^(${floors.join('|')})`;
 
 module.exports = {
   forbidden: [
+    { name: 'no-circle-of-files', severity: 'error', from: {}, to: { circular: true } },
     {
-      name: 'no-circular',
+      name: 'platform-and-types-import-nothing-above',
       severity: 'error',
-      from: {},
-      to: { circular: true, dependencyTypesNot: ['type-only'], viaOnly: { dependencyTypesNot: ['type-only'] } },
+      from: { path: '^(src/platform/|src/chains/types|migrations/)' },
+      to: { path: above('dev/', processes, activities, resources, foundations, messages) },
     },
     {
-      name: 'platform-knows-nothing',
+      name: 'messages-import-platform-and-types',
       severity: 'error',
-      from: { path: '^src/platform/' },
-      to: { path: '^(src/(?!platform/)|workflows/|activities/)' },
+      from: { path: above(messages) },
+      to: { path: above('dev/', processes, activities, resources, foundations, 'migrations/') },
     },
     {
       name: 'foundations-know-no-resource',
       severity: 'error',
-      from: { path: foundations },
-      to: { path: [resources, '^src/(http|main)/', '^activities/'], pathNot: [...pure, '/entity\\.ts$'] },
+      from: { path: above(foundations) },
+      to: { path: above('dev/', processes, activities, resources, 'migrations/') },
     },
-    { name: 'resources-know-no-main', severity: 'error', from: { path: resources }, to: { path: '^src/main/' } },
-    { name: 'http-knows-no-resource', severity: 'error', from: { path: '^src/http/' }, to: { path: [resources, '^src/main/'] } },
     {
-      name: 'workflows-are-pure',
-      comment: 'deterministic: no I/O, no validation library, no chain SDK',
+      name: 'resources-know-no-process',
+      severity: 'error',
+      from: { path: above(resources) },
+      to: { path: above('dev/', processes, activities, 'migrations/') },
+    },
+    {
+      name: 'records-do-not-know-transfers',
+      comment: 'transactions/ is the record, transfers/ what happens to it',
+      severity: 'error',
+      from: { path: '^src/(transactions|deposits|following|screening)/' },
+      to: { path: '^src/transfers/' },
+    },
+    {
+      name: 'activities-are-thin',
+      comment: 'read the input, call src/, map errors: no SQL',
+      severity: 'error',
+      from: { path: '^activities/' },
+      to: { path: ['^dev/', '^src/(processes|cli|http)/', '^workflows/'] },
+    },
+    {
+      name: 'workflows-are-deterministic',
+      comment: 'no I/O, no validation library, no chain SDK: messages, codes and types alone',
       severity: 'error',
       from: { path: '^workflows/' },
       to: {
-        path: '^(src|activities|node_modules)/',
-        pathNot: ['^src/platform/codes', ...pure.slice(1), '^node_modules/@temporalio/(workflow|common)'],
+        path: '^(src|activities|dev|migrations|node_modules)/',
+        pathNot: ['^src/(messages/|platform/codes|chains/types)', '^node_modules/@temporalio/(workflow|common)'],
       },
     },
-    { name: 'activities-are-thin', severity: 'error', from: { path: '^activities/' }, to: { path: '^src/(http|main)/' } },
+    {
+      name: 'product-knows-no-dev',
+      severity: 'error',
+      from: { path: '^(src|workflows|activities|migrations)/' },
+      to: { path: '^dev/' },
+    },
+    {
+      name: 'families-stay-in-their-folder',
+      comment: 'nothing outside src/chains/<family> and the tables of families imports one',
+      severity: 'error',
+      from: { path: '^(src|workflows|activities)/', pathNot: '^src/chains/' },
+      to: { path: '^src/chains/evm/' },
+    },
     {
       name: 'not-to-dev-dep',
       severity: 'error',
-      from: { path: '^(src|workflows|activities)/' },
+      from: { path: '^(src|workflows|activities|migrations)/' },
       to: { dependencyTypes: ['npm-dev'] },
     },
   ],

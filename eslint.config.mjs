@@ -22,7 +22,10 @@ export default tseslint.config(
       'max-lines': ['warn', { max: 260, skipBlankLines: true, skipComments: true }],
     },
   },
-  { files: ['src/processes/**', 'src/cli/**', 'dev/**', 'scripts/**', 'bin/**', '**/*.mjs', '**/*.cjs'], rules: { 'no-console': 'off' } },
+  {
+    files: ['src/processes/**', 'src/cli/**', 'dev/**', 'scripts/**', 'bin/**', '**/*.mjs', '**/*.cjs'],
+    rules: { 'no-console': 'off' },
+  },
   { files: ['**/*.mjs', '**/*.cjs', '**/*.js'], extends: [tseslint.configs.disableTypeChecked] },
   { files: ['test/**', 'migrations/**', 'src/chains/registry/data.ts'], rules: { 'max-lines': 'off' } },
   {

@@ -1,19 +1,20 @@
+import type { FollowerActivities } from '../src/messages/following';
 import type { DataSource } from 'typeorm';
 import type { ChainClient } from '../src/chains/adapter';
 import { getAdapter, getFeeStrategy } from '../src/chains/families';
 import type { ChainDefinition } from '../src/chains/types';
 import { findAttempts, storeInclusion } from '../src/following/store';
-import type { Hex, PayloadKind } from '../src/messages/signing';
+import type { AttemptKind, Hex } from '../src/chains/types';
+import type { ChainActivities, ChainObservation, PreparedFees } from '../src/messages/transfer';
 import { GatewayError, notFound } from '../src/platform/errors';
-import { isAbandoned } from '../src/transfers/steps/attempts';
-import { destinationBlacklisted } from '../src/transfers/steps/destination';
+import { isAbandoned } from '../src/transfers/attempts';
+import { destinationBlacklisted } from '../src/transfers/destination';
 import { createFollowActivity, type FollowDependencies } from './follow';
-import type { ChainActivities, ChainObservation, PreparedFees } from '../src/messages/activities';
 
 export type ChainActivityDependencies = FollowDependencies;
 
 /** Steps that talk to a chain. All are safe to repeat: the signed bytes on record are the only thing ever sent. */
-export function createChainActivities(dependencies: ChainActivityDependencies): ChainActivities {
+export function createChainActivities(dependencies: ChainActivityDependencies): ChainActivities & FollowerActivities {
   const { clients, registry, database, logger } = dependencies;
 
   const chainOf = (name: string): { chain: ChainDefinition; client: ChainClient } => {
@@ -31,7 +32,7 @@ export function createChainActivities(dependencies: ChainActivityDependencies): 
       if (await isBegun(database, txId, attempt)) return noFees;
       const { chain: chainName, ...transfer } = await transferOf(database, txId);
       const { chain, client } = chainOf(chainName);
-      const noop = kind === 'noop' || (attempt > 1 && (await isAbandoned(database.manager, txId)));
+      const noop = kind === 'cancellation' || (attempt > 1 && (await isAbandoned(database.manager, txId)));
       const { from } = transfer;
       const movement = noop ? { from, to: from, tokenContract: null, amount: 0n } : transfer;
       const previous = attempt > 1 ? await unsignedOf(database, txId, attempt - 1) : null;
@@ -46,11 +47,11 @@ export function createChainActivities(dependencies: ChainActivityDependencies): 
         }),
       ]);
       const fees = policy.plan(levels, previous);
-      // nodes compare prices, not limits: a no-op has no need of the gas of what it replaces
+      // nodes compare prices, not limits: a cancellation has no need of the gas of what it replaces
       const gasLimit = policy.gasLimitFrom(estimate, noop ? null : previous);
       const draft = getAdapter(chain.family).build({
         chainId: chain.chainId,
-        kind: noop ? 'noop' : 'first',
+        kind: noop ? 'cancellation' : 'first',
         nonce: minedNonce,
         ...movement,
         gasLimit,
@@ -69,8 +70,8 @@ export function createChainActivities(dependencies: ChainActivityDependencies): 
     /** @throws GatewayError chain_unavailable when no node answered: whether one has taken the bytes is unknown, and they are sent again. */
     async broadcast({ txId, attempt }) {
       const signed = await signedOf(database, txId, attempt);
-      if (signed.kind !== 'noop' && (await isAbandoned(database.manager, txId))) return { outcome: 'withheld' };
-      if (signed.kind !== 'noop' && !signed.sent && (await destinationBlacklisted(database.manager, txId)))
+      if (signed.kind !== 'cancellation' && (await isAbandoned(database.manager, txId))) return { outcome: 'withheld' };
+      if (signed.kind !== 'cancellation' && !signed.sent && (await destinationBlacklisted(database.manager, txId)))
         return { outcome: 'blacklisted' };
       const result = await chainOf(signed.chain).client.broadcast(signed.bytes);
       if (result.outcome === 'rejected') return result;
@@ -92,7 +93,7 @@ export function createChainActivities(dependencies: ChainActivityDependencies): 
       );
       if (status.state === 'included') {
         const attempt = attempts.find(({ hash }) => hash === status.hash) ?? newest;
-        // a no-op moves other things than the transfer: its effect is read by its own movement
+        // a cancellation moves other things than the transfer: its effect is read by its own movement
         const effect = (await client.effects([attempt])).get(attempt.hash) ?? status.effect;
         const agreed = await storeInclusion(database.manager, attempt, effect);
         if (!agreed) return absent;
@@ -100,7 +101,7 @@ export function createChainActivities(dependencies: ChainActivityDependencies): 
         return { state, hash: attempt.hash, blockNumber: effect.blockNumber, confirmations: status.depth };
       }
       // what was given up or must not be paid is not helped on: forgotten by the chain, it waits for its replacement
-      if (status.state === 'absent' && (signed.kind === 'noop' || (await maySendAgain(database, txId)))) {
+      if (status.state === 'absent' && (signed.kind === 'cancellation' || (await maySendAgain(database, txId)))) {
         const result = await client.broadcast(signed.bytes);
         logger.warn(
           { tx_id: txId, chain: chain.name, attempt: newest.attempt, ...result },
@@ -163,7 +164,7 @@ async function unsignedOf(database: DataSource, txId: string, attempt: number): 
 
 async function signedOf(database: DataSource, txId: string, attempt: number) {
   const [row] = await database.query<
-    { chain: string; nonce: string; kind: PayloadKind; tx_hash: Hex; signed: Hex; sent: boolean }[]
+    { chain: string; nonce: string; kind: AttemptKind; tx_hash: Hex; signed: Hex; sent: boolean }[]
   >(
     `select chain, nonce, kind, tx_hash, signed, broadcast_at is not null or block_number is not null as sent
        from transfer_attempts where tx_id = $1 and attempt = $2 and signed is not null`,

@@ -5,12 +5,13 @@ import type { ChainClient } from '../src/chains/adapter';
 import type { ChainRegistry } from '../src/chains/registry';
 import { followChain } from '../src/following/follower';
 import type { DepositsPort, SignalTransfer } from '../src/following/ports';
-import type { Hex } from '../src/messages/signing';
+import type { Hex } from '../src/chains/types';
+import type { FollowerActivities } from '../src/messages/following';
+import { chainObservedSignal } from '../src/messages/transfer';
+import { transferWorkflowId } from '../src/messages/workflow-ids';
 import type { Logger } from '../src/platform/logging';
-import { noteIfBlacklisted } from '../src/transfers/steps/destination';
-import { reconcileReorg } from '../src/transfers/steps/reconcile-reorg';
-import { chainObservedSignal, transferWorkflowId } from '../src/messages/workflows';
-import type { ChainActivities } from '../src/messages/activities';
+import { noteIfBlacklisted } from '../src/transfers/destination';
+import { reconcileReorg } from '../src/transfers/reconcile-reorg';
 
 export interface FollowDependencies {
   clients: ReadonlyMap<string, ChainClient>;
@@ -29,7 +30,7 @@ export interface FollowDependencies {
 const heartbeatMs = 2_000;
 
 /** The follower as one long activity: heartbeats at every poll, ends by cancellation, worker shutdown or its slice. */
-export function createFollowActivity(dependencies: FollowDependencies): Pick<ChainActivities, 'followChain'> {
+export function createFollowActivity(dependencies: FollowDependencies): FollowerActivities {
   const { clients, registry, stop, ...rest } = dependencies;
   return {
     async followChain({ chain: name }) {

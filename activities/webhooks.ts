@@ -1,6 +1,6 @@
 import { Context } from '@temporalio/activity';
 import { type AttemptDependencies, deliverNext } from '../src/webhooks/attempt';
-import type { WebhookActivities } from '../src/messages/activities';
+import type { WebhookActivities } from '../src/messages/webhooks';
 
 /** Well below the time-out in workflows/deliver-webhooks.ts. */
 const heartbeatMs = 2_000;

@@ -3,7 +3,7 @@ import { generateKeyPairSync, randomBytes, webcrypto } from 'node:crypto';
 import { existsSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 import * as x509 from '@peculiar/x509';
-import { type NodeIndex, nodeIndexes } from '../src/messages/signing';
+import { type NodeIndex, nodeIndexes } from '../src/messages/nodes';
 import { rememberedSecret, writeFileAtomically } from './files';
 
 const validityMs = 10 * 365 * 24 * 3600 * 1000;

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { rpcUrlsVariable } from '../src/chains/config';
-import { type NodeIndex, nodeIndexes } from '../src/messages/signing';
+import { type NodeIndex, nodeIndexes } from '../src/messages/nodes';
 import { jwtKey, nodeCredentials, secretsKey } from './credentials';
 import { rememberedSecret } from './files';
 import type { PartsContext } from './services';

@@ -4,7 +4,7 @@ import { homedir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { Connection } from '@temporalio/client';
-import { searchAttributes } from '../src/messages/workflows';
+import { searchAttributes } from '../src/messages/progress';
 import type { Command } from './processes';
 
 const run = promisify(execFile);

@@ -42,8 +42,8 @@ create table transactions (
   approved_at timestamptz,
   -- when the transfer's workflow was informed of the approval
   approval_told_at timestamptz,
-  -- why a no-op transaction is to use up the nonce; null: no no-op, or one that an operator ordered
-  burnt_for text check (burnt_for = 'address_blacklisted'),
+  -- why a cancellation transaction is to use up the nonce; null: no cancellation, or one that an operator ordered
+  cancellation_reason text check (cancellation_reason = 'address_blacklisted'),
   -- result of screening after something of the transfer was signed
   screening_note text,
   retry_of uuid references transactions,

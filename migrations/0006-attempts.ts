@@ -17,7 +17,7 @@ create table nonces (
 create table transfer_attempts (
   tx_id uuid not null references transactions,
   attempt integer not null check (attempt >= 1),
-  kind text not null check (kind in ('first', 'replacement', 'noop')),
+  kind text not null check (kind in ('first', 'replacement', 'cancellation')),
   chain text not null,
   from_key text not null,
   nonce bigint not null,

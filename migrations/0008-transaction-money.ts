@@ -18,7 +18,7 @@ begin
       select symbol, sum(held) as held, sum(outside) as outside, sum(fees) as fees from (
         select e.symbol,
                case when e.bucket = 'LOCKED' then e.amount else 0 end as held,
-               case when e.bucket = 'CHAIN' then e.amount else 0 end as outside,
+               case when e.bucket = 'EXTERNAL' then e.amount else 0 end as outside,
                case when e.bucket = 'FEES' then e.amount else 0 end as fees
           from ledger_postings p join ledger_entries e on e.posting_id = p.posting_id
          where p.tx_id = t.tx_id and p.kind <> 'adjustment'

@@ -26,8 +26,8 @@ begin
   for late in
     select tx_id from transactions t
      where t.transaction_type = 'OUTBOUND' and t.ended_at is null and t.client_id = new.client_id and t.chain = new.chain
-       and t.to_address_key = new.address_key and t.burnt_for is null and t.screening_note is null
-       and exists (select 1 from transfer_attempts a where a.tx_id = t.tx_id and a.kind <> 'noop' and a.broadcast_at is not null)
+       and t.to_address_key = new.address_key and t.cancellation_reason is null and t.screening_note is null
+       and exists (select 1 from transfer_attempts a where a.tx_id = t.tx_id and a.kind <> 'cancellation' and a.broadcast_at is not null)
      order by tx_id for no key update
   loop
     update transactions set screening_note = too_late(new.client_id, late, new.activated_at) where tx_id = late;
@@ -39,7 +39,7 @@ create trigger security_factors_blacklisted after insert or update of status, de
   execute function note_blacklisting();
 
 -- The opposite order: a transfer is submitted or confirmed after its destination was blacklisted, which happened between the last
--- check of the blacklist and the broadcast, or before confirmation. A transfer that was to be replaced by a no-op but was executed
+-- check of the blacklist and the broadcast, or before confirmation. A transfer that was to be replaced by a cancellation but was executed
 -- nevertheless gets the note too. Also refuses a changed destination.
 create function note_submission() returns trigger language plpgsql as $$
 declare
@@ -49,8 +49,8 @@ begin
     raise exception 'the destination of transaction % cannot change', new.tx_id using errcode = 'integrity_constraint_violation';
   end if;
   if new.transaction_type = 'OUTBOUND' and new.status in ('SUBMITTED', 'CONFIRMED') and new.status <> old.status
-     and (case when new.burnt_for is null then new.screening_note is null else new.status = 'CONFIRMED' end)
-     and exists (select 1 from transfer_attempts a where a.tx_id = new.tx_id and a.kind <> 'noop'
+     and (case when new.cancellation_reason is null then new.screening_note is null else new.status = 'CONFIRMED' end)
+     and exists (select 1 from transfer_attempts a where a.tx_id = new.tx_id and a.kind <> 'cancellation'
        and (a.broadcast_at is not null or a.block_number is not null)) then
     select activated_at into since from security_factors
      where client_id = new.client_id and factor_type = 'BLACKLIST' and chain = new.chain and address_key = new.to_address_key

@@ -2,7 +2,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 const schema = /* sql */ `
 -- Writes an event and its deliveries if at least one enabled endpoint wants events of this kind.
-create function tell_webhooks(of_client uuid, of_kind text, of_subject uuid, of_snapshot jsonb) returns void language plpgsql as $$
+create function enqueue_webhook_event(of_client uuid, of_kind text, of_subject uuid, of_snapshot jsonb) returns void language plpgsql as $$
 declare
   event webhook_events;
 begin
@@ -16,9 +16,9 @@ begin
      where client_id = of_client and status = 'enabled' and deleted_at is null and (events is null or of_kind = any (events));
 end $$;
 
-create function tell_of_transaction() returns trigger language plpgsql as $$
+create function enqueue_transaction_event() returns trigger language plpgsql as $$
 begin
-  perform tell_webhooks(
+  perform enqueue_webhook_event(
     new.client_id,
     case
       when new.transaction_type = 'INBOUND' and new.status = 'DETECTED' then 'deposit.detected'
@@ -36,23 +36,23 @@ begin
       'failure_code', new.failure_code, 'failure_message', new.failure_message, 'version', new.version));
   return null;
 end $$;
-create trigger transactions_created_webhooks after insert on transactions for each row execute function tell_of_transaction();
+create trigger transactions_created_webhooks after insert on transactions for each row execute function enqueue_transaction_event();
 create trigger transactions_updated_webhooks after update on transactions for each row
-  when (new.version <> old.version) execute function tell_of_transaction();
+  when (new.version <> old.version) execute function enqueue_transaction_event();
 
-create function tell_of_wallet() returns trigger language plpgsql as $$
+create function enqueue_wallet_event() returns trigger language plpgsql as $$
 begin
-  perform tell_webhooks(new.client_id, 'wallet.active', new.wallet_id, jsonb_build_object(
+  perform enqueue_webhook_event(new.client_id, 'wallet.active', new.wallet_id, jsonb_build_object(
     'wallet_id', new.wallet_id, 'client_id', new.client_id, 'wallet_name', new.wallet_name, 'description', new.description,
     'status', new.status, 'key_status', new.key_status, 'created_at', new.created_at, 'updated_at', new.updated_at));
   return null;
 end $$;
 create trigger wallets_webhooks after update on wallets for each row
-  when (new.status = 'ACTIVE' and old.status <> 'ACTIVE') execute function tell_of_wallet();
+  when (new.status = 'ACTIVE' and old.status <> 'ACTIVE') execute function enqueue_wallet_event();
 
-create function tell_of_security_factor() returns trigger language plpgsql as $$
+create function enqueue_security_factor_event() returns trigger language plpgsql as $$
 begin
-  perform tell_webhooks(new.client_id, 'security_factor.changed', new.factor_id, jsonb_build_object(
+  perform enqueue_webhook_event(new.client_id, 'security_factor.changed', new.factor_id, jsonb_build_object(
     'factor_id', new.factor_id, 'factor_type', new.factor_type, 'chain', new.chain, 'address', new.address, 'label', new.label,
     'reason', new.reason, 'status', new.status, 'added_by', new.added_by, 'created_at', new.created_at, 'updated_at', new.updated_at,
     'change', case
@@ -64,10 +64,10 @@ begin
     end));
   return null;
 end $$;
-create trigger security_factors_created_webhooks after insert on security_factors for each row execute function tell_of_security_factor();
+create trigger security_factors_created_webhooks after insert on security_factors for each row execute function enqueue_security_factor_event();
 create trigger security_factors_updated_webhooks after update on security_factors for each row
   when ((new.status, new.label, new.reason, new.deleted_at) is distinct from (old.status, old.label, old.reason, old.deleted_at))
-  execute function tell_of_security_factor();
+  execute function enqueue_security_factor_event();
 `;
 
 /** The triggers that write webhook events, for changes of transactions, wallets and security factors. */

@@ -1,20 +1,28 @@
 import { proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
-import { chainTaskQueue, type ChainActivities, type LedgerActivities } from '../src/messages/activities';
-import { nodeTaskQueue, type MpcNodeActivities, type NodeIndex, type SigningPair } from '../src/messages/signing';
+import type { NodeIndex, SigningPair } from '../src/messages/nodes';
+import type { MpcNodeActivities } from '../src/messages/signing';
+import { chainTaskQueue, nodeTaskQueue } from '../src/messages/task-queues';
+import type { BlacklistActivities } from '../src/messages/blacklist';
+import type { FollowerActivities } from '../src/messages/following';
+import type { WalletActivities } from '../src/messages/key-generation';
+import type { ChainActivities, TransferActivities } from '../src/messages/transfer';
 
 /**
  * Database steps: short, idempotent on tx_id, retried until the database is back. Waits above 10 s become timers, so
  * that a long outage does not hold workflow tasks open.
  */
-export const transferActivities = proxyLocalActivities<LedgerActivities>({
+const databaseStep = {
   startToCloseTimeout: '20 seconds',
   localRetryThreshold: '10 seconds',
   retry: { initialInterval: '200 milliseconds', backoffCoefficient: 2, maximumInterval: '30 seconds' },
-});
+} as const;
+export const transferActivities = proxyLocalActivities<TransferActivities>(databaseStep);
+export const walletActivities = proxyLocalActivities<WalletActivities>(databaseStep);
+export const blacklistActivities = proxyLocalActivities<BlacklistActivities>(databaseStep);
 
 /** Steps on a chain's own task queue; a chain that is down is waited for. */
 export const chainActivities = (chain: string) =>
-  proxyActivities<Omit<ChainActivities, 'followChain'>>({
+  proxyActivities<ChainActivities>({
     taskQueue: chainTaskQueue(chain),
     startToCloseTimeout: '20 seconds',
     retry: { initialInterval: '500 milliseconds', backoffCoefficient: 2, maximumInterval: '10 seconds' },
@@ -22,7 +30,7 @@ export const chainActivities = (chain: string) =>
 
 /** The endless activity that reads a chain; a dead worker is noticed by its missing heartbeat. */
 export const followerActivities = (chain: string) =>
-  proxyActivities<Pick<ChainActivities, 'followChain'>>({
+  proxyActivities<FollowerActivities>({
     taskQueue: chainTaskQueue(chain),
     startToCloseTimeout: '1 hour',
     heartbeatTimeout: '8 seconds',

@@ -1,7 +1,7 @@
 import { condition, continueAsNew, proxyActivities, setHandler, sleep, workflowInfo } from '@temporalio/workflow';
-import { type WebhookActivities, type DeliveryStream, webhookTaskQueue } from '../src/messages/activities';
+import { webhookTaskQueue } from '../src/messages/task-queues';
+import { type DeliveryStream, type WebhookActivities, deliveriesPendingSignal } from '../src/messages/webhooks';
 import { Live } from './progress';
-import { deliveriesPendingSignal } from '../src/messages/workflows';
 
 /** One attempt takes 15 s at most; a worker that died with it is noticed by its missing heartbeat. */
 const { deliverNext } = proxyActivities<WebhookActivities>({

@@ -1,8 +1,8 @@
 import { condition, continueAsNew, setHandler, workflowInfo } from '@temporalio/workflow';
-import { nodeIndexes, type NodeIndex } from '../src/messages/signing';
+import { type DistributeBlacklistWorkflowInput, blacklistChangedSignal } from '../src/messages/blacklist';
+import { type NodeIndex, nodeIndexes } from '../src/messages/nodes';
 import { Live } from './progress';
-import { blacklistChangedSignal, type DistributeBlacklistWorkflowInput } from '../src/messages/workflows';
-import { transferActivities, patientNodeActivities } from './activities';
+import { blacklistActivities, patientNodeActivities } from './activities';
 
 /**
  * Brings a client's blacklist to every node's own copy. A node says which version it has and gets what is newer, page by page; one
@@ -37,7 +37,7 @@ async function bringUpToDate(node: NodeIndex, clientId: string): Promise<number>
   const { applyBlacklist } = patientNodeActivities(node);
   let { version } = await applyBlacklist({ clientId, after: 0, through: 0, changes: [] });
   for (;;) {
-    const page = await transferActivities.blacklistChanges({ clientId, after: version });
+    const page = await blacklistActivities.blacklistChanges({ clientId, after: version });
     if (page.changes.length === 0) return version;
     ({ version } = await applyBlacklist(page));
   }

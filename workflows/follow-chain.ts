@@ -1,6 +1,6 @@
 import { continueAsNew } from '@temporalio/workflow';
 import { Live } from './progress';
-import type { FollowChainWorkflowInput } from '../src/messages/workflows';
+import type { FollowChainWorkflowInput } from '../src/messages/following';
 import { followerActivities } from './activities';
 
 /** Keeps one follower per chain running for ever: each run is one slice of its work. */

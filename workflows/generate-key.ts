@@ -1,9 +1,9 @@
 import { continueAsNew, log, sleep, workflowInfo } from '@temporalio/workflow';
-import { nodeIndexes, type GroupKey, type NodeIndex } from '../src/messages/signing';
+import type { GenerateKeyWorkflowInput, GroupKey } from '../src/messages/key-generation';
+import { type NodeIndex, nodeIndexes } from '../src/messages/nodes';
 import { toProblem } from './failures';
 import { Live } from './progress';
-import type { GenerateKeyWorkflowInput } from '../src/messages/workflows';
-import { transferActivities, nodeActivities, signingPairs, stableIndex } from './activities';
+import { walletActivities, nodeActivities, signingPairs, stableIndex } from './activities';
 
 /** A generation takes about 11 CPU seconds over three nodes, more while others run. */
 const generationSeconds = 180;
@@ -30,7 +30,7 @@ export async function generateKey({ walletId, clientId, attemptsBefore = 0 }: Ge
       await confirmOnEveryNode(key);
       live.at('testing', 'Test signatures that use each share', attempt);
       await signWithEveryShare(key);
-      await transferActivities.activateWallet({ walletId, ...key });
+      await walletActivities.activateWallet({ walletId, ...key });
       live.at('active', key.publicKey, attempt);
       return key;
     } catch (error) {

@@ -1,5 +1,5 @@
 import { setCurrentDetails, setHandler, upsertSearchAttributes } from '@temporalio/workflow';
-import { searchAttributes, statusQuery, timelineQuery, type LiveStatus, type TimelineEntry } from '../src/messages/workflows';
+import { type LiveStatus, type TimelineEntry, searchAttributes, statusQuery, timelineQuery } from '../src/messages/progress';
 
 /** Enough for any ordinary run; beyond it the oldest entries go. */
 const timelineLimit = 200;

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { getAddress } from 'viem';
-import { transferWorkflowId } from '../../src/messages/workflows';
+import { transferWorkflowId } from '../../src/messages/workflow-ids';
 import { fund } from '../fund';
 import { sleep } from '../processes';
 import type { StackFile } from '../stack-file';

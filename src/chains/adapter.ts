@@ -1,4 +1,4 @@
-import type { Hex, PayloadKind } from '../messages/signing';
+import type { AttemptKind, Hex } from './types';
 import type {
   ChainDefinition,
   ChainFamily,
@@ -20,7 +20,7 @@ export interface ParsedAddress {
 /** What an unsigned transaction is built from. Amounts and fees in atomic units. */
 export interface TransactionPlan {
   chainId: number;
-  kind: PayloadKind;
+  kind: AttemptKind;
   nonce: number;
   from: string;
   to: string;

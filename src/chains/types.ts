@@ -1,5 +1,6 @@
 /** Registry and adapter shapes. Pure types and data: workflows may import this file. */
 
+export type Hex = `0x${string}`;
 export type ChainFamily = 'evm';
 export type GatewayEnvironment = 'production' | 'sandbox' | 'local';
 export type AssetType = 'NATIVE' | 'ERC20' | 'BEP20' | 'TRC20' | 'SPL';
@@ -100,3 +101,6 @@ export interface DepositFound {
   tokenContract: string | null;
   amount: bigint;
 }
+
+/** Why an attempt was made. `cancellation`: a transaction that moves nothing uses up the nonce of the earlier attempts. */
+export type AttemptKind = 'first' | 'replacement' | 'cancellation';

@@ -5,8 +5,8 @@ import { auditActions } from '../audit/log';
 import { auditHead } from '../audit/reader';
 import { type AuditFinding, type AuditReport, verifyAuditLog } from '../audit/verify';
 import { ClientOperations } from './client-operations';
-import type { Run } from './index';
-import { toLimit } from './transfers';
+import type { Run } from './run';
+import { toLimit } from './options';
 import { print, printRow, printRows } from './output';
 import { Finding, type Session } from './session';
 

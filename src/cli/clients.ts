@@ -4,7 +4,7 @@ import { ClientOperations } from './client-operations';
 import { PolicyOperations } from './policy-operations';
 import { print, printRow, printRows } from './output';
 import type { Session } from './session';
-import type { Run } from './index';
+import type { Run } from './run';
 
 const clientRow = ({ clientId, name, status, createdAt }: ClientEntity) => ({
   client_id: clientId,

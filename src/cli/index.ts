@@ -6,6 +6,7 @@ import { GatewayError } from '../platform/errors';
 import { addAuditCommands } from './audit';
 import { addClientCommands } from './clients';
 import { addOperatorCommands } from './transfers';
+import type { Run } from './run';
 import { Finding, type Session, withSession } from './session';
 import { addSecretCommands } from './secrets';
 import { addTotpCommands } from './totp';
@@ -13,11 +14,6 @@ import { addWalletCommands } from './wallets';
 
 /** 1: refused, not found, differences; 2: wrong usage; 69: a service is down; 78: wrong environment (sysexits.h). */
 const exitCodes = { failed: 1, usage: 2, unavailable: 69, config: 78 } as const;
-
-/** Turns a command's work into its action: `(session, ...arguments, options)`. */
-export type Run = <A extends unknown[]>(
-  work: (session: Session, ...args: A) => Promise<void>,
-) => (...args: [...A, ...unknown[]]) => Promise<void>;
 
 function createProgram(): Command {
   const program = new Command('gateway')

@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { searchAttributes } from '../messages/workflows';
+import { searchAttributes } from '../messages/progress';
 
 /** temporal.api.enums.v1.IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD */
 const keyword = 2;

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { resealSecrets } from './reseal-secrets';
 import { readConfig } from '../platform/config';
 import { SecretBox } from '../platform/secret-box';
-import type { Run } from './index';
+import type { Run } from './run';
 import { printRow } from './output';
 
 /** Read by the commands that need it only. @throws ConfigError when SECRETS_KEY is missing or malformed. */

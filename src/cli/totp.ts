@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { renderUnicodeCompact } from 'uqr';
 import { type Enrolment, TotpOperations } from './totp-operations';
 import { GatewayError } from '../platform/errors';
-import type { Run } from './index';
+import type { Run } from './run';
 import { print, printRow } from './output';
 import { type Ask, withPrompt } from './prompt';
 import { openBox } from './secrets';

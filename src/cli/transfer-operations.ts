@@ -1,16 +1,10 @@
 import { type Client, WithStartWorkflowOperation, WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import type { DataSource } from 'typeorm';
-import { mainTaskQueue, type TransferRequest } from '../messages/activities';
-import {
-  abandonUpdate,
-  retryUpdate,
-  searchAttributes,
-  submitUpdate,
-  transferWorkflowId,
-  type TransferWorkflowInput,
-  workflowTypes,
-} from '../messages/workflows';
+import { searchAttributes } from '../messages/progress';
+import { mainTaskQueue } from '../messages/task-queues';
+import { type TransferRequest, type TransferWorkflowInput, abandonUpdate, retryUpdate, submitUpdate } from '../messages/transfer';
+import { transferWorkflowId, workflowTypes } from '../messages/workflow-ids';
 import { audit, type AuditAction } from '../audit/log';
 import { withinMs } from '../platform/temporal-calls';
 import { GatewayError, notFound } from '../platform/errors';
@@ -18,7 +12,7 @@ import { isUuid } from '../platform/ids';
 import { formatAmount } from '../platform/money';
 import { TransactionEntity, type TransactionStatus } from '../transactions/entity';
 import { isEnded } from '../transactions/state';
-import { findInclusion } from '../transfers/steps/attempts';
+import { findInclusion } from '../transfers/attempts';
 import { currentOperator } from './operator';
 
 const updateTimeoutMs = 15_000;
@@ -97,7 +91,7 @@ export class TransferOperations {
   }
 
   /**
-   * Gives up a parked transfer whose signing has begun: a no-op uses up its nonce, so that later transfers of the address are
+   * Gives up a parked transfer whose signing has begun: a cancellation uses up its nonce, so that later transfers of the address are
    * not held up. The transfer ends as FAILED once that is final, or as usual if an earlier attempt is executed instead.
    * @throws GatewayError business_error when there is nothing to release.
    */
@@ -114,7 +108,7 @@ export class TransferOperations {
     if (!(await this.runs(txId)))
       throw new GatewayError('business_error', 'The workflow of the transfer is not running: start it again with retry first');
     const handle = this.temporal.workflow.getHandle(transferWorkflowId(txId));
-    return this.audited('transfer.released', tx, async () => {
+    return this.audited('transfer.abandoned', tx, async () => {
       try {
         return (await withinMs(this.temporal, updateTimeoutMs, () => handle.executeUpdate(abandonUpdate))).status;
       } catch (error) {

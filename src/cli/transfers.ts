@@ -1,11 +1,12 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { verifyLedger } from '../ledger/verify';
 import { ClientOperations } from './client-operations';
 import { registerSearchAttributes } from './search-attributes';
 import { TransferOperations } from './transfer-operations';
 import { formatAmount } from '../platform/money';
 import { outboundStatuses, type TransactionEntity, type TransactionStatus } from '../transactions/entity';
-import type { Run } from './index';
+import type { Run } from './run';
+import { toLimit } from './options';
 import { print, printRow, printRows } from './output';
 import { Finding, type Session } from './session';
 
@@ -119,16 +120,10 @@ function addTransferCommands(transfers: Command, run: Run): void {
     );
   transfers
     .command('release <tx-id>')
-    .description('give up a transfer that NEEDS_ATTENTION after its signing has begun: a no-op uses up its nonce')
+    .description('give up a transfer that NEEDS_ATTENTION after its signing has begun: a cancellation uses up its nonce')
     .action(
       run(async (session, txId: string) =>
         printRow({ tx_id: txId, status: await toOperations(session).release(txId) }, session.json),
       ),
     );
-}
-
-export function toLimit(text: string): number {
-  const limit = Number(text);
-  if (!Number.isInteger(limit) || limit < 1 || limit > 1_000) throw new InvalidArgumentError('a number from 1 to 1000 is needed');
-  return limit;
 }

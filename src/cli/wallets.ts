@@ -5,7 +5,7 @@ import { AssetOperations } from './asset-operations';
 import { ClientOperations } from './client-operations';
 import { type WalletLimit, WalletOperations } from './wallet-operations';
 import type { WalletEntity } from '../wallets/entity';
-import type { Run } from './index';
+import type { Run } from './run';
 import { print, printRow, printRows } from './output';
 import type { Session } from './session';
 

@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import type { ChainObservation } from '../messages/activities';
+import type { ChainObservation } from '../messages/transfer';
 import type { BlockScan } from '../chains/adapter';
 import { inTransaction } from '../platform/database';
 import { GatewayError } from '../platform/errors';

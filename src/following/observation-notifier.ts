@@ -1,4 +1,4 @@
-import type { ChainObservation } from '../messages/activities';
+import type { ChainObservation } from '../messages/transfer';
 import type { Logger } from '../platform/logging';
 import type { SignalTransfer } from './ports';
 

@@ -1,5 +1,5 @@
 import type { DataSource, EntityManager } from 'typeorm';
-import type { ChainObservation } from '../messages/activities';
+import type { ChainObservation } from '../messages/transfer';
 import type { ChainClient } from '../chains/adapter';
 import type { ChainDefinition, ChainFamily, DepositFound } from '../chains/types';
 import type { Logger } from '../platform/logging';

@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import type { BlockScan, ExpectedTransfer } from '../chains/adapter';
 import type { ChainDefinition, FeeLevels, InclusionEffect } from '../chains/types';
-import type { Hex } from '../messages/signing';
+import type { Hex } from '../chains/types';
 
 /** Every statement of the follower. Block numbers are plain numbers: no chain gets near 2^53. */
 
@@ -117,7 +117,7 @@ export interface AttemptRow {
   movement: ExpectedTransfer;
 }
 
-/** Signed attempts among these transaction hashes. A no-op moves nothing from the account to itself. */
+/** Signed attempts among these transaction hashes. A cancellation moves nothing from the account to itself. */
 export async function attemptsAmong(manager: EntityManager, chain: string, hashes: string[]): Promise<AttemptRow[]> {
   const rows = await Promise.all(
     toChunks(hashes).map((chunk) =>
@@ -153,7 +153,7 @@ interface RawAttempt {
 function toAttempt(row: RawAttempt): AttemptRow {
   const from = row.from_address;
   const movement: ExpectedTransfer =
-    row.kind === 'noop'
+    row.kind === 'cancellation'
       ? { from, to: from, tokenContract: null, amount: 0n }
       : { from, to: row.to_address, tokenContract: row.contract_address, amount: BigInt(row.amount) };
   return { txId: row.tx_id, attempt: row.attempt, hash: row.tx_hash, movement };

@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import type { DataSource } from 'typeorm';
 import type { ChainRegistry } from '../chains/registry';
 import { withinMs } from '../platform/temporal-calls';
-import { quorum } from '../messages/signing';
+import { quorum } from '../messages/nodes';
 
 const checkTimeoutMs = 2_000;
 /** Answers are kept this long: nobody needs a token to ask. */

@@ -90,7 +90,7 @@ export function settleHold({ token, amount, native, feeLocked }: Hold, effect: {
   // what is left over is unlocked first: it may cover a fee above its bound
   draft.move(token, 'LOCKED', 'AVAILABLE', amount - min(amount, effect.debited));
   draft.move(native, 'LOCKED', 'AVAILABLE', feeLocked - min(feeLocked, effect.fee));
-  draft.debitWithShortfall(token, amount, 'CHAIN', effect.debited);
+  draft.debitWithShortfall(token, amount, 'EXTERNAL', effect.debited);
   draft.debitWithShortfall(native, feeLocked, 'FEES', effect.fee);
   return { entries: draft.entries, shortfalls: draft.shortfalls };
 }
@@ -109,8 +109,8 @@ export function correctFee(native: AccountBalance, more: bigint): Outcome {
  */
 export function creditDeposit(token: AccountBalance, amount: bigint, lost = 0n): Entry[] {
   const draft = new Draft();
-  draft.move(token, 'CHAIN', 'LOSS', min(lost, amount));
-  draft.move(token, 'CHAIN', 'AVAILABLE', amount - min(lost, amount));
+  draft.move(token, 'EXTERNAL', 'LOSS', min(lost, amount));
+  draft.move(token, 'EXTERNAL', 'AVAILABLE', amount - min(lost, amount));
   return draft.entries;
 }
 
@@ -121,7 +121,7 @@ export function reverseDeposits(deposits: { token: AccountBalance; amount: bigin
   return deposits.map(({ token, amount }) => {
     const draft = new Draft();
     const left = available.get(token.ledgerAccountId) ?? token.available;
-    draft.debitWithShortfall({ ...token, available: left }, 0n, 'CHAIN', amount);
+    draft.debitWithShortfall({ ...token, available: left }, 0n, 'EXTERNAL', amount);
     available.set(token.ledgerAccountId, left - min(left, amount));
     return { entries: draft.entries, shortfalls: draft.shortfalls };
   });

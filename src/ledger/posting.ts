@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { newId } from '../platform/ids';
 
 /** AVAILABLE and LOCKED belong to a client's account, the others to the house: see the schema. */
-export type Bucket = 'AVAILABLE' | 'LOCKED' | 'CHAIN' | 'FEES' | 'LOSS';
+export type Bucket = 'AVAILABLE' | 'LOCKED' | 'EXTERNAL' | 'FEES' | 'LOSS';
 export type PostingKind = 'lock' | 'lock_more' | 'unlock' | 'settle' | 'refund' | 'deposit' | 'deposit_reversal' | 'adjustment';
 
 export interface Entry {

@@ -36,7 +36,7 @@ interface Check {
 const moved = /* sql */ `
   select p.tx_id, e.symbol,
          sum(e.amount) filter (where e.bucket = 'LOCKED') as held,
-         sum(e.amount) filter (where e.bucket = 'CHAIN') as outside,
+         sum(e.amount) filter (where e.bucket = 'EXTERNAL') as outside,
          sum(e.amount) filter (where e.bucket = 'FEES') as fees
     from ledger_postings p join ledger_entries e using (posting_id)
    where p.kind <> 'adjustment'

@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import type { BlacklistChanges } from '../messages/signing';
+import type { BlacklistChanges } from '../messages/blacklist';
 
 /** A node's own copy of the clients' blacklists: what it refuses does not depend on what it is told when it is to sign. */
 export class BlacklistCopy {

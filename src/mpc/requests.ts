@@ -1,14 +1,9 @@
 import Joi from 'joi';
 import { GatewayError } from '../platform/errors';
-import {
-  maxBlacklistChanges,
-  nodeIndexes,
-  type BlacklistChanges,
-  type ConfirmKeyRequest,
-  type GenerateKeyRequest,
-  type SignTransactionRequest,
-  type TestSignRequest,
-} from '../messages/signing';
+import { type BlacklistChanges, maxBlacklistChanges } from '../messages/blacklist';
+import type { ConfirmKeyRequest, GenerateKeyRequest, TestSignRequest } from '../messages/key-generation';
+import { nodeIndexes } from '../messages/nodes';
+import { type SignTransactionRequest } from '../messages/signing';
 
 /**
  * What a node accepts, from Temporal and from its peers alike. A field it does not know is refused and not ignored: it
@@ -39,7 +34,7 @@ const signTransaction = Joi.object<SignTransactionRequest, true>({
     .pattern(/^m(\/(0|[1-9]\d{0,9})){1,8}$/)
     .required(),
   family: text(20),
-  kind: Joi.string().valid('first', 'replacement', 'noop').required(),
+  kind: Joi.string().valid('first', 'replacement', 'cancellation').required(),
   attempt: Joi.number().integer().min(0).max(1_000_000).required(),
   unsigned: Joi.string()
     .max(maxUnsignedDigits)

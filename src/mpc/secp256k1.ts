@@ -1,6 +1,6 @@
 import { HDKey } from '@scure/bip32';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
-import type { Hex } from '../messages/signing';
+import type { Hex } from '../chains/types';
 
 export interface RecoverableSignature {
   /** 32 bytes each, big-endian; s in the lower half (BIP-62). */

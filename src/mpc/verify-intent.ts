@@ -18,7 +18,7 @@ export interface VerifiedTransaction {
   /** What is signed, computed here from the transaction's bytes: 32 bytes each. */
   digests: Buffer[];
   path: string;
-  /** Canonical address that is paid, decoded from the bytes; null for a no-op. */
+  /** Canonical address that is paid, decoded from the bytes; null for a cancellation. */
   recipientKey: string | null;
   /** Key the signatures must verify under: the group key's child at `path`, 33 bytes. */
   publicKey: Buffer;
@@ -43,7 +43,7 @@ export function verifyIntent(request: SignTransactionRequest, { registry, getAda
   const from = adapter.address(publicKey);
   assertMatches(same(intent.fromAddress, from.address), 'from address', 'it is not the address of this key and path');
   assertMatches(described.maxNetworkFee <= BigInt(intent.feeBound), 'network fee', 'it exceeds the bound');
-  if (kind === 'noop') verifyCancellation(described, from.address, same);
+  if (kind === 'cancellation') verifyCancellation(described, from.address, same);
   else verifyTransfer(described, request, chain, same);
 
   const digests = adapter.signingPayloads(unsigned).map((digest) => Buffer.from(digest.slice(2), 'hex'));
@@ -52,7 +52,7 @@ export function verifyIntent(request: SignTransactionRequest, { registry, getAda
     'unsigned',
     'it has no usable signing payloads',
   );
-  const recipientKey = kind === 'noop' ? null : (adapter.parseAddress(described.recipient)?.key ?? null);
+  const recipientKey = kind === 'cancellation' ? null : (adapter.parseAddress(described.recipient)?.key ?? null);
   return { digests, path: derivationPath, recipientKey, publicKey };
 }
 
@@ -70,11 +70,11 @@ function verifyTransfer(
   assertMatches(tokenByContract(chain, described.tokenContract) !== undefined, 'token', 'it is not in the registry of this node');
 }
 
-/** A no-op only consumes a nonce: whatever the intent, nothing leaves the account but its fee. */
+/** A cancellation only consumes a nonce: whatever the intent, nothing leaves the account but its fee. */
 function verifyCancellation(described: TransactionDescription, from: string, same: Comparer): void {
-  assertMatches(described.tokenContract === null, 'token', 'a no-op moves none');
-  assertMatches(described.amount === 0n, 'amount', 'a no-op moves nothing');
-  assertMatches(same(described.recipient, from), 'recipient', 'a no-op goes to the account itself');
+  assertMatches(described.tokenContract === null, 'token', 'a cancellation moves none');
+  assertMatches(described.amount === 0n, 'amount', 'a cancellation moves nothing');
+  assertMatches(same(described.recipient, from), 'recipient', 'a cancellation goes to the account itself');
 }
 
 function decode(unsigned: SignTransactionRequest['unsigned'], adapter: FamilyAdapter): TransactionDescription {

@@ -40,7 +40,7 @@ export const failureCodes = {
   signers_unavailable: { status: 503, retryable: true, title: 'Not enough signing nodes' },
   chain_unavailable: { status: 503, retryable: true, title: 'Chain node unreachable' },
   broadcast_rejected: { status: 400, retryable: false, title: 'The chain node refused the signed transaction' },
-  released: {
+  abandoned: {
     status: 400,
     retryable: false,
     title: 'Released by an operator: its nonce was used by a transaction that moves nothing',

@@ -4,7 +4,7 @@ import { migrations } from '../../migrations/mpc-node';
 import { withMappedErrors } from '../../activities/errors';
 import { loadRegistry } from '../chains/registry';
 import { Identity } from '../mpc/identity';
-import { nodeTaskQueue } from '../messages/signing';
+import { nodeTaskQueue } from '../messages/task-queues';
 import { createMpcNode, type MpcNode } from '../mpc/node';
 import { ShareStore } from '../mpc/store';
 import { parsePeers } from '../mpc/transport-client';

@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { Worker, type WorkerOptions } from '@temporalio/worker';
 import { withMappedErrors } from '../../activities/errors';
-import { webhookTaskQueue } from '../messages/activities';
+import { webhookTaskQueue } from '../messages/task-queues';
 import { createWebhookActivities } from '../../activities/webhooks';
 import { entities } from '../entities';
 import { createDatabase } from '../platform/database';

@@ -3,12 +3,15 @@ import path from 'node:path';
 import { WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { NativeConnection, Worker } from '@temporalio/worker';
+import { createBlacklistActivities } from '../../activities/blacklist';
 import { createChainActivities } from '../../activities/chain';
 import { withMappedErrors } from '../../activities/errors';
 import { transferSignaller } from '../../activities/follow';
-import { createLedgerActivities } from '../../activities/ledger';
-import { chainTaskQueue, mainTaskQueue } from '../messages/activities';
-import { followChainWorkflowId, searchAttributes, workflowTypes } from '../messages/workflows';
+import { createWalletActivities } from '../../activities/wallet';
+import { createTransferActivities } from '../../activities/transfer';
+import { searchAttributes } from '../messages/progress';
+import { chainTaskQueue, mainTaskQueue } from '../messages/task-queues';
+import { followChainWorkflowId, workflowTypes } from '../messages/workflow-ids';
 import type { ChainClient } from '../chains/adapter';
 import { createChainClients } from '../chains/clients';
 import { loadRegistry, type ChainRegistry } from '../chains/registry';
@@ -75,7 +78,11 @@ runMain('worker', async () => {
     ...workflowSource(),
     taskQueue: mainTaskQueue,
     activities: withMappedErrors(
-      createLedgerActivities({ database, registry, approvalWaitSeconds: config.APPROVAL_WAIT_SECONDS, log: logger }),
+      {
+        ...createTransferActivities({ database, registry, approvalWaitSeconds: config.APPROVAL_WAIT_SECONDS, log: logger }),
+        ...createWalletActivities(database),
+        ...createBlacklistActivities(database),
+      },
       logger,
     ),
     maxCachedWorkflows: config.WORKER_CACHED_WORKFLOWS,

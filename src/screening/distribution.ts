@@ -1,9 +1,10 @@
 import type { Client } from '@temporalio/client';
 import type { DataSource, EntityManager } from 'typeorm';
-import { mainTaskQueue } from '../messages/activities';
-import { blacklistChangedSignal, distributeBlacklistWorkflowId, searchAttributes, workflowTypes } from '../messages/workflows';
+import { type BlacklistChanges, blacklistChangedSignal, maxBlacklistChanges } from '../messages/blacklist';
+import { searchAttributes } from '../messages/progress';
+import { mainTaskQueue } from '../messages/task-queues';
+import { distributeBlacklistWorkflowId, workflowTypes } from '../messages/workflow-ids';
 import { withinMs } from '../platform/temporal-calls';
-import { type BlacklistChanges, maxBlacklistChanges } from '../messages/signing';
 import type { Logger } from '../platform/logging';
 
 const startTimeoutMs = 5_000;

@@ -1,4 +1,4 @@
-import type { LiveStatus } from '../messages/workflows';
+import type { LiveStatus } from '../messages/progress';
 import { formatAmount } from '../platform/money';
 import type { TransactionEntity } from './entity';
 import type { TransactionDetails } from './repository';

@@ -1,10 +1,10 @@
 import { WorkflowNotFoundError } from '@temporalio/common';
 import type { DataSource } from 'typeorm';
-import type { RequestedBy } from '../messages/activities';
-import type { LiveStatus } from '../messages/workflows';
+import type { LiveStatus } from '../messages/progress';
+import type { RequestedBy } from '../messages/transfer';
 import type { LimitOffset } from '../http/pagination';
 import { GatewayError, notFound } from '../platform/errors';
-import { cancelTransfer } from '../transfers/steps/end';
+import { cancelTransfer } from '../transfers/end';
 import type { TransferWorkflows } from '../transfers/workflows';
 import type { TransactionEntity } from './entity';
 import type { TransactionDetails, TransactionFilter, TransactionRepository } from './repository';

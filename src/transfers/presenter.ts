@@ -1,4 +1,4 @@
-import type { TransferAccepted } from '../messages/activities';
+import type { TransferAccepted } from '../messages/transfer';
 import type { TransferView } from './schema';
 
 export const presentAccepted = ({ txId, status }: TransferAccepted): TransferView => ({

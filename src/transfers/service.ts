@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import type { TransferAccepted, TransferRequest } from '../messages/activities';
+import type { TransferAccepted, TransferRequest } from '../messages/transfer';
 import type { AccountRepository } from '../accounts/repository';
 import { enabledChain } from '../accounts/service';
 import type { AssetRepository } from '../assets/repository';

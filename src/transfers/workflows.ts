@@ -5,18 +5,18 @@ import {
   WorkflowUpdateFailedError,
 } from '@temporalio/client';
 import { ApplicationFailure, WorkflowNotFoundError } from '@temporalio/common';
-import { mainTaskQueue, type RequestedBy, type TransferAccepted, type TransferRequest } from '../messages/activities';
+import { type LiveStatus, searchAttributes, statusQuery } from '../messages/progress';
+import { mainTaskQueue } from '../messages/task-queues';
 import {
-  transferApprovedSignal,
-  cancelUpdate,
-  type LiveStatus,
-  searchAttributes,
-  statusQuery,
-  submitUpdate,
-  transferWorkflowId,
+  type RequestedBy,
+  type TransferAccepted,
+  type TransferRequest,
   type TransferWorkflowResult,
-  workflowTypes,
-} from '../messages/workflows';
+  cancelUpdate,
+  submitUpdate,
+  transferApprovedSignal,
+} from '../messages/transfer';
+import { transferWorkflowId, workflowTypes } from '../messages/workflow-ids';
 import { assertTemporalAnswers, isUpdateDropped, withinMs } from '../platform/temporal-calls';
 import { isFailureCode } from '../platform/codes';
 import { type FieldError, GatewayError } from '../platform/errors';

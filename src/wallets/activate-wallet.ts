@@ -1,18 +1,15 @@
-import type { LedgerActivities } from '../messages/activities';
+import type { DataSource } from 'typeorm';
+import type { WalletActivities } from '../messages/key-generation';
 import { inTransaction } from '../platform/database';
 import { GatewayError, notFound } from '../platform/errors';
 import { WalletEntity } from './entity';
-import type { StepDependencies } from '../transfers/steps/dependencies';
 
 /**
  * The key is durable on all nodes: the wallet becomes ACTIVE (one that an operator has suspended meanwhile stays so). A
  * second call with the same key does nothing.
  * @throws GatewayError not_found; business_error when the wallet has another key already: its addresses are in use.
  */
-export function activateWallet(
-  { database }: StepDependencies,
-  input: Parameters<LedgerActivities['activateWallet']>[0],
-): Promise<void> {
+export function activateWallet(database: DataSource, input: Parameters<WalletActivities['activateWallet']>[0]): Promise<void> {
   const { walletId, keyId } = input;
   return inTransaction(database, async (manager) => {
     const wallet = await manager.findOne(WalletEntity, { where: { walletId }, lock: { mode: 'for_no_key_update' } });

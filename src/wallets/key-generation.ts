@@ -1,6 +1,7 @@
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
-import { mainTaskQueue } from '../messages/activities';
-import { generateKeyWorkflowId, searchAttributes, workflowTypes } from '../messages/workflows';
+import { searchAttributes } from '../messages/progress';
+import { mainTaskQueue } from '../messages/task-queues';
+import { generateKeyWorkflowId, workflowTypes } from '../messages/workflow-ids';
 import { assertTemporalAnswers, withinMs } from '../platform/temporal-calls';
 import type { WalletEntity } from './entity';
 

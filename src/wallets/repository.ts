@@ -1,5 +1,5 @@
 import type { DataSource, EntityManager } from 'typeorm';
-import type { RequestedBy } from '../messages/activities';
+import type { RequestedBy } from '../messages/transfer';
 import { audit } from '../audit/log';
 import type { LimitOffset } from '../http/pagination';
 import { inTransaction } from '../platform/database';

@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import type { WebhookAttemptResult, DeliveryStream } from '../messages/activities';
+import type { DeliveryStream, WebhookAttemptResult } from '../messages/webhooks';
 import type { SecretBox } from '../platform/secret-box';
 import { countPending, failPending, type DueDelivery, nextDelivery, defer, findWait } from './deliveries';
 import { toPayload } from './events';

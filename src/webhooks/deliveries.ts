@@ -1,5 +1,5 @@
 import type { DataSource, EntityManager } from 'typeorm';
-import type { DeliveryStream } from '../messages/activities';
+import type { DeliveryStream } from '../messages/webhooks';
 import type { WebhookEntity } from './entity';
 import type { EventKind, StoredEvent } from './events';
 

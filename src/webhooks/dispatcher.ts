@@ -1,8 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { DataSource } from 'typeorm';
-import { webhookTaskQueue, type DeliveryStream } from '../messages/activities';
-import { deliveriesPendingSignal, searchAttributes, webhookWorkflowId, workflowTypes } from '../messages/workflows';
+import { searchAttributes } from '../messages/progress';
+import { webhookTaskQueue } from '../messages/task-queues';
+import { type DeliveryStream, deliveriesPendingSignal } from '../messages/webhooks';
+import { webhookWorkflowId, workflowTypes } from '../messages/workflow-ids';
 import type { Logger } from '../platform/logging';
 import { notHeldBack } from './deliveries';
 import type { EventKind } from './events';

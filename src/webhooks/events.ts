@@ -21,7 +21,7 @@ export interface StoredEvent {
   createdAt: Date;
 }
 
-/** As tell_of_transaction() writes it: amounts as text in atomic units. */
+/** As enqueue_transaction_event() writes it: amounts as text in atomic units. */
 interface TransactionSnapshot {
   tx_id: string;
   wallet_id: string | null;

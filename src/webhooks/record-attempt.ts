@@ -102,7 +102,7 @@ async function disable(
   );
   await failAllPending(manager, webhookId);
   await manager.query(
-    `select tell_webhooks($1, 'webhook.disabled', $2, jsonb_build_object('webhook_id', $2::uuid, 'url', $3::text, 'reason', $4::text, 'disabled_at', now()))`,
+    `select enqueue_webhook_event($1, 'webhook.disabled', $2, jsonb_build_object('webhook_id', $2::uuid, 'url', $3::text, 'reason', $4::text, 'disabled_at', now()))`,
     [clientId, webhookId, url, reason],
   );
   await audit(manager, {

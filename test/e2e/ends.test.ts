@@ -3,7 +3,7 @@ import { Client as TemporalClient, Connection } from '@temporalio/client';
 import { Client } from 'pg';
 import { createPublicClient, formatEther, http, toHex, type Address, type Hex } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { followChainWorkflowId, generateKeyWorkflowId, transferWorkflowId } from '../../src/messages/workflows';
+import { followChainWorkflowId, generateKeyWorkflowId, transferWorkflowId } from '../../src/messages/workflow-ids';
 import { Holds } from '../crash/holds';
 import { sharedWallet, stack, waitFor } from '../stack/client';
 import { gateway, json } from './gateway';
@@ -215,7 +215,7 @@ describe('every way a transfer ends', () => {
     recordHistory(transferWorkflowId(txId), 'transfer-needs-attention');
   });
 
-  test('FAILED by an operator who gives it up: a no-op uses up the nonce, everything is unlocked but the fee', async () => {
+  test('FAILED by an operator who gives it up: a cancellation uses up the nonce, everything is unlocked but the fee', async () => {
     const from = await fundedAccount('ethereum', { ETH: '1' });
     const address = from.address as Address;
     const had = await chain().getBalance({ address });
@@ -240,18 +240,18 @@ describe('every way a transfer ends', () => {
     await transactionWhen(txId, ['SUBMITTED']);
     expect((await gateway(['transfers', 'release', txId])).code).toBe(1);
     const failed = await transactionWhen(txId, ends);
-    expect(failed).toMatchObject({ status: 'FAILED', failure: { code: 'released' }, fee: { symbol: 'ETH' } });
+    expect(failed).toMatchObject({ status: 'FAILED', failure: { code: 'abandoned' }, fee: { symbol: 'ETH' } });
     const { attempts: signed } = await json('transfers', 'show', txId);
     expect(signed.map(({ kind, nonce }: { kind: string; nonce: string }) => [kind, nonce])).toEqual([
       ['first', '0'],
-      ['noop', '0'],
+      ['cancellation', '0'],
     ]);
     expect(await chain().getBalance({ address: to })).toBe(0n);
     expect((await balances(from.account_id, 'ethereum')).ETH).toEqual({
       balance: formatEther(await chain().getBalance({ address })),
       locked_balance: '0',
     });
-    const acts = await json('audit', 'list', '--subject', txId, '--action', 'transfer.released');
+    const acts = await json('audit', 'list', '--subject', txId, '--action', 'transfer.abandoned');
     expect(acts).toEqual([expect.objectContaining({ outcome: 'success', actor_type: 'operator' })]);
     recordHistory(transferWorkflowId(txId), 'transfer-failed-released');
   });

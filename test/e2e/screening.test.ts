@@ -3,7 +3,7 @@ import { Client as TemporalClient, Connection } from '@temporalio/client';
 import { Client } from 'pg';
 import type { Address } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { distributeBlacklistWorkflowId } from '../../src/messages/workflows';
+import { distributeBlacklistWorkflowId } from '../../src/messages/workflow-ids';
 import { stack, waitFor } from '../stack/client';
 import { call, ends, fundedAccount, transactionWhen, type Account } from './support';
 

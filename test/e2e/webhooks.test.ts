@@ -10,7 +10,7 @@ import { devPaths } from '../../dev/paths';
 import { createDatabase } from '../../src/platform/database';
 import { newId } from '../../src/platform/ids';
 import { SecretBox } from '../../src/platform/secret-box';
-import { webhookWorkflowId } from '../../src/messages/workflows';
+import { webhookWorkflowId } from '../../src/messages/workflow-ids';
 import { buildClient, buildTotp, buildUser, randomAddress, totpCode } from '../factories';
 import { type Receiver, startReceiver, status, verify } from '../integration/webhooks/receiver';
 import { killProcess, sharedWallet, stack, waitFor } from '../stack/client';

@@ -1,4 +1,4 @@
-import type { ChainObservation } from '../../src/messages/activities';
+import type { ChainObservation } from '../../src/messages/transfer';
 import { transferActivities, chainActivities } from '../activities';
 import { parkUntilRetry } from './leaving';
 import type { TransferRun } from './run';

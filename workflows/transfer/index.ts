@@ -8,7 +8,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { isCancelled, toProblem } from '../failures';
-import type { TransferWorkflowInput, TransferWorkflowResult } from '../../src/messages/workflows';
+import type { TransferWorkflowInput, TransferWorkflowResult } from '../../src/messages/transfer';
 import { confirm } from './confirm';
 import { park, Released } from './leaving';
 import { TransferRun } from './run';
@@ -40,7 +40,7 @@ async function toItsEnd(run: TransferRun): Promise<void> {
         await screen(run);
         await signAndBroadcast(run, 'first');
       }
-      // a no-op refused before anything was submitted leaves the first attempt to be signed
+      // a cancellation refused before anything was submitted leaves the first attempt to be signed
       if (run.submitted) await confirm(run);
     } catch (error) {
       if (run.ended) return;

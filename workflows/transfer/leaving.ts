@@ -8,7 +8,7 @@ export class Ended extends Error {}
 /** Thrown to leave the steps when the transfer is given up, by an operator or for a blacklisted destination; `release` is next. */
 export class Released extends Error {}
 
-/** Signed, not broadcast, and not to be: a no-op uses up the nonce, and nobody has to be asked. */
+/** Signed, not broadcast, and not to be: a cancellation uses up the nonce, and nobody has to be asked. */
 export function burn(run: TransferRun): never {
   run.releaseRequested = true;
   throw new Released();

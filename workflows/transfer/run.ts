@@ -1,23 +1,21 @@
 import { ApplicationFailure, CancellationScope, condition, setHandler, workflowInfo } from '@temporalio/workflow';
-import type {
-  ChainObservation,
-  LockedTransfer,
-  RequestedBy,
-  TransferAccepted,
-  TransferRequest,
-} from '../../src/messages/activities';
+import {
+  type ChainObservation,
+  type LockedTransfer,
+  type RequestedBy,
+  type TransferAccepted,
+  type TransferRequest,
+  type TransferWorkflowInput,
+  abandonUpdate,
+  cancelUpdate,
+  chainObservedSignal,
+  retryUpdate,
+  submitUpdate,
+  transferApprovedSignal,
+} from '../../src/messages/transfer';
 import type { FailureCode } from '../../src/platform/codes';
 import { refusal } from '../failures';
 import { Live } from '../progress';
-import {
-  transferApprovedSignal,
-  cancelUpdate,
-  chainObservedSignal,
-  abandonUpdate,
-  retryUpdate,
-  submitUpdate,
-  type TransferWorkflowInput,
-} from '../../src/messages/workflows';
 import { transferActivities } from '../activities';
 
 export interface End {

@@ -1,6 +1,6 @@
 import { CancellationScope, condition, log } from '@temporalio/workflow';
-import type { BeginSigningResult, ChainActivities, PreparedFees } from '../../src/messages/activities';
-import type { Hex, PayloadKind } from '../../src/messages/signing';
+import type { AttemptKind, Hex } from '../../src/chains/types';
+import type { BeginSigningResult, ChainActivities, PreparedFees } from '../../src/messages/transfer';
 import { isCancelled, toProblem } from '../failures';
 import { transferActivities, chainActivities, nodeActivities, signingPairs, stableIndex } from '../activities';
 import { burn, Ended, endUnsigned, parkUntilRetry } from './leaving';
@@ -15,10 +15,10 @@ type SigningRequest = Extract<BeginSigningResult, { outcome: 'begun' }>['request
 /**
  * Fees, nonce, signature, signed bytes on record, broadcast: in this order, so that a crash anywhere leaves enough to
  * go on. Returns false when a replacement is not possible within the fee bound; a first attempt ends the transfer then, and
- * a no-op is for the operator again. A destination that is blacklisted meanwhile refuses a first attempt, burns one that is
+ * a cancellation is for the operator again. A destination that is blacklisted meanwhile refuses a first attempt, burns one that is
  * signed but not broadcast, and leaves what was broadcast to the chain: replacing it is the operator's decision.
  */
-export async function signAndBroadcast(run: TransferRun, kind: PayloadKind): Promise<boolean> {
+export async function signAndBroadcast(run: TransferRun, kind: AttemptKind): Promise<boolean> {
   const attempt = kind === 'first' ? 1 : run.attempt + 1;
   const begun = await beginSigning(run, attempt, kind);
   if (begun.outcome === 'ended') {
@@ -32,12 +32,12 @@ export async function signAndBroadcast(run: TransferRun, kind: PayloadKind): Pro
       await parkUntilRetry(run, begun.code, `${begun.reason}: it is not sent again at a higher fee`);
       return true;
     }
-    if (kind === 'noop' && begun.code !== 'business_error') await parkUntilRetry(run, begun.code, begun.reason);
+    if (kind === 'cancellation' && begun.code !== 'business_error') await parkUntilRetry(run, begun.code, begun.reason);
     return false;
   }
   run.attempt = attempt;
-  // from here on nothing but no-ops is signed: whatever interrupts this one, confirm() goes on with the next
-  if (kind === 'noop') run.submitted = true;
+  // from here on nothing but cancellations is signed: whatever interrupts this one, confirm() goes on with the next
+  if (kind === 'cancellation') run.submitted = true;
   if (begun.outcome === 'begun') {
     run.live.status('SIGNING');
     const signatures = await sign(run, begun.request);
@@ -53,24 +53,24 @@ export async function signAndBroadcast(run: TransferRun, kind: PayloadKind): Pro
 }
 
 /**
- * A no-op on the transfer's nonce, so that those after it are not held up. What was executed meanwhile is settled instead;
- * an earlier attempt that is executed before the no-op too.
+ * A cancellation on the transfer's nonce, so that those after it are not held up. What was executed meanwhile is settled instead;
+ * an earlier attempt that is executed before the cancellation too.
  */
 export async function release(run: TransferRun): Promise<void> {
   run.releaseRequested = false;
   run.retryRequested = false;
-  await signAndBroadcast(run, 'noop');
+  await signAndBroadcast(run, 'cancellation');
 }
 
 /** Until the compare-and-set into SIGNING nothing is signed, and a cancel ends the transfer at once. */
-async function beginSigning(run: TransferRun, attempt: number, kind: PayloadKind): Promise<BeginSigningResult> {
+async function beginSigning(run: TransferRun, attempt: number, kind: AttemptKind): Promise<BeginSigningResult> {
   const begin = new CancellationScope();
   const cancelled = condition(() => run.ended !== undefined).then(() => begin.cancel());
   cancelled.catch(() => undefined);
   try {
     return await begin.run(async () => {
       run.live.at('preparing', `Gas and fees on ${run.transfer.chain}`, attempt);
-      const noop = kind === 'noop' ? { kind } : {};
+      const noop = kind === 'cancellation' ? { kind } : {};
       const fees = await prepareFees(run, { txId: run.txId, attempt, ...noop });
       run.live.at('signing', 'Taking the nonce', attempt);
       return transferActivities.beginSigning({ txId: run.txId, attempt, fees, ...noop });

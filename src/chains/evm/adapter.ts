@@ -15,7 +15,7 @@ import {
   type TransactionSerializableLegacy,
 } from 'viem';
 import { publicKeyToAddress } from 'viem/accounts';
-import type { Hex } from '../../messages/signing';
+import type { Hex } from '../types';
 import type { FamilyAdapter, ParsedAddress, TransactionPlan } from '../adapter';
 import type { TransactionDescription } from '../types';
 
@@ -54,8 +54,8 @@ function address(publicKey: Uint8Array): ParsedAddress {
 
 function build(plan: TransactionPlan): Hex {
   const { tokenContract, amount, from } = plan;
-  if (plan.kind === 'noop' && (tokenContract !== null || amount !== 0n || plan.to.toLowerCase() !== from.toLowerCase())) {
-    throw new Error('a no-op is a zero-value transaction of the account to itself');
+  if (plan.kind === 'cancellation' && (tokenContract !== null || amount !== 0n || plan.to.toLowerCase() !== from.toLowerCase())) {
+    throw new Error('a cancellation is a zero-value transaction of the account to itself');
   }
   const common = {
     chainId: plan.chainId,

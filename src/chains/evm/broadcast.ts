@@ -1,5 +1,5 @@
 import { keccak256 } from 'viem';
-import type { Hex } from '../../messages/signing';
+import type { Hex } from '../types';
 import { NodeRefusal, type RpcCall } from './rpc';
 import type { RpcTransaction } from './rpc-types';
 

@@ -1,5 +1,5 @@
 import { decodeFunctionResult, encodeFunctionData, erc20Abi, getAddress, parseAbi } from 'viem';
-import type { Hex } from '../../messages/signing';
+import type { Hex } from '../types';
 import { GatewayError } from '../../platform/errors';
 import type { BlockScan, ChainClient, ExpectedTransfer, TransactionPlan } from '../adapter';
 import type { ChainDefinition, FeeLevels, InclusionEffect, TransactionStatusOnChain } from '../types';

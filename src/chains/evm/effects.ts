@@ -1,6 +1,6 @@
 import type { ExpectedTransfer } from '../adapter';
 import type { InclusionEffect } from '../types';
-import type { Hex } from '../../messages/signing';
+import type { Hex } from '../types';
 import type { RpcCall } from './rpc';
 import { transferEvent, type RpcReceipt, type RpcTransaction } from './rpc-types';
 

@@ -1,4 +1,4 @@
-import type { Hex } from '../../messages/signing';
+import type { Hex } from '../types';
 import type { FeePolicy } from '../adapter';
 import type { ChainDefinition, FeeLevels, TokenDefinition } from '../types';
 import { feesIn } from './adapter';

@@ -1,4 +1,4 @@
-import type { Hex } from '../../messages/signing';
+import type { Hex } from '../types';
 
 /** Answers of an Ethereum node (execution-apis), as far as they are read here: quantities are hex strings. */
 export interface RpcBlock {

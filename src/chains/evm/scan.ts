@@ -1,5 +1,5 @@
 import { getAddress, hexToBytes, keccak256 } from 'viem';
-import type { Hex } from '../../messages/signing';
+import type { Hex } from '../types';
 import type { BlockScan } from '../adapter';
 import type { ChainDefinition, DepositFound } from '../types';
 import { NodeRefusal, unavailable, type RpcCall } from './rpc';

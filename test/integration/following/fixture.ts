@@ -1,8 +1,8 @@
 import { createWalletClient, http, type Hex } from 'viem';
 import type { AccountEntity } from '../../../src/accounts/entity';
 import { createChainActivities } from '../../../activities/chain';
-import { createLedgerActivities } from '../../../activities/ledger';
-import type { ChainObservation } from '../../../src/messages/activities';
+import { createTransferActivities } from '../../../activities/transfer';
+import type { ChainObservation } from '../../../src/messages/transfer';
 import { EvmChainClient } from '../../../src/chains/evm/client';
 import { ChainRegistry } from '../../../src/chains/registry';
 import type { ChainDefinition } from '../../../src/chains/types';
@@ -54,7 +54,7 @@ export async function createFollowBench(changes: Partial<ChainDefinition> = {}) 
     },
     logger,
   };
-  const ledger = createLedgerActivities({ database, registry });
+  const ledger = createTransferActivities({ database, registry });
   const onChain = createChainActivities({ ...options, clients: new Map([[chain.name, client]]), registry });
 
   /** Follows until everything up to the head is processed. */

@@ -1,8 +1,8 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import type { DataSource } from 'typeorm';
-import { createLedgerActivities } from '../../../activities/ledger';
-import type { LedgerActivities, RequestedBy, TransferAccepted, TransferRequest } from '../../../src/messages/activities';
+import { createTransferActivities } from '../../../activities/transfer';
+import type { RequestedBy, TransferAccepted, TransferActivities, TransferRequest } from '../../../src/messages/transfer';
 import type { AccountEntity } from '../../../src/accounts/entity';
 import { ApiKeyEntity } from '../../../src/auth/entity';
 import { hashSecret } from '../../../src/auth/service';
@@ -84,10 +84,10 @@ export class Workflows implements TransferWorkflows, KeyGeneration {
   status = 'PENDING';
 
   /** The real steps. */
-  readonly ledger: LedgerActivities;
+  readonly ledger: TransferActivities;
 
   constructor(database: DataSource) {
-    this.ledger = createLedgerActivities({ database, registry, log: createLogger('test', 'fatal') });
+    this.ledger = createTransferActivities({ database, registry, log: createLogger('test', 'fatal') });
   }
 
   async submit(request: TransferRequest): Promise<TransferAccepted | null> {

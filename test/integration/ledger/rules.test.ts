@@ -66,7 +66,7 @@ describe('postings', () => {
       await refusal(
         ...posting('adjustment', 1, [
           [assetId, 'AVAILABLE', 5n],
-          [null, 'CHAIN', -4n],
+          [null, 'EXTERNAL', -4n],
         ]),
       ),
     ).toMatch(/does not balance/);
@@ -76,7 +76,7 @@ describe('postings', () => {
       await refusal(
         ...posting('adjustment', 1, [
           [assetId, 'AVAILABLE', 5n],
-          [null, 'CHAIN', -5n, 'USDC'],
+          [null, 'EXTERNAL', -5n, 'USDC'],
         ]),
       ),
     ).toMatch(/does not balance/);
@@ -84,7 +84,7 @@ describe('postings', () => {
   test('without entries', async () => {
     const [head] = posting('adjustment', 1, [
       [assetId, 'AVAILABLE', 5n],
-      [null, 'CHAIN', -5n],
+      [null, 'EXTERNAL', -5n],
     ]);
     expect(await refusal(head as string)).toMatch(/has no entries/);
   });
@@ -96,7 +96,7 @@ describe('postings', () => {
           1,
           [
             [assetId, 'AVAILABLE', 5n],
-            [null, 'CHAIN', -5n],
+            [null, 'EXTERNAL', -5n],
           ],
           { entries: 3 },
         ),
@@ -109,7 +109,7 @@ describe('postings', () => {
     );
     expect(
       await refusal(
-        `insert into ledger_entries values ('${id}', 8, '${assetId}', 'AVAILABLE', 'ethereum', 'ETH', 5), ('${id}', 9, null, 'CHAIN', 'ethereum', 'ETH', -5)`,
+        `insert into ledger_entries values ('${id}', 8, '${assetId}', 'AVAILABLE', 'ethereum', 'ETH', 5), ('${id}', 9, null, 'EXTERNAL', 'ethereum', 'ETH', -5)`,
       ),
     ).toMatch(/not complete/);
   });
@@ -131,7 +131,7 @@ describe('postings', () => {
       await refusal(
         ...posting('adjustment', 1, [
           [assetId, 'AVAILABLE', -5n, 'USDC'],
-          [null, 'CHAIN', 5n, 'USDC'],
+          [null, 'EXTERNAL', 5n, 'USDC'],
         ]),
       ),
     ).toMatch(/does not belong/);
@@ -141,7 +141,7 @@ describe('postings', () => {
       await refusal(
         ...posting('adjustment', 1, [
           [assetId, 'AVAILABLE', -100n * ether],
-          [null, 'CHAIN', 100n * ether],
+          [null, 'EXTERNAL', 100n * ether],
         ]),
       ),
     ).toMatch(/available_check/);
@@ -151,7 +151,7 @@ describe('postings', () => {
       await refusal(
         ...posting('adjustment', 1, [
           [assetId, 'AVAILABLE', 0n],
-          [null, 'CHAIN', 0n],
+          [null, 'EXTERNAL', 0n],
         ]),
       ),
     ).toMatch(/amount_check/);
@@ -190,7 +190,7 @@ describe('postings', () => {
     expect(
       await refusal(
         ...posting('settle', 2, [
-          [null, 'CHAIN', 1n],
+          [null, 'EXTERNAL', 1n],
           [assetId, 'AVAILABLE', -1n],
         ]),
       ),
@@ -288,7 +288,7 @@ describe('states', () => {
     const lines: Line[] = [
       [assetId, 'AVAILABLE', locked - ether],
       [assetId, 'LOCKED', -locked],
-      [null, 'CHAIN', ether],
+      [null, 'EXTERNAL', ether],
     ];
     expect(await refusal(setStatus('CONFIRMED', block), ...posting('settle', 2, lines))).toMatch(/do not fit/);
   });

@@ -1,5 +1,6 @@
-import type { BlacklistChanges, GroupKey, NodeIndex } from '../../../src/messages/signing';
-import { maxBlacklistChanges } from '../../../src/messages/signing';
+import { type BlacklistChanges, maxBlacklistChanges } from '../../../src/messages/blacklist';
+import type { GroupKey } from '../../../src/messages/key-generation';
+import type { NodeIndex } from '../../../src/messages/nodes';
 import type { ShareStore } from '../../../src/mpc/store';
 import { Group, localRegistry } from './group';
 import { recipient, stranger, transferRequest } from './transactions';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { request as httpsRequest, type RequestOptions } from 'node:https';
-import type { GroupKey } from '../../../src/messages/signing';
+import type { GroupKey } from '../../../src/messages/key-generation';
 import { signEnvelope } from '../../../src/mpc/envelope';
 import { Identity } from '../../../src/mpc/identity';
 import { ProtocolEngine, type SignRounds } from '../../../src/mpc/protocol/engine';

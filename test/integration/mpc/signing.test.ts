@@ -1,5 +1,7 @@
 import { getAdapter } from '../../../src/chains/families';
-import type { GroupKey, NodeIndex, TransactionSignatures } from '../../../src/messages/signing';
+import type { GroupKey } from '../../../src/messages/key-generation';
+import type { NodeIndex } from '../../../src/messages/nodes';
+import type { TransactionSignatures } from '../../../src/messages/signing';
 import { Group, localRegistry } from './group';
 import { stranger, transferRequest } from './transactions';
 

@@ -1,6 +1,7 @@
 import { getAdapter } from '../../../src/chains/families';
 import type { ChainRegistry } from '../../../src/chains/registry';
-import type { GroupKey, SignTransactionRequest } from '../../../src/messages/signing';
+import type { GroupKey } from '../../../src/messages/key-generation';
+import type { SignTransactionRequest } from '../../../src/messages/signing';
 import { deriveKey } from '../../../src/mpc/secp256k1';
 
 export const recipient = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';

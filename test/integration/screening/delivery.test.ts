@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/common';
 import { migrations } from '../../../migrations/mpc-node';
-import { maxBlacklistChanges, nodeIndexes, type NodeIndex } from '../../../src/messages/signing';
+import { maxBlacklistChanges } from '../../../src/messages/blacklist';
+import { type NodeIndex, nodeIndexes } from '../../../src/messages/nodes';
+import { distributeBlacklistWorkflowId } from '../../../src/messages/workflow-ids';
 import { createLogger } from '../../../src/platform/logging';
 import { ShareStore } from '../../../src/mpc/store';
 import { blacklistChanges, dispatchBlacklists } from '../../../src/screening/distribution';
-import { distributeBlacklistWorkflowId } from '../../../src/messages/workflows';
 import { buildClient, buildUser, randomAddress } from '../../factories';
 import { createNodeDatabase, type NodeDatabase } from '../mpc/group';
 import { ServedWorkflows, until } from '../transfers/served';

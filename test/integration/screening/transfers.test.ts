@@ -1,14 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/common';
-import { createLedgerActivities } from '../../../activities/ledger';
+import { createTransferActivities } from '../../../activities/transfer';
 import { ChainRegistry } from '../../../src/chains/registry';
 import { MfaService } from '../../../src/mfa/service';
-import type { Hex, SignTransactionRequest } from '../../../src/messages/signing';
+import type { Hex } from '../../../src/chains/types';
+import type { SignTransactionRequest } from '../../../src/messages/signing';
+import { cancelUpdate } from '../../../src/messages/transfer';
+import { transferWorkflowId } from '../../../src/messages/workflow-ids';
 import { createLogger } from '../../../src/platform/logging';
 import { SecretBox } from '../../../src/platform/secret-box';
 import { Approvals } from '../../../src/transfers/approvals';
 import { transferWorkflowsOn } from '../../../src/transfers/workflows';
-import { cancelUpdate, transferWorkflowId } from '../../../src/messages/workflows';
 import { buildTotp, buildUser, randomAddress, totpCode } from '../../factories';
 import type { FollowBench } from '../following/fixture';
 import { booksAgree, ServedWorkflows, until } from '../transfers/served';
@@ -33,7 +35,7 @@ const list = () => listAddress(bench.database, bench.alice, bench.bob.address.to
 const kinds = async (txId: string) => (await bench.attempts(txId)).map(({ kind }) => kind);
 const row = (txId: string) => bench.transaction(txId);
 const late = (txId: string) => auditOf(bench.database, 'transfer.blacklisted_after_broadcast', txId);
-const burnt = (txId: string) => auditOf(bench.database, 'transfer.burnt', txId);
+const burnt = (txId: string) => auditOf(bench.database, 'transfer.cancellation_begun', txId);
 const expectBurnt = async (txId: string) => {
   const { request_id } = await row(txId);
   expect(await burnt(txId)).toMatchObject([
@@ -80,7 +82,7 @@ describe('an address blacklisted', () => {
     expect(await bench.attempts(txId)).toEqual([]);
   });
 
-  test('after signing has begun: a node refuses, a no-op uses up the nonce, and a later transfer goes through', async () => {
+  test('after signing has begun: a node refuses, a cancellation uses up the nonce, and a later transfer goes through', async () => {
     let listed: Promise<string> | undefined;
     await serve({
       sign: async (request) => {
@@ -91,8 +93,11 @@ describe('an address blacklisted', () => {
     });
     const txId = await submit({ amount: '2' });
     await is(txId, 'SUBMITTED');
-    expect(await kinds(txId)).toEqual(['first', 'noop']);
-    expect(await row(txId)).toMatchObject({ burnt_for: 'address_blacklisted', screening_note: expect.stringMatching(/uses up/) });
+    expect(await kinds(txId)).toEqual(['first', 'cancellation']);
+    expect(await row(txId)).toMatchObject({
+      cancellation_reason: 'address_blacklisted',
+      screening_note: expect.stringMatching(/uses up/),
+    });
     expect(await bench.balance(bench.alice, 'USDC')).toEqual({ available: 3_000_000n, locked: 2_000_000n });
     const later = await submit({ amount: '1', toAddress: randomAddress() });
     await ends(txId, 'FAILED');
@@ -112,7 +117,7 @@ describe('an address blacklisted', () => {
     await record(transferWorkflowId(txId), 'transfer-failed-blacklisted');
   });
 
-  test('between signature and broadcast: the bytes are not sent, a no-op is', async () => {
+  test('between signature and broadcast: the bytes are not sent, a cancellation is', async () => {
     const sent: number[] = [];
     await serve({
       chain: {
@@ -131,13 +136,13 @@ describe('an address blacklisted', () => {
     const [first, noop] = await bench.attempts(txId);
     expect([first, noop]).toMatchObject([
       { signed: expect.any(String), broadcast_at: null },
-      { kind: 'noop', success: true },
+      { kind: 'cancellation', success: true },
     ]);
     await expectBurnt(txId);
     await record(transferWorkflowId(txId), 'transfer-failed-blacklisted-signed');
   });
 
-  test('and its run lost before the no-op: started again it comes to the same end', async () => {
+  test('and its run lost before the cancellation: started again it comes to the same end', async () => {
     let away = true;
     await serve({
       chain: {
@@ -146,7 +151,8 @@ describe('an address blacklisted', () => {
           return bench.onChain.broadcast(input);
         },
         prepareFees: (input) => {
-          if (away && input.kind === 'noop') throw ApplicationFailure.create({ type: 'chain_unavailable', message: 'away' });
+          if (away && input.kind === 'cancellation')
+            throw ApplicationFailure.create({ type: 'chain_unavailable', message: 'away' });
           return bench.onChain.prepareFees(input);
         },
       },
@@ -168,7 +174,7 @@ describe('an address blacklisted', () => {
     expect(await served.operations.retry(txId)).toBe('started again');
     await ends(txId, 'FAILED');
     expect(await row(txId)).toMatchObject({ failure_code: 'address_blacklisted' });
-    expect(await kinds(txId)).toEqual(['first', 'noop']);
+    expect(await kinds(txId)).toEqual(['first', 'cancellation']);
     await expectBurnt(txId);
     // by the user, once: the run that was started again names nobody
     expect(await auditOf(bench.database, 'transfer.accepted', txId)).toMatchObject([
@@ -176,7 +182,7 @@ describe('an address blacklisted', () => {
     ]);
   });
 
-  test('and its run lost while the no-op waits for signatures: the signed bytes are never sent', async () => {
+  test('and its run lost while the cancellation waits for signatures: the signed bytes are never sent', async () => {
     let away = true;
     await serve({
       chain: {
@@ -186,11 +192,11 @@ describe('an address blacklisted', () => {
         },
       },
       sign: ({ kind }) => {
-        if (away && kind === 'noop') throw ApplicationFailure.create({ type: 'unavailable', message: 'away' });
+        if (away && kind === 'cancellation') throw ApplicationFailure.create({ type: 'unavailable', message: 'away' });
       },
     });
     const txId = await submit();
-    await until('the no-op is begun', async () => (await kinds(txId)).length === 2);
+    await until('the cancellation is begun', async () => (await kinds(txId)).length === 2);
     await served.client.workflow.getHandle(transferWorkflowId(txId)).terminate();
     // whoever asks: what was given up is neither sent nor sent again
     expect(await bench.onChain.broadcast({ txId, attempt: 1 })).toEqual({ outcome: 'withheld' });
@@ -201,7 +207,7 @@ describe('an address blacklisted', () => {
     expect(await row(txId)).toMatchObject({ failure_code: 'address_blacklisted' });
     const [first, ...noops] = await bench.attempts(txId);
     expect(first).toMatchObject({ signed: expect.any(String), broadcast_at: null });
-    expect(noops.map(({ kind }) => kind).every((kind) => kind === 'noop')).toBe(true);
+    expect(noops.map(({ kind }) => kind).every((kind) => kind === 'cancellation')).toBe(true);
     expect(await bench.anvil.client.getTransaction({ hash: first?.tx_hash as Hex }).catch(() => null)).toBeNull();
   });
 
@@ -223,7 +229,7 @@ describe('an address blacklisted', () => {
     });
     const txId = await submit();
     await ends(txId, 'CONFIRMED');
-    expect(await kinds(txId)).toEqual(['first', 'noop']);
+    expect(await kinds(txId)).toEqual(['first', 'cancellation']);
     expect(await row(txId)).toMatchObject({ screening_note: expect.stringMatching(/could not be undone/) });
     expect(await late(txId)).toHaveLength(1);
     await expectBurnt(txId);
@@ -369,7 +375,7 @@ describe('a transfer that has to be approved', () => {
 
   test('is REJECTED when nobody has approved it in time', async () => {
     const registry = new ChainRegistry([bench.chain]);
-    const ledger = createLedgerActivities({ database: bench.database, registry, approvalWaitSeconds: 1 });
+    const ledger = createTransferActivities({ database: bench.database, registry, approvalWaitSeconds: 1 });
     await serve({ ledger: { screenTransfer: (input) => ledger.screenTransfer(input) } });
     const txId = await waiting();
     await is(txId, 'REJECTED');

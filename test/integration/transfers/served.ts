@@ -5,24 +5,20 @@ import { historyToJSON } from '@temporalio/common/lib/proto-utils';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { bundleWorkflowCode, DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import { withMappedErrors } from '../../../activities/errors';
-import { chainTaskQueue, mainTaskQueue, type ChainActivities, type LedgerActivities } from '../../../src/messages/activities';
+import type { Hex } from '../../../src/chains/types';
+import { searchAttributes } from '../../../src/messages/progress';
+import { type NodeIndex, nodeIndexes } from '../../../src/messages/nodes';
+import { type MpcNodeActivities, type SignTransactionRequest } from '../../../src/messages/signing';
+import { chainTaskQueue, mainTaskQueue, nodeTaskQueue } from '../../../src/messages/task-queues';
+import type { ChainActivities, TransferActivities } from '../../../src/messages/transfer';
 import { getAdapter } from '../../../src/chains/families';
 import { ChainRegistry } from '../../../src/chains/registry';
 import { verifyLedger } from '../../../src/ledger/verify';
 import { contractArtifacts } from '../../../dev/contracts';
 import { findTemporalCli } from '../../../dev/temporal-cli';
 import { verifyIntent } from '../../../src/mpc/verify-intent';
-import {
-  nodeIndexes,
-  nodeTaskQueue,
-  type Hex,
-  type MpcNodeActivities,
-  type NodeIndex,
-  type SignTransactionRequest,
-} from '../../../src/messages/signing';
 import { TransferOperations } from '../../../src/cli/transfer-operations';
 import { transferWorkflowsOn } from '../../../src/transfers/workflows';
-import { searchAttributes } from '../../../src/messages/workflows';
 import { buildTransferRequest, signAs } from '../../factories';
 import { createFollowBench, type FollowBench } from '../following/fixture';
 
@@ -31,7 +27,7 @@ const silent = { child: () => silent, warn() {}, error() {}, info() {} } as neve
 
 /** What a test wants to go wrong, in place of the real thing. */
 export interface Changes {
-  ledger?: Partial<LedgerActivities>;
+  ledger?: Partial<TransferActivities>;
   chain?: Partial<ChainActivities>;
   sign?: (request: SignTransactionRequest, node: NodeIndex) => void | Promise<void>;
   node?: (node: NodeIndex) => Partial<MpcNodeActivities>;

@@ -1,5 +1,6 @@
+import { activateWallet } from '../../../src/wallets/activate-wallet';
 import { newId } from '../../../src/platform/ids';
-import { reconcileReorg } from '../../../src/transfers/steps/reconcile-reorg';
+import { reconcileReorg } from '../../../src/transfers/reconcile-reorg';
 import { signAs } from '../../factories';
 import { balances, codeOf, ether, ethereum, fund, include, sign, usdc, usualFees, type Bench } from '../ledger/fixture';
 import { useFundedBench } from './fixture';
@@ -107,13 +108,13 @@ describe('settle', () => {
   describe.each([
     ['USDC', '10', 1000n * usdc],
     ['ETH', '2.5', 10n * ether],
-  ])('the no-op of a released transfer of %s', (tokenSymbol, amount, had) => {
+  ])('the cancellation of a released transfer of %s', (tokenSymbol, amount, had) => {
     const scannedTo = (block: number) =>
       bench.database.query('update chain_cursors set next_block = $1 where chain = $2', [block + 1, ethereum.name]);
     const released = async () => {
       const txId = await submitted({ tokenSymbol, amount });
       const fees = { ...usualFees, gasLimit: '21000', maxFeePerGas: '2300000000' };
-      const begun = await bench.ledger.beginSigning({ txId, attempt: 2, kind: 'noop', fees });
+      const begun = await bench.ledger.beginSigning({ txId, attempt: 2, kind: 'cancellation', fees });
       if (begun.outcome !== 'begun') throw new Error(begun.outcome);
       const signatures = signAs(bench.wallet, bench.account, begun.request.unsigned);
       const { hash } = await bench.ledger.recordSigned({ txId, attempt: 2, signatures });
@@ -132,10 +133,10 @@ describe('settle', () => {
       expect((await balances(bench, tokenSymbol))[1]).not.toBe(0n);
       await scannedTo(final);
       for (let times = 0; times < 2; times += 1)
-        expect(await bench.ledger.settleTransfer({ txId })).toMatchObject({ status: 'FAILED', code: 'released' });
+        expect(await bench.ledger.settleTransfer({ txId })).toMatchObject({ status: 'FAILED', code: 'abandoned' });
       expect(await balances(bench, tokenSymbol)).toEqual([tokenSymbol === 'ETH' ? had - 700n : had, 0n]);
       expect(await balances(bench, 'ETH')).toEqual([10n * ether - 700n, 0n]);
-      expect(await row(txId)).toMatchObject({ txHash: hash, fee: 700n, failureCode: 'released' });
+      expect(await row(txId)).toMatchObject({ txHash: hash, fee: 700n, failureCode: 'abandoned' });
       // mined again in another block: the books agree
       await include(bench, txId, 2, { fee: 700n, debited: 0n });
       const log = { error: (alert: object) => void bench.alerts.push(alert) };
@@ -225,9 +226,9 @@ describe('wallet', () => {
       bench.client.clientId,
     ]);
     const key = { walletId, keyId: newId(), publicKey: `0x02${'11'.repeat(32)}`, chainCode: `0x${'22'.repeat(32)}` } as const;
-    await bench.ledger.activateWallet(key);
-    await bench.ledger.activateWallet(key);
-    expect(await codeOf(bench.ledger.activateWallet({ ...key, keyId: newId() }))).toBe('business_error');
+    await activateWallet(bench.database, key);
+    await activateWallet(bench.database, key);
+    expect(await codeOf(activateWallet(bench.database, { ...key, keyId: newId() }))).toBe('business_error');
     const [wallet] = await bench.database.query<object[]>(
       'select status, key_status, key_id, length(public_key) as bytes from wallets where wallet_id = $1',
       [walletId],

@@ -158,7 +158,7 @@ describe('signing', () => {
     });
   });
 
-  describe('a no-op', () => {
+  describe('a cancellation', () => {
     const parked = async () => {
       const txId = await locked();
       await bench.ledger.beginSigning({ txId, attempt: 1, fees: { ...usualFees, minedNonce: 4 } });
@@ -166,7 +166,7 @@ describe('signing', () => {
       return txId;
     };
     const noop = (txId: string, attempt = 2, maxFeePerGas = '2300000000') =>
-      bench.ledger.beginSigning({ txId, attempt, kind: 'noop', fees: { ...usualFees, gasLimit: '21000', maxFeePerGas } });
+      bench.ledger.beginSigning({ txId, attempt, kind: 'cancellation', fees: { ...usualFees, gasLimit: '21000', maxFeePerGas } });
 
     test('moves nothing on the transfer’s nonce, and the intent says so; a retried call gets the same bytes', async () => {
       const txId = await parked();
@@ -174,7 +174,7 @@ describe('signing', () => {
       if (begun.outcome !== 'begun') throw new Error(begun.outcome);
       const { address } = bench.account;
       const { kind, unsigned, intent } = begun.request;
-      expect(kind).toBe('noop');
+      expect(kind).toBe('cancellation');
       expect(intent).toMatchObject({ fromAddress: address, toAddress: address, tokenContract: null, amount: '0' });
       expect(getAdapter('evm').describe(unsigned)).toMatchObject({ amount: 0n, tokenContract: null });
       const { publicKey, chainCode } = bench.wallet;
@@ -186,14 +186,14 @@ describe('signing', () => {
       expect(await row(txId)).toMatchObject({ status: 'SIGNING', failureCode: null });
     });
 
-    test('is followed by no-ops only, all on one nonce', async () => {
+    test('is followed by cancellations only, all on one nonce', async () => {
       const txId = await parked();
       await noop(txId);
       await sign(bench, txId, 3, { maxFeePerGas: '2600000000', gasLimit: '21000' });
       expect(await bench.database.query('select kind, nonce from transfer_attempts order by attempt')).toEqual([
         { kind: 'first', nonce: '4' },
-        { kind: 'noop', nonce: '4' },
-        { kind: 'noop', nonce: '4' },
+        { kind: 'cancellation', nonce: '4' },
+        { kind: 'cancellation', nonce: '4' },
       ]);
     });
 

@@ -1,8 +1,10 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { feesIn } from '../../../src/chains/evm/adapter';
 import { listAuditLog } from '../../../src/audit/list';
-import type { Hex, SignTransactionRequest } from '../../../src/messages/signing';
-import { chainObservedSignal, abandonUpdate, transferWorkflowId } from '../../../src/messages/workflows';
+import type { Hex } from '../../../src/chains/types';
+import type { SignTransactionRequest } from '../../../src/messages/signing';
+import { abandonUpdate, chainObservedSignal } from '../../../src/messages/transfer';
+import { transferWorkflowId } from '../../../src/messages/workflow-ids';
 import type { FollowBench } from '../following/fixture';
 import { booksAgree, ether, ServedWorkflows, until } from './served';
 
@@ -146,14 +148,15 @@ test('bytes that the node refuses after a retry too are replaced at the fees of 
 
 describe('release', () => {
   const refuse = (request: SignTransactionRequest) => {
-    if (request.kind !== 'noop') throw ApplicationFailure.create({ type: 'intent_mismatch', message: 'no', nonRetryable: true });
+    if (request.kind !== 'cancellation')
+      throw ApplicationFailure.create({ type: 'intent_mismatch', message: 'no', nonRetryable: true });
   };
   const parked = (txId: string) => until('parked', async () => (await status(txId)) === 'NEEDS_ATTENTION');
   const ends = served.ends.bind(served);
   const kinds = async (txId: string) => (await bench.attempts(txId)).map(({ kind }) => kind);
   const agrees = () => booksAgree(bench);
 
-  test('nodes that refuse for good: a no-op uses the nonce up, the transfer fails and later ones go through', async () => {
+  test('nodes that refuse for good: a cancellation uses the nonce up, the transfer fails and later ones go through', async () => {
     let refused: string | undefined;
     await serve({
       sign: (request) => {
@@ -163,8 +166,8 @@ describe('release', () => {
     const txId = await submit({ amount: '2' });
     await parked(txId);
     expect(await operations().release(txId)).toBe('releasing');
-    await until('a no-op is sent', async () => (await status(txId)) === 'SUBMITTED');
-    expect(await kinds(txId)).toEqual(['first', 'noop']);
+    await until('a cancellation is sent', async () => (await status(txId)) === 'SUBMITTED');
+    expect(await kinds(txId)).toEqual(['first', 'cancellation']);
     await expect(operations().release(txId)).rejects.toMatchObject({ code: 'business_error' });
 
     const later = await submit({ amount: '1' });
@@ -179,8 +182,8 @@ describe('release', () => {
     const row = await bench.transaction(txId);
     const attempts = await bench.attempts(txId);
     const noop = attempts.find(({ block_number }) => block_number !== null);
-    expect(noop).toMatchObject({ kind: 'noop', success: true, nonce: '0' });
-    expect(row).toMatchObject({ failure_code: 'released', tx_hash: noop?.tx_hash, fee: noop?.fee });
+    expect(noop).toMatchObject({ kind: 'cancellation', success: true, nonce: '0' });
+    expect(row).toMatchObject({ failure_code: 'abandoned', tx_hash: noop?.tx_hash, fee: noop?.fee });
     expect(await bench.anvil.client.getTransaction({ hash: noop?.tx_hash as Hex })).toMatchObject({
       value: 0n,
       input: '0x',
@@ -193,16 +196,16 @@ describe('release', () => {
     );
     expect(postings.map(({ kind }) => kind)).toEqual(['lock', 'refund']);
     await expect(client().workflow.getHandle(transferWorkflowId(txId)).result()).rejects.toMatchObject({
-      cause: { type: 'released' },
+      cause: { type: 'abandoned' },
     });
 
     await ends(later, 'CONFIRMED');
     await agrees();
     await expect(operations().release(txId)).rejects.toMatchObject({ code: 'business_error' });
-    expect(await audited(txId)).toEqual([['transfer.released', 'success', { status: 'NEEDS_ATTENTION' }]]);
+    expect(await audited(txId)).toEqual([['transfer.abandoned', 'success', { status: 'NEEDS_ATTENTION' }]]);
   });
 
-  test('bytes that the chain refuses: replaced by a no-op at higher fees', async () => {
+  test('bytes that the chain refuses: replaced by a cancellation at higher fees', async () => {
     await serve({
       chain: {
         broadcast: async (input) =>
@@ -246,7 +249,7 @@ describe('release', () => {
     await parked(txId);
     await operations().release(txId);
     await ends(txId, 'CONFIRMED');
-    expect(await kinds(txId)).toEqual(['first', 'noop']);
+    expect(await kinds(txId)).toEqual(['first', 'cancellation']);
     await agrees();
   });
 
@@ -259,7 +262,7 @@ describe('release', () => {
       chain: {
         prepareFees: async (input) => {
           const fees = await bench.onChain.prepareFees(input);
-          return input.kind === 'noop' ? { ...fees, maxFeePerGas: ether.toString() } : fees;
+          return input.kind === 'cancellation' ? { ...fees, maxFeePerGas: ether.toString() } : fees;
         },
       },
     });
@@ -306,7 +309,7 @@ describe('release', () => {
     expect(await kinds(txId)).toEqual(['first']);
   });
 
-  test('lost while its no-op waits for signatures: started again, nothing but no-ops is signed', async () => {
+  test('lost while its cancellation waits for signatures: started again, nothing but cancellations is signed', async () => {
     let refuseAll = true;
     const signed: string[] = [];
     await serve({
@@ -324,7 +327,7 @@ describe('release', () => {
     refuseAll = false;
     expect(await operations().retry(txId)).toBe('started again');
     await ends(txId, 'FAILED');
-    expect(new Set(signed)).toEqual(new Set(['noop']));
+    expect(new Set(signed)).toEqual(new Set(['cancellation']));
     await agrees();
   });
 });

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
+import { activateWallet } from '../../../src/wallets/activate-wallet';
 import { formatAmount } from '../../../src/platform/money';
 import { newId } from '../../../src/platform/ids';
 import { toPayload, type StoredEvent } from '../../../src/webhooks/events';
@@ -137,8 +138,8 @@ test('wallets that become active and security factors that change', async () => 
     tenant.clientId,
   ]);
   const key = { keyId: newId(), publicKey: `0x02${'11'.repeat(32)}`, chainCode: `0x${'22'.repeat(32)}` } as const;
-  await bench.workflows.ledger.activateWallet({ walletId, ...key });
-  await bench.workflows.ledger.activateWallet({ walletId, ...key });
+  await activateWallet(bench.database, { walletId, ...key });
+  await activateWallet(bench.database, { walletId, ...key });
   const factorId = newId();
   await bench.database.query(
     `insert into security_factors (factor_id, client_id, factor_type, chain, address, address_key, added_by) values ($1, $2, 'BLACKLIST', 'ethereum', $3, $3, $4)`,

@@ -1,14 +1,15 @@
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { bundleWorkflowCode, DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import { withMappedErrors } from '../../../activities/errors';
-import { webhookTaskQueue } from '../../../src/messages/activities';
+import { searchAttributes } from '../../../src/messages/progress';
+import { webhookTaskQueue } from '../../../src/messages/task-queues';
+import { webhookWorkflowId } from '../../../src/messages/workflow-ids';
 import { createWebhookActivities } from '../../../activities/webhooks';
 import { findTemporalCli } from '../../../dev/temporal-cli';
 import { createLogger } from '../../../src/platform/logging';
 import { startDelivery, WebhookDispatcher } from '../../../src/webhooks/dispatcher';
 import { EndpointConcurrency } from '../../../src/webhooks/endpoint-concurrency';
 import { getTargets } from '../../../src/webhooks/ssrf-guard';
-import { searchAttributes, webhookWorkflowId } from '../../../src/messages/workflows';
 import { buildTransferRequest } from '../../factories';
 import { box, buildFunded, ethereum, type Tenant } from '../http/fixture';
 import { createWebhookBench, type Endpoint, type WebhookBench } from './fixture';

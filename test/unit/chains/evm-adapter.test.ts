@@ -13,7 +13,7 @@ import {
 import { privateKeyToAccount, sign } from 'viem/accounts';
 import type { TransactionPlan } from '../../../src/chains/adapter';
 import { evmAdapter as adapter, feesIn } from '../../../src/chains/evm/adapter';
-import type { Hex } from '../../../src/messages/signing';
+import type { Hex } from '../../../src/chains/types';
 
 const privateKey: Hex = '0x0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef';
 const account = privateKeyToAccount(privateKey);
@@ -168,13 +168,13 @@ describe('build and describe', () => {
     expect(() => adapter.signingPayloads(unsigned)).toThrow();
   });
 
-  it('a no-op moves nothing to oneself, and nothing else is one', () => {
-    expect(adapter.describe(adapter.build(plan({ kind: 'noop', to: account.address, amount: 0n })))).toMatchObject({
+  it('a cancellation moves nothing to oneself, and nothing else is one', () => {
+    expect(adapter.describe(adapter.build(plan({ kind: 'cancellation', to: account.address, amount: 0n })))).toMatchObject({
       recipient: account.address,
       amount: 0n,
     });
-    expect(() => adapter.build(plan({ kind: 'noop' }))).toThrow(/no-op/);
-    expect(() => adapter.build(plan({ kind: 'noop', to: account.address }))).toThrow(/no-op/);
+    expect(() => adapter.build(plan({ kind: 'cancellation' }))).toThrow(/cancellation/);
+    expect(() => adapter.build(plan({ kind: 'cancellation', to: account.address }))).toThrow(/cancellation/);
   });
 });
 

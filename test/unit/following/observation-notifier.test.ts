@@ -1,4 +1,4 @@
-import type { ChainObservation } from '../../../src/messages/activities';
+import type { ChainObservation } from '../../../src/messages/transfer';
 import { ObservationNotifier } from '../../../src/following/observation-notifier';
 
 const observation: ChainObservation = { state: 'confirmed', hash: '0x01', blockNumber: 7, confirmations: 12 };

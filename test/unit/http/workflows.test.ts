@@ -6,7 +6,7 @@ import {
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
 import { ApplicationFailure, WorkflowNotFoundError } from '@temporalio/common';
-import type { TransferRequest } from '../../../src/messages/activities';
+import type { TransferRequest } from '../../../src/messages/transfer';
 import { transferWorkflowsOn } from '../../../src/transfers/workflows';
 
 const request = { txId: 't', clientId: 'c', chain: 'ethereum', tokenSymbol: 'USDC', requestId: 'r' } as TransferRequest;

@@ -63,7 +63,7 @@ test('settling any fact releases the whole hold, posts exactly what the chain to
       const { entries, shortfalls } = settleHold(hold, { debited, fee });
       check(entries, [hold.token, hold.native]);
       expect(sum(entries, 'LOCKED')).toBe(-(hold.amount + hold.feeLocked));
-      expect(sum(entries, 'CHAIN')).toBe(debited);
+      expect(sum(entries, 'EXTERNAL')).toBe(debited);
       expect(sum(entries, 'FEES')).toBe(fee);
       expect(-sum(entries, 'LOSS')).toBe(shortfalls.reduce((total, it) => total + it.amount, 0n));
       // the house pays only when the client has nothing left
@@ -84,7 +84,7 @@ test('within its bounds a transfer costs exactly amount and fee', () => {
   expect(entries).toEqual(
     expect.arrayContaining([
       expect.objectContaining({ bucket: 'LOCKED', symbol: 'USDC', amount: -10n }),
-      expect.objectContaining({ bucket: 'CHAIN', symbol: 'USDC', amount: 10n }),
+      expect.objectContaining({ bucket: 'EXTERNAL', symbol: 'USDC', amount: 10n }),
       expect.objectContaining({ bucket: 'LOCKED', symbol: 'ETH', amount: -9n }),
       expect.objectContaining({ bucket: 'AVAILABLE', symbol: 'ETH', amount: 5n }),
       expect.objectContaining({ bucket: 'FEES', symbol: 'ETH', amount: 4n }),
@@ -107,7 +107,7 @@ test('deposits undone together see what the one before has left', () => {
         const entries = outcomes.flatMap((it) => it.entries);
         check(entries, [token]);
         const total = amounts.reduce((a, b) => a + b, 0n);
-        expect(sum(entries, 'CHAIN')).toBe(total);
+        expect(sum(entries, 'EXTERNAL')).toBe(total);
         expect(-sum(entries, 'LOSS')).toBe(total > available ? total - available : 0n);
       },
     ),
@@ -116,7 +116,7 @@ test('deposits undone together see what the one before has left', () => {
 
 test('a deposit comes from the chain', () => {
   expect(creditDeposit(coin('t', 'USDC'), 7n).map(({ bucket, amount: it }) => [bucket, it])).toEqual([
-    ['CHAIN', -7n],
+    ['EXTERNAL', -7n],
     ['AVAILABLE', 7n],
   ]);
   expect(() => creditDeposit(coin('t', 'USDC'), -7n)).toThrow(RangeError);

@@ -32,7 +32,7 @@ const native: TransactionPlan = {
   gasPrice: null,
 };
 const token: TransactionPlan = { ...native, tokenContract: usdc, amount: 2_500_000n, gasLimit: 80_000n };
-const noop: TransactionPlan = { ...native, kind: 'noop', to: from, amount: 0n };
+const noop: TransactionPlan = { ...native, kind: 'cancellation', to: from, amount: 0n };
 
 /** What an honest worker would send for a plan: bytes and intent agree. */
 function requestFor(plan: TransactionPlan): SignTransactionRequest {
@@ -63,7 +63,7 @@ describe('signs', () => {
     ['a token transfer', token],
     ['a replacement', { ...token, kind: 'replacement' as const }],
     ['a legacy transaction', { ...native, maxFeePerGas: null, maxPriorityFeePerGas: null, gasPrice: 50n }],
-    ['a no-op', noop],
+    ['a cancellation', noop],
   ])('%s that is what the intent says', (_what, plan) => {
     const request = requestFor(plan);
     request.intent.feeBound = (plan.gasLimit * 50n).toString();
@@ -71,7 +71,7 @@ describe('signs', () => {
     expect(judgement.digests.map((digest) => `0x${digest.toString('hex')}`)).toEqual(adapter.signingPayloads(request.unsigned));
     expect(judgement.publicKey).toEqual(deriveKey(key, path));
     expect(judgement.path).toBe(path);
-    expect(judgement.recipientKey).toBe(plan.kind === 'noop' ? null : to.toLowerCase());
+    expect(judgement.recipientKey).toBe(plan.kind === 'cancellation' ? null : to.toLowerCase());
   });
 
   test('whatever letter case addresses come in', () => {
@@ -85,7 +85,7 @@ describe('signs', () => {
     expect(() => judge(request)).not.toThrow();
   });
 
-  test('a no-op whatever transfer it stands for', () => {
+  test('a cancellation whatever transfer it stands for', () => {
     const request = requestFor(noop);
     request.intent = { ...request.intent, toAddress: to, amount: '999', tokenContract: usdc };
     expect(() => judge(request)).not.toThrow();
@@ -131,15 +131,15 @@ describe('refuses', () => {
     ['a path beside the accounts', 'derivation path', other({ derivationPath: 'm/0/5' })],
     ['a hardened index', 'derivation path', other({ derivationPath: adapter.accountPath(0).replace(/0$/, '2147483648') })],
     ['bytes that do not decode', 'unsigned', other({ unsigned: '0x02c0' })],
-    ['a no-op to somebody else', 'recipient', { ...requestFor(noop), unsigned: adapter.build({ ...native, amount: 0n }) }],
-    ['a no-op that moves coins', 'amount', { ...requestFor(noop), unsigned: adapter.build({ ...native, to: from }) }],
+    ['a cancellation to somebody else', 'recipient', { ...requestFor(noop), unsigned: adapter.build({ ...native, amount: 0n }) }],
+    ['a cancellation that moves coins', 'amount', { ...requestFor(noop), unsigned: adapter.build({ ...native, to: from }) }],
     [
-      'a no-op that moves tokens',
+      'a cancellation that moves tokens',
       'token',
       { ...requestFor(noop), unsigned: requestFor(token).unsigned, intent: requestFor(token).intent },
     ],
-    ['a transfer called no-op', 'amount', other({ kind: 'noop' }, native)],
-    ['a no-op beyond the fee bound', 'network fee', intent({ feeBound: '1' }, noop)],
+    ['a transfer called cancellation', 'amount', other({ kind: 'cancellation' }, native)],
+    ['a cancellation beyond the fee bound', 'network fee', intent({ feeBound: '1' }, noop)],
   ])('%s', (_what, field, request) => {
     let refusal: unknown;
     try {

@@ -1,10 +1,10 @@
 import type { EntityManager } from 'typeorm';
-import { type AlertLog, freezeForShortfalls } from '../../ledger/accounts';
-import { correctFee } from '../../ledger/entries';
-import { post } from '../../ledger/posting';
-import { inTransaction } from '../../platform/database';
-import type { TransactionEntity } from '../../transactions/entity';
-import { findTransactionForUpdate } from '../../transactions/state';
+import { type AlertLog, freezeForShortfalls } from '../ledger/accounts';
+import { correctFee } from '../ledger/entries';
+import { post } from '../ledger/posting';
+import { inTransaction } from '../platform/database';
+import type { TransactionEntity } from '../transactions/entity';
+import { findTransactionForUpdate } from '../transactions/state';
 import { findInclusion } from './attempts';
 import type { StepDependencies } from './dependencies';
 import { findHeldAccountsForUpdate } from './hold';
@@ -65,7 +65,7 @@ async function freeze(manager: EntityManager, transfer: TransactionEntity, log: 
 /** What the books say has left: the token to the world outside, the native coin as fees. */
 async function posted(manager: EntityManager, txId: string, symbol: string, feeSymbol: string | null) {
   const [row] = await manager.query<{ outside: string; fees: string }[]>(
-    `select coalesce(sum(e.amount) filter (where e.bucket = 'CHAIN' and e.symbol = $2), 0) as outside,
+    `select coalesce(sum(e.amount) filter (where e.bucket = 'EXTERNAL' and e.symbol = $2), 0) as outside,
             coalesce(sum(e.amount) filter (where e.bucket = 'FEES' and e.symbol = $3), 0) as fees
        from ledger_postings p join ledger_entries e using (posting_id) where p.tx_id = $1`,
     [txId, symbol, feeSymbol],

@@ -1,12 +1,12 @@
 import type { EntityManager } from 'typeorm';
-import { AccountEntity } from '../../accounts/entity';
-import { AssetEntity } from '../../assets/entity';
-import { tokenBySymbol } from '../../chains/registry';
-import type { ChainDefinition, TokenDefinition } from '../../chains/types';
-import { ensureLedgerAccounts, findLedgerAccount } from '../../ledger/accounts';
-import type { LedgerAccountEntity } from '../../ledger/entity';
-import { GatewayError, notFound } from '../../platform/errors';
-import { WalletEntity } from '../../wallets/entity';
+import { AccountEntity } from '../accounts/entity';
+import { AssetEntity } from '../assets/entity';
+import { tokenBySymbol } from '../chains/registry';
+import type { ChainDefinition, TokenDefinition } from '../chains/types';
+import { ensureLedgerAccounts, findLedgerAccount } from '../ledger/accounts';
+import type { LedgerAccountEntity } from '../ledger/entity';
+import { GatewayError, notFound } from '../platform/errors';
+import { WalletEntity } from '../wallets/entity';
 
 export interface TransferSource {
   account: AccountEntity;

@@ -1,9 +1,9 @@
 import type { EntityManager } from 'typeorm';
-import type { BeginSigningResult } from '../../messages/activities';
-import { AccountEntity } from '../../accounts/entity';
-import type { PayloadKind } from '../../messages/signing';
-import type { TransactionEntity } from '../../transactions/entity';
-import { WalletEntity } from '../../wallets/entity';
+import type { AttemptKind } from '../chains/types';
+import type { BeginSigningResult } from '../messages/transfer';
+import { AccountEntity } from '../accounts/entity';
+import type { TransactionEntity } from '../transactions/entity';
+import { WalletEntity } from '../wallets/entity';
 import type { Attempt } from './attempts';
 import type { StepDependencies } from './dependencies';
 
@@ -39,9 +39,9 @@ export async function signingRequest(
   };
 }
 
-/** What the bytes do, and the intent says: a no-op moves nothing, from the account to itself. */
-export function toExpectedTransfer({ fromAddress, toAddress, contractAddress, amount }: TransactionEntity, kind: PayloadKind) {
-  if (kind === 'noop') return { to: fromAddress, tokenContract: null, amount: 0n };
+/** What the bytes do, and the intent says: a cancellation moves nothing, from the account to itself. */
+export function toExpectedTransfer({ fromAddress, toAddress, contractAddress, amount }: TransactionEntity, kind: AttemptKind) {
+  if (kind === 'cancellation') return { to: fromAddress, tokenContract: null, amount: 0n };
   return { to: toAddress, tokenContract: contractAddress, amount };
 }
 

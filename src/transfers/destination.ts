@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
-import { notFound } from '../../platform/errors';
-import { type Destination, isBlacklisted } from '../../screening/destinations';
-import { TransactionEntity } from '../../transactions/entity';
+import { notFound } from '../platform/errors';
+import { type Destination, isBlacklisted } from '../screening/destinations';
+import { TransactionEntity } from '../transactions/entity';
 
 /** Where a transfer goes, as screening asks for it. */
 export function toDestination({ txId, clientId, chain, toAddressKey }: TransactionEntity): Destination {

@@ -1,9 +1,9 @@
 import type { DataSource } from 'typeorm';
-import type { FamilyAdapter, FeePolicy } from '../../chains/adapter';
-import type { ChainRegistry } from '../../chains/registry';
-import type { ChainFamily } from '../../chains/types';
-import type { AlertLog } from '../../ledger/accounts';
-import type { ScreeningRule } from '../../screening/rules';
+import type { FamilyAdapter, FeePolicy } from '../chains/adapter';
+import type { ChainRegistry } from '../chains/registry';
+import type { ChainFamily } from '../chains/types';
+import type { AlertLog } from '../ledger/accounts';
+import type { ScreeningRule } from '../screening/rules';
 
 /** What the database steps of a transfer are given. */
 export interface StepDependencies {

@@ -1,7 +1,7 @@
-import type { SignedAttempt } from '../../messages/activities';
-import type { Hex } from '../../messages/signing';
-import { inTransaction } from '../../platform/database';
-import { changeState, isEnded, findTransactionForUpdate } from '../../transactions/state';
+import type { Hex } from '../chains/types';
+import type { SignedAttempt } from '../messages/transfer';
+import { inTransaction } from '../platform/database';
+import { changeState, isEnded, findTransactionForUpdate } from '../transactions/state';
 import { getAttempt } from './attempts';
 import type { StepDependencies } from './dependencies';
 

@@ -1,8 +1,8 @@
 import type { EntityManager } from 'typeorm';
-import { findLedgerAccount, findLedgerAccountsForUpdate } from '../../ledger/accounts';
-import type { LedgerAccountEntity } from '../../ledger/entity';
-import type { Hold } from '../../ledger/entries';
-import type { TransactionEntity } from '../../transactions/entity';
+import { findLedgerAccount, findLedgerAccountsForUpdate } from '../ledger/accounts';
+import type { LedgerAccountEntity } from '../ledger/entity';
+import type { Hold } from '../ledger/entries';
+import type { TransactionEntity } from '../transactions/entity';
 
 export interface HeldAccounts {
   token: LedgerAccountEntity;

@@ -1,13 +1,13 @@
 import type { EntityManager } from 'typeorm';
-import type { BeginSigningResult, PreparedFees } from '../../messages/activities';
-import { placeHold } from '../../ledger/entries';
-import { post } from '../../ledger/posting';
-import type { Hex, PayloadKind } from '../../messages/signing';
-import { inTransaction } from '../../platform/database';
-import { formatAmount } from '../../platform/money';
-import { blacklistedReason, isBlacklisted } from '../../screening/destinations';
-import type { TransactionEntity } from '../../transactions/entity';
-import { changeState, isEnded, findTransactionForUpdate } from '../../transactions/state';
+import type { AttemptKind, Hex } from '../chains/types';
+import type { BeginSigningResult, PreparedFees } from '../messages/transfer';
+import { placeHold } from '../ledger/entries';
+import { post } from '../ledger/posting';
+import { inTransaction } from '../platform/database';
+import { formatAmount } from '../platform/money';
+import { blacklistedReason, isBlacklisted } from '../screening/destinations';
+import type { TransactionEntity } from '../transactions/entity';
+import { changeState, isEnded, findTransactionForUpdate } from '../transactions/state';
 import { type Attempt, findAttempt, findInclusion, insertAttempt, isKnown, isAbandoned, lastAttempt } from './attempts';
 import { recordCancellationReason } from './cancellation-reason';
 import type { StepDependencies } from './dependencies';
@@ -21,12 +21,12 @@ export interface BeginSigning {
   /** 1 for the first transaction, then one more for each replacement with the same nonce. */
   attempt: number;
   fees: PreparedFees;
-  /** An operator gives the transfer up: a no-op uses up its nonce. All attempts after one are no-ops too. */
-  kind?: 'noop';
+  /** An operator gives the transfer up: a cancellation uses up its nonce. All attempts after one are cancellations too. */
+  kind?: 'cancellation';
 }
 
 /** The attempt to be begun, its kind decided. */
-type NextAttempt = Omit<BeginSigning, 'kind'> & { kind: PayloadKind };
+type NextAttempt = Omit<BeginSigning, 'kind'> & { kind: AttemptKind };
 
 /**
  * The point of no return. In one database transaction: the state becomes SIGNING, the nonce is taken, the unsigned bytes are
@@ -41,13 +41,13 @@ export function beginSigning(steps: StepDependencies, input: BeginSigning): Prom
     const earlier = await findAttempt(manager, input.txId, input.attempt);
     if (earlier) return resume(manager, steps, transfer, earlier);
     await requireNext(manager, transfer, input.attempt);
-    if (input.kind === 'noop' && (await findInclusion(manager, input.txId))) {
+    if (input.kind === 'cancellation' && (await findInclusion(manager, input.txId))) {
       return { outcome: 'refused', code: 'business_error', reason: 'The chain has executed an attempt: the nonce is used up' };
     }
 
     const next = { ...input, kind: await kindOf(manager, input) };
     const blacklisted = await isBlacklisted(manager, toDestination(transfer));
-    if (blacklisted && next.kind !== 'noop') {
+    if (blacklisted && next.kind !== 'cancellation') {
       return { outcome: 'refused', code: 'address_blacklisted', reason: blacklistedReason };
     }
     const replacement = input.attempt === 1 ? null : build(steps, transfer, next, await nonceOf(manager, input.txId));
@@ -65,7 +65,7 @@ export function beginSigning(steps: StepDependencies, input: BeginSigning): Prom
     }
     const begun = lacking > 0n ? { ...transfer, feeLocked: fee } : transfer;
     const attempt = await begin(manager, steps, begun, next, replacement, fee);
-    if (next.kind === 'noop' && blacklisted) await recordCancellationReason(manager, begun);
+    if (next.kind === 'cancellation' && blacklisted) await recordCancellationReason(manager, begun);
     return { outcome: 'begun', request: await signingRequest(manager, steps, begun, attempt) };
   });
 }
@@ -173,12 +173,12 @@ function feeProblem({ feeLocked, feeDecimals, feeSymbol }: TransactionEntity, fe
   return `The network fee may reach ${display(fee)}, ${display(feeLocked)} is locked and the account cannot lock more`;
 }
 
-async function kindOf(manager: EntityManager, { txId, attempt, kind }: BeginSigning): Promise<PayloadKind> {
+async function kindOf(manager: EntityManager, { txId, attempt, kind }: BeginSigning): Promise<AttemptKind> {
   if (attempt === 1) {
-    if (kind === 'noop') throw new Error(`transfer ${txId} has no nonce that a no-op could use up`);
+    if (kind === 'cancellation') throw new Error(`transfer ${txId} has no nonce that a cancellation could use up`);
     return 'first';
   }
-  return kind ?? ((await isAbandoned(manager, txId)) ? 'noop' : 'replacement');
+  return kind ?? ((await isAbandoned(manager, txId)) ? 'cancellation' : 'replacement');
 }
 
 const atomic = (text: string | null): bigint | null => (text === null ? null : BigInt(text));

@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { GatewayError } from '../../platform/errors';
+import { GatewayError } from '../platform/errors';
 
 interface LimitedTransfer {
   txId: string;

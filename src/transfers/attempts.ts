@@ -1,10 +1,10 @@
 import type { EntityManager } from 'typeorm';
-import type { Hex, PayloadKind } from '../../messages/signing';
+import type { AttemptKind, Hex } from '../chains/types';
 
 /** One unsigned or signed transaction of a transfer. */
 export interface Attempt {
   attempt: number;
-  kind: PayloadKind;
+  kind: AttemptKind;
   unsigned: Hex;
   /** null until signed. */
   hash: Hex | null;
@@ -12,7 +12,7 @@ export interface Attempt {
 
 interface AttemptRow {
   attempt: number;
-  kind: PayloadKind;
+  kind: AttemptKind;
   unsigned: Hex;
   tx_hash: Hex | null;
 }
@@ -40,9 +40,11 @@ export async function lastAttempt(manager: EntityManager, txId: string): Promise
   return row?.last ?? 0;
 }
 
-/** Released by an operator: from its first no-op on, nothing else is signed for the transfer. */
+/** Released by an operator: from its first cancellation on, nothing else is signed for the transfer. */
 export async function isAbandoned(manager: EntityManager, txId: string): Promise<boolean> {
-  const rows = await manager.query<unknown[]>(`select 1 from transfer_attempts where tx_id = $1 and kind = 'noop'`, [txId]);
+  const rows = await manager.query<unknown[]>(`select 1 from transfer_attempts where tx_id = $1 and kind = 'cancellation'`, [
+    txId,
+  ]);
   return rows.length > 0;
 }
 
@@ -58,7 +60,7 @@ export async function isKnown(manager: EntityManager, txId: string, unsigned: He
 export interface NewAttempt {
   txId: string;
   attempt: number;
-  kind: PayloadKind;
+  kind: AttemptKind;
   chain: string;
   fromKey: string;
   nonce: number;
@@ -77,7 +79,7 @@ export async function insertAttempt(manager: EntityManager, it: NewAttempt): Pro
 
 /** What the chain did with the attempt that was included. */
 export interface Inclusion {
-  kind: PayloadKind;
+  kind: AttemptKind;
   hash: Hex;
   blockNumber: bigint;
   blockHash: string;
@@ -92,7 +94,7 @@ export interface Inclusion {
 }
 
 interface InclusionRow {
-  kind: PayloadKind;
+  kind: AttemptKind;
   tx_hash: Hex;
   block_number: string;
   block_hash: string;

@@ -1,10 +1,10 @@
 import type { EntityManager } from 'typeorm';
-import type { ScreeningVerdict } from '../../messages/activities';
-import { inTransaction } from '../../platform/database';
-import { notFound } from '../../platform/errors';
-import { evaluateDestination } from '../../screening/destinations';
-import { TransactionEntity } from '../../transactions/entity';
-import { changeState, isEnded, findTransactionForUpdate } from '../../transactions/state';
+import type { ScreeningVerdict } from '../messages/transfer';
+import { inTransaction } from '../platform/database';
+import { notFound } from '../platform/errors';
+import { evaluateDestination } from '../screening/destinations';
+import { TransactionEntity } from '../transactions/entity';
+import { changeState, isEnded, findTransactionForUpdate } from '../transactions/state';
 import type { StepDependencies } from './dependencies';
 import { toDestination } from './destination';
 

@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
-import type { FeePolicy } from '../../chains/adapter';
-import type { ChainDefinition, FeeLevels, TokenDefinition } from '../../chains/types';
-import { GatewayError } from '../../platform/errors';
+import type { FeePolicy } from '../chains/adapter';
+import type { ChainDefinition, FeeLevels, TokenDefinition } from '../chains/types';
+import { GatewayError } from '../platform/errors';
 
 interface CursorRow {
   base_fee: string | null;

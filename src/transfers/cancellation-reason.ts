@@ -1,20 +1,20 @@
 import type { EntityManager } from 'typeorm';
-import { audit } from '../../audit/log';
-import { cancellationNote, screening } from '../../screening/destinations';
-import type { TransactionEntity } from '../../transactions/entity';
+import { audit } from '../audit/log';
+import { cancellationNote, screening } from '../screening/destinations';
+import type { TransactionEntity } from '../transactions/entity';
 
-/** The reason for the first no-op, for the transfer's end and the audit log; said once however many no-ops it takes. */
+/** The reason for the first cancellation, for the transfer's end and the audit log; said once however many cancellations it takes. */
 export async function recordCancellationReason(
   manager: EntityManager,
   { txId, clientId, requestId }: TransactionEntity,
 ): Promise<void> {
   const [, marked] = await manager.query<[unknown, number]>(
-    `update transactions set burnt_for = 'address_blacklisted', screening_note = $2 where tx_id = $1 and burnt_for is null`,
+    `update transactions set cancellation_reason = 'address_blacklisted', screening_note = $2 where tx_id = $1 and cancellation_reason is null`,
     [txId, cancellationNote],
   );
   if (marked === 0) return;
   await audit(manager, {
-    action: 'transfer.burnt',
+    action: 'transfer.cancellation_begun',
     outcome: 'success',
     actor: screening,
     clientId,

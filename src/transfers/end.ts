@@ -1,13 +1,13 @@
 import type { EntityManager } from 'typeorm';
-import type { EndTransfer, RequestedBy } from '../../messages/activities';
-import { audit, type AuditActor } from '../../audit/log';
-import { releaseHold } from '../../ledger/entries';
-import { post } from '../../ledger/posting';
-import { inTransaction } from '../../platform/database';
-import { GatewayError } from '../../platform/errors';
-import { screening } from '../../screening/destinations';
-import type { TransactionEntity } from '../../transactions/entity';
-import { changeState, isEnded, findTransactionForUpdate } from '../../transactions/state';
+import type { EndTransfer, RequestedBy } from '../messages/transfer';
+import { audit, type AuditActor } from '../audit/log';
+import { releaseHold } from '../ledger/entries';
+import { post } from '../ledger/posting';
+import { inTransaction } from '../platform/database';
+import { GatewayError } from '../platform/errors';
+import { screening } from '../screening/destinations';
+import type { TransactionEntity } from '../transactions/entity';
+import { changeState, isEnded, findTransactionForUpdate } from '../transactions/state';
 import type { StepDependencies } from './dependencies';
 import { findHoldForUpdate } from './hold';
 

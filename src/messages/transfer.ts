@@ -1,9 +1,45 @@
 /**
- * Contracts between workflows and activities: plain serialisable data (amounts as decimal strings of atomic units).
- * Changing one changes what old histories replay against: add fields as optional, never rename (see CONTRIBUTING.md).
+ * Contracts of the transfer workflow: plain serialisable data, amounts as decimal strings of atomic units. Old histories replay
+ * against them: add optional fields, never rename (see CONTRIBUTING.md).
  */
+import { defineSignal, defineUpdate } from '@temporalio/workflow';
+import type { Hex } from '../chains/types';
 import type { FailureCode } from '../platform/codes';
-import type { BlacklistChanges, Hex, SignTransactionRequest } from './signing';
+import type { SignTransactionRequest } from './signing';
+
+export interface TransferWorkflowInput {
+  txId: string;
+  clientId: string;
+  /**
+   * Set when the run continues an earlier one whose history had grown long, or that was lost: an operator's start leaves
+   * the lock to the update `submit`.
+   */
+  continued?: { lock?: LockedTransfer; attempt: number; submitted: boolean };
+}
+
+export interface TransferWorkflowResult {
+  txId: string;
+  status: string;
+  code: FailureCode | null;
+}
+
+/** Locks the funds; its answer is the answer of POST /transfer. updateId is the tx_id. */
+export const submitUpdate = defineUpdate<TransferAccepted, [TransferRequest]>('submit');
+
+/** Cancels before signing has begun; fails with not_cancellable after. */
+export const cancelUpdate = defineUpdate<{ status: string }, [RequestedBy | undefined]>('cancel');
+
+/** Somebody has approved the transfer: it is on record already, so that hearing of it twice or never does no harm. */
+export const transferApprovedSignal = defineSignal('transferApproved');
+
+/** Operators: resume a transfer parked in NEEDS_ATTENTION. */
+export const retryUpdate = defineUpdate<{ status: string }>('retry');
+
+/** Operators: give a transfer up that is parked after its signing has begun; a cancellation uses up its nonce. Fails with business_error otherwise. */
+export const abandonUpdate = defineUpdate<{ status: string }>('abandon');
+
+/** What the follower saw of this transfer's transactions. */
+export const chainObservedSignal = defineSignal<[ChainObservation]>('chainObserved');
 
 export interface TransferRequest {
   txId: string;
@@ -83,7 +119,7 @@ export type BroadcastResult =
   | { outcome: 'rejected'; reason: string }
   /** Nothing was sent: the destination was blacklisted after signing had begun. */
   | { outcome: 'blacklisted' }
-  /** Nothing was sent: the transfer is given up, only no-ops are sent for it. */
+  /** Nothing was sent: the transfer is given up, only cancellations are sent for it. */
   | { outcome: 'withheld' };
 
 /** A transfer's whereabouts as the chain tells; sent by the follower as signal, or asked by the workflow's fallback timer. */
@@ -95,7 +131,7 @@ export interface ChainObservation {
 }
 
 export interface SettleResult {
-  /** WAITING: a reorganisation has taken the inclusion back, or the no-op of a released transfer is not final yet. */
+  /** WAITING: a reorganisation has taken the inclusion back, or the cancellation of a released transfer is not final yet. */
   status: 'CONFIRMED' | 'FAILED' | 'NEEDS_ATTENTION' | 'WAITING';
   code: FailureCode | null;
   reason: string | null;
@@ -109,7 +145,7 @@ export interface EndTransfer {
 }
 
 /** Short database steps; run as local activities by the main worker. All are idempotent on txId. */
-export interface LedgerActivities {
+export interface TransferActivities {
   lockTransfer(request: TransferRequest): Promise<LockedTransfer>;
   /** Every rule; begins and ends the wait for an approval. */
   screenTransfer(input: { txId: string }): Promise<ScreeningVerdict>;
@@ -120,52 +156,20 @@ export interface LedgerActivities {
   /** Whether the destination is on the client's blacklist now. */
   destinationBlacklisted(input: { txId: string }): Promise<boolean>;
   /** `noop` gives the transfer up: this attempt and all later ones only use up its nonce. */
-  beginSigning(input: { txId: string; attempt: number; fees: PreparedFees; kind?: 'noop' }): Promise<BeginSigningResult>;
+  beginSigning(input: { txId: string; attempt: number; fees: PreparedFees; kind?: 'cancellation' }): Promise<BeginSigningResult>;
   recordSigned(input: SignedAttempt): Promise<{ hash: Hex }>;
   markSubmitted(input: { txId: string; attempt: number }): Promise<{ status: string }>;
   /** Posts amount and real fee and unlocks the rest, or refunds. Reads the observed effect from the attempts table. */
   settleTransfer(input: { txId: string }): Promise<SettleResult>;
   /** Parks or un-parks the transfer. */
   markAttention(input: { txId: string; code: FailureCode; reason: string }): Promise<void>;
-  /** A page of what is newer than a version of the client's blacklist. */
-  blacklistChanges(input: { clientId: string; after: number }): Promise<BlacklistChanges>;
-  activateWallet(input: { walletId: string; keyId: string; publicKey: Hex; chainCode: Hex }): Promise<void>;
 }
 
 /** Steps that talk to a chain; run on the task queue of that chain. */
 export interface ChainActivities {
-  prepareFees(input: { txId: string; attempt: number; kind?: 'noop' }): Promise<PreparedFees>;
+  prepareFees(input: { txId: string; attempt: number; kind?: 'cancellation' }): Promise<PreparedFees>;
   /** Broadcasts the newest signed attempt ("already known" is success). */
   broadcast(input: { txId: string; attempt: number }): Promise<BroadcastResult>;
   /** Asks the chain directly, for the workflow's fallback timer; re-broadcasts what the chain has forgotten. */
   observe(input: { txId: string }): Promise<ChainObservation>;
-  /** Follows the chain until told to stop by cancellation or until its work slice is over; heartbeats. */
-  followChain(input: { chain: string }): Promise<{ nextBlock: number }>;
 }
-
-/** Task queue of a chain's activities. */
-export const chainTaskQueue = (chain: string): string => `chain-${chain}`;
-/** Task queue of workflows and database activities. */
-export const mainTaskQueue = 'gateway';
-
-/** All deliveries of one endpoint that concern one subject (a transaction, wallet, …) are one workflow's affair. */
-export interface DeliveryStream {
-  webhookId: string;
-  subjectId: string;
-}
-
-export interface WebhookAttemptResult {
-  /** `idle`: nothing was due. `busy`: the endpoint has enough requests under way. */
-  outcome: 'delivered' | 'failed' | 'disabled' | 'idle' | 'busy';
-  /** Milliseconds until the next attempt is due (0: at once); null when nothing is pending. */
-  waitMs: number | null;
-}
-
-/** Run on a queue of their own: receivers that are slow hold up nobody but themselves. */
-export interface WebhookActivities {
-  /** Makes the next attempt that is due, puts it on record and says when to come again. `busyTimes`: in a row, so far. */
-  deliverNext(input: DeliveryStream & { busyTimes: number }): Promise<WebhookAttemptResult>;
-}
-
-/** Task queue of webhook workflows and their attempts. */
-export const webhookTaskQueue = 'webhooks';

@@ -1,8 +1,8 @@
 import type { EntityManager } from 'typeorm';
-import type { FailureCode } from '../../platform/codes';
-import { inTransaction } from '../../platform/database';
-import type { TransactionEntity } from '../../transactions/entity';
-import { changeState, isEnded, findTransactionForUpdate } from '../../transactions/state';
+import type { FailureCode } from '../platform/codes';
+import { inTransaction } from '../platform/database';
+import type { TransactionEntity } from '../transactions/entity';
+import { changeState, isEnded, findTransactionForUpdate } from '../transactions/state';
 import type { StepDependencies } from './dependencies';
 
 /** Parks a transfer for an operator; nothing is unlocked. An ended one stays as it is. */

@@ -1,14 +1,14 @@
-import type { SettleResult } from '../../messages/activities';
-import { freezeForShortfalls } from '../../ledger/accounts';
-import { settleHold } from '../../ledger/entries';
-import { post } from '../../ledger/posting';
-import { inTransaction } from '../../platform/database';
-import { formatAmount } from '../../platform/money';
-import { blacklistedReason, cancellationNote } from '../../screening/destinations';
-import type { TransactionEntity } from '../../transactions/entity';
-import { changeState, isEnded, findTransactionForUpdate } from '../../transactions/state';
+import type { SettleResult } from '../messages/transfer';
+import { freezeForShortfalls } from '../ledger/accounts';
+import { settleHold } from '../ledger/entries';
+import { post } from '../ledger/posting';
+import { inTransaction } from '../platform/database';
+import { formatAmount } from '../platform/money';
+import { blacklistedReason, cancellationNote } from '../screening/destinations';
+import type { TransactionEntity } from '../transactions/entity';
+import { changeState, isEnded, findTransactionForUpdate } from '../transactions/state';
 import { findInclusion, type Inclusion } from './attempts';
-import { park } from './attention';
+import { park } from './park';
 import type { StepDependencies } from './dependencies';
 import { findHoldForUpdate } from './hold';
 
@@ -16,7 +16,7 @@ import { findHoldForUpdate } from './hold';
  * Ends an executed transfer by what the chain shows to have happened, not by what was asked for: posts the debited amount and the
  * real fee and unlocks the rest, or refunds all but the fee of a reverted one. Success without the expected movement is
  * nothing the gateway can judge: NEEDS_ATTENTION, everything stays locked. An ended transfer stays as it is.
- * WAITING when no attempt is included any more: the chain has taken its word back; and for the no-op of a released transfer
+ * WAITING when no attempt is included any more: the chain has taken its word back; and for the cancellation of a released transfer
  * until its block is final, since after a reorganisation an earlier attempt could still take its place.
  */
 export function settleTransfer({ database, registry, log }: StepDependencies, { txId }: { txId: string }): Promise<SettleResult> {
@@ -27,7 +27,7 @@ export function settleTransfer({ database, registry, log }: StepDependencies, { 
     if (!inclusion) return { status: 'WAITING', code: null, reason: 'No attempt is included any more' };
 
     const { finalityDepth } = registry.get(transfer.chain);
-    if (inclusion.kind === 'noop' && inclusion.depth < BigInt(finalityDepth)) {
+    if (inclusion.kind === 'cancellation' && inclusion.depth < BigInt(finalityDepth)) {
       const reason = `${inclusion.hash} is final ${finalityDepth} blocks deep`;
       return { status: 'WAITING', code: null, reason };
     }
@@ -48,7 +48,7 @@ export function settleTransfer({ database, registry, log }: StepDependencies, { 
       failureCode: result.code,
       failureMessage: result.code && result.reason,
       // whatever was said before: nothing has moved
-      ...(inclusion.kind === 'noop' && transfer.screeningNote !== null && { screeningNote: cancellationNote }),
+      ...(inclusion.kind === 'cancellation' && transfer.screeningNote !== null && { screeningNote: cancellationNote }),
     });
     await post(manager, [{ txId, kind: isExecuted(inclusion) ? 'settle' : 'refund', seq, entries }]);
     await freezeForShortfalls(manager, txId, shortfalls, log);
@@ -56,8 +56,8 @@ export function settleTransfer({ database, registry, log }: StepDependencies, { 
   });
 }
 
-/** The chain has carried out what was asked for: neither reverted nor a no-op in its place. */
-export const isExecuted = ({ kind, success }: Inclusion): boolean => success && kind !== 'noop';
+/** The chain has carried out what was asked for: neither reverted nor a cancellation in its place. */
+export const isExecuted = ({ kind, success }: Inclusion): boolean => success && kind !== 'cancellation';
 
 /** What left the account, atomic units of the token: nothing if not executed; a native coin moves with the transaction itself. */
 export function debitedBy({ contractAddress, amount }: TransactionEntity, inclusion: Inclusion): bigint {
@@ -69,10 +69,10 @@ function outcome(
   transfer: TransactionEntity,
   { kind, success, hash, received }: Inclusion,
 ): SettleResult & { status: 'CONFIRMED' | 'FAILED' } {
-  if (kind === 'noop' && transfer.cancellationReason !== null)
+  if (kind === 'cancellation' && transfer.cancellationReason !== null)
     return { status: 'FAILED', code: transfer.cancellationReason, reason: `${blacklistedReason}: ${hash} used up the nonce` };
-  if (kind === 'noop')
-    return { status: 'FAILED', code: 'released', reason: `An operator released the nonce: ${hash} used it up` };
+  if (kind === 'cancellation')
+    return { status: 'FAILED', code: 'abandoned', reason: `An operator released the nonce: ${hash} used it up` };
   if (!success) return { status: 'FAILED', code: 'reverted_on_chain', reason: `${hash} was reverted on chain` };
   if (received === null || received >= transfer.amount) return { status: 'CONFIRMED', code: null, reason: null };
   const display = (amount: bigint) => formatAmount(amount, transfer.decimals);

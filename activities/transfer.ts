@@ -1,0 +1,40 @@
+import { getAdapter, getFeeStrategy } from '../src/chains/families';
+import { createLogger } from '../src/platform/logging';
+import { screeningRules } from '../src/screening/rules';
+import { markAttention } from '../src/transfers/park';
+import { beginSigning } from '../src/transfers/begin-signing';
+import type { StepDependencies } from '../src/transfers/dependencies';
+import { destinationBlacklisted } from '../src/transfers/destination';
+import { cancelTransfer, endTransfer } from '../src/transfers/end';
+import { lockTransfer } from '../src/transfers/lock';
+import { markSubmitted, recordSigned } from '../src/transfers/record-signed';
+import { screenTransfer } from '../src/transfers/screen';
+import { settleTransfer } from '../src/transfers/settle';
+import type { TransferActivities } from '../src/messages/transfer';
+
+/** Everything but the database and the registry has the production's own default. */
+export type TransferActivityOptions = Pick<StepDependencies, 'database' | 'registry'> & Partial<StepDependencies>;
+
+/** The database steps of a transfer; errors are mapped by withMappedErrors where the worker is wired. */
+export function createTransferActivities(options: TransferActivityOptions): TransferActivities {
+  const steps: StepDependencies = {
+    getAdapter,
+    getFeeStrategy,
+    screeningRules: screeningRules(options.database),
+    approvalWaitSeconds: 24 * 60 * 60,
+    log: createLogger('ledger', 'error'),
+    ...options,
+  };
+  return {
+    lockTransfer: (request) => lockTransfer(steps, request),
+    screenTransfer: (input) => screenTransfer(steps, input),
+    endTransfer: (input) => endTransfer(steps, input),
+    cancelTransfer: (input) => cancelTransfer(steps, input),
+    destinationBlacklisted: ({ txId }) => destinationBlacklisted(options.database.manager, txId),
+    beginSigning: (input) => beginSigning(steps, input),
+    recordSigned: (input) => recordSigned(steps, input),
+    markSubmitted: (input) => markSubmitted(steps, input),
+    settleTransfer: (input) => settleTransfer(steps, input),
+    markAttention: (input) => markAttention(steps, input),
+  };
+}

@@ -1,0 +1,13 @@
+import { type NodeIndex } from './nodes';
+
+/** Task queue of workflows and database activities. */
+export const mainTaskQueue = 'gateway';
+
+/** Task queue of a chain's activities. */
+export const chainTaskQueue = (chain: string): string => `chain-${chain}`;
+
+/** Task queue of webhook workflows and their attempts. */
+export const webhookTaskQueue = 'webhooks';
+
+/** Temporal task queue a node's activities run on. */
+export const nodeTaskQueue = (node: NodeIndex): string => `mpc-node-${node}`;
