@@ -136,7 +136,7 @@ export interface TransferActivities {
   beginSigning(input: { txId: string; attempt: number; kind: AttemptKind; prepared: Prepared }): Promise<BeginSigningResult>;
   recordSigned(input: SignedAttempt): Promise<void>;
   markSubmitted(input: { txId: string; attempt: number }): Promise<{ status: string }>;
-  /** Notes why the transfer is given up: from then on nothing but cancellations is signed or sent. */
+  /** Records that a transfer whose attempts expire is given up: from then on nothing is signed or sent for it. */
   abandonTransfer(input: { txId: string }): Promise<void>;
   /** Posts amount and real fee and unlocks the rest, or refunds. Reads the observed effect from the attempts. */
   settleTransfer(input: { txId: string }): Promise<SettleResult>;

@@ -4,7 +4,7 @@ import type { BeginSigningResult, Prepared } from '../../src/messages/transfer';
 import { chainActivities, transferActivities } from '../activities';
 import { isCancelled, toProblem } from '../failures';
 import { endUnsigned } from './end-unsigned';
-import { ended, type Next, park } from './next';
+import { ended, type Next, park, resumed } from './next';
 import type { TransferState } from './state';
 
 /** What is not spendable yet is asked for again after this long, so many times, before an operator is asked. */
@@ -53,11 +53,11 @@ function reissueAttempt(state: TransferState): Promise<Next> {
 
 /**
  * A transaction that moves nothing and spends what the attempts would spend, so that later transfers are not held up. What was
- * executed meanwhile is settled instead.
+ * executed meanwhile is settled instead. Refused before it has begun, nothing is given up: a retry goes on with the transfer.
  */
 function cancelNonce(state: TransferState): Promise<Next> {
   return beginAttempt(state, state.lastAttempt + 1, 'cancellation', ({ code, reason }) =>
-    code === 'business_error' ? { next: 'confirm' } : park(code, reason, { next: 'confirm' }),
+    code === 'business_error' ? { next: 'confirm' } : park(code, reason, resumed(state)),
   );
 }
 
@@ -88,7 +88,7 @@ async function beginAttempt(
       case 'begun':
         state.lastAttempt = attempt;
         // from here on nothing but cancellations is signed: whatever interrupts this one, the chain is followed
-        if (kind === 'cancellation') state.isFollowed = true;
+        if (kind === 'cancellation') state.isAbandoned = state.isFollowed = true;
         return begun.outcome === 'begun'
           ? { next: 'sign', attempt, kind, request: begun.request }
           : { next: 'broadcast', attempt, tries: 1 };
