@@ -103,17 +103,4 @@ export interface DepositFound {
 }
 
 /** Why an attempt was made. `cancellation`: a transaction that moves nothing uses up the nonce of the earlier attempts. */
-export type AttemptKind = 'first' | 'replacement' | 'reissue' | 'cancellation';
-
-export type JsonValue = string | number | boolean | null | JsonValue[] | { [name: string]: JsonValue };
-export type JsonObject = Record<string, JsonValue>;
-
-/** How the life of a family's transactions differs, as data: nobody asks which family it is. */
-export interface Lifecycle {
-  /** Not included in time: replaced at a higher fee, or the same bytes are sent again. */
-  stuck: 'replace' | 'rebroadcast';
-  /** Every attempt is proven impossible: a new message is issued, or an operator has to look. */
-  expired: 'reissue' | 'park';
-  /** Abandoned after signing has begun: a cancellation uses up what it spends, or its expiry is waited for. */
-  giveUp: 'cancel' | 'expiry';
-}
+export type AttemptKind = 'first' | 'replacement' | 'cancellation';

@@ -3,7 +3,7 @@
  * against them: add optional fields, never rename (see CONTRIBUTING.md).
  */
 import { defineSignal, defineUpdate } from '@temporalio/workflow';
-import type { AttemptKind, Hex, JsonObject, JsonValue, Lifecycle } from '../chains/types';
+import type { AttemptKind, FamilyRules, Hex, Prepared } from '../chains/types';
 import type { FailureCode } from '../platform/codes';
 import type { SignTransactionRequest } from './signing';
 
@@ -41,10 +41,10 @@ export interface HeldTransfer {
   /** Display units, for operators. */
   amount: string;
   requiredConfirmations: number;
-  /** After this long without inclusion something has to be done: see `lifecycle.stuck`. */
+  /** After this long without inclusion something has to be done: see `rules.stuck`. */
   stuckAfterMs: number;
   explorerTx: string | null;
-  lifecycle: Lifecycle;
+  rules: FamilyRules;
   /** Number of the newest attempt; 0 before signing has begun. */
   lastAttempt: number;
   isAbandoned: boolean;
@@ -61,16 +61,6 @@ export type ScreeningVerdict =
   | { outcome: 'refused'; code: FailureCode; reason: string }
   /** AWAITING_APPROVAL: to be asked again once somebody has approved it, or after this long. */
   | { outcome: 'awaiting_approval'; waitMs: number };
-
-/** What a family's asking half found out for the next attempt. */
-export interface Prepared {
-  /** Highest network fee of the attempt; atomic units of the native coin. */
-  feeBound: string;
-  /** From when on the chain executes it no more, in the family's own terms; null: it never expires. */
-  expiry: JsonObject | null;
-  /** The family's own. */
-  details: JsonValue;
-}
 
 /** Result of the compare-and-set into SIGNING: from here on the payload counts as signed. */
 export type BeginSigningResult =

@@ -34,7 +34,7 @@ export function adoptHold(
         requiredConfirmations: transfer.requiredConfirmations,
         stuckAfterMs: chain.stuckAfterMs,
         explorerTx: chain.explorerTx,
-        lifecycle: getFamily(chain.family).lifecycle,
+        rules: getFamily(chain.family).rules,
         lastAttempt: attempts.last?.attempt ?? 0,
         isAbandoned: transfer.cancellationReason !== null,
         isFollowed: attempts.mayBeOnChain,

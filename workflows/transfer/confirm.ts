@@ -48,14 +48,14 @@ async function nextStatus(state: TransferState): Promise<ChainObservation> {
 
 /** Not included in time: what is done about it is data of the chain's family. */
 function whenStuck(state: TransferState): Next {
-  const { lifecycle } = state.transfer;
+  const { rules } = state.transfer;
   state.waitingSince = Date.now();
   state.polls.reset();
-  if (lifecycle.stuck === 'rebroadcast') {
+  if (rules.stuck === 'rebroadcast') {
     // an abandoned one is only waited for: it expires
     return state.isAbandoned ? { next: 'confirm' } : { next: 'broadcast', attempt: state.lastAttempt, tries: 2 };
   }
-  if (state.isAbandoned && lifecycle.giveUp === 'expiry') return { next: 'confirm' };
+  if (state.isAbandoned && rules.giveUp === 'expiry') return { next: 'confirm' };
   if (state.lastAttempt >= attemptLimit)
     return park('stuck', `Not included in time after ${attemptLimit} attempts`, { next: 'confirm' });
   return { next: 'prepare', kind: state.isAbandoned ? 'cancellation' : 'replacement' };
@@ -63,7 +63,7 @@ function whenStuck(state: TransferState): Next {
 
 /** No attempt can be executed any more, each with a stored proof. */
 async function whenImpossible(state: TransferState): Promise<Next> {
-  if (state.transfer.lifecycle.expired === 'park') {
+  if (state.transfer.rules.expired === 'park') {
     const reason = 'Another transaction has used up what this transfer spends';
     return park('stuck', reason, { next: 'confirm' }, { isAbandonable: false });
   }

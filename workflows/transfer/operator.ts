@@ -20,7 +20,7 @@ export async function waitForOperator(state: TransferState, { code, reason, resu
  * expire, that is waited for. An earlier attempt that is executed all the same is settled as usual.
  */
 export async function abandon(state: TransferState): Promise<Next> {
-  if (state.transfer.lifecycle.giveUp === 'cancel') return { next: 'prepare', kind: 'cancellation' };
+  if (state.transfer.rules.giveUp === 'cancel') return { next: 'prepare', kind: 'cancellation' };
   await transferActivities.abandonTransfer({ txId: state.txId });
   state.isAbandoned = true;
   state.isFollowed = true;

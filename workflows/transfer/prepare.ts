@@ -1,6 +1,6 @@
 import { CancellationScope, condition } from '@temporalio/workflow';
-import type { AttemptKind } from '../../src/chains/types';
-import type { BeginSigningResult, Prepared } from '../../src/messages/transfer';
+import type { AttemptKind, Prepared } from '../../src/chains/types';
+import type { BeginSigningResult } from '../../src/messages/transfer';
 import { chainActivities, transferActivities } from '../activities';
 import { isCancelled, toProblem } from '../failures';
 import { endUnsigned } from './end-unsigned';
