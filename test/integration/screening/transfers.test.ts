@@ -272,7 +272,7 @@ describe('an address blacklisted', () => {
     expect(await late(txId)).toHaveLength(1);
   });
 
-  test('while it is stuck: not sent again at a higher fee but parked; an operator’s release ends it', async () => {
+  test('while it is stuck: not sent again at a higher fee but parked; an operator’s abandon ends it', async () => {
     let hidden = true;
     await serve({
       chain: {
@@ -291,7 +291,7 @@ describe('an address blacklisted', () => {
     hidden = false;
     expect(await bench.onChain.observe({ txId })).toMatchObject({ state: 'absent' });
     expect(await bench.anvil.client.getTransaction({ hash: first?.tx_hash as Hex }).catch(() => null)).toBeNull();
-    await served.operations.release(txId);
+    await served.operations.abandon(txId);
     await ends(txId, 'FAILED');
     expect(await row(txId)).toMatchObject({ failure_code: 'address_blacklisted' });
     await expectBurnt(txId);
