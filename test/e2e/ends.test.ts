@@ -270,7 +270,9 @@ async function attempts(txId: string): Promise<Attempt[]> {
   try {
     return (
       await database.query<Attempt>(
-        'select nonce, tx_hash, broadcast_at from transfer_attempts where tx_id = $1 order by attempt',
+        `select r.resource as nonce, a.tx_hash, a.broadcast_at
+           from transfer_attempts a join attempt_reservations using (tx_id, attempt) join reservations r using (reservation_id)
+          where a.tx_id = $1 order by a.attempt`,
         [txId],
       )
     ).rows;
