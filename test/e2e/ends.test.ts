@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { Client as TemporalClient, Connection } from '@temporalio/client';
 import { Client } from 'pg';
 import { createPublicClient, formatEther, http, toHex, type Address, type Hex } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';

@@ -53,7 +53,13 @@ export interface Bench {
 /** A database of its own with one client, wallet and account that has added ETH and USDC. */
 export async function createBench({ poolSize = 20 } = {}): Promise<Bench> {
   const test = await createTestDatabase();
-  const database = await createDatabase({ url: test.url, poolSize, applicationName: 'bench', entities }).initialize();
+  const database = await createDatabase({
+    url: test.url,
+    poolSize,
+    applicationName: 'fixture',
+    entities,
+    statementTimeoutMs: 180_000,
+  }).initialize();
   const alerts: object[] = [];
   const ledger = createTransferActivities({ database, registry, log: { error: (alert: object) => void alerts.push(alert) } });
   await setFeeLevels(database, ethereum);
