@@ -9,12 +9,8 @@ import type { SignTransactionRequest } from './signing';
 
 export interface TransferWorkflowInput {
   txId: string;
-  clientId: string;
-  /**
-   * Set when the run continues an earlier one whose history had grown long, or that was lost: an operator's start leaves
-   * the lock to the update `submit`.
-   */
-  continued?: { lock?: LockedTransfer; attempt: number; submitted: boolean };
+  /** Set when the run continues an earlier one whose history had grown long, or that was lost. */
+  continued?: { attempt: number; submitted: boolean };
 }
 
 export interface TransferWorkflowResult {
@@ -23,14 +19,11 @@ export interface TransferWorkflowResult {
   code: FailureCode | null;
 }
 
-/** Locks the funds; its answer is the answer of POST /transfer. updateId is the tx_id. */
-export const submitUpdate = defineUpdate<TransferAccepted, [TransferRequest]>('submit');
-
-/** Cancels before signing has begun; fails with not_cancellable after. */
-export const cancelUpdate = defineUpdate<{ status: string }, [RequestedBy | undefined]>('cancel');
-
 /** Somebody has approved the transfer: it is on record already, so that hearing of it twice or never does no harm. */
 export const transferApprovedSignal = defineSignal('transferApproved');
+
+/** The transfer has ended outside of its workflow: cancelled by its client, or not approved in time. */
+export const transferEndedSignal = defineSignal('transferEnded');
 
 /** Operators: resume a transfer parked in NEEDS_ATTENTION. */
 export const retryUpdate = defineUpdate<{ status: string }>('retry');
@@ -41,28 +34,10 @@ export const abandonUpdate = defineUpdate<{ status: string }>('abandon');
 /** What the follower saw of this transfer's transactions. */
 export const chainObservedSignal = defineSignal<[ChainObservation]>('chainObserved');
 
-export interface TransferRequest {
-  txId: string;
-  clientId: string;
-  userId: string;
-  requestId: string;
-  idempotencyKey: string | null;
-  fromAddress: string;
-  toAddress: string;
-  chain: string;
-  tokenSymbol: string;
-  /** Display units, as the client wrote them. */
-  amount: string;
-  memo: string | null;
-}
-
-/** Answer of the lock: what POST /transfer returns. */
-export interface TransferAccepted {
+/** What accepting the transfer has locked. */
+export interface LockedTransfer {
   txId: string;
   status: string;
-}
-
-export interface LockedTransfer extends TransferAccepted {
   walletId: string;
   tokenSymbol: string;
   chain: string;
@@ -78,12 +53,6 @@ export type ScreeningVerdict =
   | { allowed: false; code: FailureCode; reason: string }
   /** AWAITING_APPROVAL: to be asked again once somebody has approved it, or after this long. */
   | { allowed: false; code: null; waitMs: number };
-
-/** Who asked for an act, for the audit log. */
-export interface RequestedBy {
-  userId: string;
-  requestId: string;
-}
 
 /** Chain facts gathered before the nonce is taken; all amounts atomic units of the native coin. */
 export interface PreparedFees {
@@ -146,13 +115,12 @@ export interface EndTransfer {
 
 /** Short database steps; run as local activities by the main worker. All are idempotent on txId. */
 export interface TransferActivities {
-  lockTransfer(request: TransferRequest): Promise<LockedTransfer>;
+  /** Reads what accepting the transfer has locked; `status` also tells that it has ended. */
+  adoptHold(input: { txId: string }): Promise<LockedTransfer>;
   /** Every rule; begins and ends the wait for an approval. */
   screenTransfer(input: { txId: string }): Promise<ScreeningVerdict>;
   /** Unlocks everything and ends the transfer; refuses (intent is a bug) once signing has begun. */
   endTransfer(input: EndTransfer): Promise<{ status: string }>;
-  /** Cancels if signing has not begun: CANCELLED and unlocked, else not_cancellable. */
-  cancelTransfer(input: { txId: string; by?: RequestedBy }): Promise<{ status: string }>;
   /** Whether the destination is on the client's blacklist now. */
   destinationBlacklisted(input: { txId: string }): Promise<boolean>;
   /** `noop` gives the transfer up: this attempt and all later ones only use up its nonce. */

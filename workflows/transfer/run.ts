@@ -1,20 +1,15 @@
-import { ApplicationFailure, CancellationScope, condition, setHandler, workflowInfo } from '@temporalio/workflow';
+import { ApplicationFailure, condition, setHandler, workflowInfo } from '@temporalio/workflow';
 import {
   type ChainObservation,
   type LockedTransfer,
-  type RequestedBy,
-  type TransferAccepted,
-  type TransferRequest,
   type TransferWorkflowInput,
   abandonUpdate,
-  cancelUpdate,
   chainObservedSignal,
   retryUpdate,
-  submitUpdate,
   transferApprovedSignal,
+  transferEndedSignal,
 } from '../../src/messages/transfer';
 import type { FailureCode } from '../../src/platform/codes';
-import { refusal } from '../failures';
 import { Live } from '../progress';
 import { transferActivities } from '../activities';
 
@@ -38,7 +33,6 @@ export class TransferRun {
   retryRequested = false;
   /** Set by the release update and by a burn, cleared by whoever acts on it. */
   releaseRequested = false;
-  private readonly clientId: string;
   private readonly observations: ChainObservation[] = [];
   private observed = 0;
   private approved = false;
@@ -48,8 +42,6 @@ export class TransferRun {
 
   constructor(input: TransferWorkflowInput) {
     this.txId = input.txId;
-    this.clientId = input.clientId;
-    this.lock = input.continued?.lock;
     this.attempt = input.continued?.attempt ?? 0;
     this.submitted = input.continued?.submitted ?? false;
     this.live = new Live(`Transfer ${input.txId}`);
@@ -62,9 +54,11 @@ export class TransferRun {
     return this.lock;
   }
 
-  /** Resolves once the funds are locked or the request was refused (then `ended` is set and nothing is locked). */
+  /** Adopts what accepting the transfer has locked. */
   async locked(): Promise<void> {
-    await condition(() => this.lock !== undefined || this.ended !== undefined);
+    this.lock = await transferActivities.adoptHold({ txId: this.txId });
+    const { status } = this.lock;
+    if (['CONFIRMED', 'REJECTED', 'FAILED', 'CANCELLED'].includes(status)) this.end({ status, code: null, reason: null });
   }
 
   /** Ends the run's own view; the row was ended by the step that called this. */
@@ -115,15 +109,15 @@ export class TransferRun {
   continuation(): TransferWorkflowInput {
     return {
       txId: this.txId,
-      clientId: this.clientId,
-      continued: { lock: this.transfer, attempt: this.attempt, submitted: this.submitted },
+      continued: { attempt: this.attempt, submitted: this.submitted },
     };
   }
 
   private handleMessages(): void {
-    // the lock of a cancelled handler would be neither known nor denied
-    setHandler(submitUpdate, (request) => CancellationScope.nonCancellable(() => this.submit(request)));
-    setHandler(cancelUpdate, (by) => CancellationScope.nonCancellable(() => this.cancel(by)));
+    setHandler(transferEndedSignal, async () => {
+      const { status } = await transferActivities.adoptHold({ txId: this.txId });
+      if (!this.ended) this.end({ status, code: null, reason: null });
+    });
     setHandler(transferApprovedSignal, () => {
       this.approved = true;
     });
@@ -139,20 +133,6 @@ export class TransferRun {
     });
   }
 
-  private async submit(request: TransferRequest): Promise<TransferAccepted> {
-    try {
-      const lock = await transferActivities.lockTransfer(request);
-      if (lock.txId === this.txId) this.lock ??= lock;
-      // the idempotency key has paid before, under another tx_id: that is the answer, and this run has nothing to do
-      else this.end({ status: 'REPLAYED', code: null, reason: `The idempotency key belongs to ${lock.txId}` });
-      return { txId: lock.txId, status: lock.status };
-    } catch (error) {
-      const failure = refusal(error);
-      if (!this.lock) this.end({ status: 'REFUSED', code: failure.type as FailureCode, reason: failure.message });
-      throw failure;
-    }
-  }
-
   private release(): { status: string } {
     if (!this.releasable || this.attempt === 0 || this.sawInclusion || this.ended) {
       throw ApplicationFailure.create({
@@ -163,16 +143,5 @@ export class TransferRun {
     }
     this.releaseRequested = true;
     return { status: 'releasing' };
-  }
-
-  private async cancel(by?: RequestedBy): Promise<{ status: string }> {
-    await this.locked();
-    try {
-      const { status } = await transferActivities.cancelTransfer({ txId: this.txId, ...(by && { by }) });
-      if (!this.ended) this.end({ status, code: null, reason: null });
-      return { status };
-    } catch (error) {
-      throw refusal(error);
-    }
   }
 }
