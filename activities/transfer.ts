@@ -1,12 +1,12 @@
 import { getAdapter, getFeeStrategy } from '../src/chains/families';
 import { createLogger } from '../src/platform/logging';
 import { screeningRules } from '../src/screening/rules';
+import { adoptHold } from '../src/transfers/adopt-hold';
 import { markAttention } from '../src/transfers/park';
 import { beginSigning } from '../src/transfers/begin-signing';
 import type { StepDependencies } from '../src/transfers/dependencies';
 import { destinationBlacklisted } from '../src/transfers/destination';
-import { cancelTransfer, endTransfer } from '../src/transfers/end';
-import { lockTransfer } from '../src/transfers/lock';
+import { endTransfer } from '../src/transfers/end';
 import { markSubmitted, recordSigned } from '../src/transfers/record-signed';
 import { screenTransfer } from '../src/transfers/screen';
 import { settleTransfer } from '../src/transfers/settle';
@@ -26,10 +26,9 @@ export function createTransferActivities(options: TransferActivityOptions): Tran
     ...options,
   };
   return {
-    lockTransfer: (request) => lockTransfer(steps, request),
+    adoptHold: (input) => adoptHold(steps, input),
     screenTransfer: (input) => screenTransfer(steps, input),
     endTransfer: (input) => endTransfer(steps, input),
-    cancelTransfer: (input) => cancelTransfer(steps, input),
     destinationBlacklisted: ({ txId }) => destinationBlacklisted(options.database.manager, txId),
     beginSigning: (input) => beginSigning(steps, input),
     recordSigned: (input) => recordSigned(steps, input),

@@ -40,8 +40,6 @@ create table transactions (
   approval_expires_at timestamptz,
   approved_by uuid references users,
   approved_at timestamptz,
-  -- when the transfer's workflow was informed of the approval
-  approval_told_at timestamptz,
   -- why a cancellation transaction is to use up the nonce; null: no cancellation, or one that an operator ordered
   cancellation_reason text check (cancellation_reason = 'address_blacklisted'),
   -- result of screening after something of the transfer was signed
@@ -83,8 +81,6 @@ create index transfers_by_wallet_and_token on transactions (wallet_id, token_sym
 create index transactions_unfinalized on transactions (chain, block_number) where finalized_at is null and block_number is not null;
 -- open transfers that a new blacklist entry affects
 create index transfers_open_to on transactions (client_id, chain, to_address_key) where transaction_type = 'OUTBOUND' and ended_at is null;
--- approvals that the transfer's workflow has not been informed of yet
-create index approvals_untold on transactions (approved_at) where approved_at is not null and approval_told_at is null;
 
 -- State history of every transaction, written by a trigger together with the change itself.
 create table transaction_events (

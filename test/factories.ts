@@ -4,7 +4,6 @@ import { HDKey } from '@scure/bip32';
 import { generateSecret, generateSync } from 'otplib';
 import type { DataSource } from 'typeorm';
 import type { Hex } from '../src/chains/types';
-import type { TransferRequest } from '../src/messages/transfer';
 import { AccountEntity } from '../src/accounts/entity';
 import { AssetEntity } from '../src/assets/entity';
 import { ClientEntity, UserEntity } from '../src/auth/entity';
@@ -17,6 +16,7 @@ import { LedgerAccountEntity } from '../src/ledger/entity';
 import { totpOwner } from '../src/mfa/totp';
 import { newId } from '../src/platform/ids';
 import type { SecretBox } from '../src/platform/secret-box';
+import type { TransferRequest } from '../src/transfers/request';
 import { WalletEntity } from '../src/wallets/entity';
 
 /** Rows of a database that look like production's. Every builder stores what it returns. */
@@ -173,7 +173,8 @@ export async function setFeeLevels(
   await database.query(
     `insert into chain_cursors (chain, chain_id, next_block, head_block, base_fee, priority_fee, gas_price)
      values ($1, $2, 1, 0, $3, $4, $5)
-     on conflict (chain) do update set base_fee = excluded.base_fee, priority_fee = excluded.priority_fee, gas_price = excluded.gas_price`,
+     on conflict (chain) do update set base_fee = excluded.base_fee, priority_fee = excluded.priority_fee, gas_price = excluded.gas_price,
+       updated_at = now()`,
     [chain.name, chain.chainId, baseFee.toString(), priorityFee.toString(), (baseFee + priorityFee).toString()],
   );
 }

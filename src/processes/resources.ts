@@ -14,7 +14,7 @@ import { authRoutes } from '../auth/routes';
 import { AuthService } from '../auth/service';
 import { LoginThrottle } from '../auth/throttle';
 import { AccessTokens, type TokenOptions } from '../auth/tokens';
-import type { FamilyAdapter } from '../chains/adapter';
+import type { FamilyAdapter, FeePolicy } from '../chains/adapter';
 import type { ChainRegistry } from '../chains/registry';
 import type { ChainFamily } from '../chains/types';
 import { healthRoutes } from '../health/routes';
@@ -26,6 +26,7 @@ import type { LimitSettings } from '../http/limits/settings';
 import { sealedAnswers } from '../http/sealed-idempotency';
 import type { Route } from '../http/route';
 import { MfaService } from '../mfa/service';
+import { WorkflowOutbox } from '../outbox/outbox';
 import type { Logger } from '../platform/logging';
 import type { SecretBox } from '../platform/secret-box';
 import { SecurityFactorRepository } from '../security-factors/repository';
@@ -37,6 +38,7 @@ import { transactionRoutes } from '../transactions/routes';
 import { TransactionService } from '../transactions/service';
 import { transferRoutes } from '../transfers/routes';
 import { TransferService } from '../transfers/service';
+import { StartLimits, type StartLimitSettings } from '../transfers/start-limits';
 import type { TransferWorkflows } from '../transfers/workflows';
 import type { KeyGeneration } from '../wallets/key-generation';
 import { WalletRepository } from '../wallets/repository';
@@ -49,14 +51,19 @@ import { webhookRoutes } from '../webhooks/routes';
 import { WebhookService } from '../webhooks/service';
 import type { TargetGuard } from '../webhooks/ssrf-guard';
 import type { PeriodicJob } from './periodic-jobs';
+import { createDeliveries } from './workflow-outbox';
 
 export interface ResourceDependencies {
   database: DataSource;
   temporal: Client;
   registry: ChainRegistry;
   getAdapter: (family: ChainFamily) => FamilyAdapter;
+  getFeeStrategy: (family: ChainFamily) => FeePolicy;
   keyGeneration: KeyGeneration;
   workflows: TransferWorkflows;
+  startLimits: StartLimitSettings;
+  /** How long a transfer waits for somebody to approve it. */
+  approvalWaitSeconds: number;
   tokenOptions: TokenOptions;
   signerUrls: string[];
   limits: LimitSettings;
@@ -71,40 +78,33 @@ export interface Resources {
   routes: Route[];
   operational: Route[];
   limits: RequestLimits;
+  outbox: WorkflowOutbox;
   housekeeping: PeriodicJob[];
 }
 
 /** Every resource of the API, put together: the same in the process and in the tests. */
 export async function createResources(deps: ResourceDependencies): Promise<Resources> {
   const { database, registry, getAdapter, workflows, log } = deps;
+  const starts = new StartLimits(deps.startLimits);
+  const outbox = new WorkflowOutbox(database, createDeliveries({ ...deps, starts }), log);
   const tokens = await AccessTokens.create(deps.tokenOptions);
   const credentials = new CredentialRepository(database);
   const idempotencyStore = new IdempotencyStore(database);
   const walletRows = new WalletRepository(database);
   const accountRows = new AccountRepository(database);
   const assetRows = new AssetRepository(database);
-  const transactionRows = new TransactionRepository(database);
   const authenticate = createAuthenticate(tokens, new KeyStatus(credentials));
   const idempotent = createIdempotent(idempotencyStore);
   const limits = new RequestLimits(database, deps.limits);
   const idempotentSealed = createIdempotent(sealedAnswers(idempotencyStore, deps.box));
   const mfa = new MfaService(database, deps.box);
 
-  const wallets = new WalletService(walletRows, deps.keyGeneration, log);
+  const wallets = new WalletService(walletRows, outbox);
   const accounts = new AccountService({ database, registry, getAdapter, wallets: walletRows, accounts: accountRows });
   const assets = new AssetService({ database, registry, accounts: accountRows, assets: assetRows });
-  const transactions = new TransactionService(transactionRows, workflows, database);
-  const approvals = new Approvals({ database, mfa, workflows, log });
-  const transfers = new TransferService({
-    database,
-    registry,
-    getAdapter,
-    workflows,
-    wallets: walletRows,
-    accounts: accountRows,
-    assets: assetRows,
-    transactions: transactionRows,
-  });
+  const transactions = new TransactionService(new TransactionRepository(database), workflows);
+  const approvals = new Approvals({ mfa, outbox });
+  const transfers = new TransferService({ ...deps, starts, outbox });
   const securityFactorRows = new SecurityFactorRepository(database);
   const securityFactors = new SecurityFactorService({ registry, getAdapter, mfa, factors: securityFactorRows });
   const webhookRows = new WebhookRepository(database);
@@ -120,16 +120,15 @@ export async function createResources(deps: ResourceDependencies): Promise<Resou
       ...walletRoutes({ wallets, authenticate, idempotent }),
       ...accountRoutes({ accounts, authenticate, idempotent }),
       ...assetRoutes({ assets, registry, authenticate, idempotent }),
-      ...transferRoutes({ transfers, authenticate, idempotent }),
-      ...transactionRoutes({ transactions, approvals, authenticate }),
+      ...transferRoutes({ transfers, transactions, approvals, authenticate, idempotent }),
+      ...transactionRoutes({ transactions, authenticate }),
       ...securityFactorRoutes({ factors: securityFactors, authenticate, idempotent }),
       ...webhookRoutes({ webhooks, deliveries, authenticate, idempotent, idempotentSealed }),
     ],
     limits,
+    outbox,
     operational: healthRoutes({ health: new HealthService(deps) }),
     housekeeping: [
-      { name: 'start missing key generations', everyMs: 10_000, run: () => wallets.reconcile() },
-      { name: 'tell transfers of their approval', everyMs: 10_000, run: () => approvals.reconcile() },
       { name: 'forget old idempotency keys', everyMs: 60_000, run: () => idempotencyStore.sweep() },
       { name: 'seal the audit log', everyMs: 2_000, run: async () => void (await sealAuditLog(database)) },
     ],

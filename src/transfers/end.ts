@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
-import type { EndTransfer, RequestedBy } from '../messages/transfer';
-import { audit, type AuditActor } from '../audit/log';
+import type { EndTransfer } from '../messages/transfer';
+import { audit } from '../audit/log';
 import { releaseHold } from '../ledger/entries';
 import { post } from '../ledger/posting';
 import { inTransaction } from '../platform/database';
@@ -10,9 +10,6 @@ import type { TransactionEntity } from '../transactions/entity';
 import { changeState, isEnded, findTransactionForUpdate } from '../transactions/state';
 import type { StepDependencies } from './dependencies';
 import { findHoldForUpdate } from './hold';
-
-/** A cancellation that does not say whose wish it is. */
-const unnamed: AuditActor = { type: 'system', id: 'workflow' };
 
 /**
  * Unlocks everything and ends a transfer of which nothing was signed. An ended one stays as it is.
@@ -42,31 +39,10 @@ export function endTransfer(
 }
 
 /**
- * Cancels at the client's wish; a second cancel answers like the first.
- * @throws GatewayError not_cancellable once signing has begun or the transfer has ended otherwise.
+ * Within a database transaction that holds the transfer's lock: unlocks everything and ends it.
+ * @throws GatewayError not_cancellable once signing has begun.
  */
-export function cancelTransfer(
-  { database }: Pick<StepDependencies, 'database'>,
-  { txId, by }: { txId: string; by?: RequestedBy },
-): Promise<{ status: string }> {
-  return inTransaction(database, async (manager) => {
-    const transfer = await findTransactionForUpdate(manager, txId);
-    if (transfer.status === 'CANCELLED') return { status: transfer.status };
-    if (isEnded(transfer)) throw new GatewayError('not_cancellable', `The transfer is ${transfer.status}`);
-    await endUnsigned(manager, transfer, { txId, status: 'CANCELLED', code: null, reason: null });
-    await audit(manager, {
-      action: 'transfer.cancelled',
-      outcome: 'success',
-      actor: by ? { type: 'user', id: by.userId } : unnamed,
-      clientId: transfer.clientId,
-      subject: { type: 'transaction', id: txId },
-      requestId: by?.requestId ?? null,
-    });
-    return { status: 'CANCELLED' };
-  });
-}
-
-async function endUnsigned(
+export async function endUnsigned(
   manager: EntityManager,
   transfer: TransactionEntity,
   { txId, status, code, reason }: EndTransfer,

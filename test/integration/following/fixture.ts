@@ -1,7 +1,6 @@
 import { createWalletClient, http, type Hex } from 'viem';
 import type { AccountEntity } from '../../../src/accounts/entity';
 import { createChainActivities } from '../../../activities/chain';
-import { createTransferActivities } from '../../../activities/transfer';
 import type { ChainObservation } from '../../../src/messages/transfer';
 import { EvmChainClient } from '../../../src/chains/evm/client';
 import { ChainRegistry } from '../../../src/chains/registry';
@@ -20,6 +19,7 @@ import {
   ledgerAccountOf,
   signAs,
 } from '../../factories';
+import { createTestLedger } from '../../ledger';
 import { createTestDatabase } from '../../stack/database';
 import { localChain, rich, startAnvil } from '../chains/anvil';
 
@@ -54,7 +54,7 @@ export async function createFollowBench(changes: Partial<ChainDefinition> = {}) 
     },
     logger,
   };
-  const ledger = createTransferActivities({ database, registry });
+  const ledger = createTestLedger({ database, registry });
   const onChain = createChainActivities({ ...options, clients: new Map([[chain.name, client]]), registry });
 
   /** Follows until everything up to the head is processed. */

@@ -1,6 +1,5 @@
 import type { DataSource } from 'typeorm';
-import { createTransferActivities } from '../../../activities/transfer';
-import type { PreparedFees, TransferActivities } from '../../../src/messages/transfer';
+import type { PreparedFees } from '../../../src/messages/transfer';
 import type { AccountEntity } from '../../../src/accounts/entity';
 import type { ClientEntity } from '../../../src/auth/entity';
 import { loadRegistry } from '../../../src/chains/registry';
@@ -20,6 +19,7 @@ import {
   signAs,
   type BuiltWallet,
 } from '../../factories';
+import { createTestLedger, type TestLedger } from '../../ledger';
 import { createTestDatabase } from '../../stack/database';
 
 export const registry = loadRegistry('local', ['ethereum', 'base']);
@@ -41,7 +41,7 @@ export const usualFees: PreparedFees = {
 
 export interface Bench {
   database: DataSource;
-  ledger: TransferActivities;
+  ledger: TestLedger;
   client: ClientEntity;
   wallet: BuiltWallet;
   account: AccountEntity;
@@ -61,7 +61,7 @@ export async function createBench({ poolSize = 20 } = {}): Promise<Bench> {
     statementTimeoutMs: 180_000,
   }).initialize();
   const alerts: object[] = [];
-  const ledger = createTransferActivities({ database, registry, log: { error: (alert: object) => void alerts.push(alert) } });
+  const ledger = createTestLedger({ database, registry, log: { error: (alert: object) => void alerts.push(alert) } });
   await setFeeLevels(database, ethereum);
   const client = await buildClient(database);
   const wallet = await buildWallet(database, client);
