@@ -1,25 +1,25 @@
-import { getAdapter, getFeeStrategy } from '../src/chains/families';
+import { getFamily } from '../src/chains/families';
 import { createLogger } from '../src/platform/logging';
 import { screeningRules } from '../src/screening/rules';
 import { adoptHold } from '../src/transfers/adopt-hold';
-import { markAttention } from '../src/transfers/park';
+import { abandonTransfer } from '../src/transfers/abandon';
+import { parkTransfer } from '../src/transfers/park';
 import { beginSigning } from '../src/transfers/begin-signing';
-import type { StepDependencies } from '../src/transfers/dependencies';
+import type { TransferDependencies } from '../src/transfers/dependencies';
 import { destinationBlacklisted } from '../src/transfers/destination';
-import { endTransfer } from '../src/transfers/end';
+import { endTransfer, failByProof } from '../src/transfers/end';
 import { markSubmitted, recordSigned } from '../src/transfers/record-signed';
 import { screenTransfer } from '../src/transfers/screen';
 import { settleTransfer } from '../src/transfers/settle';
 import type { TransferActivities } from '../src/messages/transfer';
 
 /** Everything but the database and the registry has the production's own default. */
-export type TransferActivityOptions = Pick<StepDependencies, 'database' | 'registry'> & Partial<StepDependencies>;
+export type TransferActivityOptions = Pick<TransferDependencies, 'database' | 'registry'> & Partial<TransferDependencies>;
 
 /** The database steps of a transfer; errors are mapped by withMappedErrors where the worker is wired. */
 export function createTransferActivities(options: TransferActivityOptions): TransferActivities {
-  const steps: StepDependencies = {
-    getAdapter,
-    getFeeStrategy,
+  const steps: TransferDependencies = {
+    getFamily,
     screeningRules: screeningRules(options.database),
     approvalWaitSeconds: 24 * 60 * 60,
     log: createLogger('ledger', 'error'),
@@ -34,6 +34,8 @@ export function createTransferActivities(options: TransferActivityOptions): Tran
     recordSigned: (input) => recordSigned(steps, input),
     markSubmitted: (input) => markSubmitted(steps, input),
     settleTransfer: (input) => settleTransfer(steps, input),
-    markAttention: (input) => markAttention(steps, input),
+    abandonTransfer: (input) => abandonTransfer(steps, input),
+    failByProof: (input) => failByProof(steps, input),
+    parkTransfer: (input) => parkTransfer(steps, input),
   };
 }

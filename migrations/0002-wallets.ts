@@ -38,6 +38,9 @@ create table accounts (
   address text not null,
   -- the address in canonical form, for comparison (EVM: lower case)
   address_key text not null,
+  -- the key that signs for the address, its protocol, and the path below it
+  key_id text not null,
+  key_protocol text not null check (key_protocol in ('ecdsa-secp256k1')),
   derivation_path text not null,
   address_index integer not null check (address_index >= 0),
   address_type text not null default 'INBOUND' check (address_type in ('INBOUND')),
@@ -67,8 +70,10 @@ create trigger wallets_guard before update on wallets for each row execute funct
 -- The address of an account is written once: money may have been sent to it.
 create function guard_account() returns trigger language plpgsql as $$
 begin
-  if (new.account_id, new.wallet_id, new.client_id, new.family, new.address, new.address_key, new.derivation_path, new.address_index)
-     is distinct from (old.account_id, old.wallet_id, old.client_id, old.family, old.address, old.address_key, old.derivation_path, old.address_index) then
+  if (new.account_id, new.wallet_id, new.client_id, new.family, new.address, new.address_key,
+      new.key_id, new.key_protocol, new.derivation_path, new.address_index)
+     is distinct from (old.account_id, old.wallet_id, old.client_id, old.family, old.address, old.address_key,
+      old.key_id, old.key_protocol, old.derivation_path, old.address_index) then
     raise exception 'the address of account % is written once', new.account_id using errcode = 'integrity_constraint_violation';
   end if;
   return new;

@@ -1,6 +1,22 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 const schema = /* sql */ `
+-- What a type of transaction is. Checks, indexes, triggers and queries use these columns of a transaction and never the type's name.
+create table transaction_types (
+  transaction_type text primary key,
+  direction text not null check (direction in ('in', 'out')),
+  -- it holds money of its account until it ends
+  is_held boolean not null,
+  -- it is signed by keys of the gateway
+  is_signed boolean not null,
+  check (direction = 'out' or not (is_held or is_signed)),
+  unique (transaction_type, direction, is_held, is_signed)
+);
+insert into transaction_types (transaction_type, direction, is_held, is_signed) values
+  ('OUTBOUND', 'out', true, true),
+  ('INBOUND', 'in', false, false),
+  ('GAS', 'out', false, false);
+
 create table transactions (
   tx_id uuid primary key,
   client_id uuid not null references clients,
@@ -8,8 +24,14 @@ create table transactions (
   account_id uuid references accounts,
   asset_id uuid references ledger_accounts,
   chain text not null,
-  transaction_type text not null check (transaction_type in ('OUTBOUND', 'INBOUND', 'GAS')),
+  transaction_type text not null,
+  -- repeated from transaction_types
+  direction text not null,
+  is_held boolean not null,
+  is_signed boolean not null,
   from_address text not null,
+  -- who signs; null: from_address
+  sender_address text,
   to_address text not null,
   -- to_address in canonical form, for comparison with address lists
   to_address_key text,
@@ -27,8 +49,8 @@ create table transactions (
   version integer not null default 0 check (version >= 0),
   signing_begun_at timestamptz,
   tx_hash text,
-  -- INBOUND: position within the receipt (0 = the transaction's own value, n + 1 = n-th log)
-  position integer,
+  -- of a deposit: place within the transaction, in the chain's own terms
+  position text,
   block_number bigint,
   block_hash text,
   required_confirmations integer not null check (required_confirmations >= 1),
@@ -41,46 +63,58 @@ create table transactions (
   approved_by uuid references users,
   approved_at timestamptz,
   -- why a cancellation transaction is to use up the nonce; null: no cancellation, or one that an operator ordered
-  cancellation_reason text check (cancellation_reason = 'address_blacklisted'),
+  cancellation_reason text check (cancellation_reason in ('address_blacklisted', 'abandoned')),
   -- result of screening after something of the transfer was signed
   screening_note text,
   retry_of uuid references transactions,
+  -- the transaction that this one serves (gas of a transfer)
+  parent_tx_id uuid references transactions,
   request_id text,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   ended_at timestamptz,
   -- set once the block that includes it has reached finality depth; the follower no longer watches it
   finalized_at timestamptz,
-  check ((transaction_type = 'INBOUND') = (position is not null)),
-  check (transaction_type <> 'INBOUND' or (tx_hash is not null and block_hash is not null)),
-  check (transaction_type not in ('OUTBOUND', 'INBOUND') or (wallet_id is not null and account_id is not null and asset_id is not null)),
-  check (transaction_type <> 'OUTBOUND' or (fee_symbol is not null and fee_decimals is not null)),
+  foreign key (transaction_type, direction, is_held, is_signed) references transaction_types (transaction_type, direction, is_held, is_signed),
+  check ((direction = 'in') = (position is not null)),
+  check (direction <> 'in' or (tx_hash is not null and block_hash is not null)),
+  check (not (is_held or direction = 'in') or (wallet_id is not null and account_id is not null and asset_id is not null)),
+  check (not is_held or (fee_symbol is not null and fee_decimals is not null)),
   check ((block_number is null) = (block_hash is null)),
-  check (transaction_type <> 'OUTBOUND' or amount > 0),
-  constraint destination_compared check (transaction_type <> 'OUTBOUND' or to_address_key is not null),
+  check (not is_held or amount > 0),
+  constraint destination_compared check (not is_held or to_address_key is not null),
   constraint awaits_approval check (status <> 'AWAITING_APPROVAL' or (approval_expires_at is not null and approved_at is null)),
   constraint approved check ((approved_at is null) = (approved_by is null)),
-  constraint signing_has_begun check (transaction_type <> 'OUTBOUND' or status not in ('SIGNING', 'SUBMITTED', 'CONFIRMED') or signing_begun_at is not null),
+  constraint signing_has_begun check (not is_signed or status not in ('SIGNING', 'SUBMITTED', 'CONFIRMED') or signing_begun_at is not null),
   constraint signing_not_begun check (status not in ('PENDING', 'AWAITING_APPROVAL', 'REJECTED', 'CANCELLED') or signing_begun_at is null),
-  constraint confirmed_by_chain check (transaction_type <> 'OUTBOUND' or status <> 'CONFIRMED' or (tx_hash is not null and block_hash is not null and fee is not null))
+  constraint confirmed_by_chain check (not is_signed or status <> 'CONFIRMED' or (tx_hash is not null and block_hash is not null and fee is not null))
 );
 create index transactions_by_client on transactions (client_id, tx_id desc);
 create index transactions_by_wallet on transactions (wallet_id, tx_id desc);
 create index transactions_by_account on transactions (account_id, tx_id desc);
 -- an idempotency key makes at most one transfer, without a time limit
 create unique index transfers_by_idempotency_key on transactions (client_id, idempotency_key)
-  where transaction_type = 'OUTBOUND' and idempotency_key is not null;
+  where is_held and idempotency_key is not null;
 -- a deposit is credited once, identified by its position on the chain
 create unique index deposits_by_place on transactions (chain, tx_hash, position)
-  where transaction_type = 'INBOUND' and status <> 'ORPHANED';
+  where direction = 'in' and status <> 'ORPHANED';
 create index transactions_open on transactions (chain, status) where ended_at is null;
 create index deposits_detected on transactions (chain, block_number) where status = 'DETECTED';
-create index deposits_by_block on transactions (chain, block_number) where transaction_type = 'INBOUND' and status in ('DETECTED', 'CONFIRMED');
+create index deposits_by_block on transactions (chain, block_number) where direction = 'in' and status in ('DETECTED', 'CONFIRMED');
 -- for the rolling sum that a daily limit is compared with
-create index transfers_by_wallet_and_token on transactions (wallet_id, token_symbol, created_at) where transaction_type = 'OUTBOUND';
+create index transfers_by_wallet_and_token on transactions (wallet_id, token_symbol, created_at) where is_held;
 create index transactions_unfinalized on transactions (chain, block_number) where finalized_at is null and block_number is not null;
 -- open transfers that a new blacklist entry affects
-create index transfers_open_to on transactions (client_id, chain, to_address_key) where transaction_type = 'OUTBOUND' and ended_at is null;
+create index transfers_open_to on transactions (client_id, chain, to_address_key) where is_held and ended_at is null;
+
+-- direction, is_held and is_signed come from transaction_types. Runs before transactions_start: triggers run in the order of their names.
+create function classify_transaction() returns trigger language plpgsql as $$
+begin
+  select direction, is_held, is_signed into new.direction, new.is_held, new.is_signed
+    from transaction_types where transaction_type = new.transaction_type;
+  return new;
+end $$;
+create trigger transactions_classify before insert on transactions for each row execute function classify_transaction();
 
 -- State history of every transaction, written by a trigger together with the change itself.
 create table transaction_events (
@@ -96,6 +130,7 @@ create function refuse_change() returns trigger language plpgsql as $$
 begin
   raise exception '% is append-only', tg_table_name using errcode = 'integrity_constraint_violation';
 end $$;
+create trigger transaction_types_append_only before update or delete or truncate on transaction_types for each statement execute function refuse_change();
 create trigger transactions_kept before delete or truncate on transactions for each statement execute function refuse_change();
 create trigger transaction_events_append_only before update or delete or truncate on transaction_events for each statement execute function refuse_change();
 `;

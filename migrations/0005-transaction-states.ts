@@ -5,7 +5,7 @@ const schema = /* sql */ `
 create function guard_new_transaction() returns trigger language plpgsql as $$
 begin
   if new.version <> 0 or new.signing_begun_at is not null or new.ended_at is not null or new.finalized_at is not null or new.fee is not null
-     or new.status <> (case when new.transaction_type = 'INBOUND' then 'DETECTED' else 'PENDING' end) then
+     or new.status <> (case when new.direction = 'in' then 'DETECTED' else 'PENDING' end) then
     raise exception 'transaction % does not start at its beginning', new.tx_id using errcode = 'integrity_constraint_violation';
   end if;
   if new.account_id is not null and not exists (
@@ -37,7 +37,7 @@ begin
       when 'SUBMITTED' then array['CONFIRMED', 'FAILED', 'NEEDS_ATTENTION']
       when 'NEEDS_ATTENTION' then array['PENDING', 'SIGNING', 'SUBMITTED', 'CONFIRMED', 'REJECTED', 'FAILED', 'CANCELLED']
       when 'DETECTED' then array['CONFIRMED', 'ORPHANED']
-      when 'CONFIRMED' then case when old.transaction_type = 'INBOUND' then array['ORPHANED'] else array[]::text[] end
+      when 'CONFIRMED' then case when old.direction = 'in' then array['ORPHANED'] else array[]::text[] end
       else array[]::text[]
     end;
     if not (new.status = any (allowed)) then
@@ -46,13 +46,14 @@ begin
     if new.version <> old.version + 1 then
       raise exception 'a state change of % must count its version up by one', new.tx_id using errcode = 'integrity_constraint_violation';
     end if;
-    -- Once signing has begun, signed bytes may exist that the chain can still execute. Such a transfer must not release its funds:
-    -- it ends only with an on-chain result.
-    if old.transaction_type = 'OUTBOUND' and new.status in ('REJECTED', 'CANCELLED') and old.signing_begun_at is not null then
+    -- Once signing has begun, signed bytes may exist that the chain can still execute. Such a transaction must not release its funds:
+    -- it ends only with an on-chain result, or when every attempt was proven impossible.
+    if old.is_signed and new.status in ('REJECTED', 'CANCELLED') and old.signing_begun_at is not null then
       raise exception 'transaction % has begun signing and cannot end unexecuted', new.tx_id using errcode = 'integrity_constraint_violation';
     end if;
-    if old.transaction_type = 'OUTBOUND' and new.status = 'FAILED' and old.signing_begun_at is not null and new.block_hash is null then
-      raise exception 'transaction % cannot fail without an on-chain result', new.tx_id using errcode = 'integrity_constraint_violation';
+    if old.is_signed and new.status = 'FAILED' and old.signing_begun_at is not null and new.block_hash is null
+       and not all_attempts_impossible(new.tx_id) then
+      raise exception 'transaction % cannot fail without an on-chain result or a proof for every attempt', new.tx_id using errcode = 'integrity_constraint_violation';
     end if;
     -- ended_at is set here and nowhere else
     new.ended_at := case when new.status in ('CONFIRMED', 'REJECTED', 'FAILED', 'CANCELLED', 'ORPHANED') then now() end;
@@ -63,13 +64,13 @@ begin
   if old.ended_at is not null and (new.fee, new.fee_locked) is distinct from (old.fee, old.fee_locked) then
     raise exception 'transaction % has ended, its fee is posted', new.tx_id using errcode = 'integrity_constraint_violation';
   end if;
-  if (new.client_id, new.wallet_id, new.account_id, new.asset_id, new.chain, new.transaction_type, new.from_address, new.to_address,
-      new.token_symbol, new.contract_address, new.decimals, new.amount, new.fee_symbol, new.fee_decimals, new.idempotency_key,
-      new.position, new.retry_of, new.created_at)
+  if (new.client_id, new.wallet_id, new.account_id, new.asset_id, new.chain, new.transaction_type, new.direction, new.is_held, new.is_signed,
+      new.from_address, new.sender_address, new.to_address, new.token_symbol, new.contract_address, new.decimals, new.amount, new.fee_symbol, new.fee_decimals, new.idempotency_key,
+      new.position, new.retry_of, new.parent_tx_id, new.created_at)
      is distinct from
-     (old.client_id, old.wallet_id, old.account_id, old.asset_id, old.chain, old.transaction_type, old.from_address, old.to_address,
-      old.token_symbol, old.contract_address, old.decimals, old.amount, old.fee_symbol, old.fee_decimals, old.idempotency_key,
-      old.position, old.retry_of, old.created_at) then
+     (old.client_id, old.wallet_id, old.account_id, old.asset_id, old.chain, old.transaction_type, old.direction, old.is_held, old.is_signed,
+      old.from_address, old.sender_address, old.to_address, old.token_symbol, old.contract_address, old.decimals, old.amount, old.fee_symbol, old.fee_decimals, old.idempotency_key,
+      old.position, old.retry_of, old.parent_tx_id, old.created_at) then
     raise exception 'what transaction % moves cannot change', new.tx_id using errcode = 'integrity_constraint_violation';
   end if;
   if old.signing_begun_at is not null and new.signing_begun_at is distinct from old.signing_begun_at then

@@ -1,87 +1,173 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 const schema = /* sql */ `
--- A nonce in use is a row. It is inserted in the database transaction that begins signing and never given back.
-create table nonces (
+-- What an attempt uses up on a chain (a nonce, an input) belongs to one transaction at a time. A reservation with an ordinal (nonce)
+-- is never given back: a gap would stop all later ones.
+create table reservations (
+  reservation_id bigint generated always as identity primary key,
   chain text not null,
-  address_key text not null,
-  nonce bigint not null check (nonce >= 0),
+  -- canonical form of the address that owns the resource
+  owner text not null,
+  resource text not null,
+  ordinal bigint check (ordinal >= 0),
   tx_id uuid not null references transactions,
-  taken_at timestamptz not null default now(),
-  primary key (chain, address_key, nonce),
-  unique (tx_id),
-  unique (chain, address_key, nonce, tx_id)
+  reserved_at timestamptz not null default clock_timestamp(),
+  released_at timestamptz,
+  unique (reservation_id, tx_id),
+  check (ordinal is null or released_at is null)
 );
+create unique index reservations_held_once on reservations (chain, owner, resource) where released_at is null;
+create unique index reservations_by_ordinal on reservations (chain, owner, ordinal) where ordinal is not null;
+create index reservations_by_transaction on reservations (tx_id);
 
--- The blockchain transactions of a transfer, signed or about to be signed. All attempts of one transfer share its nonce.
+-- The blockchain transactions of a transfer, signed or about to be signed.
 create table transfer_attempts (
   tx_id uuid not null references transactions,
   attempt integer not null check (attempt >= 1),
-  kind text not null check (kind in ('first', 'replacement', 'cancellation')),
+  kind text not null check (kind in ('first', 'replacement', 'reissue', 'cancellation')),
   chain text not null,
-  from_key text not null,
-  nonce bigint not null,
+  -- facts of the chain that the bytes were built from
+  prepared jsonb not null,
   unsigned text not null,
-  -- highest network fee that these bytes can cost, L1 data fee included
+  -- [{key_id, path, protocol, digests}]
+  signers jsonb not null,
+  -- identifies what is signed, whatever its signature
+  message_key text not null,
+  -- highest network fee that these bytes can cost
   fee_bound numeric(78,0) not null check (fee_bound >= 0),
+  -- id of the transaction with the signatures in signed; attempt_ids has all
   tx_hash text,
   signed text,
+  -- when it stops being executable, in the chain family's terms
+  expiry jsonb,
+  -- why the chain can never execute it any more, whoever holds signed bytes
+  impossible_proof jsonb,
   signing_begun_at timestamptz not null default clock_timestamp(),
   signed_at timestamptz,
   broadcast_at timestamptz,
   -- the block that includes it, as last seen; null again after a reorg
   block_number bigint,
   block_hash text,
+  -- the id under which it is included
+  included_id text,
   success boolean,
   fee numeric(78,0),
   debited numeric(78,0),
   received numeric(78,0),
   primary key (tx_id, attempt),
   unique (chain, tx_hash),
-  foreign key (chain, from_key, nonce, tx_id) references nonces (chain, address_key, nonce, tx_id),
+  unique (chain, message_key),
+  unique (tx_id, attempt, chain),
   check ((tx_hash is null) = (signed is null)),
   check ((signed_at is null) = (signed is null)),
-  -- only bytes that are stored here are broadcast, and so only those can be included in a block
-  check (signed is not null or (broadcast_at is null and block_number is null)),
+  check (signed is not null or broadcast_at is null),
   check ((block_number is null) = (block_hash is null)),
-  check (block_number is null or (success is not null and fee is not null))
+  check (block_number is null or (success is not null and fee is not null and included_id is not null))
 );
-create index transfer_attempts_open on transfer_attempts (chain) where tx_hash is not null and block_number is null;
+create index transfer_attempts_included on transfer_attempts (chain, block_number) where block_number is not null;
 
--- Only an open transfer whose signing has begun takes a nonce, for its own address and chain.
-create function guard_new_nonce() returns trigger language plpgsql as $$
+create table attempt_reservations (
+  tx_id uuid not null,
+  attempt integer not null,
+  reservation_id bigint not null,
+  primary key (tx_id, attempt, reservation_id),
+  foreign key (tx_id, attempt) references transfer_attempts,
+  foreign key (reservation_id, tx_id) references reservations (reservation_id, tx_id)
+);
+create index attempt_reservations_by_reservation on attempt_reservations (reservation_id);
+
+-- Every transaction id known of an attempt: on some chains each signature session over the same bytes gives another.
+create table attempt_ids (
+  chain text not null,
+  id text not null,
+  tx_id uuid not null,
+  attempt integer not null,
+  primary key (chain, id),
+  foreign key (tx_id, attempt, chain) references transfer_attempts (tx_id, attempt, chain)
+);
+create index attempt_ids_by_attempt on attempt_ids (tx_id, attempt);
+
+-- True when nothing of the transaction can be executed any more.
+create function all_attempts_impossible(tx uuid) returns boolean language sql stable as $$
+  select coalesce(bool_and(impossible_proof is not null), false) from transfer_attempts where tx_id = tx
+$$;
+
+-- Only an open transaction whose signing has begun reserves anything, for the address that signs it.
+create function guard_new_reservation() returns trigger language plpgsql as $$
 begin
-  if not exists (
-    select 1 from transactions t join accounts a on a.account_id = t.account_id
-     where t.tx_id = new.tx_id and t.chain = new.chain and a.address_key = new.address_key
+  if new.released_at is not null or not exists (
+    select 1 from transactions t join accounts a on a.address_key = new.owner
+       and (a.account_id = t.account_id or a.address = t.sender_address)
+     where t.tx_id = new.tx_id and t.chain = new.chain and a.address = coalesce(t.sender_address, t.from_address)
        and t.signing_begun_at is not null and t.ended_at is null
   ) then
-    raise exception 'nonce % of % is taken only by a transfer of that address whose signing has begun', new.nonce, new.address_key
+    raise exception '% of % is reserved only by a transaction of that address whose signing has begun', new.resource, new.owner
       using errcode = 'integrity_constraint_violation';
   end if;
   return new;
 end $$;
-create trigger nonces_taken before insert on nonces for each row execute function guard_new_nonce();
-create trigger nonces_append_only before update or delete or truncate on nonces for each statement execute function refuse_change();
+create trigger reservations_taken before insert on reservations for each row execute function guard_new_reservation();
 
--- What was signed is kept: an attempt is not deleted, its signed bytes and hash are written once.
+-- A reservation without an ordinal is released once: when its transaction is final without it, or no attempt that uses it can be executed.
+create function guard_reservation() returns trigger language plpgsql as $$
+begin
+  if tg_op = 'DELETE' then
+    raise exception 'reservations are kept' using errcode = 'integrity_constraint_violation';
+  end if;
+  if (new.reservation_id, new.chain, new.owner, new.resource, new.ordinal, new.tx_id, new.reserved_at)
+       is distinct from (old.reservation_id, old.chain, old.owner, old.resource, old.ordinal, old.tx_id, old.reserved_at)
+     or old.released_at is not null or old.ordinal is not null then
+    raise exception 'reservation % of % is written once', old.resource, old.owner using errcode = 'integrity_constraint_violation';
+  end if;
+  if exists (
+    select 1 from attempt_reservations r join transfer_attempts a on a.tx_id = r.tx_id and a.attempt = r.attempt
+      join transactions t on t.tx_id = r.tx_id
+     where r.reservation_id = old.reservation_id and a.impossible_proof is null and (t.finalized_at is null or a.block_hash is not null)
+  ) then
+    raise exception 'reservation % of % may still be used', old.resource, old.owner using errcode = 'integrity_constraint_violation';
+  end if;
+  return new;
+end $$;
+create trigger reservations_guard before update or delete on reservations for each row execute function guard_reservation();
+create trigger reservations_kept before truncate on reservations for each statement execute function refuse_change();
+
+-- An attempt is begun by an open transaction only, whose signing has begun.
+create function guard_new_attempt() returns trigger language plpgsql as $$
+begin
+  if not exists (
+    select 1 from transactions t
+     where t.tx_id = new.tx_id and t.chain = new.chain and t.is_signed and t.signing_begun_at is not null and t.ended_at is null
+  ) then
+    raise exception 'attempt % of % has no open transaction whose signing has begun', new.attempt, new.tx_id
+      using errcode = 'integrity_constraint_violation';
+  end if;
+  return new;
+end $$;
+create trigger transfer_attempts_begun before insert on transfer_attempts for each row execute function guard_new_attempt();
+
+-- What was signed is kept: an attempt is not deleted; its signed bytes, its id and its proof are written once.
 create function guard_attempt() returns trigger language plpgsql as $$
 begin
   if tg_op = 'DELETE' then
     raise exception 'attempts are kept' using errcode = 'integrity_constraint_violation';
   end if;
-  if (new.tx_id, new.attempt, new.kind, new.chain, new.from_key, new.nonce, new.unsigned, new.fee_bound)
-       is distinct from (old.tx_id, old.attempt, old.kind, old.chain, old.from_key, old.nonce, old.unsigned, old.fee_bound)
-     or (old.signed is not null and (new.signed, new.tx_hash) is distinct from (old.signed, old.tx_hash)) then
+  if (new.tx_id, new.attempt, new.kind, new.chain, new.prepared, new.unsigned, new.signers, new.message_key, new.fee_bound, new.expiry)
+       is distinct from
+       (old.tx_id, old.attempt, old.kind, old.chain, old.prepared, old.unsigned, old.signers, old.message_key, old.fee_bound, old.expiry)
+     or (old.signed is not null and (new.signed, new.tx_hash) is distinct from (old.signed, old.tx_hash))
+     or (old.impossible_proof is not null and new.impossible_proof is distinct from old.impossible_proof) then
     raise exception 'attempt % of % is written once', old.attempt, old.tx_id using errcode = 'integrity_constraint_violation';
   end if;
   return new;
 end $$;
 create trigger transfer_attempts_guard before update or delete on transfer_attempts for each row execute function guard_attempt();
 create trigger transfer_attempts_kept before truncate on transfer_attempts for each statement execute function refuse_change();
+create trigger attempt_reservations_append_only before update or delete or truncate on attempt_reservations
+  for each statement execute function refuse_change();
+create trigger attempt_ids_append_only before update or delete or truncate on attempt_ids for each statement execute function refuse_change();
 `;
 
-/** Nonces, and the signed attempts of transfers. */
+/** The attempts of transfers, and what they reserve on the chain. */
 export class Attempts0006 implements MigrationInterface {
   readonly name = 'Attempts1700000000006';
 

@@ -11,8 +11,8 @@ declare
   holds boolean;
 begin
   select * into t from transactions where tx_id = new.tx_id;
-  if t.transaction_type not in ('OUTBOUND', 'INBOUND') then return null; end if;
-  holds := t.transaction_type = 'OUTBOUND' and t.ended_at is null;
+  if not t.is_held and t.direction <> 'in' then return null; end if;
+  holds := t.is_held and t.ended_at is null;
   if exists (
     select 1 from (
       select symbol, sum(held) as held, sum(outside) as outside, sum(fees) as fees from (
@@ -25,7 +25,7 @@ begin
         union all
         select t.token_symbol,
                case when holds then -t.amount else 0 end,
-               case when t.transaction_type = 'INBOUND' and t.status = 'CONFIRMED' then t.amount else 0 end,
+               case when t.direction = 'in' and t.status = 'CONFIRMED' then t.amount else 0 end,
                0
         union all
         select t.fee_symbol, case when holds then -t.fee_locked else 0 end, 0, case when holds then 0 else -coalesce(t.fee, 0) end
@@ -33,7 +33,7 @@ begin
       ) lines group by symbol
     ) sums
     where held <> 0 or fees <> 0
-       or case when t.transaction_type = 'OUTBOUND' and t.status = 'CONFIRMED' and symbol = t.token_symbol then outside <= 0 else outside <> 0 end
+       or case when t.is_held and t.status = 'CONFIRMED' and symbol = t.token_symbol then outside <= 0 else outside <> 0 end
   ) then
     raise exception 'the postings of transaction % do not fit its state %', t.tx_id, t.status using errcode = 'integrity_constraint_violation';
   end if;

@@ -4,18 +4,18 @@ const schema = /* sql */ `
 -- How far each chain was followed, and its current fees.
 create table chain_cursors (
   chain text primary key,
-  chain_id bigint not null,
+  -- CAIP-2: a database has followed one chain of that name only
+  caip2 text not null,
   -- the next block to scan
   next_block bigint not null,
   head_block bigint not null,
-  base_fee numeric(78,0),
-  priority_fee numeric(78,0),
-  gas_price numeric(78,0) not null,
-  l1_data_fee numeric(78,0) not null default 0,
+  -- in the chain family's own form
+  fee_levels jsonb not null,
+  fee_levels_at timestamptz not null default now(),
   updated_at timestamptz not null default now()
 );
 
--- Scanned blocks, kept down to finality depth: a reorg shows as a hash that differs from the one stored here.
+-- Scanned blocks, kept down to finality depth; a chain may skip numbers. A reorg shows as a hash that differs from the one stored here.
 create table chain_blocks (
   chain text not null,
   number bigint not null,

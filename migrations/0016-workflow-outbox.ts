@@ -8,6 +8,8 @@ create table workflow_outbox (
   -- tx_id or wallet_id
   subject_id uuid not null,
   client_id uuid not null references clients,
+  -- of starts: a chain has room for so many transfers at a time
+  chain text,
   created_at timestamptz not null default clock_timestamp(),
   -- the dispatcher leaves a message to its writer at first, and for a while after a failure
   deliver_after timestamptz not null default clock_timestamp() + interval '2 seconds',
@@ -18,7 +20,7 @@ create index workflow_outbox_by_kind on workflow_outbox (kind, outbox_id);
 -- approvals whose time may be over
 create index approvals_expiring on transactions (approval_expires_at) where status = 'AWAITING_APPROVAL';
 -- transfers whose workflow has work to do
-create index transfers_in_flight on transactions (tx_id) where transaction_type = 'OUTBOUND' and status in ('PENDING', 'SIGNING');
+create index transfers_in_flight on transactions (chain, tx_id) where is_held and status in ('PENDING', 'SIGNING');
 `;
 
 /** Messages to workflows that are not delivered yet. */

@@ -1,7 +1,14 @@
 /** Registry and adapter shapes. Pure types and data: workflows may import this file. */
 
 export type Hex = `0x${string}`;
-export type ChainFamily = 'evm';
+/** Name of a family in the table of src/chains/families.ts. Text, so that tests can serve chains of a family of their own. */
+export type ChainFamily = string;
+export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject;
+export interface JsonObject {
+  [key: string]: JsonValue;
+}
+/** Threshold protocol of a key. */
+export type KeyProtocol = 'ecdsa-secp256k1';
 export type GatewayEnvironment = 'production' | 'sandbox' | 'local';
 export type AssetType = 'NATIVE' | 'ERC20' | 'BEP20' | 'TRC20' | 'SPL';
 
@@ -21,10 +28,9 @@ export interface ChainDefinition {
   family: ChainFamily;
   /** Shown as `network`: mainnet, sepolia, local, … */
   network: string;
-  /** CAIP-2, such as eip155:1. */
+  /** CAIP-2, such as eip155:1: what tells chains apart in stored rows and in signed bytes. */
   caip2: string;
-  chainId: number;
-  /** Hash of block 0, checked beside the chain id; null for local chains, whose genesis is made at every start. */
+  /** Hash of block 0, checked beside the chain's id; null for local chains, whose genesis is made at every start. */
   genesisHash: string | null;
   native: TokenDefinition;
   tokens: TokenDefinition[];
@@ -43,28 +49,46 @@ export interface ChainDefinition {
   explorerTx: string | null;
 }
 
-/** What a node or a reader sees of an unsigned transaction, decoded from its bytes alone. */
-export interface TransactionDescription {
-  chainId: number;
-  nonce: number;
-  /** The party that receives value or tokens, canonical form. */
+/** One payment of a transaction. */
+export interface TransactionOutput {
+  /** Who receives value or tokens, as addresses are shown. */
   recipient: string;
   /** null: native coin. */
   tokenContract: string | null;
   /** Atomic units. */
   amount: bigint;
-  /** gas limit × highest fee per gas, atomic units of the native coin; L1 data fee not included (it is not in the bytes). */
-  maxNetworkFee: bigint;
 }
 
-/** Fee levels of a chain as last seen by its follower; atomic units of the native coin per gas. */
-export interface FeeLevels {
-  baseFee: bigint | null;
-  priorityFee: bigint | null;
-  /** Legacy gas price, for chains without EIP-1559. */
-  gasPrice: bigint;
-  /** Upper estimate of the L1 data fee of one transfer; 0 where there is none. */
-  l1DataFee: bigint;
+/** What a transaction is to do. */
+export interface TransactionIntent {
+  /** Address that the money leaves, as shown. */
+  from: string;
+  outputs: TransactionOutput[];
+}
+
+/** What a node or a reader sees of an unsigned transaction, decoded from its bytes alone. */
+export interface TransactionDescription {
+  /** CAIP-2 of the only chain that would execute the bytes. */
+  chain: string;
+  /** Change back to the sender left out. */
+  outputs: TransactionOutput[];
+  /** Highest network fee that the bytes allow, atomic units of the native coin. */
+  maxNetworkFee: bigint;
+  /** What the bytes use up, as reservations name it (a nonce, inputs); empty where a family reserves nothing. */
+  resources: string[];
+}
+
+/** Fee levels of a chain as last seen by its follower, in the family's own form. */
+export type FeeLevels = JsonObject;
+
+/** Facts gathered from the chain before an attempt is begun. Travels through workflow histories. */
+export interface Prepared {
+  /** Highest network fee of the attempt, everything included; atomic units of the native coin, decimal digits. */
+  feeBound: string;
+  /** When the attempt stops being executable, in the family's own terms; null: never by itself. */
+  expiry: JsonObject | null;
+  /** The family's own: nobody else looks into it. */
+  details: JsonValue;
 }
 
 /** Effect of an included transaction, judged from the chain. */
@@ -81,18 +105,11 @@ export interface InclusionEffect {
   received: bigint | null;
 }
 
-export type TransactionStatusOnChain =
-  | { state: 'absent' }
-  | { state: 'pending' }
-  | { state: 'included'; depth: number; effect: InclusionEffect }
-  /** Another transaction consumed the nonce at finality depth. */
-  | { state: 'impossible'; proof: string };
-
-/** One incoming movement found in a block. */
+/** One incoming payment found in a block. */
 export interface DepositFound {
   txHash: string;
-  /** EVM: 0 is the transaction's own value, log index within the receipt + 1 for token events. */
-  position: number;
+  /** Place within the transaction, in the chain's own terms. */
+  position: string;
   blockNumber: number;
   blockHash: string;
   fromAddress: string;
@@ -102,5 +119,18 @@ export interface DepositFound {
   amount: bigint;
 }
 
-/** Why an attempt was made. `cancellation`: a transaction that moves nothing uses up the nonce of the earlier attempts. */
-export type AttemptKind = 'first' | 'replacement' | 'cancellation';
+/**
+ * Why an attempt was made. `replacement`: the same resources at a higher fee; `reissue`: a new transaction after every earlier one
+ * was proven impossible; `cancellation`: a transaction that moves nothing uses up the resources of the earlier attempts.
+ */
+export type AttemptKind = 'first' | 'replacement' | 'reissue' | 'cancellation';
+
+/** How transfers of a family are helped on; workflows branch on this and never on a family's name. */
+export interface FamilyRules {
+  /** Not included in time: a replacement at a higher fee, or the same bytes once more. */
+  stuck: 'replace' | 'rebroadcast';
+  /** Proven impossible: issued anew, or an operator is asked. */
+  expired: 'reissue' | 'park';
+  /** Given up by an operator: a cancellation uses up the resources, or the transaction's expiry is waited for. */
+  giveUp: 'cancel' | 'expiry';
+}

@@ -73,6 +73,14 @@ export type BeginSigningResult =
   | { outcome: 'wait'; reason: string }
   | { outcome: 'refused'; code: FailureCode; reason: string };
 
+/** An attempt that is about to be made. */
+export interface NextAttempt {
+  txId: string;
+  /** 1 for the first transaction, then one more for each. */
+  attempt: number;
+  kind: AttemptKind;
+}
+
 export interface SignedAttempt {
   txId: string;
   attempt: number;
@@ -80,7 +88,7 @@ export interface SignedAttempt {
 }
 
 export type BroadcastResult =
-  | { outcome: 'accepted' }
+  | { outcome: 'accepted'; hash: string }
   | { outcome: 'rejected'; reason: string }
   /** Nothing was sent: the destination was blacklisted after signing had begun. */
   | { outcome: 'blacklisted' }
@@ -123,8 +131,9 @@ export interface TransferActivities {
   /** Whether the destination is on the client's blacklist now. */
   destinationBlacklisted(input: { txId: string }): Promise<boolean>;
   /** `cancellation` moves nothing and uses up what the earlier attempts would spend. */
-  beginSigning(input: { txId: string; attempt: number; kind: AttemptKind; prepared: Prepared }): Promise<BeginSigningResult>;
-  recordSigned(input: SignedAttempt): Promise<void>;
+  beginSigning(input: NextAttempt & { prepared: Prepared }): Promise<BeginSigningResult>;
+  /** Answers the transaction id of the recorded bytes. */
+  recordSigned(input: SignedAttempt): Promise<{ hash: string }>;
   markSubmitted(input: { txId: string; attempt: number }): Promise<{ status: string }>;
   /** Records that a transfer whose attempts expire is given up: from then on nothing is signed or sent for it. */
   abandonTransfer(input: { txId: string }): Promise<void>;
@@ -138,7 +147,8 @@ export interface TransferActivities {
 
 /** Steps that talk to a chain; run on the task queue of that chain. */
 export interface ChainActivities {
-  prepareAttempt(input: { txId: string; attempt: number; kind: AttemptKind }): Promise<Prepared>;
+  /** Facts for an attempt; for one that was begun before the facts it was begun with. */
+  prepareAttempt(input: NextAttempt): Promise<Prepared>;
   /** Broadcasts a signed attempt ("already known" is success). */
   broadcast(input: { txId: string; attempt: number }): Promise<BroadcastResult>;
   /** Asks the chain directly, for the workflow's poll timer; broadcasts again what the chain has forgotten. */

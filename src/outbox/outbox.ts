@@ -10,6 +10,8 @@ export interface OutboxMessage {
   /** tx_id or wallet_id. */
   subjectId: string;
   clientId: string;
+  /** Of messages that wait for room on a chain. */
+  chain?: string;
 }
 
 /**
@@ -23,10 +25,10 @@ export type Deliveries = Record<OutboxKind, (message: OutboxMessage) => Promise<
 const maxAtOnce = 20;
 
 /** Records a message in the database transaction of the act it tells of. */
-export async function enqueue(manager: EntityManager, { kind, subjectId, clientId }: OutboxMessage): Promise<void> {
+export async function enqueue(manager: EntityManager, { kind, subjectId, clientId, chain }: OutboxMessage): Promise<void> {
   await manager.query(
-    'insert into workflow_outbox (kind, subject_id, client_id) values ($1, $2, $3) on conflict (kind, subject_id) do nothing',
-    [kind, subjectId, clientId],
+    'insert into workflow_outbox (kind, subject_id, client_id, chain) values ($1, $2, $3, $4) on conflict (kind, subject_id) do nothing',
+    [kind, subjectId, clientId, chain ?? null],
   );
 }
 

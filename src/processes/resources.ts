@@ -14,9 +14,8 @@ import { authRoutes } from '../auth/routes';
 import { AuthService } from '../auth/service';
 import { LoginThrottle } from '../auth/throttle';
 import { AccessTokens, type TokenOptions } from '../auth/tokens';
-import type { FamilyAdapter, FeePolicy } from '../chains/adapter';
+import type { GetFamily } from '../chains/family';
 import type { ChainRegistry } from '../chains/registry';
-import type { ChainFamily } from '../chains/types';
 import { healthRoutes } from '../health/routes';
 import { HealthService } from '../health/service';
 import { createIdempotent } from '../http/idempotency';
@@ -57,8 +56,7 @@ export interface ResourceDependencies {
   database: DataSource;
   temporal: Client;
   registry: ChainRegistry;
-  getAdapter: (family: ChainFamily) => FamilyAdapter;
-  getFeeStrategy: (family: ChainFamily) => FeePolicy;
+  getFamily: GetFamily;
   keyGeneration: KeyGeneration;
   workflows: TransferWorkflows;
   startLimits: StartLimitSettings;
@@ -84,7 +82,7 @@ export interface Resources {
 
 /** Every resource of the API, put together: the same in the process and in the tests. */
 export async function createResources(deps: ResourceDependencies): Promise<Resources> {
-  const { database, registry, getAdapter, workflows, log } = deps;
+  const { database, registry, getFamily, workflows, log } = deps;
   const starts = new StartLimits(deps.startLimits);
   const outbox = new WorkflowOutbox(database, createDeliveries({ ...deps, starts }), log);
   const tokens = await AccessTokens.create(deps.tokenOptions);
@@ -100,13 +98,13 @@ export async function createResources(deps: ResourceDependencies): Promise<Resou
   const mfa = new MfaService(database, deps.box);
 
   const wallets = new WalletService(walletRows, outbox);
-  const accounts = new AccountService({ database, registry, getAdapter, wallets: walletRows, accounts: accountRows });
+  const accounts = new AccountService({ database, registry, getFamily, wallets: walletRows, accounts: accountRows });
   const assets = new AssetService({ database, registry, accounts: accountRows, assets: assetRows });
   const transactions = new TransactionService(new TransactionRepository(database), workflows);
   const approvals = new Approvals({ mfa, outbox });
   const transfers = new TransferService({ ...deps, starts, outbox });
   const securityFactorRows = new SecurityFactorRepository(database);
-  const securityFactors = new SecurityFactorService({ registry, getAdapter, mfa, factors: securityFactorRows });
+  const securityFactors = new SecurityFactorService({ registry, getFamily, mfa, factors: securityFactorRows });
   const webhookRows = new WebhookRepository(database);
   const webhooks = new WebhookService({ webhooks: webhookRows, mfa, box: deps.box, targets: deps.webhookTargets });
   const deliveries = new DeliveryService(database, webhookRows, new DeliveryRepository(database));

@@ -29,7 +29,7 @@ export class TransactionService {
     const details = await this.transactions.findDetails(clientId, txId);
     if (!details) throw notFound('transaction');
     const { tx } = details;
-    const running = tx.transactionType === 'OUTBOUND' && tx.endedAt === null;
+    const running = tx.isHeld && tx.endedAt === null;
     return { details, live: running ? await this.liveStatus.live(tx.txId) : null };
   }
 }

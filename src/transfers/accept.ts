@@ -1,15 +1,13 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import { audit } from '../audit/log';
-import type { FeePolicy } from '../chains/adapter';
-import type { ChainFamily } from '../chains/types';
 import { enqueue } from '../outbox/outbox';
 import { inTransaction, requestTransaction } from '../platform/database';
 import { GatewayError, notFound } from '../platform/errors';
 import { formatAmount } from '../platform/money';
 import { TransactionEntity } from '../transactions/entity';
+import { transferType } from '../transactions/types';
 import { changeState } from '../transactions/state';
 import { checkClientRules, recordRefusal } from './client-rules';
-import { feeBound } from './fee-bound';
 import { placeTransferHold } from './hold';
 import { isSameTransfer, parseTransfer, type ParsedTransfer, type TransferParser, type TransferRequest } from './request';
 import { findSource, type TransferSource } from './source';
@@ -17,7 +15,6 @@ import type { StartLimits } from './start-limits';
 
 export interface AcceptDependencies extends TransferParser {
   database: DataSource;
-  getFeeStrategy: (family: ChainFamily) => FeePolicy;
   starts: StartLimits;
   /** How long a transfer waits for somebody to approve it. */
   approvalWaitSeconds: number;
@@ -81,7 +78,7 @@ async function accept(
   parsed: ParsedTransfer,
   storeAnswer: StoreAnswer,
 ): Promise<Acceptance> {
-  const { request, chain, from, amount } = parsed;
+  const { request, chain, from, to, amount } = parsed;
   const { txId, clientId } = request;
   const replay = async (earlier: TransactionEntity) => {
     const acceptance = { txId: earlier.txId, status: earlier.status, replayed: true };
@@ -93,7 +90,13 @@ async function accept(
   await deps.starts.assertBacklogHasRoom(manager, clientId);
 
   const source = await findSource(manager, clientId, chain, from.key, request.tokenSymbol);
-  const feeLocked = await feeBound(manager, deps.getFeeStrategy(chain.family), chain, source.token);
+  const { account, token } = source;
+  const feeLocked = await deps.getFamily(chain.family).bound(manager, {
+    chain,
+    source: { chain: chain.name, accountId: account.accountId, addressKey: account.addressKey },
+    token,
+    outputs: [{ recipient: to.address, tokenContract: token.contract, amount }],
+  });
   // before limits and balance: what the same request has taken already must not refuse it now
   if (!(await insert(manager, toRow(parsed, source, feeLocked)))) {
     const concurrent = await findEarlier(deps, manager, parsed);
@@ -103,7 +106,7 @@ async function accept(
   const verdict = await checkClientRules(manager, parsed, source);
   if (verdict === 'needs_approval') await awaitApproval(manager, txId, deps.approvalWaitSeconds);
   await recordAccepted(manager, parsed);
-  await enqueue(manager, { kind: 'start_transfer', subjectId: txId, clientId });
+  await enqueue(manager, { kind: 'start_transfer', subjectId: txId, clientId, chain: chain.name });
   const acceptance = { txId, status: 'PENDING', replayed: false };
   await storeAnswer(manager, acceptance);
   // last, so that others wait for the ledger accounts no longer than it takes to post and commit
@@ -129,7 +132,7 @@ const toRow = (
   accountId: account.accountId,
   assetId: asset.ledgerAccountId,
   chain: chain.name,
-  transactionType: 'OUTBOUND',
+  transactionType: transferType,
   fromAddress: account.address,
   toAddress: to.address,
   toAddressKey: to.key,
@@ -165,7 +168,7 @@ async function findEarlier(
   const byId = await manager.findOneBy(TransactionEntity, { txId });
   if (byId && byId.clientId !== clientId) throw notFound('transaction');
   if (byId || idempotencyKey === null) return byId;
-  const byKey = await manager.findOneBy(TransactionEntity, { clientId, idempotencyKey, transactionType: 'OUTBOUND' });
+  const byKey = await manager.findOneBy(TransactionEntity, { clientId, idempotencyKey, isHeld: true });
   if (byKey && !isSameTransfer(byKey, parsed, deps))
     throw new GatewayError('idempotency_key_reused', 'This Idempotency-Key was used for another transfer');
   return byKey;

@@ -2,7 +2,7 @@ import type { AdoptedHold } from '../messages/transfer';
 import { inTransaction } from '../platform/database';
 import { formatAmount } from '../platform/money';
 import { findTransactionForUpdate, isEnded } from '../transactions/state';
-import { Attempts } from './attempts';
+import { loadAttempts } from './attempts';
 import type { TransferDependencies } from './dependencies';
 
 /**
@@ -23,7 +23,7 @@ export function adoptHold(
       return { outcome: 'ended', status, code, reason };
     }
     const chain = registry.get(transfer.chain);
-    const attempts = await Attempts.load(manager, txId);
+    const attempts = await loadAttempts(manager, txId);
     return {
       outcome: 'held',
       transfer: {
@@ -36,8 +36,8 @@ export function adoptHold(
         explorerTx: chain.explorerTx,
         rules: getFamily(chain.family).rules,
         lastAttempt: attempts.last?.attempt ?? 0,
-        isAbandoned: transfer.cancellationReason !== null,
-        isFollowed: attempts.mayBeOnChain,
+        isAbandoned: attempts.isAbandoned,
+        isFollowed: attempts.isFollowed,
       },
     };
   });

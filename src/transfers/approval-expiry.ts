@@ -40,6 +40,6 @@ async function expire(manager: EntityManager, txId: string): Promise<boolean> {
     requestId,
   });
   await enqueue(manager, { kind: 'transfer_ended', subjectId: txId, clientId });
-  await endUnsigned(manager, transfer, { txId, status: 'REJECTED', code, reason });
+  await endUnsigned(manager, transfer, { status: 'REJECTED', code, reason });
   return true;
 }

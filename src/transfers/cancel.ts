@@ -28,7 +28,7 @@ export async function cancelTransfer(database: DataSource, { clientId, txId, by 
         lock: { mode: 'for_no_key_update' },
       });
       if (!transfer) throw notFound('transaction');
-      if (transfer.transactionType !== 'OUTBOUND') throw new GatewayError('not_cancellable', 'Only transfers can be cancelled');
+      if (!transfer.isHeld) throw new GatewayError('not_cancellable', 'Only transfers can be cancelled');
       if (transfer.status === 'CANCELLED') return;
       if (isEnded(transfer)) throw new GatewayError('not_cancellable', `The transfer has ended: ${transfer.status}`);
       await audit(manager, {
@@ -40,7 +40,7 @@ export async function cancelTransfer(database: DataSource, { clientId, txId, by 
         requestId: by.requestId,
       });
       await enqueue(manager, { kind: 'transfer_ended', subjectId: txId, clientId });
-      await endUnsigned(manager, transfer, { txId, status: 'CANCELLED', code: null, reason: null });
+      await endUnsigned(manager, transfer, { status: 'CANCELLED', code: null, reason: null });
     },
     requestTransaction,
   );

@@ -31,13 +31,14 @@ export function transferDeliveries(deps: TransferDeliveryDependencies): Omit<Del
 
 async function start(deps: TransferDeliveryDependencies, txId: string): Promise<'delivered' | 'later'> {
   const { database, workflows, starts, log } = deps;
-  if (!(await starts.take(database.manager))) return 'later';
+  const subject = await findSubject(database, txId);
+  if (!(await starts.take(database.manager, subject.chain))) return 'later';
   try {
-    const started = await workflows.start(toStart(txId, await findSubject(database, txId)));
+    const started = await workflows.start(toStart(txId, subject));
     if (started === 'closed' && !(await findSubject(database, txId)).ended) alarm(log, txId);
     return 'delivered';
   } catch (error) {
-    starts.giveBack();
+    starts.giveBack(subject.chain);
     throw error;
   }
 }

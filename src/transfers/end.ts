@@ -1,14 +1,17 @@
 import type { EntityManager } from 'typeorm';
 import type { EndTransfer } from '../messages/transfer';
 import { audit } from '../audit/log';
+import { releaseReservations } from '../chains/reservations';
 import { releaseHold } from '../ledger/entries';
 import { post } from '../ledger/posting';
 import { inTransaction } from '../platform/database';
+import type { FailureCode } from '../platform/codes';
 import { GatewayError } from '../platform/errors';
 import { screening } from '../screening/destinations';
 import type { TransactionEntity } from '../transactions/entity';
 import { changeState, isEnded, findTransactionForUpdate } from '../transactions/state';
-import type { StepDependencies } from './dependencies';
+import { loadAttempts } from './attempts';
+import type { TransferDependencies } from './dependencies';
 import { findHoldForUpdate } from './hold';
 
 /**
@@ -16,13 +19,13 @@ import { findHoldForUpdate } from './hold';
  * @throws GatewayError not_cancellable once signing has begun: what is signed may still be executed.
  */
 export function endTransfer(
-  { database }: StepDependencies,
+  { database }: TransferDependencies,
   { txId, status, code, reason }: EndTransfer,
 ): Promise<{ status: string }> {
   return inTransaction(database, async (manager) => {
     const transfer = await findTransactionForUpdate(manager, txId);
     if (isEnded(transfer)) return { status: transfer.status };
-    await endUnsigned(manager, transfer, { txId, status, code, reason });
+    await endUnsigned(manager, transfer, { status, code, reason });
     if (status === 'REJECTED') {
       await audit(manager, {
         action: 'transfer.refused',
@@ -38,6 +41,12 @@ export function endTransfer(
   });
 }
 
+export interface UnsignedEnd {
+  status: 'REJECTED' | 'FAILED' | 'CANCELLED';
+  code: FailureCode | null;
+  reason: string | null;
+}
+
 /**
  * Within a database transaction that holds the transfer's lock: unlocks everything and ends it.
  * @throws GatewayError not_cancellable once signing has begun.
@@ -45,12 +54,35 @@ export function endTransfer(
 export async function endUnsigned(
   manager: EntityManager,
   transfer: TransactionEntity,
-  { txId, status, code, reason }: EndTransfer,
+  { status, code, reason }: UnsignedEnd,
 ): Promise<void> {
-  if (transfer.transactionType !== 'OUTBOUND' || transfer.signingBegunAt !== null) {
+  const { txId } = transfer;
+  if (!transfer.isSigned || transfer.signingBegunAt !== null) {
     throw new GatewayError('not_cancellable', 'Signing has begun: the transfer may still be executed');
   }
   const hold = await findHoldForUpdate(manager, transfer);
   const seq = await changeState(manager, transfer, status, { failureCode: code, failureMessage: reason });
   await post(manager, [{ txId, kind: 'unlock', seq, entries: releaseHold(hold) }]);
+}
+
+/**
+ * Unlocks everything and ends a transfer as FAILED after its signing has begun: every attempt has a stored proof that it can never
+ * be executed. The database checks that again. An ended one stays as it is.
+ * @throws GatewayError not_cancellable while an attempt may still be executed.
+ */
+export function failByProof(
+  { database }: Pick<TransferDependencies, 'database'>,
+  { txId, code, reason }: { txId: string; code: FailureCode; reason: string },
+): Promise<{ status: string }> {
+  return inTransaction(database, async (manager) => {
+    const transfer = await findTransactionForUpdate(manager, txId);
+    if (isEnded(transfer)) return { status: transfer.status };
+    if (!(await loadAttempts(manager, txId)).allImpossible)
+      throw new GatewayError('not_cancellable', 'An attempt of the transfer may still be executed');
+    const hold = await findHoldForUpdate(manager, transfer);
+    const seq = await changeState(manager, transfer, 'FAILED', { failureCode: code, failureMessage: reason });
+    await post(manager, [{ txId, kind: 'unlock', seq, entries: releaseHold(hold) }]);
+    await releaseReservations(manager, [txId]);
+    return { status: 'FAILED' };
+  });
 }

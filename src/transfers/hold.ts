@@ -7,6 +7,7 @@ import { post } from '../ledger/posting';
 import { GatewayError } from '../platform/errors';
 import { formatAmount } from '../platform/money';
 import type { TransactionEntity } from '../transactions/entity';
+import { refuse } from './not-begun';
 import type { TransferSource } from './source';
 
 export interface HeldAccounts {
@@ -71,6 +72,34 @@ function requireFunds({ token, native, amount, feeLocked }: Hold, chain: ChainDe
       `The available balance of ${native.symbol} on ${chain.name} is too small for the network fee of up to ${needed} ${native.symbol}`,
     );
   }
+}
+
+/**
+ * Locks more of the native coin when an attempt may cost more than is locked; atomic units. Returns the transfer as it is then.
+ * @throws NotBegun fee_above_bound when the account cannot lock more.
+ */
+export async function raiseHold(
+  manager: EntityManager,
+  transfer: TransactionEntity,
+  fee: bigint,
+  attempt: number,
+): Promise<TransactionEntity> {
+  const amount = fee - transfer.feeLocked;
+  if (amount <= 0n) return transfer;
+  const { token, native } = await findHeldAccountsForUpdate(manager, transfer);
+  if (native.frozenReason !== null || native.available < amount) refuse('fee_above_bound', feeProblem(transfer, fee));
+  const entries = placeHold({ token, amount: 0n, native, feeLocked: amount });
+  await post(manager, [{ txId: transfer.txId, kind: 'lock_more', seq: attempt, entries }]);
+  await manager.query('update transactions set fee_locked = fee_locked + $2 where tx_id = $1', [
+    transfer.txId,
+    amount.toString(),
+  ]);
+  return { ...transfer, feeLocked: fee };
+}
+
+function feeProblem({ feeLocked, feeDecimals, feeSymbol }: TransactionEntity, fee: bigint): string {
+  const display = (amount: bigint) => `${formatAmount(amount, feeDecimals ?? 0)} ${feeSymbol ?? ''}`;
+  return `The network fee may reach ${display(fee)}, ${display(feeLocked)} is locked and the account cannot lock more`;
 }
 
 export function getRow(rows: Map<string, LedgerAccountEntity>, id: string): LedgerAccountEntity {

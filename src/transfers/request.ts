@@ -1,6 +1,6 @@
-import type { FamilyAdapter, ParsedAddress } from '../chains/adapter';
+import type { GetFamily, ParsedAddress } from '../chains/family';
 import { type ChainRegistry, tokenBySymbol } from '../chains/registry';
-import type { ChainDefinition, ChainFamily, TokenDefinition } from '../chains/types';
+import type { ChainDefinition, TokenDefinition } from '../chains/types';
 import { GatewayError, invalidParameter } from '../platform/errors';
 import { parseAmount } from '../platform/money';
 import type { TransactionEntity } from '../transactions/entity';
@@ -36,7 +36,7 @@ export interface ParsedTransfer {
 
 export interface TransferParser {
   registry: ChainRegistry;
-  getAdapter: (family: ChainFamily) => FamilyAdapter;
+  getFamily: GetFamily;
 }
 
 /** More decimals than any token has: for the amount of a token that does not exist. */
@@ -46,16 +46,16 @@ const maxDecimals = 78;
  * The rules that need no database, in the order of the specification's table.
  * @throws GatewayError invalid_parameter, invalid_address.
  */
-export function parseTransfer({ registry, getAdapter }: TransferParser, request: TransferRequest): ParsedTransfer {
+export function parseTransfer({ registry, getFamily }: TransferParser, request: TransferRequest): ParsedTransfer {
   const chain = registry.find(request.chain);
   if (!chain) throw invalidParameter('chain', 'is not an enabled chain');
-  const adapter = getAdapter(chain.family);
+  const family = getFamily(chain.family);
   const token = tokenBySymbol(chain, request.tokenSymbol);
   const amount = parsePositiveAmount(request.amount, token);
-  const from = parseAddressLenient(adapter, request.fromAddress);
-  if (request.fromAddress === request.toAddress || (from && from.key === parseAddressLenient(adapter, request.toAddress)?.key))
+  const from = parseAddressLenient(family, request.fromAddress);
+  if (request.fromAddress === request.toAddress || (from && from.key === parseAddressLenient(family, request.toAddress)?.key))
     throw invalidParameter('to_address', 'must differ from from_address');
-  const to = adapter.parseAddress(request.toAddress);
+  const to = family.parseAddress(request.toAddress);
   if (!to) throw invalidAddress('to_address', chain);
   if (!from) throw invalidAddress('from_address', chain);
   return { request, chain, token, from, to, amount };
@@ -65,12 +65,12 @@ export function parseTransfer({ registry, getAdapter }: TransferParser, request:
 export function isSameTransfer(
   transfer: TransactionEntity,
   { request, chain, token, from, to, amount }: ParsedTransfer,
-  { getAdapter }: Pick<TransferParser, 'getAdapter'>,
+  { getFamily }: Pick<TransferParser, 'getFamily'>,
 ): boolean {
   return (
     transfer.chain === chain.name &&
     transfer.tokenSymbol === token?.symbol &&
-    parseAddressLenient(getAdapter(chain.family), transfer.fromAddress)?.key === from.key &&
+    parseAddressLenient(getFamily(chain.family), transfer.fromAddress)?.key === from.key &&
     transfer.toAddressKey === to.key &&
     transfer.amount === amount &&
     (transfer.memo ?? '') === (request.memo ?? '')

@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { GatewayError } from '../platform/errors';
 
 export interface StartLimitSettings {
-  /** Transfers whose workflow has work to do. */
+  /** Transfers of one chain whose workflow has work to do: a chain that is away holds up no other. */
   maxInFlight: number;
   /** Transfers that are accepted and whose workflow is not started. */
   maxPending: number;
@@ -39,13 +39,13 @@ class CachedValue<T> {
  * away, but not without end; and starting leaves the database and the signing nodes room for what has been accepted before.
  */
 export class StartLimits {
-  /** Starts since the transfers in flight were counted. */
-  private started = 0;
+  /** Starts by chain since the transfers in flight were counted. */
+  private started = new Map<string, number>();
   private readonly pending = new CachedValue(new Map<string, number>(), countPending);
-  private readonly inFlight = new CachedValue(0, async (manager) => {
-    const startedBefore = this.started;
+  private readonly inFlight = new CachedValue(new Map<string, number>(), async (manager) => {
+    const startedBefore = new Map(this.started);
     const count = await countInFlight(manager);
-    this.started -= startedBefore;
+    for (const [chain, starts] of startedBefore) this.add(chain, -starts);
     return count;
   });
 
@@ -60,16 +60,21 @@ export class StartLimits {
       throw new GatewayError('unavailable', 'Too many transfers wait for their start', { retryAfterSeconds: 5 });
   }
 
-  /** Takes room for one more running transfer; false when there is none. */
-  async take(manager: EntityManager): Promise<boolean> {
-    if ((await this.inFlight.get(manager)) + this.started >= this.settings.maxInFlight) return false;
-    this.started += 1;
+  /** Takes room for one more running transfer of a chain; false when there is none. */
+  async take(manager: EntityManager, chain: string): Promise<boolean> {
+    const inFlight = await this.inFlight.get(manager);
+    if ((inFlight.get(chain) ?? 0) + (this.started.get(chain) ?? 0) >= this.settings.maxInFlight) return false;
+    this.add(chain, 1);
     return true;
   }
 
   /** The transfer was not started after all. */
-  giveBack(): void {
-    this.started = Math.max(0, this.started - 1);
+  giveBack(chain: string): void {
+    this.add(chain, -1);
+  }
+
+  private add(chain: string, starts: number): void {
+    this.started.set(chain, Math.max(0, (this.started.get(chain) ?? 0) + starts));
   }
 }
 
@@ -81,11 +86,12 @@ async function countPending(manager: EntityManager): Promise<Map<string, number>
 }
 
 /** One that waits for an approval, for the chain or for an operator costs nothing, however many there are. */
-async function countInFlight(manager: EntityManager): Promise<number> {
-  const [row] = await manager.query<{ count: number }[]>(
-    `select count(*)::int as count from transactions t
-      where transaction_type = 'OUTBOUND' and status in ('PENDING', 'SIGNING')
-        and not exists (select from workflow_outbox o where o.kind = 'start_transfer' and o.subject_id = t.tx_id)`,
+async function countInFlight(manager: EntityManager): Promise<Map<string, number>> {
+  const rows = await manager.query<{ chain: string; count: number }[]>(
+    `select chain, count(*)::int as count from transactions t
+      where ended_at is null and is_held and status in ('PENDING', 'SIGNING')
+        and not exists (select from workflow_outbox o where o.kind = 'start_transfer' and o.subject_id = t.tx_id)
+      group by chain`,
   );
-  return row?.count ?? 0;
+  return new Map(rows.map(({ chain, count }) => [chain, count]));
 }

@@ -1,0 +1,214 @@
+import type { EntityManager } from 'typeorm';
+import type { FailureCode } from '../platform/codes';
+import type {
+  AttemptKind,
+  ChainDefinition,
+  ChainFamily,
+  DepositFound,
+  FamilyRules,
+  FeeLevels,
+  Hex,
+  InclusionEffect,
+  JsonObject,
+  KeyProtocol,
+  Prepared,
+  TokenDefinition,
+  TransactionDescription,
+  TransactionIntent,
+  TransactionOutput,
+} from './types';
+
+/**
+ * What a chain family implements, in three parts. The table of families is src/chains/families.ts, that of clients
+ * src/chains/clients.ts; nothing outside src/chains knows which families there are.
+ */
+
+export interface ParsedAddress {
+  /** As shown to clients. */
+  address: string;
+  /** Canonical form for comparison and unique indexes. */
+  key: string;
+}
+
+/** What an unsigned transaction is built from. */
+export interface TransactionPlan {
+  chain: ChainDefinition;
+  intent: TransactionIntent;
+  kind: AttemptKind;
+  prepared: Prepared;
+  /** What reserve has answered. */
+  resources: string[];
+}
+
+export interface SigningPayload {
+  /** Canonical form of the address whose key signs. */
+  signer: string;
+  digest: Hex;
+}
+
+export interface FeeStrategy {
+  /** Highest network fee to lock for a transfer at these levels, with headroom for replacements; atomic units of the native coin. */
+  bound(chain: ChainDefinition, token: TokenDefinition, levels: FeeLevels): bigint;
+}
+
+/** Pure functions: the same code runs in the API, the workers and every MPC node. No I/O. */
+export interface FamilyCodec {
+  readonly name: ChainFamily;
+  readonly rules: FamilyRules;
+  readonly keyProtocol: KeyProtocol;
+  /** An account has the same address on every chain of the family, so that an asset has to name its chain. */
+  readonly addressOnManyChains: boolean;
+  readonly fees: FeeStrategy;
+  /** Non-hardened BIP-32 path of the index-th account of a wallet, such as m/60/0. */
+  accountPath(index: number): string;
+  /** Address of a public key in the encoding of `keyProtocol`. */
+  address(publicKey: Uint8Array): ParsedAddress;
+  /** null when the text is no valid address of this family (wrong checksum included). */
+  parseAddress(text: string): ParsedAddress | null;
+  /** Serialises a plan. @throws Error for a plan that `describe` would refuse. */
+  build(plan: TransactionPlan): Hex;
+  /** Decodes unsigned bytes. @throws Error on bytes this gateway would never build. */
+  describe(unsigned: Hex): TransactionDescription;
+  /** What has to be signed, in order: 32-byte digests. */
+  signingPayloads(unsigned: Hex, from: string): SigningPayload[];
+  /** Joins bytes and signatures, one for every payload. @throws Error when a signature is not of its signer. */
+  assemble(unsigned: Hex, signatures: Hex[], from: string): { id: string; bytes: Hex };
+  /** Identifies the message of `from` whatever its signature; equal to what `scan` reports for it. */
+  messageKey(unsigned: Hex, from: string): string;
+}
+
+/** An address of ours on one chain. */
+export interface ReservationOwner {
+  chain: string;
+  accountId: string;
+  addressKey: string;
+}
+
+export interface BoundRequest {
+  chain: ChainDefinition;
+  source: ReservationOwner;
+  token: TokenDefinition;
+  outputs: TransactionOutput[];
+}
+
+export type ReserveResult =
+  | { outcome: 'reserved'; resources: string[] }
+  /** Nothing was taken; what is missing is expected to become free. */
+  | { outcome: 'wait'; reason: string }
+  /** Nothing was taken. */
+  | { outcome: 'refused'; code: FailureCode; reason: string };
+
+/** What a family keeps in Postgres. Both run inside the caller's database transaction and ask no chain. */
+export interface FamilyDatabase {
+  /**
+   * Highest network fee to lock for a transfer, atomic units of the native coin.
+   * @throws GatewayError chain_unavailable when the stored fee levels are missing or older than 10 minutes.
+   */
+  bound(manager: EntityManager, request: BoundRequest): Promise<bigint>;
+  /**
+   * Takes what the attempt will use up, as rows of `reservations`. A replacement or cancellation gets what its transfer holds
+   * already. Call it for an open transaction whose signing has begun, in the database transaction that begins the attempt.
+   */
+  reserve(
+    manager: EntityManager,
+    owner: ReservationOwner,
+    prepared: Prepared,
+    txId: string,
+    kind: AttemptKind,
+  ): Promise<ReserveResult>;
+}
+
+export interface Family extends FamilyCodec, FamilyDatabase {}
+
+/** Which family a name means; handed in where tests serve families of their own. @throws Error for an unknown name. */
+export type GetFamily = (name: ChainFamily) => Family;
+
+/** An attempt as the chain is asked about it. */
+export interface KnownAttempt {
+  attempt: number;
+  kind: AttemptKind;
+  intent: TransactionIntent;
+  unsigned: Hex;
+  messageKey: string;
+  /** Every transaction id known so far; empty until signed. */
+  ids: string[];
+  expiry: JsonObject | null;
+  begunAt: Date;
+}
+
+export interface PrepareRequest {
+  kind: AttemptKind;
+  intent: TransactionIntent;
+  /** Earlier attempts of the transfer, oldest first. */
+  previous: KnownAttempt[];
+}
+
+/** A row of `reservations`. */
+export interface Reservation {
+  reservationId: string;
+  owner: string;
+  resource: string;
+  ordinal: bigint | null;
+}
+
+export type AttemptState =
+  | { state: 'absent' }
+  | { state: 'pending'; id: string }
+  /** `id` may be one that was not among the attempt's. */
+  | { state: 'included'; id: string; depth: number; effect: InclusionEffect }
+  /** Can never be executed any more, whoever holds signed bytes of it. */
+  | { state: 'impossible'; proof: JsonObject };
+
+export type AttemptStatus = { attempt: number } & AttemptState;
+
+export type BroadcastOutcome = { outcome: 'accepted' } | { outcome: 'rejected'; reason: string };
+
+export interface BlockTransaction {
+  id: string;
+  /** null for transactions that are not signed by an address of ours. */
+  messageKey: string | null;
+}
+
+export interface BlockScan {
+  number: number;
+  hash: string;
+  parentHash: string;
+  transactions: BlockTransaction[];
+  deposits: DepositFound[];
+}
+
+export interface ScanResult {
+  blocks: BlockScan[];
+  /** Every number up to this one is in `blocks` or was skipped by the chain; below `from` when nothing was found yet. */
+  scannedTo: number;
+}
+
+/** Which of these addresses are ours: canonical keys in, subset out. */
+export type IsOurs = (addressKeys: string[]) => Promise<Set<string>>;
+
+export interface ChainBlock {
+  number: number;
+  hash: string;
+  parentHash: string;
+}
+
+/** Everything that asks a chain. Every call has a time-out; failures are GatewayError chain_unavailable (retryable). */
+export interface ChainClient {
+  readonly chain: ChainDefinition;
+  /** @throws ConfigError when an endpoint serves another chain. */
+  verifyIdentity(): Promise<void>;
+  head(): Promise<{ number: number }>;
+  feeLevels(): Promise<FeeLevels>;
+  /** @throws GatewayError reverted_on_chain when the chain would refuse the transaction. */
+  prepare(request: PrepareRequest): Promise<Prepared>;
+  /** The state of every attempt, concluded from one node's view. */
+  status(attempts: KnownAttempt[], reservations: Reservation[]): Promise<AttemptStatus[]>;
+  /** Safe to repeat: bytes that a node has already are accepted. */
+  broadcast(bytes: Hex): Promise<BroadcastOutcome>;
+  /** Effects of included transactions by id, absent ones left out. */
+  effects(items: { id: string; intent: TransactionIntent }[]): Promise<Map<string, InclusionEffect>>;
+  /** null: the chain has no such block (yet), or has skipped the number. */
+  block(number: number): Promise<ChainBlock | null>;
+  /** Blocks from..to (inclusive, at most 50 numbers at once). */
+  scan(from: number, to: number, isOurs: IsOurs): Promise<ScanResult>;
+}
