@@ -7,6 +7,7 @@ import type { Hex } from '../src/chains/types';
 import { AccountEntity } from '../src/accounts/entity';
 import { AssetEntity } from '../src/assets/entity';
 import { ClientEntity, UserEntity } from '../src/auth/entity';
+import { encodeLevels } from '../src/chains/evm/fees';
 import { getFamily } from '../src/chains/families';
 import { tokenBySymbol } from '../src/chains/registry';
 import type { ChainDefinition, DepositFound } from '../src/chains/types';
@@ -76,9 +77,9 @@ export async function buildWallet(database: DataSource, client: ClientEntity, { 
 /** The next account of a wallet, at the address its key gives. */
 export async function buildAccount(database: DataSource, wallet: BuiltWallet, chain: ChainDefinition): Promise<AccountEntity> {
   const addressIndex = await database.manager.countBy(AccountEntity, { walletId: wallet.walletId });
-  const adapter = getFamily(chain.family);
-  const derivationPath = adapter.accountPath(addressIndex);
-  const { address, key } = adapter.address(wallet.key.derive(derivationPath).publicKey as Uint8Array);
+  const family = getFamily(chain.family);
+  const derivationPath = family.accountPath(addressIndex);
+  const { address, key } = family.address(wallet.key.derive(derivationPath).publicKey as Uint8Array);
   const accountId = newId();
   await database.manager.insert(AccountEntity, {
     accountId,
@@ -89,6 +90,8 @@ export async function buildAccount(database: DataSource, wallet: BuiltWallet, ch
     network: chain.network,
     address,
     addressKey: key,
+    keyId: wallet.keyId as string,
+    keyProtocol: family.keyProtocol,
     derivationPath,
     addressIndex,
   });
@@ -139,7 +142,7 @@ export function buildDeposit(
   if (!token) throw new Error(`${chain.name} has no ${symbol}`);
   return {
     txHash: randomHash(),
-    position: token.contract === null ? 0 : 1,
+    position: token.contract === null ? '0' : '1',
     blockNumber: 1,
     blockHash: randomHash(),
     fromAddress: randomAddress(),
@@ -170,12 +173,11 @@ export async function setFeeLevels(
   chain: ChainDefinition,
   { baseFee = 1_000_000_000n, priorityFee = 1_000_000_000n } = {},
 ): Promise<void> {
+  const levels = encodeLevels({ baseFee, priorityFee, gasPrice: baseFee + priorityFee, l1DataFee: 0n });
   await database.query(
-    `insert into chain_cursors (chain, chain_id, next_block, head_block, base_fee, priority_fee, gas_price)
-     values ($1, $2, 1, 0, $3, $4, $5)
-     on conflict (chain) do update set base_fee = excluded.base_fee, priority_fee = excluded.priority_fee, gas_price = excluded.gas_price,
-       updated_at = now()`,
-    [chain.name, chain.chainId, baseFee.toString(), priorityFee.toString(), (baseFee + priorityFee).toString()],
+    `insert into chain_cursors (chain, caip2, next_block, head_block, fee_levels) values ($1, $2, 1, 0, $3::jsonb)
+     on conflict (chain) do update set fee_levels = excluded.fee_levels, fee_levels_at = now()`,
+    [chain.name, chain.caip2, JSON.stringify(levels)],
   );
 }
 
@@ -205,9 +207,9 @@ export function buildTransferRequest(
 export function signAs(wallet: BuiltWallet, account: AccountEntity, unsigned: Hex): Hex[] {
   const { privateKey } = wallet.key.derive(account.derivationPath);
   return getFamily(account.family)
-    .signingPayloads(unsigned)
+    .signingPayloads(unsigned, account.address)
     .map((payload) => {
-      const digest = Buffer.from(payload.slice(2), 'hex');
+      const digest = Buffer.from(payload.digest.slice(2), 'hex');
       const signature = secp256k1.sign(digest, privateKey as Uint8Array, { prehash: false, format: 'recovered' });
       // noble puts the recovery id first
       return `0x${Buffer.from(signature.subarray(1)).toString('hex')}${Buffer.from(signature.subarray(0, 1)).toString('hex')}` as Hex;
