@@ -12,6 +12,7 @@ import { transferWorkflowId } from '../src/messages/workflow-ids';
 import type { Logger } from '../src/platform/logging';
 import { noteIfBlacklisted } from '../src/transfers/destination';
 import { reconcileReorg } from '../src/transfers/reconcile-reorg';
+import { withHeartbeat } from './heartbeat';
 
 export interface FollowDependencies {
   clients: ReadonlyMap<string, ChainClient>;
@@ -26,9 +27,6 @@ export interface FollowDependencies {
   stop?: AbortSignal;
 }
 
-/** Well below the time-out in workflows/steps.ts. */
-const heartbeatMs = 2_000;
-
 /** The follower as one long activity: heartbeats at every poll, ends by cancellation, worker shutdown or its slice. */
 export function createFollowActivity(dependencies: FollowDependencies): FollowerActivities {
   const { clients, registry, stop, ...rest } = dependencies;
@@ -38,18 +36,13 @@ export function createFollowActivity(dependencies: FollowDependencies): Follower
       const chain = registry.get(name);
       const client = clients.get(name);
       if (!client) throw new Error(`no client for ${name}`);
-      // by the clock and not by progress: a step may wait through several RPC time-outs, a dead worker shall be noticed at once
-      const heartbeat = () => context.heartbeat();
       const signal = stop ? AbortSignal.any([context.cancellationSignal, stop]) : context.cancellationSignal;
-      const pulse = setInterval(heartbeat, heartbeatMs);
-      try {
-        const onConfirmedReorged = correctReorged(client, rest);
-        const result = await followChain({ ...rest, onConfirmedReorged, chain, client, signal, heartbeat });
-        // `cancelled` rejects: Temporal has to learn that the work was cut short and not that the slice is over
-        return context.cancellationSignal.aborted ? await context.cancelled : result;
-      } finally {
-        clearInterval(pulse);
-      }
+      const onConfirmedReorged = correctReorged(client, rest);
+      const result = await withHeartbeat((heartbeat) =>
+        followChain({ ...rest, onConfirmedReorged, chain, client, signal, heartbeat }),
+      );
+      // `cancelled` rejects, so that Temporal records a cancellation and not a completed work slice
+      return context.cancellationSignal.aborted ? await context.cancelled : result;
     },
   };
 }

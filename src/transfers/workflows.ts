@@ -17,7 +17,7 @@ import {
   transferApprovedSignal,
 } from '../messages/transfer';
 import { transferWorkflowId, workflowTypes } from '../messages/workflow-ids';
-import { assertTemporalAnswers, isUpdateDropped, withinMs } from '../platform/temporal-calls';
+import { assertTemporalAnswers, isUpdateDropped, withinMs } from '../platform/temporal';
 import { isFailureCode } from '../platform/codes';
 import { type FieldError, GatewayError } from '../platform/errors';
 

@@ -236,9 +236,9 @@ describe('every way a transfer ends', () => {
       await anvil('anvil_setBalance', [address, toHex(had)]);
       await holds.remove();
     }
-    expect(await json('transfers', 'release', txId)).toEqual({ tx_id: txId, status: 'releasing' });
+    expect(await json('transfers', 'abandon', txId)).toEqual({ tx_id: txId, status: 'releasing' });
     await transactionWhen(txId, ['SUBMITTED']);
-    expect((await gateway(['transfers', 'release', txId])).code).toBe(1);
+    expect((await gateway(['transfers', 'abandon', txId])).code).toBe(1);
     const failed = await transactionWhen(txId, ends);
     expect(failed).toMatchObject({ status: 'FAILED', failure: { code: 'abandoned' }, fee: { symbol: 'ETH' } });
     const { attempts: signed } = await json('transfers', 'show', txId);

@@ -20,7 +20,7 @@ import { createLogger } from '../../../src/platform/logging';
 import { SecretBox } from '../../../src/platform/secret-box';
 import type { TransferWorkflows } from '../../../src/transfers/workflows';
 import type { KeyGeneration } from '../../../src/wallets/key-generation';
-import { type TargetGuard, getTargets } from '../../../src/webhooks/ssrf-guard';
+import { type TargetGuard, createTargetGuard } from '../../../src/webhooks/ssrf-guard';
 import {
   buildAccount,
   buildAsset,
@@ -159,7 +159,7 @@ export interface BenchOptions {
  * unless a test names them.
  */
 export async function createBench(options: BenchOptions = {}): Promise<Bench> {
-  const { tokens = tokenOptions, limits = {}, shared, trustProxy = true, webhookTargets = getTargets('local') } = options;
+  const { tokens = tokenOptions, limits = {}, shared, trustProxy = true, webhookTargets = createTargetGuard('local') } = options;
   const test = shared ? { database: shared.database, drop: () => Promise.resolve() } : await createTestDatabase();
   const { database } = test;
   const workflows = new Workflows(database);

@@ -35,7 +35,7 @@ const confirmed = async (): Promise<Enrolment & { codes: string[] }> => {
 };
 const authorise = (code: string) => {
   const caller = { clientId: client.clientId, userId: user.userId, keyId: newId() };
-  return mfa.authorize({ caller, code, act: newId(), requestId: newId() }, () => Promise.resolve('done'));
+  return mfa.authorize({ caller, code, operation: newId(), requestId: newId() }, () => Promise.resolve('done'));
 };
 const refusal = (code: string, message?: RegExp) =>
   expect.objectContaining({ code, ...(message && { message: expect.stringMatching(message) }) });

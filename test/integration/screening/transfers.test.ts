@@ -291,7 +291,7 @@ describe('an address blacklisted', () => {
     hidden = false;
     expect(await bench.onChain.observe({ txId })).toMatchObject({ state: 'absent' });
     expect(await bench.anvil.client.getTransaction({ hash: first?.tx_hash as Hex }).catch(() => null)).toBeNull();
-    await served.operations.release(txId);
+    await served.operations.abandon(txId);
     await ends(txId, 'FAILED');
     expect(await row(txId)).toMatchObject({ failure_code: 'address_blacklisted' });
     await expectBurnt(txId);
@@ -351,7 +351,7 @@ describe('a transfer that has to be approved', () => {
     const workflows = transferWorkflowsOn(served.client);
     const approvals = new Approvals({ database: bench.database, mfa: new MfaService(bench.database, box), workflows, log });
     const caller = { clientId, userId: user.userId, keyId: '' };
-    await approvals.approve({ caller, code: totpCode(secret), act: `approve ${txId}`, requestId: 'r' }, txId);
+    await approvals.approve({ caller, code: totpCode(secret), operation: `approve ${txId}`, requestId: 'r' }, txId);
   };
   const hasSearchStatus = async (txId: string, wanted: string) => {
     const { typedSearchAttributes } = await served.client.workflow.getHandle(transferWorkflowId(txId)).describe();

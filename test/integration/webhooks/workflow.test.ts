@@ -9,7 +9,7 @@ import { findTemporalCli } from '../../../dev/temporal-cli';
 import { createLogger } from '../../../src/platform/logging';
 import { startDelivery, WebhookDispatcher } from '../../../src/webhooks/dispatcher';
 import { EndpointConcurrency } from '../../../src/webhooks/endpoint-concurrency';
-import { getTargets } from '../../../src/webhooks/ssrf-guard';
+import { createTargetGuard } from '../../../src/webhooks/ssrf-guard';
 import { buildTransferRequest } from '../../factories';
 import { box, buildFunded, ethereum, type Tenant } from '../http/fixture';
 import { createWebhookBench, type Endpoint, type WebhookBench } from './fixture';
@@ -58,14 +58,14 @@ afterEach(async () => {
 /** What the worker process does for webhooks. */
 async function serve(retrySchedule = [1, 1, 1], perEndpoint = 8): Promise<void> {
   const { database } = bench;
-  const lanes = new EndpointConcurrency({ running: perEndpoint, waiting: perEndpoint, maxWaitMs: 200 });
+  const concurrency = new EndpointConcurrency({ permits: perEndpoint, maxWaiting: perEndpoint, maxWaitMs: 200 });
   const worker = await Worker.create({
     connection: temporal.nativeConnection,
     namespace: temporal.namespace,
     workflowBundle,
     taskQueue: webhookTaskQueue,
     activities: withMappedErrors(
-      createWebhookActivities({ database, box, lanes, retrySchedule, targets: getTargets('local') }),
+      createWebhookActivities({ database, box, concurrency, retrySchedule, targets: createTargetGuard('local') }),
       log,
     ),
     shutdownGraceTime: 100,
