@@ -129,7 +129,8 @@ export class WebhookDispatcher {
   /** Periodic clean-up: streams without a workflow, secrets whose overlap has ended, events after their retention time. */
   async sweep(): Promise<void> {
     await this.database.query(
-      `update webhook_deliveries set undispatched_since = clock_timestamp() where delivery_id in (
+      // the outer condition is checked again on rows that were locked: a delivery can end in the meantime
+      `update webhook_deliveries set undispatched_since = clock_timestamp() where status = 'pending' and delivery_id in (
          select distinct on (d.webhook_id, d.subject_id) d.delivery_id from webhook_deliveries d
           where d.status = 'pending' and d.next_attempt_at < clock_timestamp() - interval '${overdueMinutes} minutes' and ${isUnblocked}
             and not exists (

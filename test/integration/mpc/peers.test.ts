@@ -96,7 +96,7 @@ describe('a node among peers it does not trust', () => {
         code: 'intent_mismatch',
       });
       await expect(propose(params('keygen', { keyId: 'two-only' }))).rejects.toThrow(/number of participants/);
-      await expect(propose(params('test', { keyId: key.keyId, peer: 2 }, [2, 3]))).rejects.toThrow(/both of us/);
+      await expect(propose(params('test', { keyId: key.keyId, peer: 2 }, [2, 3]))).rejects.toThrow(/both sender and recipient/);
     });
   });
 
@@ -122,9 +122,9 @@ describe('a node among peers it does not trust', () => {
       for (const over of [{ sessionId: randomBytes(32) }, { round: 2 }, { to: 3 }, { from: 3 }]) {
         await expect(send(1, signed(over))).rejects.toThrow(/does not verify/);
       }
-      await expect(send(2, signed({ round: 2 }))).rejects.toThrow(/sent round 2 where 1 was due/);
+      await expect(send(2, signed({ round: 2 }))).rejects.toThrow(/sent round 2 instead of 1/);
       await expect(attacker.message(2, randomBytes(32).toString('hex'), 1, body, signed())).rejects.toThrow(/no such session/);
-      await expect(attacker.propose(2, { params: proposed, randomness })).rejects.toThrow(/proposed before/);
+      await expect(attacker.propose(2, { params: proposed, randomness })).rejects.toThrow(/already proposed/);
       // the first acceptable message begins the session; its nonsense then ends it
       await expect(send(1, signed())).resolves.toBeUndefined();
       await expect(send(1, signed())).rejects.toThrow(/refused/);

@@ -137,7 +137,7 @@ test('Retry-After is waited for', async () => {
   expect(ids()).toHaveLength(2);
 });
 
-test('410 disables the endpoint at once; its other endpoints are told, the audit log too', async () => {
+test('410 disables the endpoint at once; its other endpoints and the audit log get an event', async () => {
   const witness = await startReceiver();
   try {
     const other = await bench.endpoint(tenant, { url: witness.url, events: ['webhook.disabled'] });
@@ -286,7 +286,7 @@ test('200 test events may wait for an endpoint, repeated requests do not count',
 });
 
 describe('an endpoint that is busy', () => {
-  const lane = (subjectId: string) => ({ webhookId: endpoint.webhookId, subjectId, busyTimes: 0 });
+  const stream = (subjectId: string) => ({ webhookId: endpoint.webhookId, subjectId, busyTimes: 0 });
   const deps = (concurrency: EndpointConcurrency) => ({
     database: bench.database,
     box,
@@ -296,19 +296,19 @@ describe('an endpoint that is busy', () => {
   });
   const subjects = async () => (await bench.deliveries(endpoint.webhookId)).map(({ subject_id }) => subject_id);
 
-  test('its concurrency come back later the more is pending; the log says when', async () => {
+  test('its streams wait longer the more deliveries are pending; the log shows until when', async () => {
     for (let count = 0; count < 10; count += 1) await testEvent();
     const [first = ''] = await subjects();
     const concurrency = new EndpointConcurrency({ permits: 1, maxWaiting: 0, maxWaitMs: 10 });
     jest.spyOn(concurrency, 'run').mockResolvedValueOnce(undefined);
     const turn = jest.spyOn(concurrency, 'estimateWaitMs').mockReturnValueOnce(40_000);
-    const { outcome, waitMs } = await deliverNext(deps(concurrency), lane(first));
+    const { outcome, waitMs } = await deliverNext(deps(concurrency), stream(first));
     expect([outcome, ids()]).toEqual(['busy', []]);
-    expect(turn).toHaveBeenCalledWith(endpoint.webhookId, 10, { single: false });
+    expect(turn).toHaveBeenCalledWith(endpoint.webhookId, 10, { exclusive: false });
     expect(waitMs).toBeGreaterThanOrEqual(40_000);
     const delivery = (await log()).find((one: Record<string, unknown>) => one['subject_id'] === first);
     expect(Date.parse(String(delivery?.['next_attempt_at'])) - Date.now()).toBeGreaterThan(30_000);
-    expect(await deliverNext(deps(concurrency), lane(first))).toMatchObject({ outcome: 'idle' });
+    expect(await deliverNext(deps(concurrency), stream(first))).toMatchObject({ outcome: 'idle' });
   });
 
   test('once it has failed for a minute it gets one request at a time', async () => {
@@ -324,13 +324,13 @@ describe('an endpoint that is busy', () => {
       `update webhook_endpoints set failing_since = now() - interval '61 seconds' where webhook_id = $1`,
       [endpoint.webhookId],
     );
-    expect(await deliverNext(deps(concurrency), lane(second))).toMatchObject({ outcome: 'busy' });
+    expect(await deliverNext(deps(concurrency), stream(second))).toMatchObject({ outcome: 'busy' });
     await bench.database.query(
       `update webhook_deliveries set next_attempt_at = now() where webhook_id = $1 and subject_id = $2`,
       [endpoint.webhookId, second],
     );
     await bench.database.query(`update webhook_endpoints set failing_since = now() where webhook_id = $1`, [endpoint.webhookId]);
-    expect(await deliverNext(deps(concurrency), lane(second))).toMatchObject({ outcome: 'delivered' });
+    expect(await deliverNext(deps(concurrency), stream(second))).toMatchObject({ outcome: 'delivered' });
     release();
     await held;
   });

@@ -29,7 +29,7 @@ export interface WebhookBench extends Bench {
   act(tenant: Tenant, method: string, path: string, body?: object, headers?: Record<string, string>): Promise<Answer>;
   endpoint(tenant: Tenant, body?: object): Promise<Endpoint>;
   deliveries(webhookId: string): Promise<DeliveryState[]>;
-  /** Attempts at what is due of one endpoint, lane by lane, until nothing is. */
+  /** Attempts at what is due of one endpoint, stream by stream, until nothing is. */
   deliver(webhookId: string, options?: { retrySchedule?: number[]; totalMs?: number }): Promise<void>;
   /** As if that much time had passed for deliveries and endpoints. */
   pass(seconds: number): Promise<void>;
