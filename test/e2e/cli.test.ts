@@ -94,7 +94,7 @@ describe('clients, users and API keys', () => {
       [['asset', 'unfreeze', 'nope'], 1, 'asset nope not found'],
       [['audit', 'list', '--since', 'yesterday'], 2, 'a time such as 2025-01-31'],
       [['audit', 'verify', '--head', '1:abc'], 2, 'number:hash'],
-      [['transfers', 'list', '--limit', '0'], 2, 'a number from 1 to 1000 is needed'],
+      [['transfers', 'list', '--limit', '0'], 2, 'must be a number from 1 to 1000'],
     ] as [string[], number, string][]) {
       const { code: ended, err } = await gateway(args);
       expect({ args, ended, err }).toEqual({ args, ended: code, err: expect.stringContaining(sentence) });
@@ -218,7 +218,7 @@ describe('transfers and the ledger', () => {
     expect(await json('audit', 'head')).toMatchObject({ seq: expect.any(Number), hash: expect.stringMatching(/^[0-9a-f]{64}$/) });
     expect(await gateway(['audit', 'verify', '--head', head])).toMatchObject({
       code: 0,
-      out: expect.stringContaining('the audit log is as it was sealed'),
+      out: expect.stringContaining('the audit log matches its seals'),
     });
 
     const change = (actor: string) =>
