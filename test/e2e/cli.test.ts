@@ -83,9 +83,9 @@ describe('clients, users and API keys', () => {
 
   test('names are unique, and what is unknown or wrong ends with its exit code and a sentence', async () => {
     for (const [args, code, sentence] of [
-      [['client', 'create', name], 1, `There is a client named ${name} already`],
-      [['client', 'create', ''], 1, 'A name has 1 to 100 characters'],
-      [['user', 'create', name, 'ops'], 1, 'This client has a user named ops already'],
+      [['client', 'create', name], 1, `There is already a client named ${name}`],
+      [['client', 'create', ''], 1, 'A name must have 1 to 100 characters'],
+      [['user', 'create', name, 'ops'], 1, 'This client already has a user named ops'],
       [['api-key', 'create', name, 'nobody'], 1, 'user nobody of this client not found'],
       [['api-key', 'revoke', 'nope'], 1, 'API key nope not found'],
       [['wallet', 'suspend', 'nope'], 1, 'wallet nope not found'],

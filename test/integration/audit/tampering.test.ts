@@ -205,7 +205,7 @@ describe('entries of seals', () => {
     fc.assert(
       fc.asyncProperty(event, async (id) => {
         const findings = await run('delete from audit_seal_entries where audit_id = $1', [id()]);
-        expect(problemsOf(findings, id())).toEqual([expect.stringContaining('its entry removed')]);
+        expect(problemsOf(findings, id())).toEqual([expect.stringContaining('its entry was removed')]);
         expect(findings).toContainEqual({
           auditId: null,
           seal: expect.any(Number),
