@@ -93,7 +93,12 @@ describe('lock', () => {
 
   test('is unavailable until the chain’s fees are known', async () => {
     await bench.database.query('delete from chain_cursors');
-    expect(await codeOf(bench.ledger.lockTransfer(request()))).toBe('unavailable');
+    expect(await codeOf(bench.ledger.lockTransfer(request()))).toBe('chain_unavailable');
+  });
+
+  test('is unavailable while the fees on record are older than 10 minutes', async () => {
+    await bench.database.query(`update chain_cursors set fee_levels_at = now() - interval '11 minutes'`);
+    expect(await codeOf(bench.ledger.lockTransfer(request()))).toBe('chain_unavailable');
   });
 
   test.each([
