@@ -13,13 +13,13 @@ export interface TestDatabase {
 }
 
 /** A fresh, migrated database of this run's Postgres: a copy of the template, made in milliseconds. */
-export async function createTestDatabase(): Promise<TestDatabase> {
+export async function createTestDatabase({ poolSize = 10 } = {}): Promise<TestDatabase> {
   const { TEST_POSTGRES_URL: server, TEST_POSTGRES_TEMPLATE: template } = process.env;
   if (!server || !template) throw new Error('there is no test Postgres: run this test in the jest project `integration`');
   const name = `test_${randomBytes(6).toString('hex')}`;
   await asSuperuser(server, `create database ${name} template ${template} strategy file_copy`);
   const url = databaseUrl(server, name);
-  const database = await connect(url);
+  const database = await connect(url, poolSize);
   const drop = async () => {
     if (database.isInitialized) await database.destroy();
     await asSuperuser(server, `drop database if exists ${name} with (force)`);
@@ -37,8 +37,8 @@ export async function createTemplateDatabase(server: string): Promise<string> {
   return name;
 }
 
-function connect(url: string): Promise<DataSource> {
-  return createDatabase({ url, poolSize: 10, applicationName: 'test', entities, migrations }).initialize();
+function connect(url: string, poolSize = 10): Promise<DataSource> {
+  return createDatabase({ url, poolSize, applicationName: 'test', entities, migrations }).initialize();
 }
 
 async function asSuperuser(server: string, sql: string): Promise<void> {

@@ -40,6 +40,7 @@ export const usualFees: PreparedFees = {
 };
 
 export interface Bench {
+  url: string;
   database: DataSource;
   ledger: TestLedger;
   client: ClientEntity;
@@ -66,7 +67,7 @@ export async function createBench({ poolSize = 20 } = {}): Promise<Bench> {
     await database.destroy();
     await test.drop();
   };
-  return { database, ledger, client, wallet, account, alerts, close };
+  return { url: test.url, database, ledger, client, wallet, account, alerts, close };
 }
 
 export function fund(bench: Bench, symbol: string, amount: bigint): Promise<unknown> {
