@@ -63,7 +63,7 @@ export class RequestLimits {
     const described = documented(this.everyRequest.docs, (_ctx, next) => next());
     return routes.map((route) => {
       const steps = route.middleware.flatMap((each) => (each.docs.authenticated ? [each, ...this.ofClient(route)] : [each]));
-      return { ...route, steps: [described, ...steps] };
+      return { ...route, middleware: [described, ...steps] };
     });
   }
 
