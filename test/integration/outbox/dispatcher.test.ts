@@ -73,7 +73,7 @@ describe('the dispatcher', () => {
     expect(await left()).toEqual([]);
   });
 
-  test('goes on behind one that always fails, says so once, and keeps it', async () => {
+  test('goes on behind one that always fails, says so, and keeps it', async () => {
     const [bad, ...good] = await write(25);
     await due();
     const log = { warn: jest.fn(), info: jest.fn() };
