@@ -24,7 +24,8 @@ export function accountRoutes({ accounts, authenticate, idempotent }: AccountRou
       id: 'createAccount',
       tag,
       summary: 'Create an account: an address on a chain',
-      description: 'The wallet has to be ACTIVE. An EVM account holds assets on every EVM chain.',
+      description:
+        'The wallet has to be ACTIVE. An account on ethereum, bsc, polygon, arbitrum, optimism, avalanche or base holds assets on all of these.',
       middleware: [authenticate, body(createAccount), idempotent],
       answer: { status: 201, description: 'The account', schema: accountView, location: true },
       fails: ['wallet_not_active', 'not_found', 'unavailable'],

@@ -14,7 +14,9 @@ export const addAsset = Joi.object<AddAsset, true>({
   symbol: Joi.string()
     .valid(...symbols)
     .required(),
-  chain: chainName().description('Required for EVM accounts, omitted for all others'),
+  chain: chainName().description(
+    'Required for accounts whose address exists on several chains (ethereum, bsc, …), omitted for all others',
+  ),
 });
 
 export interface ListAssets extends PageQuery {

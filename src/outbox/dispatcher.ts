@@ -91,8 +91,9 @@ export class OutboxDispatcher {
   }
 }
 
-const toMessage = (kind: OutboxKind, { subject_id: subjectId, client_id: clientId }: OutboxRow): OutboxMessage => ({
+const toMessage = (kind: OutboxKind, { subject_id: subjectId, client_id: clientId, chain }: OutboxRow): OutboxMessage => ({
   kind,
   subjectId,
   clientId,
+  ...(chain !== null && { chain }),
 });

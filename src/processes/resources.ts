@@ -99,7 +99,7 @@ export async function createResources(deps: ResourceDependencies): Promise<Resou
 
   const wallets = new WalletService(walletRows, outbox);
   const accounts = new AccountService({ database, registry, getFamily, wallets: walletRows, accounts: accountRows });
-  const assets = new AssetService({ database, registry, accounts: accountRows, assets: assetRows });
+  const assets = new AssetService({ database, registry, getFamily, accounts: accountRows, assets: assetRows });
   const transactions = new TransactionService(new TransactionRepository(database), workflows);
   const approvals = new Approvals({ mfa, outbox });
   const transfers = new TransferService({ ...deps, starts, outbox });

@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import type { Deliveries } from '../outbox/outbox';
+import type { Deliveries, OutboxMessage } from '../outbox/outbox';
 import type { Logger } from '../platform/logging';
 import type { StartLimits } from './start-limits';
 import type { StartedTransfer, TransferWorkflows } from './workflows';
@@ -23,22 +23,25 @@ interface SubjectRow {
 /** How the outbox starts the workflows of transfers and tells them what was decided in the database. */
 export function transferDeliveries(deps: TransferDeliveryDependencies): Omit<Deliveries, 'start_key_generation'> {
   return {
-    start_transfer: ({ subjectId }) => start(deps, subjectId),
+    start_transfer: (message) => start(deps, message),
     transfer_approved: ({ subjectId }) => tell(deps, subjectId, 'approved'),
     transfer_ended: ({ subjectId }) => tell(deps, subjectId, 'ended'),
   };
 }
 
-async function start(deps: TransferDeliveryDependencies, txId: string): Promise<'delivered' | 'later'> {
+async function start(
+  deps: TransferDeliveryDependencies,
+  { subjectId: txId, chain = '' }: OutboxMessage,
+): Promise<'delivered' | 'later'> {
   const { database, workflows, starts, log } = deps;
-  const subject = await findSubject(database, txId);
-  if (!(await starts.take(database.manager, subject.chain))) return 'later';
+  // first of all, so that messages take room in the order in which they are delivered
+  if (!(await starts.take(database.manager, chain))) return 'later';
   try {
-    const started = await workflows.start(toStart(txId, subject));
+    const started = await workflows.start(toStart(txId, await findSubject(database, txId)));
     if (started === 'closed' && !(await findSubject(database, txId)).ended) alarm(log, txId);
     return 'delivered';
   } catch (error) {
-    starts.giveBack(subject.chain);
+    starts.giveBack(chain);
     throw error;
   }
 }

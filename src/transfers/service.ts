@@ -38,7 +38,8 @@ export class TransferService {
     const store: StoreAnswer = (manager, answer) =>
       storeAnswer(manager, answer instanceof GatewayError ? answer : toAnswer(answer));
     const acceptance = await acceptTransfer(this.deps, request, store);
-    if (!acceptance.replayed) this.deps.outbox.deliverSoon({ kind: 'start_transfer', subjectId: txId, clientId });
+    if (!acceptance.replayed)
+      this.deps.outbox.deliverSoon({ kind: 'start_transfer', subjectId: txId, clientId, chain: input.chain });
     return acceptance;
   }
 

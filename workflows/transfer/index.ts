@@ -81,6 +81,8 @@ async function run(stage: Exclude<Next, { next: 'ended' }>, state: TransferState
     }
   } catch (error) {
     if (!isActivityError(error) || isCancelled(error)) throw error;
+    // without a row there is nothing to hold or to park: parking once more would fail for ever
+    if (stage.next === 'lock' || stage.next === 'park') throw error;
     const { code, message } = toProblem(error);
     return park(code, message, resumed(state));
   }

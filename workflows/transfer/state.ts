@@ -41,6 +41,7 @@ export class TransferState {
 
   adopt(transfer: HeldTransfer): void {
     this.held = transfer;
+    this.wasEnded = false;
     this.lastAttempt = transfer.lastAttempt;
     this.isFollowed = transfer.isFollowed;
     this.isAbandoned = transfer.isAbandoned;

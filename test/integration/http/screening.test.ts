@@ -140,7 +140,7 @@ describe('POST /transactions/{tx_id}/approve', () => {
     await setPolicy(bench.database, tenant, 'approve');
     const txId = String((await transfer(randomAddress())).body['tx_id']);
     const { waitMs, ...verdict } = (await bench.workflows.ledger.screenTransfer({ txId })) as { waitMs: number };
-    expect(verdict).toEqual({ allowed: false, code: null });
+    expect(verdict).toEqual({ outcome: 'awaiting_approval' });
     expect(waitMs).toBeGreaterThan(86_000_000);
     return txId;
   };
@@ -166,7 +166,7 @@ describe('POST /transactions/{tx_id}/approve', () => {
     await bench.dispatch();
     expect(bench.workflows.told.approved).toEqual([txId]);
     expect(await rows(txId)).toMatchObject([{ outcome: 'success', actor_id: tenant.userId, client_id: tenant.clientId }]);
-    expect(await bench.workflows.ledger.screenTransfer({ txId })).toEqual({ allowed: true });
+    expect(await bench.workflows.ledger.screenTransfer({ txId })).toEqual({ outcome: 'allowed' });
   });
 
   test('a second approval answers alike if its code is accepted; the same code again does nothing', async () => {
@@ -213,7 +213,7 @@ describe('POST /transactions/{tx_id}/approve', () => {
 
     await bench.database.query(`update transactions set approval_expires_at = now() where tx_id = $1`, [txId]);
     expectProblem(await approve(txId, { mfa_code: code() }), 409, 'not_awaiting_approval');
-    expect(await bench.workflows.ledger.screenTransfer({ txId })).toMatchObject({ allowed: false, code: 'approval_expired' });
+    expect(await bench.workflows.ledger.screenTransfer({ txId })).toMatchObject({ outcome: 'refused', code: 'approval_expired' });
     await bench.workflows.ledger.cancelTransfer({ txId });
     expectProblem(await approve(txId, { mfa_code: code() }), 409, 'not_awaiting_approval');
   });

@@ -143,13 +143,13 @@ describe('accept', () => {
 describe('screen', () => {
   test('allows, then refuses what has changed since the lock', async () => {
     const txId = await locked();
-    expect(await bench.ledger.screenTransfer({ txId })).toEqual({ allowed: true });
+    expect(await bench.ledger.screenTransfer({ txId })).toEqual({ outcome: 'allowed' });
     await bench.database.query(`update ledger_accounts set frozen_reason = 'x' where symbol = 'USDC'`);
-    expect(await bench.ledger.screenTransfer({ txId })).toMatchObject({ allowed: false, code: 'business_error' });
+    expect(await bench.ledger.screenTransfer({ txId })).toMatchObject({ outcome: 'refused', code: 'business_error' });
     await bench.database.query(`update accounts set status = 'INACTIVE'`);
-    expect(await bench.ledger.screenTransfer({ txId })).toMatchObject({ allowed: false, code: 'account_not_active' });
+    expect(await bench.ledger.screenTransfer({ txId })).toMatchObject({ outcome: 'refused', code: 'account_not_active' });
     await bench.database.query(`update wallets set status = 'SUSPENDED'`);
-    expect(await bench.ledger.screenTransfer({ txId })).toMatchObject({ allowed: false, code: 'wallet_not_active' });
+    expect(await bench.ledger.screenTransfer({ txId })).toMatchObject({ outcome: 'refused', code: 'wallet_not_active' });
     expect(screeningRules(bench.database).map(({ name }) => name)).toEqual([
       'wallet is active',
       'account is active',

@@ -165,7 +165,7 @@ describe('abandon', () => {
     });
     const txId = await submit({ amount: '2' });
     await parked(txId);
-    expect(await operations().abandon(txId)).toBe('releasing');
+    expect(await operations().abandon(txId)).toBe('abandoning');
     await until('a cancellation is sent', async () => (await status(txId)) === 'SUBMITTED');
     expect(await kinds(txId)).toEqual(['first', 'cancellation']);
     await expect(operations().abandon(txId)).rejects.toMatchObject({ code: 'business_error' });
