@@ -1,5 +1,14 @@
 import type { EntityManager } from 'typeorm';
-import type { BoundRequest, Family, ReservationOwner, ReserveResult, TransactionPlan } from '../../src/chains/family';
+import type {
+  BoundRequest,
+  Family,
+  FeeStrategy,
+  ReservationOwner,
+  ReserveResult,
+  TransactionPlan,
+} from '../../src/chains/family';
+import { findFeeLevels } from '../../src/chains/fee-levels';
+import { findReservations, insertReservation } from '../../src/chains/reservations';
 import type { AttemptKind, Hex, JsonObject, Prepared } from '../../src/chains/types';
 import {
   decodeMessage,
@@ -44,7 +53,8 @@ function fromDetails({ details }: Prepared): ToyDetails {
 
 /** Fees double with each replacement: enough for two of them. */
 const headroom = 4n;
-const defaultFee = 10n;
+
+const toyFees: FeeStrategy = { bound: (_chain, _token, levels) => BigInt(levels.fee as string) * headroom };
 
 function build({ chain, intent, prepared, resources }: TransactionPlan): Hex {
   const { own, guardian, fee } = fromDetails(prepared);
@@ -82,11 +92,8 @@ function messageOf(unsigned: Hex, from: string): ToyMessage {
   return message;
 }
 
-async function bound(manager: EntityManager, { chain }: BoundRequest): Promise<bigint> {
-  const [row] = await manager.query<{ fee_levels: { fee?: string } }[]>('select fee_levels from chain_cursors where chain = $1', [
-    chain.name,
-  ]);
-  return BigInt(row?.fee_levels.fee ?? defaultFee) * headroom;
+async function bound(manager: EntityManager, { chain, token }: BoundRequest): Promise<bigint> {
+  return toyFees.bound(chain, token, await findFeeLevels(manager, chain));
 }
 
 /**
@@ -102,13 +109,9 @@ async function reserve(
 ): Promise<ReserveResult> {
   if (kind === 'cancellation') throw new Error('this family has no cancellations');
   await manager.query('select pg_advisory_xact_lock(hashtext($1))', [`toy inputs of ${owner.chain}`]);
-  const taken = await manager.query<{ resource: string; tx_id: string }[]>(
-    'select resource, tx_id from reservations where chain = $1 and released_at is null',
-    [owner.chain],
-  );
+  const ours = new Set((await findReservations(manager, txId)).map(({ resource }) => resource));
+  const theirs = await findHeldByOthers(manager, owner.chain, txId);
   const details = fromDetails(prepared);
-  const ours = new Set(taken.filter((row) => row.tx_id === txId).map(({ resource }) => resource));
-  const theirs = new Set(taken.filter((row) => row.tx_id !== txId).map(({ resource }) => resource));
   const chosen = [
     choose(details.own, details.amount + details.fee, ours, theirs),
     choose(details.guardian, details.guardian.length > 0 ? 1n : 0n, ours, theirs),
@@ -120,14 +123,18 @@ async function reserve(
   }
   const inputs = chosen.flatMap((list) => list ?? []);
   for (const input of inputs.filter(({ id }) => !ours.has(id))) {
-    await manager.query('insert into reservations (chain, owner, resource, tx_id) values ($1, $2, $3, $4)', [
-      owner.chain,
-      toKey(input.owner),
-      input.id,
-      txId,
-    ]);
+    const inputOwner = { ...owner, addressKey: toKey(input.owner) };
+    await insertReservation(manager, inputOwner, txId, { resource: input.id, ordinal: null });
   }
   return { outcome: 'reserved', resources: inputs.map(({ id }) => id) };
+}
+
+async function findHeldByOthers(manager: EntityManager, chain: string, txId: string): Promise<Set<string>> {
+  const rows = await manager.query<{ resource: string }[]>(
+    'select resource from reservations where chain = $1 and tx_id <> $2 and released_at is null',
+    [chain, txId],
+  );
+  return new Set(rows.map(({ resource }) => resource));
 }
 
 /** Held ones first, so that a replacement spends what the earlier attempts would spend. */
@@ -146,7 +153,7 @@ export const toyFamily: Family = {
   rules: { stuck: 'replace', expired: 'reissue', giveUp: 'expiry' },
   keyProtocol: 'ecdsa-secp256k1',
   addressOnManyChains: false,
-  fees: { bound: (_chain, _token, levels) => BigInt(String(levels.fee)) * headroom },
+  fees: toyFees,
   accountPath: (index) => `m/7/${index}`,
   address: toyAddress,
   parseAddress: parseToyAddress,

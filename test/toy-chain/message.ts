@@ -110,7 +110,9 @@ function verifyMessage({ from, inputs, outputs, change, expiryHeight }: ToyMessa
   if (!Number.isSafeInteger(expiryHeight) || expiryHeight < 0) throw new Error('the expiry is no block number');
 }
 
-export const feeOf = ({ inputs, outputs, change }: ToyMessage): bigint => sum(inputs) - sum(outputs) - sum(change);
+/** Nothing for what comes from nowhere. */
+export const feeOf = ({ inputs, outputs, change }: ToyMessage): bigint =>
+  inputs.length === 0 ? 0n : sum(inputs) - sum(outputs) - sum(change);
 
 /** Owners in the order of their first input. */
 export const ownersOf = (inputs: ToyInput[]): string[] => [...new Set(inputs.map(({ owner }) => owner))];
