@@ -1,11 +1,11 @@
-import { getAdapter, getFeeStrategy } from '../src/chains/families';
+import { getFamily } from '../src/chains/families';
 import { createLogger } from '../src/platform/logging';
 import { screeningRules } from '../src/screening/rules';
 import { markAttention } from '../src/transfers/park';
 import { beginSigning } from '../src/transfers/begin-signing';
 import type { StepDependencies } from '../src/transfers/dependencies';
 import { destinationBlacklisted } from '../src/transfers/destination';
-import { cancelTransfer, endTransfer } from '../src/transfers/end';
+import { cancelTransfer, endTransfer, failByProof } from '../src/transfers/end';
 import { lockTransfer } from '../src/transfers/lock';
 import { markSubmitted, recordSigned } from '../src/transfers/record-signed';
 import { screenTransfer } from '../src/transfers/screen';
@@ -18,8 +18,7 @@ export type TransferActivityOptions = Pick<StepDependencies, 'database' | 'regis
 /** The database steps of a transfer; errors are mapped by withMappedErrors where the worker is wired. */
 export function createTransferActivities(options: TransferActivityOptions): TransferActivities {
   const steps: StepDependencies = {
-    getAdapter,
-    getFeeStrategy,
+    getFamily,
     screeningRules: screeningRules(options.database),
     approvalWaitSeconds: 24 * 60 * 60,
     log: createLogger('ledger', 'error'),
@@ -35,6 +34,7 @@ export function createTransferActivities(options: TransferActivityOptions): Tran
     recordSigned: (input) => recordSigned(steps, input),
     markSubmitted: (input) => markSubmitted(steps, input),
     settleTransfer: (input) => settleTransfer(steps, input),
+    failByProof: (input) => failByProof(steps, input),
     markAttention: (input) => markAttention(steps, input),
   };
 }

@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { parseChainId } from '../src/chains/evm/chain-id';
 import { rpcUrlsVariable } from '../src/chains/config';
 import type { ChainDefinition } from '../src/chains/types';
 import { anvilCommand, keepStateCopy, repairState } from './anvil';
@@ -64,7 +65,7 @@ export async function startTemporal({ paths, supervisor, preferred }: PartsConte
 export async function startChain(context: PartsContext, chain: ChainDefinition, index: number): Promise<StackChain> {
   const { paths, supervisor, env, preferred, throwaway, onStop } = context;
   const tokens = Object.fromEntries(chain.tokens.map(({ symbol, contract }) => [symbol, contract ?? '']));
-  const common = { family: chain.family, chain_id: chain.chainId, tokens };
+  const common = { family: chain.family, chain_id: parseChainId(chain), tokens };
   const [given] = (env[rpcUrlsVariable(chain.name)] ?? '').split(',');
   if (given) return { ...common, rpc: given.trim(), faucet: false };
 
@@ -78,9 +79,9 @@ export async function startChain(context: PartsContext, chain: ChainDefinition, 
     group: `chain:${chain.name}`,
     command: () => {
       repairState(stateFile);
-      return anvilCommand({ chainId: chain.chainId, port, blockTimeSeconds, stateFile });
+      return anvilCommand({ chainId: parseChainId(chain), port, blockTimeSeconds, stateFile });
     },
-    ready: async () => (await node.getChainId()) === chain.chainId,
+    ready: async () => (await node.getChainId()) === parseChainId(chain),
     readyTimeoutMs: 30_000,
     afterStart: () => prepareChain(node, { l1DataFee: chain.l1DataFee }),
   });

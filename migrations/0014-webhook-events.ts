@@ -21,8 +21,8 @@ begin
   perform enqueue_webhook_event(
     new.client_id,
     case
-      when new.transaction_type = 'INBOUND' and new.status = 'DETECTED' then 'deposit.detected'
-      when new.transaction_type = 'INBOUND' and new.status = 'CONFIRMED' then 'deposit.confirmed'
+      when new.direction = 'in' and new.status = 'DETECTED' then 'deposit.detected'
+      when new.direction = 'in' and new.status = 'CONFIRMED' then 'deposit.confirmed'
       when tg_op = 'INSERT' then 'transaction.created'
       else 'transaction.updated'
     end,

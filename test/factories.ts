@@ -8,7 +8,7 @@ import type { TransferRequest } from '../src/messages/transfer';
 import { AccountEntity } from '../src/accounts/entity';
 import { AssetEntity } from '../src/assets/entity';
 import { ClientEntity, UserEntity } from '../src/auth/entity';
-import { getAdapter } from '../src/chains/families';
+import { getFamily } from '../src/chains/families';
 import { tokenBySymbol } from '../src/chains/registry';
 import type { ChainDefinition, DepositFound } from '../src/chains/types';
 import { confirmDeposits, recordDeposits } from '../src/deposits/service';
@@ -76,7 +76,7 @@ export async function buildWallet(database: DataSource, client: ClientEntity, { 
 /** The next account of a wallet, at the address its key gives. */
 export async function buildAccount(database: DataSource, wallet: BuiltWallet, chain: ChainDefinition): Promise<AccountEntity> {
   const addressIndex = await database.manager.countBy(AccountEntity, { walletId: wallet.walletId });
-  const adapter = getAdapter(chain.family);
+  const adapter = getFamily(chain.family);
   const derivationPath = adapter.accountPath(addressIndex);
   const { address, key } = adapter.address(wallet.key.derive(derivationPath).publicKey as Uint8Array);
   const accountId = newId();
@@ -122,7 +122,7 @@ export function ledgerAccountOf(
 }
 
 export const randomHash = (): Hex => `0x${randomBytes(32).toString('hex')}`;
-export const randomAddress = (): string => getAdapter('evm').address(secp256k1.keygen().publicKey).address;
+export const randomAddress = (): string => getFamily('evm').address(secp256k1.keygen().publicKey).address;
 /** An EVM address with the case of one letter changed. */
 export const wrongChecksum = (address: string): string =>
   address.replace(/[a-f]/i, (digit) => (digit === digit.toLowerCase() ? digit.toUpperCase() : digit.toLowerCase()));
@@ -203,7 +203,7 @@ export function buildTransferRequest(
 /** Signs like two nodes would: r || s || recovery id for every payload of the unsigned bytes. */
 export function signAs(wallet: BuiltWallet, account: AccountEntity, unsigned: Hex): Hex[] {
   const { privateKey } = wallet.key.derive(account.derivationPath);
-  return getAdapter(account.family)
+  return getFamily(account.family)
     .signingPayloads(unsigned)
     .map((payload) => {
       const digest = Buffer.from(payload.slice(2), 'hex');

@@ -1,5 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import type { ChainFamily } from '../chains/types';
+import type { ChainFamily, KeyProtocol } from '../chains/types';
 
 @Entity('accounts')
 export class AccountEntity {
@@ -9,11 +9,14 @@ export class AccountEntity {
   @Column('text') family!: ChainFamily;
   @Column('text') chain!: string;
   @Column('text') network!: string;
-  /** As shown to clients (EVM: EIP-55). */
+  /** As shown to clients. */
   @Column('text') address!: string;
-  /** Canonical form for comparison (EVM: lower case). */
+  /** Canonical form for comparison. */
   @Column({ type: 'text', name: 'address_key' }) addressKey!: string;
-  /** Non-hardened BIP-32 path below the wallet's group key, such as m/60/0. */
+  /** The key that signs for the address, as the nodes name it. */
+  @Column({ type: 'text', name: 'key_id' }) keyId!: string;
+  @Column({ type: 'text', name: 'key_protocol' }) keyProtocol!: KeyProtocol;
+  /** Non-hardened BIP-32 path below the key, such as m/60/0. */
   @Column({ type: 'text', name: 'derivation_path' }) derivationPath!: string;
   @Column({ type: 'integer', name: 'address_index' }) addressIndex!: number;
   @Column({ type: 'text', name: 'address_type' }) addressType!: 'INBOUND';

@@ -1,8 +1,8 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import { audit } from '../audit/log';
-import type { FamilyAdapter } from '../chains/adapter';
+import type { GetFamily } from '../chains/family';
 import type { ChainRegistry } from '../chains/registry';
-import type { ChainDefinition, ChainFamily } from '../chains/types';
+import type { ChainDefinition } from '../chains/types';
 import type { Caller, IdempotencyContext } from '../http/context';
 import type { LimitOffset } from '../http/pagination';
 import { inTransaction } from '../platform/database';
@@ -17,7 +17,7 @@ import type { CreateAccount } from './schema';
 export interface AccountServiceDependencies {
   database: DataSource;
   registry: ChainRegistry;
-  getAdapter: (family: ChainFamily) => FamilyAdapter;
+  getFamily: GetFamily;
   wallets: WalletRepository;
   accounts: AccountRepository;
 }
@@ -66,7 +66,8 @@ export class AccountService {
     label: string | null,
   ) {
     const addressIndex = await this.deps.accounts.nextIndex(manager, wallet.walletId, chain.family);
-    const { address, key, path } = deriveAddress(wallet, this.deps.getAdapter(chain.family), addressIndex);
+    const family = this.deps.getFamily(chain.family);
+    const { address, key, path, keyId } = deriveAddress(wallet, family, addressIndex);
     return {
       accountId,
       walletId: wallet.walletId,
@@ -76,6 +77,8 @@ export class AccountService {
       network: chain.network,
       address,
       addressKey: key,
+      keyId,
+      keyProtocol: family.keyProtocol,
       derivationPath: path,
       addressIndex,
       addressType: 'INBOUND' as const,

@@ -1,15 +1,20 @@
-import type { ChainClient } from './adapter';
 import { readRpcUrls } from './config';
 import { EvmChainClient } from './evm/client';
+import { evmFamily } from './evm/family';
+import type { ChainClient } from './family';
 import type { ChainRegistry } from './registry';
 import type { ChainDefinition, ChainFamily } from './types';
 
-const clients: Record<ChainFamily, (chain: ChainDefinition, urls: readonly string[]) => ChainClient> = {
-  evm: (chain, urls) => new EvmChainClient(chain, urls),
-};
+type CreateClient = (chain: ChainDefinition, urls: readonly string[]) => ChainClient;
+
+const clients: ReadonlyMap<ChainFamily, CreateClient> = new Map([
+  [evmFamily.name, (chain: ChainDefinition, urls: readonly string[]) => new EvmChainClient(chain, urls)],
+]);
 
 export function createChainClient(chain: ChainDefinition, urls: readonly string[]): ChainClient {
-  return clients[chain.family](chain, urls);
+  const create = clients.get(chain.family);
+  if (!create) throw new Error(`there is no client for the chain family ${chain.family}`);
+  return create(chain, urls);
 }
 
 /** A client for every enabled chain, by chain name. @throws ConfigError for missing or malformed urls. */

@@ -1,17 +1,12 @@
-import type { FamilyAdapter } from './adapter';
-import { evmAdapter } from './evm/adapter';
-import { evmFees, type FamilyFees } from './evm/fees';
+import { evmFamily } from './evm/family';
+import type { Family, GetFamily } from './family';
 import type { ChainFamily } from './types';
 
-const adapters: Record<ChainFamily, FamilyAdapter> = { evm: evmAdapter };
-const fees: Record<ChainFamily, FamilyFees> = { evm: evmFees };
+const families: ReadonlyMap<ChainFamily, Family> = new Map([evmFamily].map((family) => [family.name, family]));
 
-/** Pure functions of a family. */
-export function getAdapter(family: ChainFamily): FamilyAdapter {
-  return adapters[family];
-}
-
-/** How a family bounds and sets network fees. */
-export function getFeeStrategy(family: ChainFamily): FamilyFees {
-  return fees[family];
-}
+/** @throws Error for a family that is not in the table. */
+export const getFamily: GetFamily = (name) => {
+  const family = families.get(name);
+  if (!family) throw new Error(`there is no chain family ${name}`);
+  return family;
+};

@@ -120,6 +120,9 @@ export interface FamilyDatabase {
 
 export interface Family extends FamilyCodec, FamilyDatabase {}
 
+/** Which family a name means; handed in where tests serve families of their own. @throws Error for an unknown name. */
+export type GetFamily = (name: ChainFamily) => Family;
+
 /** An attempt as the chain is asked about it. */
 export interface KnownAttempt {
   attempt: number;

@@ -82,14 +82,14 @@ export interface TransactionDescription {
 export type FeeLevels = JsonObject;
 
 /** Facts gathered from the chain before an attempt is begun. Travels through workflow histories. */
-export type Prepared = {
+export interface Prepared {
   /** Highest network fee of the attempt, everything included; atomic units of the native coin, decimal digits. */
   feeBound: string;
   /** When the attempt stops being executable, in the family's own terms; null: never by itself. */
   expiry: JsonObject | null;
   /** The family's own: nobody else looks into it. */
   details: JsonValue;
-};
+}
 
 /** Effect of an included transaction, judged from the chain. */
 export interface InclusionEffect {

@@ -12,7 +12,7 @@ import { isUuid } from '../platform/ids';
 import { formatAmount } from '../platform/money';
 import { TransactionEntity, type TransactionStatus } from '../transactions/entity';
 import { isEnded } from '../transactions/state';
-import { findInclusion } from '../transfers/attempts';
+import { loadAttempts } from '../transfers/attempts';
 import { currentOperator } from './operator';
 
 const updateTimeoutMs = 15_000;
@@ -29,7 +29,8 @@ export interface TransferReport {
   attempts: {
     attempt: number;
     kind: string;
-    nonce: string;
+    /** What it uses up on the chain (a nonce, inputs), separated by commas. */
+    resources: string;
     tx_hash: string | null;
     broadcast_at: Date | null;
     block_number: string | null;
@@ -45,7 +46,7 @@ export class TransferOperations {
 
   list({ clientId, status, limit }: TransferFilter): Promise<TransactionEntity[]> {
     const where = {
-      transactionType: 'OUTBOUND' as const,
+      isHeld: true,
       ...(clientId !== undefined && { clientId }),
       ...(status !== undefined && { status }),
     };
@@ -59,7 +60,12 @@ export class TransferOperations {
       [txId],
     );
     const attempts = await this.database.query<TransferReport['attempts']>(
-      `select attempt, kind, nonce, tx_hash, broadcast_at, block_number from transfer_attempts where tx_id = $1 order by attempt`,
+      `select a.attempt, a.kind, coalesce(r.resources, '') as resources, coalesce(a.included_id, a.tx_hash) as tx_hash, a.broadcast_at, a.block_number
+         from transfer_attempts a
+         left join lateral (select string_agg(r.resource, ', ' order by r.reservation_id) as resources
+                              from attempt_reservations l join reservations r using (reservation_id)
+                             where l.tx_id = a.tx_id and l.attempt = a.attempt) r on true
+        where a.tx_id = $1 order by a.attempt`,
       [txId],
     );
     return { tx, timeline, attempts };
@@ -72,7 +78,7 @@ export class TransferOperations {
    */
   async retry(txId: string): Promise<string> {
     const tx = await this.find(txId);
-    if (tx.transactionType !== 'OUTBOUND' || isEnded(tx))
+    if (!tx.isHeld || isEnded(tx))
       throw new GatewayError(
         'business_error',
         `The ${tx.transactionType} transaction is ${tx.status}: there is nothing to retry`,
@@ -103,7 +109,7 @@ export class TransferOperations {
         'business_error',
         `Only a transfer that is NEEDS_ATTENTION after its signing has begun can be released; this one is ${status}`,
       );
-    if (await findInclusion(this.database.manager, txId))
+    if ((await loadAttempts(this.database.manager, txId)).included)
       throw new GatewayError('business_error', 'The chain has executed an attempt of the transfer: its nonce is used up');
     if (!(await this.runs(txId)))
       throw new GatewayError('business_error', 'The workflow of the transfer is not running: start it again with retry first');

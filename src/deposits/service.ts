@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { getAdapter } from '../chains/families';
+import { getFamily } from '../chains/families';
 import { tokenByContract } from '../chains/registry';
 import type { ChainDefinition, ChainFamily, DepositFound } from '../chains/types';
 import { type AlertLog, ensureLedgerAccounts, freezeForShortfalls, findLedgerAccountsForUpdate } from '../ledger/accounts';
@@ -7,6 +7,7 @@ import type { LedgerAccountEntity } from '../ledger/entity';
 import { creditDeposit, reverseDeposits } from '../ledger/entries';
 import { post } from '../ledger/posting';
 import { newId } from '../platform/ids';
+import { depositType } from '../transactions/types';
 
 /** Deposits handled by one statement; more are left to the next call or round. */
 const batchSize = 500;
@@ -34,7 +35,7 @@ interface Recipient {
  * are left out.
  */
 export async function recordDeposits(manager: EntityManager, chain: ChainDefinition, found: DepositFound[]): Promise<void> {
-  const adapter = getAdapter(chain.family);
+  const adapter = getFamily(chain.family);
   const candidates = found.flatMap((it) => {
     const token = tokenByContract(chain, it.tokenContract);
     const key = adapter.parseAddress(it.toAddress)?.key;
@@ -91,16 +92,16 @@ async function insertDeposits(manager: EntityManager, chain: ChainDefinition, ro
   await manager.query(
     `insert into transactions (tx_id, client_id, wallet_id, account_id, asset_id, chain, transaction_type, from_address, to_address,
        token_symbol, contract_address, decimals, amount, status, tx_hash, position, block_number, block_hash, required_confirmations)
-     select r.tx_id, r.client_id, r.wallet_id, r.account_id, l.ledger_account_id, $1, 'INBOUND', r.from_address, r.to_address,
+     select r.tx_id, r.client_id, r.wallet_id, r.account_id, l.ledger_account_id, $1, $4, r.from_address, r.to_address,
        r.token_symbol, r.contract_address, r.decimals, r.amount, 'DETECTED', r.tx_hash, r.position, r.block_number, r.block_hash, $2
        from jsonb_to_recordset($3::jsonb) as r (tx_id uuid, client_id uuid, wallet_id uuid, account_id uuid, from_address text,
-         to_address text, token_symbol text, contract_address text, decimals smallint, amount numeric, tx_hash text, position integer,
+         to_address text, token_symbol text, contract_address text, decimals smallint, amount numeric, tx_hash text, position text,
          block_number bigint, block_hash text)
        join ledger_accounts l on l.account_id = r.account_id and l.chain = $1 and l.symbol = r.token_symbol
-     on conflict (chain, tx_hash, position) where transaction_type = 'INBOUND' and status <> 'ORPHANED'
+     on conflict (chain, tx_hash, position) where direction = 'in' and status <> 'ORPHANED'
      do update set block_number = excluded.block_number, block_hash = excluded.block_hash
        where transactions.status = 'DETECTED' and transactions.block_hash <> excluded.block_hash`,
-    [chain.name, chain.confirmations, JSON.stringify(rows)],
+    [chain.name, chain.confirmations, JSON.stringify(rows), depositType],
   );
 }
 
@@ -175,7 +176,7 @@ export async function orphanDeposits(
   for (;;) {
     const dropped = await manager.query<StoredDeposit[]>(
       `select tx_id, asset_id, status, version, amount from transactions
-        where chain = $1 and block_number >= $2 and transaction_type = 'INBOUND' and status in ('DETECTED', 'CONFIRMED')
+        where chain = $1 and block_number >= $2 and direction = 'in' and status in ('DETECTED', 'CONFIRMED')
         order by block_number desc limit $3 for no key update`,
       [chain.name, fromBlock, batchSize],
     );

@@ -1,8 +1,9 @@
 import type { EntityManager } from 'typeorm';
 import type { ChainObservation } from '../messages/transfer';
-import type { BlockScan } from '../chains/adapter';
+import type { BlockScan } from '../chains/family';
 import { inTransaction } from '../platform/database';
 import { GatewayError } from '../platform/errors';
+import { toIntent } from '../transactions/intent';
 import { OutageTracker } from './outage-tracker';
 import type { FollowOptions } from './ports';
 import { ObservationNotifier } from './observation-notifier';
@@ -25,7 +26,7 @@ const reportEveryMs = 5 * 60_000;
  * everything was down is found later; notices reorganisations down to the finality depth; feeds the workflows that wait.
  * Works for about `sliceMs`, then returns the next block to scan. A chain, database or Temporal that does not answer ends
  * nothing: it is logged once and tried again.
- * @throws Error only for what waiting cannot mend: a database that belongs to another chain id.
+ * @throws Error only for what waiting cannot mend: a database that has followed another chain under this name.
  */
 export async function followChain(options: FollowOptions): Promise<{ nextBlock: number }> {
   return new Follower(options).run();
@@ -60,7 +61,7 @@ class Follower {
   /** One poll. Returns whether more blocks wait already. */
   private async step(): Promise<boolean> {
     const head = await this.refreshHead();
-    const last = await store.storedBlock(this.manager, this.chain.name, this.nextBlock - 1);
+    const last = await store.newestBlockUpTo(this.manager, this.chain.name, this.nextBlock - 1);
     if (this.nextBlock > head) {
       await this.checkTip(head, last);
     } else {
@@ -91,7 +92,7 @@ class Follower {
 
   /** Nothing new: is the newest block that both have still the same? A head below ours may be just a node that lags. */
   private async checkTip(head: number, last: store.StoredBlock | null): Promise<void> {
-    const known = head < this.nextBlock - 1 ? await store.storedBlock(this.manager, this.chain.name, head) : last;
+    const known = head < this.nextBlock - 1 ? await store.newestBlockUpTo(this.manager, this.chain.name, head) : last;
     if (!known) {
       if (head < this.nextBlock - 1)
         throw new GatewayError('chain_unavailable', `${this.chain.name}: the node's head ${head} is below every block on record`);
@@ -104,29 +105,29 @@ class Follower {
   private async scanNext(head: number, last: store.StoredBlock | null): Promise<void> {
     const { client, deposits } = this.options;
     const to = Math.min(head, this.nextBlock + rangeSize - 1);
-    const blocks = await client.scan(this.nextBlock, to, (keys) =>
+    const { blocks, scannedTo } = await client.scan(this.nextBlock, to, (keys) =>
       deposits.depositAddresses(this.manager, this.chain.family, keys),
     );
+    if (scannedTo < this.nextBlock) return;
     const [first] = blocks;
-    if (!first) return;
-    if (last && first.parentHash !== last.hash) {
+    if (first && last && first.parentHash !== last.hash) {
       await this.rollBack();
       return;
     }
-    const contradicted = await this.store(blocks, await this.inclusionsIn(blocks));
-    for (const { txId, hash } of contradicted) await this.signals.sendOnce(txId, takenBack(hash));
+    const contradicted = await this.store(blocks, scannedTo, await this.inclusionsIn(blocks));
+    for (const { txId, id } of contradicted) await this.signals.sendOnce(txId, takenBack(id));
   }
 
   private async inclusionsIn(blocks: BlockScan[]) {
-    const attempts = await store.attemptsAmong(
+    const attempts = await store.findAttemptsAmong(
       this.manager,
       this.chain.name,
-      blocks.flatMap(({ transactionHashes }) => transactionHashes),
+      blocks.flatMap(({ transactions }) => transactions),
     );
-    const effects = await this.options.client.effects(attempts.map(({ hash, movement }) => ({ hash, movement })));
+    const effects = await this.options.client.effects(attempts.map((attempt) => ({ id: attempt.id, intent: toIntent(attempt, attempt.kind) })));
     const hashes = new Set(blocks.map(({ hash }) => hash));
     return attempts.map((attempt) => {
-      const effect = effects.get(attempt.hash);
+      const effect = effects.get(attempt.id);
       // receipts can come later than their block, or already be those of a block that replaced it
       if (!effect || !hashes.has(effect.blockHash))
         throw new GatewayError('chain_unavailable', `${this.chain.name}: a receipt of a scanned block is missing`);
@@ -135,12 +136,12 @@ class Follower {
   }
 
   /** Everything that a range brought, in one database transaction that starts with the compare-and-set on the cursor. */
-  private async store(blocks: BlockScan[], inclusions: Awaited<ReturnType<Follower['inclusionsIn']>>) {
+  private async store(blocks: BlockScan[], scannedTo: number, inclusions: Awaited<ReturnType<Follower['inclusionsIn']>>) {
     const { chain, options } = this;
-    const [first, last] = [blocks[0] as BlockScan, blocks.at(-1) as BlockScan];
+    const from = this.nextBlock;
     const contradicted = await inTransaction(options.database, async (manager) => {
-      if (!(await store.moveCursor(manager, chain.name, first.number, last.number + 1))) return null;
-      await store.storeBlocks(manager, chain.name, blocks, last.number - Math.max(chain.finalityDepth, minKept));
+      if (!(await store.moveCursor(manager, chain.name, from, scannedTo + 1))) return null;
+      await store.storeBlocks(manager, chain.name, blocks, scannedTo - Math.max(chain.finalityDepth, minKept));
       await options.deposits.recordDeposits(
         manager,
         chain,
@@ -150,15 +151,15 @@ class Follower {
         if (!(await store.storeInclusion(manager, attempt, effect)))
           throw new Error(`block ${effect.blockNumber} of ${chain.name} is stored with two hashes`);
       }
-      const taken = await store.clearContradicted(manager, chain.name, first.number, last.number);
+      const taken = await store.clearContradicted(manager, chain.name, from, scannedTo);
       // depth is counted to the newest block that is chained to the stored ones, not to what a node calls its head
       for (let round = 0; round < maxConfirmRounds; round += 1) {
-        if ((await options.deposits.confirmDeposits(manager, chain, last.number)) === 0) break;
+        if ((await options.deposits.confirmDeposits(manager, chain, scannedTo)) === 0) break;
       }
-      await store.finalize(manager, chain.name, last.number - chain.finalityDepth + 1);
+      await store.finalize(manager, chain.name, scannedTo - chain.finalityDepth + 1);
       return taken;
     });
-    if (contradicted) this.nextBlock = last.number + 1;
+    if (contradicted) this.nextBlock = scannedTo + 1;
     return contradicted ?? [];
   }
 
@@ -191,7 +192,7 @@ class Follower {
     );
     this.nextBlock = from;
     this.levelsOfHead = -1;
-    for (const { txId, hash } of taken) await this.signals.sendOnce(txId, takenBack(hash));
+    for (const { txId, id } of taken) await this.signals.sendOnce(txId, takenBack(id));
   }
 
   /** Transfers that had ended in a block that is gone: said loudly and handed on, again and again until it is put right. */

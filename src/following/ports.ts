@@ -1,6 +1,6 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import type { ChainObservation } from '../messages/transfer';
-import type { ChainClient } from '../chains/adapter';
+import type { ChainClient } from '../chains/family';
 import type { ChainDefinition, ChainFamily, DepositFound } from '../chains/types';
 import type { Logger } from '../platform/logging';
 

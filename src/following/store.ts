@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
-import type { BlockScan, ExpectedTransfer } from '../chains/adapter';
-import type { ChainDefinition, FeeLevels, InclusionEffect } from '../chains/types';
-import type { Hex } from '../chains/types';
+import type { BlockScan, BlockTransaction } from '../chains/family';
+import { releaseReservations } from '../chains/reservations';
+import type { AttemptKind, ChainDefinition, FeeLevels, InclusionEffect } from '../chains/types';
 
 /** Every statement of the follower. Block numbers are plain numbers: no chain gets near 2^53. */
 
@@ -12,9 +12,11 @@ export interface StoredBlock {
 
 /** An attempt of the transaction stands in the block that the transaction names. */
 const stillStands = 'exists (select 1 from transfer_attempts a where a.tx_id = t.tx_id and a.block_hash = t.block_hash)';
-/** A block that was scanned at the height of the attempt, and is another one. */
-const contradicted =
-  'exists (select 1 from chain_blocks b where b.chain = a.chain and b.number = a.block_number and b.hash <> a.block_hash)';
+/** The follower has been at the height of the block ($number, $hash) and has found another one there, or none at all. */
+const contradicts = (chain: string, number: string, hash: string): string => `(
+  exists (select 1 from chain_blocks b where b.chain = ${chain} and b.number <= ${number})
+  and exists (select 1 from chain_cursors c where c.chain = ${chain} and c.next_block > ${number})
+  and not exists (select 1 from chain_blocks b where b.chain = ${chain} and b.number = ${number} and b.hash = ${hash}))`;
 
 /** Statement parameters at once: Postgres takes 65,535, and smaller arrays plan better. */
 const chunkSize = 5_000;
@@ -24,16 +26,16 @@ const toChunks = <T>(items: readonly T[]): T[][] =>
     items.slice(index * chunkSize, (index + 1) * chunkSize),
   );
 
-/** Next block to scan; null before the first start. @throws Error when the row was written for another chain id. */
+/** Next block to scan; null before the first start. @throws Error when the row was written for another chain. */
 export async function findNextBlock(manager: EntityManager, chain: ChainDefinition): Promise<number | null> {
-  const [row] = await manager.query<{ next_block: string; chain_id: string }[]>(
-    'select next_block, chain_id from chain_cursors where chain = $1',
+  const [row] = await manager.query<{ next_block: string; caip2: string }[]>(
+    'select next_block, caip2 from chain_cursors where chain = $1',
     [chain.name],
   );
   if (!row) return null;
-  if (Number(row.chain_id) !== chain.chainId)
+  if (row.caip2 !== chain.caip2)
     throw new Error(
-      `this database has followed ${chain.name} with chain id ${row.chain_id}, not ${chain.chainId}: one database is one environment`,
+      `this database has followed ${chain.name} as ${row.caip2}, not ${chain.caip2}: one database is one environment`,
     );
   return Number(row.next_block);
 }
@@ -46,25 +48,19 @@ export async function createCursor(
   levels: FeeLevels,
 ): Promise<void> {
   await manager.query(
-    `insert into chain_cursors (chain, chain_id, next_block, head_block, base_fee, priority_fee, gas_price, l1_data_fee)
-     values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict (chain) do nothing`,
-    [chain.name, chain.chainId, nextBlock, head, ...feeColumns(levels)],
+    `insert into chain_cursors (chain, caip2, next_block, head_block, fee_levels) values ($1, $2, $3, $4, $5::jsonb)
+     on conflict (chain) do nothing`,
+    [chain.name, chain.caip2, nextBlock, head, JSON.stringify(levels)],
   );
 }
 
 export async function storeHead(manager: EntityManager, chain: string, head: number, levels: FeeLevels): Promise<void> {
   await manager.query(
-    `update chain_cursors set head_block = $2, base_fee = $3, priority_fee = $4, gas_price = $5, l1_data_fee = $6, updated_at = now() where chain = $1`,
-    [chain, head, ...feeColumns(levels)],
+    `update chain_cursors set head_block = $2, fee_levels = $3::jsonb, fee_levels_at = clock_timestamp(), updated_at = now()
+      where chain = $1`,
+    [chain, head, JSON.stringify(levels)],
   );
 }
-
-const feeColumns = ({ baseFee, priorityFee, gasPrice, l1DataFee }: FeeLevels) => [
-  baseFee?.toString() ?? null,
-  priorityFee?.toString() ?? null,
-  gasPrice.toString(),
-  l1DataFee.toString(),
-];
 
 /** False when another follower has moved the cursor: what was scanned is then thrown away. Holds the row's lock to the end. */
 export async function moveCursor(manager: EntityManager, chain: string, expected: number, next: number): Promise<boolean> {
@@ -75,12 +71,10 @@ export async function moveCursor(manager: EntityManager, chain: string, expected
   return moved === 1;
 }
 
-export async function storedBlock(manager: EntityManager, chain: string, number: number): Promise<StoredBlock | null> {
-  const [row] = await manager.query<{ number: string; hash: string }[]>(
-    'select number, hash from chain_blocks where chain = $1 and number = $2',
-    [chain, number],
-  );
-  return row ? { number: Number(row.number), hash: row.hash } : null;
+/** The newest stored block at or below a height: a chain may skip numbers. */
+export async function newestBlockUpTo(manager: EntityManager, chain: string, number: number): Promise<StoredBlock | null> {
+  const [block] = await storedBlocksBelow(manager, chain, number + 1, 1);
+  return block ?? null;
 }
 
 /** At most `limit` of the stored blocks below `before`, newest first. */
@@ -110,65 +104,96 @@ export async function dropBlocks(manager: EntityManager, chain: string, from: nu
   await manager.query('delete from chain_blocks where chain = $1 and number >= $2', [chain, from]);
 }
 
-export interface AttemptRow {
+/** An attempt that a block holds, under the id `id`. */
+export interface FoundAttempt {
   txId: string;
   attempt: number;
-  hash: Hex;
-  movement: ExpectedTransfer;
+  id: string;
+  kind: AttemptKind;
+  fromAddress: string;
+  toAddress: string;
+  contractAddress: string | null;
+  /** Atomic units. */
+  amount: bigint;
 }
 
-/** Signed attempts among these transaction hashes. A cancellation moves nothing from the account to itself. */
-export async function attemptsAmong(manager: EntityManager, chain: string, hashes: string[]): Promise<AttemptRow[]> {
-  const rows = await Promise.all(
-    toChunks(hashes).map((chunk) =>
-      manager.query<RawAttempt[]>(`${selectAttempts} where a.chain = $1 and a.tx_hash = any($2)`, [chain, chunk]),
-    ),
-  );
-  return rows.flat().map(toAttempt);
-}
-
-/** Every signed attempt of one transfer, oldest first. */
-export async function findAttempts(manager: EntityManager, txId: string): Promise<AttemptRow[]> {
-  const rows = await manager.query<RawAttempt[]>(
-    `${selectAttempts} where a.tx_id = $1 and a.tx_hash is not null order by a.attempt`,
-    [txId],
-  );
-  return rows.map(toAttempt);
-}
-
-const selectAttempts = `select a.tx_id, a.attempt, a.tx_hash, a.kind, t.from_address, t.to_address, t.contract_address, t.amount
-  from transfer_attempts a join transactions t on t.tx_id = a.tx_id`;
-
-interface RawAttempt {
+interface FoundRow {
   tx_id: string;
   attempt: number;
-  tx_hash: Hex;
-  kind: string;
+  id: string;
+  kind: AttemptKind;
   from_address: string;
   to_address: string;
   contract_address: string | null;
   amount: string;
 }
 
-function toAttempt(row: RawAttempt): AttemptRow {
-  const from = row.from_address;
-  const movement: ExpectedTransfer =
-    row.kind === 'cancellation'
-      ? { from, to: from, tokenContract: null, amount: 0n }
-      : { from, to: row.to_address, tokenContract: row.contract_address, amount: BigInt(row.amount) };
-  return { txId: row.tx_id, attempt: row.attempt, hash: row.tx_hash, movement };
+/**
+ * The attempts among these transactions: by an id on record, or by their message, since a signature session whose result never
+ * reached us gives an id that is not.
+ */
+export async function findAttemptsAmong(
+  manager: EntityManager,
+  chain: string,
+  transactions: BlockTransaction[],
+): Promise<FoundAttempt[]> {
+  const byId = await queryFound(
+    manager,
+    `select f.id, i.tx_id, i.attempt from unnest($2::text[]) as f (id) join attempt_ids i on i.chain = $1 and i.id = f.id`,
+    chain,
+    toChunks(transactions).map((chunk) => [chunk.map(({ id }) => id)]),
+  );
+  const known = new Set(byId.map(({ id }) => id));
+  const unseen = transactions.filter(({ id, messageKey }) => messageKey !== null && !known.has(id));
+  const byMessage = await queryFound(
+    manager,
+    `select f.id, i.tx_id, i.attempt from unnest($2::text[], $3::text[]) as f (id, message_key)
+       join transfer_attempts i on i.chain = $1 and i.message_key = f.message_key`,
+    chain,
+    toChunks(unseen).map((chunk) => [chunk.map(({ id }) => id), chunk.map(({ messageKey }) => messageKey)]),
+  );
+  return [...byId, ...byMessage];
 }
 
-/** False, and nothing is stored, where the follower has scanned another block at that height. */
+async function queryFound(manager: EntityManager, matches: string, chain: string, chunks: unknown[][]): Promise<FoundAttempt[]> {
+  const pages = await Promise.all(
+    chunks.map((parameters) =>
+      manager.query<FoundRow[]>(
+        `select m.id, a.tx_id, a.attempt, a.kind, t.from_address, t.to_address, t.contract_address, t.amount
+           from (${matches}) m join transfer_attempts a using (tx_id, attempt) join transactions t using (tx_id)`,
+        [chain, ...parameters],
+      ),
+    ),
+  );
+  return pages.flat().map((row) => ({
+    txId: row.tx_id,
+    attempt: row.attempt,
+    id: row.id,
+    kind: row.kind,
+    fromAddress: row.from_address,
+    toAddress: row.to_address,
+    contractAddress: row.contract_address,
+    amount: BigInt(row.amount),
+  }));
+}
+
+/** False, and nothing is stored, where the follower has scanned another block at that height. An id not seen before is kept. */
 export async function storeInclusion(
   manager: EntityManager,
-  { txId, attempt }: Pick<AttemptRow, 'txId' | 'attempt'>,
+  { txId, attempt, id }: { txId: string; attempt: number; id: string },
   effect: InclusionEffect,
 ): Promise<boolean> {
-  const [, stored] = await manager.query<[unknown, number]>(
-    `update transfer_attempts a set block_number = $3, block_hash = $4, success = $5, fee = $6, debited = $7, received = $8
-      where a.tx_id = $1 and a.attempt = $2
-        and not exists (select 1 from chain_blocks b where b.chain = a.chain and b.number = $3 and b.hash <> $4)`,
+  const [row] = await manager.query<{ stored: number }[]>(
+    `with stored as (
+       update transfer_attempts a
+          set block_number = $3, block_hash = $4, success = $5, fee = $6, debited = $7, received = $8, included_id = $9
+        where a.tx_id = $1 and a.attempt = $2 and not ${contradicts('a.chain', '$3::bigint', '$4')}
+       returning a.chain, a.tx_id, a.attempt
+     ), named as (
+       insert into attempt_ids (chain, id, tx_id, attempt) select chain, $9, tx_id, attempt from stored
+       on conflict (chain, id) do nothing
+     )
+     select count(*)::int as stored from stored`,
     [
       txId,
       attempt,
@@ -178,43 +203,42 @@ export async function storeInclusion(
       effect.fee.toString(),
       effect.debited?.toString() ?? null,
       effect.received?.toString() ?? null,
+      id,
     ],
   );
-  return stored === 1;
+  return row?.stored === 1;
 }
 
-const cleared = 'block_number = null, block_hash = null, success = null, fee = null, debited = null, received = null';
+/** An inclusion that was taken back. */
+export interface LostInclusion {
+  txId: string;
+  id: string;
+}
 
-/** Forgets inclusions in blocks from `from` on; returns the transfers concerned. */
-export async function clearInclusions(
-  manager: EntityManager,
-  chain: string,
-  from: number,
-): Promise<{ txId: string; hash: Hex }[]> {
-  const [rows] = await manager.query<[{ tx_id: string; tx_hash: Hex }[], number]>(
-    `update transfer_attempts set ${cleared} where chain = $1 and block_number >= $2 returning tx_id, tx_hash`,
-    [chain, from],
-  );
-  return rows.map(({ tx_id, tx_hash }) => ({ txId: tx_id, hash: tx_hash }));
+/** Forgets inclusions in blocks from `from` on. */
+export function clearInclusions(manager: EntityManager, chain: string, from: number): Promise<LostInclusion[]> {
+  return clear(manager, 'a.chain = $1 and a.block_number >= $2', [chain, from]);
 }
 
 /**
  * Forgets inclusions that the scanned blocks contradict: `observe` may have been told of a block, by another node, that was
  * reorganised away before the follower came to its height, and no roll-back would ever reach it.
  */
-export async function clearContradicted(
-  manager: EntityManager,
-  chain: string,
-  from: number,
-  to: number,
-): Promise<{ txId: string; hash: Hex }[]> {
-  const [rows] = await manager.query<[{ tx_id: string; tx_hash: Hex }[], number]>(
-    `update transfer_attempts a set ${cleared} from chain_blocks b
-      where a.chain = $1 and a.block_number between $2 and $3 and b.chain = a.chain and b.number = a.block_number and b.hash <> a.block_hash
-     returning a.tx_id, a.tx_hash`,
-    [chain, from, to],
+export function clearContradicted(manager: EntityManager, chain: string, from: number, to: number): Promise<LostInclusion[]> {
+  const isContradicted = contradicts('a.chain', 'a.block_number', 'a.block_hash');
+  return clear(manager, `a.chain = $1 and a.block_number between $2 and $3 and ${isContradicted}`, [chain, from, to]);
+}
+
+async function clear(manager: EntityManager, condition: string, parameters: unknown[]): Promise<LostInclusion[]> {
+  const [rows] = await manager.query<[{ tx_id: string; included_id: string }[], number]>(
+    `update transfer_attempts n
+        set block_number = null, block_hash = null, included_id = null, success = null, fee = null, debited = null, received = null
+       from (select a.tx_id, a.attempt, a.included_id from transfer_attempts a where ${condition}) lost
+      where n.tx_id = lost.tx_id and n.attempt = lost.attempt
+      returning lost.tx_id, lost.included_id`,
+    parameters,
   );
-  return rows.map(({ tx_id, tx_hash }) => ({ txId: tx_id, hash: tx_hash }));
+  return rows.map(({ tx_id: txId, included_id: id }) => ({ txId, id }));
 }
 
 /**
@@ -224,7 +248,7 @@ export async function clearContradicted(
 export async function endedWithoutBlock(manager: EntityManager, chain: string): Promise<string[]> {
   const rows = await manager.query<{ tx_id: string }[]>(
     `select t.tx_id from transactions t
-      where t.chain = $1 and t.block_number is not null and t.finalized_at is null and t.transaction_type <> 'INBOUND'
+      where t.chain = $1 and t.block_number is not null and t.finalized_at is null and t.is_signed
         and t.status in ('CONFIRMED', 'FAILED') and not ${stillStands} limit 1000`,
     [chain],
   );
@@ -233,7 +257,7 @@ export async function endedWithoutBlock(manager: EntityManager, chain: string): 
 
 export interface IncludedTransfer {
   txId: string;
-  hash: Hex;
+  hash: string;
   blockNumber: number;
   requiredConfirmations: number;
 }
@@ -244,27 +268,34 @@ export async function includedOpenTransfers(
   chain: string,
   scannedTo: number,
 ): Promise<IncludedTransfer[]> {
-  const rows = await manager.query<{ tx_id: string; tx_hash: Hex; block_number: string; required_confirmations: number }[]>(
-    `select t.tx_id, a.tx_hash, a.block_number, t.required_confirmations
-       from transactions t join transfer_attempts a on a.tx_id = t.tx_id and a.block_number <= $2 and not ${contradicted}
+  const rows = await manager.query<{ tx_id: string; included_id: string; block_number: string; required_confirmations: number }[]>(
+    `select t.tx_id, a.included_id, a.block_number, t.required_confirmations
+       from transactions t join transfer_attempts a on a.tx_id = t.tx_id and a.block_number <= $2
+        and not ${contradicts('a.chain', 'a.block_number', 'a.block_hash')}
       where t.chain = $1 and t.ended_at is null and t.status in ('SIGNING', 'SUBMITTED', 'NEEDS_ATTENTION')
       order by a.block_number limit 10000`,
     [chain, scannedTo],
   );
   return rows.map((row) => ({
     txId: row.tx_id,
-    hash: row.tx_hash,
+    hash: row.included_id,
     blockNumber: Number(row.block_number),
     requiredConfirmations: row.required_confirmations,
   }));
 }
 
-/** Marks what can no longer be reorganised away. */
+/** Marks what can no longer be reorganised away, and gives back what it had reserved and has not used. */
 export async function finalize(manager: EntityManager, chain: string, upToBlock: number): Promise<void> {
-  await manager.query(
+  const [rows] = await manager.query<[{ tx_id: string }[], number]>(
     `update transactions t set finalized_at = now()
       where t.chain = $1 and t.block_number <= $2 and t.finalized_at is null and t.status in ('CONFIRMED', 'FAILED')
-        and (t.transaction_type = 'INBOUND' or ${stillStands})`,
+        and (t.direction = 'in' or ${stillStands})
+      returning t.tx_id`,
     [chain, upToBlock],
   );
+  if (rows.length > 0)
+    await releaseReservations(
+      manager,
+      rows.map(({ tx_id }) => tx_id),
+    );
 }

@@ -73,10 +73,10 @@ const checks: Check[] = [
             from ledger_accounts l
             left join (select account_id, chain, symbol, sum(amount) as held from (
                          select account_id, chain, token_symbol as symbol, amount from transactions
-                          where transaction_type = 'OUTBOUND' and ended_at is null
+                          where is_held and ended_at is null
                          union all
                          select account_id, chain, fee_symbol, fee_locked from transactions
-                          where transaction_type = 'OUTBOUND' and ended_at is null
+                          where is_held and ended_at is null
                        ) holds group by account_id, chain, symbol) h using (account_id, chain, symbol)
            where l.locked <> coalesce(h.held, 0)`,
   },
@@ -93,10 +93,10 @@ const checks: Check[] = [
     sql: `select t.tx_id || ' ' || t.transaction_type || ' ' || t.status as subject, w.kinds as expected, coalesce(k.kinds, '') as actual
             from transactions t
             cross join lateral (select case
-                when t.transaction_type = 'OUTBOUND' and t.ended_at is null then 'lock'
-                when t.transaction_type = 'OUTBOUND' and t.status = 'CONFIRMED' then 'lock settle'
-                when t.transaction_type = 'OUTBOUND' and t.status = 'FAILED' and t.signing_begun_at is not null then 'lock refund'
-                when t.transaction_type = 'OUTBOUND' then 'lock unlock'
+                when t.is_held and t.ended_at is null then 'lock'
+                when t.is_held and t.status = 'CONFIRMED' then 'lock settle'
+                when t.is_held and t.status = 'FAILED' and t.block_hash is not null then 'lock refund'
+                when t.is_held then 'lock unlock'
                 when t.status = 'DETECTED' then ''
                 when t.status = 'CONFIRMED' then 'deposit'
                 -- orphaned before or after it was credited
@@ -104,15 +104,15 @@ const checks: Check[] = [
                 else '' end as kinds) w
             left join (select tx_id, string_agg(kind, ' ' order by kind) as kinds from ledger_postings
                         where kind not in ('lock_more', 'adjustment') group by tx_id) k using (tx_id)
-           where t.transaction_type in ('OUTBOUND', 'INBOUND') and w.kinds <> coalesce(k.kinds, '')`,
+           where (t.is_held or t.direction = 'in') and w.kinds <> coalesce(k.kinds, '')`,
   },
   {
     name: 'ended transactions hold nothing, open ones what they say',
     sql: `with moved as (${moved}), holds as (
             select tx_id, symbol, sum(amount) as held from (
-              select tx_id, token_symbol as symbol, amount from transactions where transaction_type = 'OUTBOUND' and ended_at is null
+              select tx_id, token_symbol as symbol, amount from transactions where is_held and ended_at is null
               union all
-              select tx_id, fee_symbol, fee_locked from transactions where transaction_type = 'OUTBOUND' and ended_at is null
+              select tx_id, fee_symbol, fee_locked from transactions where is_held and ended_at is null
             ) both_holds group by tx_id, symbol)
           select coalesce(m.tx_id, h.tx_id) || ' ' || coalesce(m.symbol, h.symbol) as subject,
                  coalesce(h.held, 0)::text as expected, coalesce(m.held, 0)::text as actual
@@ -125,44 +125,48 @@ const checks: Check[] = [
           select t.tx_id || ' ' || t.transaction_type || ' ' || t.status as subject, w.outside::text as expected, coalesce(m.outside, 0)::text as actual
             from transactions t
             left join moved m on m.tx_id = t.tx_id and m.symbol = t.token_symbol
-            left join transfer_attempts a on a.tx_id = t.tx_id and a.tx_hash = t.tx_hash
+            left join transfer_attempts a on a.tx_id = t.tx_id and a.included_id = t.tx_hash
             cross join lateral (select case
                 when t.status <> 'CONFIRMED' then 0
-                when t.transaction_type = 'INBOUND' then -t.amount
+                when t.direction = 'in' then -t.amount
                 else coalesce(a.debited, t.amount) end as outside) w
-           where t.transaction_type in ('OUTBOUND', 'INBOUND') and w.outside <> coalesce(m.outside, 0)`,
+           where (t.is_held or t.direction = 'in') and w.outside <> coalesce(m.outside, 0)`,
   },
   {
     name: 'the fee of a transfer is posted',
     sql: `with moved as (${moved})
           select t.tx_id || ' ' || t.status as subject, coalesce(t.fee, 0)::text as expected, coalesce(m.fees, 0)::text as actual
             from transactions t left join moved m on m.tx_id = t.tx_id and m.symbol = t.fee_symbol
-           where t.transaction_type = 'OUTBOUND' and t.ended_at is not null and coalesce(t.fee, 0) <> coalesce(m.fees, 0)`,
+           where t.is_held and t.ended_at is not null and coalesce(t.fee, 0) <> coalesce(m.fees, 0)`,
   },
   {
-    name: 'no nonce is held twice',
-    sql: `select chain || ' ' || address_key || ' ' || nonce as subject, '1' as expected, count(*)::text as actual
-            from nonces group by chain, address_key, nonce having count(*) > 1`,
+    name: 'nothing is reserved twice',
+    sql: `select chain || ' ' || owner || ' ' || resource as subject, '1' as expected, count(*)::text as actual
+            from reservations where released_at is null group by chain, owner, resource having count(*) > 1`,
   },
   {
-    name: 'attempts use the nonce of their transfer',
-    sql: `select a.tx_id || ' attempt ' || a.attempt as subject, coalesce(n.chain || ' ' || n.address_key || ' ' || n.nonce, 'none') as expected,
-                 a.chain || ' ' || a.from_key || ' ' || a.nonce as actual
-            from transfer_attempts a left join nonces n using (tx_id)
-           where (a.chain, a.from_key, a.nonce) is distinct from (n.chain, n.address_key, n.nonce)`,
+    name: 'attempts use what their transaction has reserved',
+    sql: `select l.tx_id || ' attempt ' || l.attempt as subject, a.chain || ' ' || l.tx_id as expected, coalesce(r.chain || ' ' || r.tx_id, 'none') as actual
+            from attempt_reservations l join transfer_attempts a using (tx_id, attempt) left join reservations r using (reservation_id)
+           where (a.chain, l.tx_id) is distinct from (r.chain, r.tx_id)`,
   },
   {
-    name: 'a transfer has a nonce exactly when signing has begun',
+    name: 'every reservation is used by an attempt',
+    sql: `select r.chain || ' ' || r.owner || ' ' || r.resource as subject, 'an attempt' as expected, 'none' as actual
+            from reservations r where not exists (select 1 from attempt_reservations l where l.reservation_id = r.reservation_id)`,
+  },
+  {
+    name: 'a transaction has attempts exactly when signing has begun',
     sql: `select t.tx_id || ' ' || t.status as subject,
-                 case when t.signing_begun_at is null then 'no nonce' else 'a nonce' end as expected,
-                 case when n.tx_id is null then 'no nonce' else 'a nonce' end as actual
-            from transactions t left join nonces n using (tx_id)
-           where t.transaction_type = 'OUTBOUND' and (t.signing_begun_at is null) <> (n.tx_id is null)`,
+                 case when t.signing_begun_at is null then 'no attempt' else 'an attempt' end as expected,
+                 case when a.tx_id is null then 'no attempt' else 'an attempt' end as actual
+            from transactions t left join transfer_attempts a on a.tx_id = t.tx_id and a.attempt = 1
+           where t.is_signed and (t.signing_begun_at is null) <> (a.tx_id is null)`,
   },
   {
     name: 'no deposit is stored twice',
     sql: `select chain || ' ' || tx_hash || ' ' || position as subject, '1' as expected, count(*)::text as actual
-            from transactions where transaction_type = 'INBOUND' and status <> 'ORPHANED'
+            from transactions where direction = 'in' and status <> 'ORPHANED'
            group by chain, tx_hash, position having count(*) > 1`,
   },
   {

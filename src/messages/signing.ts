@@ -1,5 +1,5 @@
 /** What travels between workflows and MPC nodes: ids and public data only, never a share or a round message. */
-import type { AttemptKind, ChainFamily, Hex } from '../chains/types';
+import type { AttemptKind, ChainFamily, Hex, KeyProtocol } from '../chains/types';
 import type { BlacklistChanges } from './blacklist';
 import type { ConfirmKeyRequest, GenerateKeyRequest, GroupKey, TestSignRequest } from './key-generation';
 import type { NodeIndex } from './nodes';
@@ -11,30 +11,42 @@ export interface TransferIntent {
   clientId?: string;
   chain: string;
   fromAddress: string;
-  toAddress: string;
-  /** null: the chain's native coin. */
-  tokenContract: string | null;
-  /** Atomic units, decimal digits. */
-  amount: string;
+  outputs: IntendedOutput[];
   /** Highest network fee the transaction may cost, atomic units of the native coin. */
   feeBound: string;
 }
 
-export interface SignTransactionRequest {
+export interface IntendedOutput {
+  to: string;
+  /** null: the chain's native coin. */
+  tokenContract: string | null;
+  /** Atomic units, decimal digits. */
+  amount: string;
+}
+
+/** One key that signs, with what it signs. */
+export interface Signer {
   keyId: string;
   /** Non-hardened BIP-32 path below the group key, such as `m/60/0`. */
-  derivationPath: string;
+  path: string;
+  protocol: KeyProtocol;
+  /** In the order of the transaction's signing payloads; every node computes them by itself and compares. */
+  digests: Hex[];
+}
+
+export interface SignTransactionRequest {
+  signers: Signer[];
   family: ChainFamily;
   kind: AttemptKind;
   attempt: number;
-  /** The chain's serialisation of the unsigned transaction (EVM: EIP-2718 bytes). */
+  /** The chain's serialisation of the unsigned transaction, in hex. */
   unsigned: Hex;
   intent: TransferIntent;
   peer: NodeIndex;
 }
 
 export interface TransactionSignatures {
-  /** One per signing payload of the transaction: r (32) || s (32, low) || recovery id (1). */
+  /** One per signing payload of the transaction, in their order; ECDSA: r (32) || s (32, low) || recovery id (1). */
   signatures: Hex[];
 }
 

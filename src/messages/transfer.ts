@@ -3,9 +3,11 @@
  * against them: add optional fields, never rename (see CONTRIBUTING.md).
  */
 import { defineSignal, defineUpdate } from '@temporalio/workflow';
-import type { Hex } from '../chains/types';
+import type { AttemptKind, Hex, Prepared } from '../chains/types';
 import type { FailureCode } from '../platform/codes';
 import type { SignTransactionRequest } from './signing';
+
+export type { AttemptKind, Prepared } from '../chains/types';
 
 export interface TransferWorkflowInput {
   txId: string;
@@ -85,27 +87,24 @@ export interface RequestedBy {
   requestId: string;
 }
 
-/** Chain facts gathered before the nonce is taken; all amounts atomic units of the native coin. */
-export interface PreparedFees {
-  gasLimit: string;
-  /** EIP-1559; null on chains without it. */
-  maxFeePerGas: string | null;
-  maxPriorityFeePerGas: string | null;
-  /** Legacy; null with EIP-1559. */
-  gasPrice: string | null;
-  l1DataFee: string;
-  /** Transactions of the sender already mined: nonces below are gone. */
-  minedNonce: number;
+/** An attempt that is about to be made. */
+export interface NextAttempt {
+  txId: string;
+  /** 1 for the first transaction, then one more for each. */
+  attempt: number;
+  kind: AttemptKind;
 }
 
 /** Result of the compare-and-set into SIGNING: from here on the payload counts as signed. */
 export type BeginSigningResult =
-  | { outcome: 'begun'; request: Omit<SignTransactionRequest, 'peer'> }
+  | { outcome: 'begun'; attempt: number; request: Omit<SignTransactionRequest, 'peer'> }
   /** The attempt was signed before (a retry after a crash): continue with its bytes. */
-  | { outcome: 'already_signed'; hash: Hex }
+  | { outcome: 'signed'; attempt: number }
   /** Cancelled or ended meanwhile. */
   | { outcome: 'ended'; status: string }
-  /** Fees have risen above what is locked and the account cannot lock more. */
+  /** Nothing was begun: what the attempt would use up is taken for the time being. */
+  | { outcome: 'wait'; reason: string }
+  /** Nothing was begun. */
   | { outcome: 'refused'; code: FailureCode; reason: string };
 
 export interface SignedAttempt {
@@ -115,7 +114,7 @@ export interface SignedAttempt {
 }
 
 export type BroadcastResult =
-  | { outcome: 'accepted'; hash: Hex }
+  | { outcome: 'accepted'; hash: string }
   | { outcome: 'rejected'; reason: string }
   /** Nothing was sent: the destination was blacklisted after signing had begun. */
   | { outcome: 'blacklisted' }
@@ -124,8 +123,9 @@ export type BroadcastResult =
 
 /** A transfer's whereabouts as the chain tells; sent by the follower as signal, or asked by the workflow's fallback timer. */
 export interface ChainObservation {
+  /** `impossible`: every attempt has a stored proof that it can never be executed. */
   state: 'absent' | 'pending' | 'included' | 'confirmed' | 'impossible';
-  hash: Hex | null;
+  hash: string | null;
   blockNumber: number | null;
   confirmations: number;
 }
@@ -155,21 +155,24 @@ export interface TransferActivities {
   cancelTransfer(input: { txId: string; by?: RequestedBy }): Promise<{ status: string }>;
   /** Whether the destination is on the client's blacklist now. */
   destinationBlacklisted(input: { txId: string }): Promise<boolean>;
-  /** `noop` gives the transfer up: this attempt and all later ones only use up its nonce. */
-  beginSigning(input: { txId: string; attempt: number; fees: PreparedFees; kind?: 'cancellation' }): Promise<BeginSigningResult>;
-  recordSigned(input: SignedAttempt): Promise<{ hash: Hex }>;
+  /** After a cancellation has begun every later attempt is one. */
+  beginSigning(input: NextAttempt & { prepared: Prepared }): Promise<BeginSigningResult>;
+  recordSigned(input: SignedAttempt): Promise<{ hash: string }>;
   markSubmitted(input: { txId: string; attempt: number }): Promise<{ status: string }>;
   /** Posts amount and real fee and unlocks the rest, or refunds. Reads the observed effect from the attempts table. */
   settleTransfer(input: { txId: string }): Promise<SettleResult>;
+  /** Ends as FAILED and unlocks a transfer of which every attempt has a stored proof of impossibility; refused otherwise. */
+  failByProof(input: { txId: string; code: FailureCode; reason: string }): Promise<{ status: string }>;
   /** Parks or un-parks the transfer. */
   markAttention(input: { txId: string; code: FailureCode; reason: string }): Promise<void>;
 }
 
 /** Steps that talk to a chain; run on the task queue of that chain. */
 export interface ChainActivities {
-  prepareFees(input: { txId: string; attempt: number; kind?: 'cancellation' }): Promise<PreparedFees>;
-  /** Broadcasts the newest signed attempt ("already known" is success). */
+  /** Facts for an attempt; for one that was begun before the facts it was begun with. */
+  prepareAttempt(input: NextAttempt): Promise<Prepared>;
+  /** Broadcasts a signed attempt ("already known" is success). */
   broadcast(input: { txId: string; attempt: number }): Promise<BroadcastResult>;
-  /** Asks the chain directly, for the workflow's fallback timer; re-broadcasts what the chain has forgotten. */
+  /** Asks the chain directly, for the workflow's fallback timer; re-broadcasts what the chain has forgotten, stores proofs. */
   observe(input: { txId: string }): Promise<ChainObservation>;
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { getAdapter } from '../chains/families';
+import { getFamily } from '../chains/families';
+import type { GetFamily } from '../chains/family';
 import type { ChainRegistry } from '../chains/registry';
 import { GatewayError } from '../platform/errors';
 import type { Logger } from '../platform/logging';
@@ -26,6 +27,8 @@ export interface EcdsaHandlerOptions {
   store: ShareStore;
   registry: ChainRegistry;
   logger: Logger;
+  /** For tests: families beside the product's own. */
+  getFamily?: GetFamily;
 }
 
 export interface SignTask extends SessionTask<Hex> {
@@ -91,16 +94,19 @@ export class EcdsaHandler {
    * @throws GatewayError intent_mismatch, address_blacklisted
    */
   async sign({ transaction, payload }: SignPayloadRequest, other: Party): Promise<SignTask> {
-    const key = await this.unlock(transaction.keyId);
+    const keys = await this.unlockAll(transaction.signers.map(({ keyId }) => keyId));
+    const dispose = () => keys.forEach(wipe);
     try {
-      const judgement = verifyIntent(transaction, { registry: this.options.registry, getAdapter: getAdapter, key });
-      await this.refuseBlacklisted(transaction.intent, judgement, key);
-      const digest = judgement.digests[payload];
-      if (!digest) throw new GatewayError('intent_mismatch', 'payload: the transaction has no such signing payload');
-      const run = (session: Session) => this.signature(session, key, other, { ...judgement, digest });
-      return { run, dispose: () => wipe(key), payloads: judgement.digests.length };
+      const { registry, getFamily: families = getFamily } = this.options;
+      const verified = verifyIntent(transaction, { registry, getFamily: families, keys });
+      await this.refuseBlacklisted(transaction.intent, verified, keys);
+      const task = verified.payloads[payload];
+      const key = task && keys.get(task.keyId);
+      if (!key) throw new GatewayError('intent_mismatch', 'payload: the transaction has no such signing payload');
+      const run = (session: Session) => this.signature(session, key, other, task);
+      return { run, dispose, payloads: verified.payloads.length };
     } catch (error) {
-      wipe(key);
+      dispose();
       throw error;
     }
   }
@@ -108,13 +114,17 @@ export class EcdsaHandler {
   /** By this node's own copy of the client's blacklist, whatever API and worker have let pass. */
   private async refuseBlacklisted(
     intent: TransferIntent,
-    { recipientKey }: VerifiedTransaction,
-    key: UnlockedKey,
+    { recipientKeys }: VerifiedTransaction,
+    keys: ReadonlyMap<string, UnlockedKey>,
   ): Promise<void> {
-    const clientId = key.clientId ?? intent.clientId;
-    if (recipientKey === null || clientId === undefined) return;
-    if (await this.options.store.blacklist.has(clientId, intent.chain, recipientKey))
-      throw new GatewayError('address_blacklisted', `node ${this.options.self} has the recipient on the client's blacklist`);
+    const { blacklist } = this.options.store;
+    const clientIds = new Set([...keys.values()].flatMap(({ clientId }) => clientId ?? intent.clientId ?? []));
+    for (const clientId of clientIds) {
+      for (const recipientKey of recipientKeys) {
+        if (await blacklist.has(clientId, intent.chain, recipientKey))
+          throw new GatewayError('address_blacklisted', `node ${this.options.self} has the recipient on the client's blacklist`);
+      }
+    }
   }
 
   /**
@@ -184,6 +194,18 @@ export class EcdsaHandler {
     if (key.protocol === protocol) return key;
     wipe(key);
     throw new GatewayError('invalid_parameter', 'the key is of another protocol');
+  }
+
+  /** Every key once. */
+  private async unlockAll(keyIds: string[]): Promise<Map<string, UnlockedKey>> {
+    const keys = new Map<string, UnlockedKey>();
+    try {
+      for (const keyId of new Set(keyIds)) keys.set(keyId, await this.unlock(keyId));
+      return keys;
+    } catch (error) {
+      keys.forEach(wipe);
+      throw error;
+    }
   }
 
   private assertIsSelf(peer: Party): void {

@@ -3,7 +3,8 @@ import { GatewayError } from '../platform/errors';
 import { type BlacklistChanges, maxBlacklistChanges } from '../messages/blacklist';
 import type { ConfirmKeyRequest, GenerateKeyRequest, TestSignRequest } from '../messages/key-generation';
 import { nodeIndexes } from '../messages/nodes';
-import { type SignTransactionRequest } from '../messages/signing';
+import type { IntendedOutput, Signer, SignTransactionRequest } from '../messages/signing';
+import { protocols } from './protocols';
 
 /**
  * What a node accepts, from Temporal and from its peers alike. A field it does not know is refused and not ignored: it
@@ -23,18 +24,35 @@ const atomic = Joi.string()
 const maxUnsignedDigits = 2 * 64 * 1024;
 /** Inputs a transaction may have; each is a signature session of its own. */
 export const maxPayloads = 64;
+const maxOutputs = 64;
 
 const clientId = () => Joi.string().min(1).max(100);
 const generateKey = Joi.object<GenerateKeyRequest, true>({ keyId, clientId: clientId() }).required();
 const confirmKey = Joi.object<ConfirmKeyRequest, true>({ keyId }).required();
 const testSign = Joi.object<TestSignRequest, true>({ keyId, peer: node }).required();
-const signTransaction = Joi.object<SignTransactionRequest, true>({
+const signer = Joi.object<Signer, true>({
   keyId,
-  derivationPath: Joi.string()
+  path: Joi.string()
     .pattern(/^m(\/(0|[1-9]\d{0,9})){1,8}$/)
     .required(),
+  protocol: Joi.string()
+    .valid(...protocols)
+    .required(),
+  digests: Joi.array()
+    .items(Joi.string().pattern(/^0x[0-9a-f]{64}$/))
+    .min(1)
+    .max(maxPayloads)
+    .required(),
+});
+const output = Joi.object<IntendedOutput, true>({
+  to: text(128),
+  tokenContract: Joi.string().min(1).max(128).allow(null).required(),
+  amount: atomic,
+});
+const signTransaction = Joi.object<SignTransactionRequest, true>({
+  signers: Joi.array().items(signer).min(1).max(maxPayloads).required(),
   family: text(20),
-  kind: Joi.string().valid('first', 'replacement', 'cancellation').required(),
+  kind: Joi.string().valid('first', 'replacement', 'reissue', 'cancellation').required(),
   attempt: Joi.number().integer().min(0).max(1_000_000).required(),
   unsigned: Joi.string()
     .max(maxUnsignedDigits)
@@ -45,9 +63,7 @@ const signTransaction = Joi.object<SignTransactionRequest, true>({
     clientId: clientId(),
     chain: text(40),
     fromAddress: text(128),
-    toAddress: text(128),
-    tokenContract: Joi.string().min(1).max(128).allow(null).required(),
-    amount: atomic,
+    outputs: Joi.array().items(output).min(1).max(maxOutputs).required(),
     feeBound: atomic,
   }).required(),
   peer: node,

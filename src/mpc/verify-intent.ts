@@ -1,102 +1,144 @@
-import type { FamilyAdapter } from '../chains/adapter';
+import type { FamilyCodec, SigningPayload } from '../chains/family';
 import { tokenByContract, type ChainRegistry } from '../chains/registry';
-import type { ChainDefinition, ChainFamily, TransactionDescription } from '../chains/types';
+import type { ChainDefinition, ChainFamily, Hex, TransactionDescription } from '../chains/types';
 import { GatewayError } from '../platform/errors';
-import type { SignTransactionRequest } from '../messages/signing';
+import type { IntendedOutput, Signer, SignTransactionRequest } from '../messages/signing';
 import { maxPayloads } from './requests';
 import { deriveKey } from './secp256k1';
+
+export interface KeyMaterial {
+  publicKey: Uint8Array;
+  chainCode: Uint8Array;
+}
 
 export interface VerifyContext {
   /** This node's own view of the enabled chains and their tokens. */
   registry: ChainRegistry;
-  getAdapter: (family: ChainFamily) => FamilyAdapter;
-  /** From the node's own store. */
-  key: { publicKey: Uint8Array; chainCode: Uint8Array };
+  getFamily: (name: ChainFamily) => FamilyCodec;
+  /** From the node's own store, by key id: every key that the request names. */
+  keys: ReadonlyMap<string, KeyMaterial>;
 }
 
-export interface VerifiedTransaction {
-  /** What is signed, computed here from the transaction's bytes: 32 bytes each. */
-  digests: Buffer[];
+/** One signature to be made. */
+export interface VerifiedPayload {
+  /** Computed here from the transaction's bytes: 32 bytes. */
+  digest: Buffer;
+  keyId: string;
   path: string;
-  /** Canonical address that is paid, decoded from the bytes; null for a cancellation. */
-  recipientKey: string | null;
-  /** Key the signatures must verify under: the group key's child at `path`, 33 bytes. */
+  /** Key the signature must verify under: the group key's child at `path`, 33 bytes. */
   publicKey: Buffer;
 }
 
+export interface VerifiedTransaction {
+  /** In the order of the transaction's signing payloads. */
+  payloads: VerifiedPayload[];
+  /** Canonical addresses that are paid, decoded from the bytes; none for a cancellation. */
+  recipientKeys: string[];
+}
+
 /**
- * Decides what a node signs: a transaction whose bytes, decoded here, do exactly what the intent says, from an address
- * derived here. Pure; initiator and peer both run it on the bytes. Facts that only a chain can prove (that an earlier
- * attempt is impossible) are to be gathered before it by the session's admission (src/mpc/ecdsa-sessions.ts).
+ * Decides what a node signs: a transaction whose bytes, decoded here, do exactly what the intent says, with digests computed
+ * here, by keys whose addresses are derived here. Pure; initiator and peer both run it on the bytes.
  * @throws GatewayError intent_mismatch naming the field that differs.
  */
-export function verifyIntent(request: SignTransactionRequest, { registry, getAdapter, key }: VerifyContext): VerifiedTransaction {
-  const { intent, kind, derivationPath, family, unsigned } = request;
+export function verifyIntent(request: SignTransactionRequest, { registry, getFamily, keys }: VerifyContext): VerifiedTransaction {
+  const { intent, kind, unsigned } = request;
   const chain = registry.find(intent.chain);
-  assertMatches(chain !== undefined && chain.family === family, 'chain', 'this node does not serve it');
-  const adapter = getAdapter(chain.family);
-  const publicKey = childKey(key, derivationPath, adapter);
-  const described = decode(unsigned, adapter);
-  const same = comparer(adapter);
+  assertMatches(chain !== undefined && chain.family === request.family, 'chain', 'this node does not serve it');
+  const family = getFamily(chain.family);
+  const from = family.parseAddress(intent.fromAddress);
+  assertMatches(from !== null, 'from address', 'it is no address of this chain');
+  const described = decode(() => family.describe(unsigned));
+  const same = comparer(family);
 
-  assertMatches(described.chainId === chain.chainId, 'chain id', 'the bytes are for another chain');
-  const from = adapter.address(publicKey);
-  assertMatches(same(intent.fromAddress, from.address), 'from address', 'it is not the address of this key and path');
+  assertMatches(described.chain === chain.caip2, 'chain id', 'the bytes are for another chain');
   assertMatches(described.maxNetworkFee <= BigInt(intent.feeBound), 'network fee', 'it exceeds the bound');
   if (kind === 'cancellation') verifyCancellation(described, from.address, same);
-  else verifyTransfer(described, request, chain, same);
+  else verifyOutputs(described, intent.outputs, chain, same);
 
-  const digests = adapter.signingPayloads(unsigned).map((digest) => Buffer.from(digest.slice(2), 'hex'));
-  assertMatches(
-    digests.length >= 1 && digests.length <= maxPayloads && digests.every((digest) => digest.length === 32),
-    'unsigned',
-    'it has no usable signing payloads',
-  );
-  const recipientKey = kind === 'cancellation' ? null : (adapter.parseAddress(described.recipient)?.key ?? null);
-  return { digests, path: derivationPath, recipientKey, publicKey };
+  const signingPayloads = decode(() => family.signingPayloads(unsigned, intent.fromAddress));
+  const payloads = verifySigners(request.signers, signingPayloads, family, keys);
+  const recipientKeys =
+    kind === 'cancellation' ? [] : described.outputs.flatMap(({ recipient }) => family.parseAddress(recipient)?.key ?? []);
+  return { payloads, recipientKeys };
 }
 
 type Comparer = (a: string, b: string) => boolean;
 
-function verifyTransfer(
-  described: TransactionDescription,
-  { intent }: SignTransactionRequest,
+/** Nothing but the intended outputs, in their order. */
+function verifyOutputs(
+  { outputs }: TransactionDescription,
+  intended: IntendedOutput[],
   chain: ChainDefinition,
   same: Comparer,
 ): void {
-  assertMatches(same(described.recipient, intent.toAddress), 'recipient', 'the bytes pay somebody else');
-  assertMatches(described.amount === BigInt(intent.amount), 'amount', 'the bytes move another amount');
-  assertMatches(sameToken(described.tokenContract, intent.tokenContract, same), 'token', 'the bytes move another token');
-  assertMatches(tokenByContract(chain, described.tokenContract) !== undefined, 'token', 'it is not in the registry of this node');
+  assertMatches(outputs.length === intended.length, 'outputs', 'the bytes have another number of them');
+  outputs.forEach(({ recipient, amount, tokenContract }, index) => {
+    const wanted = intended[index] as IntendedOutput;
+    assertMatches(same(recipient, wanted.to), 'recipient', 'the bytes pay somebody else');
+    assertMatches(amount === BigInt(wanted.amount), 'amount', 'the bytes move another amount');
+    assertMatches(sameToken(tokenContract, wanted.tokenContract, same), 'token', 'the bytes move another token');
+    assertMatches(tokenByContract(chain, tokenContract) !== undefined, 'token', 'it is not in the registry of this node');
+  });
 }
 
-/** A cancellation only consumes a nonce: whatever the intent, nothing leaves the account but its fee. */
-function verifyCancellation(described: TransactionDescription, from: string, same: Comparer): void {
-  assertMatches(described.tokenContract === null, 'token', 'a cancellation moves none');
-  assertMatches(described.amount === 0n, 'amount', 'a cancellation moves nothing');
-  assertMatches(same(described.recipient, from), 'recipient', 'a cancellation goes to the account itself');
+/** A cancellation only uses something up: whatever the intent, nothing leaves the account but its fee. */
+function verifyCancellation({ outputs }: TransactionDescription, from: string, same: Comparer): void {
+  for (const { recipient, tokenContract, amount } of outputs) {
+    assertMatches(tokenContract === null, 'token', 'a cancellation moves none');
+    assertMatches(amount === 0n, 'amount', 'a cancellation moves nothing');
+    assertMatches(same(recipient, from), 'recipient', 'a cancellation goes to the account itself');
+  }
 }
 
-function decode(unsigned: SignTransactionRequest['unsigned'], adapter: FamilyAdapter): TransactionDescription {
+/** Every payload is signed by exactly the key of its address, and the request says the same digests. */
+function verifySigners(
+  signers: Signer[],
+  payloads: SigningPayload[],
+  family: FamilyCodec,
+  keys: VerifyContext['keys'],
+): VerifiedPayload[] {
+  const isUsable = payloads.length >= 1 && payloads.length <= maxPayloads && payloads.every(({ digest }) => digest.length === 66);
+  assertMatches(isUsable, 'unsigned', 'it has no usable signing payloads');
+  const derived = signers.map((signer) => ({ ...signer, ...deriveSigner(signer, family, keys) }));
+  for (const { addressKey, digests } of derived) {
+    const own = payloads.filter(({ signer }) => signer === addressKey).map(({ digest }) => digest);
+    assertMatches(own.length > 0, 'from address', 'it is not the address of this key and path');
+    assertMatches(isSameList(own, digests), 'digests', 'they are not those of the bytes');
+  }
+  return payloads.map(({ signer, digest }) => {
+    const [owner, ...others] = derived.filter(({ addressKey }) => addressKey === signer);
+    assertMatches(owner !== undefined && others.length === 0, 'signers', 'a payload has no signer, or several');
+    return { digest: Buffer.from(digest.slice(2), 'hex'), keyId: owner.keyId, path: owner.path, publicKey: owner.publicKey };
+  });
+}
+
+/** Only paths that the family gives to accounts: the group key itself and anything beside them stay unused. */
+function deriveSigner({ keyId, path, protocol }: Signer, family: FamilyCodec, keys: VerifyContext['keys']) {
+  const key = keys.get(keyId);
+  assertMatches(key !== undefined, 'key', 'this node has no share of it');
+  assertMatches(protocol === family.keyProtocol, 'protocol', 'the chain takes no signatures of it');
+  const index = Number(path.slice(path.lastIndexOf('/') + 1));
+  assertMatches(index < 2 ** 31 && family.accountPath(index) === path, 'derivation path', 'it is not a path of an account');
+  const publicKey = deriveKey(key, path);
+  return { publicKey, addressKey: family.address(publicKey).key };
+}
+
+const isSameList = (a: Hex[], b: Hex[]): boolean => a.length === b.length && a.every((item, index) => item === b[index]);
+
+function decode<T>(read: () => T): T {
   try {
-    return adapter.describe(unsigned);
+    return read();
   } catch (error) {
     throw mismatch('unsigned', error instanceof Error ? error.message : 'the bytes do not decode');
   }
 }
 
-/** Only paths that the family gives to accounts: the group key itself and anything beside them stay unused. */
-function childKey(key: VerifyContext['key'], path: string, adapter: FamilyAdapter): Buffer {
-  const index = Number(path.slice(path.lastIndexOf('/') + 1));
-  assertMatches(index < 2 ** 31 && adapter.accountPath(index) === path, 'derivation path', 'it is not a path of an account');
-  return deriveKey(key, path);
-}
-
 /** Addresses are equal when their canonical forms are; what does not parse equals nothing. */
 const comparer =
-  (adapter: FamilyAdapter): Comparer =>
+  (family: FamilyCodec): Comparer =>
   (a, b) => {
-    const [one, other] = [adapter.parseAddress(a), adapter.parseAddress(b)];
+    const [one, other] = [family.parseAddress(a), family.parseAddress(b)];
     return one !== null && other !== null && one.key === other.key;
   };
 

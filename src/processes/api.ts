@@ -1,4 +1,4 @@
-import { getAdapter } from '../chains/families';
+import { getFamily } from '../chains/families';
 import { loadRegistry } from '../chains/registry';
 import { entities } from '../entities';
 import { collectMetrics } from '../health/metrics';
@@ -50,7 +50,7 @@ runMain('api', async () => {
     database,
     temporal,
     registry: loadRegistry(config.GATEWAY_ENV, config.CHAINS.split(',')),
-    getAdapter,
+    getFamily,
     keyGeneration: keyGenerationOn(temporal),
     workflows: transferWorkflowsOn(temporal),
     tokenOptions: {

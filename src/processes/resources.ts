@@ -14,9 +14,8 @@ import { authRoutes } from '../auth/routes';
 import { AuthService } from '../auth/service';
 import { LoginThrottle } from '../auth/throttle';
 import { AccessTokens, type TokenOptions } from '../auth/tokens';
-import type { FamilyAdapter } from '../chains/adapter';
+import type { GetFamily } from '../chains/family';
 import type { ChainRegistry } from '../chains/registry';
-import type { ChainFamily } from '../chains/types';
 import { healthRoutes } from '../health/routes';
 import { HealthService } from '../health/service';
 import { createIdempotent } from '../http/idempotency';
@@ -54,7 +53,7 @@ export interface ResourceDependencies {
   database: DataSource;
   temporal: Client;
   registry: ChainRegistry;
-  getAdapter: (family: ChainFamily) => FamilyAdapter;
+  getFamily: GetFamily;
   keyGeneration: KeyGeneration;
   workflows: TransferWorkflows;
   tokenOptions: TokenOptions;
@@ -76,7 +75,7 @@ export interface Resources {
 
 /** Every resource of the API, put together: the same in the process and in the tests. */
 export async function createResources(deps: ResourceDependencies): Promise<Resources> {
-  const { database, registry, getAdapter, workflows, log } = deps;
+  const { database, registry, getFamily, workflows, log } = deps;
   const tokens = await AccessTokens.create(deps.tokenOptions);
   const credentials = new CredentialRepository(database);
   const idempotencyStore = new IdempotencyStore(database);
@@ -91,14 +90,14 @@ export async function createResources(deps: ResourceDependencies): Promise<Resou
   const mfa = new MfaService(database, deps.box);
 
   const wallets = new WalletService(walletRows, deps.keyGeneration, log);
-  const accounts = new AccountService({ database, registry, getAdapter, wallets: walletRows, accounts: accountRows });
+  const accounts = new AccountService({ database, registry, getFamily, wallets: walletRows, accounts: accountRows });
   const assets = new AssetService({ database, registry, accounts: accountRows, assets: assetRows });
   const transactions = new TransactionService(transactionRows, workflows, database);
   const approvals = new Approvals({ database, mfa, workflows, log });
   const transfers = new TransferService({
     database,
     registry,
-    getAdapter,
+    getFamily,
     workflows,
     wallets: walletRows,
     accounts: accountRows,
@@ -106,7 +105,7 @@ export async function createResources(deps: ResourceDependencies): Promise<Resou
     transactions: transactionRows,
   });
   const securityFactorRows = new SecurityFactorRepository(database);
-  const securityFactors = new SecurityFactorService({ registry, getAdapter, mfa, factors: securityFactorRows });
+  const securityFactors = new SecurityFactorService({ registry, getFamily, mfa, factors: securityFactorRows });
   const webhookRows = new WebhookRepository(database);
   const webhooks = new WebhookService({ webhooks: webhookRows, mfa, box: deps.box, targets: deps.webhookTargets });
   const deliveries = new DeliveryService(database, webhookRows, new DeliveryRepository(database));

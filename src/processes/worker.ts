@@ -12,7 +12,7 @@ import { createTransferActivities } from '../../activities/transfer';
 import { searchAttributes } from '../messages/progress';
 import { chainTaskQueue, mainTaskQueue } from '../messages/task-queues';
 import { followChainWorkflowId, workflowTypes } from '../messages/workflow-ids';
-import type { ChainClient } from '../chains/adapter';
+import type { ChainClient } from '../chains/family';
 import { createChainClients } from '../chains/clients';
 import { loadRegistry, type ChainRegistry } from '../chains/registry';
 import * as deposits from '../deposits/service';

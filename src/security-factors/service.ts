@@ -1,9 +1,8 @@
 import type { EntityManager } from 'typeorm';
 import { enabledChain } from '../accounts/service';
 import { audit, type AuditAction } from '../audit/log';
-import type { FamilyAdapter } from '../chains/adapter';
+import type { GetFamily } from '../chains/family';
 import type { ChainRegistry } from '../chains/registry';
-import type { ChainFamily } from '../chains/types';
 import type { IdempotencyContext } from '../http/context';
 import type { LimitOffset } from '../http/pagination';
 import type { MfaRequest, MfaService } from '../mfa/service';
@@ -17,7 +16,7 @@ const maxEntries = 10_000;
 
 export interface SecurityFactorDependencies {
   registry: ChainRegistry;
-  getAdapter: (family: ChainFamily) => FamilyAdapter;
+  getFamily: GetFamily;
   mfa: MfaService;
   factors: SecurityFactorRepository;
 }
@@ -104,7 +103,7 @@ export class SecurityFactorService {
 
   private placeOf({ chain: name, address }: CreateFactor): Pick<NewFactor, 'chain' | 'address' | 'addressKey'> {
     const chain = enabledChain(this.deps.registry, name);
-    const parsed = this.deps.getAdapter(chain.family).parseAddress(address);
+    const parsed = this.deps.getFamily(chain.family).parseAddress(address);
     if (!parsed) throw new GatewayError('invalid_address', `address is not valid on ${chain.name}`);
     return { chain: chain.name, address, addressKey: parsed.key };
   }

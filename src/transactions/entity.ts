@@ -1,8 +1,8 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { FailureCode } from '../platform/codes';
 import { atomicColumn } from '../platform/columns';
+import type { TransactionType, TransactionTypeRules } from './types';
 
-export type TransactionType = 'OUTBOUND' | 'INBOUND' | 'GAS';
 /** States of a transfer. */
 export const outboundStatuses = [
   'PENDING',
@@ -29,7 +29,13 @@ export class TransactionEntity {
   @Column({ type: 'uuid', name: 'asset_id', nullable: true }) assetId!: string | null;
   @Column('text') chain!: string;
   @Column({ type: 'text', name: 'transaction_type' }) transactionType!: TransactionType;
+  /** What its type says of it (src/transactions/types.ts): filled in by the database. */
+  @Column({ type: 'text', insert: false, update: false }) direction!: TransactionTypeRules['direction'];
+  @Column({ type: 'boolean', name: 'is_held', insert: false, update: false }) isHeld!: boolean;
+  @Column({ type: 'boolean', name: 'is_signed', insert: false, update: false }) isSigned!: boolean;
   @Column({ type: 'text', name: 'from_address' }) fromAddress!: string;
+  /** Who signs; null: fromAddress. */
+  @Column({ type: 'text', name: 'sender_address', nullable: true }) senderAddress!: string | null;
   @Column({ type: 'text', name: 'to_address' }) toAddress!: string;
   /** The destination in canonical form; null for deposits. */
   @Column({ type: 'text', name: 'to_address_key', nullable: true }) toAddressKey!: string | null;
@@ -48,8 +54,8 @@ export class TransactionEntity {
   @Column('integer') version!: number;
   @Column({ type: 'timestamptz', name: 'signing_begun_at', nullable: true }) signingBegunAt!: Date | null;
   @Column({ type: 'text', name: 'tx_hash', nullable: true }) txHash!: string | null;
-  /** INBOUND only: place within the receipt. */
-  @Column({ type: 'integer', nullable: true }) position!: number | null;
+  /** Of a deposit: place within the transaction, in the chain's own terms. */
+  @Column({ type: 'text', nullable: true }) position!: string | null;
   @Column({ type: 'bigint', name: 'block_number', nullable: true, transformer: atomicColumn }) blockNumber!: bigint | null;
   @Column({ type: 'text', name: 'block_hash', nullable: true }) blockHash!: string | null;
   @Column({ type: 'integer', name: 'required_confirmations' }) requiredConfirmations!: number;
@@ -58,6 +64,8 @@ export class TransactionEntity {
   @Column({ type: 'text', name: 'failure_message', nullable: true }) failureMessage!: string | null;
   @Column({ type: 'text', name: 'idempotency_key', nullable: true }) idempotencyKey!: string | null;
   @Column({ type: 'uuid', name: 'retry_of', nullable: true }) retryOf!: string | null;
+  /** The transaction that this one serves. */
+  @Column({ type: 'uuid', name: 'parent_tx_id', nullable: true }) parentTxId!: string | null;
   @Column({ type: 'text', name: 'request_id', nullable: true }) requestId!: string | null;
   @Column({ type: 'timestamptz', name: 'approval_expires_at', nullable: true }) approvalExpiresAt!: Date | null;
   @Column({ type: 'uuid', name: 'approved_by', nullable: true }) approvedBy!: string | null;

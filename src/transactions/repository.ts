@@ -27,7 +27,7 @@ export class TransactionRepository {
   }
 
   findByIdempotencyKey(clientId: string, idempotencyKey: string): Promise<TransactionEntity | null> {
-    return this.database.manager.findOneBy(TransactionEntity, { clientId, idempotencyKey, transactionType: 'OUTBOUND' });
+    return this.database.manager.findOneBy(TransactionEntity, { clientId, idempotencyKey, isHeld: true });
   }
 
   async findDetails(clientId: string, txId: string): Promise<TransactionDetails | null> {

@@ -2,6 +2,7 @@ import Joi from 'joi';
 import { mfaCode } from '../mfa/request';
 import { amountOut, chainName, id, type PageQuery, pageFields, pageSchema, timestamp, view } from '../http/schemas';
 import { transactionStatuses } from './entity';
+import { transactionTypes } from './types';
 
 export interface ListTransactions extends PageQuery {
   wallet_id?: string;
@@ -42,7 +43,7 @@ const listFields = {
   wallet_id: id().allow(null),
   client_id: id(),
   chain: Joi.string(),
-  transaction_type: Joi.string().valid('OUTBOUND', 'INBOUND', 'GAS'),
+  transaction_type: Joi.string().valid(...Object.keys(transactionTypes)),
   from_address: Joi.string(),
   to_address: Joi.string(),
   token_symbol: Joi.string(),

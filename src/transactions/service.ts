@@ -30,7 +30,7 @@ export class TransactionService {
     const details = await this.transactions.findDetails(clientId, txId);
     if (!details) throw notFound('transaction');
     const { tx } = details;
-    const running = tx.transactionType === 'OUTBOUND' && tx.endedAt === null;
+    const running = tx.isHeld && tx.endedAt === null;
     return { details, live: running ? await this.workflows.live(tx.txId) : null };
   }
 
@@ -38,7 +38,7 @@ export class TransactionService {
   async cancel(clientId: string, txId: string, by: RequestedBy): Promise<LiveTransaction> {
     const tx = await this.transactions.find(clientId, txId);
     if (!tx) throw notFound('transaction');
-    if (tx.transactionType !== 'OUTBOUND') throw new GatewayError('not_cancellable', 'Only transfers can be cancelled');
+    if (!tx.isHeld) throw new GatewayError('not_cancellable', 'Only transfers can be cancelled');
     if (tx.status !== 'CANCELLED') {
       if (tx.endedAt !== null) throw new GatewayError('not_cancellable', `The transfer has ended: ${tx.status}`);
       try {

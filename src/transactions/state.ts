@@ -18,12 +18,19 @@ export async function findTransactionForUpdate(manager: EntityManager, txId: str
   return transaction;
 }
 
+/** The transaction as it is now, not locked. @throws GatewayError not_found. */
+export async function findTransaction(manager: EntityManager, txId: string): Promise<TransactionEntity> {
+  const transaction = await manager.findOneBy(TransactionEntity, { txId });
+  if (!transaction) throw notFound('transaction');
+  return transaction;
+}
+
 type Changes = Omit<QueryDeepPartialEntity<TransactionEntity>, 'status' | 'version' | 'txId'>;
 
 /**
  * Compare-and-set on the version: moves a transaction to its next state, which the database checks and writes to the
  * timeline. Returns the new version.
- * @throws Error when the transaction has changed since it was read (not possible under lockTransaction).
+ * @throws Error when the transaction has changed since it was read (not possible under findTransactionForUpdate).
  */
 export async function changeState(
   manager: EntityManager,

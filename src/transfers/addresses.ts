@@ -1,5 +1,5 @@
-import type { FamilyAdapter, ParsedAddress } from '../chains/adapter';
+import type { FamilyCodec, ParsedAddress } from '../chains/family';
 
 /** One's own address is found in any letter case where case only carries a checksum. */
-export const parseAddressLenient = (adapter: FamilyAdapter, text: string): ParsedAddress | null =>
+export const parseAddressLenient = (adapter: FamilyCodec, text: string): ParsedAddress | null =>
   adapter.parseAddress(text) ?? adapter.parseAddress(text.toLowerCase());

@@ -1,131 +1,171 @@
 import type { EntityManager } from 'typeorm';
-import type { AttemptKind, Hex } from '../chains/types';
+import type { AttemptKind, Hex, JsonObject, Prepared } from '../chains/types';
+import type { Signer } from '../messages/signing';
 
 /** One unsigned or signed transaction of a transfer. */
 export interface Attempt {
   attempt: number;
   kind: AttemptKind;
+  prepared: Prepared;
   unsigned: Hex;
-  /** null until signed. */
-  hash: Hex | null;
+  signers: Signer[];
+  messageKey: string;
+  /** Every transaction id known of it. */
+  ids: string[];
+  expiry: JsonObject | null;
+  begunAt: Date;
+  signed: { id: string; bytes: Hex } | null;
+  /** A chain node has accepted it. */
+  isBroadcast: boolean;
+  /** Why it can never be executed any more. */
+  impossibleProof: JsonObject | null;
+  inclusion: Inclusion | null;
 }
 
-interface AttemptRow {
-  attempt: number;
-  kind: AttemptKind;
-  unsigned: Hex;
-  tx_hash: Hex | null;
-}
+export type SignedAttempt = Attempt & { signed: NonNullable<Attempt['signed']> };
 
-export async function findAttempt(manager: EntityManager, txId: string, attempt: number): Promise<Attempt | null> {
-  const [row] = await manager.query<AttemptRow[]>(
-    'select attempt, kind, unsigned, tx_hash from transfer_attempts where tx_id = $1 and attempt = $2',
-    [txId, attempt],
-  );
-  return row ? { attempt: row.attempt, kind: row.kind, unsigned: row.unsigned, hash: row.tx_hash } : null;
-}
-
-/** @throws Error for an attempt that was never begun: a bug in the caller. */
-export async function getAttempt(manager: EntityManager, txId: string, attempt: number): Promise<Attempt> {
-  const found = await findAttempt(manager, txId, attempt);
-  if (!found) throw new Error(`transfer ${txId} has no attempt ${attempt}`);
-  return found;
-}
-
-export async function lastAttempt(manager: EntityManager, txId: string): Promise<number> {
-  const [row] = await manager.query<{ last: number | null }[]>(
-    'select max(attempt) as last from transfer_attempts where tx_id = $1',
-    [txId],
-  );
-  return row?.last ?? 0;
-}
-
-/** Released by an operator: from its first cancellation on, nothing else is signed for the transfer. */
-export async function isAbandoned(manager: EntityManager, txId: string): Promise<boolean> {
-  const rows = await manager.query<unknown[]>(`select 1 from transfer_attempts where tx_id = $1 and kind = 'cancellation'`, [
-    txId,
-  ]);
-  return rows.length > 0;
-}
-
-/** True when an attempt of the transfer consists of these very bytes. */
-export async function isKnown(manager: EntityManager, txId: string, unsigned: Hex): Promise<boolean> {
-  const rows = await manager.query<unknown[]>('select 1 from transfer_attempts where tx_id = $1 and unsigned = $2', [
-    txId,
-    unsigned,
-  ]);
-  return rows.length > 0;
-}
-
-export interface NewAttempt {
-  txId: string;
-  attempt: number;
-  kind: AttemptKind;
-  chain: string;
-  fromKey: string;
-  nonce: number;
-  unsigned: Hex;
-  /** Atomic units of the native coin. */
-  feeBound: bigint;
-}
-
-export async function insertAttempt(manager: EntityManager, it: NewAttempt): Promise<void> {
-  await manager.query(
-    `insert into transfer_attempts (tx_id, attempt, kind, chain, from_key, nonce, unsigned, fee_bound)
-     values ($1, $2, $3, $4, $5, $6, $7, $8)`,
-    [it.txId, it.attempt, it.kind, it.chain, it.fromKey, it.nonce, it.unsigned, it.feeBound.toString()],
-  );
-}
-
-/** What the chain did with the attempt that was included. */
+/** What the chain did with an attempt that it has included. */
 export interface Inclusion {
   kind: AttemptKind;
-  hash: Hex;
+  /** The id under which it is included. */
+  hash: string;
   blockNumber: bigint;
   blockHash: string;
   success: boolean;
   /** Atomic units of the native coin. */
   fee: bigint;
-  /** Atomic units of the token that left and arrived; null when no movement was observed. */
+  /** Atomic units of the token that left and arrived; null when no payment was observed. */
   debited: bigint | null;
   received: bigint | null;
   /** Blocks scanned from the inclusion on, its own included; not positive where the follower has not come so far. */
   depth: bigint;
 }
 
-interface InclusionRow {
+/** All attempts of one transfer, oldest first, as they were when loaded. */
+export class Attempts {
+  constructor(readonly all: readonly Attempt[]) {}
+
+  get last(): Attempt | undefined {
+    return this.all.at(-1);
+  }
+
+  get nextNumber(): number {
+    return (this.last?.attempt ?? 0) + 1;
+  }
+
+  find(attempt: number): Attempt | undefined {
+    return this.all.find((candidate) => candidate.attempt === attempt);
+  }
+
+  /** @throws Error for an attempt that was never begun: a bug in the caller. */
+  get(attempt: number): Attempt {
+    const found = this.find(attempt);
+    if (!found) throw new Error(`there is no attempt ${attempt}`);
+    return found;
+  }
+
+  /** @throws Error for an attempt that is not signed. */
+  getSigned(attempt: number): SignedAttempt {
+    const found = this.signed.find((candidate) => candidate.attempt === attempt);
+    if (!found) throw new Error(`attempt ${attempt} is not signed`);
+    return found;
+  }
+
+  get signed(): SignedAttempt[] {
+    return this.all.filter((attempt): attempt is SignedAttempt => attempt.signed !== null);
+  }
+
+  /**
+   * The one that the chain has included: at most one, since all of them use up the same resources or were issued after proof.
+   * @throws Error when two are marked as included.
+   */
+  get included(): Inclusion | null {
+    const [first, second] = this.all.flatMap(({ inclusion }) => inclusion ?? []);
+    if (second) throw new Error(`two attempts are marked as included: ${first?.hash}, ${second.hash}`);
+    return first ?? null;
+  }
+
+  /** Given up: from its first cancellation on, nothing else is signed for the transfer. */
+  get isAbandoned(): boolean {
+    return this.all.some(({ kind }) => kind === 'cancellation');
+  }
+
+  /** True when an attempt consists of these very bytes. */
+  knows(unsigned: Hex): boolean {
+    return this.all.some((attempt) => attempt.unsigned === unsigned);
+  }
+
+  /** There are attempts, and none of them can ever be executed. */
+  get allImpossible(): boolean {
+    return this.all.length > 0 && this.all.every(({ impossibleProof }) => impossibleProof !== null);
+  }
+}
+
+interface Row {
+  attempt: number;
   kind: AttemptKind;
-  tx_hash: Hex;
-  block_number: string;
-  block_hash: string;
-  success: boolean;
-  fee: string;
+  prepared: Prepared;
+  unsigned: Hex;
+  signers: { key_id: string; path: string; protocol: Signer['protocol']; digests: Hex[] }[];
+  message_key: string;
+  ids: string[];
+  expiry: JsonObject | null;
+  impossible_proof: JsonObject | null;
+  signing_begun_at: Date;
+  tx_hash: string | null;
+  signed: Hex | null;
+  broadcast_at: Date | null;
+  included_id: string | null;
+  block_number: string | null;
+  block_hash: string | null;
+  success: boolean | null;
+  fee: string | null;
   debited: string | null;
   received: string | null;
   depth: string;
 }
 
-/** All attempts share one nonce, so the chain includes one of them at most. */
-export async function findInclusion(manager: EntityManager, txId: string): Promise<Inclusion | null> {
-  const rows = await manager.query<InclusionRow[]>(
+export async function loadAttempts(manager: EntityManager, txId: string): Promise<Attempts> {
+  const rows = await manager.query<Row[]>(
     // one statement, one snapshot: a roll-back moves the cursor and clears inclusions together
-    `select a.kind, a.tx_hash, a.block_number, a.block_hash, a.success, a.fee, a.debited, a.received,
-            coalesce(c.next_block - a.block_number, 0) as depth
+    `select a.*, coalesce(c.next_block - a.block_number, 0) as depth,
+            array(select i.id from attempt_ids i where i.tx_id = a.tx_id and i.attempt = a.attempt order by i.id) as ids
        from transfer_attempts a left join chain_cursors c on c.chain = a.chain
-      where a.tx_id = $1 and a.block_number is not null`,
+      where a.tx_id = $1 order by a.attempt`,
     [txId],
   );
-  const [row, second] = rows;
-  if (second) throw new Error(`two attempts of transfer ${txId} are marked as included: ${row?.tx_hash}, ${second.tx_hash}`);
-  if (!row) return null;
+  return new Attempts(rows.map(toAttempt));
+}
+
+function toAttempt(row: Row): Attempt {
+  return {
+    attempt: row.attempt,
+    kind: row.kind,
+    prepared: row.prepared,
+    unsigned: row.unsigned,
+    signers: row.signers.map(({ key_id: keyId, path, protocol, digests }) => ({ keyId, path, protocol, digests })),
+    messageKey: row.message_key,
+    ids: row.ids,
+    expiry: row.expiry,
+    begunAt: row.signing_begun_at,
+    signed: row.tx_hash === null || row.signed === null ? null : { id: row.tx_hash, bytes: row.signed },
+    isBroadcast: row.broadcast_at !== null,
+    impossibleProof: row.impossible_proof,
+    inclusion: toInclusion(row),
+  };
+}
+
+function toInclusion(row: Row): Inclusion | null {
+  const { kind, included_id: hash, block_number: blockNumber, block_hash: blockHash, success, fee } = row;
+  if (hash === null || blockNumber === null || blockHash === null || success === null || fee === null) return null;
   const amount = (text: string | null) => (text === null ? null : BigInt(text));
   return {
-    kind: row.kind,
-    hash: row.tx_hash,
-    blockNumber: BigInt(row.block_number),
-    blockHash: row.block_hash,
-    success: row.success,
-    fee: BigInt(row.fee),
+    kind,
+    hash,
+    blockNumber: BigInt(blockNumber),
+    blockHash,
+    success,
+    fee: BigInt(fee),
     debited: amount(row.debited),
     received: amount(row.received),
     depth: BigInt(row.depth),

@@ -1,19 +1,32 @@
 import type { DataSource } from 'typeorm';
-import type { FamilyAdapter, FeePolicy } from '../chains/adapter';
+import type { ChainClient, GetFamily } from '../chains/family';
 import type { ChainRegistry } from '../chains/registry';
-import type { ChainFamily } from '../chains/types';
 import type { AlertLog } from '../ledger/accounts';
+import type { Logger } from '../platform/logging';
 import type { ScreeningRule } from '../screening/rules';
 
 /** What the database steps of a transfer are given. */
 export interface StepDependencies {
   database: DataSource;
   registry: ChainRegistry;
-  getAdapter: (family: ChainFamily) => FamilyAdapter;
-  getFeeStrategy: (family: ChainFamily) => FeePolicy;
+  getFamily: GetFamily;
   /** In the order they are asked. */
   screeningRules: ScreeningRule[];
   /** How long a transfer waits for somebody to approve it. */
   approvalWaitSeconds: number;
   log: AlertLog;
+}
+
+/** What the steps that ask a chain are given. */
+export interface ChainStepDependencies {
+  database: DataSource;
+  clients: ReadonlyMap<string, ChainClient>;
+  logger: Logger;
+}
+
+/** @throws Error for a chain that is not enabled. */
+export function getClient({ clients }: Pick<ChainStepDependencies, 'clients'>, chain: string): ChainClient {
+  const client = clients.get(chain);
+  if (!client) throw new Error(`no client for ${chain}`);
+  return client;
 }

@@ -22,7 +22,7 @@ export async function noteIfBlacklisted(manager: EntityManager, txId: string): P
 
 /** @throws GatewayError not_found. */
 export async function destinationBlacklisted(manager: EntityManager, txId: string): Promise<boolean> {
-  const transfer = await manager.findOneBy(TransactionEntity, { txId, transactionType: 'OUTBOUND' });
+  const transfer = await manager.findOneBy(TransactionEntity, { txId, isSigned: true });
   if (!transfer) throw notFound('transaction');
   return isBlacklisted(manager, toDestination(transfer));
 }

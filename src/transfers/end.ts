@@ -1,13 +1,16 @@
 import type { EntityManager } from 'typeorm';
 import type { EndTransfer, RequestedBy } from '../messages/transfer';
 import { audit, type AuditActor } from '../audit/log';
+import { releaseReservations } from '../chains/reservations';
 import { releaseHold } from '../ledger/entries';
 import { post } from '../ledger/posting';
 import { inTransaction } from '../platform/database';
+import type { FailureCode } from '../platform/codes';
 import { GatewayError } from '../platform/errors';
 import { screening } from '../screening/destinations';
 import type { TransactionEntity } from '../transactions/entity';
 import { changeState, isEnded, findTransactionForUpdate } from '../transactions/state';
+import { loadAttempts } from './attempts';
 import type { StepDependencies } from './dependencies';
 import { findHoldForUpdate } from './hold';
 
@@ -66,12 +69,34 @@ export function cancelTransfer(
   });
 }
 
+/**
+ * Unlocks everything and ends a transfer as FAILED after its signing has begun: every attempt has a stored proof that it can never
+ * be executed. The database checks that again. An ended one stays as it is.
+ * @throws GatewayError not_cancellable while an attempt may still be executed.
+ */
+export function failByProof(
+  { database }: Pick<StepDependencies, 'database'>,
+  { txId, code, reason }: { txId: string; code: FailureCode; reason: string },
+): Promise<{ status: string }> {
+  return inTransaction(database, async (manager) => {
+    const transfer = await findTransactionForUpdate(manager, txId);
+    if (isEnded(transfer)) return { status: transfer.status };
+    if (!(await loadAttempts(manager, txId)).allImpossible)
+      throw new GatewayError('not_cancellable', 'An attempt of the transfer may still be executed');
+    const hold = await findHoldForUpdate(manager, transfer);
+    const seq = await changeState(manager, transfer, 'FAILED', { failureCode: code, failureMessage: reason });
+    await post(manager, [{ txId, kind: 'unlock', seq, entries: releaseHold(hold) }]);
+    await releaseReservations(manager, [txId]);
+    return { status: 'FAILED' };
+  });
+}
+
 async function endUnsigned(
   manager: EntityManager,
   transfer: TransactionEntity,
   { txId, status, code, reason }: EndTransfer,
 ): Promise<void> {
-  if (transfer.transactionType !== 'OUTBOUND' || transfer.signingBegunAt !== null) {
+  if (!transfer.isSigned || transfer.signingBegunAt !== null) {
     throw new GatewayError('not_cancellable', 'Signing has begun: the transfer may still be executed');
   }
   const hold = await findHoldForUpdate(manager, transfer);

@@ -35,7 +35,7 @@ export async function checkLimits(
   if (limit.max_daily === null) return;
   const sums = await manager.query<{ decimals: number; sum: string }[]>(
     `select decimals, sum(amount) as sum from transactions
-      where wallet_id = $1 and token_symbol = $2 and transaction_type = 'OUTBOUND' and tx_id <> $3
+      where wallet_id = $1 and token_symbol = $2 and is_held and tx_id <> $3
         and created_at > now() - interval '48 hours' and coalesce(approved_at, created_at) > now() - interval '24 hours'
         and status not in ('REJECTED', 'FAILED', 'CANCELLED')
       group by decimals`,

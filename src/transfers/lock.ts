@@ -10,9 +10,9 @@ import { inTransaction } from '../platform/database';
 import { GatewayError, invalidParameter, notFound } from '../platform/errors';
 import { formatAmount, parseAmount } from '../platform/money';
 import { TransactionEntity } from '../transactions/entity';
+import { transferType } from '../transactions/types';
 import { parseAddressLenient } from './addresses';
 import type { StepDependencies } from './dependencies';
-import { feeBound } from './fee-bound';
 import { getRow } from './hold';
 import { checkLimits } from './limits';
 import { findSource } from './source';
@@ -23,24 +23,29 @@ import { findSource } from './source';
  * @throws GatewayError naming why the transfer is refused (then nothing is stored), or unavailable.
  */
 export function lockTransfer(steps: StepDependencies, request: TransferRequest): Promise<LockedTransfer> {
-  const { database, registry, getAdapter, getFeeStrategy } = steps;
+  const { database, registry, getFamily } = steps;
   return inTransaction(database, async (manager) => {
     const earlier = await findEarlier(manager, steps, request);
     if (earlier) return answer(registry, earlier);
 
     const chain = registry.find(request.chain);
     if (!chain) throw invalidParameter('chain', 'is not an enabled chain');
-    const adapter = getAdapter(chain.family);
-    const from = parseAddressLenient(adapter, request.fromAddress);
+    const family = getFamily(chain.family);
+    const from = parseAddressLenient(family, request.fromAddress);
     if (!from) throw new GatewayError('invalid_address', `from_address is no valid address on ${chain.name}`);
-    if (from.key === parseAddressLenient(adapter, request.toAddress)?.key)
+    if (from.key === parseAddressLenient(family, request.toAddress)?.key)
       throw invalidParameter('to_address', 'must differ from from_address');
-    const to = adapter.parseAddress(request.toAddress);
+    const to = family.parseAddress(request.toAddress);
     if (!to) throw new GatewayError('invalid_address', `to_address is no valid address on ${chain.name}`);
 
     const { account, token, asset, native } = await findSource(manager, request.clientId, chain, from.key, request.tokenSymbol);
     const amount = positiveAmount(request.amount, token.decimals);
-    const feeLocked = await feeBound(manager, getFeeStrategy(chain.family), chain, token);
+    const feeLocked = await family.bound(manager, {
+      chain,
+      source: { chain: chain.name, accountId: account.accountId, addressKey: account.addressKey },
+      token,
+      outputs: [{ recipient: to.address, tokenContract: token.contract, amount }],
+    });
 
     const transfer: Partial<TransactionEntity> = {
       txId: request.txId,
@@ -49,7 +54,7 @@ export function lockTransfer(steps: StepDependencies, request: TransferRequest):
       accountId: account.accountId,
       assetId: asset.ledgerAccountId,
       chain: chain.name,
-      transactionType: 'OUTBOUND',
+      transactionType: transferType,
       fromAddress: account.address,
       toAddress: to.address,
       toAddressKey: to.key,
@@ -156,7 +161,7 @@ async function findEarlier(
     return byId;
   }
   if (idempotencyKey === null) return null;
-  const byKey = await manager.findOneBy(TransactionEntity, { clientId, idempotencyKey, transactionType: 'OUTBOUND' });
+  const byKey = await manager.findOneBy(TransactionEntity, { clientId, idempotencyKey, isHeld: true });
   if (byKey && !isSameRequest(steps, byKey, request)) {
     throw new GatewayError('idempotency_key_reused', 'This Idempotency-Key was used for another transfer');
   }
@@ -164,12 +169,12 @@ async function findEarlier(
 }
 
 function isSameRequest(
-  { registry, getAdapter }: StepDependencies,
+  { registry, getFamily }: StepDependencies,
   transfer: TransactionEntity,
   request: TransferRequest,
 ): boolean {
-  const adapter = getAdapter(registry.get(transfer.chain).family);
-  const isSameAddress = (a: string, b: string) => parseAddressLenient(adapter, a)?.key === parseAddressLenient(adapter, b)?.key;
+  const family = getFamily(registry.get(transfer.chain).family);
+  const isSameAddress = (a: string, b: string) => parseAddressLenient(family, a)?.key === parseAddressLenient(family, b)?.key;
   return (
     transfer.chain === request.chain &&
     transfer.tokenSymbol === request.tokenSymbol &&

@@ -1,12 +1,15 @@
-import type { EntityManager } from 'typeorm';
+import type { DataSource, EntityManager } from 'typeorm';
 import { type AlertLog, freezeForShortfalls } from '../ledger/accounts';
 import { correctFee } from '../ledger/entries';
 import { post } from '../ledger/posting';
 import { inTransaction } from '../platform/database';
 import type { TransactionEntity } from '../transactions/entity';
-import { findTransactionForUpdate } from '../transactions/state';
-import { findInclusion } from './attempts';
+import { findTransaction, findTransactionForUpdate } from '../transactions/state';
+import type { ChainClient } from '../chains/family';
+import type { Logger } from '../platform/logging';
+import { loadAttempts } from './attempts';
 import type { StepDependencies } from './dependencies';
+import { noteIfBlacklisted } from './destination';
 import { findHeldAccountsForUpdate } from './hold';
 import { debitedBy, isExecuted } from './settle';
 
@@ -24,12 +27,12 @@ export function reconcileReorg(
 ): Promise<ReorgOutcome> {
   return inTransaction(database, async (manager) => {
     const transfer = await findTransactionForUpdate(manager, txId);
-    const inclusion = await findInclusion(manager, txId);
+    const inclusion = (await loadAttempts(manager, txId)).included;
     if (!inclusion) return 'absent';
     if (inclusion.blockHash === transfer.blockHash) return 'stands';
     const { outside, fees } = await posted(manager, txId, transfer.tokenSymbol, transfer.feeSymbol);
     if (
-      transfer.transactionType !== 'OUTBOUND' ||
+      !transfer.isSigned ||
       transfer.status !== (isExecuted(inclusion) ? 'CONFIRMED' : 'FAILED') ||
       debitedBy(transfer, inclusion) !== outside
     ) {
@@ -50,6 +53,46 @@ export function reconcileReorg(
     ]);
     return 'stands';
   });
+}
+
+export interface CorrectReorg {
+  database: DataSource;
+  client: Pick<ChainClient, 'broadcast'>;
+  logger: Logger;
+  /** Told while the transfer stands in no block, or in one with another effect. */
+  onConfirmedReorged: (txId: string) => Promise<void>;
+}
+
+/**
+ * An ended transfer has lost its block: the bytes that were executed are sent again (the same resources, so money moves once),
+ * and once mined anew the books follow; also to an address that was blacklisted since, of which the record then says so.
+ * What had been reverted and is refunded is not sent again: it might succeed now.
+ * Safe to repeat; the follower does so until the transfer stands.
+ */
+export async function correctReorged(
+  { database, client, logger, onConfirmedReorged }: CorrectReorg,
+  { txId }: { txId: string },
+): Promise<void> {
+  const outcome = await reconcileReorg({ database, log: logger }, { txId });
+  if (outcome === 'stands') {
+    logger.info({ tx_id: txId }, 'the transfer was mined again to the same effect');
+    return;
+  }
+  if (outcome === 'absent') await sendExecutedAgain(database.manager, client, logger, txId);
+  await onConfirmedReorged(txId);
+}
+
+async function sendExecutedAgain(
+  manager: EntityManager,
+  client: Pick<ChainClient, 'broadcast'>,
+  logger: Logger,
+  txId: string,
+): Promise<void> {
+  const { status, txHash } = await findTransaction(manager, txId);
+  const executed = (await loadAttempts(manager, txId)).signed.find(({ ids }) => txHash !== null && ids.includes(txHash));
+  if (status !== 'CONFIRMED' || !executed) return;
+  await noteIfBlacklisted(manager, txId);
+  logger.warn({ tx_id: txId, ...(await client.broadcast(executed.signed.bytes)) }, 'sent again');
 }
 
 async function freeze(manager: EntityManager, transfer: TransactionEntity, log: AlertLog): Promise<void> {

@@ -1,33 +1,27 @@
-import type { Hex } from '../chains/types';
 import type { SignedAttempt } from '../messages/transfer';
 import { inTransaction } from '../platform/database';
 import { changeState, isEnded, findTransactionForUpdate } from '../transactions/state';
-import { getAttempt } from './attempts';
+import { loadAttempts } from './attempts';
 import type { StepDependencies } from './dependencies';
+import { markBroadcast, storeSigned } from './store-attempt';
 
 /**
- * Joins bytes and signatures and stores them with their hash, before anything is broadcast. The first signatures stay:
- * a second call answers with the hash that is on record.
- * @throws Error when the signatures do not recover to the transfer's address.
+ * Joins bytes and signatures and stores them with their id, before anything is broadcast. The first signatures stay:
+ * a second call answers with the id that is on record.
+ * @throws Error when the signatures are not of the attempt's signers.
  */
 export function recordSigned(
-  { database, registry, getAdapter }: StepDependencies,
+  { database, registry, getFamily }: StepDependencies,
   { txId, attempt: number, signatures }: SignedAttempt,
-): Promise<{ hash: Hex }> {
+): Promise<{ hash: string }> {
   return inTransaction(database, async (manager) => {
     const transfer = await findTransactionForUpdate(manager, txId);
-    const attempt = await getAttempt(manager, txId, number);
-    if (attempt.hash) return { hash: attempt.hash };
-    const { hash, bytes } = getAdapter(registry.get(transfer.chain).family).assemble(
-      attempt.unsigned,
-      signatures,
-      transfer.fromAddress,
-    );
-    await manager.query(
-      'update transfer_attempts set tx_hash = $3, signed = $4, signed_at = clock_timestamp() where tx_id = $1 and attempt = $2',
-      [txId, number, hash, bytes],
-    );
-    return { hash };
+    const { signed, unsigned } = (await loadAttempts(manager, txId)).get(number);
+    if (signed) return { hash: signed.id };
+    const family = getFamily(registry.get(transfer.chain).family);
+    const { id, bytes } = family.assemble(unsigned, signatures, transfer.fromAddress);
+    await storeSigned(manager, { txId, attempt: number, id, bytes });
+    return { hash: id };
   });
 }
 
@@ -38,17 +32,13 @@ export function markSubmitted(
 ): Promise<{ status: string }> {
   return inTransaction(database, async (manager) => {
     const transfer = await findTransactionForUpdate(manager, txId);
-    const attempt = await getAttempt(manager, txId, number);
-    if (!attempt.hash) throw new Error(`attempt ${number} of ${txId} is not signed and cannot have been broadcast`);
-    await manager.query(
-      'update transfer_attempts set broadcast_at = clock_timestamp() where tx_id = $1 and attempt = $2 and broadcast_at is null',
-      [txId, number],
-    );
+    const { signed } = (await loadAttempts(manager, txId)).getSigned(number);
+    await markBroadcast(manager, txId, number);
     if (isEnded(transfer)) return { status: transfer.status };
     if (transfer.status === 'SUBMITTED') {
-      await manager.query('update transactions set tx_hash = $2 where tx_id = $1', [txId, attempt.hash]);
+      await manager.query('update transactions set tx_hash = $2 where tx_id = $1', [txId, signed.id]);
     } else {
-      await changeState(manager, transfer, 'SUBMITTED', { txHash: attempt.hash, failureCode: null, failureMessage: null });
+      await changeState(manager, transfer, 'SUBMITTED', { txHash: signed.id, failureCode: null, failureMessage: null });
     }
     return { status: 'SUBMITTED' };
   });

@@ -18,7 +18,7 @@ type Screening = Pick<StepDependencies, 'database' | 'screeningRules' | 'approva
  */
 export async function screenTransfer(steps: Screening, { txId }: { txId: string }): Promise<ScreeningVerdict> {
   const { database, screeningRules } = steps;
-  const transfer = await database.manager.findOneBy(TransactionEntity, { txId, transactionType: 'OUTBOUND' });
+  const transfer = await database.manager.findOneBy(TransactionEntity, { txId, isSigned: true });
   if (!transfer) throw notFound('transaction');
   const { walletId, accountId, assetId } = transfer;
   if (!walletId || !accountId || !assetId) throw new Error(`transfer ${txId} names no account`);

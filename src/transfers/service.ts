@@ -3,9 +3,9 @@ import type { TransferAccepted, TransferRequest } from '../messages/transfer';
 import type { AccountRepository } from '../accounts/repository';
 import { enabledChain } from '../accounts/service';
 import type { AssetRepository } from '../assets/repository';
-import type { FamilyAdapter, ParsedAddress } from '../chains/adapter';
+import type { GetFamily, ParsedAddress } from '../chains/family';
 import { type ChainRegistry, tokenBySymbol } from '../chains/registry';
-import type { ChainDefinition, ChainFamily, TokenDefinition } from '../chains/types';
+import type { ChainDefinition, TokenDefinition } from '../chains/types';
 import { audit } from '../audit/log';
 import type { Caller, IdempotencyContext } from '../http/context';
 import { GatewayError, invalidParameter, notFound } from '../platform/errors';
@@ -21,7 +21,7 @@ import type { TransferWorkflows } from './workflows';
 export interface TransferServiceDependencies {
   database: DataSource;
   registry: ChainRegistry;
-  getAdapter: (family: ChainFamily) => FamilyAdapter;
+  getFamily: GetFamily;
   wallets: WalletRepository;
   accounts: AccountRepository;
   assets: AssetRepository;
@@ -72,7 +72,7 @@ export class TransferService {
   /** The rules that need no database, in the order of the specification's table. */
   private check(input: CreateTransfer): Checked {
     const chain = enabledChain(this.deps.registry, input.chain);
-    const adapter = this.deps.getAdapter(chain.family);
+    const adapter = this.deps.getFamily(chain.family);
     const token = tokenBySymbol(chain, input.token_symbol);
     checkAmount(input.amount, token);
     const from = parseAddressLenient(adapter, input.from_address);

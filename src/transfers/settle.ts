@@ -7,7 +7,7 @@ import { formatAmount } from '../platform/money';
 import { blacklistedReason, cancellationNote } from '../screening/destinations';
 import type { TransactionEntity } from '../transactions/entity';
 import { changeState, isEnded, findTransactionForUpdate } from '../transactions/state';
-import { findInclusion, type Inclusion } from './attempts';
+import { type Inclusion, loadAttempts } from './attempts';
 import { park } from './park';
 import type { StepDependencies } from './dependencies';
 import { findHoldForUpdate } from './hold';
@@ -23,7 +23,7 @@ export function settleTransfer({ database, registry, log }: StepDependencies, { 
   return inTransaction(database, async (manager) => {
     const transfer = await findTransactionForUpdate(manager, txId);
     if (isEnded(transfer)) return ended(transfer);
-    const inclusion = await findInclusion(manager, txId);
+    const inclusion = (await loadAttempts(manager, txId)).included;
     if (!inclusion) return { status: 'WAITING', code: null, reason: 'No attempt is included any more' };
 
     const { finalityDepth } = registry.get(transfer.chain);

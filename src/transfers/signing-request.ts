@@ -1,27 +1,21 @@
-import type { EntityManager } from 'typeorm';
-import type { AttemptKind } from '../chains/types';
-import type { BeginSigningResult } from '../messages/transfer';
+import { type EntityManager, In } from 'typeorm';
 import { AccountEntity } from '../accounts/entity';
+import type { SigningPayload } from '../chains/family';
+import type { ChainDefinition } from '../chains/types';
+import type { SignTransactionRequest, Signer } from '../messages/signing';
 import type { TransactionEntity } from '../transactions/entity';
-import { WalletEntity } from '../wallets/entity';
+import { toIntent } from '../transactions/intent';
 import type { Attempt } from './attempts';
-import type { StepDependencies } from './dependencies';
 
 /** What the nodes are asked to sign: the attempt's bytes and what the client wanted. */
-export async function signingRequest(
-  manager: EntityManager,
-  { registry }: StepDependencies,
+export function toSigningRequest(
+  chain: ChainDefinition,
   transfer: TransactionEntity,
-  { attempt, kind, unsigned }: Attempt,
-): Promise<Extract<BeginSigningResult, { outcome: 'begun' }>['request']> {
-  const chain = registry.get(transfer.chain);
-  const { to, tokenContract, amount } = toExpectedTransfer(transfer, kind);
-  const account = await getAccount(manager, transfer);
-  const { keyId } = await manager.findOneByOrFail(WalletEntity, { walletId: account.walletId });
-  if (keyId === null) throw new Error(`wallet ${account.walletId} has no key`);
+  { attempt, kind, unsigned, signers }: Pick<Attempt, 'attempt' | 'kind' | 'unsigned' | 'signers'>,
+): Omit<SignTransactionRequest, 'peer'> {
+  const { from, outputs } = toIntent(transfer, kind);
   return {
-    keyId,
-    derivationPath: account.derivationPath,
+    signers,
     family: chain.family,
     kind,
     attempt,
@@ -30,21 +24,34 @@ export async function signingRequest(
       txId: transfer.txId,
       clientId: transfer.clientId,
       chain: chain.name,
-      fromAddress: transfer.fromAddress,
-      toAddress: to,
-      tokenContract,
-      amount: amount.toString(),
+      fromAddress: from,
+      outputs: outputs.map(({ recipient: to, tokenContract, amount }) => ({ to, tokenContract, amount: amount.toString() })),
       feeBound: transfer.feeLocked.toString(),
     },
   };
 }
 
-/** What the bytes do, and the intent says: a cancellation moves nothing, from the account to itself. */
-export function toExpectedTransfer({ fromAddress, toAddress, contractAddress, amount }: TransactionEntity, kind: AttemptKind) {
-  if (kind === 'cancellation') return { to: fromAddress, tokenContract: null, amount: 0n };
-  return { to: toAddress, tokenContract: contractAddress, amount };
+/**
+ * The keys of the client's accounts that sign the payloads, each with its digests.
+ * @throws Error when a payload is to be signed by an address that is no account of the client.
+ */
+export async function findSigners(
+  manager: EntityManager,
+  { clientId }: TransactionEntity,
+  chain: ChainDefinition,
+  payloads: SigningPayload[],
+): Promise<Signer[]> {
+  const addressKeys = [...new Set(payloads.map(({ signer }) => signer))];
+  const accounts = await manager.findBy(AccountEntity, { clientId, family: chain.family, addressKey: In(addressKeys) });
+  return addressKeys.map((addressKey) => {
+    const account = accounts.find((candidate) => candidate.addressKey === addressKey);
+    if (!account) throw new Error(`${addressKey} is no account of the client and cannot sign`);
+    const digests = payloads.filter(({ signer }) => signer === addressKey).map(({ digest }) => digest);
+    return { keyId: account.keyId, path: account.derivationPath, protocol: account.keyProtocol, digests };
+  });
 }
 
+/** The account that a transfer leaves. */
 export async function getAccount(manager: EntityManager, { txId, accountId }: TransactionEntity): Promise<AccountEntity> {
   if (accountId === null) throw new Error(`transfer ${txId} has no account`);
   return manager.findOneByOrFail(AccountEntity, { accountId });

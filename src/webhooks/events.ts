@@ -1,6 +1,7 @@
 import { formatAmount } from '../platform/money';
 import { presentTransaction } from '../transactions/presenter';
-import type { TransactionStatus, TransactionType } from '../transactions/entity';
+import type { TransactionStatus } from '../transactions/entity';
+import type { TransactionType } from '../transactions/types';
 
 /** What endpoints can subscribe to. webhook.test is sent to the endpoint that was asked to be tested, whatever it wants. */
 export const eventKinds = [

@@ -1,6 +1,6 @@
-import { CancellationScope, condition, log } from '@temporalio/workflow';
+import { CancellationScope, condition, log, sleep } from '@temporalio/workflow';
 import type { AttemptKind, Hex } from '../../src/chains/types';
-import type { BeginSigningResult, ChainActivities, PreparedFees } from '../../src/messages/transfer';
+import type { BeginSigningResult, NextAttempt, Prepared } from '../../src/messages/transfer';
 import { isCancelled, toProblem } from '../failures';
 import { transferActivities, chainActivities, nodeActivities, signingPairs, stableIndex } from '../activities';
 import { burn, Ended, endUnsigned, parkUntilRetry } from './leaving';
@@ -10,6 +10,10 @@ import type { TransferRun } from './run';
 const signingRounds = 120;
 const signatureSeconds = 15;
 
+/** Between two tries to reserve what is taken for the time being. */
+const waitMs = 5_000;
+
+type Begun = Exclude<BeginSigningResult, { outcome: 'wait' }>;
 type SigningRequest = Extract<BeginSigningResult, { outcome: 'begun' }>['request'];
 
 /**
@@ -63,17 +67,22 @@ export async function release(run: TransferRun): Promise<void> {
 }
 
 /** Until the compare-and-set into SIGNING nothing is signed, and a cancel ends the transfer at once. */
-async function beginSigning(run: TransferRun, attempt: number, kind: AttemptKind): Promise<BeginSigningResult> {
+async function beginSigning(run: TransferRun, attempt: number, kind: AttemptKind): Promise<Begun> {
   const begin = new CancellationScope();
   const cancelled = condition(() => run.ended !== undefined).then(() => begin.cancel());
   cancelled.catch(() => undefined);
   try {
     return await begin.run(async () => {
       run.live.at('preparing', `Gas and fees on ${run.transfer.chain}`, attempt);
-      const noop = kind === 'cancellation' ? { kind } : {};
-      const fees = await prepareFees(run, { txId: run.txId, attempt, ...noop });
-      run.live.at('signing', 'Taking the nonce', attempt);
-      return transferActivities.beginSigning({ txId: run.txId, attempt, fees, ...noop });
+      const next = { txId: run.txId, attempt, kind };
+      for (;;) {
+        const prepared = await prepareAttempt(run, next);
+        run.live.at('signing', 'Reserving', attempt);
+        const begun = await transferActivities.beginSigning({ ...next, prepared });
+        if (begun.outcome !== 'wait') return begun;
+        run.live.at('preparing', begun.reason, attempt);
+        await sleep(waitMs);
+      }
     });
   } catch (error) {
     if (run.ended && isCancelled(error)) throw new Ended();
@@ -82,9 +91,9 @@ async function beginSigning(run: TransferRun, attempt: number, kind: AttemptKind
 }
 
 /** A chain that knows already that the transaction would fail ends a first attempt before anything is signed. */
-async function prepareFees(run: TransferRun, input: Parameters<ChainActivities['prepareFees']>[0]): Promise<PreparedFees> {
+async function prepareAttempt(run: TransferRun, input: NextAttempt): Promise<Prepared> {
   try {
-    return await chainActivities(run.transfer.chain).prepareFees(input);
+    return await chainActivities(run.transfer.chain).prepareAttempt(input);
   } catch (error) {
     const problem = toProblem(error);
     if (isCancelled(error) || problem.retryable || input.attempt > 1) throw error;

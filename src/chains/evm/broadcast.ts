@@ -1,9 +1,8 @@
 import { keccak256 } from 'viem';
+import type { BroadcastOutcome } from '../family';
 import type { Hex } from '../types';
 import { NodeRefusal, type RpcCall } from './rpc';
 import type { RpcTransaction } from './rpc-types';
-
-export type BroadcastOutcome = { outcome: 'accepted' } | { outcome: 'rejected'; reason: string };
 
 /**
  * What nodes say, in the words of go-ethereum, Nethermind, Erigon, Besu, Reth, Anvil and the rollups' sequencers.

@@ -1,14 +1,26 @@
-import { decodeFunctionResult, encodeFunctionData, erc20Abi, getAddress, parseAbi } from 'viem';
-import type { Hex } from '../types';
+import { decodeFunctionResult, encodeFunctionData, parseAbi } from 'viem';
 import { GatewayError } from '../../platform/errors';
-import type { BlockScan, ChainClient, ExpectedTransfer, TransactionPlan } from '../adapter';
-import type { ChainDefinition, FeeLevels, InclusionEffect, TransactionStatusOnChain } from '../types';
-import { evmAdapter } from './adapter';
-import { broadcastTo, type BroadcastOutcome } from './broadcast';
+import type {
+  AttemptStatus,
+  BroadcastOutcome,
+  ChainBlock,
+  ChainClient,
+  IsOurs,
+  KnownAttempt,
+  PrepareRequest,
+  Reservation,
+  ScanResult,
+} from '../family';
+import type { ChainDefinition, FeeLevels, Hex, InclusionEffect, Prepared, TransactionIntent } from '../types';
+import { broadcastTo } from './broadcast';
+import { encodeCall, evmCodec, getPayment } from './codec';
+import { toPrepared } from './details';
 import { fetchEffects, type EffectRequest } from './effects';
+import { encodeLevels, type EvmFeeLevels, gasLimitFrom, planFees } from './fees';
 import { Endpoints, NodeRefusal, unavailable, type RpcCall } from './rpc';
-import { scanBlocks, type IsOurs } from './scan';
-import { quantity, type RpcBlock, type RpcTransaction } from './rpc-types';
+import { scanBlocks } from './scan';
+import { quantity, type RpcBlock } from './rpc-types';
+import { fetchStatus } from './status';
 
 /** Widest range of one scan. */
 export const maxScanRange = 50;
@@ -42,7 +54,32 @@ export class EvmChainClient implements ChainClient {
     return this.ask(async (call) => ({ number: Number(await call<Hex>('eth_blockNumber', [])) }));
   }
 
-  feeLevels(): Promise<FeeLevels> {
+  async feeLevels(): Promise<FeeLevels> {
+    return encodeLevels(await this.levels());
+  }
+
+  async prepare({ kind, intent, previous }: PrepareRequest): Promise<Prepared> {
+    const isCancellation = kind === 'cancellation';
+    const last = previous.at(-1)?.unsigned ?? null;
+    const [levels, minedNonce, estimate] = await Promise.all([
+      this.levels(),
+      this.minedNonce(intent.from),
+      this.estimateGas(intent).catch((error: unknown) => {
+        // an earlier attempt may just have been executed and have spent what a second one would need
+        if (isCancellation || last === null || !(error instanceof GatewayError)) throw error;
+        return 0n;
+      }),
+    ]);
+    // nodes compare prices, not limits: a cancellation has no need of the gas of what it replaces
+    const gasLimit = gasLimitFrom(estimate, isCancellation ? null : last);
+    const details = { gasLimit, ...planFees(levels, last), minedNonce };
+    const prepared = toPrepared(details, 0n);
+    const draft = evmCodec.build({ chain: this.chain, intent, kind, prepared, resources: [String(minedNonce)] });
+    return toPrepared(details, await this.l1DataFee(draft));
+  }
+
+  /** Fee levels of now, the L1 data fee for a usual transfer. */
+  levels(): Promise<EvmFeeLevels> {
     return this.ask(async (call) => {
       const [block, price, tip, l1DataFee] = await Promise.all([
         call<RpcBlock>('eth_getBlockByNumber', ['latest', false]),
@@ -58,25 +95,15 @@ export class EvmChainClient implements ChainClient {
     });
   }
 
+  /** Transactions of the sender already mined: lower nonces are used up. */
   minedNonce(address: string): Promise<number> {
     return this.ask(async (call) => Number(await call<Hex>('eth_getTransactionCount', [address, 'latest'])));
   }
 
   /** @throws GatewayError reverted_on_chain when the node says the transfer would fail. */
-  async estimateGas({
-    from,
-    to,
-    tokenContract,
-    amount,
-  }: Pick<TransactionPlan, 'from' | 'to' | 'tokenContract' | 'amount'>): Promise<bigint> {
-    const request =
-      tokenContract === null
-        ? { from, to, value: quantity(amount) }
-        : {
-            from,
-            to: tokenContract,
-            data: encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [getAddress(to), amount] }),
-          };
+  async estimateGas(intent: TransactionIntent): Promise<bigint> {
+    const { to, value, data } = encodeCall(getPayment(intent));
+    const request = { from: intent.from, to, value: quantity(value), ...(data && { data }) };
     try {
       // not on top of the pool, as some nodes do by default: an earlier attempt of this very transfer may wait there
       return await this.endpoints.run(async (call) => BigInt(await call<Hex>('eth_estimateGas', [request, 'latest'])));
@@ -88,6 +115,7 @@ export class EvmChainClient implements ChainClient {
     }
   }
 
+  /** Upper estimate with margin; 0n where the chain charges none. */
   l1DataFee(unsigned: Hex): Promise<bigint> {
     return this.ask((call) => this.l1Fee(call, unsigned));
   }
@@ -96,51 +124,24 @@ export class EvmChainClient implements ChainClient {
     return this.ask((call) => broadcastTo(call, bytes));
   }
 
-  /**
-   * Impossible is concluded from one node alone: at finality depth the sender's nonce had passed this one, and asked
-   * afterwards the node has none of the hashes. Needs the state of that block: a node that has pruned it proves nothing, and
-   * the answer is then absent.
-   */
-  status(
-    hashes: Hex[],
-    nonce: number,
-    from: string,
-    movement: ExpectedTransfer,
-  ): Promise<TransactionStatusOnChain & { hash?: Hex }> {
-    return this.ask(async (call) => {
-      const head = Number(await call<Hex>('eth_blockNumber', []));
-      const finalBlock = head - this.chain.finalityDepth + 1;
-      const finalNonce = finalBlock < 0 ? 0 : await nonceAt(call, from, finalBlock);
-      const effects = await fetchEffects(
-        call,
-        hashes.map((hash) => ({ hash, movement })),
-      );
-      for (const [hash, effect] of effects) {
-        const canonical = await call<RpcBlock | null>('eth_getBlockByNumber', [quantity(effect.blockNumber), false]);
-        if (canonical?.hash === effect.blockHash)
-          return { state: 'included', depth: Math.max(1, head - effect.blockNumber + 1), effect, hash };
-      }
-      const known = await Promise.all(hashes.map((hash) => call<RpcTransaction | null>('eth_getTransactionByHash', [hash])));
-      const pending = hashes.find((_, index) => known[index] !== null);
-      if (pending) return { state: 'pending', hash: pending };
-      if (finalNonce > nonce)
-        return { state: 'impossible', proof: `at block ${finalBlock} the sender's nonce was ${finalNonce}, past ${nonce}` };
-      return { state: 'absent' };
-    });
+  status(attempts: KnownAttempt[], reservations: Reservation[]): Promise<AttemptStatus[]> {
+    return attempts.length === 0
+      ? Promise.resolve([])
+      : this.ask((call) => fetchStatus(call, this.chain, attempts, reservations));
   }
 
-  effects(items: EffectRequest[]): Promise<Map<Hex, InclusionEffect>> {
-    return items.length === 0 ? Promise.resolve(new Map<Hex, InclusionEffect>()) : this.ask((call) => fetchEffects(call, items));
+  effects(items: EffectRequest[]): Promise<Map<string, InclusionEffect>> {
+    return items.length === 0 ? Promise.resolve(new Map<string, InclusionEffect>()) : this.ask((call) => fetchEffects(call, items));
   }
 
-  block(number: number): Promise<{ number: number; hash: string; parentHash: string } | null> {
+  block(number: number): Promise<ChainBlock | null> {
     return this.ask(async (call) => {
       const block = await call<RpcBlock | null>('eth_getBlockByNumber', [quantity(number), false]);
       return block && { number: Number(block.number), hash: block.hash, parentHash: block.parentHash };
     });
   }
 
-  scan(from: number, to: number, isOurs: IsOurs): Promise<BlockScan[]> {
+  scan(from: number, to: number, isOurs: IsOurs): Promise<ScanResult> {
     if (from < 0 || to < from || to - from >= maxScanRange) throw new RangeError(`a scan covers 1 to ${maxScanRange} blocks`);
     const lookUp: IsOurs = (keys) =>
       isOurs(keys).catch((error: unknown) => {
@@ -177,28 +178,15 @@ export class EvmChainClient implements ChainClient {
   }
 
   private sampleTransfer(): Hex {
-    return evmAdapter.build({
-      chainId: this.chain.chainId,
+    const fees = { gasLimit: 123_456n, maxFeePerGas: 12_345_678_901n, maxPriorityFeePerGas: 1_234_567_891n, gasPrice: null };
+    const recipient = sampleParties.to.toLowerCase();
+    const output = { recipient, tokenContract: sampleParties.token.toLowerCase(), amount: 123_456_789_012_345_678_901n };
+    return evmCodec.build({
+      chain: this.chain,
+      intent: { from: sampleParties.from, outputs: [output] },
       kind: 'first',
-      nonce: 54_321,
-      from: sampleParties.from,
-      to: sampleParties.to.toLowerCase(),
-      tokenContract: sampleParties.token.toLowerCase(),
-      amount: 123_456_789_012_345_678_901n,
-      gasLimit: 123_456n,
-      maxFeePerGas: 12_345_678_901n,
-      maxPriorityFeePerGas: 1_234_567_891n,
-      gasPrice: null,
+      prepared: toPrepared({ ...fees, minedNonce: 0 }, 0n),
+      resources: ['54321'],
     });
-  }
-}
-
-/** 0 when the node no longer has the state of that block: nothing is proven then. */
-async function nonceAt(call: RpcCall, address: string, block: number): Promise<number> {
-  try {
-    return Number(await call<Hex>('eth_getTransactionCount', [address, quantity(block)]));
-  } catch (error) {
-    if (error instanceof NodeRefusal) return 0;
-    throw error;
   }
 }

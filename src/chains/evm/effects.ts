@@ -1,29 +1,28 @@
-import type { ExpectedTransfer } from '../adapter';
-import type { InclusionEffect } from '../types';
-import type { Hex } from '../types';
+import type { InclusionEffect, TransactionIntent } from '../types';
+import { getPayment } from './codec';
 import type { RpcCall } from './rpc';
 import { transferEvent, type RpcReceipt, type RpcTransaction } from './rpc-types';
 
 export interface EffectRequest {
-  hash: Hex;
-  movement: ExpectedTransfer;
+  id: string;
+  intent: TransactionIntent;
 }
 
 /** Effects of the included ones among `items`; receipts that the node does not have (yet) are left out. */
-export async function fetchEffects(call: RpcCall, items: readonly EffectRequest[]): Promise<Map<Hex, InclusionEffect>> {
+export async function fetchEffects(call: RpcCall, items: readonly EffectRequest[]): Promise<Map<string, InclusionEffect>> {
   const found = await Promise.all(
-    items.map(async ({ hash, movement }) => {
-      const receipt = await call<RpcReceipt | null>('eth_getTransactionReceipt', [hash]);
+    items.map(async ({ id, intent }) => {
+      const receipt = await call<RpcReceipt | null>('eth_getTransactionReceipt', [id]);
       if (!receipt?.blockHash) return null;
-      const value = movement.tokenContract === null ? await fetchValue(call, hash) : 0n;
-      return value === null ? null : ([hash, toEffect(receipt, movement, value)] as const);
+      const value = getPayment(intent).tokenContract === null ? await fetchValue(call, id) : 0n;
+      return value === null ? null : ([id, toEffect(receipt, intent, value)] as const);
     }),
   );
   return new Map(found.filter((entry) => entry !== null));
 }
 
-async function fetchValue(call: RpcCall, hash: Hex): Promise<bigint | null> {
-  const transaction = await call<RpcTransaction | null>('eth_getTransactionByHash', [hash]);
+async function fetchValue(call: RpcCall, id: string): Promise<bigint | null> {
+  const transaction = await call<RpcTransaction | null>('eth_getTransactionByHash', [id]);
   return transaction ? BigInt(transaction.value) : null;
 }
 
@@ -32,18 +31,19 @@ async function fetchValue(call: RpcCall, hash: Hex): Promise<bigint | null> {
  * sender and what reached the recipient are summed apart, since a token may take a fee on the way. The OP stack's
  * operator fee is not in here: it is zero on every chain of the registry, and its formula has changed once already.
  */
-export function toEffect(receipt: RpcReceipt, movement: ExpectedTransfer, value: bigint): InclusionEffect {
+export function toEffect(receipt: RpcReceipt, intent: TransactionIntent, value: bigint): InclusionEffect {
   const success = receipt.status === '0x1';
   const fee = BigInt(receipt.gasUsed) * BigInt(receipt.effectiveGasPrice ?? '0x0') + BigInt(receipt.l1Fee ?? '0x0');
-  const moved = success ? movedBy(receipt, movement, value) : { debited: null, received: null };
+  const moved = success ? movedBy(receipt, intent, value) : { debited: null, received: null };
   return { blockNumber: Number(receipt.blockNumber), blockHash: receipt.blockHash, success, fee, ...moved };
 }
 
 function movedBy(
   receipt: RpcReceipt,
-  { from, to, tokenContract }: ExpectedTransfer,
+  intent: TransactionIntent,
   value: bigint,
 ): Pick<InclusionEffect, 'debited' | 'received'> {
+  const { recipient, tokenContract } = getPayment(intent);
   if (tokenContract === null) return { debited: value, received: value };
   const contract = tokenContract.toLowerCase();
   const events = receipt.logs
@@ -51,8 +51,8 @@ function movedBy(
     .filter((event) => event !== null)
     .filter(({ contractKey }) => contractKey === contract);
   return {
-    debited: sum(events.filter(({ fromKey }) => fromKey === from.toLowerCase())),
-    received: sum(events.filter(({ toKey }) => toKey === to.toLowerCase())),
+    debited: sum(events.filter(({ fromKey }) => fromKey === intent.from.toLowerCase())),
+    received: sum(events.filter(({ toKey }) => toKey === recipient.toLowerCase())),
   };
 }
 

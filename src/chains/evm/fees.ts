@@ -1,20 +1,35 @@
-import type { Hex } from '../types';
-import type { FeePolicy } from '../adapter';
-import type { ChainDefinition, FeeLevels, TokenDefinition } from '../types';
-import { feesIn } from './adapter';
+import type { FeeStrategy } from '../family';
+import type { ChainDefinition, FeeLevels, Hex, TokenDefinition } from '../types';
+import { feesIn } from './codec';
+import type { GasFees } from './details';
 
-/** Fees of one transaction; atomic units of the native coin per gas. EIP-1559 when the first two are given, else legacy. */
-export interface PlannedFees {
-  maxFeePerGas: bigint | null;
-  maxPriorityFeePerGas: bigint | null;
-  gasPrice: bigint | null;
+/** Prices of one transaction, per gas. */
+export type PlannedFees = Omit<GasFees, 'gasLimit'>;
+
+/** Fee levels of an EVM chain; atomic units of the native coin per gas. */
+export interface EvmFeeLevels {
+  /** null: blocks have no base fee (no EIP-1559). */
+  baseFee: bigint | null;
+  priorityFee: bigint | null;
+  /** Legacy gas price. */
+  gasPrice: bigint;
+  /** Upper estimate of the L1 data fee of one transfer; 0 where there is none. */
+  l1DataFee: bigint;
 }
 
-export interface FamilyFees extends FeePolicy {
-  /** Fees of the next attempt: the levels of now, and for a replacement enough above `previous` (its unsigned bytes) for every node. */
-  plan(levels: FeeLevels, previous: Hex | null): PlannedFees;
-  /** Gas limit from an estimate, with margin; never below the attempt that is replaced. */
-  gasLimitFrom(estimate: bigint, previous: Hex | null): bigint;
+export const encodeLevels = ({ baseFee, priorityFee, gasPrice, l1DataFee }: EvmFeeLevels): FeeLevels => ({
+  baseFee: baseFee?.toString() ?? null,
+  priorityFee: priorityFee?.toString() ?? null,
+  gasPrice: gasPrice.toString(),
+  l1DataFee: l1DataFee.toString(),
+});
+
+/** @throws Error for levels that encodeLevels has not made. */
+export function decodeLevels({ baseFee, priorityFee, gasPrice, l1DataFee }: FeeLevels): EvmFeeLevels {
+  const read = (value: unknown) => (typeof value === 'string' ? BigInt(value) : null);
+  const [price, dataFee] = [read(gasPrice), read(l1DataFee)];
+  if (price === null || dataFee === null) throw new Error('the fee levels are not of an EVM chain');
+  return { baseFee: read(baseFee), priorityFee: read(priorityFee), gasPrice: price, l1DataFee: dataFee };
 }
 
 /** Exactly what a plain value transfer to an account without code takes; more would only lock more. */
@@ -36,14 +51,15 @@ const atLeastOne = (fee: bigint): bigint => max(fee, 1n);
 const highest = ({ maxFeePerGas, gasPrice }: PlannedFees): bigint => maxFeePerGas ?? gasPrice ?? 0n;
 
 /** The fee cap survives six full blocks in a row (EIP-1559 raises the base fee by at most an eighth a block: 1.125^6 ≈ 2). */
-function current({ baseFee, priorityFee, gasPrice }: FeeLevels): PlannedFees {
+function current({ baseFee, priorityFee, gasPrice }: EvmFeeLevels): PlannedFees {
   if (baseFee === null)
     return { maxFeePerGas: null, maxPriorityFeePerGas: null, gasPrice: atLeastOne(gasPrice + gasPrice / 10n) };
   const tip = atLeastOne(priorityFee ?? max(gasPrice - baseFee, 0n));
   return { maxFeePerGas: 2n * baseFee + tip, maxPriorityFeePerGas: tip, gasPrice: null };
 }
 
-function plan(levels: FeeLevels, previous: Hex | null): PlannedFees {
+/** Fees of the next attempt: the levels of now, and for a replacement enough above `previous` (its unsigned bytes) for every node. */
+export function planFees(levels: EvmFeeLevels, previous: Hex | null): PlannedFees {
   const now = current(levels);
   if (previous === null) return now;
   const before = feesIn(previous);
@@ -58,24 +74,23 @@ function plan(levels: FeeLevels, previous: Hex | null): PlannedFees {
 }
 
 function bound(chain: ChainDefinition, token: TokenDefinition, levels: FeeLevels): bigint {
-  const gas = gasLimit(token) + BigInt(chain.gasOverhead ?? 0);
-  return gas * highest(current(levels)) * replacementHeadroom + levels.l1DataFee * l1Headroom;
+  const now = decodeLevels(levels);
+  const gas = assumedGas(token) + BigInt(chain.gasOverhead ?? 0);
+  return gas * highest(current(now)) * replacementHeadroom + now.l1DataFee * l1Headroom;
 }
 
-function gasLimit(token: TokenDefinition): bigint {
+/** Gas assumed when the transfer is locked, before the chain is asked. */
+export function assumedGas(token: TokenDefinition): bigint {
   return token.contract === null ? nativeGas : tokenGas;
 }
 
-/** A plain transfer costs the same whatever happens; anything else may meet other storage when it is executed. */
-function gasLimitFrom(estimate: bigint, previous: Hex | null): bigint {
+/**
+ * Gas limit from an estimate, with margin; never below the attempt that is replaced. A plain transfer costs the same whatever happens; anything else may meet other storage when it is executed.
+ */
+export function gasLimitFrom(estimate: bigint, previous: Hex | null): bigint {
   const limit = estimate <= nativeGas ? nativeGas : estimate + estimate / 4n;
   return previous === null ? limit : max(limit, feesIn(previous).gasLimit);
 }
 
-/** Fees of EVM chains: EIP-1559 with twice the base fee as cap, legacy prices (EIP-155) where blocks have no base fee. */
-export const evmFees: FamilyFees = {
-  gasLimit,
-  bound,
-  plan,
-  gasLimitFrom,
-};
+/** EIP-1559 with twice the base fee as cap, legacy prices (EIP-155) where blocks have no base fee. */
+export const evmFees: FeeStrategy = { bound };

@@ -16,6 +16,14 @@ export interface RpcTransaction {
   to: Hex | null;
   value: Hex;
   blockHash?: Hex | null;
+  nonce: Hex;
+  gas: Hex;
+  type?: Hex;
+  gasPrice?: Hex;
+  maxFeePerGas?: Hex;
+  maxPriorityFeePerGas?: Hex;
+  input: Hex;
+  accessList?: unknown[] | null;
 }
 
 export interface RpcLog {

@@ -3,6 +3,7 @@ import { ConfigError } from '../../platform/config';
 import { GatewayError } from '../../platform/errors';
 import { rpcUrlsVariable } from '../config';
 import type { ChainDefinition } from '../types';
+import { parseChainId } from './chain-id';
 
 const timeoutMs = 5_000;
 const retries = 1;
@@ -68,9 +69,9 @@ class Endpoint {
   private async checkIdentity(): Promise<void> {
     const chainId = Number(await this.call<string>('eth_chainId', []));
     const where = `${rpcUrlsVariable(this.chain.name)} entry ${this.position}`;
-    if (chainId !== this.chain.chainId)
+    if (chainId !== parseChainId(this.chain))
       throw new ConfigError(
-        `${where} serves chain id ${chainId}, ${this.chain.name} (${this.chain.network}) has ${this.chain.chainId}`,
+        `${where} serves chain id ${chainId}, ${this.chain.name} (${this.chain.network}) has ${parseChainId(this.chain)}`,
       );
     if (this.chain.genesisHash !== null) {
       const genesis = await this.call<{ hash: string } | null>('eth_getBlockByNumber', ['0x0', false]);

@@ -1,11 +1,9 @@
 import { getAddress, hexToBytes, keccak256 } from 'viem';
-import type { Hex } from '../types';
-import type { BlockScan } from '../adapter';
-import type { ChainDefinition, DepositFound } from '../types';
+import type { IsOurs, ScanResult } from '../family';
+import type { ChainDefinition, DepositFound, Hex } from '../types';
+import { toMessageKey } from './message-key';
 import { NodeRefusal, unavailable, type RpcCall } from './rpc';
 import { quantity, transferEvent, transferTopic, type RpcBlock, type RpcLog, type RpcReceipt, type RpcTrace } from './rpc-types';
-
-export type IsOurs = (addressKeys: string[]) => Promise<Set<string>>;
 
 /** Positions of value that came through a contract's internal call; logs of a receipt never get there. */
 const internalPositions = 1_000_000;
@@ -35,29 +33,34 @@ export async function scanBlocks(
   range: { from: number; to: number },
   isOurs: IsOurs,
   facts: Map<string, unknown>,
-): Promise<BlockScan[]> {
+): Promise<ScanResult> {
   const blocks = await fetchBlocks(call, range);
   const tip = blocks.at(-1);
-  if (!tip) return [];
+  if (!tip) return { blocks: [], scannedTo: range.from - 1 };
   const [logs, traces] = await Promise.all([fetchLogs(call, chain, blocks), fetchInternalTransfers(call, blocks, facts)]);
   // Logs were asked by number: they are of these blocks only if the last one still is what it was.
   const again = await call<RpcBlock | null>('eth_getBlockByNumber', [tip.number, false]);
   if (again?.hash !== tip.hash) throw unavailable(chain, 'the chain reorganised during a scan');
 
   const candidates = [...nativeCandidates(blocks), ...tokenCandidates(chain, blocks, logs), ...traces];
-  const ours = await isOurs([...new Set(candidates.map(({ toKey }) => toKey))]);
+  const senders = blocks.flatMap(({ transactions }) => transactions.map(({ from }) => from.toLowerCase()));
+  const ours = await isOurs([...new Set([...candidates.map(({ toKey }) => toKey), ...senders])]);
   const deposits = await confirmed(
     call,
     chain,
     candidates.filter(({ toKey }) => ours.has(toKey)),
   );
-  return blocks.map((block) => ({
+  const scans = blocks.map((block) => ({
     number: Number(block.number),
     hash: block.hash,
     parentHash: block.parentHash,
-    transactionHashes: block.transactions.map(({ hash }) => hash),
+    transactions: block.transactions.map((transaction) => ({
+      id: transaction.hash,
+      messageKey: ours.has(transaction.from.toLowerCase()) ? toMessageKey(transaction, chain) : null,
+    })),
     deposits: deposits.filter(({ blockHash }) => blockHash === block.hash),
   }));
+  return { blocks: scans, scannedTo: Number(tip.number) };
 }
 
 /** The blocks in a row from `from`, up to the first that is missing or does not follow its predecessor. */
@@ -224,7 +227,7 @@ async function confirmed(call: RpcCall, chain: ChainDefinition, candidates: Cand
     return [
       {
         txHash: candidate.txHash,
-        position: place,
+        position: String(place),
         blockNumber: Number(candidate.block.number),
         blockHash: candidate.block.hash,
         fromAddress: getAddress(candidate.fromKey),

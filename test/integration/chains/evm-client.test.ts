@@ -1,6 +1,6 @@
 import { createWalletClient, encodeFunctionData, erc20Abi, http, keccak256, pad, parseEther, type Hex } from 'viem';
-import type { ExpectedTransfer, TransactionPlan } from '../../../src/chains/adapter';
-import { evmAdapter } from '../../../src/chains/evm/adapter';
+import type { ExpectedTransfer, TransactionPlan } from '../../../src/chains/family';
+import { evmAdapter } from '../../../src/chains/evm/codec';
 import { EvmChainClient } from '../../../src/chains/evm/client';
 import { contractArtifacts } from '../../../dev/contracts';
 import { localChain, rich, startAnvil, type Anvil } from './anvil';

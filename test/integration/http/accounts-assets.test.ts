@@ -1,6 +1,6 @@
 import { newId } from '../../../src/platform/ids';
 import { deriveAddress } from '../../../src/accounts/derivation';
-import { getAdapter } from '../../../src/chains/families';
+import { getFamily } from '../../../src/chains/families';
 import { buildAccount, buildWallet, fundAccount, type BuiltWallet } from '../../factories';
 import { buildTenant, createBench, ethereum, expectProblem, registry, type Bench } from './fixture';
 
@@ -24,7 +24,7 @@ describe('POST /accounts', () => {
       account_id: expect.any(String),
       wallet_id: wallet.walletId,
       client_id: bench.demo.clientId,
-      address: deriveAddress(wallet, getAdapter('evm'), 0).address,
+      address: deriveAddress(wallet, getFamily('evm'), 0).address,
       chain: 'ethereum',
       network: 'local',
       address_type: 'INBOUND',

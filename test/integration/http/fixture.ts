@@ -7,7 +7,7 @@ import type { AccountEntity } from '../../../src/accounts/entity';
 import { ApiKeyEntity } from '../../../src/auth/entity';
 import { hashSecret } from '../../../src/auth/service';
 import type { TokenOptions } from '../../../src/auth/tokens';
-import { getAdapter } from '../../../src/chains/families';
+import { getFamily } from '../../../src/chains/families';
 import { loadRegistry } from '../../../src/chains/registry';
 import { createApp } from '../../../src/http/app';
 import type { LimitSettings } from '../../../src/http/limits/settings';
@@ -169,7 +169,7 @@ export async function createBench(options: BenchOptions = {}): Promise<Bench> {
     database,
     temporal,
     registry,
-    getAdapter,
+    getFamily,
     keyGeneration: workflows,
     workflows,
     tokenOptions: tokens,

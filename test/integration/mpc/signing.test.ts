@@ -1,4 +1,4 @@
-import { getAdapter } from '../../../src/chains/families';
+import { getFamily } from '../../../src/chains/families';
 import type { GroupKey } from '../../../src/messages/key-generation';
 import type { NodeIndex } from '../../../src/messages/nodes';
 import type { TransactionSignatures } from '../../../src/messages/signing';
@@ -33,7 +33,7 @@ describe('two of three nodes', () => {
     return { request, signed: group.node(initiator).activities.signTransaction({ ...request, peer }) };
   };
   const verify = ({ signatures }: TransactionSignatures, { family, unsigned, intent }: ReturnType<typeof transferRequest>) =>
-    getAdapter(family).assemble(unsigned, signatures, intent.fromAddress);
+    getFamily(family).assemble(unsigned, signatures, intent.fromAddress);
 
   test('every node holds its share of the same key, encrypted in its own database', async () => {
     for (const node of [1, 2, 3] as const)

@@ -1,4 +1,4 @@
-import { getAdapter } from '../../../src/chains/families';
+import { getFamily } from '../../../src/chains/families';
 import type { ChainRegistry } from '../../../src/chains/registry';
 import type { GroupKey } from '../../../src/messages/key-generation';
 import type { SignTransactionRequest } from '../../../src/messages/signing';
@@ -17,7 +17,7 @@ export function transferRequest(
 ): Omit<SignTransactionRequest, 'peer'> {
   const { symbol, index = 0, nonce = 7 } = options;
   const chain = registry.get(options.chain ?? 'ethereum');
-  const adapter = getAdapter(chain.family);
+  const adapter = getFamily(chain.family);
   const derivationPath = adapter.accountPath(index);
   const from = adapter.address(
     deriveKey({ publicKey: bytes(key.publicKey), chainCode: bytes(key.chainCode) }, derivationPath),

@@ -1,4 +1,4 @@
-import { getAdapter } from '../../../src/chains/families';
+import { getFamily } from '../../../src/chains/families';
 import { isBlacklisted, evaluateDestination } from '../../../src/screening/destinations';
 import { buildClient, randomAddress } from '../../factories';
 import { createTestDatabase, type TestDatabase } from '../../stack/database';
@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => db.drop());
 
-const key = (address: string) => getAdapter('evm').parseAddress(address)?.key as string;
+const key = (address: string) => getFamily('evm').parseAddress(address)?.key as string;
 const judge = async (client: { clientId: string }, address: string, chain = 'ethereum', options = {}) => {
   const destination = { clientId: client.clientId, chain, addressKey: key(address) };
   const verdict = await evaluateDestination(db.database.manager, destination, options);

@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import { getAdapter } from '../../../src/chains/families';
+import { getFamily } from '../../../src/chains/families';
 import { newId } from '../../../src/platform/ids';
 import { buildUser } from '../../factories';
 
@@ -23,7 +23,7 @@ export async function listAddress(
   await database.query(
     `insert into security_factors (factor_id, client_id, factor_type, chain, address, address_key, status, added_by, activated_at)
      values ($1, $2, $3, $4, $5, $6, $7, $8, clock_timestamp() - make_interval(secs => $9))`,
-    [factorId, clientId, type, chain, address, getAdapter('evm').parseAddress(address)?.key, status, userId, ago],
+    [factorId, clientId, type, chain, address, getFamily('evm').parseAddress(address)?.key, status, userId, ago],
   );
   return factorId;
 }

@@ -11,7 +11,7 @@ import { type NodeIndex, nodeIndexes } from '../../../src/messages/nodes';
 import { type MpcNodeActivities, type SignTransactionRequest } from '../../../src/messages/signing';
 import { chainTaskQueue, mainTaskQueue, nodeTaskQueue } from '../../../src/messages/task-queues';
 import type { ChainActivities, TransferActivities } from '../../../src/messages/transfer';
-import { getAdapter } from '../../../src/chains/families';
+import { getFamily } from '../../../src/chains/families';
 import { ChainRegistry } from '../../../src/chains/registry';
 import { verifyLedger } from '../../../src/ledger/verify';
 import { contractArtifacts } from '../../../dev/contracts';
@@ -62,7 +62,7 @@ export class ServedWorkflows {
     const key = { publicKey: publicKey ?? Buffer.alloc(0), chainCode: chainCode ?? Buffer.alloc(0) };
     const signTransaction = (node: NodeIndex) => async (request: SignTransactionRequest) => {
       await changes.sign?.(request, node);
-      verifyIntent(request, { registry: new ChainRegistry([bench.chain]), getAdapter: getAdapter, key });
+      verifyIntent(request, { registry: new ChainRegistry([bench.chain]), getFamily, key });
       return { signatures: signAs(bench.wallet, bench.alice, request.unsigned) };
     };
     const common = { connection: temporal.nativeConnection, namespace: temporal.namespace, shutdownGraceTime: 100 };

@@ -1,4 +1,4 @@
-import { getAdapter } from '../../../src/chains/families';
+import { getFamily } from '../../../src/chains/families';
 import { verifyIntent } from '../../../src/mpc/verify-intent';
 import { newId } from '../../../src/platform/ids';
 import { buildWallet, signAs } from '../../factories';
@@ -176,11 +176,11 @@ describe('signing', () => {
       const { kind, unsigned, intent } = begun.request;
       expect(kind).toBe('cancellation');
       expect(intent).toMatchObject({ fromAddress: address, toAddress: address, tokenContract: null, amount: '0' });
-      expect(getAdapter('evm').describe(unsigned)).toMatchObject({ amount: 0n, tokenContract: null });
+      expect(getFamily('evm').describe(unsigned)).toMatchObject({ amount: 0n, tokenContract: null });
       const { publicKey, chainCode } = bench.wallet;
       if (!publicKey || !chainCode) throw new Error('no key');
       expect(
-        verifyIntent({ ...begun.request, peer: 2 }, { registry, getAdapter: getAdapter, key: { publicKey, chainCode } }).digests,
+        verifyIntent({ ...begun.request, peer: 2 }, { registry, getFamily, key: { publicKey, chainCode } }).digests,
       ).toHaveLength(1);
       expect(await noop(txId, 2, '9900000000')).toEqual(begun);
       expect(await row(txId)).toMatchObject({ status: 'SIGNING', failureCode: null });

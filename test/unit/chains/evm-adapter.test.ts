@@ -11,8 +11,8 @@ import {
   type TransactionSerialized,
 } from 'viem';
 import { privateKeyToAccount, sign } from 'viem/accounts';
-import type { TransactionPlan } from '../../../src/chains/adapter';
-import { evmAdapter as adapter, feesIn } from '../../../src/chains/evm/adapter';
+import type { TransactionPlan } from '../../../src/chains/family';
+import { evmAdapter as adapter, feesIn } from '../../../src/chains/evm/codec';
 import type { Hex } from '../../../src/chains/types';
 
 const privateKey: Hex = '0x0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef';

@@ -1,13 +1,13 @@
 import { HDKey } from '@scure/bip32';
-import type { TransactionPlan } from '../../../src/chains/adapter';
-import { getAdapter } from '../../../src/chains/families';
+import type { TransactionPlan } from '../../../src/chains/family';
+import { getFamily } from '../../../src/chains/families';
 import { loadRegistry } from '../../../src/chains/registry';
 import { verifyIntent } from '../../../src/mpc/verify-intent';
 import type { SignTransactionRequest } from '../../../src/messages/signing';
 import { deriveKey } from '../../../src/mpc/secp256k1';
 
 const registry = loadRegistry('local', ['ethereum', 'base']);
-const adapter = getAdapter('evm');
+const adapter = getFamily('evm');
 const root = HDKey.fromMasterSeed(new Uint8Array(32).fill(7));
 const key = { publicKey: root.publicKey as Uint8Array, chainCode: root.chainCode as Uint8Array };
 const path = adapter.accountPath(5);
@@ -55,7 +55,7 @@ function requestFor(plan: TransactionPlan): SignTransactionRequest {
     peer: 2,
   };
 }
-const judge = (request: SignTransactionRequest) => verifyIntent(request, { registry, getAdapter: getAdapter, key });
+const judge = (request: SignTransactionRequest) => verifyIntent(request, { registry, getFamily, key });
 
 describe('signs', () => {
   test.each([

@@ -15,9 +15,10 @@ import {
   type TransactionSerializableLegacy,
 } from 'viem';
 import { publicKeyToAddress } from 'viem/accounts';
-import type { Hex } from '../types';
-import type { FamilyAdapter, ParsedAddress, TransactionPlan } from '../adapter';
-import type { TransactionDescription } from '../types';
+import type { FamilyCodec, ParsedAddress, SigningPayload, TransactionPlan } from '../family';
+import type { Hex, TransactionDescription, TransactionIntent, TransactionOutput } from '../types';
+import { parseChainId, toCaip2 } from './chain-id';
+import { type GasFees, readDetails } from './details';
 
 /** The transactions this gateway builds: EIP-1559 (type 2) and EIP-155 legacy, value or one ERC-20 transfer, nothing else. */
 type Unsigned = (TransactionSerializableEIP1559 & { type: 'eip1559' }) | (TransactionSerializableLegacy & { type: 'legacy' });
@@ -52,28 +53,43 @@ function address(publicKey: Uint8Array): ParsedAddress {
   return evmAddress(publicKeyToAddress(bytesToHex(point)));
 }
 
-function build(plan: TransactionPlan): Hex {
-  const { tokenContract, amount, from } = plan;
-  if (plan.kind === 'cancellation' && (tokenContract !== null || amount !== 0n || plan.to.toLowerCase() !== from.toLowerCase())) {
+/** An EVM transaction pays one recipient. @throws Error for any other number of outputs. */
+export function getPayment({ outputs }: TransactionIntent): TransactionOutput {
+  const [output, ...others] = outputs;
+  if (!output || others.length > 0) throw new Error('a transaction has one output');
+  return output;
+}
+
+function build({ chain, intent, kind, prepared, resources }: TransactionPlan): Hex {
+  const { recipient, tokenContract, amount } = getPayment(intent);
+  if (
+    kind === 'cancellation' &&
+    (tokenContract !== null || amount !== 0n || recipient.toLowerCase() !== intent.from.toLowerCase())
+  ) {
     throw new Error('a cancellation is a zero-value transaction of the account to itself');
   }
-  const common = {
-    chainId: plan.chainId,
-    nonce: plan.nonce,
-    gas: plan.gasLimit,
-    to: getAddress(tokenContract ?? plan.to),
-    value: tokenContract === null ? amount : 0n,
-    data:
-      tokenContract === null
-        ? undefined
-        : encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [getAddress(plan.to), amount] }),
-  };
-  const unsigned = serializeTransaction(withFees(common, plan));
+  const fees = readDetails(prepared);
+  const call = encodeCall({ recipient, tokenContract, amount });
+  const common = { chainId: parseChainId(chain), nonce: toNonce(resources), gas: fees.gasLimit, ...call };
+  const unsigned = serializeTransaction(withFees(common, fees));
   describe(unsigned);
   return unsigned;
 }
 
-function withFees<T extends object>(common: T, { maxFeePerGas, maxPriorityFeePerGas, gasPrice }: TransactionPlan) {
+/** Recipient, value and calldata of a payment. */
+export function encodeCall({ recipient, tokenContract, amount }: TransactionOutput) {
+  if (tokenContract === null) return { to: getAddress(recipient), value: amount, data: undefined };
+  const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [getAddress(recipient), amount] });
+  return { to: getAddress(tokenContract), value: 0n, data };
+}
+
+function toNonce(resources: string[]): number {
+  const [resource = '', ...others] = resources;
+  if (others.length > 0 || !/^(0|[1-9]\d*)$/.test(resource)) throw new Error('a transaction uses one nonce');
+  return Number(resource);
+}
+
+function withFees<T extends object>(common: T, { maxFeePerGas, maxPriorityFeePerGas, gasPrice }: GasFees) {
   if (maxFeePerGas !== null && maxPriorityFeePerGas !== null)
     return { ...common, type: 'eip1559' as const, maxFeePerGas, maxPriorityFeePerGas };
   if (gasPrice === null) throw new Error('a plan needs EIP-1559 fees or a gas price');
@@ -109,17 +125,18 @@ const feePerGas = (transaction: Unsigned): bigint =>
 
 function describe(unsigned: Hex): TransactionDescription {
   const transaction = decode(unsigned);
-  const movement = parseTransfer(transaction);
-  if (movement.recipient.toLowerCase() === zeroAddress) throw new Error('the recipient is the zero address');
+  const output = parseOutput(transaction);
+  if (output.recipient.toLowerCase() === zeroAddress) throw new Error('the recipient is the zero address');
   return {
-    chainId: transaction.chainId as number,
-    nonce: transaction.nonce ?? 0,
-    ...movement,
+    chain: toCaip2(transaction.chainId as number),
+    outputs: [output],
+    // the L1 data fee of rollups is not in the bytes
     maxNetworkFee: (transaction.gas as bigint) * feePerGas(transaction),
+    resources: [String(transaction.nonce ?? 0)],
   };
 }
 
-function parseTransfer(transaction: Unsigned): Pick<TransactionDescription, 'recipient' | 'tokenContract' | 'amount'> {
+function parseOutput(transaction: Unsigned): TransactionOutput {
   const to = getAddress(transaction.to as Address);
   const { data = '0x', value = 0n } = transaction;
   if (data === '0x') return { recipient: to, tokenContract: null, amount: value };
@@ -134,12 +151,7 @@ function parseTransfer(transaction: Unsigned): Pick<TransactionDescription, 'rec
 }
 
 /** Fees the bytes promise; atomic units of the native coin per gas. */
-export function feesIn(unsigned: Hex): {
-  gasLimit: bigint;
-  maxFeePerGas: bigint | null;
-  maxPriorityFeePerGas: bigint | null;
-  gasPrice: bigint | null;
-} {
+export function feesIn(unsigned: Hex): GasFees {
   const transaction = decode(unsigned);
   const gasLimit = transaction.gas as bigint;
   return transaction.type === 'eip1559'
@@ -152,12 +164,15 @@ export function feesIn(unsigned: Hex): {
     : { gasLimit, maxFeePerGas: null, maxPriorityFeePerGas: null, gasPrice: transaction.gasPrice ?? 0n };
 }
 
-function signingPayloads(unsigned: Hex): Hex[] {
+function signingPayloads(unsigned: Hex, from: string): SigningPayload[] {
   describe(unsigned);
-  return [keccak256(unsigned)];
+  return [{ signer: evmAddress(from).key, digest: keccak256(unsigned) }];
 }
 
-function assemble(unsigned: Hex, signatures: Hex[], from: string): { hash: Hex; bytes: Hex } {
+/** The unsigned bytes do not name their sender: two accounts may sign the same ones. */
+export const messageKey = (unsigned: Hex, from: string): string => `${from.toLowerCase()}:${keccak256(unsigned)}`;
+
+function assemble(unsigned: Hex, signatures: Hex[], from: string): { id: string; bytes: Hex } {
   describe(unsigned);
   const transaction = decode(unsigned);
   const [signature, ...others] = signatures;
@@ -176,17 +191,17 @@ function assemble(unsigned: Hex, signatures: Hex[], from: string): { hash: Hex; 
     v: 27n + BigInt(recovery),
     yParity: recovery,
   });
-  return { hash: keccak256(bytes), bytes };
+  return { id: keccak256(bytes), bytes };
 }
 
-/** EVM chains: keys of BIP-32 path m/60/i, addresses by EIP-55, transactions by EIP-155 and EIP-1559. */
-export const evmAdapter: FamilyAdapter = {
-  family: 'evm',
-  accountPath: (index) => `m/60/${index}`,
+/** Addresses by EIP-55, keys at BIP-32 path m/60/i, transactions by EIP-155 and EIP-1559. */
+export const evmCodec = {
+  accountPath: (index: number) => `m/60/${index}`,
   address,
   parseAddress,
   build,
   signingPayloads,
   describe,
   assemble,
-};
+  messageKey,
+} satisfies Partial<FamilyCodec>;

@@ -1,0 +1,17 @@
+import type { Family } from '../family';
+import { findFeeLevels } from '../fee-levels';
+import { evmCodec } from './codec';
+import { evmFees } from './fees';
+import { reserveNonce } from './reserve';
+
+/** EVM chains: one nonce a transfer, replaced at a higher fee when stuck, given up by a cancellation on the same nonce. */
+export const evmFamily: Family = {
+  name: 'evm',
+  rules: { stuck: 'replace', expired: 'park', giveUp: 'cancel' },
+  keyProtocol: 'ecdsa-secp256k1',
+  addressOnManyChains: true,
+  fees: evmFees,
+  ...evmCodec,
+  bound: async (manager, { chain, token }) => evmFees.bound(chain, token, await findFeeLevels(manager, chain)),
+  reserve: reserveNonce,
+};

@@ -1,0 +1,50 @@
+import type { EntityManager } from 'typeorm';
+import type { Reservation, ReservationOwner } from './family';
+
+/**
+ * Takes a resource for a transaction. With an ordinal (nonce) it is never given back.
+ * @throws a unique violation when another transaction holds it.
+ */
+export async function insertReservation(
+  manager: EntityManager,
+  { chain, addressKey }: ReservationOwner,
+  txId: string,
+  { resource, ordinal }: { resource: string; ordinal: bigint | null },
+): Promise<void> {
+  await manager.query('insert into reservations (chain, owner, resource, ordinal, tx_id) values ($1, $2, $3, $4, $5)', [
+    chain,
+    addressKey,
+    resource,
+    ordinal?.toString() ?? null,
+    txId,
+  ]);
+}
+
+/**
+ * Gives back what ended or impossible attempts of these transactions have not used up. Nonces stay taken; the database refuses what
+ * an attempt may still use.
+ */
+export async function releaseReservations(manager: EntityManager, txIds: string[]): Promise<void> {
+  await manager.query(
+    `update reservations r set released_at = clock_timestamp()
+      where r.tx_id = any($1::uuid[]) and r.ordinal is null and r.released_at is null
+        and not exists (select 1 from attempt_reservations l join transfer_attempts a on a.tx_id = l.tx_id and a.attempt = l.attempt
+                         where l.reservation_id = r.reservation_id and a.block_hash is not null)`,
+    [txIds],
+  );
+}
+
+/** What a transaction holds, in the order it was taken. */
+export async function findReservations(manager: EntityManager, txId: string): Promise<Reservation[]> {
+  const rows = await manager.query<{ reservation_id: string; owner: string; resource: string; ordinal: string | null }[]>(
+    `select reservation_id, owner, resource, ordinal from reservations
+      where tx_id = $1 and released_at is null order by reservation_id`,
+    [txId],
+  );
+  return rows.map(({ reservation_id: reservationId, owner, resource, ordinal }) => ({
+    reservationId,
+    owner,
+    resource,
+    ordinal: ordinal === null ? null : BigInt(ordinal),
+  }));
+}

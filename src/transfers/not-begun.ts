@@ -1,0 +1,16 @@
+import type { BeginSigningResult } from '../messages/transfer';
+import type { FailureCode } from '../platform/codes';
+
+/** Thrown inside the database transaction that begins an attempt: it rolls back, and the result is answered. */
+export class NotBegun extends Error {
+  override readonly name = 'NotBegun';
+
+  constructor(readonly result: Extract<BeginSigningResult, { outcome: 'wait' | 'refused' }>) {
+    super(result.reason);
+  }
+}
+
+/** @throws NotBegun always. */
+export function refuse(code: FailureCode, reason: string): never {
+  throw new NotBegun({ outcome: 'refused', code, reason });
+}

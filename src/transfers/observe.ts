@@ -1,0 +1,71 @@
+import type { AttemptStatus, ChainClient } from '../chains/family';
+import { findReservations } from '../chains/reservations';
+import { storeInclusion } from '../following/store';
+import type { ChainObservation } from '../messages/transfer';
+import type { TransactionEntity } from '../transactions/entity';
+import { findTransaction } from '../transactions/state';
+import { type Attempts, loadAttempts } from './attempts';
+import { type ChainStepDependencies, getClient } from './dependencies';
+import { destinationBlacklisted } from './destination';
+import { toKnownAttempt } from './known-attempt';
+import { markBroadcast, storeProof } from './store-attempt';
+
+const absent: ChainObservation = { state: 'absent', hash: null, blockNumber: null, confirmations: 0 };
+
+type Included = Extract<AttemptStatus, { state: 'included' }>;
+
+/**
+ * Asks the chain where the attempts of a transfer are, and stores what it says: an inclusion, also under an id not seen before, and
+ * proofs of impossibility. What no node knows any more is sent again.
+ * @throws GatewayError chain_unavailable, not_found.
+ */
+export async function observeTransfer(steps: ChainStepDependencies, { txId }: { txId: string }): Promise<ChainObservation> {
+  const { manager } = steps.database;
+  const transfer = await findTransaction(manager, txId);
+  const attempts = await loadAttempts(manager, txId);
+  const client = getClient(steps, transfer.chain);
+  const states = await client.status(
+    attempts.all.map((attempt) => toKnownAttempt(transfer, attempt)),
+    await findReservations(manager, txId),
+  );
+  const included = states.find((status) => status.state === 'included');
+  if (included) return recordInclusion(steps, client, txId, included);
+
+  for (const status of states) {
+    if (status.state === 'impossible') await storeProof(manager, txId, status.attempt, status.proof);
+  }
+  const pending = states.find((status) => status.state === 'pending');
+  if (pending) return { ...absent, state: 'pending', hash: pending.id };
+  // proofs are kept: what a node with older states has shown counts, even if this one could not show it
+  if ((await loadAttempts(manager, txId)).allImpossible) return { ...absent, state: 'impossible' };
+  await sendAgain(steps, client, transfer, attempts);
+  return absent;
+}
+
+async function recordInclusion(
+  { database }: ChainStepDependencies,
+  { chain }: ChainClient,
+  txId: string,
+  { attempt, id, depth, effect }: Included,
+): Promise<ChainObservation> {
+  if (!(await storeInclusion(database.manager, { txId, attempt, id }, effect))) return absent;
+  const state = depth >= chain.confirmations ? 'confirmed' : 'included';
+  return { state, hash: id, blockNumber: effect.blockNumber, confirmations: depth };
+}
+
+/** What was given up or must not be paid is not helped on: forgotten by the chain, it waits for its replacement. */
+async function sendAgain(
+  { database, logger }: ChainStepDependencies,
+  client: ChainClient,
+  { txId, chain }: TransactionEntity,
+  attempts: Attempts,
+): Promise<void> {
+  const newest = attempts.signed.at(-1);
+  if (!newest || newest.impossibleProof) return;
+  if (newest.kind !== 'cancellation') {
+    if (attempts.isAbandoned || (await destinationBlacklisted(database.manager, txId))) return;
+  }
+  const result = await client.broadcast(newest.signed.bytes);
+  logger.warn({ tx_id: txId, chain, attempt: newest.attempt, ...result }, 'no node knew the transaction: sent again');
+  if (result.outcome === 'accepted') await markBroadcast(database.manager, txId, newest.attempt);
+}

@@ -1,0 +1,29 @@
+import type { Prepared } from '../chains/types';
+import type { NextAttempt } from '../messages/transfer';
+import { toIntent } from '../transactions/intent';
+import { findTransaction } from '../transactions/state';
+import { loadAttempts } from './attempts';
+import { type ChainStepDependencies, getClient } from './dependencies';
+import { toKnownAttempt } from './known-attempt';
+
+/**
+ * What the chain has to say before an attempt begins. One that was begun before keeps what it was begun with: its bytes are fixed,
+ * and what the chain says after their execution must not speak against them.
+ * @throws GatewayError reverted_on_chain when the chain would refuse the transfer, chain_unavailable, not_found.
+ */
+export async function prepareAttempt(
+  steps: ChainStepDependencies,
+  { txId, attempt, kind }: NextAttempt,
+): Promise<Prepared> {
+  const { manager } = steps.database;
+  const attempts = await loadAttempts(manager, txId);
+  const begun = attempts.find(attempt);
+  if (begun) return begun.prepared;
+  const transfer = await findTransaction(manager, txId);
+  const next = attempts.isAbandoned ? 'cancellation' : kind;
+  return getClient(steps, transfer.chain).prepare({
+    kind: next,
+    intent: toIntent(transfer, next),
+    previous: attempts.all.map((earlier) => toKnownAttempt(transfer, earlier)),
+  });
+}

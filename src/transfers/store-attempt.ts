@@ -1,0 +1,76 @@
+import type { EntityManager } from 'typeorm';
+import type { AttemptKind, Hex, JsonObject, Prepared } from '../chains/types';
+import type { Signer } from '../messages/signing';
+
+export interface NewAttempt {
+  txId: string;
+  attempt: number;
+  kind: AttemptKind;
+  chain: string;
+  prepared: Prepared;
+  unsigned: Hex;
+  signers: Signer[];
+  messageKey: string;
+  /** What it uses up: reserved by its transaction. */
+  resources: string[];
+}
+
+/** Stores the bytes of an attempt before anything of it is signed, tied to what it uses up. */
+export async function insertAttempt(manager: EntityManager, it: NewAttempt): Promise<void> {
+  const signers = it.signers.map(({ keyId, path, protocol, digests }) => ({ key_id: keyId, path, protocol, digests }));
+  await manager.query(
+    `insert into transfer_attempts (tx_id, attempt, kind, chain, prepared, unsigned, signers, message_key, fee_bound, expiry)
+     values ($1, $2, $3, $4, $5::jsonb, $6, $7::jsonb, $8, $9, $10::jsonb)`,
+    [
+      it.txId,
+      it.attempt,
+      it.kind,
+      it.chain,
+      JSON.stringify(it.prepared),
+      it.unsigned,
+      JSON.stringify(signers),
+      it.messageKey,
+      it.prepared.feeBound,
+      it.prepared.expiry && JSON.stringify(it.prepared.expiry),
+    ],
+  );
+  const linked = await manager.query<unknown[]>(
+    `insert into attempt_reservations (tx_id, attempt, reservation_id)
+     select tx_id, $2, reservation_id from reservations where tx_id = $1 and released_at is null and resource = any($3)
+     returning reservation_id`,
+    [it.txId, it.attempt, it.resources],
+  );
+  if (linked.length !== it.resources.length)
+    throw new Error(`attempt ${it.attempt} of ${it.txId} uses ${it.resources.length} resources, ${linked.length} are reserved`);
+}
+
+/** The signed bytes with their id, written once. */
+export async function storeSigned(
+  manager: EntityManager,
+  { txId, attempt, id, bytes }: { txId: string; attempt: number; id: string; bytes: Hex },
+): Promise<void> {
+  await manager.query(
+    'update transfer_attempts set tx_hash = $3, signed = $4, signed_at = clock_timestamp() where tx_id = $1 and attempt = $2',
+    [txId, attempt, id, bytes],
+  );
+  await manager.query(
+    `insert into attempt_ids (chain, id, tx_id, attempt)
+     select chain, $3, tx_id, attempt from transfer_attempts where tx_id = $1 and attempt = $2 on conflict (chain, id) do nothing`,
+    [txId, attempt, id],
+  );
+}
+
+export async function markBroadcast(manager: EntityManager, txId: string, attempt: number): Promise<void> {
+  await manager.query(
+    'update transfer_attempts set broadcast_at = clock_timestamp() where tx_id = $1 and attempt = $2 and broadcast_at is null',
+    [txId, attempt],
+  );
+}
+
+/** The first proof stays. */
+export async function storeProof(manager: EntityManager, txId: string, attempt: number, proof: JsonObject): Promise<void> {
+  await manager.query(
+    'update transfer_attempts set impossible_proof = $3::jsonb where tx_id = $1 and attempt = $2 and impossible_proof is null',
+    [txId, attempt, JSON.stringify(proof)],
+  );
+}
