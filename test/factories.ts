@@ -8,7 +8,9 @@ import type { TransferRequest } from '../src/messages/transfer';
 import { AccountEntity } from '../src/accounts/entity';
 import { AssetEntity } from '../src/assets/entity';
 import { ClientEntity, UserEntity } from '../src/auth/entity';
-import { getFamily } from '../src/chains/families';
+import { encodeLevels } from '../src/chains/evm/fees';
+import { getFamily as productFamily } from '../src/chains/families';
+import type { GetFamily } from '../src/chains/family';
 import { tokenBySymbol } from '../src/chains/registry';
 import type { ChainDefinition, DepositFound } from '../src/chains/types';
 import { confirmDeposits, recordDeposits } from '../src/deposits/service';
@@ -74,11 +76,16 @@ export async function buildWallet(database: DataSource, client: ClientEntity, { 
 }
 
 /** The next account of a wallet, at the address its key gives. */
-export async function buildAccount(database: DataSource, wallet: BuiltWallet, chain: ChainDefinition): Promise<AccountEntity> {
+export async function buildAccount(
+  database: DataSource,
+  wallet: BuiltWallet,
+  chain: ChainDefinition,
+  getFamily: GetFamily = productFamily,
+): Promise<AccountEntity> {
   const addressIndex = await database.manager.countBy(AccountEntity, { walletId: wallet.walletId });
-  const adapter = getFamily(chain.family);
-  const derivationPath = adapter.accountPath(addressIndex);
-  const { address, key } = adapter.address(wallet.key.derive(derivationPath).publicKey as Uint8Array);
+  const family = getFamily(chain.family);
+  const derivationPath = family.accountPath(addressIndex);
+  const { address, key } = family.address(wallet.key.derive(derivationPath).publicKey as Uint8Array);
   const accountId = newId();
   await database.manager.insert(AccountEntity, {
     accountId,
@@ -89,6 +96,8 @@ export async function buildAccount(database: DataSource, wallet: BuiltWallet, ch
     network: chain.network,
     address,
     addressKey: key,
+    keyId: wallet.keyId as string,
+    keyProtocol: family.keyProtocol,
     derivationPath,
     addressIndex,
   });
@@ -122,7 +131,7 @@ export function ledgerAccountOf(
 }
 
 export const randomHash = (): Hex => `0x${randomBytes(32).toString('hex')}`;
-export const randomAddress = (): string => getFamily('evm').address(secp256k1.keygen().publicKey).address;
+export const randomAddress = (): string => productFamily('evm').address(secp256k1.keygen().publicKey).address;
 /** An EVM address with the case of one letter changed. */
 export const wrongChecksum = (address: string): string =>
   address.replace(/[a-f]/i, (digit) => (digit === digit.toLowerCase() ? digit.toUpperCase() : digit.toLowerCase()));
@@ -139,7 +148,7 @@ export function buildDeposit(
   if (!token) throw new Error(`${chain.name} has no ${symbol}`);
   return {
     txHash: randomHash(),
-    position: token.contract === null ? 0 : 1,
+    position: token.contract === null ? '0' : '1',
     blockNumber: 1,
     blockHash: randomHash(),
     fromAddress: randomAddress(),
@@ -170,11 +179,11 @@ export async function setFeeLevels(
   chain: ChainDefinition,
   { baseFee = 1_000_000_000n, priorityFee = 1_000_000_000n } = {},
 ): Promise<void> {
+  const levels = encodeLevels({ baseFee, priorityFee, gasPrice: baseFee + priorityFee, l1DataFee: 0n });
   await database.query(
-    `insert into chain_cursors (chain, chain_id, next_block, head_block, base_fee, priority_fee, gas_price)
-     values ($1, $2, 1, 0, $3, $4, $5)
-     on conflict (chain) do update set base_fee = excluded.base_fee, priority_fee = excluded.priority_fee, gas_price = excluded.gas_price`,
-    [chain.name, chain.chainId, baseFee.toString(), priorityFee.toString(), (baseFee + priorityFee).toString()],
+    `insert into chain_cursors (chain, caip2, next_block, head_block, fee_levels) values ($1, $2, 1, 0, $3::jsonb)
+     on conflict (chain) do update set fee_levels = excluded.fee_levels, fee_levels_at = now()`,
+    [chain.name, chain.caip2, JSON.stringify(levels)],
   );
 }
 
@@ -200,14 +209,30 @@ export function buildTransferRequest(
   };
 }
 
+export interface SignOptions {
+  getFamily?: GetFamily;
+  /** Other accounts of the wallet that may have to sign too. */
+  cosigners?: AccountEntity[];
+  /** Other signatures at every call, as two signature sessions give them. */
+  isRandom?: boolean;
+}
+
 /** Signs like two nodes would: r || s || recovery id for every payload of the unsigned bytes. */
-export function signAs(wallet: BuiltWallet, account: AccountEntity, unsigned: Hex): Hex[] {
-  const { privateKey } = wallet.key.derive(account.derivationPath);
+export function signAs(
+  wallet: BuiltWallet,
+  account: AccountEntity,
+  unsigned: Hex,
+  { getFamily = productFamily, cosigners = [], isRandom = false }: SignOptions = {},
+): Hex[] {
   return getFamily(account.family)
-    .signingPayloads(unsigned)
+    .signingPayloads(unsigned, account.address)
     .map((payload) => {
-      const digest = Buffer.from(payload.slice(2), 'hex');
-      const signature = secp256k1.sign(digest, privateKey as Uint8Array, { prehash: false, format: 'recovered' });
+      const signer = [account, ...cosigners].find(({ addressKey }) => addressKey === payload.signer);
+      if (!signer) throw new Error(`no key for ${payload.signer}`);
+      const { privateKey } = wallet.key.derive(signer.derivationPath);
+      const digest = Buffer.from(payload.digest.slice(2), 'hex');
+      const options = { prehash: false, format: 'recovered', ...(isRandom && { extraEntropy: randomBytes(32) }) } as const;
+      const signature = secp256k1.sign(digest, privateKey as Uint8Array, options);
       // noble puts the recovery id first
       return `0x${Buffer.from(signature.subarray(1)).toString('hex')}${Buffer.from(signature.subarray(0, 1)).toString('hex')}` as Hex;
     });

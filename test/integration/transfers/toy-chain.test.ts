@@ -22,15 +22,13 @@ beforeEach(() => {
 
 /** Alice has outputs of 100 and 50 TOY; a first attempt pays a fee of 0.01. */
 const fitsOneInput = '99.985';
-const submit = (amount = fitsOneInput) =>
-  served.submit({ tokenSymbol: 'TOY', amount, toAddress: bench.outside });
+const submit = (amount = fitsOneInput) => served.submit({ tokenSymbol: 'TOY', amount, toAddress: bench.outside });
 const arrived = (count = 1) => until(`${count} in the pool`, () => Promise.resolve(bench.toy.pooled.length >= count));
 const attemptCount = (txId: string, count: number) =>
   until(`${count} attempts`, async () => (await bench.attempts(txId)).length >= count);
 
 /** An operator's retry, at any time: the workflow asks the chain at once. */
-const askChain = (txId: string) =>
-  served.client.workflow.getHandle(transferWorkflowId(txId)).executeUpdate(retryUpdate);
+const askChain = (txId: string) => served.client.workflow.getHandle(transferWorkflowId(txId)).executeUpdate(retryUpdate);
 
 async function booksAgree(): Promise<void> {
   for (const account of [bench.alice, bench.bob]) {
@@ -144,7 +142,7 @@ describe('a transfer that is stuck', () => {
     const held = () => bench.reservations(txId).then((rows) => rows.map(({ isHeld }) => isHeld));
     while (!(await bench.transaction(txId)).finalized_at) {
       expect(await held()).toEqual([true, true, true]);
-      await expect(bench.release(txId, 3)).rejects.toThrow('may still be used');
+      await expect(bench.release((await bench.reservations(txId))[2]?.id ?? '')).rejects.toThrow('may still be used');
       bench.toy.mine();
       await bench.follow();
     }
@@ -204,33 +202,4 @@ describe('a transfer that expires', () => {
     expect(attempts[0]?.impossible_proof).toMatchObject({ kind: 'expired' });
     await booksAgree();
   });
-
-  test('is not issued anew while one of its attempts has no proof', async () => {
-    const txId = await bench.transfer({ tokenSymbol: 'TOY', amount: fitsOneInput, toAddress: bench.outside });
-    await bench.sign(txId, 1);
-    bench.toy.mine(bench.chain.finalityDepth);
-    await bench.sign(txId, 2, 'replacement');
-    bench.toy.mine(lifeBlocks);
-    expect((await bench.onChain.observe({ txId })).state).not.toBe('impossible');
-    expect((await bench.attempts(txId)).map(({ impossible_proof: proof }) => proof !== null)).toEqual([true, false]);
-    const prepared = await bench.onChain.prepareAttempt({ txId, attempt: 3, kind: 'reissue' });
-    expect(await bench.ledger.beginSigning({ txId, attempt: 3, kind: 'reissue', prepared })).toMatchObject({ outcome: 'refused' });
-    bench.toy.mine(bench.chain.finalityDepth);
-    expect((await bench.onChain.observe({ txId })).state).toBe('impossible');
-    expect(await bench.ledger.beginSigning({ txId, attempt: 3, kind: 'reissue', prepared })).toMatchObject({ outcome: 'begun' });
-  });
-});
-
-test('inputs that another transfer holds are waited for', async () => {
-  const request = { tokenSymbol: 'TOY', toAddress: bench.outside };
-  const [first, second] = [
-    await bench.transfer({ ...request, amount: '70' }),
-    await bench.transfer({ ...request, amount: '60' }),
-  ];
-  await bench.sign(first, 1);
-  const prepared = await bench.onChain.prepareAttempt({ txId: second, attempt: 1, kind: 'first' });
-  const begun = await bench.ledger.beginSigning({ txId: second, attempt: 1, kind: 'first', prepared });
-  expect(begun).toMatchObject({ outcome: 'wait' });
-  expect(await bench.transaction(second)).toMatchObject({ status: 'PENDING', signing_begun_at: null });
-  expect(await bench.reservations(second)).toEqual([]);
 });
