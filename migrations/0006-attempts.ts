@@ -18,6 +18,8 @@ create table reservations (
 );
 create unique index reservations_held_once on reservations (chain, owner, resource) where released_at is null;
 create unique index reservations_by_ordinal on reservations (chain, owner, ordinal) where ordinal is not null;
+-- two nonces would let two attempts of one transaction be executed
+create unique index reservations_one_ordinal on reservations (tx_id) where ordinal is not null;
 create index reservations_by_transaction on reservations (tx_id);
 
 -- The blockchain transactions of a transfer, signed or about to be signed.

@@ -1,4 +1,4 @@
-import { serializeTransaction, type Hex as ViemHex } from 'viem';
+import { serializeTransaction } from 'viem';
 import type { ChainDefinition } from '../types';
 import { parseChainId } from './chain-id';
 import { messageKey } from './codec';
@@ -17,7 +17,7 @@ export function toMessageKey(transaction: RpcTransaction, chain: ChainDefinition
     gas: BigInt(transaction.gas),
     to,
     value: BigInt(transaction.value),
-    data: transaction.input === '0x' ? undefined : (transaction.input as ViemHex),
+    data: transaction.input === '0x' ? undefined : transaction.input,
   };
   const { maxFeePerGas, maxPriorityFeePerGas, gasPrice } = transaction;
   if (Number(type) === 2 && maxFeePerGas && maxPriorityFeePerGas) {

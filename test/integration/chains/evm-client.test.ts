@@ -1,8 +1,9 @@
 import { createWalletClient, encodeFunctionData, erc20Abi, http, keccak256, pad, parseEther, type Hex } from 'viem';
-import type { ExpectedTransfer, TransactionPlan } from '../../../src/chains/family';
-import { evmAdapter } from '../../../src/chains/evm/codec';
+import { evmCodec } from '../../../src/chains/evm/codec';
+import { decodeLevels } from '../../../src/chains/evm/fees';
 import { EvmChainClient } from '../../../src/chains/evm/client';
 import { contractArtifacts } from '../../../dev/contracts';
+import { buildEvm, digestOf, type EvmPlan, toIntent, toKnown } from '../../evm';
 import { localChain, rich, startAnvil, type Anvil } from './anvil';
 
 const [sender, other] = rich;
@@ -40,9 +41,9 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => anvil.stop());
 
-async function signed(changes: Partial<TransactionPlan> = {}) {
+async function signed(changes: Partial<EvmPlan> = {}) {
   const nonce = await anvil.client.getTransactionCount({ address: sender.address });
-  const plan: TransactionPlan = {
+  const plan: EvmPlan = {
     chainId: 1,
     kind: 'first',
     nonce,
@@ -56,30 +57,39 @@ async function signed(changes: Partial<TransactionPlan> = {}) {
     gasPrice: null,
     ...changes,
   };
-  const unsigned = evmAdapter.build(plan);
-  const signature = await sender.sign({ hash: evmAdapter.signingPayloads(unsigned)[0] as Hex });
-  return {
-    plan,
-    movement: { from: plan.from, to: plan.to, tokenContract: plan.tokenContract, amount: plan.amount } satisfies ExpectedTransfer,
-    ...evmAdapter.assemble(unsigned, [compact(signature)], sender.address),
-  };
+  const unsigned = buildEvm(plan);
+  const signature = await sender.sign({ hash: digestOf(unsigned, sender.address) });
+  const { id, bytes } = evmCodec.assemble(unsigned, [compact(signature)], sender.address);
+  return { plan, intent: toIntent(plan), id, bytes, unsigned };
 }
+type Signed = Awaited<ReturnType<typeof signed>>;
+
+/** The states of attempts on the nonce of the first one. */
+async function statesOf(...transactions: Pick<Signed, 'plan' | 'id'>[]) {
+  const nonce = BigInt(transactions[0]?.plan.nonce ?? 0);
+  const reservation = { reservationId: '1', owner: sender.address.toLowerCase(), resource: String(nonce), ordinal: nonce };
+  return client.status(
+    transactions.map(({ plan, id }, index) => toKnown(plan, [id], index + 1)),
+    [reservation],
+  );
+}
+
 /** r || s || v with v 27 or 28, to r || s || recovery id. */
 const compact = (signature: Hex): Hex => `${signature.slice(0, -2)}${signature.endsWith('1c') ? '01' : '00'}` as Hex;
 
-async function executed(changes: Partial<TransactionPlan>) {
+async function executed(changes: Partial<EvmPlan>) {
   const transaction = await signed(changes);
   expect(await client.broadcast(transaction.bytes)).toEqual({ outcome: 'accepted' });
   await anvil.client.mine({ blocks: 1 });
-  const effect = (await client.effects([transaction])).get(transaction.hash);
+  const effect = (await client.effects([transaction])).get(transaction.id);
   if (!effect) throw new Error('no effect');
   return { ...transaction, effect };
 }
 
 describe('effects', () => {
   it('native: the value and the fee', async () => {
-    const { effect, hash } = await executed({ amount: parseEther('1') });
-    const receipt = await anvil.client.getTransactionReceipt({ hash });
+    const { effect, id } = await executed({ amount: parseEther('1') });
+    const receipt = await anvil.client.getTransactionReceipt({ hash: id as Hex });
     expect(effect).toEqual({
       blockNumber: Number(receipt.blockNumber),
       blockHash: receipt.blockHash,
@@ -112,11 +122,8 @@ describe('effects', () => {
   it('unknown and pending hashes are left out', async () => {
     const pending = await signed();
     await client.broadcast(pending.bytes);
-    expect(await client.effects([pending, { ...pending, hash: keccak256('0x01') }])).toEqual(new Map());
-    expect(await client.status([pending.hash], pending.plan.nonce, sender.address, pending.movement)).toEqual({
-      state: 'pending',
-      hash: pending.hash,
-    });
+    expect(await client.effects([pending, { ...pending, id: keccak256('0x01') }])).toEqual(new Map());
+    expect(await statesOf(pending)).toEqual([{ attempt: 1, state: 'pending', id: pending.id }]);
     await anvil.client.mine({ blocks: 1 });
   });
 });
@@ -144,8 +151,10 @@ describe('broadcast', () => {
     const better = await signed({ nonce: first.plan.nonce, maxFeePerGas: 30n * gwei, maxPriorityFeePerGas: 2n * gwei });
     expect(await client.broadcast(better.bytes)).toEqual({ outcome: 'accepted' });
     await anvil.client.mine({ blocks: 1 });
-    const status = await client.status([first.hash, better.hash], first.plan.nonce, sender.address, first.movement);
-    expect(status).toMatchObject({ state: 'included', hash: better.hash, depth: 1 });
+    expect(await statesOf(first, better)).toMatchObject([
+      { attempt: 1, state: 'absent' },
+      { attempt: 2, state: 'included', id: better.id, depth: 1 },
+    ]);
   });
 
   it('too little money', async () => {
@@ -160,11 +169,11 @@ describe('broadcast', () => {
 describe('status', () => {
   it('absent after the node forgot it, pending again after a re-broadcast', async () => {
     const transaction = await signed();
-    const ask = () => client.status([transaction.hash], transaction.plan.nonce, sender.address, transaction.movement);
-    expect(await ask()).toEqual({ state: 'absent' });
+    const ask = async () => (await statesOf(transaction))[0];
+    expect(await ask()).toEqual({ attempt: 1, state: 'absent' });
     await client.broadcast(transaction.bytes);
-    await anvil.client.dropTransaction({ hash: transaction.hash });
-    expect(await ask()).toEqual({ state: 'absent' });
+    await anvil.client.dropTransaction({ hash: transaction.id as Hex });
+    expect(await ask()).toEqual({ attempt: 1, state: 'absent' });
     expect(await client.broadcast(transaction.bytes)).toEqual({ outcome: 'accepted' });
     expect(await ask()).toMatchObject({ state: 'pending' });
     await anvil.client.mine({ blocks: 3 });
@@ -173,27 +182,36 @@ describe('status', () => {
 
   it('impossible only once another transaction has the nonce at finality depth', async () => {
     const never = await signed({ amount: 77n });
-    const ask = () => client.status([never.hash], never.plan.nonce, sender.address, never.movement);
-    await executed({ nonce: never.plan.nonce, amount: 78n });
-    expect(await ask()).toEqual({ state: 'absent' });
+    const ask = async () => (await statesOf(never))[0];
+    const used = await executed({ nonce: never.plan.nonce, amount: 78n });
+    expect(await ask()).toEqual({ attempt: 1, state: 'absent' });
     await anvil.client.mine({ blocks: client.chain.finalityDepth - 2 });
-    expect(await ask()).toEqual({ state: 'absent' });
+    expect(await ask()).toEqual({ attempt: 1, state: 'absent' });
     await anvil.client.mine({ blocks: 1 });
-    expect(await ask()).toMatchObject({ state: 'impossible' });
+    expect(await ask()).toMatchObject({ state: 'impossible', proof: { used_by: used.id, nonce: never.plan.nonce } });
+    // the same bytes under a signature that we never saw
+    expect(await statesOf({ plan: used.plan, id: keccak256('0x02') }, never)).toMatchObject([
+      { attempt: 1, state: 'included', id: used.id },
+      { attempt: 2, state: 'impossible' },
+    ]);
   });
 });
 
 describe('fees', () => {
   it('levels, estimates, and a transfer that would revert', async () => {
-    const levels = await client.feeLevels();
+    const levels = decodeLevels(await client.feeLevels());
     expect(levels.baseFee).toBeGreaterThan(0n);
     expect(levels.priorityFee).not.toBeNull();
     expect(levels.l1DataFee).toBe(0n);
-    expect(await client.estimateGas({ from: sender.address, to: stranger, tokenContract: null, amount: 1n })).toBe(21_000n);
+    expect(await client.estimateGas(toIntent({ from: sender.address, to: stranger, tokenContract: null, amount: 1n }))).toBe(
+      21_000n,
+    );
     expect(
-      await client.estimateGas({ from: sender.address, to: stranger, tokenContract: tokens.USDC as Hex, amount: 1n }),
+      await client.estimateGas(toIntent({ from: sender.address, to: stranger, tokenContract: tokens.USDC as Hex, amount: 1n })),
     ).toBeGreaterThan(21_000n);
-    const refused = client.estimateGas({ from: sender.address, to: stranger, tokenContract: tokens.RVT as Hex, amount: 1n });
+    const refused = client.estimateGas(
+      toIntent({ from: sender.address, to: stranger, tokenContract: tokens.RVT as Hex, amount: 1n }),
+    );
     await expect(refused).rejects.toMatchObject({ code: 'reverted_on_chain' });
   });
 
@@ -206,7 +224,7 @@ describe('fees', () => {
       expect(await onBase.l1DataFee(bytes)).toBe(0n);
       await base.client.setCode({ address: '0x420000000000000000000000000000000000000F', bytecode: deployedBytecode });
       expect(await onBase.l1DataFee(bytes)).toBeGreaterThan(0n);
-      expect((await onBase.feeLevels()).l1DataFee).toBeGreaterThan(0n);
+      expect((await onBase.levels()).l1DataFee).toBeGreaterThan(0n);
     } finally {
       await base.stop();
     }
@@ -240,7 +258,7 @@ describe('scan', () => {
     const failing = await wallet.sendTransaction({ chain: null, to: tokens.RVT as Hex, value: 55n, gas: 100_000n });
     await anvil.client.mine({ blocks: 2 });
 
-    const scans = await client.scan(from, await head(), (keys) =>
+    const { blocks: scans } = await client.scan(from, await head(), (keys) =>
       Promise.resolve(new Set(keys.filter((key) => key !== forwarder))),
     );
     const deposits = scans
@@ -249,23 +267,37 @@ describe('scan', () => {
     expect(deposits).toHaveLength(3);
     expect(deposits).toEqual(
       expect.arrayContaining([
-        { txHash: native, position: 0, amount: 11n, tokenContract: null },
-        { txHash: token, position: 1, amount: 22n, tokenContract: tokens.USDC },
-        { txHash: internal, position: 1_000_001, amount: 33n, tokenContract: null },
+        { txHash: native, position: '0', amount: 11n, tokenContract: null },
+        { txHash: token, position: '1', amount: 22n, tokenContract: tokens.USDC },
+        { txHash: internal, position: '1000001', amount: 33n, tokenContract: null },
       ]),
     );
-    const hashes = scans.flatMap(({ transactionHashes }) => transactionHashes);
+    const hashes = scans.flatMap(({ transactions }) => transactions.map(({ id }) => id));
     expect(hashes).toEqual(expect.arrayContaining([native, token, nothing, internal, toSelf, failing]));
     expect(scans[1]?.parentHash).toBe(scans[0]?.hash);
   });
 
   it('finds nothing for nobody, and stops at the head', async () => {
     const last = await head();
-    const scans = await client.scan(last - 1, last + 5, nobody);
+    const { blocks: scans, scannedTo } = await client.scan(last - 1, last + 5, nobody);
+    expect(scannedTo).toBe(last);
     expect(scans.map(({ number }) => number)).toEqual([last - 1, last]);
     expect(scans.flatMap(({ deposits }) => deposits)).toEqual([]);
-    expect(await client.scan(last + 1, last + 2, everybody)).toEqual([]);
+    expect(await client.scan(last + 1, last + 2, everybody)).toEqual({ blocks: [], scannedTo: last });
     await expect(async () => client.scan(0, 50, nobody)).rejects.toThrow(RangeError);
+  });
+
+  it('names the message of our own transactions, and of no others', async () => {
+    const from = (await head()) + 1;
+    const [modern, token] = [await executed({}), await executed({ tokenContract: tokens.USDC })];
+    const legacy = await executed({ maxFeePerGas: null, maxPriorityFeePerGas: null, gasPrice: 30n * gwei });
+    const keysOf = async (isOurs: typeof everybody) => {
+      const { blocks } = await client.scan(from, await head(), isOurs);
+      return blocks.flatMap(({ transactions }) => transactions.map(({ messageKey }) => messageKey));
+    };
+    const expected = [modern, token, legacy].map(({ unsigned }) => evmCodec.messageKey(unsigned, sender.address));
+    expect(await keysOf(everybody)).toEqual(expected);
+    expect(await keysOf(nobody)).toEqual([null, null, null]);
   });
 
   it('says that the database failed, not the chain', async () => {

@@ -107,9 +107,10 @@ export async function createFollowBench(changes: Partial<ChainDefinition> = {}) 
 
   /** Locks, prepares, signs and records one attempt of a transfer. */
   const sign = async (txId: string, attempt: number) => {
-    const begun = await ledger.beginSigning({ txId, attempt, fees: await onChain.prepareFees({ txId, attempt }) });
+    const next = { txId, attempt, kind: attempt === 1 ? ('first' as const) : ('replacement' as const) };
+    const begun = await ledger.beginSigning({ ...next, prepared: await onChain.prepareAttempt(next) });
     if (begun.outcome !== 'begun') throw new Error(`not begun: ${begun.outcome}`);
-    const from = [alice, bob].find(({ derivationPath }) => derivationPath === begun.request.derivationPath) as AccountEntity;
+    const from = [alice, bob].find(({ derivationPath }) => derivationPath === begun.request.signers[0]?.path) as AccountEntity;
     return ledger.recordSigned({ txId, attempt, signatures: signAs(wallet, from, begun.request.unsigned) });
   };
   const transfer = async (changesOfRequest: Parameters<typeof buildTransferRequest>[2]) => {

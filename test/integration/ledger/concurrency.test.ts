@@ -100,7 +100,7 @@ test('concurrent signings take the nonces without a gap and each once', async ()
   const requests = Array.from({ length: 30 }, () => buildTransferRequest(bench.account, ethereum, { amount: '0.1' }));
   await Promise.all(requests.map((request) => bench.ledger.lockTransfer(request)));
   await Promise.all(requests.map(({ txId }) => sign(bench, txId, 1, { minedNonce: 5 })));
-  const rows = await bench.database.query<{ nonce: string }[]>('select nonce from nonces order by nonce');
+  const rows = await bench.database.query<{ nonce: string }[]>('select ordinal as nonce from reservations order by ordinal');
   expect(rows.map(({ nonce }) => Number(nonce))).toEqual(Array.from({ length: 30 }, (_, index) => index + 5));
   expect(await differences(bench)).toEqual([]);
 });

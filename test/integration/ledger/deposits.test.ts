@@ -53,8 +53,8 @@ test('a token that was not added is credited all the same and shows when it is a
 test('several in one receipt, in any letter case; strangers, unknown tokens and nothing are left out', async () => {
   const txHash = randomHash();
   await record(
-    buildDeposit(bench.account, ethereum, 'USDC', 1n, { txHash, position: 1 }),
-    buildDeposit(bench.account, ethereum, 'USDC', 2n, { txHash, position: 2, toAddress: bench.account.address.toLowerCase() }),
+    buildDeposit(bench.account, ethereum, 'USDC', 1n, { txHash, position: '1' }),
+    buildDeposit(bench.account, ethereum, 'USDC', 2n, { txHash, position: '2', toAddress: bench.account.address.toLowerCase() }),
     buildDeposit(bench.account, ethereum, 'USDC', 4n, { toAddress: randomAddress() }),
     buildDeposit(bench.account, ethereum, 'USDC', 8n, { tokenContract: randomAddress() }),
     buildDeposit(bench.account, ethereum, 'USDC', 0n),

@@ -1,6 +1,7 @@
 import type { DataSource } from 'typeorm';
 import { createTransferActivities } from '../../../activities/transfer';
-import type { PreparedFees, TransferActivities } from '../../../src/messages/transfer';
+import { toPrepared } from '../../../src/chains/evm/details';
+import type { AttemptKind, BeginSigningResult, Prepared, TransferActivities } from '../../../src/messages/transfer';
 import type { AccountEntity } from '../../../src/accounts/entity';
 import type { ClientEntity } from '../../../src/auth/entity';
 import { loadRegistry } from '../../../src/chains/registry';
@@ -29,14 +30,27 @@ export const ether = 10n ** 18n;
 /** One USDC, atomic units. */
 export const usdc = 10n ** 6n;
 
+/** Fees of an attempt on an EVM chain; atomic units of the native coin. */
+export interface EvmFees {
+  gasLimit: bigint;
+  maxFeePerGas: bigint;
+  maxPriorityFeePerGas: bigint;
+  l1DataFee: bigint;
+  minedNonce: number;
+}
+
 /** What beginSigning is told unless a test says otherwise: well below the bound at the default fee levels. */
-export const usualFees: PreparedFees = {
-  gasLimit: '65000',
-  maxFeePerGas: '2000000000',
-  maxPriorityFeePerGas: '1000000000',
-  gasPrice: null,
-  l1DataFee: '0',
+export const usualFees: EvmFees = {
+  gasLimit: 65_000n,
+  maxFeePerGas: 2_000_000_000n,
+  maxPriorityFeePerGas: 1_000_000_000n,
+  l1DataFee: 0n,
   minedNonce: 0,
+};
+
+export const prepared = (fees: Partial<EvmFees> = {}): Prepared => {
+  const { l1DataFee, ...details } = { ...usualFees, ...fees };
+  return toPrepared({ ...details, gasPrice: null }, l1DataFee);
 };
 
 export interface Bench {
@@ -83,14 +97,37 @@ export async function balances(
   return [available, locked];
 }
 
+interface Begin {
+  txId: string;
+  attempt?: number;
+  kind?: AttemptKind;
+  fees?: Partial<EvmFees>;
+}
+
+/** beginSigning with the usual fees but for those given; a second attempt is a replacement. */
+export function begin({ ledger }: Bench, { txId, attempt = 1, kind, fees }: Begin): Promise<BeginSigningResult> {
+  return ledger.beginSigning({
+    txId,
+    attempt,
+    kind: kind ?? (attempt === 1 ? 'first' : 'replacement'),
+    prepared: prepared(fees),
+  });
+}
+
+/** The same for what is expected to begin. */
+export async function begun(bench: Bench, input: Begin): Promise<Extract<BeginSigningResult, { outcome: 'begun' }>> {
+  const result = await begin(bench, input);
+  if (result.outcome !== 'begun') throw new Error(`signing did not begin: ${JSON.stringify(result)}`);
+  return result;
+}
+
 /** beginSigning and recordSigned with the wallet's whole key; returns the hash. */
-export async function sign(bench: Bench, txId: string, attempt = 1, fees: Partial<PreparedFees> = {}): Promise<string> {
-  const begun = await bench.ledger.beginSigning({ txId, attempt, fees: { ...usualFees, ...fees } });
-  if (begun.outcome !== 'begun') throw new Error(`signing did not begin: ${JSON.stringify(begun)}`);
+export async function sign(bench: Bench, txId: string, attempt = 1, fees: Partial<EvmFees> = {}): Promise<string> {
+  const { request } = await begun(bench, { txId, attempt, fees });
   const { hash } = await bench.ledger.recordSigned({
     txId,
     attempt,
-    signatures: signAs(bench.wallet, bench.account, begun.request.unsigned),
+    signatures: signAs(bench.wallet, bench.account, request.unsigned),
   });
   return hash;
 }
@@ -106,7 +143,8 @@ export interface Effect {
 export async function include({ database }: Bench, txId: string, attempt: number, effect: Effect = {}): Promise<void> {
   const { success = true, fee = 21_000n, debited = null, received = debited } = effect;
   await database.query(
-    `update transfer_attempts set block_number = 7, block_hash = $3, success = $4, fee = $5, debited = $6, received = $7
+    `update transfer_attempts set block_number = 7, block_hash = $3, success = $4, fee = $5, debited = $6, received = $7,
+            included_id = coalesce(tx_hash, 'unseen')
       where tx_id = $1 and attempt = $2`,
     [txId, attempt, randomHash(), success, fee.toString(), debited?.toString() ?? null, received?.toString() ?? null],
   );

@@ -107,14 +107,14 @@ class World {
       case 'park':
         return ledger.markAttention({ txId: transfer, code: 'stuck', reason: 'test' });
       case 'sign':
-        return sign(this.bench, transfer, it.attempt, { maxFeePerGas: (it.feeGwei * gwei).toString() });
+        return sign(this.bench, transfer, it.attempt, { maxFeePerGas: it.feeGwei * gwei });
       case 'submit':
         return ledger.markSubmitted({ txId: transfer, attempt: it.attempt });
       case 'include':
         return this.include(transfer, it);
       case 'reorg':
         return database.query(
-          `update transfer_attempts a set block_number = null, block_hash = null from transactions t
+          `update transfer_attempts a set block_number = null, block_hash = null, included_id = null from transactions t
             where t.tx_id = a.tx_id and t.ended_at is null and a.tx_id = $1`,
           [transfer],
         );

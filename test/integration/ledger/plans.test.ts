@@ -15,26 +15,28 @@ afterAll(() => bench.close());
 
 /** 20,000 accounts of 100 clients, 60,000 transactions of them. */
 const manyRows = [
-  `insert into accounts (account_id, wallet_id, client_id, family, chain, network, address, address_key, derivation_path, address_index)
-   select md5('a' || n)::uuid, md5('w' || n / 10)::uuid, md5('c' || n / 200)::uuid, 'evm', 'ethereum', 'local', 'A' || n, 'a' || n, 'm/60/0', n from generate_series(1, 20000) n`,
+  `insert into accounts (account_id, wallet_id, client_id, family, chain, network, address, address_key, key_id, key_protocol, derivation_path, address_index)
+   select md5('a' || n)::uuid, md5('w' || n / 10)::uuid, md5('c' || n / 200)::uuid, 'evm', 'ethereum', 'local', 'A' || n, 'a' || n, 'k', 'ecdsa-secp256k1', 'm/60/0', n from generate_series(1, 20000) n`,
   `insert into ledger_accounts (ledger_account_id, account_id, wallet_id, client_id, chain, symbol, decimals)
    select md5(symbol || n)::uuid, md5('a' || n)::uuid, md5('w' || n / 10)::uuid, md5('c' || n / 200)::uuid, 'ethereum', symbol, 18
      from generate_series(1, 20000) n, unnest(array['ETH', 'USDC']) symbol`,
   `insert into assets (asset_id, account_id, wallet_id, client_id) select ledger_account_id, account_id, wallet_id, client_id from ledger_accounts
    on conflict do nothing`,
-  `insert into transactions (tx_id, client_id, wallet_id, account_id, asset_id, chain, transaction_type, from_address, to_address, to_address_key, token_symbol, decimals,
+  `insert into transactions (tx_id, client_id, wallet_id, account_id, asset_id, chain, transaction_type, direction, is_held, is_signed, from_address, to_address, to_address_key, token_symbol, decimals,
      amount, fee_symbol, fee_decimals, fee, status, signing_begun_at, tx_hash, position, block_number, block_hash, required_confirmations, idempotency_key, ended_at, created_at)
    select md5('t' || n)::uuid, md5('c' || (n % 20000) / 200)::uuid, md5('w' || (n % 20000) / 10)::uuid, md5('a' || n % 20000)::uuid, md5('ETH' || n % 20000)::uuid,
-     'ethereum', case when n % 2 = 0 then 'OUTBOUND' else 'INBOUND' end, 'x', 'y', 'y', 'ETH', 18, 1, 'ETH', 18, case when n % 2 = 0 then 1 end,
-     case when n % 2 = 1 and n > 59800 then 'DETECTED' else 'CONFIRMED' end, case when n % 2 = 0 then now() end, 'h' || n, case when n % 2 = 1 then 0 end, n, 'b', 1,
+     'ethereum', case when n % 2 = 0 then 'OUTBOUND' else 'INBOUND' end, case when n % 2 = 0 then 'out' else 'in' end, n % 2 = 0, n % 2 = 0, 'x', 'y', 'y', 'ETH', 18, 1, 'ETH', 18, case when n % 2 = 0 then 1 end,
+     case when n % 2 = 1 and n > 59800 then 'DETECTED' else 'CONFIRMED' end, case when n % 2 = 0 then now() end, 'h' || n, case when n % 2 = 1 then '0' end, n, 'b', 1,
      case when n % 2 = 0 then 'k' || n end, case when n % 2 = 0 or n <= 59800 then now() end, now() - n * interval '1 minute'
      from generate_series(1, 60000) n`,
   `insert into security_factors (factor_id, client_id, factor_type, chain, address, address_key, added_by)
    select md5('f' || n)::uuid, md5('c' || n % 100)::uuid, 'BLACKLIST', 'ethereum', 'y' || n, 'y' || n, md5('u')::uuid from generate_series(1, 20000) n`,
-  `insert into nonces (chain, address_key, nonce, tx_id)
-   select 'ethereum', 'a' || n % 200, n / 200, md5('t' || n)::uuid from generate_series(2, 60000, 2) n`,
-  `insert into transfer_attempts (tx_id, attempt, kind, chain, from_key, nonce, unsigned, fee_bound, tx_hash, signed, signed_at)
-   select tx_id, 1, 'first', chain, address_key, nonce, '0x', 1, tx_id, '0x', now() from nonces`,
+  `insert into reservations (chain, owner, resource, ordinal, tx_id)
+   select 'ethereum', 'a' || n % 200, n / 200, n / 200, md5('t' || n)::uuid from generate_series(2, 60000, 2) n`,
+  `insert into transfer_attempts (tx_id, attempt, kind, chain, prepared, unsigned, signers, message_key, fee_bound, tx_hash, signed, signed_at)
+   select tx_id, 1, 'first', chain, '{}', '0x', '[]', tx_id, 1, tx_id, '0x', now() from reservations`,
+  `insert into attempt_reservations select tx_id, 1, reservation_id from reservations`,
+  `insert into attempt_ids (chain, id, tx_id, attempt) select chain, tx_hash, tx_id, attempt from transfer_attempts`,
   `insert into ledger_postings (posting_id, tx_id, kind, seq, entries) select md5('p' || n)::uuid, md5('t' || n)::uuid, 'lock', 0, 2 from generate_series(1, 60000) n`,
   `insert into ledger_entries (posting_id, line, ledger_account_id, bucket, chain, symbol, amount)
    select md5('p' || n)::uuid, line, md5('ETH' || n % 20000)::uuid, 'AVAILABLE', 'ethereum', 'ETH', 1 from generate_series(1, 60000) n, generate_series(0, 1) line`,
@@ -68,7 +70,7 @@ test.each([
   [
     'transfer by idempotency key',
     'transfers_by_idempotency_key',
-    `select * from transactions where client_id = ${client} and idempotency_key = 'k500' and transaction_type = 'OUTBOUND'`,
+    `select * from transactions where client_id = ${client} and idempotency_key = 'k500' and is_held`,
   ],
   [
     'entries about a destination',
@@ -79,7 +81,7 @@ test.each([
   [
     'transfers that a new entry concerns',
     'transfers_open_to',
-    `select tx_id from transactions where transaction_type = 'OUTBOUND' and ended_at is null and client_id = ${client} and chain = 'ethereum'
+    `select tx_id from transactions where is_held and ended_at is null and client_id = ${client} and chain = 'ethereum'
       and to_address_key = 'y507' order by tx_id for no key update`,
   ],
   [
@@ -90,7 +92,7 @@ test.each([
   [
     'daily sum',
     'transfers_by_wallet_and_token',
-    `select decimals, sum(amount) from transactions where wallet_id = md5('w7')::uuid and token_symbol = 'ETH' and transaction_type = 'OUTBOUND' and created_at > now() - interval '24 hours' group by decimals`,
+    `select decimals, sum(amount) from transactions where wallet_id = md5('w7')::uuid and token_symbol = 'ETH' and is_held and created_at > now() - interval '24 hours' group by decimals`,
   ],
   [
     'deposits to credit',
@@ -100,23 +102,28 @@ test.each([
   [
     'deposits to undo',
     'deposits_by_block',
-    `select * from transactions where chain = 'ethereum' and block_number >= 59990 and transaction_type = 'INBOUND' and status in ('DETECTED', 'CONFIRMED') order by block_number desc limit 500`,
+    `select * from transactions where chain = 'ethereum' and block_number >= 59990 and direction = 'in' and status in ('DETECTED', 'CONFIRMED') order by block_number desc limit 500`,
   ],
   [
     'lowest free nonce',
-    'nonces_',
-    `select nonce + 1 from nonces where chain = 'ethereum' and address_key = 'a50' and nonce >= 290`,
+    'reservations_by_ordinal',
+    `select ordinal + 1 from reservations where chain = 'ethereum' and owner = 'a50' and ordinal >= 290`,
   ],
-  ['nonce of a transfer', 'nonces_tx_id_key', `select nonce from nonces where tx_id = ${transfer}`],
+  [
+    'what a transfer has reserved',
+    'reservations_',
+    `select * from reservations where tx_id = ${transfer} and released_at is null order by reservation_id`,
+  ],
   [
     'attempts of a transfer',
     'transfer_attempts_pkey',
     `select * from transfer_attempts where tx_id = ${transfer} and block_number is not null`,
   ],
+  ['attempt by id', 'attempt_ids_pkey', `select * from attempt_ids where chain = 'ethereum' and id = any(array['x', 'y'])`],
   [
-    'attempt by hash',
-    'transfer_attempts_chain_tx_hash_key',
-    `select * from transfer_attempts where chain = 'ethereum' and tx_hash = any(array['x', 'y'])`,
+    'attempt by message',
+    'transfer_attempts_chain_message_key_key',
+    `select * from transfer_attempts where chain = 'ethereum' and message_key = any(array['x', 'y'])`,
   ],
   [
     'postings of a transaction',

@@ -10,7 +10,21 @@ import {
 } from '../../factories';
 import { recordDeposits } from '../../../src/deposits/service';
 import { newId } from '../../../src/platform/ids';
-import { balances, createBench, differences, ether, ethereum, fund, include, sign, type Bench } from './fixture';
+import { transactionTypes } from '../../../src/transactions/types';
+import {
+  balances,
+  begun,
+  codeOf,
+  createBench,
+  differences,
+  ether,
+  ethereum,
+  fund,
+  include,
+  sign,
+  usdc,
+  type Bench,
+} from './fixture';
 
 /** Every rule of the schema, attacked with raw SQL as its owner: what the code could do wrong, the database refuses. */
 
@@ -333,43 +347,110 @@ describe('states', () => {
   });
 });
 
-describe('nonces and attempts', () => {
-  const take = (nonce: number, of = txId) =>
-    `insert into nonces (chain, address_key, nonce, tx_id) values ('ethereum', '${bench.account.addressKey}', ${nonce}, '${of}')`;
+describe('reservations and attempts', () => {
+  const take = (resource: string, { of = txId, ordinal = 'null', owner = bench.account.addressKey } = {}) =>
+    `insert into reservations (chain, owner, resource, ordinal, tx_id) values ('ethereum', '${owner}', '${resource}', ${ordinal}, '${of}')`;
+  const nonce = (ordinal: number, of = txId) => take(String(ordinal), { of, ordinal: String(ordinal) });
+  const prove = (attempt: number) =>
+    bench.database.query(`update transfer_attempts set impossible_proof = '{"why":"test"}' where tx_id = $1 and attempt = $2`, [
+      txId,
+      attempt,
+    ]);
 
-  test('a nonce before signing has begun', async () => {
-    expect(await refusal(take(0))).toMatch(/whose signing has begun/);
+  test('before signing has begun, or for another address', async () => {
+    expect(await refusal(nonce(0))).toMatch(/whose signing has begun/);
+    expect(await refusal(take('a:0'))).toMatch(/whose signing has begun/);
+    await sign(bench, txId);
+    expect(await refusal(take('a:0', { owner: '0x0000000000000000000000000000000000000001' }))).toMatch(/of that address/);
   });
-  test('a nonce twice, two nonces for one transfer, one given back', async () => {
+  test('a resource twice, two nonces for one transfer, one given back', async () => {
     await sign(bench, txId);
     const second = await bench.ledger.lockTransfer(buildTransferRequest(bench.account, ethereum));
     await sign(bench, second.txId);
-    expect(await refusal(take(0, second.txId))).toMatch(/nonces_pkey|nonces_tx_id_key/);
-    expect(await refusal(take(9))).toMatch(/nonces_tx_id_key/);
-    expect(await refusal('delete from nonces')).toMatch(/append-only/);
-    expect(await refusal(`update nonces set nonce = 9 where tx_id = '${txId}'`)).toMatch(/append-only/);
+    expect(await refusal(nonce(0, second.txId))).toMatch(
+      /reservations_held_once|reservations_by_ordinal|reservations_one_ordinal/,
+    );
+    expect(await refusal(nonce(9))).toMatch(/reservations_one_ordinal/);
+    expect(await refusal('delete from reservations')).toMatch(/are kept/);
+    expect(await refusal('update reservations set released_at = now()')).toMatch(/written once/);
+    await bench.database.query(take('a:0'));
+    expect(await refusal(take('a:0', { of: second.txId }))).toMatch(/reservations_held_once/);
   });
-  test('an attempt with another nonce than its transfer’s', async () => {
+  test('an input: not given back while an attempt may use it, free for others afterwards', async () => {
     await sign(bench, txId);
+    await bench.database.query(take('a:0'));
+    await bench.database.query(
+      `insert into attempt_reservations select tx_id, 1, reservation_id from reservations where resource = 'a:0'`,
+    );
+    const release = `update reservations set released_at = now() where resource = 'a:0'`;
+    expect(await refusal(release)).toMatch(/may still be used/);
+    await prove(1);
+    await bench.database.query(release);
+    expect(await refusal(`update reservations set released_at = null where resource = 'a:0'`)).toMatch(/written once/);
+    const second = await bench.ledger.lockTransfer(buildTransferRequest(bench.account, ethereum));
+    await sign(bench, second.txId);
+    await bench.database.query(take('a:0', { of: second.txId }));
+  });
+  test('an attempt that uses what another transfer has reserved, or of a transfer that has ended', async () => {
+    await sign(bench, txId);
+    const second = await bench.ledger.lockTransfer(buildTransferRequest(bench.account, ethereum));
+    await sign(bench, second.txId);
     expect(
       await refusal(
-        `insert into transfer_attempts (tx_id, attempt, kind, chain, from_key, nonce, unsigned, fee_bound) values ('${txId}', 2, 'replacement', 'ethereum', '${bench.account.addressKey}', 1, '0x', 0)`,
+        `insert into attempt_reservations select '${txId}', 1, reservation_id from reservations where tx_id = '${second.txId}'`,
       ),
     ).toMatch(/foreign key/);
+    await include(bench, txId, 1, { debited: usdc });
+    await bench.ledger.settleTransfer({ txId });
+    expect(
+      await refusal(
+        `insert into transfer_attempts (tx_id, attempt, kind, chain, prepared, unsigned, signers, message_key, fee_bound)
+         values ('${txId}', 2, 'replacement', 'ethereum', '{}', '0x', '[]', 'k', 0)`,
+      ),
+    ).toMatch(/no open transaction/);
   });
-  test('signed bytes exchanged, attempts deleted, inclusion of what was never signed', async () => {
-    await bench.ledger.beginSigning({
-      txId,
-      attempt: 1,
-      fees: { gasLimit: '21000', maxFeePerGas: '2', maxPriorityFeePerGas: '1', gasPrice: null, l1DataFee: '0', minedNonce: 0 },
-    });
-    expect(await refusal(`update transfer_attempts set block_number = 1, block_hash = 'x', success = true, fee = 1`)).toMatch(
-      /check/,
-    );
+  test('signed bytes or a proof exchanged, attempts deleted, one message in two attempts', async () => {
+    await begun(bench, { txId });
     expect(await refusal(`update transfer_attempts set unsigned = '0x01'`)).toMatch(/written once/);
+    expect(await refusal(`update transfer_attempts set message_key = 'other'`)).toMatch(/written once/);
     await bench.database.query(`update transfer_attempts set signed = '0x01', tx_hash = '0x02', signed_at = now()`);
     expect(await refusal(`update transfer_attempts set signed = '0x03'`)).toMatch(/written once/);
+    await prove(1);
+    expect(await refusal(`update transfer_attempts set impossible_proof = '{}'`)).toMatch(/written once/);
     expect(await refusal('delete from transfer_attempts')).toMatch(/are kept/);
+    expect(
+      await refusal(
+        `insert into transfer_attempts (tx_id, attempt, kind, chain, prepared, unsigned, signers, message_key, fee_bound)
+         select tx_id, 2, 'replacement', chain, prepared, unsigned, signers, message_key, 0 from transfer_attempts`,
+      ),
+    ).toMatch(/message_key/);
+  });
+  test('failed after signing has begun: only with a result or a proof for every attempt', async () => {
+    const fail = `update transactions set status = 'FAILED', version = version + 1 where tx_id = '${txId}'`;
+    await sign(bench, txId);
+    expect(await refusal(fail)).toMatch(/without an on-chain result or a proof for every attempt/);
+    await prove(1);
+    await sign(bench, txId, 2, { maxFeePerGas: 2_300_000_000n });
+    expect(await refusal(fail)).toMatch(/without an on-chain result or a proof for every attempt/);
+    expect(await codeOf(bench.ledger.failByProof({ txId, code: 'stuck', reason: 'gone' }))).toBe('not_cancellable');
+    await prove(2);
+    expect(await refusal(fail)).toMatch(/do not fit its state FAILED/);
+    expect(await bench.ledger.failByProof({ txId, code: 'stuck', reason: 'gone' })).toEqual({ status: 'FAILED' });
+    expect(await bench.ledger.failByProof({ txId, code: 'stuck', reason: 'gone' })).toEqual({ status: 'FAILED' });
+    expect(await differences(bench)).toEqual([]);
+  });
+});
+
+describe('types of transactions', () => {
+  test('are the same in the database and in the code, and every transaction repeats them', async () => {
+    const rows = await bench.database.query<Record<string, unknown>[]>('select * from transaction_types');
+    const stored = rows.map((row) => [
+      row.transaction_type,
+      { direction: row.direction, isHeld: row.is_held, isSigned: row.is_signed },
+    ]);
+    expect(Object.fromEntries(stored)).toEqual(transactionTypes);
+    expect(await refusal(`update transactions set is_held = false where tx_id = '${txId}'`)).toMatch(/cannot change/);
+    expect(await refusal(`delete from transaction_types`)).toMatch(/append-only/);
   });
 });
 

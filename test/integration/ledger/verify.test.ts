@@ -60,9 +60,11 @@ test.each([
     `delete from ledger_postings where kind = 'settle'`,
     expect.arrayContaining(['every transaction has the postings of its state']),
   ],
-  [`delete from nonces`, ['attempts use the nonce of their transfer', 'a transfer has a nonce exactly when signing has begun']],
+  [`delete from reservations`, ['attempts use what their transaction has reserved']],
+  [`delete from attempt_reservations`, ['every reservation is used by an attempt']],
+  [`delete from transfer_attempts`, expect.arrayContaining(['a transaction has attempts exactly when signing has begun'])],
   [
-    `update transactions set status = 'FAILED' where status = 'CONFIRMED' and transaction_type = 'OUTBOUND'`,
+    `update transactions set status = 'FAILED' where status = 'CONFIRMED' and is_held`,
     expect.arrayContaining(['every transaction has the postings of its state']),
   ],
   [
@@ -72,10 +74,7 @@ test.each([
       'ended transactions hold nothing, open ones what they say',
     ]),
   ],
-  [
-    `update transactions set amount = amount + 1 where transaction_type = 'INBOUND'`,
-    ['what left and arrived is what the chain showed'],
-  ],
+  [`update transactions set amount = amount + 1 where direction = 'in'`, ['what left and arrived is what the chain showed']],
   [`delete from transaction_events`, ['the timeline ends with the state']],
   [`update ledger_entries set chain = 'base'`, expect.arrayContaining(['entries belong to the account of their transaction'])],
 ])('finds: %s', async (statement, checks) => {

@@ -3,7 +3,7 @@ import type { GroupKey } from '../../../src/messages/key-generation';
 import type { NodeIndex } from '../../../src/messages/nodes';
 import type { ShareStore } from '../../../src/mpc/store';
 import { Group, localRegistry } from './group';
-import { recipient, stranger, transferRequest } from './transactions';
+import { payTo, recipient, stranger, transferRequest } from './transactions';
 
 const client = '0190b5a4-0000-7000-8000-00000000000c';
 const other = '0190b5a4-0000-7000-8000-00000000000d';
@@ -88,7 +88,7 @@ describe('a node’s own blacklist', () => {
     test('it refuses as initiator and as peer, however the address is written; the others sign', async () => {
       await expect(sign(2, 3)).rejects.toMatchObject({ code: 'address_blacklisted' });
       await expect(sign(1, 2)).rejects.toMatchObject({ code: 'address_blacklisted', message: expect.stringContaining('node 2') });
-      const lower = (request: ReturnType<typeof transferRequest>) => (request.intent.toAddress = recipient.toLowerCase());
+      const lower = (request: ReturnType<typeof transferRequest>) => payTo(request, recipient.toLowerCase());
       await expect(sign(2, 3, lower)).rejects.toMatchObject({ code: 'address_blacklisted' });
       expect((await sign(1, 3)).signatures).toHaveLength(1);
     });

@@ -3,7 +3,7 @@ import type { GroupKey } from '../../../src/messages/key-generation';
 import type { NodeIndex } from '../../../src/messages/nodes';
 import type { TransactionSignatures } from '../../../src/messages/signing';
 import { Group, localRegistry } from './group';
-import { stranger, transferRequest } from './transactions';
+import { payTo, stranger, transferRequest } from './transactions';
 
 const pairs: [NodeIndex, NodeIndex][] = [
   [1, 2],
@@ -43,8 +43,8 @@ describe('two of three nodes', () => {
 
   test.each(pairs)('nodes %i and %i sign a token transfer that recovers to the account', async (initiator, peer) => {
     const { request, signed } = sign(initiator, peer);
-    const { hash } = verify(await signed, request);
-    expect(hash).toMatch(/^0x[0-9a-f]{64}$/);
+    const { id } = verify(await signed, request);
+    expect(id).toMatch(/^0x[0-9a-f]{64}$/);
   });
 
   test('every account of the wallet signs with the one key', async () => {
@@ -63,7 +63,7 @@ describe('two of three nodes', () => {
   });
 
   test('the initiator refuses a transaction that is not the intent', async () => {
-    const { signed } = sign(1, 2, (request) => (request.intent.toAddress = stranger));
+    const { signed } = sign(1, 2, (request) => payTo(request, stranger));
     await expect(signed).rejects.toMatchObject({ code: 'intent_mismatch', message: expect.stringContaining('recipient') });
   });
 
@@ -72,7 +72,9 @@ describe('two of three nodes', () => {
   });
 
   test('an unknown key, a malformed request or a node as its own peer is refused', async () => {
-    await expect(sign(1, 2, (request) => (request.keyId = 'other')).signed).rejects.toMatchObject({
+    await expect(
+      sign(1, 2, (request) => request.signers.forEach((signer) => (signer.keyId = 'other'))).signed,
+    ).rejects.toMatchObject({
       code: 'signers_unavailable',
     });
     await expect(sign(1, 2, (request) => (request.unsigned = '0xzz')).signed).rejects.toMatchObject({

@@ -1,8 +1,10 @@
+import { parseChainId } from '../../../src/chains/evm/chain-id';
 import { getFamily } from '../../../src/chains/families';
 import type { ChainRegistry } from '../../../src/chains/registry';
 import type { GroupKey } from '../../../src/messages/key-generation';
 import type { SignTransactionRequest } from '../../../src/messages/signing';
 import { deriveKey } from '../../../src/mpc/secp256k1';
+import { buildEvm, digestOf } from '../../evm';
 
 export const recipient = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 export const stranger = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC';
@@ -17,17 +19,15 @@ export function transferRequest(
 ): Omit<SignTransactionRequest, 'peer'> {
   const { symbol, index = 0, nonce = 7 } = options;
   const chain = registry.get(options.chain ?? 'ethereum');
-  const adapter = getFamily(chain.family);
-  const derivationPath = adapter.accountPath(index);
-  const from = adapter.address(
-    deriveKey({ publicKey: bytes(key.publicKey), chainCode: bytes(key.chainCode) }, derivationPath),
-  ).address;
+  const family = getFamily(chain.family);
+  const path = family.accountPath(index);
+  const from = family.address(deriveKey({ publicKey: bytes(key.publicKey), chainCode: bytes(key.chainCode) }, path)).address;
   const tokenContract = symbol ? (chain.tokens.find((token) => token.symbol === symbol)?.contract ?? null) : null;
   if (symbol && tokenContract === null) throw new Error(`no token ${symbol}`);
   const gasLimit = symbol ? 100_000n : 21_000n;
   const maxFeePerGas = 30_000_000_000n;
-  const unsigned = adapter.build({
-    chainId: chain.chainId,
+  const unsigned = buildEvm({
+    chainId: parseChainId(chain),
     kind: 'first',
     nonce,
     from,
@@ -40,8 +40,7 @@ export function transferRequest(
     gasPrice: null,
   });
   return {
-    keyId: key.keyId,
-    derivationPath,
+    signers: [{ keyId: key.keyId, path, protocol: family.keyProtocol, digests: [digestOf(unsigned, from)] }],
     family: chain.family,
     kind: 'first',
     attempt: 1,
@@ -50,10 +49,13 @@ export function transferRequest(
       txId: '0190b5a4-0000-7000-8000-000000000001',
       chain: chain.name,
       fromAddress: from,
-      toAddress: recipient,
-      tokenContract,
-      amount: '1500000',
+      outputs: [{ to: recipient, tokenContract, amount: '1500000' }],
       feeBound: (gasLimit * maxFeePerGas).toString(),
     },
   };
+}
+
+/** Has the request say that it pays somebody else. */
+export function payTo(request: Pick<SignTransactionRequest, 'intent'>, to: string): void {
+  request.intent.outputs = request.intent.outputs.map((output) => ({ ...output, to }));
 }

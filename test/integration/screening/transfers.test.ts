@@ -70,9 +70,9 @@ describe('an address blacklisted', () => {
   test('after it was screened: refused when signing would begin, REJECTED and unlocked', async () => {
     await serve({
       chain: {
-        prepareFees: async (input) => {
+        prepareAttempt: async (input) => {
           await list();
-          return bench.onChain.prepareFees(input);
+          return bench.onChain.prepareAttempt(input);
         },
       },
     });
@@ -86,7 +86,7 @@ describe('an address blacklisted', () => {
     let listed: Promise<string> | undefined;
     await serve({
       sign: async (request) => {
-        if (request.kind !== 'first' || request.intent.toAddress !== bench.bob.address) return;
+        if (request.kind !== 'first' || request.intent.outputs[0]?.to !== bench.bob.address) return;
         await (listed ??= list());
         throw nodeRefusal();
       },
@@ -150,10 +150,10 @@ describe('an address blacklisted', () => {
           if (input.attempt === 1) await unlessListed(input.txId);
           return bench.onChain.broadcast(input);
         },
-        prepareFees: (input) => {
+        prepareAttempt: (input) => {
           if (away && input.kind === 'cancellation')
             throw ApplicationFailure.create({ type: 'chain_unavailable', message: 'away' });
-          return bench.onChain.prepareFees(input);
+          return bench.onChain.prepareAttempt(input);
         },
       },
     });
@@ -164,7 +164,7 @@ describe('an address blacklisted', () => {
     await until('the burn begins', async () => {
       const { pendingActivities } = (await served.client.workflow.getHandle(transferWorkflowId(txId)).describe()).raw;
       return (
-        pendingActivities?.some(({ activityType, attempt }) => activityType?.name === 'prepareFees' && Number(attempt) > 1) ??
+        pendingActivities?.some(({ activityType, attempt }) => activityType?.name === 'prepareAttempt' && Number(attempt) > 1) ??
         false
       );
     });

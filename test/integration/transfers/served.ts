@@ -58,11 +58,12 @@ export class ServedWorkflows {
 
   async serve(changes: Changes = {}): Promise<void> {
     const { bench, temporal, workflowBundle } = this;
-    const { publicKey, chainCode } = bench.wallet;
-    const key = { publicKey: publicKey ?? Buffer.alloc(0), chainCode: chainCode ?? Buffer.alloc(0) };
+    const { keyId, publicKey, chainCode } = bench.wallet;
+    if (!keyId || !publicKey || !chainCode) throw new Error('no key');
+    const keys = new Map([[keyId, { publicKey, chainCode }]]);
     const signTransaction = (node: NodeIndex) => async (request: SignTransactionRequest) => {
       await changes.sign?.(request, node);
-      verifyIntent(request, { registry: new ChainRegistry([bench.chain]), getFamily, key });
+      verifyIntent(request, { registry: new ChainRegistry([bench.chain]), getFamily, keys });
       return { signatures: signAs(bench.wallet, bench.alice, request.unsigned) };
     };
     const common = { connection: temporal.nativeConnection, namespace: temporal.namespace, shutdownGraceTime: 100 };

@@ -2,7 +2,7 @@ import { activateWallet } from '../../../src/wallets/activate-wallet';
 import { newId } from '../../../src/platform/ids';
 import { reconcileReorg } from '../../../src/transfers/reconcile-reorg';
 import { signAs } from '../../factories';
-import { balances, codeOf, ether, ethereum, fund, include, sign, usdc, usualFees, type Bench } from '../ledger/fixture';
+import { balances, begin, codeOf, ether, ethereum, fund, include, sign, usdc, type Bench } from '../ledger/fixture';
 import { useFundedBench } from './fixture';
 
 let bench: Bench;
@@ -44,7 +44,7 @@ describe('settle', () => {
 
   test('the replacement was executed, not the first', async () => {
     const txId = await submitted();
-    const second = await sign(bench, txId, 2, { maxFeePerGas: '2300000000' });
+    const second = await sign(bench, txId, 2, { maxFeePerGas: 2_300_000_000n });
     await include(bench, txId, 2, { debited: 10n * usdc });
     await bench.ledger.settleTransfer({ txId });
     expect((await row(txId)).txHash).toBe(second);
@@ -113,8 +113,8 @@ describe('settle', () => {
       bench.database.query('update chain_cursors set next_block = $1 where chain = $2', [block + 1, ethereum.name]);
     const released = async () => {
       const txId = await submitted({ tokenSymbol, amount });
-      const fees = { ...usualFees, gasLimit: '21000', maxFeePerGas: '2300000000' };
-      const begun = await bench.ledger.beginSigning({ txId, attempt: 2, kind: 'cancellation', fees });
+      const fees = { gasLimit: 21_000n, maxFeePerGas: 2_300_000_000n };
+      const begun = await begin(bench, { txId, attempt: 2, kind: 'cancellation', fees });
       if (begun.outcome !== 'begun') throw new Error(begun.outcome);
       const signatures = signAs(bench.wallet, bench.account, begun.request.unsigned);
       const { hash } = await bench.ledger.recordSigned({ txId, attempt: 2, signatures });
@@ -156,7 +156,7 @@ describe('settle', () => {
       reconcileReorg({ database: bench.database, log: { error: (alert: object) => void bench.alerts.push(alert) } }, { txId });
     const gone = (txId: string) =>
       bench.database.query(
-        'update transfer_attempts set block_number = null, block_hash = null, success = null, fee = null, debited = null, received = null where tx_id = $1',
+        'update transfer_attempts set block_number = null, block_hash = null, included_id = null, success = null, fee = null, debited = null, received = null where tx_id = $1',
         [txId],
       );
 
@@ -205,7 +205,7 @@ describe('settle', () => {
     expect(await bench.ledger.endTransfer({ txId, status: 'FAILED', code: 'stuck', reason: 'late' })).toEqual({
       status: 'CONFIRMED',
     });
-    expect(await bench.ledger.beginSigning({ txId, attempt: 2, fees: usualFees })).toEqual({
+    expect(await begin(bench, { txId, attempt: 2 })).toEqual({
       outcome: 'ended',
       status: 'CONFIRMED',
     });

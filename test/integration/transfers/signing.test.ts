@@ -2,11 +2,13 @@ import { getFamily } from '../../../src/chains/families';
 import { verifyIntent } from '../../../src/mpc/verify-intent';
 import { newId } from '../../../src/platform/ids';
 import { buildWallet, signAs } from '../../factories';
-import { balances, codeOf, ether, include, registry, sign, usdc, usualFees, type Bench } from '../ledger/fixture';
+import { balances, begin, codeOf, ether, include, registry, sign, usdc, type Bench } from '../ledger/fixture';
 import { useFundedBench } from './fixture';
 
 let bench: Bench;
 const { row, locked } = useFundedBench((it) => (bench = it));
+const attemptsWithNonce = `select a.kind, r.resource as nonce
+  from transfer_attempts a join attempt_reservations l using (tx_id, attempt) join reservations r using (reservation_id) order by a.attempt`;
 
 describe('cancel and end', () => {
   test('before signing: unlocked, and a second call does nothing', async () => {
@@ -37,7 +39,7 @@ describe('cancel and end', () => {
 
   test('not once signing has begun', async () => {
     const txId = await locked();
-    await bench.ledger.beginSigning({ txId, attempt: 1, fees: usualFees });
+    await begin(bench, { txId, attempt: 1 });
     expect(await codeOf(bench.ledger.cancelTransfer({ txId }))).toBe('not_cancellable');
     expect(await codeOf(bench.ledger.endTransfer({ txId, status: 'FAILED', code: 'stuck', reason: 'x' }))).toBe(
       'not_cancellable',
@@ -54,33 +56,30 @@ describe('cancel and end', () => {
 describe('signing', () => {
   test('takes the nonce, and a retried call gets the same bytes, then the hash', async () => {
     const txId = await locked();
-    const begun = await bench.ledger.beginSigning({ txId, attempt: 1, fees: { ...usualFees, minedNonce: 3 } });
+    const begun = await begin(bench, { txId, attempt: 1, fees: { minedNonce: 3 } });
     expect(begun).toMatchObject({
       outcome: 'begun',
       request: {
-        keyId: bench.wallet.keyId,
-        derivationPath: 'm/60/0',
+        signers: [{ keyId: bench.wallet.keyId, path: 'm/60/0', protocol: 'ecdsa-secp256k1', digests: [expect.any(String)] }],
         family: 'evm',
         kind: 'first',
         attempt: 1,
-        intent: { txId, amount: '10000000' },
+        intent: { txId, outputs: [{ amount: '10000000' }] },
       },
     });
-    expect(
-      await bench.ledger.beginSigning({ txId, attempt: 1, fees: { ...usualFees, maxFeePerGas: '1', minedNonce: 9 } }),
-    ).toEqual(begun);
+    expect(await begin(bench, { txId, attempt: 1, fees: { maxFeePerGas: 1n, minedNonce: 9 } })).toEqual(begun);
     if (begun.outcome !== 'begun') throw new Error();
     const signatures = signAs(bench.wallet, bench.account, begun.request.unsigned);
     const { hash } = await bench.ledger.recordSigned({ txId, attempt: 1, signatures });
     expect(await bench.ledger.recordSigned({ txId, attempt: 1, signatures })).toEqual({ hash });
-    expect(await bench.ledger.beginSigning({ txId, attempt: 1, fees: usualFees })).toEqual({ outcome: 'already_signed', hash });
+    expect(await begin(bench, { txId, attempt: 1 })).toEqual({ outcome: 'signed', attempt: 1 });
     expect(await bench.ledger.markSubmitted({ txId, attempt: 1 })).toEqual({ status: 'SUBMITTED' });
     expect(await row(txId)).toMatchObject({ status: 'SUBMITTED', txHash: hash });
   });
 
   test('refuses signatures of another key', async () => {
     const txId = await locked();
-    const begun = await bench.ledger.beginSigning({ txId, attempt: 1, fees: usualFees });
+    const begun = await begin(bench, { txId, attempt: 1 });
     if (begun.outcome !== 'begun') throw new Error();
     const stranger = await buildWallet(bench.database, bench.client);
     await expect(
@@ -96,7 +95,7 @@ describe('signing', () => {
     await sign(bench, c, 1, { minedNonce: 0 });
     await sign(bench, d, 1, { minedNonce: 0 });
     const nonces = await bench.database.query<{ tx_id: string; nonce: string }[]>(
-      'select tx_id, nonce from nonces order by nonce',
+      'select tx_id, ordinal as nonce from reservations order by ordinal',
     );
     expect(nonces.map(({ tx_id }) => tx_id)).toEqual([a, c, b, d]);
     expect(nonces.map(({ nonce }) => Number(nonce))).toEqual([0, 1, 2, 3]);
@@ -106,21 +105,21 @@ describe('signing', () => {
     const txId = await locked();
     const before = await row(txId);
     const maxFeePerGas = before.feeLocked / 65_000n + 1n;
-    await sign(bench, txId, 1, { maxFeePerGas: maxFeePerGas.toString() });
+    await sign(bench, txId, 1, { maxFeePerGas });
     expect((await row(txId)).feeLocked).toBe(maxFeePerGas * 65_000n);
     expect((await balances(bench, 'ETH'))[1]).toBe(maxFeePerGas * 65_000n);
     // and again for a replacement, though the state did not change
     await bench.ledger.markSubmitted({ txId, attempt: 1 });
-    await sign(bench, txId, 2, { maxFeePerGas: (maxFeePerGas * 2n).toString() });
-    await sign(bench, txId, 3, { maxFeePerGas: (maxFeePerGas * 3n).toString() });
+    await sign(bench, txId, 2, { maxFeePerGas: maxFeePerGas * 2n });
+    await sign(bench, txId, 3, { maxFeePerGas: maxFeePerGas * 3n });
     expect((await balances(bench, 'ETH'))[1]).toBe(maxFeePerGas * 3n * 65_000n);
   });
 
   test('refused when the account cannot lock more: nothing has changed, and it may end', async () => {
     const txId = await locked();
     const before = await row(txId);
-    const fees = { ...usualFees, maxFeePerGas: (ether / 1000n).toString() };
-    expect(await bench.ledger.beginSigning({ txId, attempt: 1, fees })).toMatchObject({
+    const fees = { maxFeePerGas: ether / 1000n };
+    expect(await begin(bench, { txId, attempt: 1, fees })).toMatchObject({
       outcome: 'refused',
       code: 'fee_above_bound',
     });
@@ -128,21 +127,19 @@ describe('signing', () => {
     expect(await bench.ledger.endTransfer({ txId, status: 'FAILED', code: 'fee_above_bound', reason: 'x' })).toEqual({
       status: 'FAILED',
     });
-    expect(await bench.ledger.beginSigning({ txId, attempt: 1, fees })).toEqual({ outcome: 'ended', status: 'FAILED' });
+    expect(await begin(bench, { txId, attempt: 1, fees })).toEqual({ outcome: 'ended', status: 'FAILED' });
   });
 
   test('a replacement has the same nonce, recipient and amount', async () => {
     const txId = await locked();
     const first = await sign(bench, txId);
     await bench.ledger.markSubmitted({ txId, attempt: 1 });
-    const second = await sign(bench, txId, 2, { maxFeePerGas: '2300000000', minedNonce: 0 });
+    const second = await sign(bench, txId, 2, { maxFeePerGas: 2_300_000_000n, minedNonce: 0 });
     expect(second).not.toBe(first);
     expect((await row(txId)).status).toBe('SUBMITTED');
     await bench.ledger.markSubmitted({ txId, attempt: 2 });
     expect((await row(txId)).txHash).toBe(second);
-    const attempts = await bench.database.query<{ kind: string; nonce: string }[]>(
-      'select kind, nonce from transfer_attempts order by attempt',
-    );
+    const attempts = await bench.database.query<{ kind: string; nonce: string }[]>(attemptsWithNonce);
     expect(attempts).toEqual([
       { kind: 'first', nonce: '0' },
       { kind: 'replacement', nonce: '0' },
@@ -152,7 +149,7 @@ describe('signing', () => {
   test('a replacement that would be the same transaction is refused', async () => {
     const txId = await locked();
     await sign(bench, txId);
-    expect(await bench.ledger.beginSigning({ txId, attempt: 2, fees: { ...usualFees, l1DataFee: '9' } })).toMatchObject({
+    expect(await begin(bench, { txId, attempt: 2, fees: { l1DataFee: 9n } })).toMatchObject({
       outcome: 'refused',
       code: 'stuck',
     });
@@ -161,12 +158,12 @@ describe('signing', () => {
   describe('a cancellation', () => {
     const parked = async () => {
       const txId = await locked();
-      await bench.ledger.beginSigning({ txId, attempt: 1, fees: { ...usualFees, minedNonce: 4 } });
+      await begin(bench, { txId, attempt: 1, fees: { minedNonce: 4 } });
       await bench.ledger.markAttention({ txId, code: 'intent_mismatch', reason: 'no' });
       return txId;
     };
-    const noop = (txId: string, attempt = 2, maxFeePerGas = '2300000000') =>
-      bench.ledger.beginSigning({ txId, attempt, kind: 'cancellation', fees: { ...usualFees, gasLimit: '21000', maxFeePerGas } });
+    const noop = (txId: string, attempt = 2, maxFeePerGas = 2_300_000_000n) =>
+      begin(bench, { txId, attempt, kind: 'cancellation', fees: { gasLimit: 21_000n, maxFeePerGas } });
 
     test('moves nothing on the transfer’s nonce, and the intent says so; a retried call gets the same bytes', async () => {
       const txId = await parked();
@@ -175,22 +172,21 @@ describe('signing', () => {
       const { address } = bench.account;
       const { kind, unsigned, intent } = begun.request;
       expect(kind).toBe('cancellation');
-      expect(intent).toMatchObject({ fromAddress: address, toAddress: address, tokenContract: null, amount: '0' });
-      expect(getFamily('evm').describe(unsigned)).toMatchObject({ amount: 0n, tokenContract: null });
-      const { publicKey, chainCode } = bench.wallet;
-      if (!publicKey || !chainCode) throw new Error('no key');
-      expect(
-        verifyIntent({ ...begun.request, peer: 2 }, { registry, getFamily, key: { publicKey, chainCode } }).digests,
-      ).toHaveLength(1);
-      expect(await noop(txId, 2, '9900000000')).toEqual(begun);
+      expect(intent).toMatchObject({ fromAddress: address, outputs: [{ to: address, tokenContract: null, amount: '0' }] });
+      expect(getFamily('evm').describe(unsigned)).toMatchObject({ outputs: [{ amount: 0n, tokenContract: null }] });
+      const { keyId, publicKey, chainCode } = bench.wallet;
+      if (!keyId || !publicKey || !chainCode) throw new Error('no key');
+      const keys = new Map([[keyId, { publicKey, chainCode }]]);
+      expect(verifyIntent({ ...begun.request, peer: 2 }, { registry, getFamily, keys }).payloads).toHaveLength(1);
+      expect(await noop(txId, 2, 9_900_000_000n)).toEqual(begun);
       expect(await row(txId)).toMatchObject({ status: 'SIGNING', failureCode: null });
     });
 
     test('is followed by cancellations only, all on one nonce', async () => {
       const txId = await parked();
       await noop(txId);
-      await sign(bench, txId, 3, { maxFeePerGas: '2600000000', gasLimit: '21000' });
-      expect(await bench.database.query('select kind, nonce from transfer_attempts order by attempt')).toEqual([
+      await sign(bench, txId, 3, { maxFeePerGas: 2_600_000_000n, gasLimit: 21_000n });
+      expect(await bench.database.query(attemptsWithNonce)).toEqual([
         { kind: 'first', nonce: '4' },
         { kind: 'cancellation', nonce: '4' },
         { kind: 'cancellation', nonce: '4' },
@@ -200,16 +196,16 @@ describe('signing', () => {
     test('locks more, or is refused and leaves the transfer as it was', async () => {
       const txId = await parked();
       const before = await row(txId);
-      expect(await noop(txId, 2, ether.toString())).toMatchObject({ outcome: 'refused', code: 'fee_above_bound' });
+      expect(await noop(txId, 2, ether)).toMatchObject({ outcome: 'refused', code: 'fee_above_bound' });
       expect(await row(txId)).toEqual(before);
       const maxFeePerGas = before.feeLocked / 21_000n + 1n;
-      expect(await noop(txId, 2, maxFeePerGas.toString())).toMatchObject({ outcome: 'begun' });
+      expect(await noop(txId, 2, maxFeePerGas)).toMatchObject({ outcome: 'begun' });
       expect((await row(txId)).feeLocked).toBe(maxFeePerGas * 21_000n);
     });
 
     test('is refused once an attempt is included, and before there is a nonce', async () => {
       const txId = await locked();
-      await expect(noop(txId, 1)).rejects.toThrow(/no nonce/);
+      await expect(noop(txId, 1)).rejects.toThrow(/begun nothing/);
       await sign(bench, txId);
       await include(bench, txId, 1, { debited: null });
       expect(await noop(txId)).toMatchObject({ outcome: 'refused', code: 'business_error' });
@@ -218,16 +214,16 @@ describe('signing', () => {
 
   test('attempts come in order', async () => {
     const txId = await locked();
-    await expect(bench.ledger.beginSigning({ txId, attempt: 2, fees: usualFees })).rejects.toThrow(/cannot begin/);
+    await expect(begin(bench, { txId, attempt: 2 })).rejects.toThrow(/cannot begin/);
   });
 
   test('parked and resumed: the same bytes, SIGNING again, the failure gone', async () => {
     const txId = await locked();
-    const begun = await bench.ledger.beginSigning({ txId, attempt: 1, fees: usualFees });
+    const begun = await begin(bench, { txId, attempt: 1 });
     await bench.ledger.markAttention({ txId, code: 'signers_unavailable', reason: 'two nodes down' });
     await bench.ledger.markAttention({ txId, code: 'intent_mismatch', reason: 'refused' });
     expect(await row(txId)).toMatchObject({ status: 'NEEDS_ATTENTION', failureCode: 'intent_mismatch', version: 2 });
-    expect(await bench.ledger.beginSigning({ txId, attempt: 1, fees: usualFees })).toEqual(begun);
+    expect(await begin(bench, { txId, attempt: 1 })).toEqual(begun);
     expect(await row(txId)).toMatchObject({ status: 'SIGNING', failureCode: null });
   });
 });

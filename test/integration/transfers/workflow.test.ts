@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/common';
-import { feesIn } from '../../../src/chains/evm/adapter';
+import { feesIn } from '../../../src/chains/evm/codec';
 import { listAuditLog } from '../../../src/audit/list';
 import type { Hex } from '../../../src/chains/types';
 import type { SignTransactionRequest } from '../../../src/messages/signing';
@@ -35,10 +35,10 @@ const historyLength = async (txId: string) =>
 test('the first attempt is executed while a replacement is prepared: settled, and not a failed run with locked funds', async () => {
   await serve({
     chain: {
-      prepareFees: async (input) => {
+      prepareAttempt: async (input) => {
         // the whole balance leaves: the chain would now refuse a second transfer of it
         if (input.attempt === 2) await bench.mine(2);
-        return bench.onChain.prepareFees(input);
+        return bench.onChain.prepareAttempt(input);
       },
     },
   });
@@ -71,7 +71,7 @@ test('a step that refuses for good parks the transfer; a retry goes on', async (
 });
 
 test.each([
-  ['before its nonce is taken', 'prepareFees' as const],
+  ['before its nonce is taken', 'prepareAttempt' as const],
   ['before it is broadcast', 'broadcast' as const],
   ['while it is watched', 'observe' as const],
 ])('terminated %s: an operator’s retry starts it again and money moves once', async (_, step) => {
@@ -80,10 +80,10 @@ test.each([
     if (block && name === step) throw ApplicationFailure.create({ type: 'chain_unavailable', message: 'away' });
     return (bench.onChain[name] as (it: never) => Promise<never>)(input);
   };
-  await serve({ chain: { prepareFees: hold('prepareFees'), broadcast: hold('broadcast'), observe: hold('observe') } });
+  await serve({ chain: { prepareAttempt: hold('prepareAttempt'), broadcast: hold('broadcast'), observe: hold('observe') } });
   const txId = await submit();
   const handle = client().workflow.getHandle(transferWorkflowId(txId));
-  const expected = { prepareFees: 'PENDING', broadcast: 'SIGNING', observe: 'SUBMITTED' }[step];
+  const expected = { prepareAttempt: 'PENDING', broadcast: 'SIGNING', observe: 'SUBMITTED' }[step];
   await until(expected, async () => (await status(txId)) === expected);
   await expect(operations().retry(txId)).rejects.toMatchObject({ code: 'business_error' });
   await handle.terminate();
@@ -182,7 +182,7 @@ describe('release', () => {
     const row = await bench.transaction(txId);
     const attempts = await bench.attempts(txId);
     const noop = attempts.find(({ block_number }) => block_number !== null);
-    expect(noop).toMatchObject({ kind: 'cancellation', success: true, nonce: '0' });
+    expect(noop).toMatchObject({ kind: 'cancellation', success: true });
     expect(row).toMatchObject({ failure_code: 'abandoned', tx_hash: noop?.tx_hash, fee: noop?.fee });
     expect(await bench.anvil.client.getTransaction({ hash: noop?.tx_hash as Hex })).toMatchObject({
       value: 0n,
@@ -260,9 +260,9 @@ describe('release', () => {
         if (dear) refuse(request);
       },
       chain: {
-        prepareFees: async (input) => {
-          const fees = await bench.onChain.prepareFees(input);
-          return input.kind === 'cancellation' ? { ...fees, maxFeePerGas: ether.toString() } : fees;
+        prepareAttempt: async (input) => {
+          const prepared = await bench.onChain.prepareAttempt(input);
+          return input.kind === 'cancellation' ? { ...prepared, feeBound: (21_000n * ether).toString() } : prepared;
         },
       },
     });
@@ -281,9 +281,9 @@ describe('release', () => {
     let away = true;
     await serve({
       chain: {
-        prepareFees: (input) => {
+        prepareAttempt: (input) => {
           if (away) throw ApplicationFailure.create({ type: 'chain_unavailable', message: 'away' });
-          return bench.onChain.prepareFees(input);
+          return bench.onChain.prepareAttempt(input);
         },
       },
       ledger: {

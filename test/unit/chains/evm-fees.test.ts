@@ -1,18 +1,20 @@
-import { evmAdapter } from '../../../src/chains/evm/adapter';
-import { evmFees } from '../../../src/chains/evm/fees';
+import { assumedGas, encodeLevels, evmFees, type EvmFeeLevels, gasLimitFrom, planFees } from '../../../src/chains/evm/fees';
 import { tokenBySymbol } from '../../../src/chains/registry';
 import { getChains } from '../../../src/chains/registry/data';
-import type { ChainDefinition, FeeLevels, TokenDefinition } from '../../../src/chains/types';
+import type { ChainDefinition, TokenDefinition } from '../../../src/chains/types';
 import type { PlannedFees } from '../../../src/chains/evm/fees';
+import { buildEvm } from '../../evm';
 
 const gwei = 10n ** 9n;
 const chain = (name: string) => getChains('production').find((candidate) => candidate.name === name) as ChainDefinition;
 const usdc = tokenBySymbol(chain('ethereum'), 'USDC') as TokenDefinition;
-const levels: FeeLevels = { baseFee: 10n * gwei, priorityFee: gwei, gasPrice: 11n * gwei, l1DataFee: 0n };
-const legacy: FeeLevels = { baseFee: null, priorityFee: null, gasPrice: 10n * gwei, l1DataFee: 0n };
+const levels: EvmFeeLevels = { baseFee: 10n * gwei, priorityFee: gwei, gasPrice: 11n * gwei, l1DataFee: 0n };
+const legacy: EvmFeeLevels = { baseFee: null, priorityFee: null, gasPrice: 10n * gwei, l1DataFee: 0n };
+
+const bound = (of: ChainDefinition, token: TokenDefinition, now: EvmFeeLevels) => evmFees.bound(of, token, encodeLevels(now));
 
 const unsigned = (fees: PlannedFees) =>
-  evmAdapter.build({
+  buildEvm({
     chainId: 1,
     kind: 'first',
     nonce: 0,
@@ -26,17 +28,17 @@ const unsigned = (fees: PlannedFees) =>
 
 describe('fees', () => {
   it('cap is twice the base fee and the tip', () => {
-    expect(evmFees.plan(levels, null)).toEqual({ maxFeePerGas: 21n * gwei, maxPriorityFeePerGas: gwei, gasPrice: null });
+    expect(planFees(levels, null)).toEqual({ maxFeePerGas: 21n * gwei, maxPriorityFeePerGas: gwei, gasPrice: null });
   });
 
   it('legacy where blocks have no base fee', () => {
-    expect(evmFees.plan(legacy, null)).toEqual({ maxFeePerGas: null, maxPriorityFeePerGas: null, gasPrice: 11n * gwei });
+    expect(planFees(legacy, null)).toEqual({ maxFeePerGas: null, maxPriorityFeePerGas: null, gasPrice: 11n * gwei });
   });
 
   it('a replacement is above its predecessor by 12.5 % at least, in cap and tip', () => {
-    let previous = evmFees.plan(levels, null);
+    let previous = planFees(levels, null);
     for (let attempt = 2; attempt <= 6; attempt += 1) {
-      const next = evmFees.plan(levels, unsigned(previous));
+      const next = planFees(levels, unsigned(previous));
       expect((next.maxFeePerGas as bigint) * 1000n).toBeGreaterThanOrEqual((previous.maxFeePerGas as bigint) * 1125n);
       expect((next.maxPriorityFeePerGas as bigint) * 1000n).toBeGreaterThanOrEqual(
         (previous.maxPriorityFeePerGas as bigint) * 1125n,
@@ -47,38 +49,38 @@ describe('fees', () => {
 
   it('a replacement follows the market when that has risen more', () => {
     const risen = { ...levels, baseFee: 100n * gwei };
-    expect(evmFees.plan(risen, unsigned(evmFees.plan(levels, null))).maxFeePerGas).toBe(201n * gwei);
+    expect(planFees(risen, unsigned(planFees(levels, null))).maxFeePerGas).toBe(201n * gwei);
   });
 
   it('a legacy attempt is replaced by a legacy one, even of nothing', () => {
-    expect(
-      evmFees.plan(legacy, unsigned({ maxFeePerGas: null, maxPriorityFeePerGas: null, gasPrice: 20n * gwei })).gasPrice,
-    ).toBe(22_500_000_000n);
-    expect(evmFees.plan({ ...legacy, gasPrice: 0n }, null).gasPrice).toBe(1n);
-    expect(evmFees.plan(levels, unsigned({ maxFeePerGas: null, maxPriorityFeePerGas: null, gasPrice: gwei }))).toMatchObject({
+    expect(planFees(legacy, unsigned({ maxFeePerGas: null, maxPriorityFeePerGas: null, gasPrice: 20n * gwei })).gasPrice).toBe(
+      22_500_000_000n,
+    );
+    expect(planFees({ ...legacy, gasPrice: 0n }, null).gasPrice).toBe(1n);
+    expect(planFees(levels, unsigned({ maxFeePerGas: null, maxPriorityFeePerGas: null, gasPrice: gwei }))).toMatchObject({
       maxFeePerGas: null,
       gasPrice: 21n * gwei,
     });
   });
 
   it('the bound has room for five replacements at unchanged levels', () => {
-    const bound = evmFees.bound(chain('ethereum'), usdc, levels);
-    let fees = evmFees.plan(levels, null);
-    for (let attempt = 2; attempt <= 6; attempt += 1) fees = evmFees.plan(levels, unsigned(fees));
-    expect(evmFees.gasLimit(usdc) * (fees.maxFeePerGas as bigint)).toBeLessThanOrEqual(bound);
+    const locked = bound(chain('ethereum'), usdc, levels);
+    let fees = planFees(levels, null);
+    for (let attempt = 2; attempt <= 6; attempt += 1) fees = planFees(levels, unsigned(fees));
+    expect(assumedGas(usdc) * (fees.maxFeePerGas as bigint)).toBeLessThanOrEqual(locked);
   });
 
   it('the bound holds the L1 data fee twice on the OP stack, and the gas overhead of arbitrum', () => {
     const native = chain('base').native;
     const withL1 = { ...levels, l1DataFee: 777n };
-    expect(evmFees.bound(chain('base'), native, withL1) - evmFees.bound(chain('base'), native, levels)).toBe(1_554n);
-    expect(evmFees.bound(chain('arbitrum'), native, levels)).toBeGreaterThan(evmFees.bound(chain('ethereum'), native, levels));
+    expect(bound(chain('base'), native, withL1) - bound(chain('base'), native, levels)).toBe(1_554n);
+    expect(bound(chain('arbitrum'), native, levels)).toBeGreaterThan(bound(chain('ethereum'), native, levels));
   });
 
   it('gas of a plain transfer is exact, of anything else with a margin', () => {
-    expect(evmFees.gasLimitFrom(21_000n, null)).toBe(21_000n);
-    expect(evmFees.gasLimitFrom(48_000n, null)).toBe(60_000n);
-    const replaced = evmAdapter.build({
+    expect(gasLimitFrom(21_000n, null)).toBe(21_000n);
+    expect(gasLimitFrom(48_000n, null)).toBe(60_000n);
+    const replaced = buildEvm({
       chainId: 1,
       kind: 'first',
       nonce: 0,
@@ -91,6 +93,6 @@ describe('fees', () => {
       maxPriorityFeePerGas: 1n,
       gasPrice: null,
     });
-    expect(evmFees.gasLimitFrom(48_000n, replaced)).toBe(70_000n);
+    expect(gasLimitFrom(48_000n, replaced)).toBe(70_000n);
   });
 });

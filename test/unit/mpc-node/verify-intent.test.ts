@@ -1,25 +1,25 @@
 import { HDKey } from '@scure/bip32';
-import type { TransactionPlan } from '../../../src/chains/family';
 import { getFamily } from '../../../src/chains/families';
 import { loadRegistry } from '../../../src/chains/registry';
 import { verifyIntent } from '../../../src/mpc/verify-intent';
-import type { SignTransactionRequest } from '../../../src/messages/signing';
+import type { IntendedOutput, Signer, SignTransactionRequest } from '../../../src/messages/signing';
 import { deriveKey } from '../../../src/mpc/secp256k1';
+import { buildEvm, digestOf, type EvmPlan } from '../../evm';
 
 const registry = loadRegistry('local', ['ethereum', 'base']);
-const adapter = getFamily('evm');
+const family = getFamily('evm');
 const root = HDKey.fromMasterSeed(new Uint8Array(32).fill(7));
 const key = { publicKey: root.publicKey as Uint8Array, chainCode: root.chainCode as Uint8Array };
-const path = adapter.accountPath(5);
-const from = adapter.address(deriveKey(key, path)).address;
+const path = family.accountPath(5);
+const from = family.address(deriveKey(key, path)).address;
 const to = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 const stranger = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC';
 const ethereum = registry.get('ethereum');
 const tokens = ethereum.tokens.map(({ contract }) => contract as string);
 const usdc = tokens[0] as string;
 
-const native: TransactionPlan = {
-  chainId: ethereum.chainId,
+const native: EvmPlan = {
+  chainId: 1,
   kind: 'first',
   nonce: 3,
   from,
@@ -31,31 +31,29 @@ const native: TransactionPlan = {
   maxPriorityFeePerGas: 1n,
   gasPrice: null,
 };
-const token: TransactionPlan = { ...native, tokenContract: usdc, amount: 2_500_000n, gasLimit: 80_000n };
-const noop: TransactionPlan = { ...native, kind: 'cancellation', to: from, amount: 0n };
+const token: EvmPlan = { ...native, tokenContract: usdc, amount: 2_500_000n, gasLimit: 80_000n };
+const noop: EvmPlan = { ...native, kind: 'cancellation', to: from, amount: 0n };
 
 /** What an honest worker would send for a plan: bytes and intent agree. */
-function requestFor(plan: TransactionPlan): SignTransactionRequest {
+function requestFor(plan: EvmPlan): SignTransactionRequest {
+  const unsigned = buildEvm(plan);
   return {
-    keyId: 'w.1',
-    derivationPath: path,
+    signers: [{ keyId: 'w.1', path, protocol: 'ecdsa-secp256k1', digests: [digestOf(unsigned, from)] }],
     family: 'evm',
     kind: plan.kind,
     attempt: 1,
-    unsigned: adapter.build(plan),
+    unsigned,
     intent: {
       txId: 't1',
       chain: 'ethereum',
       fromAddress: from,
-      toAddress: plan.to,
-      tokenContract: plan.tokenContract,
-      amount: plan.amount.toString(),
+      outputs: [{ to: plan.to, tokenContract: plan.tokenContract, amount: plan.amount.toString() }],
       feeBound: (plan.gasLimit * (plan.maxFeePerGas ?? 0n)).toString(),
     },
     peer: 2,
   };
 }
-const judge = (request: SignTransactionRequest) => verifyIntent(request, { registry, getFamily, key });
+const judge = (request: SignTransactionRequest) => verifyIntent(request, { registry, getFamily, keys: new Map([['w.1', key]]) });
 
 describe('signs', () => {
   test.each([
@@ -68,26 +66,24 @@ describe('signs', () => {
     const request = requestFor(plan);
     request.intent.feeBound = (plan.gasLimit * 50n).toString();
     const judgement = judge(request);
-    expect(judgement.digests.map((digest) => `0x${digest.toString('hex')}`)).toEqual(adapter.signingPayloads(request.unsigned));
-    expect(judgement.publicKey).toEqual(deriveKey(key, path));
-    expect(judgement.path).toBe(path);
-    expect(judgement.recipientKey).toBe(plan.kind === 'cancellation' ? null : to.toLowerCase());
+    const digest = Buffer.from(digestOf(request.unsigned, from).slice(2), 'hex');
+    expect(judgement.payloads).toEqual([{ digest, keyId: 'w.1', path, publicKey: deriveKey(key, path) }]);
+    expect(judgement.recipientKeys).toEqual(plan.kind === 'cancellation' ? [] : [to.toLowerCase()]);
   });
 
   test('whatever letter case addresses come in', () => {
     const request = requestFor(token);
     request.intent = {
       ...request.intent,
-      toAddress: to.toLowerCase(),
       fromAddress: from.toLowerCase(),
-      tokenContract: usdc.toLowerCase(),
+      outputs: [{ to: to.toLowerCase(), tokenContract: usdc.toLowerCase(), amount: '2500000' }],
     };
     expect(() => judge(request)).not.toThrow();
   });
 
   test('a cancellation whatever transfer it stands for', () => {
     const request = requestFor(noop);
-    request.intent = { ...request.intent, toAddress: to, amount: '999', tokenContract: usdc };
+    request.intent = { ...request.intent, outputs: [{ to, tokenContract: usdc, amount: '999' }] };
     expect(() => judge(request)).not.toThrow();
   });
 });
@@ -97,9 +93,17 @@ describe('refuses', () => {
     const request = requestFor(plan);
     return { ...request, intent: { ...request.intent, ...change } };
   };
-  const bytesOf = (change: Partial<TransactionPlan>, plan = token): SignTransactionRequest => ({
+  const output = (change: Partial<IntendedOutput>, plan = token): SignTransactionRequest => {
+    const { outputs } = requestFor(plan).intent;
+    return intent({ outputs: outputs.map((it) => ({ ...it, ...change })) }, plan);
+  };
+  const signer = (...changes: Partial<Signer>[]): SignTransactionRequest => {
+    const [own] = requestFor(token).signers as [Signer];
+    return { ...requestFor(token), signers: changes.map((change) => ({ ...own, ...change })) };
+  };
+  const bytesOf = (change: Partial<EvmPlan>, plan = token): SignTransactionRequest => ({
     ...requestFor(plan),
-    unsigned: adapter.build({ ...plan, ...change }),
+    unsigned: buildEvm({ ...plan, ...change }),
   });
   const other = (change: Partial<SignTransactionRequest>, plan = token): SignTransactionRequest => ({
     ...requestFor(plan),
@@ -109,30 +113,39 @@ describe('refuses', () => {
   test.each<[string, string, SignTransactionRequest]>([
     ['another recipient of tokens', 'recipient', bytesOf({ to: stranger })],
     ['another recipient of coins', 'recipient', bytesOf({ to: stranger }, native)],
-    ['a recipient that is no address', 'recipient', intent({ toAddress: 'nobody' })],
+    ['a recipient that is no address', 'recipient', output({ to: 'nobody' })],
     ['a higher amount', 'amount', bytesOf({ amount: 2_500_001n })],
     ['a lower amount', 'amount', bytesOf({ amount: 1n }, native)],
     ['another token', 'token', bytesOf({ tokenContract: tokens[1] ?? '' })],
-    ['a token instead of the coin', 'token', intent({ tokenContract: null })],
-    ['the coin instead of a token', 'token', intent({ tokenContract: usdc }, native)],
+    ['a token instead of the coin', 'token', output({ tokenContract: null })],
+    ['the coin instead of a token', 'token', output({ tokenContract: usdc }, native)],
     [
       'a token that is not registered, intent alike',
       'token',
-      { ...bytesOf({ tokenContract: stranger }), intent: { ...requestFor(token).intent, tokenContract: stranger } },
+      { ...bytesOf({ tokenContract: stranger }), intent: output({ tokenContract: stranger }).intent },
     ],
     ['a fee above the bound', 'network fee', intent({ feeBound: (80_000n * 50n - 1n).toString() })],
-    ['bytes for another chain id', 'chain id', bytesOf({ chainId: registry.get('base').chainId })],
+    ['bytes for another chain id', 'chain id', bytesOf({ chainId: 8453 })],
     ['an intent for another chain', 'chain id', intent({ chain: 'base' })],
     ['a chain that is not enabled', 'chain', intent({ chain: 'polygon' })],
-    ['another family', 'chain', other({ family: 'bitcoin' as 'evm' })],
+    ['another family', 'chain', other({ family: 'bitcoin' })],
     ['a from address of another account', 'from address', intent({ fromAddress: stranger })],
-    ['the path of another account', 'from address', other({ derivationPath: adapter.accountPath(6) })],
-    ['the group key itself', 'derivation path', other({ derivationPath: 'm' })],
-    ['a path beside the accounts', 'derivation path', other({ derivationPath: 'm/0/5' })],
-    ['a hardened index', 'derivation path', other({ derivationPath: adapter.accountPath(0).replace(/0$/, '2147483648') })],
+    ['the path of another account', 'from address', signer({ path: family.accountPath(6) })],
+    ['the group key itself', 'derivation path', signer({ path: 'm' })],
+    ['a path beside the accounts', 'derivation path', signer({ path: 'm/0/5' })],
+    ['a hardened index', 'derivation path', signer({ path: family.accountPath(0).replace(/0$/, '2147483648') })],
+    ['digests of something else', 'digests', signer({ digests: [`0x${'11'.repeat(32)}`] })],
+    ['a second signer that has nothing to sign', 'from address', signer({}, { path: family.accountPath(6) })],
+    ['a signer twice', 'signers', signer({}, {})],
+    ['a key of which the node has no share', 'key', signer({ keyId: 'w.2' })],
+    [
+      'an output that the bytes do not have',
+      'outputs',
+      intent({ outputs: [...requestFor(token).intent.outputs, ...requestFor(token).intent.outputs] }),
+    ],
     ['bytes that do not decode', 'unsigned', other({ unsigned: '0x02c0' })],
-    ['a cancellation to somebody else', 'recipient', { ...requestFor(noop), unsigned: adapter.build({ ...native, amount: 0n }) }],
-    ['a cancellation that moves coins', 'amount', { ...requestFor(noop), unsigned: adapter.build({ ...native, to: from }) }],
+    ['a cancellation to somebody else', 'recipient', { ...requestFor(noop), unsigned: buildEvm({ ...native, amount: 0n }) }],
+    ['a cancellation that moves coins', 'amount', { ...requestFor(noop), unsigned: buildEvm({ ...native, to: from }) }],
     [
       'a cancellation that moves tokens',
       'token',

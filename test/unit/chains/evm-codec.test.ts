@@ -11,9 +11,9 @@ import {
   type TransactionSerialized,
 } from 'viem';
 import { privateKeyToAccount, sign } from 'viem/accounts';
-import type { TransactionPlan } from '../../../src/chains/family';
-import { evmAdapter as adapter, feesIn } from '../../../src/chains/evm/codec';
+import { evmCodec as codec, feesIn } from '../../../src/chains/evm/codec';
 import type { Hex } from '../../../src/chains/types';
+import { buildEvm, digestOf, type EvmPlan } from '../../evm';
 
 const privateKey: Hex = '0x0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef';
 const account = privateKeyToAccount(privateKey);
@@ -30,7 +30,7 @@ const fees = fc.oneof(
     .map(({ tip, base }) => ({ maxFeePerGas: tip + base, maxPriorityFeePerGas: tip, gasPrice: null })),
   fc.bigInt(1n, 10n ** 13n).map((gasPrice) => ({ maxFeePerGas: null, maxPriorityFeePerGas: null, gasPrice })),
 );
-const plans: fc.Arbitrary<TransactionPlan> = fc
+const plans: fc.Arbitrary<EvmPlan> = fc
   .record({
     chainId: fc.constantFrom(1, 56, 137, 42161, 10, 43114, 8453, 11155420),
     nonce: fc.nat(),
@@ -42,7 +42,7 @@ const plans: fc.Arbitrary<TransactionPlan> = fc
   })
   .map(({ fees: chosen, ...rest }) => ({ kind: 'first' as const, from: account.address, ...rest, ...chosen }));
 
-function plan(changes: Partial<TransactionPlan> = {}): TransactionPlan {
+function plan(changes: Partial<EvmPlan> = {}): EvmPlan {
   return {
     chainId: 1,
     kind: 'first',
@@ -68,13 +68,11 @@ describe('build and describe', () => {
   it('describe says what build was given, whatever it was', () => {
     fc.assert(
       fc.property(plans, (given) => {
-        const shown = adapter.describe(adapter.build(given));
+        const shown = codec.describe(buildEvm(given));
         expect(shown).toEqual({
-          chainId: given.chainId,
-          nonce: given.nonce,
-          recipient: given.to,
-          tokenContract: given.tokenContract,
-          amount: given.amount,
+          chain: `eip155:${given.chainId}`,
+          resources: [String(given.nonce)],
+          outputs: [{ recipient: given.to, tokenContract: given.tokenContract, amount: given.amount }],
           maxNetworkFee: given.gasLimit * (given.maxFeePerGas ?? (given.gasPrice as bigint)),
         });
       }),
@@ -84,19 +82,19 @@ describe('build and describe', () => {
   it('one flipped bit is refused or shown', () => {
     fc.assert(
       fc.property(plans, fc.nat(), (given, at) => {
-        const unsigned = adapter.build(given);
+        const unsigned = buildEvm(given);
         const bytes = hexToBytes(unsigned);
         const bit = at % (bytes.length * 8);
         bytes[bit >> 3] = (bytes[bit >> 3] as number) ^ (1 << (bit & 7));
         const changed: Hex = `0x${Buffer.from(bytes).toString('hex')}`;
         let shown: string;
         try {
-          shown = text(adapter.describe(changed));
+          shown = text(codec.describe(changed));
         } catch {
           return;
         }
         // the tip, and the split of the highest fee into gas and price, are all that a description leaves out
-        if (shown === text(adapter.describe(unsigned))) expect(feesIn(changed)).not.toEqual(feesIn(unsigned));
+        if (shown === text(codec.describe(unsigned))) expect(feesIn(changed)).not.toEqual(feesIn(unsigned));
       }),
       { numRuns: 300 },
     );
@@ -164,17 +162,16 @@ describe('build and describe', () => {
     ['nothing', '0x'],
     ['no hex', '0xzz'],
   ])('refuses %s', (_, unsigned) => {
-    expect(() => adapter.describe(unsigned)).toThrow();
-    expect(() => adapter.signingPayloads(unsigned)).toThrow();
+    expect(() => codec.describe(unsigned)).toThrow();
+    expect(() => codec.signingPayloads(unsigned, account.address)).toThrow();
   });
 
   it('a cancellation moves nothing to oneself, and nothing else is one', () => {
-    expect(adapter.describe(adapter.build(plan({ kind: 'cancellation', to: account.address, amount: 0n })))).toMatchObject({
-      recipient: account.address,
-      amount: 0n,
+    expect(codec.describe(buildEvm(plan({ kind: 'cancellation', to: account.address, amount: 0n })))).toMatchObject({
+      outputs: [{ recipient: account.address, amount: 0n }],
     });
-    expect(() => adapter.build(plan({ kind: 'cancellation' }))).toThrow(/cancellation/);
-    expect(() => adapter.build(plan({ kind: 'cancellation', to: account.address }))).toThrow(/cancellation/);
+    expect(() => buildEvm(plan({ kind: 'cancellation' }))).toThrow(/cancellation/);
+    expect(() => buildEvm(plan({ kind: 'cancellation', to: account.address }))).toThrow(/cancellation/);
   });
 });
 
@@ -186,46 +183,46 @@ describe('assemble', () => {
       plan({ maxFeePerGas: null, maxPriorityFeePerGas: null, gasPrice: 9n, tokenContract: contract, gasLimit: 60_000n }),
     ],
   ])('%s: the sender is recovered from the signed bytes', async (_, given) => {
-    const unsigned = adapter.build(given);
-    const [digest] = adapter.signingPayloads(unsigned);
-    const signature = await sign({ hash: digest as Hex, privateKey });
-    const { bytes, hash } = adapter.assemble(unsigned, [compact(signature)], account.address);
+    const unsigned = buildEvm(given);
+    const digest = digestOf(unsigned, account.address);
+    const signature = await sign({ hash: digest, privateKey });
+    const { bytes, id } = codec.assemble(unsigned, [compact(signature)], account.address);
     expect(await recoverTransactionAddress({ serializedTransaction: bytes as TransactionSerialized })).toBe(account.address);
-    expect(hash).toMatch(/^0x[0-9a-f]{64}$/);
-    expect(() => adapter.assemble(unsigned, [compact(signature)], recipient)).toThrow(/not of the sender/);
+    expect(id).toMatch(/^0x[0-9a-f]{64}$/);
+    expect(() => codec.assemble(unsigned, [compact(signature)], recipient)).toThrow(/not of the sender/);
   });
 
   it('refuses a high s (EIP-2) and anything but one signature', async () => {
-    const unsigned = adapter.build(plan());
-    const signature = await sign({ hash: adapter.signingPayloads(unsigned)[0] as Hex, privateKey });
+    const unsigned = buildEvm(plan());
+    const signature = await sign({ hash: digestOf(unsigned, account.address), privateKey });
     const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
     const high = { r: signature.r, s: pad(toHex(order - BigInt(signature.s))), yParity: 1 - (signature.yParity as number) };
-    expect(() => adapter.assemble(unsigned, [compact(high)], account.address)).toThrow(/half/);
-    expect(() => adapter.assemble(unsigned, [], account.address)).toThrow(/one signature/);
-    expect(() => adapter.assemble(unsigned, [compact(signature), compact(signature)], account.address)).toThrow(/one signature/);
+    expect(() => codec.assemble(unsigned, [compact(high)], account.address)).toThrow(/half/);
+    expect(() => codec.assemble(unsigned, [], account.address)).toThrow(/one signature/);
+    expect(() => codec.assemble(unsigned, [compact(signature), compact(signature)], account.address)).toThrow(/one signature/);
   });
 });
 
 describe('addresses', () => {
   it('come from the compressed public key', () => {
     const compressed = hexToBytes(`0x0${2 + Number(BigInt(account.publicKey) & 1n)}${account.publicKey.slice(4, 68)}`);
-    expect(adapter.address(compressed)).toEqual({ address: account.address, key: account.address.toLowerCase() });
-    expect(() => adapter.address(hexToBytes(account.publicKey))).toThrow();
-    expect(adapter.accountPath(3)).toBe('m/60/3');
+    expect(codec.address(compressed)).toEqual({ address: account.address, key: account.address.toLowerCase() });
+    expect(() => codec.address(hexToBytes(account.publicKey))).toThrow();
+    expect(codec.accountPath(3)).toBe('m/60/3');
   });
 
   it('are accepted with the right checksum, in lower and in upper case; one wrong letter case is refused', () => {
     fc.assert(
       fc.property(anyAddress, fc.nat(39), (address, at) => {
         const key = address.toLowerCase();
-        expect(adapter.parseAddress(address)).toEqual({ address, key });
-        expect(adapter.parseAddress(key)).toEqual({ address, key });
-        expect(adapter.parseAddress(`0x${key.slice(2).toUpperCase()}`)).toEqual({ address, key });
+        expect(codec.parseAddress(address)).toEqual({ address, key });
+        expect(codec.parseAddress(key)).toEqual({ address, key });
+        expect(codec.parseAddress(`0x${key.slice(2).toUpperCase()}`)).toEqual({ address, key });
         const letter = address[2 + at] as string;
         const other = letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase();
         const changed = address.slice(0, 2 + at) + other + address.slice(3 + at);
         const mixed = /[a-f]/.test(changed.slice(2)) && /[A-F]/.test(changed.slice(2));
-        if (changed !== address && mixed) expect(adapter.parseAddress(changed)).toBeNull();
+        if (changed !== address && mixed) expect(codec.parseAddress(changed)).toBeNull();
       }),
     );
   });
@@ -241,6 +238,6 @@ describe('addresses', () => {
     '0x0000000000000000000000000000000000000000',
     'vitalik.eth',
   ])('refuses %p', (text) => {
-    expect(adapter.parseAddress(text)).toBeNull();
+    expect(codec.parseAddress(text)).toBeNull();
   });
 });

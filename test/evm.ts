@@ -1,0 +1,53 @@
+import { evmFamily } from '../src/chains/evm/family';
+import { type GasFees, toPrepared } from '../src/chains/evm/details';
+import type { KnownAttempt, TransactionPlan } from '../src/chains/family';
+import { getChains } from '../src/chains/registry/data';
+import type { AttemptKind, ChainDefinition, Hex, TransactionIntent } from '../src/chains/types';
+
+/** A payment on an EVM chain, all in one: tests change single values of it. */
+export interface EvmPlan extends GasFees {
+  chainId: number;
+  kind: AttemptKind;
+  nonce: number;
+  from: string;
+  to: string;
+  /** null: native coin. */
+  tokenContract: string | null;
+  amount: bigint;
+}
+
+const [ethereum] = getChains('local') as [ChainDefinition];
+
+export const toIntent = ({
+  from,
+  to: recipient,
+  tokenContract,
+  amount,
+}: Omit<EvmPlan, keyof GasFees | 'kind' | 'chainId' | 'nonce'>): TransactionIntent => ({
+  from,
+  outputs: [{ recipient, tokenContract, amount }],
+});
+
+export const toPlan = (plan: EvmPlan): TransactionPlan => ({
+  chain: { ...ethereum, caip2: `eip155:${plan.chainId}` },
+  intent: toIntent(plan),
+  kind: plan.kind,
+  prepared: toPrepared({ ...plan, minedNonce: 0 }, 0n),
+  resources: [String(plan.nonce)],
+});
+
+export const buildEvm = (plan: EvmPlan): Hex => evmFamily.build(toPlan(plan));
+
+/** The one digest that an EVM transaction has. */
+export function digestOf(unsigned: Hex, from: string): Hex {
+  const [payload] = evmFamily.signingPayloads(unsigned, from);
+  if (!payload) throw new Error('no signing payload');
+  return payload.digest;
+}
+
+/** An attempt as a chain client is asked about it. */
+export function toKnown(plan: EvmPlan, ids: string[], attempt = 1): KnownAttempt {
+  const unsigned = buildEvm(plan);
+  const messageKey = evmFamily.messageKey(unsigned, plan.from);
+  return { attempt, kind: plan.kind, intent: toIntent(plan), unsigned, messageKey, ids, expiry: null, begunAt: new Date() };
+}
