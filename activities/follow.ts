@@ -6,10 +6,10 @@ import type { DepositsPort, SignalTransfer } from '../src/following/ports';
 import type { FollowerActivities } from '../src/messages/following';
 import { chainObservedSignal } from '../src/messages/transfer';
 import { transferWorkflowId } from '../src/messages/workflow-ids';
-import { type ChainStepDependencies, getClient } from '../src/transfers/dependencies';
+import { type ChainDependencies, getClient } from '../src/transfers/dependencies';
 import { correctReorged } from '../src/transfers/reconcile-reorg';
 
-export interface FollowDependencies extends ChainStepDependencies {
+export interface FollowDependencies extends ChainDependencies {
   registry: ChainRegistry;
   deposits: DepositsPort;
   signalTransfer: SignalTransfer;

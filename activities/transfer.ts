@@ -1,23 +1,24 @@
 import { getFamily } from '../src/chains/families';
 import { createLogger } from '../src/platform/logging';
 import { screeningRules } from '../src/screening/rules';
-import { markAttention } from '../src/transfers/park';
+import { adoptHold } from '../src/transfers/adopt-hold';
+import { abandonTransfer } from '../src/transfers/abandon';
+import { parkTransfer } from '../src/transfers/park';
 import { beginSigning } from '../src/transfers/begin-signing';
-import type { StepDependencies } from '../src/transfers/dependencies';
+import type { TransferDependencies } from '../src/transfers/dependencies';
 import { destinationBlacklisted } from '../src/transfers/destination';
-import { cancelTransfer, endTransfer, failByProof } from '../src/transfers/end';
-import { lockTransfer } from '../src/transfers/lock';
+import { endTransfer, failByProof } from '../src/transfers/end';
 import { markSubmitted, recordSigned } from '../src/transfers/record-signed';
 import { screenTransfer } from '../src/transfers/screen';
 import { settleTransfer } from '../src/transfers/settle';
 import type { TransferActivities } from '../src/messages/transfer';
 
 /** Everything but the database and the registry has the production's own default. */
-export type TransferActivityOptions = Pick<StepDependencies, 'database' | 'registry'> & Partial<StepDependencies>;
+export type TransferActivityOptions = Pick<TransferDependencies, 'database' | 'registry'> & Partial<TransferDependencies>;
 
 /** The database steps of a transfer; errors are mapped by withMappedErrors where the worker is wired. */
 export function createTransferActivities(options: TransferActivityOptions): TransferActivities {
-  const steps: StepDependencies = {
+  const steps: TransferDependencies = {
     getFamily,
     screeningRules: screeningRules(options.database),
     approvalWaitSeconds: 24 * 60 * 60,
@@ -25,16 +26,16 @@ export function createTransferActivities(options: TransferActivityOptions): Tran
     ...options,
   };
   return {
-    lockTransfer: (request) => lockTransfer(steps, request),
+    adoptHold: (input) => adoptHold(steps, input),
     screenTransfer: (input) => screenTransfer(steps, input),
     endTransfer: (input) => endTransfer(steps, input),
-    cancelTransfer: (input) => cancelTransfer(steps, input),
     destinationBlacklisted: ({ txId }) => destinationBlacklisted(options.database.manager, txId),
     beginSigning: (input) => beginSigning(steps, input),
     recordSigned: (input) => recordSigned(steps, input),
     markSubmitted: (input) => markSubmitted(steps, input),
     settleTransfer: (input) => settleTransfer(steps, input),
+    abandonTransfer: (input) => abandonTransfer(steps, input),
     failByProof: (input) => failByProof(steps, input),
-    markAttention: (input) => markAttention(steps, input),
+    parkTransfer: (input) => parkTransfer(steps, input),
   };
 }

@@ -182,7 +182,14 @@ function needsPostgres(env: NodeJS.ProcessEnv): boolean {
 }
 
 async function migrateAndSeed(url: string, secrets: string): Promise<DevClient[]> {
-  const database = createDatabase({ url, poolSize: 2, applicationName: 'gateway-dev', entities, migrations });
+  const database = createDatabase({
+    url,
+    poolSize: 2,
+    applicationName: 'gateway-dev',
+    entities,
+    migrations,
+    statementTimeoutMs: 180_000,
+  });
   await database.initialize();
   try {
     await database.runMigrations({ transaction: 'each' });

@@ -62,10 +62,8 @@ create table transactions (
   approval_expires_at timestamptz,
   approved_by uuid references users,
   approved_at timestamptz,
-  -- when the transfer's workflow was informed of the approval
-  approval_told_at timestamptz,
   -- why a cancellation transaction is to use up the nonce; null: no cancellation, or one that an operator ordered
-  cancellation_reason text check (cancellation_reason = 'address_blacklisted'),
+  cancellation_reason text check (cancellation_reason in ('address_blacklisted', 'abandoned')),
   -- result of screening after something of the transfer was signed
   screening_note text,
   retry_of uuid references transactions,
@@ -108,8 +106,6 @@ create index transfers_by_wallet_and_token on transactions (wallet_id, token_sym
 create index transactions_unfinalized on transactions (chain, block_number) where finalized_at is null and block_number is not null;
 -- open transfers that a new blacklist entry affects
 create index transfers_open_to on transactions (client_id, chain, to_address_key) where is_held and ended_at is null;
--- approvals that the transfer's workflow has not been informed of yet
-create index approvals_untold on transactions (approved_at) where approved_at is not null and approval_told_at is null;
 
 -- direction, is_held and is_signed come from transaction_types. Runs before transactions_start: triggers run in the order of their names.
 create function classify_transaction() returns trigger language plpgsql as $$

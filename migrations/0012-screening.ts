@@ -26,7 +26,7 @@ begin
   for late in
     select tx_id from transactions t
      where t.is_signed and t.ended_at is null and t.client_id = new.client_id and t.chain = new.chain
-       and t.to_address_key = new.address_key and t.cancellation_reason is null and t.screening_note is null
+       and t.to_address_key = new.address_key and t.cancellation_reason is distinct from 'address_blacklisted' and t.screening_note is null
        and exists (select 1 from transfer_attempts a where a.tx_id = t.tx_id and a.kind <> 'cancellation' and a.broadcast_at is not null)
      order by tx_id for no key update
   loop
@@ -49,7 +49,7 @@ begin
     raise exception 'the destination of transaction % cannot change', new.tx_id using errcode = 'integrity_constraint_violation';
   end if;
   if new.is_signed and new.status in ('SUBMITTED', 'CONFIRMED') and new.status <> old.status
-     and (case when new.cancellation_reason is null then new.screening_note is null else new.status = 'CONFIRMED' end)
+     and (case when new.cancellation_reason is distinct from 'address_blacklisted' then new.screening_note is null else new.status = 'CONFIRMED' end)
      and exists (select 1 from transfer_attempts a where a.tx_id = new.tx_id and a.kind <> 'cancellation'
        and (a.broadcast_at is not null or a.block_number is not null)) then
     select activated_at into since from security_factors

@@ -13,6 +13,7 @@ import { Screening0012 } from './0012-screening';
 import { Webhooks0013 } from './0013-webhooks';
 import { WebhookEvents0014 } from './0014-webhook-events';
 import { Requests0015 } from './0015-requests';
+import { WorkflowOutbox0016 } from './0016-workflow-outbox';
 
 /** In this order. A released migration is never edited: a change is a new file. */
 export const migrations = [
@@ -31,4 +32,5 @@ export const migrations = [
   Webhooks0013,
   WebhookEvents0014,
   Requests0015,
+  WorkflowOutbox0016,
 ];

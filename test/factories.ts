@@ -4,7 +4,6 @@ import { HDKey } from '@scure/bip32';
 import { generateSecret, generateSync } from 'otplib';
 import type { DataSource } from 'typeorm';
 import type { Hex } from '../src/chains/types';
-import type { TransferRequest } from '../src/messages/transfer';
 import { AccountEntity } from '../src/accounts/entity';
 import { AssetEntity } from '../src/assets/entity';
 import { ClientEntity, UserEntity } from '../src/auth/entity';
@@ -19,6 +18,7 @@ import { LedgerAccountEntity } from '../src/ledger/entity';
 import { totpOwner } from '../src/mfa/totp';
 import { newId } from '../src/platform/ids';
 import type { SecretBox } from '../src/platform/secret-box';
+import type { TransferRequest } from '../src/transfers/request';
 import { WalletEntity } from '../src/wallets/entity';
 
 /** Rows of a database that look like production's. Every builder stores what it returns. */

@@ -1,7 +1,7 @@
 import { condition, continueAsNew, proxyActivities, setHandler, sleep, workflowInfo } from '@temporalio/workflow';
 import { webhookTaskQueue } from '../src/messages/task-queues';
 import { type DeliveryStream, type WebhookActivities, deliveriesPendingSignal } from '../src/messages/webhooks';
-import { Live } from './progress';
+import { WorkflowProgress } from './progress';
 
 /** One attempt takes 15 s at most; a worker that died with it is noticed by its missing heartbeat. */
 const { deliverNext } = proxyActivities<WebhookActivities>({
@@ -16,20 +16,20 @@ const { deliverNext } = proxyActivities<WebhookActivities>({
  * only waits and asks again, so a run can be lost or started anew anywhere.
  */
 export async function deliverWebhooks(lane: DeliveryStream): Promise<void> {
-  const live = new Live(`Webhook ${lane.webhookId}`);
+  const progress = new WorkflowProgress(`Webhook ${lane.webhookId}`);
   let told = true;
   setHandler(deliveriesPendingSignal, () => {
     told = true;
   });
   for (let busyTimes = 0; ;) {
-    live.at('delivering', `About ${lane.subjectId}`);
+    progress.report('delivering', `About ${lane.subjectId}`);
     told = false;
     const { outcome, waitMs } = await deliverNext({ ...lane, busyTimes });
     busyTimes = outcome === 'busy' ? busyTimes + 1 : 0;
     if (waitMs === null && !told) return;
     if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof deliverWebhooks>(lane);
     if (waitMs === null || waitMs === 0) continue;
-    live.at('waiting', `${outcome}; next attempt in ${Math.ceil(waitMs / 1000)} s`);
+    progress.report('waiting', `${outcome}; next attempt in ${Math.ceil(waitMs / 1000)} s`);
     // the rows know when it is due: a signal only makes it ask again
     if (outcome === 'busy') await sleep(waitMs);
     else await condition(() => told, waitMs);

@@ -1,7 +1,7 @@
 import { condition, continueAsNew, setHandler, workflowInfo } from '@temporalio/workflow';
 import { type DistributeBlacklistWorkflowInput, blacklistChangedSignal } from '../src/messages/blacklist';
 import { type NodeIndex, nodeIndexes } from '../src/messages/nodes';
-import { Live } from './progress';
+import { WorkflowProgress } from './progress';
 import { blacklistActivities, patientNodeActivities } from './activities';
 
 /**
@@ -9,7 +9,7 @@ import { blacklistActivities, patientNodeActivities } from './activities';
  * that is down gets it when it is back, and the others do not wait for it. Ends when all have heard of the last change.
  */
 export async function distributeBlacklist({ clientId }: DistributeBlacklistWorkflowInput): Promise<void> {
-  const live = new Live(`Blacklist of client ${clientId}`);
+  const progress = new WorkflowProgress(`Blacklist of client ${clientId}`);
   // the start itself is a change: after continue-as-new every node is asked again
   let changes = 1;
   setHandler(blacklistChangedSignal, () => {
@@ -23,7 +23,7 @@ export async function distributeBlacklist({ clientId }: DistributeBlacklistWorkf
       const goal = changes;
       const version = await bringUpToDate(node, clientId);
       seen[node] = goal;
-      live.at('delivered', `Node ${node} has version ${version}`);
+      progress.report('delivered', `Node ${node} has version ${version}`);
       await condition(() => seen[node] < changes || isEverywhere());
     }
   };

@@ -18,15 +18,11 @@ export function toProblem(error: unknown): Problem {
   return { code: 'internal_error', message, retryable: true };
 }
 
-/** The failure an update's handler throws: its client gets code, message and fields. */
-export function refusal(error: unknown): ApplicationFailure {
-  const cause = error instanceof ActivityFailure ? error.cause : error;
-  const { code, message } = toProblem(error);
-  const details = cause instanceof ApplicationFailure ? (cause.details ?? []) : [];
-  return ApplicationFailure.create({ type: code, message, nonRetryable: true, details });
-}
-
 /** True when the enclosing scope was cancelled rather than the work failed. */
 export function isCancelled(error: unknown): boolean {
   return error instanceof CancelledFailure || (error instanceof ActivityFailure && error.cause instanceof CancelledFailure);
 }
+
+/** Activities fail with an ActivityFailure, local ones with their cause itself. Anything else is a bug, for the workflow task to fail on. */
+export const isActivityError = (error: unknown): boolean =>
+  error instanceof ActivityFailure || error instanceof ApplicationFailure;

@@ -1,12 +1,15 @@
 import { continueAsNew } from '@temporalio/workflow';
-import { Live } from './progress';
+import { WorkflowProgress } from './progress';
 import type { FollowChainWorkflowInput } from '../src/messages/following';
 import { followerActivities } from './activities';
 
 /** Keeps one follower per chain running for ever: each run is one slice of its work. */
 export async function followChain({ chain }: FollowChainWorkflowInput): Promise<void> {
-  const live = new Live(`Following ${chain}`);
-  live.at('following', 'Reads blocks, credits deposits, tells transfers what became of them. Cursor: table chain_cursors.');
+  const progress = new WorkflowProgress(`Following ${chain}`);
+  progress.report(
+    'following',
+    'Reads blocks, credits deposits, tells transfers what became of them. Cursor: table chain_cursors.',
+  );
   await followerActivities(chain).followChain({ chain });
   await continueAsNew<typeof followChain>({ chain });
 }

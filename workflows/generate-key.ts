@@ -2,7 +2,7 @@ import { continueAsNew, log, sleep, workflowInfo } from '@temporalio/workflow';
 import type { GenerateKeyWorkflowInput, GroupKey } from '../src/messages/key-generation';
 import { type NodeIndex, nodeIndexes } from '../src/messages/nodes';
 import { toProblem } from './failures';
-import { Live } from './progress';
+import { WorkflowProgress } from './progress';
 import { walletActivities, nodeActivities, signingPairs, stableIndex } from './activities';
 
 /** A generation takes about 11 CPU seconds over three nodes, more while others run. */
@@ -17,26 +17,26 @@ const confirmationRounds = 20;
  * as long as it takes.
  */
 export async function generateKey({ walletId, clientId, attemptsBefore = 0 }: GenerateKeyWorkflowInput): Promise<GroupKey> {
-  const live = new Live(`Key of wallet ${walletId}`);
+  const progress = new WorkflowProgress(`Key of wallet ${walletId}`);
   for (let attempt = attemptsBefore + 1; ; attempt += 1) {
     const initiator = nodeIndexes[(stableIndex(walletId, nodeIndexes.length) + attempt) % nodeIndexes.length] as NodeIndex;
     try {
-      live.at('generating', `Distributed key generation, begun by node ${initiator}`, attempt);
+      progress.report('generating', `Distributed key generation, begun by node ${initiator}`, attempt);
       const key = await nodeActivities(initiator, generationSeconds, `generate key, attempt ${attempt}`).generateKey({
         keyId: `${walletId}.${attempt}`,
         clientId,
       });
-      live.at('confirming', 'Every node must hold its share durably and name the same public key', attempt);
+      progress.report('confirming', 'Every node must hold its share durably and name the same public key', attempt);
       await confirmOnEveryNode(key);
-      live.at('testing', 'Test signatures that use each share', attempt);
+      progress.report('testing', 'Test signatures that use each share', attempt);
       await signWithEveryShare(key);
       await walletActivities.activateWallet({ walletId, ...key });
-      live.at('active', key.publicKey, attempt);
+      progress.report('active', key.publicKey, attempt);
       return key;
     } catch (error) {
       const problem = toProblem(error);
       log.warn('key generation will be tried again', { walletId, attempt, code: problem.code, reason: problem.message });
-      live.at('waiting', `${problem.message}; trying again`, attempt);
+      progress.report('waiting', `${problem.message}; trying again`, attempt);
       await sleep(1000 * Math.min(2 ** Math.min(attempt - attemptsBefore, 6), longestWaitSeconds));
     }
     if (workflowInfo().continueAsNewSuggested) {

@@ -5,7 +5,7 @@ import { type LiveStatus, type TimelineEntry, searchAttributes, statusQuery, tim
 const timelineLimit = 200;
 
 /** What queries and the Temporal UI show of a run. */
-export class Live {
+export class WorkflowProgress {
   private current: LiveStatus = { step: 'starting', attempt: 0, detail: '' };
   private readonly timeline: TimelineEntry[] = [];
 
@@ -14,8 +14,8 @@ export class Live {
     setHandler(timelineQuery, () => this.timeline);
   }
 
-  /** Enters a step or says more about it. The time is the workflow's, equal on every replay. */
-  at(step: string, detail = '', attempt = 1): void {
+  /** Enters a stage or says more about it. The time is the workflow's, equal on every replay. */
+  report(step: string, detail = '', attempt = 1): void {
     this.current = { step, attempt, detail };
     this.timeline.push({ step, at: new Date().toISOString(), detail });
     if (this.timeline.length > timelineLimit) this.timeline.shift();
@@ -24,6 +24,7 @@ export class Live {
     );
   }
 
+  /** Search attributes of a transfer: how operators find it in the Temporal UI. */
   status(status: string, failureCode?: string | null): void {
     upsertSearchAttributes([
       { key: searchAttributes.txStatus, value: status },

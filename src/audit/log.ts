@@ -7,6 +7,12 @@ export interface AuditActor {
   id: string;
 }
 
+/** The user who asked for an act, and with which request. */
+export interface RequestedBy {
+  userId: string;
+  requestId: string;
+}
+
 export interface AuditEvent {
   /** `subject.verb`, such as security_factor.created; see auditActions. */
   action: AuditAction;

@@ -1,15 +1,14 @@
-import { type Client, WithStartWorkflowOperation, WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
+import { type Client, WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import type { DataSource } from 'typeorm';
 import { searchAttributes } from '../messages/progress';
 import { mainTaskQueue } from '../messages/task-queues';
-import { type TransferRequest, type TransferWorkflowInput, abandonUpdate, retryUpdate, submitUpdate } from '../messages/transfer';
+import { type TransferWorkflowInput, abandonUpdate, retryUpdate } from '../messages/transfer';
 import { transferWorkflowId, workflowTypes } from '../messages/workflow-ids';
 import { audit, type AuditAction } from '../audit/log';
 import { withinMs } from '../platform/temporal-calls';
 import { GatewayError, notFound } from '../platform/errors';
 import { isUuid } from '../platform/ids';
-import { formatAmount } from '../platform/money';
 import { TransactionEntity, type TransactionStatus } from '../transactions/entity';
 import { isEnded } from '../transactions/state';
 import { loadAttempts } from '../transfers/attempts';
@@ -152,10 +151,7 @@ export class TransferOperations {
     }
   }
 
-  /**
-   * `submit` finds the transfer by its tx_id and locks nothing again; under an id of its own, since for the first one the
-   * closed run would answer. Two operators at once reach one run.
-   */
+  /** The new run adopts what is locked. Two operators at once reach one run. */
   private async startAgain(tx: TransactionEntity): Promise<string> {
     const { txId, clientId, chain, tokenSymbol } = tx;
     const [signed] = await this.database.query<{ attempt: number; submitted: boolean }[]>(
@@ -163,24 +159,21 @@ export class TransferOperations {
          from transfer_attempts where tx_id = $1`,
       [txId],
     );
-    const input: TransferWorkflowInput = { txId, clientId, ...(signed && { continued: signed }) };
+    const input: TransferWorkflowInput = { txId, ...(signed && { continued: signed }) };
     await withinMs(this.temporal, updateTimeoutMs, () =>
-      this.temporal.workflow.executeUpdateWithStart(submitUpdate, {
-        args: [requestOf(tx)],
-        startWorkflowOperation: new WithStartWorkflowOperation(workflowTypes.transfer, {
-          workflowId: transferWorkflowId(txId),
-          taskQueue: mainTaskQueue,
-          args: [input],
-          workflowIdConflictPolicy: 'USE_EXISTING',
-          workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-          typedSearchAttributes: [
-            { key: searchAttributes.clientId, value: clientId },
-            { key: searchAttributes.txId, value: txId },
-            { key: searchAttributes.chain, value: chain },
-            { key: searchAttributes.tokenSymbol, value: tokenSymbol },
-          ],
-          staticSummary: `${tokenSymbol} on ${chain}, started again`,
-        }),
+      this.temporal.workflow.start(workflowTypes.transfer, {
+        workflowId: transferWorkflowId(txId),
+        taskQueue: mainTaskQueue,
+        args: [input],
+        workflowIdConflictPolicy: 'USE_EXISTING',
+        workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+        typedSearchAttributes: [
+          { key: searchAttributes.clientId, value: clientId },
+          { key: searchAttributes.txId, value: txId },
+          { key: searchAttributes.chain, value: chain },
+          { key: searchAttributes.tokenSymbol, value: tokenSymbol },
+        ],
+        staticSummary: `${tokenSymbol} on ${chain}, started again`,
       }),
     );
     return 'started again';
@@ -191,21 +184,4 @@ export class TransferOperations {
     if (!tx) throw notFound(`transaction ${txId}`);
     return tx;
   }
-}
-
-function requestOf(tx: TransactionEntity): TransferRequest {
-  return {
-    txId: tx.txId,
-    clientId: tx.clientId,
-    // not on record, and not needed for a transfer that is
-    userId: '',
-    requestId: tx.requestId ?? '',
-    idempotencyKey: tx.idempotencyKey,
-    fromAddress: tx.fromAddress,
-    toAddress: tx.toAddress,
-    chain: tx.chain,
-    tokenSymbol: tx.tokenSymbol,
-    amount: formatAmount(tx.amount, tx.decimals),
-    memo: tx.memo,
-  };
 }

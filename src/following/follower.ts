@@ -124,7 +124,9 @@ class Follower {
       this.chain.name,
       blocks.flatMap(({ transactions }) => transactions),
     );
-    const effects = await this.options.client.effects(attempts.map((attempt) => ({ id: attempt.id, intent: toIntent(attempt, attempt.kind) })));
+    const effects = await this.options.client.effects(
+      attempts.map((attempt) => ({ id: attempt.id, intent: toIntent(attempt, attempt.kind) })),
+    );
     const hashes = new Set(blocks.map(({ hash }) => hash));
     return attempts.map((attempt) => {
       const effect = effects.get(attempt.id);

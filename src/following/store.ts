@@ -268,7 +268,9 @@ export async function includedOpenTransfers(
   chain: string,
   scannedTo: number,
 ): Promise<IncludedTransfer[]> {
-  const rows = await manager.query<{ tx_id: string; included_id: string; block_number: string; required_confirmations: number }[]>(
+  const rows = await manager.query<
+    { tx_id: string; included_id: string; block_number: string; required_confirmations: number }[]
+  >(
     `select t.tx_id, a.included_id, a.block_number, t.required_confirmations
        from transactions t join transfer_attempts a on a.tx_id = t.tx_id and a.block_number <= $2
         and not ${contradicts('a.chain', 'a.block_number', 'a.block_hash')}

@@ -29,14 +29,18 @@ export type ClaimResult =
   | { outcome: 'running' }
   | { outcome: 'reused' };
 
+/** Columns of the claim are null when there is none. */
 interface ClaimRow {
   resource_id: string;
-  lease: string;
-  resumed_since: Date | null;
+  lease: string | null;
+  first_attempt_at: Date | null;
 }
 
+/** The row as it was before; null when there was none. */
 interface KeyRow {
-  same: boolean;
+  same: boolean | null;
+  /** Nobody runs it and it may be claimed. */
+  free: boolean | null;
   response_status: number | null;
   response_headers: Record<string, string> | null;
   response_body: string | null;
@@ -46,45 +50,56 @@ interface KeyRow {
 export class IdempotencyStore {
   constructor(private readonly database: DataSource) {}
 
-  /** One try, no waiting: claims a key that is new, over a day old, or whose earlier run has let go of it. */
+  /**
+   * One try, no waiting: claims a key that is new, over a day old, or whose earlier run has let go of it. A key whose request
+   * runs is only read, so that duplicates do not wait on a connection for the transaction that stores the answer.
+   */
   async claim(clientId: string, key: string, fingerprint: Buffer, freshId: string): Promise<ClaimResult> {
-    const [claimed] = await this.database.query<ClaimRow[]>(
-      `insert into idempotency_keys as k (client_id, key, fingerprint, resource_id, leased_until)
-       values ($1, $2, $3, $4, clock_timestamp() + interval '${leaseSeconds} seconds')
-       on conflict (client_id, key) do update set
-         leased_until = excluded.leased_until,
-         fingerprint = excluded.fingerprint,
-         resource_id = case when ${expired} then excluded.resource_id else k.resource_id end,
-         created_at = case when ${expired} then now() else k.created_at end,
-         response_status = null, response_headers = null, response_body = null
-       where ${expired} or (k.response_status is null and k.leased_until < clock_timestamp() and k.fingerprint = excluded.fingerprint)
-       returning resource_id, leased_until::text as lease, case when resource_id <> $4 then created_at end as resumed_since`,
+    const [row] = await this.database.query<(ClaimRow & KeyRow)[]>(
+      `with existing as materialized (
+         select fingerprint = $3 as same, response_status, response_headers, response_body #>> '{}' as response_body,
+                ${expired} or (response_status is null and leased_until < clock_timestamp() and fingerprint = $3) as free
+           from idempotency_keys k where client_id = $1 and key = $2
+       ), claimed as (
+         insert into idempotency_keys as k (client_id, key, fingerprint, resource_id, leased_until)
+         select $1, $2, $3, $4, clock_timestamp() + interval '${leaseSeconds} seconds' where not exists (select from existing where not free)
+         on conflict (client_id, key) do update set
+           leased_until = excluded.leased_until,
+           fingerprint = excluded.fingerprint,
+           resource_id = case when ${expired} then excluded.resource_id else k.resource_id end,
+           created_at = case when ${expired} then now() else k.created_at end,
+           response_status = null, response_headers = null, response_body = null
+         where ${expired} or (k.response_status is null and k.leased_until < clock_timestamp() and k.fingerprint = excluded.fingerprint)
+         returning resource_id, leased_until::text as lease, case when resource_id <> $4 then created_at end as first_attempt_at
+       )
+       select claimed.*, existing.* from (select) as one left join claimed on true left join existing on true`,
       [clientId, key, fingerprint, freshId],
     );
-    if (claimed) {
-      const { resource_id: resourceId, lease, resumed_since: firstAttemptAt } = claimed;
-      return { outcome: 'claimed', claim: { clientId, key, resourceId, lease, firstAttemptAt: firstAttemptAt } };
+    // neither: another request has claimed it since this statement began
+    if (!row || (row.lease === null && row.same === null)) return { outcome: 'running' };
+    if (row.lease !== null) {
+      const { resource_id: resourceId, lease, first_attempt_at: firstAttemptAt } = row;
+      return { outcome: 'claimed', claim: { clientId, key, resourceId, lease, firstAttemptAt } };
     }
-    const [row] = await this.database.query<KeyRow[]>(
-      `select fingerprint = $3 as same, response_status, response_headers, response_body #>> '{}' as response_body
-         from idempotency_keys where client_id = $1 and key = $2`,
-      [clientId, key, fingerprint],
-    );
-    if (!row) return { outcome: 'running' };
     if (!row.same) return { outcome: 'reused' };
-    if (row.response_status === null) return { outcome: 'running' };
+    if (row.response_status === null || row.free) return { outcome: 'running' };
     return {
       outcome: 'answered',
       answer: { status: row.response_status, headers: row.response_headers ?? {}, body: row.response_body ?? '' },
     };
   }
 
-  async finish({ clientId, key, lease }: Claim, { status, headers, body }: StoredAnswer): Promise<void> {
-    await this.database.query(
+  /**
+   * Stores the answer, in the database transaction of `manager` if one is given. False when the claim is not held any more: another
+   * run has taken the key over, or has answered it.
+   */
+  async finish(claim: Claim, { status, headers, body }: StoredAnswer, manager = this.database.manager): Promise<boolean> {
+    const [, finished] = await manager.query<[unknown, number]>(
       `update idempotency_keys set response_status = $4, response_headers = $5, response_body = to_jsonb($6::text)
         where client_id = $1 and key = $2 and leased_until = $3::timestamptz and response_status is null`,
-      [clientId, key, lease, status, JSON.stringify(headers), body],
+      [claim.clientId, claim.key, claim.lease, status, JSON.stringify(headers), body],
     );
+    return finished === 1;
   }
 
   /** Lets the next try run at once, under the same id. */

@@ -3,11 +3,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { FailureCode } from '../platform/codes';
 import { GatewayError, invalidParameter } from '../platform/errors';
 import { newId } from '../platform/ids';
-import { getCaller, type GatewayContext } from './context';
-import { answerProblem, problemMediaType, publicError } from './errors';
+import { type CreatedAnswer, getCaller, type GatewayContext, type IdempotencyContext } from './context';
+import { answerProblem, problemMediaType, publicError, toProblem } from './errors';
 import type { Claim, ClaimResult, StoredAnswer } from './idempotency-store';
 import type { AnswerStore } from './sealed-idempotency';
 import { type DocumentedMiddleware, documented } from './route';
+import { basePath } from './router';
 
 /** Refused before anything was begun, and for now: the same key is good for the next try, also with another code. */
 const asksForAnother: ReadonlySet<FailureCode> = new Set(['rate_limited', 'MFA_NOT_ENABLED', 'MFA_REQUIRED', 'MFA_INVALID']);
@@ -25,8 +26,8 @@ const header = {
 
 /**
  * Idempotency-Key on requests that create; stands after authentication and validation, since a request that is not
- * valid has begun nothing. Sets `ctx.state.creation`: the handler creates under its resourceId and finds its own
- * earlier work by it. Answers below 500 are stored; a 5xx lets go of the key, so that a retry runs again under the same id,
+ * valid has begun nothing. Sets `ctx.state.idempotency`: the handler creates under its resourceId and finds its own
+ * earlier work by it; one that writes in one database transaction stores its answer there (`storeAnswer`). Answers below 500 are stored; a 5xx lets go of the key, so that a retry runs again under the same id,
  * and a refusal of the moment (too many requests, a wrong code) forgets it.
  */
 export function createIdempotent(store: AnswerStore): DocumentedMiddleware {
@@ -34,14 +35,13 @@ export function createIdempotent(store: AnswerStore): DocumentedMiddleware {
   return documented({ ...docs, fails: [...docs.fails] }, async (ctx, next) => {
     const key = readKey(ctx);
     if (key === null) {
-      ctx.state.idempotency = { resourceId: newId(), idempotencyKey: null, firstAttemptAt: null };
+      const storeAnswer = () => Promise.resolve();
+      ctx.state.idempotency = { resourceId: newId(), idempotencyKey: null, firstAttemptAt: null, storeAnswer };
       return next();
     }
     const result = await claimOrWait(store, getCaller(ctx).clientId, key, toFingerprint(ctx));
     if (result.outcome === 'answered') return replay(ctx, result.answer);
-    const { claim } = result;
-    ctx.state.idempotency = { resourceId: claim.resourceId, idempotencyKey: key, firstAttemptAt: claim.firstAttemptAt };
-    return runClaimed(ctx, next, store, claim);
+    return runClaimed(ctx, next, store, result.claim);
   });
 }
 
@@ -76,6 +76,14 @@ async function claimOrWait(
 }
 
 async function runClaimed(ctx: GatewayContext, next: () => Promise<unknown>, store: AnswerStore, claim: Claim): Promise<void> {
+  const { resourceId, key: idempotencyKey, firstAttemptAt } = claim;
+  let stored = false;
+  const storeAnswer: IdempotencyContext['storeAnswer'] = async (manager, answer) => {
+    if (!(await store.finish(claim, toStoredAnswer(ctx, answer), manager)))
+      throw new GatewayError('idempotency_in_progress', 'Another request with this Idempotency-Key is running');
+    stored = true;
+  };
+  ctx.state.idempotency = { resourceId, idempotencyKey, firstAttemptAt, storeAnswer };
   try {
     await next();
   } catch (error) {
@@ -96,10 +104,17 @@ async function runClaimed(ctx: GatewayContext, next: () => Promise<unknown>, sto
   const status = ctx.status;
   ctx.body = body;
   ctx.type = contentType(status);
+  if (stored) return;
   // the work is done and found again by its id: an answer that cannot be stored is still the answer
   await store
     .finish(claim, { status, headers: keptHeaders(ctx), body })
     .catch((err: unknown) => ctx.state.log.warn({ err }, 'answer not stored'));
+}
+
+/** The bytes and headers that the handler's answer will have. */
+function toStoredAnswer(ctx: GatewayContext, answer: CreatedAnswer | GatewayError): StoredAnswer {
+  if (answer instanceof GatewayError) return { status: answer.status, headers: {}, body: JSON.stringify(toProblem(answer, ctx)) };
+  return { status: ctx.status, headers: { Location: `${basePath}${answer.path}` }, body: JSON.stringify(answer.body) };
 }
 
 const contentType = (status: number): string => (status >= 400 ? problemMediaType : 'application/json');

@@ -1,3 +1,4 @@
+import type { EntityManager } from 'typeorm';
 import type { SecretBox } from '../platform/secret-box';
 import type { Claim, ClaimResult, IdempotencyStore, StoredAnswer } from './idempotency-store';
 
@@ -15,8 +16,10 @@ export function sealedAnswers(store: AnswerStore, box: SecretBox): AnswerStore {
       const body = box.open(Buffer.from(result.answer.body, 'base64'), toOwner(clientId, key));
       return { outcome: 'answered', answer: { ...result.answer, body } };
     },
-    finish: (claim: Claim, answer: StoredAnswer) =>
-      store.finish(claim, { ...answer, body: box.seal(answer.body, toOwner(claim.clientId, claim.key)).toString('base64') }),
+    finish: (claim: Claim, answer: StoredAnswer, manager?: EntityManager) => {
+      const body = box.seal(answer.body, toOwner(claim.clientId, claim.key)).toString('base64');
+      return store.finish(claim, { ...answer, body }, manager);
+    },
     forget: (claim) => store.forget(claim),
     release: (claim) => store.release(claim),
   };

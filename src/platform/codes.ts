@@ -31,6 +31,7 @@ export const failureCodes = {
   internal_error: { status: 500, retryable: true, title: 'Internal error' },
   unavailable: { status: 503, retryable: true, title: 'Temporarily unavailable' },
   outcome_unknown: { status: 503, retryable: true, title: 'Outcome not known yet' },
+  chain_unavailable: { status: 503, retryable: true, title: 'Chain node unreachable' },
   /** Codes below never answer a request: they end or park a transfer and stand in its `failure`. */
   approval_expired: { status: 403, retryable: false, title: 'Nobody approved it in time' },
   fee_above_bound: { status: 400, retryable: false, title: 'Network fee above what could be locked' },
@@ -38,7 +39,6 @@ export const failureCodes = {
   transfer_not_observed: { status: 400, retryable: false, title: 'Executed on chain without the expected token transfer' },
   intent_mismatch: { status: 400, retryable: false, title: 'A signing node refused: the transaction is not what was asked for' },
   signers_unavailable: { status: 503, retryable: true, title: 'Not enough signing nodes' },
-  chain_unavailable: { status: 503, retryable: true, title: 'Chain node unreachable' },
   broadcast_rejected: { status: 400, retryable: false, title: 'The chain node refused the signed transaction' },
   abandoned: {
     status: 400,

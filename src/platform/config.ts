@@ -118,6 +118,26 @@ const variables = {
     Joi.number().integer().min(1).max(100_000).default(1_000),
     'Requests that one process works on at once; more are answered with 503.',
   ),
+  MAX_TRANSFERS_IN_FLIGHT: variable(
+    'api, worker',
+    Joi.number().integer().min(1).max(1_000_000).default(100),
+    'Transfers that are prepared and signed at once. More are accepted and wait for their start, oldest first.',
+  ),
+  MAX_PENDING_STARTS: variable(
+    'api, worker',
+    Joi.number().integer().min(1).max(10_000_000).default(10_000),
+    'Accepted transfers that may wait for their start; then further ones are answered with 503.',
+  ),
+  MAX_PENDING_STARTS_PER_CLIENT: variable(
+    'api, worker',
+    Joi.number().integer().min(1).max(10_000_000).default(2_000),
+    'The same for one client.',
+  ),
+  APPROVAL_WAIT_SECONDS: variable(
+    'api, worker',
+    Joi.number().integer().min(1).max(86_400).default(86_400),
+    'How long a transfer that somebody has to approve waits for it before it is REJECTED.',
+  ),
   METRICS_HOST: variable('worker, mpc-node', Joi.string().default('127.0.0.1'), 'Address of the health and metrics listener.'),
   METRICS_PORT: variable('worker, mpc-node', port().default(0), 'Port of the health and metrics listener; 0 picks a free one.'),
   WORKER_CACHED_WORKFLOWS: variable(
@@ -131,11 +151,6 @@ const variables = {
       .pattern(/^[1-9]\d{0,5}(,[1-9]\d{0,5}){0,19}$/)
       .default('5,300,1800,7200,18000,36000,50400,72000,86400'),
     'Seconds before each retry of a webhook delivery, separated by commas; after the last one it is given up.',
-  ),
-  APPROVAL_WAIT_SECONDS: variable(
-    'worker',
-    Joi.number().integer().min(1).max(86_400).default(86_400),
-    'How long a transfer that somebody has to approve waits for it before it is REJECTED.',
   ),
   MPC_NODE_INDEX: variable(
     'mpc-node',

@@ -1,4 +1,5 @@
 import { DataSource, type EntityManager, QueryFailedError, type QueryRunner } from 'typeorm';
+import { findCommitOutcome } from './commit-outcome';
 import { GatewayError } from './errors';
 
 export interface DatabaseOptions {
@@ -47,7 +48,8 @@ export function createDatabase(options: DatabaseOptions): DataSource {
   });
 }
 
-const transientStates = new Set(['40001', '40P01', '55P03']);
+const lockNotAvailable = '55P03';
+const transientStates = new Set(['40001', '40P01', lockNotAvailable]);
 const connectionStates = /^(08|53|57P)/;
 
 /** True when the database could not be reached or refused for lack of resources: nothing is known to be wrong with the request. */
@@ -61,17 +63,42 @@ export function isDatabaseDown(error: unknown): boolean {
   );
 }
 
+export interface TransactionOptions<T> {
+  /** A row that is locked for longer makes the call fail with `unavailable`, which is not tried again here. */
+  lockTimeoutMs?: number;
+  /** The server ends a transaction that is open for longer (Postgres 17 and later), and one that is idle for as long. */
+  timeoutMs?: number;
+  /**
+   * Whether the result is in the database. Asked when the answer to COMMIT was lost and the server reports the transaction's id as
+   * committed: a server that crashed may have given that id to another transaction.
+   */
+  isStored?: (manager: EntityManager, result: T) => Promise<boolean>;
+}
+
+/** Of a request's writes: well below the time a request may take. */
+export const requestTransaction = { lockTimeoutMs: 2_000, timeoutMs: 15_000 } as const;
+
 /**
  * One database transaction, tried again (at most 5 times) when Postgres asks for it: serialization failure, deadlock
- * or lock time-out.
- * @throws GatewayError unavailable when the database is unreachable.
+ * or lock time-out. When the answer to COMMIT is lost, the outcome is looked up before this returns. It holds one connection at a time.
+ * @throws GatewayError unavailable when the database is unreachable or a row stays locked: nothing was written;
+ * outcome_unknown when it cannot be found out whether the transaction was committed.
  */
-export async function inTransaction<T>(database: DataSource, work: (manager: EntityManager) => Promise<T>): Promise<T> {
+export async function inTransaction<T>(
+  database: DataSource,
+  work: (manager: EntityManager) => Promise<T>,
+  options: TransactionOptions<T> = {},
+): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await once(database, work);
+      return await once(database, work, options);
     } catch (error) {
       const state = error instanceof QueryFailedError ? (error.driverError as { code?: string }).code : undefined;
+      if (state === lockNotAvailable && options.lockTimeoutMs !== undefined)
+        throw new GatewayError('unavailable', 'Too many requests wait for the same account', {
+          cause: error,
+          retryAfterSeconds: 1,
+        });
       if (state && transientStates.has(state) && attempt < 5) {
         await new Promise((resolve) => setTimeout(resolve, attempt * 10 * Math.random() + 5));
         continue;
@@ -83,19 +110,62 @@ export async function inTransaction<T>(database: DataSource, work: (manager: Ent
   }
 }
 
-async function once<T>(database: DataSource, work: (manager: EntityManager) => Promise<T>): Promise<T> {
+async function once<T>(
+  database: DataSource,
+  work: (manager: EntityManager) => Promise<T>,
+  options: TransactionOptions<T>,
+): Promise<T> {
   const runner = database.createQueryRunner();
+  let commit: { result: T; transactionId: string | null } | undefined;
+  let lost: unknown;
   try {
     await runner.startTransaction();
+    await setTimeouts(runner.manager, options);
     const result = await work(runner.manager);
+    commit = { result, transactionId: await findTransactionId(runner.manager) };
     await runner.commitTransaction();
     return result;
   } catch (error) {
-    if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => discardConnection(runner));
-    throw error;
+    if (!commit || isRefusedByServer(error)) {
+      if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => discardConnection(runner));
+      throw error;
+    }
+    lost = error;
+    await discardConnection(runner);
   } finally {
     await runner.release();
   }
+  const { result, transactionId } = commit;
+  const isStored = options.isStored ? () => options.isStored?.(database.manager, result) : undefined;
+  const outcome = transactionId === null ? 'aborted' : await findCommitOutcome(database, transactionId, isStored);
+  if (outcome === 'committed') return result;
+  if (outcome === 'aborted') throw lost;
+  throw new GatewayError('outcome_unknown', 'The database did not say whether the request was carried out', {
+    cause: lost,
+    retryAfterSeconds: 2,
+  });
+}
+
+async function setTimeouts(manager: EntityManager, { lockTimeoutMs, timeoutMs }: TransactionOptions<never>): Promise<void> {
+  if (lockTimeoutMs === undefined && timeoutMs === undefined) return;
+  // a setting that the server does not have has no current value
+  await manager.query(
+    `select set_config(name, value, true)
+       from (values ('lock_timeout', $1::text), ('transaction_timeout', $2), ('idle_in_transaction_session_timeout', $2)) as s (name, value)
+      where value is not null and current_setting(name, true) is not null`,
+    [lockTimeoutMs?.toString() ?? null, timeoutMs?.toString() ?? null],
+  );
+}
+
+/** The id under which the server remembers the outcome; null when nothing was written. */
+async function findTransactionId(manager: EntityManager): Promise<string | null> {
+  const [row] = await manager.query<{ id: string | null }[]>('select pg_current_xact_id_if_assigned()::text as id');
+  return row?.id ?? null;
+}
+
+/** An ERROR in answer to COMMIT means that it was rolled back. FATAL, or no answer at all, may come after it was carried out. */
+function isRefusedByServer(error: unknown): boolean {
+  return error instanceof QueryFailedError && (error.driverError as { severity?: string }).severity === 'ERROR';
 }
 
 /** A connection that could not roll back must not go back to the pool: its next user would commit what is left open on it. */

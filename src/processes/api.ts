@@ -16,6 +16,7 @@ import { getTargets } from '../webhooks/ssrf-guard';
 import { runMain, shutdownSignal, untilUp } from './process';
 import { runPeriodically } from './periodic-jobs';
 import { createResources } from './resources';
+import { startLimitVariables, toStartLimits } from './workflow-outbox';
 
 runMain('api', async () => {
   const config = readConfig([
@@ -34,6 +35,8 @@ runMain('api', async () => {
     'JWT_AUDIENCE',
     'JWT_TTL_SECONDS',
     'MPC_NODE_HEALTH_URLS',
+    'APPROVAL_WAIT_SECONDS',
+    ...startLimitVariables,
     ...limitVariables,
   ]);
   const log = createLogger('api', config.LOG_LEVEL);
@@ -61,6 +64,8 @@ runMain('api', async () => {
       ttlSeconds: config.JWT_TTL_SECONDS,
     },
     box: new SecretBox(config.SECRETS_KEY),
+    approvalWaitSeconds: config.APPROVAL_WAIT_SECONDS,
+    startLimits: toStartLimits(config),
     limits: toLimitSettings(config),
     webhookTargets: getTargets(config.GATEWAY_ENV),
     signerUrls: config.MPC_NODE_HEALTH_URLS.split(',').map((url) => url.trim()),
@@ -78,6 +83,7 @@ runMain('api', async () => {
   log.info('stopping: requests in flight are finished');
   await server.close();
   await Promise.all(chores);
+  await resources.outbox.settled();
   await temporal.connection.close();
   if (database.isInitialized) await database.destroy();
   log.info('stopped');

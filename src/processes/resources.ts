@@ -25,6 +25,7 @@ import type { LimitSettings } from '../http/limits/settings';
 import { sealedAnswers } from '../http/sealed-idempotency';
 import type { Route } from '../http/route';
 import { MfaService } from '../mfa/service';
+import { WorkflowOutbox } from '../outbox/outbox';
 import type { Logger } from '../platform/logging';
 import type { SecretBox } from '../platform/secret-box';
 import { SecurityFactorRepository } from '../security-factors/repository';
@@ -36,6 +37,7 @@ import { transactionRoutes } from '../transactions/routes';
 import { TransactionService } from '../transactions/service';
 import { transferRoutes } from '../transfers/routes';
 import { TransferService } from '../transfers/service';
+import { StartLimits, type StartLimitSettings } from '../transfers/start-limits';
 import type { TransferWorkflows } from '../transfers/workflows';
 import type { KeyGeneration } from '../wallets/key-generation';
 import { WalletRepository } from '../wallets/repository';
@@ -48,6 +50,7 @@ import { webhookRoutes } from '../webhooks/routes';
 import { WebhookService } from '../webhooks/service';
 import type { TargetGuard } from '../webhooks/ssrf-guard';
 import type { PeriodicJob } from './periodic-jobs';
+import { createDeliveries } from './workflow-outbox';
 
 export interface ResourceDependencies {
   database: DataSource;
@@ -56,6 +59,9 @@ export interface ResourceDependencies {
   getFamily: GetFamily;
   keyGeneration: KeyGeneration;
   workflows: TransferWorkflows;
+  startLimits: StartLimitSettings;
+  /** How long a transfer waits for somebody to approve it. */
+  approvalWaitSeconds: number;
   tokenOptions: TokenOptions;
   signerUrls: string[];
   limits: LimitSettings;
@@ -70,40 +76,33 @@ export interface Resources {
   routes: Route[];
   operational: Route[];
   limits: RequestLimits;
+  outbox: WorkflowOutbox;
   housekeeping: PeriodicJob[];
 }
 
 /** Every resource of the API, put together: the same in the process and in the tests. */
 export async function createResources(deps: ResourceDependencies): Promise<Resources> {
   const { database, registry, getFamily, workflows, log } = deps;
+  const starts = new StartLimits(deps.startLimits);
+  const outbox = new WorkflowOutbox(database, createDeliveries({ ...deps, starts }), log);
   const tokens = await AccessTokens.create(deps.tokenOptions);
   const credentials = new CredentialRepository(database);
   const idempotencyStore = new IdempotencyStore(database);
   const walletRows = new WalletRepository(database);
   const accountRows = new AccountRepository(database);
   const assetRows = new AssetRepository(database);
-  const transactionRows = new TransactionRepository(database);
   const authenticate = createAuthenticate(tokens, new KeyStatus(credentials));
   const idempotent = createIdempotent(idempotencyStore);
   const limits = new RequestLimits(database, deps.limits);
   const idempotentSealed = createIdempotent(sealedAnswers(idempotencyStore, deps.box));
   const mfa = new MfaService(database, deps.box);
 
-  const wallets = new WalletService(walletRows, deps.keyGeneration, log);
+  const wallets = new WalletService(walletRows, outbox);
   const accounts = new AccountService({ database, registry, getFamily, wallets: walletRows, accounts: accountRows });
   const assets = new AssetService({ database, registry, accounts: accountRows, assets: assetRows });
-  const transactions = new TransactionService(transactionRows, workflows, database);
-  const approvals = new Approvals({ database, mfa, workflows, log });
-  const transfers = new TransferService({
-    database,
-    registry,
-    getFamily,
-    workflows,
-    wallets: walletRows,
-    accounts: accountRows,
-    assets: assetRows,
-    transactions: transactionRows,
-  });
+  const transactions = new TransactionService(new TransactionRepository(database), workflows);
+  const approvals = new Approvals({ mfa, outbox });
+  const transfers = new TransferService({ ...deps, starts, outbox });
   const securityFactorRows = new SecurityFactorRepository(database);
   const securityFactors = new SecurityFactorService({ registry, getFamily, mfa, factors: securityFactorRows });
   const webhookRows = new WebhookRepository(database);
@@ -119,16 +118,15 @@ export async function createResources(deps: ResourceDependencies): Promise<Resou
       ...walletRoutes({ wallets, authenticate, idempotent }),
       ...accountRoutes({ accounts, authenticate, idempotent }),
       ...assetRoutes({ assets, registry, authenticate, idempotent }),
-      ...transferRoutes({ transfers, authenticate, idempotent }),
-      ...transactionRoutes({ transactions, approvals, authenticate }),
+      ...transferRoutes({ transfers, transactions, approvals, authenticate, idempotent }),
+      ...transactionRoutes({ transactions, authenticate }),
       ...securityFactorRoutes({ factors: securityFactors, authenticate, idempotent }),
       ...webhookRoutes({ webhooks, deliveries, authenticate, idempotent, idempotentSealed }),
     ],
     limits,
+    outbox,
     operational: healthRoutes({ health: new HealthService(deps) }),
     housekeeping: [
-      { name: 'start missing key generations', everyMs: 10_000, run: () => wallets.reconcile() },
-      { name: 'tell transfers of their approval', everyMs: 10_000, run: () => approvals.reconcile() },
       { name: 'forget old idempotency keys', everyMs: 60_000, run: () => idempotencyStore.sweep() },
       { name: 'seal the audit log', everyMs: 2_000, run: async () => void (await sealAuditLog(database)) },
     ],

@@ -17,6 +17,8 @@ import { createChainClients } from '../chains/clients';
 import { loadRegistry, type ChainRegistry } from '../chains/registry';
 import * as deposits from '../deposits/service';
 import { entities } from '../entities';
+import { OutboxDispatcher } from '../outbox/dispatcher';
+import { WorkflowOutbox } from '../outbox/outbox';
 import { readConfig } from '../platform/config';
 import { createDatabase } from '../platform/database';
 import { createLogger, type Logger } from '../platform/logging';
@@ -25,10 +27,15 @@ import { SecretBox } from '../platform/secret-box';
 import { createTemporalClient } from '../platform/temporal';
 import { getTargets } from '../webhooks/ssrf-guard';
 import { dispatchBlacklists } from '../screening/distribution';
-import { runPeriodically } from './periodic-jobs';
+import { expireApprovals } from '../transfers/approval-expiry';
+import { StartLimits } from '../transfers/start-limits';
+import { transferWorkflowsOn } from '../transfers/workflows';
+import { keyGenerationOn } from '../wallets/key-generation';
+import { type PeriodicJob, runPeriodically } from './periodic-jobs';
 import { runMain, shutdownSignal, untilUp } from './process';
 import { logTemporalWith, runUntil } from './temporal-worker';
 import { runWebhookWorker } from './webhook-worker';
+import { createDeliveries, startLimitVariables, toStartLimits } from './workflow-outbox';
 
 /** Connections kept for the activities that are not local: one per chain and some for the follower's transactions. */
 const connectionsBesideLocalActivities = 6;
@@ -46,6 +53,7 @@ runMain('worker', async () => {
     'WEBHOOK_RETRY_SCHEDULE_SECONDS',
     'WORKER_CACHED_WORKFLOWS',
     'APPROVAL_WAIT_SECONDS',
+    ...startLimitVariables,
   ]);
   const logger = createLogger('worker', config.LOG_LEVEL);
   const stop = shutdownSignal();
@@ -121,7 +129,20 @@ runMain('worker', async () => {
     await runUntil(worker, stop);
   };
 
-  const dispatch = { name: 'dispatch blacklists', everyMs: 1_000, run: () => dispatchBlacklists(database, temporal, logger) };
+  const deliveries = createDeliveries({
+    database,
+    workflows: transferWorkflowsOn(temporal),
+    keyGeneration: keyGenerationOn(temporal),
+    starts: new StartLimits(toStartLimits(config)),
+    log: logger,
+  });
+  const dispatcher = new OutboxDispatcher(database, deliveries, logger);
+  const outbox = new WorkflowOutbox(database, deliveries, logger);
+  const jobs: PeriodicJob[] = [
+    { name: 'dispatch blacklists', everyMs: 1_000, run: () => dispatchBlacklists(database, temporal, logger) },
+    { name: 'dispatch the outbox of workflows', everyMs: 200, run: () => dispatcher.dispatch() },
+    { name: 'reject transfers that nobody has approved in time', everyMs: 1_000, run: () => expireApprovals(database, outbox) },
+  ];
   const webhooks = runWebhookWorker({
     worker: { ...common, ...workflowSource() },
     databaseUrl: config.DATABASE_URL,
@@ -134,7 +155,7 @@ runMain('worker', async () => {
   });
   const runs = Promise.all([
     runUntil(main, stop),
-    runPeriodically(dispatch, logger, stop),
+    ...jobs.map((job) => runPeriodically(job, logger, stop)),
     webhooks,
     ...[...clients.values()].map(runChain),
   ]);

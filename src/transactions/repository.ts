@@ -26,10 +26,6 @@ export class TransactionRepository {
     return isUuid(txId) ? this.database.manager.findOneBy(TransactionEntity, { clientId, txId }) : Promise.resolve(null);
   }
 
-  findByIdempotencyKey(clientId: string, idempotencyKey: string): Promise<TransactionEntity | null> {
-    return this.database.manager.findOneBy(TransactionEntity, { clientId, idempotencyKey, isHeld: true });
-  }
-
   async findDetails(clientId: string, txId: string): Promise<TransactionDetails | null> {
     const tx = await this.find(clientId, txId);
     if (!tx) return null;

@@ -1,5 +1,4 @@
 import Joi from 'joi';
-import { mfaCode } from '../mfa/request';
 import { amountOut, chainName, id, type PageQuery, pageFields, pageSchema, timestamp, view } from '../http/schemas';
 import { transactionStatuses } from './entity';
 import { transactionTypes } from './types';
@@ -16,12 +15,6 @@ export const listTransactions = Joi.object<ListTransactions, true>({
   account_id: Joi.string().description('Transactions of this account only'),
   chain: chainName().description('Transactions on this chain only'),
 });
-
-export interface ApproveTransaction {
-  mfa_code?: string;
-}
-
-export const approveTransaction = Joi.object<ApproveTransaction, true>({ mfa_code: mfaCode() });
 
 export interface TransactionView {
   tx_id: string;

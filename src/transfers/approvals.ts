@@ -1,23 +1,16 @@
-import type { DataSource, EntityManager } from 'typeorm';
+import type { EntityManager } from 'typeorm';
 import { audit } from '../audit/log';
 import type { MfaRequest, MfaService } from '../mfa/service';
 import { GatewayError, notFound } from '../platform/errors';
 import { isUuid } from '../platform/ids';
-import type { Logger } from '../platform/logging';
-import type { TransferWorkflows } from '../transfers/workflows';
+import { enqueue, type WorkflowOutbox } from '../outbox/outbox';
 import { TransactionEntity } from '../transactions/entity';
 import { changeState } from '../transactions/state';
 
 export interface ApprovalsDependencies {
-  database: DataSource;
   mfa: MfaService;
-  workflows: TransferWorkflows;
-  log: Logger;
+  outbox: WorkflowOutbox;
 }
-
-/** An approval whose workflow has not been told after this long is told again. */
-const reconcileAfterMs = 15_000;
-const reconcileBatch = 50;
 
 /**
  * Approvals of transfers that wait for one. Decided and recorded in Postgres, in one database transaction with the second
@@ -40,40 +33,7 @@ export class Approvals {
         if (transfer?.approvedAt) throw notAwaiting('The transfer is approved already');
       },
     );
-    await this.notify(txId);
-  }
-
-  /** Tells the workflows that a crash or an outage left untold; run every few seconds by every API process. */
-  async reconcile(): Promise<void> {
-    const untold = await this.deps.database.query<{ tx_id: string }[]>(
-      `select tx_id from transactions
-        where approved_at < clock_timestamp() - make_interval(secs => $1) and approval_told_at is null
-          and ended_at is null
-        order by random() limit $2`,
-      [reconcileAfterMs / 1000, reconcileBatch],
-    );
-    for (const { tx_id: txId } of untold) await this.notify(txId);
-  }
-
-  /** A failure is made good by `repair`: the transfer is approved all the same. */
-  private async notify(txId: string): Promise<void> {
-    const { database, workflows, log } = this.deps;
-    try {
-      const told = await workflows.approved(txId);
-      if (told === 'gone') {
-        const alert = 'approved_without_workflow';
-        log.error(
-          { alert, tx_id: txId },
-          'the workflow of an approved transfer does not run: `gateway transfers retry` starts it',
-        );
-        return;
-      }
-      await database.query('update transactions set approval_told_at = now() where tx_id = $1 and approval_told_at is null', [
-        txId,
-      ]);
-    } catch (err) {
-      log.warn({ err, tx_id: txId }, 'the transfer was not told of its approval, will be repaired');
-    }
+    this.deps.outbox.deliverSoon({ kind: 'transfer_approved', subjectId: txId, clientId });
   }
 }
 
@@ -85,6 +45,7 @@ async function approve(manager: EntityManager, { caller, requestId }: MfaRequest
   if (transfer.status !== 'AWAITING_APPROVAL') throw notAwaiting(`The transaction is ${transfer.status}`);
   if (await hasExpired(manager, txId)) throw notAwaiting('The time to approve the transfer is over');
   await changeState(manager, transfer, 'PENDING', { approvedBy: userId, approvedAt: () => 'clock_timestamp()' });
+  await enqueue(manager, { kind: 'transfer_approved', subjectId: txId, clientId });
   await audit(manager, {
     action: 'transfer.approved',
     outcome: 'success',

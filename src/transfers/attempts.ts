@@ -43,7 +43,11 @@ export interface Inclusion {
 
 /** All attempts of one transfer, oldest first, as they were when loaded. */
 export class Attempts {
-  constructor(readonly all: readonly Attempt[]) {}
+  /** `isGivenUp`: the transfer was abandoned without a cancellation, since its attempts expire. */
+  constructor(
+    readonly all: readonly Attempt[],
+    private readonly isGivenUp = false,
+  ) {}
 
   get last(): Attempt | undefined {
     return this.all.at(-1);
@@ -87,12 +91,17 @@ export class Attempts {
 
   /** Given up: from its first cancellation on, nothing else is signed for the transfer. */
   get isAbandoned(): boolean {
-    return this.all.some(({ kind }) => kind === 'cancellation');
+    return this.isGivenUp || this.all.some(({ kind }) => kind === 'cancellation');
   }
 
   /** True when an attempt consists of these very bytes. */
   knows(unsigned: Hex): boolean {
     return this.all.some((attempt) => attempt.unsigned === unsigned);
+  }
+
+  /** The chain may know one of them, or one is signed in place of an earlier one: their status comes before anything else. */
+  get isFollowed(): boolean {
+    return this.isAbandoned || this.all.length > 1 || this.all.some(({ isBroadcast, inclusion }) => isBroadcast || inclusion);
   }
 
   /** There are attempts, and none of them can ever be executed. */
@@ -123,18 +132,22 @@ interface Row {
   debited: string | null;
   received: string | null;
   depth: string;
+  is_given_up: boolean;
 }
 
 export async function loadAttempts(manager: EntityManager, txId: string): Promise<Attempts> {
   const rows = await manager.query<Row[]>(
     // one statement, one snapshot: a roll-back moves the cursor and clears inclusions together
-    `select a.*, coalesce(c.next_block - a.block_number, 0) as depth,
+    `select a.*, coalesce(c.next_block - a.block_number, 0) as depth, t.cancellation_reason is not null as is_given_up,
             array(select i.id from attempt_ids i where i.tx_id = a.tx_id and i.attempt = a.attempt order by i.id) as ids
-       from transfer_attempts a left join chain_cursors c on c.chain = a.chain
+       from transfer_attempts a join transactions t on t.tx_id = a.tx_id left join chain_cursors c on c.chain = a.chain
       where a.tx_id = $1 order by a.attempt`,
     [txId],
   );
-  return new Attempts(rows.map(toAttempt));
+  return new Attempts(
+    rows.map(toAttempt),
+    rows.some((row) => row.is_given_up),
+  );
 }
 
 function toAttempt(row: Row): Attempt {

@@ -9,7 +9,7 @@ import { changeState, isEnded, findTransactionForUpdate } from '../transactions/
 import { type Attempt, type Attempts, loadAttempts } from './attempts';
 import { buildAttempt } from './build-attempt';
 import { recordCancellationReason } from './cancellation-reason';
-import type { StepDependencies } from './dependencies';
+import type { TransferDependencies } from './dependencies';
 import { toDestination } from './destination';
 import { raiseHold } from './hold';
 import { NotBegun, refuse } from './not-begun';
@@ -20,7 +20,7 @@ export type BeginSigning = NextAttempt & { prepared: Prepared };
 /** An attempt that is about to begin, under the lock of its transfer. */
 interface Beginning {
   manager: EntityManager;
-  steps: StepDependencies;
+  steps: TransferDependencies;
   transfer: TransactionEntity;
   attempts: Attempts;
   attempt: number;
@@ -34,7 +34,7 @@ interface Beginning {
  * or every attempt was proven impossible. A retried call finds its attempt and answers with the same bytes; a refusal leaves
  * everything as it was.
  */
-export async function beginSigning(steps: StepDependencies, input: BeginSigning): Promise<BeginSigningResult> {
+export async function beginSigning(steps: TransferDependencies, input: BeginSigning): Promise<BeginSigningResult> {
   try {
     return await inTransaction(steps.database, (manager) => begin(manager, steps, input));
   } catch (error) {
@@ -43,7 +43,7 @@ export async function beginSigning(steps: StepDependencies, input: BeginSigning)
   }
 }
 
-async function begin(manager: EntityManager, steps: StepDependencies, input: BeginSigning): Promise<BeginSigningResult> {
+async function begin(manager: EntityManager, steps: TransferDependencies, input: BeginSigning): Promise<BeginSigningResult> {
   const { txId, attempt, prepared } = input;
   const transfer = await findTransactionForUpdate(manager, txId);
   if (isEnded(transfer)) return { outcome: 'ended', status: transfer.status };
@@ -110,14 +110,20 @@ async function startAttempt(beginning: Beginning, kind: AttemptKind): Promise<Be
   return { outcome: 'begun', attempt, request: toSigningRequest(steps.registry.get(held.chain), held, built) };
 }
 
-function assertIsNext({ txId, status, transactionType, isSigned }: TransactionEntity, attempts: Attempts, next: NextAttempt): void {
+function assertIsNext(
+  { txId, status, transactionType, isSigned }: TransactionEntity,
+  attempts: Attempts,
+  next: NextAttempt,
+): void {
   const { attempt, kind } = next;
   if (kind === 'cancellation' && attempts.last === undefined)
     throw new Error(`transfer ${txId} has begun nothing that a cancellation could use up`);
   const fits = attempt === attempts.nextNumber && (kind === 'first') === (attempt === 1);
   if (!isSigned || status === 'AWAITING_APPROVAL' || !fits) {
     const last = attempts.last?.attempt ?? 0;
-    throw new Error(`attempt ${attempt} (${kind}) of ${transactionType} ${txId} cannot begin in state ${status} after ${last} attempts`);
+    throw new Error(
+      `attempt ${attempt} (${kind}) of ${transactionType} ${txId} cannot begin in state ${status} after ${last} attempts`,
+    );
   }
 }
 
@@ -128,7 +134,7 @@ function refuseBlacklisted(beginning: Beginning): void {
 /** The attempt was begun before: the same request again, or word that it was signed meanwhile. */
 async function resume(
   manager: EntityManager,
-  { registry }: StepDependencies,
+  { registry }: TransferDependencies,
   transfer: TransactionEntity,
   attempt: Attempt,
 ): Promise<BeginSigningResult> {

@@ -1,7 +1,7 @@
 import type { BroadcastResult } from '../messages/transfer';
 import { findTransaction } from '../transactions/state';
 import { loadAttempts } from './attempts';
-import { type ChainStepDependencies, getClient } from './dependencies';
+import { type ChainDependencies, getClient } from './dependencies';
 import { destinationBlacklisted } from './destination';
 import { markBroadcast } from './store-attempt';
 
@@ -11,7 +11,7 @@ import { markBroadcast } from './store-attempt';
  * @throws GatewayError chain_unavailable when no node answered: whether one has taken the bytes is unknown, and they are sent again.
  */
 export async function broadcastAttempt(
-  steps: ChainStepDependencies,
+  steps: ChainDependencies,
   { txId, attempt }: { txId: string; attempt: number },
 ): Promise<BroadcastResult> {
   const { manager } = steps.database;

@@ -3,7 +3,7 @@ import type { AttemptKind, Hex, Prepared } from '../chains/types';
 import type { Signer } from '../messages/signing';
 import type { TransactionEntity } from '../transactions/entity';
 import { toIntent } from '../transactions/intent';
-import type { StepDependencies } from './dependencies';
+import type { TransferDependencies } from './dependencies';
 import { NotBegun } from './not-begun';
 import { findSigners, getAccount } from './signing-request';
 import { insertAttempt } from './store-attempt';
@@ -22,7 +22,7 @@ export interface BuiltAttempt {
  */
 export async function buildAttempt(
   manager: EntityManager,
-  { registry, getFamily }: StepDependencies,
+  { registry, getFamily }: TransferDependencies,
   transfer: TransactionEntity,
   next: { attempt: number; kind: AttemptKind; prepared: Prepared },
 ): Promise<BuiltAttempt> {

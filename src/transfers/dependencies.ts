@@ -6,7 +6,7 @@ import type { Logger } from '../platform/logging';
 import type { ScreeningRule } from '../screening/rules';
 
 /** What the database steps of a transfer are given. */
-export interface StepDependencies {
+export interface TransferDependencies {
   database: DataSource;
   registry: ChainRegistry;
   getFamily: GetFamily;
@@ -18,14 +18,14 @@ export interface StepDependencies {
 }
 
 /** What the steps that ask a chain are given. */
-export interface ChainStepDependencies {
+export interface ChainDependencies {
   database: DataSource;
   clients: ReadonlyMap<string, ChainClient>;
   logger: Logger;
 }
 
 /** @throws Error for a chain that is not enabled. */
-export function getClient({ clients }: Pick<ChainStepDependencies, 'clients'>, chain: string): ChainClient {
+export function getClient({ clients }: Pick<ChainDependencies, 'clients'>, chain: string): ChainClient {
   const client = clients.get(chain);
   if (!client) throw new Error(`no client for ${chain}`);
   return client;

@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
-import type { EndTransfer, RequestedBy } from '../messages/transfer';
-import { audit, type AuditActor } from '../audit/log';
+import type { EndTransfer } from '../messages/transfer';
+import { audit } from '../audit/log';
 import { releaseReservations } from '../chains/reservations';
 import { releaseHold } from '../ledger/entries';
 import { post } from '../ledger/posting';
@@ -11,24 +11,21 @@ import { screening } from '../screening/destinations';
 import type { TransactionEntity } from '../transactions/entity';
 import { changeState, isEnded, findTransactionForUpdate } from '../transactions/state';
 import { loadAttempts } from './attempts';
-import type { StepDependencies } from './dependencies';
+import type { TransferDependencies } from './dependencies';
 import { findHoldForUpdate } from './hold';
-
-/** A cancellation that does not say whose wish it is. */
-const unnamed: AuditActor = { type: 'system', id: 'workflow' };
 
 /**
  * Unlocks everything and ends a transfer of which nothing was signed. An ended one stays as it is.
  * @throws GatewayError not_cancellable once signing has begun: what is signed may still be executed.
  */
 export function endTransfer(
-  { database }: StepDependencies,
+  { database }: TransferDependencies,
   { txId, status, code, reason }: EndTransfer,
 ): Promise<{ status: string }> {
   return inTransaction(database, async (manager) => {
     const transfer = await findTransactionForUpdate(manager, txId);
     if (isEnded(transfer)) return { status: transfer.status };
-    await endUnsigned(manager, transfer, { txId, status, code, reason });
+    await endUnsigned(manager, transfer, { status, code, reason });
     if (status === 'REJECTED') {
       await audit(manager, {
         action: 'transfer.refused',
@@ -44,29 +41,28 @@ export function endTransfer(
   });
 }
 
+export interface UnsignedEnd {
+  status: 'REJECTED' | 'FAILED' | 'CANCELLED';
+  code: FailureCode | null;
+  reason: string | null;
+}
+
 /**
- * Cancels at the client's wish; a second cancel answers like the first.
- * @throws GatewayError not_cancellable once signing has begun or the transfer has ended otherwise.
+ * Within a database transaction that holds the transfer's lock: unlocks everything and ends it.
+ * @throws GatewayError not_cancellable once signing has begun.
  */
-export function cancelTransfer(
-  { database }: Pick<StepDependencies, 'database'>,
-  { txId, by }: { txId: string; by?: RequestedBy },
-): Promise<{ status: string }> {
-  return inTransaction(database, async (manager) => {
-    const transfer = await findTransactionForUpdate(manager, txId);
-    if (transfer.status === 'CANCELLED') return { status: transfer.status };
-    if (isEnded(transfer)) throw new GatewayError('not_cancellable', `The transfer is ${transfer.status}`);
-    await endUnsigned(manager, transfer, { txId, status: 'CANCELLED', code: null, reason: null });
-    await audit(manager, {
-      action: 'transfer.cancelled',
-      outcome: 'success',
-      actor: by ? { type: 'user', id: by.userId } : unnamed,
-      clientId: transfer.clientId,
-      subject: { type: 'transaction', id: txId },
-      requestId: by?.requestId ?? null,
-    });
-    return { status: 'CANCELLED' };
-  });
+export async function endUnsigned(
+  manager: EntityManager,
+  transfer: TransactionEntity,
+  { status, code, reason }: UnsignedEnd,
+): Promise<void> {
+  const { txId } = transfer;
+  if (!transfer.isSigned || transfer.signingBegunAt !== null) {
+    throw new GatewayError('not_cancellable', 'Signing has begun: the transfer may still be executed');
+  }
+  const hold = await findHoldForUpdate(manager, transfer);
+  const seq = await changeState(manager, transfer, status, { failureCode: code, failureMessage: reason });
+  await post(manager, [{ txId, kind: 'unlock', seq, entries: releaseHold(hold) }]);
 }
 
 /**
@@ -75,7 +71,7 @@ export function cancelTransfer(
  * @throws GatewayError not_cancellable while an attempt may still be executed.
  */
 export function failByProof(
-  { database }: Pick<StepDependencies, 'database'>,
+  { database }: Pick<TransferDependencies, 'database'>,
   { txId, code, reason }: { txId: string; code: FailureCode; reason: string },
 ): Promise<{ status: string }> {
   return inTransaction(database, async (manager) => {
@@ -89,17 +85,4 @@ export function failByProof(
     await releaseReservations(manager, [txId]);
     return { status: 'FAILED' };
   });
-}
-
-async function endUnsigned(
-  manager: EntityManager,
-  transfer: TransactionEntity,
-  { txId, status, code, reason }: EndTransfer,
-): Promise<void> {
-  if (!transfer.isSigned || transfer.signingBegunAt !== null) {
-    throw new GatewayError('not_cancellable', 'Signing has begun: the transfer may still be executed');
-  }
-  const hold = await findHoldForUpdate(manager, transfer);
-  const seq = await changeState(manager, transfer, status, { failureCode: code, failureMessage: reason });
-  await post(manager, [{ txId, kind: 'unlock', seq, entries: releaseHold(hold) }]);
 }

@@ -1,11 +1,14 @@
 import type { EntityManager } from 'typeorm';
+import type { ChainDefinition } from '../chains/types';
 import { findLedgerAccount, findLedgerAccountsForUpdate } from '../ledger/accounts';
 import type { LedgerAccountEntity } from '../ledger/entity';
 import { type Hold, placeHold } from '../ledger/entries';
 import { post } from '../ledger/posting';
+import { GatewayError } from '../platform/errors';
 import { formatAmount } from '../platform/money';
 import type { TransactionEntity } from '../transactions/entity';
 import { refuse } from './not-begun';
+import type { TransferSource } from './source';
 
 export interface HeldAccounts {
   token: LedgerAccountEntity;
@@ -27,6 +30,48 @@ export async function findHeldAccountsForUpdate(
 /** What an open transfer holds. */
 export async function findHoldForUpdate(manager: EntityManager, transfer: TransactionEntity): Promise<Hold> {
   return { ...(await findHeldAccountsForUpdate(manager, transfer)), amount: transfer.amount, feeLocked: transfer.feeLocked };
+}
+
+/** What is to be held for a transfer; amounts in atomic units. */
+export interface NewHold {
+  txId: string;
+  source: Pick<TransferSource, 'asset' | 'native'>;
+  amount: bigint;
+  feeLocked: bigint;
+  chain: ChainDefinition;
+}
+
+/**
+ * Moves a new transfer's amount and fee bound from available to locked. Its ledger accounts stay locked, in id order, until the end
+ * of the database transaction.
+ * @throws GatewayError business_error for a frozen account, insufficient_balance.
+ */
+export async function placeTransferHold(
+  manager: EntityManager,
+  { txId, source, amount, feeLocked, chain }: NewHold,
+): Promise<void> {
+  const { asset, native } = source;
+  const rows = await findLedgerAccountsForUpdate(manager, [asset.ledgerAccountId, native.ledgerAccountId]);
+  const hold = { token: getRow(rows, asset.ledgerAccountId), native: getRow(rows, native.ledgerAccountId), amount, feeLocked };
+  for (const { symbol, frozenReason } of [hold.token, hold.native]) {
+    if (frozenReason) throw new GatewayError('business_error', `${symbol} on ${chain.name} is frozen for this account`);
+  }
+  requireFunds(hold, chain);
+  await post(manager, [{ txId, kind: 'lock', seq: 0, entries: placeHold(hold) }]);
+}
+
+function requireFunds({ token, native, amount, feeLocked }: Hold, chain: ChainDefinition): void {
+  const same = token.ledgerAccountId === native.ledgerAccountId;
+  if (token.available < amount) {
+    throw new GatewayError('insufficient_balance', `The available balance of ${token.symbol} on ${chain.name} is too small`);
+  }
+  if (native.available < feeLocked + (same ? amount : 0n)) {
+    const needed = formatAmount(feeLocked, chain.native.decimals);
+    throw new GatewayError(
+      'insufficient_balance',
+      `The available balance of ${native.symbol} on ${chain.name} is too small for the network fee of up to ${needed} ${native.symbol}`,
+    );
+  }
 }
 
 /**

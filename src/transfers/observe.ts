@@ -5,7 +5,7 @@ import type { ChainObservation } from '../messages/transfer';
 import type { TransactionEntity } from '../transactions/entity';
 import { findTransaction } from '../transactions/state';
 import { type Attempts, loadAttempts } from './attempts';
-import { type ChainStepDependencies, getClient } from './dependencies';
+import { type ChainDependencies, getClient } from './dependencies';
 import { destinationBlacklisted } from './destination';
 import { toKnownAttempt } from './known-attempt';
 import { markBroadcast, storeProof } from './store-attempt';
@@ -19,7 +19,7 @@ type Included = Extract<AttemptStatus, { state: 'included' }>;
  * proofs of impossibility. What no node knows any more is sent again.
  * @throws GatewayError chain_unavailable, not_found.
  */
-export async function observeTransfer(steps: ChainStepDependencies, { txId }: { txId: string }): Promise<ChainObservation> {
+export async function observeTransfer(steps: ChainDependencies, { txId }: { txId: string }): Promise<ChainObservation> {
   const { manager } = steps.database;
   const transfer = await findTransaction(manager, txId);
   const attempts = await loadAttempts(manager, txId);
@@ -43,7 +43,7 @@ export async function observeTransfer(steps: ChainStepDependencies, { txId }: { 
 }
 
 async function recordInclusion(
-  { database }: ChainStepDependencies,
+  { database }: ChainDependencies,
   { chain }: ChainClient,
   txId: string,
   { attempt, id, depth, effect }: Included,
@@ -55,7 +55,7 @@ async function recordInclusion(
 
 /** What was given up or must not be paid is not helped on: forgotten by the chain, it waits for its replacement. */
 async function sendAgain(
-  { database, logger }: ChainStepDependencies,
+  { database, logger }: ChainDependencies,
   client: ChainClient,
   { txId, chain }: TransactionEntity,
   attempts: Attempts,

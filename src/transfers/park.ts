@@ -3,11 +3,11 @@ import type { FailureCode } from '../platform/codes';
 import { inTransaction } from '../platform/database';
 import type { TransactionEntity } from '../transactions/entity';
 import { changeState, isEnded, findTransactionForUpdate } from '../transactions/state';
-import type { StepDependencies } from './dependencies';
+import type { TransferDependencies } from './dependencies';
 
 /** Parks a transfer for an operator; nothing is unlocked. An ended one stays as it is. */
-export function markAttention(
-  { database }: StepDependencies,
+export function parkTransfer(
+  { database }: TransferDependencies,
   { txId, code, reason }: { txId: string; code: FailureCode; reason: string },
 ): Promise<void> {
   return inTransaction(database, async (manager) => {

@@ -3,7 +3,7 @@ import type { NextAttempt } from '../messages/transfer';
 import { toIntent } from '../transactions/intent';
 import { findTransaction } from '../transactions/state';
 import { loadAttempts } from './attempts';
-import { type ChainStepDependencies, getClient } from './dependencies';
+import { type ChainDependencies, getClient } from './dependencies';
 import { toKnownAttempt } from './known-attempt';
 
 /**
@@ -11,10 +11,7 @@ import { toKnownAttempt } from './known-attempt';
  * and what the chain says after their execution must not speak against them.
  * @throws GatewayError reverted_on_chain when the chain would refuse the transfer, chain_unavailable, not_found.
  */
-export async function prepareAttempt(
-  steps: ChainStepDependencies,
-  { txId, attempt, kind }: NextAttempt,
-): Promise<Prepared> {
+export async function prepareAttempt(steps: ChainDependencies, { txId, attempt, kind }: NextAttempt): Promise<Prepared> {
   const { manager } = steps.database;
   const attempts = await loadAttempts(manager, txId);
   const begun = attempts.find(attempt);

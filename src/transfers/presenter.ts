@@ -1,8 +1,14 @@
-import type { TransferAccepted } from '../messages/transfer';
+import type { CreatedAnswer } from '../http/context';
+import type { Acceptance } from './accept';
 import type { TransferView } from './schema';
 
-export const presentAccepted = ({ txId, status }: TransferAccepted): TransferView => ({
+const presentAccepted = ({ txId, status }: Acceptance): TransferView => ({
   tx_id: txId,
   status,
   message: 'The amount is locked and the transfer is under way: follow it with GET /transactions/{tx_id}',
+});
+
+export const toAnswer = (acceptance: Acceptance): CreatedAnswer => ({
+  body: presentAccepted(acceptance),
+  path: `/transactions/${acceptance.txId}`,
 });

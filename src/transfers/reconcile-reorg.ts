@@ -8,7 +8,7 @@ import { findTransaction, findTransactionForUpdate } from '../transactions/state
 import type { ChainClient } from '../chains/family';
 import type { Logger } from '../platform/logging';
 import { loadAttempts } from './attempts';
-import type { StepDependencies } from './dependencies';
+import type { TransferDependencies } from './dependencies';
 import { noteIfBlacklisted } from './destination';
 import { findHeldAccountsForUpdate } from './hold';
 import { debitedBy, isExecuted } from './settle';
@@ -22,7 +22,7 @@ export type ReorgOutcome = 'stands' | 'absent' | 'differs';
  * the accounts are frozen, with an alert, until an operator has looked.
  */
 export function reconcileReorg(
-  { database, log }: Pick<StepDependencies, 'database' | 'log'>,
+  { database, log }: Pick<TransferDependencies, 'database' | 'log'>,
   { txId }: { txId: string },
 ): Promise<ReorgOutcome> {
   return inTransaction(database, async (manager) => {

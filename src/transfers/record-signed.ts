@@ -2,7 +2,7 @@ import type { SignedAttempt } from '../messages/transfer';
 import { inTransaction } from '../platform/database';
 import { changeState, isEnded, findTransactionForUpdate } from '../transactions/state';
 import { loadAttempts } from './attempts';
-import type { StepDependencies } from './dependencies';
+import type { TransferDependencies } from './dependencies';
 import { markBroadcast, storeSigned } from './store-attempt';
 
 /**
@@ -11,7 +11,7 @@ import { markBroadcast, storeSigned } from './store-attempt';
  * @throws Error when the signatures are not of the attempt's signers.
  */
 export function recordSigned(
-  { database, registry, getFamily }: StepDependencies,
+  { database, registry, getFamily }: TransferDependencies,
   { txId, attempt: number, signatures }: SignedAttempt,
 ): Promise<{ hash: string }> {
   return inTransaction(database, async (manager) => {
@@ -27,7 +27,7 @@ export function recordSigned(
 
 /** A chain node has accepted the attempt: SUBMITTED, shown by its hash. An ended transfer stays as it is. */
 export function markSubmitted(
-  { database }: StepDependencies,
+  { database }: TransferDependencies,
   { txId, attempt: number }: { txId: string; attempt: number },
 ): Promise<{ status: string }> {
   return inTransaction(database, async (manager) => {

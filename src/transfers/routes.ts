@@ -1,18 +1,31 @@
-import { getCaller, getIdempotencyContext } from '../http/context';
+import { type GatewayContext, getCaller, getIdempotencyContext } from '../http/context';
+import { resourceId } from '../http/resource-id';
 import { locate } from '../http/router';
 import type { Route, DocumentedMiddleware } from '../http/route';
-import { body, getBody } from '../http/validate';
-import { presentAccepted } from './presenter';
-import { createTransfer, transferView } from './schema';
+import { body, getBody, noBody } from '../http/validate';
+import { mfaFailures, toMfaRequest } from '../mfa/request';
+import { presentTransactionDetails } from '../transactions/presenter';
+import { transactionDetailView } from '../transactions/schema';
+import type { TransactionService } from '../transactions/service';
+import type { Approvals } from './approvals';
+import { toAnswer } from './presenter';
+import { approveTransaction, createTransfer, transferView } from './schema';
 import type { TransferService } from './service';
 
 export interface TransferRoutes {
   transfers: TransferService;
+  transactions: TransactionService;
+  approvals: Approvals;
   authenticate: DocumentedMiddleware;
   idempotent: DocumentedMiddleware;
 }
 
-export function transferRoutes({ transfers, authenticate, idempotent }: TransferRoutes): Route[] {
+export function transferRoutes(resources: TransferRoutes): Route[] {
+  const { transfers, transactions, approvals, authenticate, idempotent } = resources;
+  const show = async (ctx: GatewayContext, txId: string) => {
+    const { details, live } = await transactions.get(getCaller(ctx).clientId, txId);
+    ctx.body = presentTransactionDetails(details, live);
+  };
   return [
     {
       method: 'post',
@@ -39,18 +52,53 @@ export function transferRoutes({ transfers, authenticate, idempotent }: Transfer
         'business_error',
         'not_found',
         'unavailable',
+        'chain_unavailable',
         'outcome_unknown',
       ],
       handle: async (ctx) => {
-        const { accepted, replayed } = await transfers.submit(
+        const acceptance = await transfers.accept(
           getCaller(ctx),
           getIdempotencyContext(ctx),
           ctx.state.requestId,
           getBody(ctx, createTransfer),
         );
-        if (replayed) ctx.set('Idempotency-Replayed', 'true');
-        locate(ctx, `/transactions/${accepted.txId}`);
-        ctx.body = presentAccepted(accepted);
+        if (acceptance.replayed) ctx.set('Idempotency-Replayed', 'true');
+        const answer = toAnswer(acceptance);
+        locate(ctx, answer.path);
+        ctx.body = answer.body;
+      },
+    },
+    {
+      method: 'post',
+      path: '/transactions/:tx_id/cancel',
+      id: 'cancelTransaction',
+      tag: 'Transactions',
+      summary: 'Cancel a transfer before its signing has begun',
+      middleware: [authenticate, noBody],
+      answer: { status: 200, description: 'The cancelled transaction', schema: transactionDetailView },
+      fails: ['not_found', 'not_cancellable', 'unavailable', 'outcome_unknown'],
+      handle: async (ctx) => {
+        const { clientId, userId } = getCaller(ctx);
+        const txId = resourceId(ctx, 'tx_id');
+        await transfers.cancel(clientId, txId, { userId, requestId: ctx.state.requestId });
+        await show(ctx, txId);
+      },
+    },
+    {
+      method: 'post',
+      path: '/transactions/:tx_id/approve',
+      id: 'approveTransaction',
+      tag: 'Transactions',
+      summary: 'Approve a transfer that is AWAITING_APPROVAL',
+      description:
+        'With the whitelist policy `approve` a transfer to an address that is not on the whitelist waits for this, at most until `approval.expires_at`; then it is REJECTED. Any user of the client with a second factor may approve.',
+      middleware: [authenticate, body(approveTransaction)],
+      answer: { status: 200, description: 'The approved transaction', schema: transactionDetailView },
+      fails: [...mfaFailures, 'not_found', 'not_awaiting_approval', 'unavailable', 'outcome_unknown'],
+      handle: async (ctx) => {
+        const txId = resourceId(ctx, 'tx_id');
+        await approvals.approve(toMfaRequest(ctx), txId);
+        await show(ctx, txId);
       },
     },
   ];

@@ -1,5 +1,6 @@
 import Joi from 'joi';
 import { chainName, id, text, view } from '../http/schemas';
+import { mfaCode } from '../mfa/request';
 
 export interface CreateTransfer {
   from_address: string;
@@ -23,6 +24,12 @@ export const createTransfer = Joi.object<CreateTransfer, true>({
     .description('Display units; greater than 0, with at most as many decimal places as the asset has'),
   memo: text(100).allow(null, '').description('Kept with the record'),
 });
+
+export interface ApproveTransaction {
+  mfa_code?: string;
+}
+
+export const approveTransaction = Joi.object<ApproveTransaction, true>({ mfa_code: mfaCode() });
 
 export interface TransferView {
   tx_id: string;

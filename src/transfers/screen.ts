@@ -5,10 +5,10 @@ import { notFound } from '../platform/errors';
 import { evaluateDestination } from '../screening/destinations';
 import { TransactionEntity } from '../transactions/entity';
 import { changeState, isEnded, findTransactionForUpdate } from '../transactions/state';
-import type { StepDependencies } from './dependencies';
+import type { TransferDependencies } from './dependencies';
 import { toDestination } from './destination';
 
-type Screening = Pick<StepDependencies, 'database' | 'screeningRules' | 'approvalWaitSeconds'>;
+type Screening = Pick<TransferDependencies, 'database' | 'screeningRules' | 'approvalWaitSeconds'>;
 
 /**
  * Asks every rule whether a locked transfer may be signed. One that somebody has to approve is AWAITING_APPROVAL until that is
@@ -22,10 +22,10 @@ export async function screenTransfer(steps: Screening, { txId }: { txId: string 
   if (!transfer) throw notFound('transaction');
   const { walletId, accountId, assetId } = transfer;
   if (!walletId || !accountId || !assetId) throw new Error(`transfer ${txId} names no account`);
-  if (isPast(transfer)) return { allowed: true };
+  if (isPast(transfer)) return { outcome: 'allowed' };
   for (const rule of screeningRules) {
     const verdict = await rule.check({ ...transfer, walletId, accountId, assetId });
-    if (!verdict.allowed) return verdict;
+    if (!verdict.allowed) return { outcome: 'refused', code: verdict.code, reason: verdict.reason };
   }
   return inTransaction(database, (manager) => screenDestination(steps, manager, txId));
 }
@@ -36,20 +36,20 @@ async function screenDestination(
   txId: string,
 ): Promise<ScreeningVerdict> {
   const transfer = await findTransactionForUpdate(manager, txId);
-  if (isPast(transfer)) return { allowed: true };
+  if (isPast(transfer)) return { outcome: 'allowed' };
   const verdict = await evaluateDestination(manager, toDestination(transfer), { approved: transfer.approvedAt !== null });
-  if (verdict.outcome === 'refused') return { allowed: false, code: verdict.code, reason: verdict.reason };
+  if (verdict.outcome === 'refused') return verdict;
 
   const waits = transfer.status === 'AWAITING_APPROVAL';
   const waitMs = waits ? await approvalLeft(manager, txId) : approvalWaitSeconds * 1000;
-  if (waitMs <= 0) return { allowed: false, code: 'approval_expired', reason: 'Nobody has approved the transfer in time' };
+  if (waitMs <= 0) return { outcome: 'refused', code: 'approval_expired', reason: 'Nobody has approved the transfer in time' };
   if (verdict.outcome === 'allowed') {
     // the policy or the whitelist has changed meanwhile
     if (waits) await changeState(manager, transfer, 'PENDING');
-    return { allowed: true };
+    return { outcome: 'allowed' };
   }
   if (!waits) await awaitApproval(manager, transfer, approvalWaitSeconds);
-  return { allowed: false, code: null, waitMs };
+  return { outcome: 'awaiting_approval', waitMs };
 }
 
 const isPast = (transfer: TransactionEntity): boolean => isEnded(transfer) || transfer.signingBegunAt !== null;

@@ -9,7 +9,7 @@ import type { TransactionEntity } from '../transactions/entity';
 import { changeState, isEnded, findTransactionForUpdate } from '../transactions/state';
 import { type Inclusion, loadAttempts } from './attempts';
 import { park } from './park';
-import type { StepDependencies } from './dependencies';
+import type { TransferDependencies } from './dependencies';
 import { findHoldForUpdate } from './hold';
 
 /**
@@ -19,7 +19,10 @@ import { findHoldForUpdate } from './hold';
  * WAITING when no attempt is included any more: the chain has taken its word back; and for the cancellation of a released transfer
  * until its block is final, since after a reorganisation an earlier attempt could still take its place.
  */
-export function settleTransfer({ database, registry, log }: StepDependencies, { txId }: { txId: string }): Promise<SettleResult> {
+export function settleTransfer(
+  { database, registry, log }: TransferDependencies,
+  { txId }: { txId: string },
+): Promise<SettleResult> {
   return inTransaction(database, async (manager) => {
     const transfer = await findTransactionForUpdate(manager, txId);
     if (isEnded(transfer)) return ended(transfer);

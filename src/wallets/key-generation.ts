@@ -2,22 +2,19 @@ import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/c
 import { searchAttributes } from '../messages/progress';
 import { mainTaskQueue } from '../messages/task-queues';
 import { generateKeyWorkflowId, workflowTypes } from '../messages/workflow-ids';
-import { assertTemporalAnswers, withinMs } from '../platform/temporal-calls';
+import { withinMs } from '../platform/temporal-calls';
 import type { WalletEntity } from './entity';
 
-const startTimeoutMs = 5_000;
+const startTimeoutMs = 3_000;
 
 /** Starts the workflow that gives a wallet its key. */
 export interface KeyGeneration {
-  /** @throws GatewayError unavailable when the workflow service does not answer. */
-  assertAvailable(): Promise<void>;
-  /** Does nothing when it runs already. */
+  /** Does nothing when it runs already or has run. @throws Error when the workflow service does not answer. */
   start(wallet: Pick<WalletEntity, 'walletId' | 'clientId'>): Promise<void>;
 }
 
 export function keyGenerationOn(temporal: Client): KeyGeneration {
   return {
-    assertAvailable: () => assertTemporalAnswers(temporal),
     start: async ({ walletId, clientId }) => {
       const started = withinMs(temporal, startTimeoutMs, () =>
         temporal.workflow.start(workflowTypes.generateKey, {

@@ -1,8 +1,8 @@
 import type { DataSource, EntityManager } from 'typeorm';
-import type { RequestedBy } from '../messages/transfer';
-import { audit } from '../audit/log';
+import { audit, type RequestedBy } from '../audit/log';
 import type { LimitOffset } from '../http/pagination';
-import { inTransaction } from '../platform/database';
+import { enqueue } from '../outbox/outbox';
+import { inTransaction, requestTransaction } from '../platform/database';
 import { isUuid } from '../platform/ids';
 import { WalletEntity } from './entity';
 
@@ -30,12 +30,12 @@ export class WalletRepository {
     });
   }
 
-  /** With its audit row. Does nothing when the id exists: an earlier try of the same request made it. */
+  /** With its audit row and the order to generate its key. Does nothing when the id exists: an earlier try of the same request made it. */
   insert(
     wallet: Pick<WalletEntity, 'walletId' | 'clientId' | 'walletName' | 'description'>,
     { userId, requestId }: RequestedBy,
   ): Promise<void> {
-    return inTransaction(this.database, async (manager) => {
+    const work = async (manager: EntityManager) => {
       const inserted = await manager
         .createQueryBuilder()
         .insert()
@@ -54,16 +54,8 @@ export class WalletRepository {
         detail: { name: wallet.walletName },
         requestId,
       });
-    });
-  }
-
-  /** Wallets of all clients whose key should be under way; for the repair, not for requests. */
-  generatingSince(before: Date, limit: number): Promise<WalletEntity[]> {
-    return this.database.manager
-      .createQueryBuilder(WalletEntity, 'wallet')
-      .where(`wallet.keyStatus = 'GENERATING' and wallet.createdAt < :before`, { before })
-      .orderBy('wallet.walletId')
-      .limit(limit)
-      .getMany();
+      await enqueue(manager, { kind: 'start_key_generation', subjectId: wallet.walletId, clientId: wallet.clientId });
+    };
+    return inTransaction(this.database, work, requestTransaction);
   }
 }

@@ -23,6 +23,8 @@ export function kill(victim: Victim): void {
 
 /** Steps that write nothing to hold: the part they ask is paused instead. */
 const paused = {
+  start: { part: 'temporal', reached: 'PENDING' },
+  lock: { part: 'worker', reached: 'PENDING' },
   prepare: { part: 'chain:ethereum', reached: 'PENDING' },
   sign: { part: 'mpc', reached: 'SIGNING' },
   broadcast: { part: 'chain:ethereum', reached: 'SIGNING' },
@@ -30,6 +32,9 @@ const paused = {
 export type Point = Step | keyof typeof paused;
 /** In the order of a transfer. */
 export const points: Point[] = [
+  'accept',
+  'commit',
+  'start',
   'lock',
   'prepare',
   'beginSigning',

@@ -5,7 +5,9 @@ import { Client } from 'pg';
  * exactly there. Nothing in the product knows of it.
  */
 export const steps = {
-  lock: { table: 'transactions', on: 'insert', when: `new.transaction_type = 'OUTBOUND'` },
+  accept: { table: 'transactions', on: 'insert', when: `new.is_held` },
+  /** Deferred: it waits within COMMIT. */
+  commit: { table: 'transactions', on: 'insert', when: `new.is_held`, atCommit: true },
   beginSigning: { table: 'transactions', on: 'update', when: `new.status = 'SIGNING' and old.status <> 'SIGNING'` },
   persistSignature: { table: 'transfer_attempts', on: 'update', when: `new.signed is not null and old.signed is null` },
   recordBroadcast: {
@@ -22,9 +24,9 @@ export const steps = {
   settle: {
     table: 'transactions',
     on: 'update',
-    when: `new.status = 'CONFIRMED' and old.status <> 'CONFIRMED' and new.transaction_type = 'OUTBOUND'`,
+    when: `new.status = 'CONFIRMED' and old.status <> 'CONFIRMED' and new.is_held`,
   },
-} as const;
+} as const satisfies Record<string, { table: string; on: string; when: string; atCommit?: true }>;
 export type Step = keyof typeof steps;
 
 export class Holds {
@@ -34,14 +36,20 @@ export class Holds {
   static async install(url: string): Promise<Holds> {
     const connection = new Client({ connectionString: url });
     await connection.connect();
-    for (const [step, { table, on, when }] of Object.entries(steps)) {
+    for (const [step, { table, on, when, ...more }] of Object.entries(steps)) {
+      const name = `a_hold_${step}`;
+      const trigger =
+        'atCommit' in more
+          ? `drop trigger if exists ${name} on ${table};
+             create constraint trigger ${name} after ${on} on ${table} deferrable initially deferred`
+          : `create or replace trigger ${name} before ${on} on ${table}`;
       await connection.query(`
         create or replace function hold_${step}() returns trigger language plpgsql as $$
         begin
           if ${when} then perform pg_advisory_xact_lock_shared(hashtext('hold'), hashtext('${step}')); end if;
           return new;
         end $$;
-        create or replace trigger a_hold_${step} before ${on} on ${table} for each row execute function hold_${step}();`);
+        ${trigger} for each row execute function hold_${step}();`);
     }
     return new Holds(connection);
   }

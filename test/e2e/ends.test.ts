@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { Client as TemporalClient, Connection } from '@temporalio/client';
 import { Client } from 'pg';
 import { createPublicClient, formatEther, http, toHex, type Address, type Hex } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
@@ -42,32 +41,33 @@ describe('every way a transfer ends', () => {
   });
 
   test('refused: the answer is the error, nothing is kept, and the same key gets the same answer', async () => {
-    const request = { body: body(fresh(), '4.999999'), headers: { 'idempotency-key': randomUUID() } };
-    // enough by what the API sees, too little with another transfer's lock: the refusal comes from the lock itself
     const holds = await Holds.install(stack().postgres.url);
     try {
-      await holds.hold('lock');
+      // enough before the other transfer's hold, too little after it: the refusal comes from the locked balance
+      await holds.hold('accept');
       const first = call('POST', '/transfer', { body: body(fresh(), '4') });
-      await holds.reached('lock', 30_000);
+      await holds.reached('accept', 30_000);
       const second = call('POST', '/transfer', { body: body(fresh(), '4') });
-      await new Promise((resolve) => setTimeout(resolve, 1_500));
-      await holds.release('lock');
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      await holds.release('accept');
       const answers = await Promise.all([first, second]);
       expect(answers.map(({ status }) => status).sort()).toEqual([202, 400]);
       const accepted = answers.find(({ status }) => status === 202);
       expect(answers.find(({ status }) => status === 400)?.body.code).toBe('insufficient_balance');
       await call('POST', `/transactions/${accepted?.body.tx_id}/cancel`);
       await transactionWhen(accepted?.body.tx_id as string, ends);
-      recordHistory(await refusedRun(), 'transfer-refused');
     } finally {
       await holds.remove();
     }
+    const request = { body: body(fresh(), '4.999999'), headers: { 'idempotency-key': randomUUID() } };
     const refused = await call('POST', '/transfer', request);
     expect(refused.body.code).toBe('insufficient_balance');
-    expect((await call('POST', '/transfer', request)).body.code).toBe('insufficient_balance');
+    const again = await call('POST', '/transfer', request);
+    expect(again.body).toEqual(refused.body);
+    expect(again.headers.get('idempotency-replayed')).toBe('true');
   });
 
-  test('REJECTED: a rule that held when the API looked no longer does', async () => {
+  test('REJECTED: a rule that held when it was accepted no longer does', async () => {
     const { wallet_id: walletId } = await sharedWallet();
     const before = (await balances(account.account_id, 'ethereum')).ETH;
     const holds = await Holds.install(stack().postgres.url);
@@ -75,11 +75,11 @@ describe('every way a transfer ends', () => {
     await database.connect();
     let txId: string;
     try {
-      await holds.hold('lock');
+      await holds.hold('commit');
       const posted = call('POST', '/transfer', { body: body(fresh()) });
-      await holds.reached('lock', 30_000);
+      await holds.reached('commit', 30_000);
       await database.query(`update wallets set status = 'SUSPENDED' where wallet_id = $1`, [walletId]);
-      await holds.release('lock');
+      await holds.release('commit');
       txId = (await posted).body.tx_id as string;
       const rejected = await transactionWhen(txId, ends);
       expect(rejected).toMatchObject({ status: 'REJECTED', tx_hash: null, failure: { code: 'wallet_not_active' } });
@@ -236,9 +236,9 @@ describe('every way a transfer ends', () => {
       await anvil('anvil_setBalance', [address, toHex(had)]);
       await holds.remove();
     }
-    expect(await json('transfers', 'release', txId)).toEqual({ tx_id: txId, status: 'releasing' });
+    expect(await json('transfers', 'abandon', txId)).toEqual({ tx_id: txId, status: 'abandoning' });
     await transactionWhen(txId, ['SUBMITTED']);
-    expect((await gateway(['transfers', 'release', txId])).code).toBe(1);
+    expect((await gateway(['transfers', 'abandon', txId])).code).toBe(1);
     const failed = await transactionWhen(txId, ends);
     expect(failed).toMatchObject({ status: 'FAILED', failure: { code: 'abandoned' }, fee: { symbol: 'ETH' } });
     const { attempts: signed } = await json('transfers', 'show', txId);
@@ -253,27 +253,9 @@ describe('every way a transfer ends', () => {
     });
     const acts = await json('audit', 'list', '--subject', txId, '--action', 'transfer.abandoned');
     expect(acts).toEqual([expect.objectContaining({ outcome: 'success', actor_type: 'operator' })]);
-    recordHistory(transferWorkflowId(txId), 'transfer-failed-released');
+    recordHistory(transferWorkflowId(txId), 'transfer-failed-abandoned');
   });
 });
-
-/** The run that the lock refused, found as an operator would: by its failure code. */
-async function refusedRun(): Promise<string> {
-  const { address, namespace } = stack().temporal;
-  const connection = await Connection.connect({ address });
-  try {
-    return await waitFor(
-      async () => {
-        const temporal = new TemporalClient({ connection, namespace });
-        for await (const run of temporal.workflow.list({ query: `FailureCode = 'insufficient_balance'` })) return run.workflowId;
-        return undefined;
-      },
-      { timeoutMs: 30_000 },
-    );
-  } finally {
-    await connection.close();
-  }
-}
 
 interface Attempt {
   nonce: string;
@@ -287,7 +269,9 @@ async function attempts(txId: string): Promise<Attempt[]> {
   try {
     return (
       await database.query<Attempt>(
-        'select nonce, tx_hash, broadcast_at from transfer_attempts where tx_id = $1 order by attempt',
+        `select r.resource as nonce, a.tx_hash, a.broadcast_at
+           from transfer_attempts a join attempt_reservations using (tx_id, attempt) join reservations r using (reservation_id)
+          where a.tx_id = $1 order by a.attempt`,
         [txId],
       )
     ).rows;

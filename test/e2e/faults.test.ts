@@ -1,11 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { fund, stack, waitFor } from '../stack/client';
+import { pause, pids, resumeAll } from '../stack/pause';
 import { ledgerDifferences } from './ledger';
 import { balances, call, fundedAccount, transactionWhen, type Account } from './support';
 
 const recipient = '0x000000000000000000000000000000000000dEaD';
 let account: Account;
-const paused = new Set<number>();
 
 beforeAll(async () => {
   account = await fundedAccount('ethereum', { ETH: '5' });
@@ -107,39 +106,8 @@ test('a deposit that comes while worker and API are down is credited', async () 
   );
 });
 
-function pids(name: string): number[] {
-  const found = stack().processes[name];
-  if (!found?.length) throw new Error(`the stack has no process ${name}`);
-  return found;
-}
-
-/** SIGSTOP: the process is there and does not answer. For Postgres its children too. */
-function pause(name: string, count = Infinity): void {
-  for (const pid of pids(name)
-    .slice(0, count)
-    .flatMap((parent) => [parent, ...(name === 'postgres' ? childrenOf(parent) : [])])) {
-    process.kill(pid, 'SIGSTOP');
-    paused.add(pid);
-  }
-}
-
-function resumeAll(): void {
-  for (const pid of paused) {
-    try {
-      process.kill(pid, 'SIGCONT');
-    } catch {
-      // ended meanwhile
-    }
-  }
-  paused.clear();
-}
-
 function killAll(name: string): void {
   for (const pid of pids(name)) process.kill(pid, 'SIGKILL');
-}
-
-function childrenOf(pid: number): number[] {
-  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(/\s+/).filter(Boolean).map(Number);
 }
 
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));

@@ -27,7 +27,13 @@ let receiver: Receiver;
 /** Of the shared account's client: it has other tests' events too. */
 let ofTransfers: Receiver;
 beforeAll(async () => {
-  database = createDatabase({ url: stack().postgres.url, poolSize: 5, applicationName: 'test', entities });
+  database = createDatabase({
+    url: stack().postgres.url,
+    poolSize: 5,
+    applicationName: 'test',
+    entities,
+    statementTimeoutMs: 180_000,
+  });
   await database.initialize();
   [receiver, ofTransfers] = await Promise.all([startReceiver(), startReceiver()]);
 });

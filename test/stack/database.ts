@@ -37,8 +37,12 @@ export async function createTemplateDatabase(server: string): Promise<string> {
   return name;
 }
 
+/** A test's own set-up has no haste: on a busy machine it would be cut off by the limit that requests have. */
+const statementTimeoutMs = 180_000;
+
 function connect(url: string): Promise<DataSource> {
-  return createDatabase({ url, poolSize: 10, applicationName: 'test', entities, migrations }).initialize();
+  const options = { url, poolSize: 10, applicationName: 'test', entities, migrations, statementTimeoutMs };
+  return createDatabase(options).initialize();
 }
 
 async function asSuperuser(server: string, sql: string): Promise<void> {

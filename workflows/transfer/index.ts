@@ -1,70 +1,99 @@
 import {
-  ActivityFailure,
   allHandlersFinished,
   ApplicationFailure,
   CancellationScope,
   condition,
   continueAsNew,
-  workflowInfo,
+  setHandler,
 } from '@temporalio/workflow';
-import { isCancelled, toProblem } from '../failures';
-import type { TransferWorkflowInput, TransferWorkflowResult } from '../../src/messages/transfer';
+import {
+  abandonUpdate,
+  chainObservedSignal,
+  retryUpdate,
+  transferApprovedSignal,
+  transferEndedSignal,
+  type TransferWorkflowInput,
+  type TransferWorkflowResult,
+} from '../../src/messages/transfer';
+import { isActivityError, isCancelled, toProblem } from '../failures';
+import { broadcast } from './broadcast';
 import { confirm } from './confirm';
-import { park, Released } from './leaving';
-import { TransferRun } from './run';
+import { lock } from './lock';
+import { type End, type Next, park, resumed } from './next';
+import { abandon, waitForOperator } from './operator';
+import { prepare } from './prepare';
 import { screen } from './screen';
-import { release, signAndBroadcast } from './steps';
+import { settle } from './settle';
+import { sign } from './sign';
+import { TransferState } from './state';
 
 /**
- * One transfer, from lock to unlock. Its state is in Postgres; every step finds its own earlier work by tx_id, so a
- * run may be continued, reset or started again anywhere without moving money twice. Temporal's own cancellation is not
- * obeyed: it would leave funds locked with nobody to unlock them. The update `cancel` is the way to cancel.
+ * One transfer: lock → screen → prepare → sign → broadcast → confirm → settle. Each stage says which is next.
+ *
+ * Its state is in Postgres and every stage finds its own earlier work by tx_id, so a run may be continued, reset or started again
+ * anywhere without moving money twice. Temporal's own cancellation is not obeyed: it would leave funds locked with nobody to
+ * unlock them. Clients cancel through the API.
  */
-export function transfer(input: TransferWorkflowInput): Promise<TransferWorkflowResult> {
+export async function transfer({ txId }: TransferWorkflowInput): Promise<TransferWorkflowResult> {
+  const state = new TransferState(txId);
+  setHandler(transferApprovedSignal, () => state.onApproved());
+  setHandler(transferEndedSignal, () => state.onEnded());
+  setHandler(chainObservedSignal, (observation) => state.onObserved(observation));
+  setHandler(retryUpdate, () => state.onRetry());
+  setHandler(abandonUpdate, () => state.onAbandon());
+
   return CancellationScope.nonCancellable(async () => {
-    const run = new TransferRun(input);
-    await run.locked();
-    await toItsEnd(run);
+    let stage: Next = { next: 'lock' };
+    while (stage.next !== 'ended') {
+      stage = await run(stage, state);
+      if (stage.next === 'confirm' && state.shouldContinueAsNew) {
+        await condition(allHandlersFinished);
+        await continueAsNew<typeof transfer>({ txId });
+      }
+    }
     await condition(allHandlersFinished);
-    if (run.wantsFreshHistory) await continueAsNew<typeof transfer>(run.continuation());
-    return outcome(run);
+    return finish(state, stage.end);
   });
 }
 
-/** The steps. What one of them refuses for good is for an operator: a run that failed would leave funds locked. */
-async function toItsEnd(run: TransferRun): Promise<void> {
-  while (!run.ended && !run.wantsFreshHistory) {
-    try {
-      if (run.releaseRequested) await release(run);
-      else if (!run.submitted) {
-        await screen(run);
-        await signAndBroadcast(run, 'first');
-      }
-      // a cancellation refused before anything was submitted leaves the first attempt to be signed
-      if (run.submitted) await confirm(run);
-    } catch (error) {
-      if (run.ended) return;
-      if (error instanceof Released) continue;
-      if (!isStepFailure(error) || isCancelled(error)) throw error;
-      await park(run, toProblem(error).code, toProblem(error).message);
+/** Runs one stage. What an activity refuses for good is for an operator: a run that failed would leave funds locked. */
+async function run(stage: Exclude<Next, { next: 'ended' }>, state: TransferState): Promise<Next> {
+  try {
+    switch (stage.next) {
+      case 'lock':
+        return await lock(state);
+      case 'screen':
+        return await screen(state);
+      case 'prepare':
+        return await prepare(state, stage.kind);
+      case 'sign':
+        return await sign(state, stage);
+      case 'broadcast':
+        return await broadcast(state, stage);
+      case 'confirm':
+        return await confirm(state);
+      case 'settle':
+        return await settle(state);
+      case 'abandon':
+        return await abandon(state);
+      case 'park':
+        return await waitForOperator(state, stage);
     }
+  } catch (error) {
+    if (!isActivityError(error) || isCancelled(error)) throw error;
+    const { code, message } = toProblem(error);
+    return park(code, message, resumed(state));
   }
 }
 
-/** Refused, rejected and cancelled transfers end well; a transfer that failed on the way ends the run as failed, for operators to see. */
-function outcome({ txId, ended }: TransferRun): TransferWorkflowResult {
-  if (!ended) throw new Error(`transfer ${workflowInfo().workflowId} left its steps without an end`);
-  if (ended.status === 'FAILED') {
-    throw ApplicationFailure.create({
-      type: ended.code ?? 'internal_error',
-      nonRetryable: true,
-      message: `${ended.reason ?? 'The transfer failed'}. The amount is unlocked again; a new transfer can be made.`,
-    });
-  }
-  return { txId, status: ended.status, code: ended.code };
-}
-
-/** Activities fail with an ActivityFailure, local ones with their cause itself. Anything else is a bug, for the workflow task to fail on. */
-function isStepFailure(error: unknown): boolean {
-  return error instanceof ActivityFailure || error instanceof ApplicationFailure;
+/** Rejected and cancelled transfers end well; one that failed on the way ends the run as failed, for operators to see. */
+function finish({ txId, progress }: TransferState, { status, code, reason }: End): TransferWorkflowResult {
+  progress.report('ended', [status, code, reason].filter(Boolean).join(' · '));
+  progress.status(status, code);
+  if (status !== 'FAILED') return { txId, status, code };
+  throw ApplicationFailure.create({
+    type: code ?? 'internal_error',
+    nonRetryable: true,
+    message: `${reason ?? 'The transfer failed'}. The amount is unlocked again; a new transfer can be made.`,
+  });
 }

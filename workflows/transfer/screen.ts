@@ -1,22 +1,22 @@
 import { transferActivities } from '../activities';
-import { endUnsigned, leaveIfEnded } from './leaving';
-import type { TransferRun } from './run';
+import { endUnsigned } from './end-unsigned';
+import type { Next } from './next';
+import type { TransferState } from './state';
 
-/** The rules again, authoritatively: what the API saw may have changed meanwhile. What somebody has to approve waits for that. */
-export async function screen(run: TransferRun): Promise<void> {
-  for (let waited = false; ; waited = true) {
-    run.live.at('screening');
-    const verdict = await transferActivities.screenTransfer({ txId: run.txId });
-    leaveIfEnded(run);
-    if (verdict.allowed) {
-      if (waited) run.live.status('PENDING');
-      return;
+/** The rules once more, authoritatively: what accepting saw may have changed. What needs an approval waits for it here. */
+export async function screen(state: TransferState): Promise<Next> {
+  for (let hasWaited = false; ; hasWaited = true) {
+    if (state.isEnded) return { next: 'lock' };
+    state.progress.report('screen');
+    const verdict = await transferActivities.screenTransfer({ txId: state.txId });
+    if (verdict.outcome === 'refused') return endUnsigned(state, 'REJECTED', verdict.code, verdict.reason);
+    if (verdict.outcome === 'allowed') {
+      if (hasWaited) state.progress.status('PENDING');
+      return { next: 'prepare', kind: 'first' };
     }
-    if (verdict.code !== null) return endUnsigned(run, 'REJECTED', verdict.code, verdict.reason);
-    run.live.status('AWAITING_APPROVAL');
-    run.live.at('awaiting approval', 'Not on the whitelist: somebody has to approve it, POST /transactions/{tx_id}/approve');
+    state.progress.status('AWAITING_APPROVAL');
+    state.progress.report('screen', 'Not on the whitelist: waits for POST /transactions/{tx_id}/approve');
     // the database's clock decides: should the timer be early, the rest is waited for
-    await run.approval(Math.max(verdict.waitMs, 1000));
-    leaveIfEnded(run);
+    await state.approval(Math.max(verdict.waitMs, 1000));
   }
 }

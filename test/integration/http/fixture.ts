@@ -1,8 +1,6 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import type { DataSource } from 'typeorm';
-import { createTransferActivities } from '../../../activities/transfer';
-import type { RequestedBy, TransferAccepted, TransferActivities, TransferRequest } from '../../../src/messages/transfer';
 import type { AccountEntity } from '../../../src/accounts/entity';
 import { ApiKeyEntity } from '../../../src/auth/entity';
 import { hashSecret } from '../../../src/auth/service';
@@ -14,10 +12,12 @@ import type { LimitSettings } from '../../../src/http/limits/settings';
 import { toDocument } from '../../../src/http/openapi';
 import { listen } from '../../../src/http/server';
 import { createResources, type Resources } from '../../../src/processes/resources';
-import { GatewayError } from '../../../src/platform/errors';
 import { newId } from '../../../src/platform/ids';
 import { createLogger } from '../../../src/platform/logging';
 import { SecretBox } from '../../../src/platform/secret-box';
+import { OutboxDispatcher } from '../../../src/outbox/dispatcher';
+import { createDeliveries } from '../../../src/processes/workflow-outbox';
+import { StartLimits, type StartLimitSettings } from '../../../src/transfers/start-limits';
 import type { TransferWorkflows } from '../../../src/transfers/workflows';
 import type { KeyGeneration } from '../../../src/wallets/key-generation';
 import { type TargetGuard, getTargets } from '../../../src/webhooks/ssrf-guard';
@@ -32,6 +32,7 @@ import {
   setFeeLevels,
 } from '../../factories';
 import { AnswerCheck, type Document, operationAt } from '../../openapi';
+import { createTestLedger, roomyStartLimits, type TestLedger } from '../../ledger';
 import { createTestDatabase } from '../../stack/database';
 
 export const registry = loadRegistry('local', ['ethereum', 'base', 'avalanche', 'bsc']);
@@ -72,39 +73,42 @@ export interface Call {
   tenant?: Tenant | null;
 }
 
-/** Stands in for Temporal: transfers are locked by the real step at once, the rest is said by the test. */
-export class Workflows implements TransferWorkflows, KeyGeneration {
-  submitted: TransferRequest[] = [];
+/** Stands in for Temporal: takes note of what it is told, and fails or hesitates as the test says. */
+export class Workflows implements TransferWorkflows {
+  /** Transfers whose workflow was started. */
   started: string[] = [];
-  /** Transfers whose workflow was told of their approval. */
-  told: string[] = [];
+  /** Wallets whose key generation was started. */
+  keys: string[] = [];
+  /** Transfers whose workflow was told of their approval, or of their end. */
+  told: { approved: string[]; ended: string[] } = { approved: [], ended: [] };
   /** Thrown by the next calls, in order. */
   failures: Error[] = [];
-  delayMs = 0;
-  status = 'PENDING';
-
+  /** Every call fails. */
+  away = false;
   /** The real steps. */
-  readonly ledger: TransferActivities;
+  readonly ledger: TestLedger;
 
   constructor(database: DataSource) {
-    this.ledger = createTransferActivities({ database, registry, log: createLogger('test', 'fatal') });
+    this.ledger = createTestLedger({ database, registry, log: createLogger('test', 'fatal') });
   }
 
-  async submit(request: TransferRequest): Promise<TransferAccepted | null> {
+  readonly keyGeneration: KeyGeneration = {
+    start: async ({ walletId }) => {
+      await this.pass();
+      this.keys.push(walletId);
+    },
+  };
+
+  async start({ txId }: { txId: string }): Promise<'started' | 'closed'> {
     await this.pass();
-    this.submitted.push(request);
-    const { txId, status } = await this.ledger.lockTransfer(request);
-    return { txId, status };
+    this.started.push(txId);
+    return 'started';
   }
 
-  async cancel(txId: string, by?: RequestedBy): Promise<void> {
+  async signal(txId: string, news: 'approved' | 'ended'): Promise<'told' | 'gone'> {
     await this.pass();
-    await this.ledger.cancelTransfer({ txId, ...(by && { by }) });
-  }
-
-  async approved(txId: string): Promise<'told' | 'gone'> {
-    await this.pass();
-    this.told.push(txId);
+    if (!this.started.includes(txId)) return 'gone';
+    this.told[news].push(txId);
     return 'told';
   }
 
@@ -112,23 +116,9 @@ export class Workflows implements TransferWorkflows, KeyGeneration {
     return Promise.resolve({ step: 'signing', attempt: 1, detail: '' });
   }
 
-  refusalOf(): Promise<GatewayError> {
-    return Promise.resolve(new GatewayError('business_error', 'The transfer was refused'));
-  }
-
-  async assertAvailable(): Promise<void> {
-    await this.pass();
-  }
-
-  async start({ walletId }: { walletId: string }): Promise<void> {
-    await this.pass();
-    this.started.push(walletId);
-  }
-
-  private async pass(): Promise<void> {
-    if (this.delayMs) await new Promise((resolve) => setTimeout(resolve, this.delayMs));
-    const failure = this.failures.shift();
-    if (failure) throw failure;
+  private pass(): Promise<void> {
+    const failure = this.failures.shift() ?? (this.away ? new Error('the workflow service is away') : undefined);
+    return failure ? Promise.reject(failure) : Promise.resolve();
   }
 }
 
@@ -143,12 +133,15 @@ export interface Bench {
   demo: Tenant;
   other: Tenant;
   call: (method: string, path: string, call?: Call) => Promise<Answer>;
+  /** What the worker's dispatcher does, for messages of any age. */
+  dispatch: () => Promise<void>;
   close: () => Promise<void>;
 }
 
 export interface BenchOptions {
   tokens?: TokenOptions;
   limits?: Partial<LimitSettings>;
+  startLimits?: Partial<StartLimitSettings>;
   shared?: Bench;
   trustProxy?: boolean;
   webhookTargets?: TargetGuard;
@@ -159,19 +152,35 @@ export interface BenchOptions {
  * unless a test names them.
  */
 export async function createBench(options: BenchOptions = {}): Promise<Bench> {
-  const { tokens = tokenOptions, limits = {}, shared, trustProxy = true, webhookTargets = getTargets('local') } = options;
+  const {
+    tokens = tokenOptions,
+    limits = {},
+    startLimits = {},
+    shared,
+    trustProxy = true,
+    webhookTargets = getTargets('local'),
+  } = options;
   const test = shared ? { database: shared.database, drop: () => Promise.resolve() } : await createTestDatabase();
   const { database } = test;
   const workflows = new Workflows(database);
   const log = createLogger('test', 'fatal');
   const temporal = { connection: { withDeadline: () => Promise.resolve() } } as unknown as Client;
+  const deliveries = createDeliveries({
+    database,
+    workflows,
+    keyGeneration: workflows.keyGeneration,
+    starts: new StartLimits({ ...roomyStartLimits, ...startLimits }),
+    log,
+  });
   const resources = await createResources({
     database,
     temporal,
     registry,
     getFamily,
-    keyGeneration: workflows,
+    keyGeneration: workflows.keyGeneration,
     workflows,
+    startLimits: { ...roomyStartLimits, ...startLimits },
+    approvalWaitSeconds: 86_400,
     tokenOptions: tokens,
     signerUrls: [],
     limits: { ...roomyLimits, ...limits },
@@ -193,8 +202,14 @@ export async function createBench(options: BenchOptions = {}): Promise<Bench> {
       holdAgainstDocument(resources, method, path, answer);
       return answer;
     },
+    dispatch: async () => {
+      await resources.outbox.settled();
+      await database.query('update workflow_outbox set deliver_after = clock_timestamp()');
+      await new OutboxDispatcher(database, deliveries, log).dispatch();
+    },
     close: async () => {
       await server.close();
+      await resources.outbox.settled();
       await test.drop();
     },
   };

@@ -1,4 +1,3 @@
-import { GatewayError } from '../../../src/platform/errors';
 import { newId } from '../../../src/platform/ids';
 import { buildTotp, randomAddress, totpCode } from '../../factories';
 import { box, buildFunded, buildTenant, createBench, expectProblem, type Bench, type Funded, type Tenant } from './fixture';
@@ -10,11 +9,6 @@ beforeAll(async () => {
   funded = await buildFunded(bench, bench.demo);
 });
 afterAll(() => bench.close());
-beforeEach(() => {
-  bench.workflows.failures = [];
-  bench.workflows.submitted = [];
-  bench.workflows.delayMs = 0;
-});
 
 const to = randomAddress();
 const transferBody = (changes: object = {}) => ({
@@ -57,13 +51,13 @@ describe('the same key and body', () => {
 
   test('20 at once create once and get equal answers', async () => {
     const key = newId();
-    bench.workflows.delayMs = 150;
     const answers = await Promise.all(Array.from({ length: 20 }, () => transfer(key)));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([202]));
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
     expect(answers.filter(({ headers }) => headers.get('idempotency-replayed') === null)).toHaveLength(1);
     expect(await count('transactions where idempotency_key = $1', [key])).toBe(1);
-    expect(bench.workflows.submitted).toHaveLength(1);
+    await bench.dispatch();
+    expect(bench.workflows.started.filter((id) => id === answers[0]?.body['tx_id'])).toHaveLength(1);
   });
 
   test('get a refusal again, request_id included', async () => {
@@ -127,8 +121,9 @@ describe('a request that is not valid', () => {
 describe('5xx', () => {
   test('is not stored, and the retry runs under the same id', async () => {
     const key = newId();
-    bench.workflows.failures = [new GatewayError('outcome_unknown', 'late')];
-    expectProblem(await transfer(key), 503, 'outcome_unknown');
+    await bench.database.query(`update chain_cursors set updated_at = now() - interval '11 minutes'`);
+    expectProblem(await transfer(key), 503, 'chain_unavailable');
+    await bench.database.query('update chain_cursors set updated_at = now()');
     const [row] = await bench.database.query<{ resource_id: string; response_status: number | null }[]>(
       `select * from idempotency_keys where key = $1`,
       [key],

@@ -123,7 +123,10 @@ describe('per client', () => {
     const busy = await start({ shared: first, limits: { inFlightPerClient: 3, inFlight: 5 } });
     const [tenant, other] = [await buildTenant(first), await buildTenant(first)];
     const slow = (from: Tenant) => busy.call('POST', '/wallets', { tenant: from, body: { wallet_name: 'slow' } });
-    busy.workflows.delayMs = 1_500;
+    await first.database.query(
+      `create function hesitate() returns trigger language plpgsql as 'begin perform pg_sleep(1.5); return new; end'`,
+    );
+    await first.database.query('create trigger hesitate before insert on wallets for each row execute function hesitate()');
     const mine = many(3, () => slow(tenant));
     await wait(300);
     const fourth = await slow(tenant);
@@ -139,7 +142,7 @@ describe('per client', () => {
     expect(sixth.headers.get('retry-after')).toBe('1');
     expect((await busy.call('GET', '/health/live', { tenant: null })).status).toBe(200);
     expect(statuses([...(await mine), ...(await theirs)])).toEqual({ 201: 5 });
-    busy.workflows.delayMs = 0;
+    await first.database.query('drop trigger hesitate on wallets');
     expect((await slow(tenant)).status).toBe(201);
   });
 });

@@ -1,4 +1,5 @@
 import { newId } from '../../../src/platform/ids';
+import { expireApprovals } from '../../../src/transfers/approval-expiry';
 import { buildTotp, buildUser, randomAddress, totpCode, wrongChecksum } from '../../factories';
 import { auditOf, listAddress, setPolicy, unlist } from '../screening/factors';
 import { box, buildFunded, buildTenant, createBench, expectProblem, type Bench, type Funded, type Tenant } from './fixture';
@@ -18,8 +19,8 @@ beforeEach(async () => {
   funded = await buildFunded(bench, tenant);
   secret = await buildTotp(bench.database, box, tenant);
   steps = [-1, 0, 1];
-  bench.workflows.submitted = [];
-  bench.workflows.told = [];
+  bench.workflows.started = [];
+  bench.workflows.told = { approved: [], ended: [] };
 });
 
 const code = () => totpCode(secret, steps.shift());
@@ -59,7 +60,8 @@ describe('403 at once, with an audit row, and nothing begun', () => {
       detail: { code: 'address_blacklisted', chain: 'ethereum', from_address: funded.account.address, amount: '1' },
       request_id: expect.any(String),
     });
-    expect(bench.workflows.submitted).toEqual([]);
+    await bench.dispatch();
+    expect(bench.workflows.started).toEqual([]);
     expect(await locked()).toBe('0');
   });
 
@@ -76,7 +78,8 @@ describe('403 at once, with an audit row, and nothing begun', () => {
     await listAddress(bench.database, tenant, address);
     for (const to of [spell(address), spell(address.toLowerCase())])
       expectProblem(await transfer(to), 400, 'invalid_address', 'to_address');
-    expect(bench.workflows.submitted).toEqual([]);
+    await bench.dispatch();
+    expect(bench.workflows.started).toEqual([]);
     expect(await locked()).toBe('0');
   });
 
@@ -133,11 +136,12 @@ describe('403 at once, with an audit row, and nothing begun', () => {
 describe('POST /transactions/{tx_id}/approve', () => {
   const approve = (txId: string, body: object = {}, as = tenant) =>
     bench.call('POST', `/transactions/${txId}/approve`, { tenant: as, body });
-  /** A transfer that its workflow would have brought as far as waiting for approval. */
   const waiting = async (): Promise<string> => {
     await setPolicy(bench.database, tenant, 'approve');
     const txId = String((await transfer(randomAddress())).body['tx_id']);
-    expect(await bench.workflows.ledger.screenTransfer({ txId })).toEqual({ allowed: false, code: null, waitMs: 86_400_000 });
+    const { waitMs, ...verdict } = (await bench.workflows.ledger.screenTransfer({ txId })) as { waitMs: number };
+    expect(verdict).toEqual({ allowed: false, code: null });
+    expect(waitMs).toBeGreaterThan(86_000_000);
     return txId;
   };
   const rows = (txId: string) => auditOf(bench.database, 'transfer.approved', txId);
@@ -159,7 +163,8 @@ describe('POST /transactions/{tx_id}/approve', () => {
       { status: 'AWAITING_APPROVAL' },
       { status: 'PENDING' },
     ]);
-    expect(bench.workflows.told).toEqual([txId]);
+    await bench.dispatch();
+    expect(bench.workflows.told.approved).toEqual([txId]);
     expect(await rows(txId)).toMatchObject([{ outcome: 'success', actor_id: tenant.userId, client_id: tenant.clientId }]);
     expect(await bench.workflows.ledger.screenTransfer({ txId })).toEqual({ allowed: true });
   });
@@ -223,17 +228,38 @@ describe('POST /transactions/{tx_id}/approve', () => {
     expect(await locked()).toBe('0');
   });
 
-  test('an approval whose workflow was not told is told again', async () => {
-    const txId = await waiting();
-    bench.workflows.failures = [new Error('the workflow service is away')];
+  test('approved while the workflow service is down: told once it is back; nobody to tell before the start', async () => {
+    bench.workflows.away = true;
+    const [txId, running] = [await waiting(), await waiting()];
     expect((await approve(txId, { mfa_code: code() })).status).toBe(200);
-    expect(bench.workflows.told).toEqual([]);
-    const chore = bench.resources.housekeeping.find(({ name }) => name === 'tell transfers of their approval');
-    await chore?.run();
-    expect(bench.workflows.told).toEqual([]);
-    await bench.database.query(`update transactions set approved_at = now() - interval '1 minute' where tx_id = $1`, [txId]);
-    for (let i = 0; i < 2; i += 1) await chore?.run();
-    expect(bench.workflows.told).toEqual([txId]);
+    await bench.resources.outbox.settled();
+    bench.workflows.away = false;
+    await bench.dispatch();
+    expect(bench.workflows.started.sort()).toEqual([txId, running].sort());
+
+    bench.workflows.away = true;
+    expect((await approve(running, { mfa_code: code() })).status).toBe(200);
+    await bench.dispatch();
+    expect(bench.workflows.told.approved).not.toContain(running);
+    bench.workflows.away = false;
+    for (let i = 0; i < 2; i += 1) await bench.dispatch();
+    expect(bench.workflows.told.approved.filter((id) => id === running)).toHaveLength(1);
+    expect(await bench.database.query('select * from workflow_outbox')).toEqual([]);
+  });
+
+  test('is REJECTED and unlocked once its time is over; told to its workflow', async () => {
+    const [txId, later] = [await waiting(), await waiting()];
+    await bench.resources.outbox.settled();
+    await bench.database.query(`update transactions set approval_expires_at = now() where tx_id = $1`, [txId]);
+    const expire = () => expireApprovals(bench.database, bench.resources.outbox);
+    await Promise.all([expire(), expire(), expire()]);
+    await bench.dispatch();
+    expect((await get(txId)).body).toMatchObject({ status: 'REJECTED', failure: { code: 'approval_expired' }, live: null });
+    expect((await get(later)).body['status']).toBe('AWAITING_APPROVAL');
+    expect(await auditOf(bench.database, 'transfer.refused', txId)).toMatchObject([{ actor_id: 'screening' }]);
+    expect(bench.workflows.told.ended).toEqual([txId]);
+    await bench.call('POST', `/transactions/${later}/cancel`, { tenant });
+    expect(await locked()).toBe('0');
   });
 
   test('another user of the client may approve', async () => {

@@ -1,5 +1,3 @@
-import { WorkflowNotFoundError } from '@temporalio/common';
-import { GatewayError } from '../../../src/platform/errors';
 import { newId } from '../../../src/platform/ids';
 import { randomAddress } from '../../factories';
 import { include, sign } from '../ledger/fixture';
@@ -116,25 +114,33 @@ describe('POST /transactions/{tx_id}/cancel', () => {
       expect([answer.status, answer.body['status'], answer.body['live']]).toEqual([200, 'CANCELLED', null]);
     }
   });
-  test('cancelled is the answer, whatever became of the update that did it', async () => {
+  test('cancels before the workflow exists and while the workflow service is down: one audit row, by the user', async () => {
+    bench.workflows.away = true;
     const txId = await transfer();
-    const unanswered = jest.spyOn(bench.workflows, 'cancel').mockImplementationOnce(async (id) => {
-      await bench.workflows.ledger.cancelTransfer({ txId: id });
-      throw new GatewayError('outcome_unknown', 'no answer');
-    });
-    expect((await cancel(txId)).body).toMatchObject({ tx_id: txId, status: 'CANCELLED', live: null });
-    unanswered.mockRestore();
-  });
-  test('cancels one whose workflow was terminated or lost: nothing was signed', async () => {
-    const txId = await transfer();
-    const gone = new WorkflowNotFoundError('gone', `transfer-${txId}`, undefined);
-    bench.workflows.failures.push(new GatewayError('not_cancellable', 'The transfer has ended', { cause: gone }));
-    expect((await cancel(txId)).body).toMatchObject({ tx_id: txId, status: 'CANCELLED' });
-    const [row] = await bench.database.query<{ actor_id: string }[]>(
+    for (let i = 0; i < 2; i += 1) expect((await cancel(txId)).body).toMatchObject({ tx_id: txId, status: 'CANCELLED' });
+    await bench.dispatch();
+    bench.workflows.away = false;
+    await bench.dispatch();
+    // started all the same: it finds that the transfer has ended
+    expect(bench.workflows.started).toContain(txId);
+    const rows = await bench.database.query<{ actor_id: string }[]>(
       `select actor_id from audit_events where action = 'transfer.cancelled' and subject_id = $1`,
       [txId],
     );
-    expect(row?.actor_id).toBe(tenant.userId);
+    expect(rows).toEqual([{ actor_id: tenant.userId }]);
+    expect(await bench.database.query('select * from workflow_outbox')).toEqual([]);
+  });
+  test('tells the workflow that runs', async () => {
+    const txId = await transfer();
+    await bench.resources.outbox.settled();
+    await cancel(txId);
+    await bench.resources.outbox.settled();
+    expect(bench.workflows.told.ended).toContain(txId);
+  });
+  test('409 once signing has begun', async () => {
+    const txId = await transfer();
+    await sign({ ...funded, database: bench.database, ledger: bench.workflows.ledger } as never, txId);
+    expectProblem(await cancel(txId), 409, 'not_cancellable');
   });
   test('409 once it has ended otherwise, or for a deposit', async () => {
     const txId = await transfer();

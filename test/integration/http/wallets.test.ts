@@ -1,11 +1,9 @@
 import { newId } from '../../../src/platform/ids';
-import { GatewayError } from '../../../src/platform/errors';
 import { buildTenant, createBench, expectProblem, type Bench } from './fixture';
 
 let bench: Bench;
 beforeAll(async () => void (bench = await createBench()));
 afterAll(() => bench.close());
-beforeEach(() => void (bench.workflows.failures = []));
 
 const create = (body: unknown = { wallet_name: 'main' }) => bench.call('POST', '/wallets', { body });
 
@@ -26,7 +24,8 @@ describe('POST /wallets', () => {
     expect(answer.headers.get('location')).toBe(`/api/v1/wallets/${String(answer.body['wallet_id'])}`);
     expect(answer.headers.get('cache-control')).toBe('no-store');
     expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
-    expect(bench.workflows.started).toContain(answer.body['wallet_id']);
+    await bench.resources.outbox.settled();
+    expect(bench.workflows.keys).toContain(answer.body['wallet_id']);
   });
 
   test.each([
@@ -49,27 +48,25 @@ describe('POST /wallets', () => {
     expect((await create({ wallet_name: '🦊'.repeat(100), description: 'é'.repeat(500) })).status).toBe(201);
   });
 
-  test('creates nothing while the workflow service is down', async () => {
-    const before = (await bench.call('GET', '/wallets')).body['total'];
-    bench.workflows.failures = [new GatewayError('unavailable', 'down', { retryAfterSeconds: 5 })];
+  test('is accepted while the workflow service is down; its key is started afterwards, once', async () => {
+    const { workflows } = bench;
+    workflows.away = true;
     const answer = await create();
-    expectProblem(answer, 503, 'unavailable');
-    expect(answer.headers.get('retry-after')).toBe('5');
-    expect((await bench.call('GET', '/wallets')).body['total']).toBe(before);
+    expect(answer.status).toBe(201);
+    await bench.dispatch();
+    workflows.away = false;
+    const walletId = String(answer.body['wallet_id']);
+    expect(workflows.keys).not.toContain(walletId);
+    for (let i = 0; i < 2; i += 1) await bench.dispatch();
+    expect(workflows.keys.filter((key) => key === walletId)).toHaveLength(1);
   });
 
-  test('a start that fails after the insert is made good by the repair', async () => {
-    const { workflows, database, resources } = bench;
-    const assertAvailable = jest.spyOn(workflows, 'assertAvailable').mockResolvedValue();
-    workflows.failures = [new Error('lost')];
-    const answer = await create();
-    assertAvailable.mockRestore();
-    expect(answer.status).toBe(201);
-    const walletId = String(answer.body['wallet_id']);
-    expect(workflows.started).not.toContain(walletId);
-    await database.query(`update wallets set created_at = now() - interval '1 minute' where wallet_id = $1`, [walletId]);
-    await resources.housekeeping.find(({ name }) => name.includes('key'))?.run();
-    expect(workflows.started).toContain(walletId);
+  test('leaves nothing to be started when it cannot be stored', async () => {
+    await bench.database.query(`alter table workflow_outbox rename to away`);
+    expectProblem(await create({ wallet_name: 'lost' }), 500, 'internal_error');
+    await bench.database.query(`alter table away rename to workflow_outbox`);
+    const { data } = (await bench.call('GET', '/wallets')).body;
+    expect(data.map((wallet) => wallet['wallet_name'])).not.toContain('lost');
   });
 });
 

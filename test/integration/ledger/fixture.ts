@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
-import { createTransferActivities } from '../../../activities/transfer';
 import { toPrepared } from '../../../src/chains/evm/details';
-import type { AttemptKind, BeginSigningResult, Prepared, TransferActivities } from '../../../src/messages/transfer';
+import type { AttemptKind, Prepared } from '../../../src/chains/types';
+import type { BeginSigningResult } from '../../../src/messages/transfer';
 import type { AccountEntity } from '../../../src/accounts/entity';
 import type { ClientEntity } from '../../../src/auth/entity';
 import { loadRegistry } from '../../../src/chains/registry';
@@ -21,6 +21,7 @@ import {
   signAs,
   type BuiltWallet,
 } from '../../factories';
+import { createTestLedger, type TestLedger } from '../../ledger';
 import { createTestDatabase } from '../../stack/database';
 
 export const registry = loadRegistry('local', ['ethereum', 'base']);
@@ -55,7 +56,7 @@ export const prepared = (fees: Partial<EvmFees> = {}): Prepared => {
 
 export interface Bench {
   database: DataSource;
-  ledger: TransferActivities;
+  ledger: TestLedger;
   client: ClientEntity;
   wallet: BuiltWallet;
   account: AccountEntity;
@@ -67,9 +68,15 @@ export interface Bench {
 /** A database of its own with one client, wallet and account that has added ETH and USDC. */
 export async function createBench({ poolSize = 20 } = {}): Promise<Bench> {
   const test = await createTestDatabase();
-  const database = await createDatabase({ url: test.url, poolSize, applicationName: 'bench', entities }).initialize();
+  const database = await createDatabase({
+    url: test.url,
+    poolSize,
+    applicationName: 'fixture',
+    entities,
+    statementTimeoutMs: 180_000,
+  }).initialize();
   const alerts: object[] = [];
-  const ledger = createTransferActivities({ database, registry, log: { error: (alert: object) => void alerts.push(alert) } });
+  const ledger = createTestLedger({ database, registry, log: { error: (alert: object) => void alerts.push(alert) } });
   await setFeeLevels(database, ethereum);
   const client = await buildClient(database);
   const wallet = await buildWallet(database, client);

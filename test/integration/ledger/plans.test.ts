@@ -85,9 +85,9 @@ test.each([
       and to_address_key = 'y507' order by tx_id for no key update`,
   ],
   [
-    'approvals to be told',
-    'approvals_untold',
-    `select tx_id from transactions where approved_at < now() and approval_told_at is null order by approved_at limit 50`,
+    'approvals whose time is over',
+    'approvals_expiring',
+    `select tx_id, client_id from transactions where status = 'AWAITING_APPROVAL' and approval_expires_at <= clock_timestamp() order by approval_expires_at limit 50`,
   ],
   [
     'daily sum',

@@ -1,17 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/common';
-import { createTransferActivities } from '../../../activities/transfer';
-import { ChainRegistry } from '../../../src/chains/registry';
 import { MfaService } from '../../../src/mfa/service';
 import type { Hex } from '../../../src/chains/types';
 import type { SignTransactionRequest } from '../../../src/messages/signing';
-import { cancelUpdate } from '../../../src/messages/transfer';
 import { transferWorkflowId } from '../../../src/messages/workflow-ids';
 import { createLogger } from '../../../src/platform/logging';
 import { SecretBox } from '../../../src/platform/secret-box';
 import { Approvals } from '../../../src/transfers/approvals';
+import { WorkflowOutbox } from '../../../src/outbox/outbox';
+import { createDeliveries } from '../../../src/processes/workflow-outbox';
+import { expireApprovals } from '../../../src/transfers/approval-expiry';
+import { StartLimits } from '../../../src/transfers/start-limits';
 import { transferWorkflowsOn } from '../../../src/transfers/workflows';
 import { buildTotp, buildUser, randomAddress, totpCode } from '../../factories';
+import { roomyStartLimits } from '../../ledger';
 import type { FollowBench } from '../following/fixture';
 import { booksAgree, ServedWorkflows, until } from '../transfers/served';
 import { auditOf, listAddress, setPolicy, unlist } from './factors';
@@ -272,7 +274,7 @@ describe('an address blacklisted', () => {
     expect(await late(txId)).toHaveLength(1);
   });
 
-  test('while it is stuck: not sent again at a higher fee but parked; an operator’s release ends it', async () => {
+  test('while it is stuck: not sent again at a higher fee but parked; an operator’s abandon ends it', async () => {
     let hidden = true;
     await serve({
       chain: {
@@ -291,7 +293,7 @@ describe('an address blacklisted', () => {
     hidden = false;
     expect(await bench.onChain.observe({ txId })).toMatchObject({ state: 'absent' });
     expect(await bench.anvil.client.getTransaction({ hash: first?.tx_hash as Hex }).catch(() => null)).toBeNull();
-    await served.operations.release(txId);
+    await served.operations.abandon(txId);
     await ends(txId, 'FAILED');
     expect(await row(txId)).toMatchObject({ failure_code: 'address_blacklisted' });
     await expectBurnt(txId);
@@ -347,12 +349,20 @@ describe('a transfer that has to be approved', () => {
     const { clientId } = bench.alice;
     const user = await buildUser(bench.database, { clientId } as never);
     const secret = await buildTotp(bench.database, box, user);
-    const log = createLogger('test', 'fatal');
-    const workflows = transferWorkflowsOn(served.client);
-    const approvals = new Approvals({ database: bench.database, mfa: new MfaService(bench.database, box), workflows, log });
+    const outbox = new WorkflowOutbox(bench.database, deliveries(), createLogger('test', 'fatal'));
+    const approvals = new Approvals({ mfa: new MfaService(bench.database, box), outbox });
     const caller = { clientId, userId: user.userId, keyId: '' };
     await approvals.approve({ caller, code: totpCode(secret), act: `approve ${txId}`, requestId: 'r' }, txId);
+    await outbox.settled();
   };
+  const deliveries = () =>
+    createDeliveries({
+      database: bench.database,
+      workflows: transferWorkflowsOn(served.client),
+      keyGeneration: { start: () => Promise.resolve() },
+      starts: new StartLimits(roomyStartLimits),
+      log: createLogger('test', 'fatal'),
+    });
   const hasSearchStatus = async (txId: string, wanted: string) => {
     const { typedSearchAttributes } = await served.client.workflow.getHandle(transferWorkflowId(txId)).describe();
     return typedSearchAttributes.getAll().some(({ key, value }) => key.name === 'TxStatus' && value === wanted);
@@ -365,19 +375,20 @@ describe('a transfer that has to be approved', () => {
     expect(await row(txId)).toMatchObject({ approved_at: null, approval_expires_at: expect.any(Date) });
     await approve(txId);
     await ends(txId, 'CONFIRMED');
-    expect(await row(txId)).toMatchObject({ approval_told_at: expect.any(Date) });
     await record(transferWorkflowId(txId), 'transfer-confirmed-approved');
 
     const another = await waiting({ amount: '1' });
-    await served.client.workflow.getHandle(transferWorkflowId(another)).executeUpdate(cancelUpdate, { args: [undefined] });
-    expect(await status(another)).toBe('CANCELLED');
+    await bench.ledger.cancelTransfer({ txId: another });
+    await deliveries().transfer_ended({ kind: 'transfer_ended', subjectId: another, clientId: bench.alice.clientId });
+    expect(await served.client.workflow.getHandle(transferWorkflowId(another)).result()).toMatchObject({ status: 'CANCELLED' });
   });
 
   test('is REJECTED when nobody has approved it in time', async () => {
-    const registry = new ChainRegistry([bench.chain]);
-    const ledger = createTransferActivities({ database: bench.database, registry, approvalWaitSeconds: 1 });
-    await serve({ ledger: { screenTransfer: (input) => ledger.screenTransfer(input) } });
+    await serve();
     const txId = await waiting();
+    await bench.database.query('update transactions set approval_expires_at = now() where tx_id = $1', [txId]);
+    const outbox = new WorkflowOutbox(bench.database, deliveries(), createLogger('test', 'fatal'));
+    await expireApprovals(bench.database, outbox);
     await is(txId, 'REJECTED');
     expect(await row(txId)).toMatchObject({ failure_code: 'approval_expired', approved_at: null });
     await expect(approve(txId)).rejects.toMatchObject({ code: 'not_awaiting_approval' });

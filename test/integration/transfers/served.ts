@@ -101,7 +101,8 @@ export class ServedWorkflows {
       toAddress: this.bench.bob.address,
       ...changes,
     });
-    await transferWorkflowsOn(this.client).submit(request);
+    await this.bench.ledger.lockTransfer(request);
+    await transferWorkflowsOn(this.client).start(request);
     return request.txId;
   }
 

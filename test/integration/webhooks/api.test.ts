@@ -144,7 +144,7 @@ test('a name is looked up once the second factor is right, and for three seconds
     requestId: 'r',
   });
   const url = 'https://vault.internal.example/';
-  const creation = { resourceId: randomUUID(), idempotencyKey: null, firstAttemptAt: null };
+  const creation = { resourceId: randomUUID(), idempotencyKey: null, firstAttemptAt: null, storeAnswer: () => Promise.resolve() };
   await expect(service.create(request(wrong), creation, { url })).rejects.toMatchObject({ code: 'MFA_INVALID' });
   await expect(service.update(request(wrong), webhookId, { url })).rejects.toMatchObject({ code: 'MFA_INVALID' });
   await expect(service.update(request(wrong), webhookId, { url: 'http://x/' })).rejects.toMatchObject({
@@ -262,7 +262,7 @@ test('a client has ten at most, also when they are asked for at once', async () 
     users.map(({ userId, secret }) =>
       service.create(
         { caller: { clientId: tenant.clientId, userId, keyId: '' }, code: totpCode(secret), act: 'x', requestId: 'r' },
-        { resourceId: randomUUID(), idempotencyKey: null, firstAttemptAt: null },
+        { resourceId: randomUUID(), idempotencyKey: null, firstAttemptAt: null, storeAnswer: () => Promise.resolve() },
         { url: bench.receiver.url },
       ),
     ),

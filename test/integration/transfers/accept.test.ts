@@ -8,10 +8,11 @@ import { useFundedBench } from './fixture';
 let bench: Bench;
 const { request, row, locked } = useFundedBench((it) => (bench = it));
 
-describe('lock', () => {
-  test('answers with what the client and the workflow need', async () => {
+describe('accept', () => {
+  test('locks amount and fee bound; the workflow adopts them', async () => {
     const wanted = request({ memo: 'rent', idempotencyKey: 'k' });
-    expect(await bench.ledger.lockTransfer(wanted)).toEqual({
+    expect(await bench.ledger.lockTransfer(wanted)).toEqual({ txId: wanted.txId, status: 'PENDING', replayed: false });
+    expect(await bench.ledger.adoptHold({ txId: wanted.txId })).toEqual({
       txId: wanted.txId,
       status: 'PENDING',
       walletId: bench.wallet.walletId,
@@ -91,9 +92,14 @@ describe('lock', () => {
     });
   });
 
-  test('is unavailable until the chain’s fees are known', async () => {
-    await bench.database.query('delete from chain_cursors');
-    expect(await codeOf(bench.ledger.lockTransfer(request()))).toBe('unavailable');
+  test.each([
+    ['are not known', 'delete from chain_cursors'],
+    ['are older than ten minutes', `update chain_cursors set updated_at = now() - interval '10 minutes 1 second'`],
+  ])('is unavailable while the chain’s fees %s, and stores nothing', async (_, statement) => {
+    await bench.database.query(statement);
+    const wanted = request();
+    expect(await codeOf(bench.ledger.lockTransfer(wanted))).toBe('chain_unavailable');
+    expect(await bench.database.manager.existsBy(TransactionEntity, { txId: wanted.txId })).toBe(false);
   });
 
   test.each([

@@ -1,0 +1,37 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+const schema = /* sql */ `
+-- What a workflow must be told, written in the database transaction of the act and deleted once it has been delivered.
+create table workflow_outbox (
+  outbox_id bigint generated always as identity primary key,
+  kind text not null check (kind in ('start_transfer', 'start_key_generation', 'transfer_approved', 'transfer_ended')),
+  -- tx_id or wallet_id
+  subject_id uuid not null,
+  client_id uuid not null references clients,
+  -- of starts: a chain has room for so many transfers at a time
+  chain text,
+  created_at timestamptz not null default clock_timestamp(),
+  -- the dispatcher leaves a message to its writer at first, and for a while after a failure
+  deliver_after timestamptz not null default clock_timestamp() + interval '2 seconds',
+  unique (kind, subject_id)
+);
+create index workflow_outbox_by_kind on workflow_outbox (kind, outbox_id);
+
+-- approvals whose time may be over
+create index approvals_expiring on transactions (approval_expires_at) where status = 'AWAITING_APPROVAL';
+-- transfers whose workflow has work to do
+create index transfers_in_flight on transactions (chain, tx_id) where is_held and status in ('PENDING', 'SIGNING');
+`;
+
+/** Messages to workflows that are not delivered yet. */
+export class WorkflowOutbox0016 implements MigrationInterface {
+  readonly name = 'WorkflowOutbox1700000000016';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(schema);
+  }
+
+  down(): Promise<void> {
+    return Promise.reject(new Error('undelivered messages are not dropped by a migration'));
+  }
+}

@@ -1,0 +1,98 @@
+import type { DataSource, EntityManager } from 'typeorm';
+import { inTransaction } from '../platform/database';
+import type { Logger } from '../platform/logging';
+import { type Deliveries, type OutboxKind, type OutboxMessage, outboxKinds } from './outbox';
+
+/** How long a message waits after a failed delivery: those behind it must not wait for one that always fails. */
+const retrySeconds = 5;
+/** Messages of a kind in one round. */
+const batch = 50;
+const concurrency = 10;
+const batchesARound = 10;
+
+interface OutboxRow {
+  outbox_id: string;
+  subject_id: string;
+  client_id: string;
+  chain: string | null;
+}
+
+/**
+ * Delivers what the writers of messages could not: oldest first, every kind on its own, so that one that waits for room does not
+ * hold up the others. Several processes may run it: each takes rows that no other has locked.
+ */
+export class OutboxDispatcher {
+  private readonly failing = new Set<OutboxKind>();
+
+  constructor(
+    private readonly database: DataSource,
+    private readonly deliveries: Deliveries,
+    private readonly log: Logger,
+  ) {}
+
+  /** One round. A failing delivery is logged once and stays in the outbox. */
+  async dispatch(): Promise<void> {
+    for (const kind of outboxKinds) {
+      const failure = await this.dispatchKind(kind);
+      if (failure && !this.failing.has(kind)) this.log.warn({ err: failure, kind }, 'workflows cannot be told, trying again');
+      if (!failure && this.failing.has(kind)) this.log.info({ kind }, 'workflows are told again');
+      if (failure) this.failing.add(kind);
+      else this.failing.delete(kind);
+    }
+  }
+
+  /**
+   * Batches of one kind, each in a database transaction of its own: its row locks last no longer than its calls to the workflow
+   * service. A chain without room is left out of the following batches, so that the others go on.
+   */
+  private async dispatchKind(kind: OutboxKind): Promise<unknown> {
+    const full = new Set<string>();
+    for (let round = 0; round < batchesARound; round += 1) {
+      const { failure, found } = await inTransaction(this.database, (manager) => this.dispatchBatch(manager, kind, full));
+      if (failure || found < batch) return failure;
+    }
+    return undefined;
+  }
+
+  private async dispatchBatch(
+    manager: EntityManager,
+    kind: OutboxKind,
+    full: Set<string>,
+  ): Promise<{ failure: unknown; found: number }> {
+    const rows = await manager.query<OutboxRow[]>(
+      `select outbox_id, subject_id, client_id, chain from workflow_outbox
+        where kind = $1 and deliver_after <= clock_timestamp() and (chain is null or chain <> all ($3::text[]))
+        order by outbox_id limit $2 for update skip locked`,
+      [kind, batch, [...full]],
+    );
+    const [delivered, failed]: [string[], string[]] = [[], []];
+    let failure: unknown;
+    // when one fails, the workflow service is likely to be away: the rest need not be tried in this round
+    for (let start = 0; start < rows.length && !failure; start += concurrency) {
+      const chunk = rows.slice(start, start + concurrency).filter(({ chain }) => chain === null || !full.has(chain));
+      const outcomes = await Promise.allSettled(chunk.map((row) => this.deliveries[kind](toMessage(kind, row))));
+      outcomes.forEach((outcome, index) => {
+        const { outbox_id: id = '', chain = null } = chunk[index] ?? {};
+        if (outcome.status === 'rejected') {
+          failure ??= outcome.reason;
+          failed.push(id);
+        } else if (outcome.value === 'delivered') delivered.push(id);
+        else if (chain !== null) full.add(chain);
+      });
+    }
+    if (failed.length > 0) {
+      await manager.query(
+        `update workflow_outbox set deliver_after = clock_timestamp() + make_interval(secs => $2) where outbox_id = any($1::bigint[])`,
+        [failed, retrySeconds],
+      );
+    }
+    if (delivered.length > 0) await manager.query('delete from workflow_outbox where outbox_id = any($1::bigint[])', [delivered]);
+    return { failure, found: rows.length };
+  }
+}
+
+const toMessage = (kind: OutboxKind, { subject_id: subjectId, client_id: clientId }: OutboxRow): OutboxMessage => ({
+  kind,
+  subjectId,
+  clientId,
+});

@@ -1,0 +1,200 @@
+import type { DataSource, EntityManager } from 'typeorm';
+import { audit } from '../audit/log';
+import { enqueue } from '../outbox/outbox';
+import { inTransaction, requestTransaction } from '../platform/database';
+import { GatewayError, notFound } from '../platform/errors';
+import { formatAmount } from '../platform/money';
+import { TransactionEntity } from '../transactions/entity';
+import { transferType } from '../transactions/types';
+import { changeState } from '../transactions/state';
+import { checkClientRules, recordRefusal } from './client-rules';
+import { placeTransferHold } from './hold';
+import { isSameTransfer, parseTransfer, type ParsedTransfer, type TransferParser, type TransferRequest } from './request';
+import { findSource, type TransferSource } from './source';
+import type { StartLimits } from './start-limits';
+
+export interface AcceptDependencies extends TransferParser {
+  database: DataSource;
+  starts: StartLimits;
+  /** How long a transfer waits for somebody to approve it. */
+  approvalWaitSeconds: number;
+}
+
+/** What POST /transfer answers. */
+export interface Acceptance {
+  txId: string;
+  status: string;
+  /** The transfer was made by an earlier request: by its id, or by its Idempotency-Key, which belongs to it for ever. */
+  replayed: boolean;
+}
+
+/** Stores the answer of the request in the database transaction that accepts or refuses it. */
+export type StoreAnswer = (manager: EntityManager, answer: Acceptance | GatewayError) => Promise<void>;
+
+/**
+ * Accepts a transfer in one database transaction: its row, its hold, the audit row, the order to start its workflow and the stored answer
+ * of its Idempotency-Key. No chain and no workflow service is asked. A refusal commits as well: its stored answer and its audit row.
+ * @throws GatewayError naming why it is refused; unavailable or chain_unavailable when nothing was written; outcome_unknown with tx_id.
+ */
+export async function acceptTransfer(
+  deps: AcceptDependencies,
+  request: TransferRequest,
+  storeAnswer: StoreAnswer = () => Promise.resolve(),
+): Promise<Acceptance> {
+  const parsed = parseTransfer(deps, request);
+  const { txId } = request;
+  const isStored = (manager: EntityManager, outcome: Acceptance | GatewayError) =>
+    outcome instanceof GatewayError ? Promise.resolve(true) : manager.existsBy(TransactionEntity, { txId: outcome.txId });
+  const outcome = await inTransaction(deps.database, (manager) => acceptOrRefuse(deps, manager, parsed, storeAnswer), {
+    ...requestTransaction,
+    isStored,
+  }).catch((error: unknown) => {
+    throw error instanceof GatewayError && error.code === 'outcome_unknown' ? withTxId(error, txId) : error;
+  });
+  if (outcome instanceof GatewayError) throw outcome;
+  return outcome;
+}
+
+/** What is refused for good is undone up to the savepoint, and its answer stored. What is refused for now is not stored. */
+async function acceptOrRefuse(
+  deps: AcceptDependencies,
+  manager: EntityManager,
+  parsed: ParsedTransfer,
+  storeAnswer: StoreAnswer,
+): Promise<Acceptance | GatewayError> {
+  try {
+    return await manager.transaction((nested) => accept(deps, nested, parsed, storeAnswer));
+  } catch (error) {
+    if (!(error instanceof GatewayError) || error.status >= 500 || error.code === 'idempotency_in_progress') throw error;
+    await recordRefusal(manager, parsed, error);
+    await storeAnswer(manager, error);
+    return error;
+  }
+}
+
+async function accept(
+  deps: AcceptDependencies,
+  manager: EntityManager,
+  parsed: ParsedTransfer,
+  storeAnswer: StoreAnswer,
+): Promise<Acceptance> {
+  const { request, chain, from, to, amount } = parsed;
+  const { txId, clientId } = request;
+  const replay = async (earlier: TransactionEntity) => {
+    const acceptance = { txId: earlier.txId, status: earlier.status, replayed: true };
+    await storeAnswer(manager, acceptance);
+    return acceptance;
+  };
+  const earlier = request.idempotencyKey === null ? null : await findEarlier(deps, manager, parsed);
+  if (earlier) return replay(earlier);
+  await deps.starts.assertBacklogHasRoom(manager, clientId);
+
+  const source = await findSource(manager, clientId, chain, from.key, request.tokenSymbol);
+  const { account, token } = source;
+  const feeLocked = await deps.getFamily(chain.family).bound(manager, {
+    chain,
+    source: { chain: chain.name, accountId: account.accountId, addressKey: account.addressKey },
+    token,
+    outputs: [{ recipient: to.address, tokenContract: token.contract, amount }],
+  });
+  // before limits and balance: what the same request has taken already must not refuse it now
+  if (!(await insert(manager, toRow(parsed, source, feeLocked)))) {
+    const concurrent = await findEarlier(deps, manager, parsed);
+    if (!concurrent) throw new Error(`transfer ${txId} was neither stored nor found`);
+    return replay(concurrent);
+  }
+  const verdict = await checkClientRules(manager, parsed, source);
+  if (verdict === 'needs_approval') await awaitApproval(manager, txId, deps.approvalWaitSeconds);
+  await recordAccepted(manager, parsed);
+  await enqueue(manager, { kind: 'start_transfer', subjectId: txId, clientId, chain: chain.name });
+  const acceptance = { txId, status: 'PENDING', replayed: false };
+  await storeAnswer(manager, acceptance);
+  // last, so that others wait for the ledger accounts no longer than it takes to post and commit
+  await placeTransferHold(manager, { txId, source, amount, feeLocked, chain });
+  return acceptance;
+}
+
+/** A new transfer is PENDING; its wait for an approval is its first change of state. */
+async function awaitApproval(manager: EntityManager, txId: string, waitSeconds: number): Promise<void> {
+  await changeState(manager, { txId, version: 0 }, 'AWAITING_APPROVAL', {
+    approvalExpiresAt: () => `clock_timestamp() + make_interval(secs => ${Number(waitSeconds)})`,
+  });
+}
+
+const toRow = (
+  { request, chain, to, amount }: ParsedTransfer,
+  { account, token, asset }: TransferSource,
+  feeLocked: bigint,
+): Partial<TransactionEntity> => ({
+  txId: request.txId,
+  clientId: request.clientId,
+  walletId: account.walletId,
+  accountId: account.accountId,
+  assetId: asset.ledgerAccountId,
+  chain: chain.name,
+  transactionType: transferType,
+  fromAddress: account.address,
+  toAddress: to.address,
+  toAddressKey: to.key,
+  tokenSymbol: token.symbol,
+  contractAddress: token.contract,
+  decimals: token.decimals,
+  amount,
+  feeSymbol: chain.native.symbol,
+  feeDecimals: chain.native.decimals,
+  feeLocked,
+  status: 'PENDING',
+  version: 0,
+  requiredConfirmations: chain.confirmations,
+  memo: request.memo,
+  idempotencyKey: request.idempotencyKey,
+  requestId: request.requestId,
+});
+
+/** False when a transfer of this id or key exists; one that is being written at the moment is waited for. */
+async function insert(manager: EntityManager, transfer: Partial<TransactionEntity>): Promise<boolean> {
+  const query = manager.createQueryBuilder().insert().into(TransactionEntity).values(transfer).orIgnore().returning('tx_id');
+  const result = await query.execute();
+  return (result.raw as unknown[]).length === 1;
+}
+
+/** The transfer that this request has become before, by its id or its idempotency key. */
+async function findEarlier(
+  deps: AcceptDependencies,
+  manager: EntityManager,
+  parsed: ParsedTransfer,
+): Promise<TransactionEntity | null> {
+  const { txId, clientId, idempotencyKey } = parsed.request;
+  const byId = await manager.findOneBy(TransactionEntity, { txId });
+  if (byId && byId.clientId !== clientId) throw notFound('transaction');
+  if (byId || idempotencyKey === null) return byId;
+  const byKey = await manager.findOneBy(TransactionEntity, { clientId, idempotencyKey, isHeld: true });
+  if (byKey && !isSameTransfer(byKey, parsed, deps))
+    throw new GatewayError('idempotency_key_reused', 'This Idempotency-Key was used for another transfer');
+  return byKey;
+}
+
+function recordAccepted(manager: EntityManager, { request, chain, token, to, amount }: ParsedTransfer): Promise<void> {
+  const { txId, clientId, userId, requestId, tokenSymbol } = request;
+  return audit(manager, {
+    action: 'transfer.accepted',
+    outcome: 'success',
+    actor: { type: 'user', id: userId },
+    clientId,
+    subject: { type: 'transaction', id: txId },
+    detail: {
+      chain: chain.name,
+      symbol: tokenSymbol,
+      amount: formatAmount(amount, token?.decimals ?? 0),
+      to_address: to.address,
+    },
+    requestId,
+  });
+}
+
+const withTxId = (error: GatewayError, txId: string): GatewayError =>
+  new GatewayError(
+    'outcome_unknown',
+    'The transfer may have been accepted: ask for it by tx_id, or repeat the request with the same Idempotency-Key',
+    { cause: error, retryAfterSeconds: 2, extra: { tx_id: txId } },
+  );

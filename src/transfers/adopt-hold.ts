@@ -1,0 +1,44 @@
+import type { AdoptedHold } from '../messages/transfer';
+import { inTransaction } from '../platform/database';
+import { formatAmount } from '../platform/money';
+import { findTransactionForUpdate, isEnded } from '../transactions/state';
+import { loadAttempts } from './attempts';
+import type { TransferDependencies } from './dependencies';
+
+/**
+ * What the workflow of a transfer finds when it begins, be it the first run or one that was started again by hand: the funds that
+ * accepting has held and how far the attempts have come, or how the transfer has ended.
+ * @throws GatewayError not_found.
+ */
+export function adoptHold(
+  { database, registry, getFamily }: Pick<TransferDependencies, 'database' | 'registry' | 'getFamily'>,
+  { txId }: { txId: string },
+): Promise<AdoptedHold> {
+  return inTransaction(database, async (manager) => {
+    // accepting commits row and hold together: a row that is seen here holds what it says
+    const transfer = await findTransactionForUpdate(manager, txId);
+    if (!transfer.isHeld) throw new Error(`transaction ${txId} holds nothing that a workflow could adopt`);
+    if (isEnded(transfer)) {
+      const { status, failureCode: code, failureMessage: reason } = transfer;
+      return { outcome: 'ended', status, code, reason };
+    }
+    const chain = registry.get(transfer.chain);
+    const attempts = await loadAttempts(manager, txId);
+    return {
+      outcome: 'held',
+      transfer: {
+        txId,
+        chain: chain.name,
+        tokenSymbol: transfer.tokenSymbol,
+        amount: formatAmount(transfer.amount, transfer.decimals),
+        requiredConfirmations: transfer.requiredConfirmations,
+        stuckAfterMs: chain.stuckAfterMs,
+        explorerTx: chain.explorerTx,
+        rules: getFamily(chain.family).rules,
+        lastAttempt: attempts.last?.attempt ?? 0,
+        isAbandoned: attempts.isAbandoned,
+        isFollowed: attempts.isFollowed,
+      },
+    };
+  });
+}

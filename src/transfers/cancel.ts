@@ -1,0 +1,47 @@
+import type { DataSource } from 'typeorm';
+import { audit, type RequestedBy } from '../audit/log';
+import { enqueue } from '../outbox/outbox';
+import { inTransaction, requestTransaction } from '../platform/database';
+import { GatewayError, notFound } from '../platform/errors';
+import { isUuid } from '../platform/ids';
+import { TransactionEntity } from '../transactions/entity';
+import { isEnded } from '../transactions/state';
+import { endUnsigned } from './end';
+
+export interface Cancellation {
+  clientId: string;
+  txId: string;
+  by: RequestedBy;
+}
+
+/**
+ * Cancels a transfer at its client's wish, whether its workflow is started or not; one that is cancelled already stays so.
+ * @throws GatewayError not_found; not_cancellable once signing has begun or it has ended otherwise.
+ */
+export async function cancelTransfer(database: DataSource, { clientId, txId, by }: Cancellation): Promise<void> {
+  if (!isUuid(txId)) throw notFound('transaction');
+  await inTransaction(
+    database,
+    async (manager) => {
+      const transfer = await manager.findOne(TransactionEntity, {
+        where: { clientId, txId },
+        lock: { mode: 'for_no_key_update' },
+      });
+      if (!transfer) throw notFound('transaction');
+      if (!transfer.isHeld) throw new GatewayError('not_cancellable', 'Only transfers can be cancelled');
+      if (transfer.status === 'CANCELLED') return;
+      if (isEnded(transfer)) throw new GatewayError('not_cancellable', `The transfer has ended: ${transfer.status}`);
+      await audit(manager, {
+        action: 'transfer.cancelled',
+        outcome: 'success',
+        actor: { type: 'user', id: by.userId },
+        clientId,
+        subject: { type: 'transaction', id: txId },
+        requestId: by.requestId,
+      });
+      await enqueue(manager, { kind: 'transfer_ended', subjectId: txId, clientId });
+      await endUnsigned(manager, transfer, { status: 'CANCELLED', code: null, reason: null });
+    },
+    requestTransaction,
+  );
+}

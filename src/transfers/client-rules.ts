@@ -1,0 +1,50 @@
+import type { EntityManager } from 'typeorm';
+import { audit } from '../audit/log';
+import { GatewayError } from '../platform/errors';
+import { evaluateDestination } from '../screening/destinations';
+import { checkLimits } from './limits';
+import type { ParsedTransfer } from './request';
+import type { TransferSource } from './source';
+
+/** What a client has ruled for its own transfers. A transfer of the house, such as a sweep, is not asked for them. */
+
+/**
+ * The client's address lists and the wallet's limits, for a transfer whose row is stored.
+ * @throws GatewayError address_blacklisted, address_not_whitelisted, business_error.
+ */
+export async function checkClientRules(
+  manager: EntityManager,
+  { request, chain, to, amount }: ParsedTransfer,
+  { account, token }: TransferSource,
+): Promise<'allowed' | 'needs_approval'> {
+  const { txId, clientId } = request;
+  const verdict = await evaluateDestination(manager, { clientId, chain: chain.name, addressKey: to.key });
+  if (verdict.outcome === 'refused') {
+    const { code, reason } = verdict;
+    throw new GatewayError(code, reason, { fields: [{ field: 'to_address', message: reason.replace(/^to_address /, '') }] });
+  }
+  const { symbol, decimals } = token;
+  await checkLimits(manager, { txId, walletId: account.walletId, symbol, amount, decimals });
+  return verdict.outcome;
+}
+
+/** Refusals for the destination are on the audit log; others change nothing that an auditor would ask for. */
+export async function recordRefusal(manager: EntityManager, parsed: ParsedTransfer, { code }: GatewayError): Promise<void> {
+  if (code !== 'address_blacklisted' && code !== 'address_not_whitelisted') return;
+  const { request, chain, from, to } = parsed;
+  await audit(manager, {
+    action: 'transfer.refused',
+    outcome: 'refused',
+    actor: { type: 'user', id: request.userId },
+    clientId: request.clientId,
+    subject: { type: 'address', id: to.address },
+    detail: {
+      code,
+      chain: chain.name,
+      from_address: from.address,
+      token_symbol: request.tokenSymbol,
+      amount: request.amount,
+    },
+    requestId: request.requestId,
+  });
+}

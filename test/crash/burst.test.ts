@@ -1,0 +1,36 @@
+import { ledgerDifferences } from '../e2e/ledger';
+import { balances, call, ends, fundedAccount, transactionWhen } from '../e2e/support';
+import { randomAddress } from '../factories';
+
+const burst = { count: 1_000, inFlight: 50 };
+
+test(`${burst.count} transfers at ${burst.inFlight} at a time: all accepted, all confirmed, the ledger verifies`, async () => {
+  const account = await fundedAccount('ethereum', { ETH: '500' });
+  const answers: string[] = [];
+  const txIds: string[] = [];
+  let left = burst.count;
+  const lane = async () => {
+    while (left > 0) {
+      left -= 1;
+      const body = {
+        from_address: account.address,
+        to_address: randomAddress(),
+        chain: 'ethereum',
+        token_symbol: 'ETH',
+        amount: '0.0001',
+      };
+      const answer = await call('POST', '/transfer', { body });
+      answers.push(`${answer.status} ${answer.body.code ?? ''}`.trim());
+      txIds.push(String(answer.body.tx_id));
+    }
+  };
+  await Promise.all(Array.from({ length: burst.inFlight }, lane));
+  expect(new Set(answers)).toEqual(new Set(['202']));
+  expect(new Set(txIds).size).toBe(burst.count);
+
+  const statuses = new Set<string>();
+  for (const id of txIds) statuses.add((await transactionWhen(id, ends, 900_000)).status as string);
+  expect(statuses).toEqual(new Set(['CONFIRMED']));
+  expect((await balances(account.account_id, 'ethereum')).ETH?.locked_balance).toBe('0');
+  expect(await ledgerDifferences()).toEqual([]);
+}, 1_200_000);

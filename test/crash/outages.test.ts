@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { randomAddress } from '../factories';
+import { ledgerDifferences } from '../e2e/ledger';
+import { call, ends, fundedAccount, transactionWhen, type Account } from '../e2e/support';
+import { pause, resumeAll } from '../stack/pause';
+import { waitFor } from '../stack/client';
+
+const outageSeconds = 60;
+/** One new transfer every so often, from before the outage until after it. */
+const everyMs = 700;
+const retryForMs = 240_000;
+
+let account: Account;
+beforeAll(async () => {
+  account = await fundedAccount('ethereum', { ETH: '50' });
+}, 180_000);
+afterEach(() => resumeAll());
+
+interface Submission {
+  /** Status and code of every answer, in order. */
+  answers: string[];
+  txId: string | undefined;
+  /** Answers of GET /transactions/{tx_id} right after it was named. */
+  reads: number[];
+}
+
+/** One transfer as a careful client makes it: the same key again until it is accepted. */
+async function submit(): Promise<Submission> {
+  const seen: Submission = { answers: [], txId: undefined, reads: [] };
+  const request = {
+    body: { from_address: account.address, to_address: randomAddress(), chain: 'ethereum', token_symbol: 'ETH', amount: '0.001' },
+    headers: { 'idempotency-key': randomUUID() },
+  };
+  for (const until = Date.now() + retryForMs; Date.now() < until;) {
+    const answer = await call('POST', '/transfer', request).catch(() => undefined);
+    seen.answers.push(answer ? `${answer.status} ${answer.body.code ?? ''}`.trim() : 'no answer');
+    if (answer?.body.tx_id) seen.txId = answer.body.tx_id as string;
+    if (answer?.status === 202) {
+      seen.reads.push((await call('GET', `/transactions/${seen.txId}`)).status);
+      return seen;
+    }
+    await delay(Math.max(1, Number(answer?.headers.get('retry-after') ?? 1)) * 1000);
+  }
+  throw new Error(`not accepted within ${retryForMs} ms: ${seen.answers.join(', ')}`);
+}
+
+/** Load from before the outage until after it; ends when every transfer has ended. */
+async function loadThrough(part: string): Promise<Submission[]> {
+  const running: Promise<Submission>[] = [];
+  const load = async (ms: number) => {
+    for (const until = Date.now() + ms; Date.now() < until; await delay(everyMs)) running.push(submit());
+  };
+  await load(5_000);
+  pause(part);
+  await load(outageSeconds * 1_000);
+  resumeAll();
+  await waitFor(async () => (await call('GET', '/health/ready')).status === 200, { timeoutMs: 60_000, intervalMs: 500 });
+  await load(5_000);
+  const submissions = await Promise.all(running);
+  for (const { txId } of submissions) {
+    const { status } = await transactionWhen(String(txId), ends, 300_000);
+    expect(status).toBe('CONFIRMED');
+  }
+  expect(new Set(submissions.map(({ txId }) => txId)).size).toBe(submissions.length);
+  expect(await ledgerDifferences()).toEqual([]);
+  return submissions;
+}
+
+test(`Temporal is away for ${outageSeconds} s under load: every transfer is accepted at once and runs when it is back`, async () => {
+  const submissions = await loadThrough('temporal');
+  for (const { answers, reads } of submissions) {
+    expect(answers).toEqual(['202']);
+    expect(reads).toEqual([200]);
+  }
+}, 900_000);
+
+test(`Postgres is away for ${outageSeconds} s under load: refused clearly, accepted once it is back, nothing twice`, async () => {
+  const submissions = await loadThrough('postgres');
+  const refusals = submissions.flatMap(({ answers }) => answers.filter((answer) => answer !== '202'));
+  expect(refusals.length).toBeGreaterThan(0);
+  // only a request whose COMMIT was under way as Postgres stopped can have an unknown outcome
+  const unknown = submissions.filter(({ answers }) => answers.includes('503 outcome_unknown'));
+  expect(unknown.length).toBeLessThanOrEqual(2);
+  expect(refusals.filter((answer) => !['503 unavailable', '503 outcome_unknown', 'no answer'].includes(answer))).toEqual([]);
+  for (const { reads } of submissions) expect(reads).toEqual([200]);
+}, 900_000);

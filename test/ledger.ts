@@ -1,0 +1,51 @@
+import type { DataSource } from 'typeorm';
+import { createTransferActivities, type TransferActivityOptions } from '../activities/transfer';
+import { getAdapter, getFeeStrategy } from '../src/chains/families';
+import type { ChainRegistry } from '../src/chains/registry';
+import type { TransferActivities } from '../src/messages/transfer';
+import { notFound } from '../src/platform/errors';
+import { newId } from '../src/platform/ids';
+import { type Acceptance, type AcceptDependencies, acceptTransfer } from '../src/transfers/accept';
+import { cancelTransfer } from '../src/transfers/cancel';
+import type { TransferRequest } from '../src/transfers/request';
+import { StartLimits } from '../src/transfers/start-limits';
+
+export const roomyStartLimits = { maxInFlight: 1e6, maxPending: 1e6, maxPendingPerClient: 1e6 };
+
+/** What accepting a transfer needs; every bound is out of the way unless a test names it. */
+export const acceptDependencies = (
+  database: DataSource,
+  registry: ChainRegistry,
+  changes: Partial<AcceptDependencies> = {},
+): AcceptDependencies => ({
+  database,
+  registry,
+  getAdapter,
+  getFeeStrategy,
+  starts: new StartLimits(roomyStartLimits),
+  approvalWaitSeconds: 86_400,
+  ...changes,
+});
+
+/** The steps of a transfer's workflow, and the acts of its client before and beside it. */
+export interface TestLedger extends TransferActivities {
+  /** POST /transfer without HTTP: accepts and locks. */
+  lockTransfer(request: TransferRequest): Promise<Acceptance>;
+  /** POST /transactions/{tx_id}/cancel without HTTP, by the transfer's own client. */
+  cancelTransfer(input: { txId: string }): Promise<{ status: string }>;
+}
+
+export function createTestLedger(options: TransferActivityOptions): TestLedger {
+  const { database, registry } = options;
+  const accept = acceptDependencies(database, registry);
+  return {
+    ...createTransferActivities(options),
+    lockTransfer: (request) => acceptTransfer(accept, request),
+    cancelTransfer: async ({ txId }) => {
+      const [row] = await database.query<{ client_id: string }[]>('select client_id from transactions where tx_id = $1', [txId]);
+      if (!row) throw notFound('transaction');
+      await cancelTransfer(database, { clientId: row.client_id, txId, by: { userId: newId(), requestId: newId() } });
+      return { status: 'CANCELLED' };
+    },
+  };
+}

@@ -1,0 +1,39 @@
+import { chainActivities, transferActivities } from '../activities';
+import { type Next, park } from './next';
+import type { TransferState } from './state';
+
+/**
+ * The signed bytes are on record: sending them again is harmless, and only an accepted attempt counts as submitted. A chain node that
+ * refuses may do so because an attempt was executed already, so the chain is asked before an operator is. What is refused after a
+ * retry too is left to `confirm`, which replaces it at the fees of then.
+ */
+export async function broadcast(state: TransferState, { attempt, tries }: Extract<Next, { next: 'broadcast' }>): Promise<Next> {
+  const { txId, progress } = state;
+  const chain = chainActivities(state.transfer.chain);
+  progress.report('broadcast', '', attempt);
+  const result = await chain.broadcast({ txId, attempt });
+  switch (result.outcome) {
+    case 'accepted': {
+      const { status } = await transferActivities.markSubmitted({ txId, attempt });
+      progress.status(status);
+      return follow(state);
+    }
+    case 'withheld':
+      return { next: 'abandon' };
+    case 'blacklisted':
+      if (attempt === 1) return { next: 'abandon' };
+      return park('address_blacklisted', 'The destination was blacklisted before its replacement was sent', follow(state));
+    case 'rejected': {
+      const { state: seen } = await chain.observe({ txId });
+      if (seen !== 'absent' || tries > 1) return follow(state);
+      return park('broadcast_rejected', result.reason, { next: 'broadcast', attempt, tries: tries + 1 });
+    }
+  }
+}
+
+function follow(state: TransferState): Next {
+  state.isFollowed = true;
+  state.waitingSince = Date.now();
+  state.polls.reset();
+  return { next: 'confirm' };
+}

@@ -1,0 +1,46 @@
+import type { AttemptKind } from '../../src/chains/types';
+import type { SignTransactionRequest } from '../../src/messages/signing';
+import type { FailureCode } from '../../src/platform/codes';
+import type { TransferState } from './state';
+
+export interface End {
+  status: string;
+  code: FailureCode | null;
+  reason: string | null;
+}
+
+/** Waits for an operator or for news from the chain; a retry goes on at `resume`. */
+export interface Park {
+  next: 'park';
+  code: FailureCode;
+  reason: string;
+  resume: Next;
+  /** False where what the transfer spends is used up already. */
+  isAbandonable: boolean;
+}
+
+/** What a stage says is next. */
+export type Next =
+  | { next: 'lock' }
+  | { next: 'screen' }
+  | { next: 'prepare'; kind: AttemptKind }
+  | { next: 'sign'; attempt: number; kind: AttemptKind; request: Omit<SignTransactionRequest, 'peer'> }
+  | { next: 'broadcast'; attempt: number; tries: number }
+  | { next: 'confirm' }
+  | { next: 'settle' }
+  | { next: 'abandon' }
+  | Park
+  | { next: 'ended'; end: End };
+
+/** Where a transfer goes on whose stage was interrupted: what the chain may know already is followed first. */
+export const resumed = (state: TransferState): Next => (state.isFollowed ? { next: 'confirm' } : { next: 'screen' });
+
+export const park = (code: FailureCode, reason: string, resume: Next, { isAbandonable = true } = {}): Park => ({
+  next: 'park',
+  code,
+  reason,
+  resume,
+  isAbandonable,
+});
+
+export const ended = (end: End): Next => ({ next: 'ended', end });

@@ -1,0 +1,115 @@
+import { CancellationScope, condition } from '@temporalio/workflow';
+import type { AttemptKind, Prepared } from '../../src/chains/types';
+import type { BeginSigningResult } from '../../src/messages/transfer';
+import { chainActivities, transferActivities } from '../activities';
+import { isCancelled, toProblem } from '../failures';
+import { endUnsigned } from './end-unsigned';
+import { ended, type Next, park, resumed } from './next';
+import type { TransferState } from './state';
+
+/** What is not spendable yet is asked for again after this long, so many times, before an operator is asked. */
+const reserveAgainMs = 30_000;
+const reserveTries = 120;
+
+type Refused = Extract<BeginSigningResult, { outcome: 'refused' }>;
+
+/** Asks the chain for fees and the like, then begins signing: from there on the attempt counts as signed. */
+export function prepare(state: TransferState, kind: AttemptKind): Promise<Next> {
+  switch (kind) {
+    case 'first':
+      return startFirstAttempt(state);
+    case 'replacement':
+      return replaceAttempt(state);
+    case 'reissue':
+      return reissueAttempt(state);
+    case 'cancellation':
+      return cancelNonce(state);
+  }
+}
+
+/** Until signing has begun a refusal ends the transfer, and so does a cancellation by the client. */
+function startFirstAttempt(state: TransferState): Promise<Next> {
+  return beginAttempt(state, 1, 'first', ({ code, reason }) =>
+    endUnsigned(state, code === 'address_blacklisted' ? 'REJECTED' : 'FAILED', code, reason),
+  );
+}
+
+/** The same reservation with a higher fee, within what is held; beyond it an operator decides. */
+function replaceAttempt(state: TransferState): Promise<Next> {
+  return beginAttempt(state, state.lastAttempt + 1, 'replacement', ({ code, reason }) =>
+    code === 'address_blacklisted'
+      ? park(code, `${reason}: it is not sent again at a higher fee`, { next: 'confirm' })
+      : park('stuck', 'Not included in time, and a higher fee is beyond the locked bound', { next: 'confirm' }),
+  );
+}
+
+/** Another message in place of attempts that are proven impossible; too late for that, the transfer ends by the proof. */
+function reissueAttempt(state: TransferState): Promise<Next> {
+  return beginAttempt(state, state.lastAttempt + 1, 'reissue', async ({ code, reason }) => {
+    const { status } = await transferActivities.failByProof({ txId: state.txId, code, reason });
+    return ended({ status, code, reason });
+  });
+}
+
+/**
+ * A transaction that moves nothing and spends what the attempts would spend, so that later transfers are not held up. What was
+ * executed meanwhile is settled instead. Refused before it has begun, nothing is given up: a retry goes on with the transfer.
+ */
+function cancelNonce(state: TransferState): Promise<Next> {
+  return beginAttempt(state, state.lastAttempt + 1, 'cancellation', ({ code, reason }) =>
+    code === 'business_error' ? { next: 'confirm' } : park(code, reason, resumed(state)),
+  );
+}
+
+/** The core of all four: prepared by the chain's activity, begun in one database transaction. */
+async function beginAttempt(
+  state: TransferState,
+  attempt: number,
+  kind: AttemptKind,
+  onRefused: (refused: Refused) => Next | Promise<Next>,
+): Promise<Next> {
+  for (let tries = 1; ; tries += 1) {
+    state.progress.report('prepare', `Fees on ${state.transfer.chain}`, attempt);
+    const prepared = await prepareOrRefuse(state, attempt, kind);
+    if (prepared === 'ended') return { next: 'lock' };
+    if ('outcome' in prepared) return onRefused(prepared);
+    const begun = await transferActivities.beginSigning({ txId: state.txId, attempt, kind, prepared });
+    switch (begun.outcome) {
+      case 'ended':
+        return { next: 'lock' };
+      case 'refused':
+        return onRefused(begun);
+      case 'wait':
+        if (tries >= reserveTries) return park('stuck', begun.reason, { next: 'prepare', kind });
+        state.progress.report('prepare', begun.reason, attempt);
+        await condition(() => state.isEnded, reserveAgainMs);
+        continue;
+      case 'signed':
+      case 'begun':
+        state.lastAttempt = attempt;
+        // from here on nothing but cancellations is signed: whatever interrupts this one, the chain is followed
+        if (kind === 'cancellation') state.isAbandoned = state.isFollowed = true;
+        return begun.outcome === 'begun'
+          ? { next: 'sign', attempt, kind, request: begun.request }
+          : { next: 'broadcast', attempt, tries: 1 };
+    }
+  }
+}
+
+/**
+ * `ended` when the client cancels while the chain is asked: until signing begins that ends the transfer at once. A chain that knows
+ * already that the transaction would fail refuses a first attempt.
+ */
+async function prepareOrRefuse(state: TransferState, attempt: number, kind: AttemptKind): Promise<Prepared | Refused | 'ended'> {
+  const scope = new CancellationScope();
+  const watch = condition(() => state.isEnded).then(() => scope.cancel());
+  watch.catch(() => undefined);
+  try {
+    return await scope.run(() => chainActivities(state.transfer.chain).prepareAttempt({ txId: state.txId, attempt, kind }));
+  } catch (error) {
+    if (isCancelled(error) && state.isEnded) return 'ended';
+    const { code, message, retryable } = toProblem(error);
+    if (isCancelled(error) || retryable || kind !== 'first') throw error;
+    return { outcome: 'refused', code, reason: message };
+  }
+}

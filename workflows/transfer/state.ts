@@ -1,0 +1,128 @@
+import { ApplicationFailure, condition, workflowInfo } from '@temporalio/workflow';
+import type { ChainObservation, HeldTransfer } from '../../src/messages/transfer';
+import type { FailureCode } from '../../src/platform/codes';
+import { WorkflowProgress } from '../progress';
+import { PollBackoff } from './poll-backoff';
+
+/** Observations kept: each tells the whole state, so only the newest matter. */
+const keptObservations = 50;
+
+/** What one run remembers between its stages, and what signals and updates have told it. */
+export class TransferState {
+  readonly progress: WorkflowProgress;
+  readonly polls = new PollBackoff();
+  /** Newest attempt whose signing was begun; 0 before. */
+  lastAttempt = 0;
+  /** An attempt may be known to the chain: its status is followed before anything else is done. */
+  isFollowed = false;
+  /** Given up: nothing but cancellations is signed. */
+  isAbandoned = false;
+  /** Since when the newest attempt waits for its inclusion. */
+  waitingSince = 0;
+  private held: HeldTransfer | undefined;
+  private readonly observations: ChainObservation[] = [];
+  private observedCount = 0;
+  private wasApproved = false;
+  private wasEnded = false;
+  private retryRequested = false;
+  private abandonRequested = false;
+  /** Waits for an operator who may also give the transfer up. */
+  private isAbandonable = false;
+
+  constructor(readonly txId: string) {
+    this.progress = new WorkflowProgress(`Transfer ${txId}`);
+  }
+
+  /** @throws Error before the first stage has adopted the hold. */
+  get transfer(): HeldTransfer {
+    if (!this.held) throw new Error('the hold was not adopted yet');
+    return this.held;
+  }
+
+  adopt(transfer: HeldTransfer): void {
+    this.held = transfer;
+    this.lastAttempt = transfer.lastAttempt;
+    this.isFollowed = transfer.isFollowed;
+    this.isAbandoned = transfer.isAbandoned;
+    this.waitingSince = Date.now();
+  }
+
+  /** Its row was ended outside of this run. */
+  get isEnded(): boolean {
+    return this.wasEnded;
+  }
+
+  /** The chain has executed one of the attempts, by news that no stage has read yet. */
+  get sawInclusion(): boolean {
+    return this.observations.some(({ state }) => state === 'included' || state === 'confirmed');
+  }
+
+  get shouldContinueAsNew(): boolean {
+    return workflowInfo().continueAsNewSuggested && !this.retryRequested && !this.abandonRequested && !this.sawInclusion;
+  }
+
+  onApproved(): void {
+    this.wasApproved = true;
+  }
+
+  onEnded(): void {
+    this.wasEnded = true;
+  }
+
+  onObserved(observation: ChainObservation): void {
+    this.observations.push(observation);
+    this.observedCount += 1;
+    if (this.observations.length > keptObservations) this.observations.shift();
+  }
+
+  onRetry(): { status: string } {
+    this.retryRequested = true;
+    return { status: 'retrying' };
+  }
+
+  /** @throws ApplicationFailure business_error. */
+  onAbandon(): { status: string } {
+    if (!this.isAbandonable || this.lastAttempt === 0 || this.sawInclusion || this.wasEnded) {
+      throw ApplicationFailure.create({
+        type: 'business_error' satisfies FailureCode,
+        nonRetryable: true,
+        message:
+          'Only a transfer that is parked after its signing has begun, and that the chain has not executed, can be abandoned',
+      });
+    }
+    this.abandonRequested = true;
+    return { status: 'abandoning' };
+  }
+
+  /** The newest message of the follower, or undefined when none came in time, a retry was asked for or the transfer was ended. */
+  async nextObservation(waitMs: number): Promise<ChainObservation | undefined> {
+    await condition(() => this.observations.length > 0 || this.retryRequested || this.wasEnded, waitMs);
+    this.retryRequested = false;
+    const newest = this.observations.at(-1);
+    this.observations.length = 0;
+    return newest;
+  }
+
+  /** Waits until somebody is said to have approved the transfer, it was ended, or the time is over. */
+  async approval(waitMs: number): Promise<void> {
+    await condition(() => this.wasApproved || this.wasEnded, waitMs);
+    this.wasApproved = false;
+  }
+
+  /**
+   * Waits for what an operator or the chain does about a parked transfer. Of news that came before, only an inclusion counts.
+   * `isAbandonable`: the chain is not known to have used up what the transfer spends.
+   */
+  async attention(isAbandonable: boolean): Promise<'retry' | 'abandon' | 'included'> {
+    const before = this.observedCount;
+    this.isAbandonable = isAbandonable;
+    await condition(
+      () => this.retryRequested || this.abandonRequested || this.sawInclusion || this.observedCount > before || this.wasEnded,
+    );
+    const decision = this.abandonRequested ? 'abandon' : this.sawInclusion ? 'included' : 'retry';
+    this.isAbandonable = false;
+    this.retryRequested = false;
+    this.abandonRequested = false;
+    return decision;
+  }
+}
