@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { createTransferActivities, type TransferActivityOptions } from '../activities/transfer';
-import { getAdapter, getFeeStrategy } from '../src/chains/families';
+import { getFamily } from '../src/chains/families';
 import type { ChainRegistry } from '../src/chains/registry';
 import type { TransferActivities } from '../src/messages/transfer';
 import { notFound } from '../src/platform/errors';
@@ -20,8 +20,7 @@ export const acceptDependencies = (
 ): AcceptDependencies => ({
   database,
   registry,
-  getAdapter,
-  getFeeStrategy,
+  getFamily,
   starts: new StartLimits(roomyStartLimits),
   approvalWaitSeconds: 86_400,
   ...changes,
@@ -37,7 +36,7 @@ export interface TestLedger extends TransferActivities {
 
 export function createTestLedger(options: TransferActivityOptions): TestLedger {
   const { database, registry } = options;
-  const accept = acceptDependencies(database, registry);
+  const accept = acceptDependencies(database, registry, options.getFamily && { getFamily: options.getFamily });
   return {
     ...createTransferActivities(options),
     lockTransfer: (request) => acceptTransfer(accept, request),

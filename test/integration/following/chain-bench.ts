@@ -1,6 +1,5 @@
 import type { AccountEntity } from '../../../src/accounts/entity';
 import { createChainActivities } from '../../../activities/chain';
-import { createTransferActivities } from '../../../activities/transfer';
 import type { ChainObservation } from '../../../src/messages/transfer';
 import type { ChainClient, GetFamily } from '../../../src/chains/family';
 import { ChainRegistry } from '../../../src/chains/registry';
@@ -19,6 +18,7 @@ import {
   signAs,
   type SignOptions,
 } from '../../factories';
+import { createTestLedger } from '../../ledger';
 import { createTestDatabase } from '../../stack/database';
 
 export interface BenchOptions {
@@ -66,7 +66,7 @@ export async function createChainBench({ client, getFamily, symbols }: BenchOpti
     },
     logger,
   };
-  const ledger = createTransferActivities({ database, registry, getFamily });
+  const ledger = createTestLedger({ database, registry, getFamily });
   const onChain = createChainActivities({ ...options, clients: new Map([[chain.name, client]]), registry });
 
   /** Follows until everything up to the head is processed. */

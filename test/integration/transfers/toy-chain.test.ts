@@ -1,11 +1,12 @@
 import { ApplicationFailure } from '@temporalio/common';
-import { retryUpdate } from '../../../src/messages/transfer';
+import { transferSignaller } from '../../../activities/follow';
+import { abandonUpdate, retryUpdate } from '../../../src/messages/transfer';
 import { transferWorkflowId } from '../../../src/messages/workflow-ids';
 import { verifyLedger } from '../../../src/ledger/verify';
 import { lifeBlocks } from '../../toy-chain/client';
 import { createToyBench, type ToyBench } from '../../toy-chain/fixture';
 import { sum } from '../../toy-chain/message';
-import { ServedWorkflows, until } from './served';
+import { ServedChain, until } from './served';
 
 jest.setTimeout(120_000);
 
@@ -14,7 +15,7 @@ const patientMs = 60_000;
 const hastyMs = 1_000;
 
 let stuckAfterMs = patientMs;
-const served = new ServedWorkflows<ToyBench>({ createBench: () => createToyBench({ stuckAfterMs }) });
+const served = new ServedChain<ToyBench>(() => createToyBench({ stuckAfterMs }));
 let bench: ToyBench;
 beforeEach(() => {
   bench = served.bench;
@@ -27,8 +28,20 @@ const arrived = (count = 1) => until(`${count} in the pool`, () => Promise.resol
 const attemptCount = (txId: string, count: number) =>
   until(`${count} attempts`, async () => (await bench.attempts(txId)).length >= count);
 
+const handleOf = (txId: string) => served.client.workflow.getHandle(transferWorkflowId(txId));
 /** An operator's retry, at any time: the workflow asks the chain at once. */
-const askChain = (txId: string) => served.client.workflow.getHandle(transferWorkflowId(txId)).executeUpdate(retryUpdate);
+const askChain = (txId: string) => handleOf(txId).executeUpdate(retryUpdate);
+
+/** Follows once, and tells the workflows. */
+const follow = () => bench.follow({ signalTransfer: transferSignaller(served.client) });
+
+/** Mines and follows until the transfer is in this state. */
+const ends = (txId: string, as: string) =>
+  until(`${txId} is ${as}`, async () => {
+    bench.toy.mine();
+    await follow();
+    return (await served.status(txId)) === as;
+  });
 
 async function booksAgree(): Promise<void> {
   for (const account of [bench.alice, bench.bob]) {
@@ -43,7 +56,7 @@ describe('a transfer that nothing is in the way of', () => {
     await served.serve();
     const txId = await submit();
     await arrived();
-    await served.ends(txId, 'CONFIRMED');
+    await ends(txId, 'CONFIRMED');
     const [attempt] = await bench.attempts(txId);
     const paths = (attempt?.signers as { path: string }[]).map(({ path }) => path);
     expect(paths).toEqual([bench.alice.derivationPath, bench.bob.derivationPath]);
@@ -56,17 +69,17 @@ describe('a transfer that nothing is in the way of', () => {
     const txId = await submit();
     await arrived();
     bench.toy.mine();
-    await bench.follow();
+    await follow();
     bench.toy.reorganise(1, { isLost: true });
     bench.toy.skip(1);
     bench.toy.mine();
-    await bench.follow();
+    await follow();
     await askChain(txId);
     await arrived();
     bench.toy.mine();
     bench.toy.skip(bench.chain.confirmations);
-    await bench.follow();
-    await served.ends(txId, 'CONFIRMED');
+    await follow();
+    await ends(txId, 'CONFIRMED');
     expect(await bench.attempts(txId)).toHaveLength(1);
     await booksAgree();
   });
@@ -83,7 +96,7 @@ describe('ids that change with each signature', () => {
     const peers = bench.signOnceMore(attempt);
     expect(peers.id).not.toBe(attempt?.tx_hash);
     bench.toy.accept(peers.bytes);
-    await served.ends(txId, 'CONFIRMED');
+    await ends(txId, 'CONFIRMED');
     expect((await bench.transaction(txId)).tx_hash).toBe(peers.id);
     await booksAgree();
   });
@@ -99,7 +112,7 @@ describe('ids that change with each signature', () => {
     const [attempt] = await bench.attempts(txId);
     const peers = bench.signOnceMore(attempt);
     bench.toy.accept(peers.bytes);
-    await served.ends(txId, 'CONFIRMED');
+    await ends(txId, 'CONFIRMED');
     expect(await bench.transaction(txId)).toMatchObject({ tx_hash: peers.id });
     expect((await bench.attempts(txId))[0]).toMatchObject({ signed: null, included_id: peers.id });
     await booksAgree();
@@ -124,7 +137,7 @@ describe('a transfer that is stuck', () => {
     expect((await bench.reservations(txId)).map(({ attempts }) => attempts)).toEqual([[1, 2], [1, 2], [2]]);
     bench.toy.drop(String(first?.tx_hash));
     bench.toy.releaseHeld();
-    await served.ends(txId, 'CONFIRMED');
+    await ends(txId, 'CONFIRMED');
     expect((await bench.transaction(txId)).tx_hash).toBe(second?.tx_hash);
     await booksAgree();
   });
@@ -137,19 +150,20 @@ describe('a transfer that is stuck', () => {
     const [first] = await bench.attempts(txId);
     for (const id of bench.toy.pooled) if (id !== first?.tx_hash) bench.toy.drop(id);
     bench.toy.releaseHeld();
-    await served.ends(txId, 'CONFIRMED');
+    bench.toy.mine();
+    await ends(txId, 'CONFIRMED');
     expect((await bench.transaction(txId)).tx_hash).toBe(first?.tx_hash);
     const held = () => bench.reservations(txId).then((rows) => rows.map(({ isHeld }) => isHeld));
     while (!(await bench.transaction(txId)).finalized_at) {
       expect(await held()).toEqual([true, true, true]);
       await expect(bench.release((await bench.reservations(txId))[2]?.id ?? '')).rejects.toThrow('may still be used');
       bench.toy.mine();
-      await bench.follow();
+      await follow();
     }
     expect(await held()).toEqual([true, true, false]);
     const next = await submit('49.9');
     await arrived();
-    await served.ends(next, 'CONFIRMED');
+    await ends(next, 'CONFIRMED');
     await booksAgree();
   });
 
@@ -159,13 +173,13 @@ describe('a transfer that is stuck', () => {
     // what is left does not pay for a fourth attempt
     const txId = await submit('149.95');
     await until('parked', async () => (await served.status(txId)) === 'NEEDS_ATTENTION');
-    expect(await served.operations.abandon(txId)).toBe('abandoning');
+    expect(await handleOf(txId).executeUpdate(abandonUpdate)).toEqual({ status: 'abandoning' });
     expect(await bench.attempts(txId)).toHaveLength(3);
     const end = { txId, code: 'abandoned' as const, reason: 'too early' };
     await expect(bench.ledger.failByProof(end)).rejects.toThrow();
     await expect(bench.setFailed(txId)).rejects.toThrow('a proof for every attempt');
     expect((await bench.balance(bench.alice, 'TOY')).locked).toBeGreaterThan(149_950n);
-    await served.ends(txId, 'FAILED');
+    await ends(txId, 'FAILED');
     expect(await bench.attempts(txId)).toHaveLength(3);
     for (const { impossible_proof: proof } of await bench.attempts(txId)) expect(proof).toMatchObject({ kind: 'expired' });
     expect((await bench.reservations(txId)).map(({ isHeld }) => isHeld)).toEqual([false, false, false]);
@@ -177,9 +191,9 @@ describe('a transfer that is stuck', () => {
     bench.toy.holdsArrivals = true;
     const txId = await submit('149.95');
     await until('parked', async () => (await served.status(txId)) === 'NEEDS_ATTENTION');
-    await served.operations.abandon(txId);
+    await handleOf(txId).executeUpdate(abandonUpdate);
     bench.toy.releaseHeld();
-    await served.ends(txId, 'CONFIRMED');
+    await ends(txId, 'CONFIRMED');
     await booksAgree();
   });
 });
@@ -193,10 +207,10 @@ describe('a transfer that expires', () => {
     bench.toy.drop(bench.toy.pooled[0] as string);
     bench.toy.releaseHeld();
     bench.toy.mine(lifeBlocks + bench.chain.finalityDepth);
-    await bench.follow();
+    await follow();
     await askChain(txId);
     await arrived();
-    await served.ends(txId, 'CONFIRMED');
+    await ends(txId, 'CONFIRMED');
     const attempts = await bench.attempts(txId);
     expect(attempts.map(({ kind }) => kind)).toEqual(['first', 'reissue']);
     expect(attempts[0]?.impossible_proof).toMatchObject({ kind: 'expired' });
