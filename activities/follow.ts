@@ -8,6 +8,7 @@ import { chainObservedSignal } from '../src/messages/transfer';
 import { transferWorkflowId } from '../src/messages/workflow-ids';
 import { type ChainDependencies, getClient } from '../src/transfers/dependencies';
 import { correctReorged } from '../src/transfers/reconcile-reorg';
+import { withHeartbeat } from './heartbeat';
 
 export interface FollowDependencies extends ChainDependencies {
   registry: ChainRegistry;
@@ -19,9 +20,6 @@ export interface FollowDependencies extends ChainDependencies {
   stop?: AbortSignal;
 }
 
-/** Well below the time-out in workflows/steps.ts. */
-const heartbeatMs = 2_000;
-
 /** The follower as one long activity: heartbeats at every poll, ends by cancellation, worker shutdown or its slice. */
 export function createFollowActivity(dependencies: FollowDependencies): FollowerActivities {
   const { registry, stop, ...rest } = dependencies;
@@ -30,18 +28,13 @@ export function createFollowActivity(dependencies: FollowDependencies): Follower
       const context = Context.current();
       const chain = registry.get(name);
       const client = getClient(dependencies, name);
-      // by the clock and not by progress: a step may wait through several RPC time-outs, a dead worker shall be noticed at once
-      const heartbeat = () => context.heartbeat();
       const signal = stop ? AbortSignal.any([context.cancellationSignal, stop]) : context.cancellationSignal;
-      const pulse = setInterval(heartbeat, heartbeatMs);
-      try {
-        const onConfirmedReorged = (txId: string) => correctReorged({ ...rest, client }, { txId });
-        const result = await followChain({ ...rest, onConfirmedReorged, chain, client, signal, heartbeat });
-        // `cancelled` rejects: Temporal has to learn that the work was cut short and not that the slice is over
-        return context.cancellationSignal.aborted ? await context.cancelled : result;
-      } finally {
-        clearInterval(pulse);
-      }
+      const onConfirmedReorged = (txId: string) => correctReorged({ ...rest, client }, { txId });
+      const result = await withHeartbeat((heartbeat) =>
+        followChain({ ...rest, onConfirmedReorged, chain, client, signal, heartbeat }),
+      );
+      // `cancelled` rejects, so that Temporal records a cancellation and not a completed work slice
+      return context.cancellationSignal.aborted ? await context.cancelled : result;
     },
   };
 }

@@ -7,15 +7,14 @@ export interface AnvilOptions {
   chainId: number;
   port: number;
   blockTimeSeconds: number;
-  /** Where the chain is kept; undefined for one that ends with its process. */
+  /** File of the chain's state; undefined: the chain is lost when the process ends. */
   stateFile?: string;
 }
 
 /**
- * A local chain. Its state is written every second, so a kill -9 costs it the last second: blocks, and transactions in
- * them, that had been seen are then gone, and other blocks take their heights. To the gateway that is a reorg (with a head that
- * jumps back), and it has to get over it as over any other: a lost transfer is broadcast again, a lost deposit is taken back.
- * A transaction that was only pending is lost as well, as on a real node.
+ * A local chain. Its state is written every second, so that a kill -9 loses the last second: the latest blocks with their transactions
+ * disappear and are replaced by others. For the gateway this is a reorg, with a head that moves back: a lost transfer is broadcast
+ * again, a lost deposit is reversed. Pending transactions are lost as well, as on a real node.
  */
 export function anvilCommand({ chainId, port, blockTimeSeconds, stateFile }: AnvilOptions): Command {
   const args = [
@@ -28,7 +27,7 @@ export function anvilCommand({ chainId, port, blockTimeSeconds, stateFile }: Anv
     '--block-time',
     String(blockTimeSeconds),
   ];
-  // one slot an epoch: `safe` is one block behind the head and `finalized` two, so both move
+  // one slot per epoch: `safe` is one block behind the head and `finalized` two, so that both advance
   args.push('--slots-in-an-epoch', '1', '--quiet');
   if (stateFile) {
     mkdirSync(path.dirname(stateFile), { recursive: true });
@@ -40,7 +39,7 @@ export function anvilCommand({ chainId, port, blockTimeSeconds, stateFile }: Anv
 function anvilBinary(): string {
   const { ANVIL_BIN, PATH } = process.env;
   if (ANVIL_BIN) {
-    if (!existsSync(ANVIL_BIN)) throw new Error(`ANVIL_BIN names ${ANVIL_BIN}, which does not exist`);
+    if (!existsSync(ANVIL_BIN)) throw new Error(`ANVIL_BIN is ${ANVIL_BIN}, which does not exist`);
     return ANVIL_BIN;
   }
   const arch = process.arch === 'x64' ? 'amd64' : process.arch;
@@ -51,25 +50,25 @@ function anvilBinary(): string {
     if (folder) return path.join(folder, 'anvil');
   }
   throw new Error(
-    `no Anvil for ${process.platform}-${arch}: run \`npm ci\`, install Foundry (https://getfoundry.sh) so that \`anvil\` is on PATH, name it with ANVIL_BIN, or name nodes of your own with CHAIN_<NAME>_RPC_URLS`,
+    `no Anvil for ${process.platform}-${arch}: run \`npm ci\`, install Foundry (https://getfoundry.sh) so that \`anvil\` is on PATH, set ANVIL_BIN to its path, or set CHAIN_<NAME>_RPC_URLS to nodes of your own`,
   );
 }
 
-const copyOf = (stateFile: string): string => `${stateFile}.copy`;
+const copyPath = (stateFile: string): string => `${stateFile}.copy`;
 
 /**
- * Anvil writes its state in place: killed while writing it leaves half a file, from which it cannot start. So whole files are
- * copied while it runs (below), and the copy is put back here. To be called before every start.
+ * Restores the last complete copy of the state if the file is incomplete: Anvil writes the file in place, so that a kill during a write
+ * leaves a file from which it cannot start. Must be called before every start; `keepStateCopy` makes the copies.
  */
-export function repairState(stateFile: string): void {
-  if (isWhole(stateFile)) return;
+export function restoreState(stateFile: string): void {
+  if (isComplete(stateFile)) return;
   rmSync(stateFile, { force: true });
-  if (!isWhole(copyOf(stateFile))) return;
-  copyFileSync(copyOf(stateFile), `${stateFile}.new`);
+  if (!isComplete(copyPath(stateFile))) return;
+  copyFileSync(copyPath(stateFile), `${stateFile}.new`);
   renameSync(`${stateFile}.new`, stateFile);
 }
 
-function isWhole(file: string): boolean {
+function isComplete(file: string): boolean {
   try {
     JSON.parse(readFileSync(file, 'utf8'));
     return true;
@@ -78,7 +77,7 @@ function isWhole(file: string): boolean {
   }
 }
 
-/** Copies the state every few seconds while Anvil is not writing it. Returns what stops it. */
+/** Copies the state every few seconds while Anvil is not writing it. Returns a function that stops copying. */
 export function keepStateCopy(stateFile: string, intervalMs = 3_000): () => void {
   let busy = false;
   const timer = setInterval(() => {
@@ -93,17 +92,17 @@ export function keepStateCopy(stateFile: string, intervalMs = 3_000): () => void
 }
 
 async function copyState(stateFile: string): Promise<void> {
-  const temporary = `${copyOf(stateFile)}.new`;
+  const temporary = `${copyPath(stateFile)}.new`;
   await copyFile(stateFile, temporary);
   const file = await open(temporary, 'r');
   try {
     const { size } = await file.stat();
     if (size === 0) return;
     const { buffer } = await file.read(Buffer.alloc(1), 0, 1, size - 1);
-    // a file cut off in the middle ends in anything but the outermost brace, near enough; repairState looks at all of it
+    // quick check: a truncated file rarely ends with a brace; restoreState checks the whole file
     if (buffer.toString() !== '}') return;
   } finally {
     await file.close();
   }
-  await rename(temporary, copyOf(stateFile));
+  await rename(temporary, copyPath(stateFile));
 }

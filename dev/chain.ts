@@ -16,7 +16,7 @@ import { localTokenAddresses } from '../src/chains/registry/local-tokens';
 import { contractArtifacts, type TestContract } from './contracts';
 import { until } from './processes';
 
-/** Creates the tokens and does nothing else, so that its nonces, and with them their addresses, are always the same. */
+/** Deploys the tokens and is used for nothing else, so that its nonces, and thus the token addresses, are always the same. */
 const deployer = privateKeyToAccount(keccak256(toHex('custody-gateway local token deployer')));
 const gasPriceOracle: Address = '0x420000000000000000000000000000000000000F';
 
@@ -30,7 +30,7 @@ export function devChain(rpc: string) {
 }
 export type DevChain = ReturnType<typeof devChain>;
 
-/** Puts the test contracts on a local chain where they are not there yet. Safe to do again, and after a lost block. */
+/** Deploys the test contracts that are missing on a local chain. Idempotent, also after lost blocks. */
 export async function prepareChain(chain: DevChain, { l1DataFee }: { l1DataFee: boolean }): Promise<void> {
   const artifacts = await contractArtifacts();
   if (l1DataFee) await chain.setCode({ address: gasPriceOracle, bytecode: artifacts.TestGasPriceOracle.deployedBytecode });
@@ -45,7 +45,7 @@ export async function prepareChain(chain: DevChain, { l1DataFee }: { l1DataFee: 
   }
 }
 
-/** Any amount of the native coin, sent by an account made for it: calls at the same time have no nonce to share. */
+/** Sends any amount of the native coin from a new account, so that concurrent calls do not share nonces. */
 export async function sendNative(chain: DevChain, to: Address, amountWei: bigint): Promise<Hex> {
   return sendAndWait(chain, privateKeyToAccount(generatePrivateKey()), 0, { to, value: amountWei, gas: 100_000n });
 }
@@ -63,7 +63,7 @@ interface Send {
   gas: bigint;
 }
 
-/** Gives the sender what it spends, signs, sends, and waits (at most 30 s) until a block has it. */
+/** Funds the sender, signs and sends a transaction, and waits (at most 30 s) until it is included in a block. */
 async function sendAndWait(
   chain: DevChain,
   sender: ReturnType<typeof privateKeyToAccount>,

@@ -6,9 +6,9 @@ import { newTotpSecret, totpOwner } from '../src/mfa/totp';
 import { newId } from '../src/platform/ids';
 import { SecretBox } from '../src/platform/secret-box';
 import { secretsKey } from './credentials';
-import { readJson, rememberedSecret, writeJson } from './files';
+import { readJson, getOrCreateSecret, writeJson } from './files';
 
-/** As stack.json shows it. */
+/** Format of stack.json. */
 export interface DevClient {
   name: string;
   client_id: string;
@@ -20,12 +20,12 @@ export interface DevClient {
 }
 
 const names = ['demo', 'other'];
-/** The other's user can try what happens without a second factor. */
+/** The user of the other client has no second factor, to test that case. */
 const withTotp = 'demo';
 
-/** Two clients, one to work with and one to see that tenants do not meet. Made once; their secrets stay in the data folder. */
+/** Two clients: one for normal use, one to test the separation of tenants. Created once; their secrets are in the data folder. */
 export async function seedClients(database: DataSource, secrets: string): Promise<DevClient[]> {
-  const clients = rememberedClients(secrets);
+  const clients = loadOrCreateClients(secrets);
   const box = new SecretBox(readFileSync(secretsKey(secrets), 'utf8'));
   await database.transaction(async (manager) => {
     for (const { name, client_id, user_id, api_key, api_secret, totp_secret } of clients) {
@@ -52,15 +52,15 @@ export async function seedClients(database: DataSource, secrets: string): Promis
   return clients;
 }
 
-function rememberedClients(secrets: string): DevClient[] {
+function loadOrCreateClients(secrets: string): DevClient[] {
   const file = path.join(secrets, 'clients.json');
-  rememberedSecret(secrets, 'clients.json', () => JSON.stringify(names.map(newClient), null, 2));
+  getOrCreateSecret(secrets, 'clients.json', () => JSON.stringify(names.map(newClient), null, 2));
   const clients = readJson<DevClient[]>(file);
   if (!clients) throw new Error(`${file} is unreadable: \`npm run dev -- --reset\` starts empty`);
-  // folders from before there were second factors
-  const lacking = clients.find(({ name, totp_secret }) => name === withTotp && totp_secret === null);
-  if (lacking) {
-    lacking.totp_secret = newTotpSecret();
+  // data folders created before second factors existed
+  const incomplete = clients.find(({ name, totp_secret }) => name === withTotp && totp_secret === null);
+  if (incomplete) {
+    incomplete.totp_secret = newTotpSecret();
     writeJson(file, clients);
   }
   return clients;

@@ -19,7 +19,7 @@ type Artifacts = Record<TestContract, ContractArtifact>;
 
 let artifacts: Promise<Artifacts> | undefined;
 
-/** The compiled test contracts. Compiled at need (about two seconds) and kept in dist/ until a source changes. */
+/** The compiled test contracts. Compiled when needed (about two seconds) and cached in dist/ until a source changes. */
 export const contractArtifacts = (): Promise<Artifacts> => (artifacts ??= loadOrCompile());
 
 async function loadOrCompile(): Promise<Artifacts> {

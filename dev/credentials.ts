@@ -4,12 +4,12 @@ import { existsSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 import * as x509 from '@peculiar/x509';
 import { type NodeIndex, nodeIndexes } from '../src/messages/nodes';
-import { rememberedSecret, writeFileAtomically } from './files';
+import { getOrCreateSecret, writeFileAtomically } from './files';
 
 const validityMs = 10 * 365 * 24 * 3600 * 1000;
 const keyAlgorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 
-/** Paths of what one node needs; contents as src/platform/config.ts describes them. */
+/** Paths of a node's credentials; src/platform/config.ts describes the contents. */
 export interface NodeCredentials {
   key: string;
   cert: string;
@@ -20,7 +20,7 @@ export interface NodeCredentials {
 
 /** Ed25519 key of the API's access tokens. Returns its path. */
 export function jwtKey(secrets: string): string {
-  rememberedSecret(secrets, 'jwt.pem', () =>
+  getOrCreateSecret(secrets, 'jwt.pem', () =>
     generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
   );
   return path.join(secrets, 'jwt.pem');
@@ -28,11 +28,11 @@ export function jwtKey(secrets: string): string {
 
 /** Key-encryption key of TOTP and webhook secrets. Returns its path. */
 export function secretsKey(secrets: string): string {
-  rememberedSecret(secrets, 'secrets.kek', () => randomBytes(32).toString('hex'));
+  getOrCreateSecret(secrets, 'secrets.kek', () => randomBytes(32).toString('hex'));
   return path.join(secrets, 'secrets.kek');
 }
 
-/** Certificates and key-encryption keys of the three nodes, made once. The authority's key is thrown away. */
+/** Certificates and key-encryption keys of the three nodes, created once. The key of the authority is not stored. */
 export async function nodeCredentials(secrets: string): Promise<Record<NodeIndex, NodeCredentials>> {
   const file = (name: string) => path.join(secrets, name);
   const of = (index: NodeIndex): NodeCredentials => ({
@@ -42,8 +42,8 @@ export async function nodeCredentials(secrets: string): Promise<Record<NodeIndex
     peerCerts: file('mpc-all.cert.pem'),
     kek: file(`mpc-${index}.kek`),
   });
-  for (const index of nodeIndexes) rememberedSecret(secrets, `mpc-${index}.kek`, () => randomBytes(32).toString('hex'));
-  // the last file that is written
+  for (const index of nodeIndexes) getOrCreateSecret(secrets, `mpc-${index}.kek`, () => randomBytes(32).toString('hex'));
+  // this file is written last
   if (!existsSync(file('mpc-ca.cert.pem'))) await issueCertificates(secrets, of);
   return { 1: of(1), 2: of(2), 3: of(3) };
 }
@@ -97,5 +97,5 @@ async function issueCertificates(secrets: string, of: (index: NodeIndex) => Node
 }
 
 const newKeys = () => webcrypto.subtle.generateKey(keyAlgorithm, true, ['sign', 'verify']);
-/** Positive and of full length, as RFC 5280 wants it. */
+/** A positive number of full length, as RFC 5280 requires. */
 const randomSerial = (): string => `4${randomBytes(16).toString('hex').slice(1)}`;

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** Readers see the old file or the new one, never half of it. Readable by its owner alone. */
+/** Readers see either the old or the new content. Only the owner can read the file. */
 export function writeFileAtomically(file: string, content: string): void {
   const temporary = `${file}.${process.pid}.new`;
   writeFileSync(temporary, content, { mode: 0o600 });
@@ -20,13 +20,13 @@ export function readJson<T>(file: string): T | null {
   }
 }
 
-/** The content of a file of the secrets folder, made once. */
-export function rememberedSecret(folder: string, name: string, make: () => string): string {
+/** Content of a file in the secrets folder, which is created if it is missing. */
+export function getOrCreateSecret(folder: string, name: string, create: () => string): string {
   const file = path.join(folder, name);
   if (existsSync(file)) return readFileSync(file, 'utf8');
   mkdirSync(folder, { recursive: true });
   chmodSync(folder, 0o700);
-  const value = make();
+  const value = create();
   writeFileAtomically(file, value);
   return value;
 }

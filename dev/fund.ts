@@ -3,11 +3,11 @@ import { loadRegistry, tokenBySymbol } from '../src/chains/registry';
 import { devChain, mintToken, sendNative } from './chain';
 import type { StackFile } from './stack-file';
 
-/** A request the faucet cannot serve; the message says what would work. */
+/** A request the faucet cannot serve; the message says what is possible. */
 export class FaucetError extends Error {}
 
 /**
- * Gives an address coins or test tokens of a local chain and waits until a block has them.
+ * Sends coins or test tokens of a local chain to an address and waits until the transaction is included.
  * @param amount display units, such as 1.5
  * @returns the transaction hash
  * @throws FaucetError for an unknown chain, symbol, address or amount
@@ -37,12 +37,12 @@ export async function fund(
 function parseAddress(text: string): Address {
   const sameCase = /^0x([0-9a-f]{40}|[0-9A-F]{40})$/.test(text);
   if (!isAddress(text, { strict: !sameCase }))
-    throw new FaucetError(`${text} is no address (0x and 40 hex digits; mixed case has to fit the checksum)`);
+    throw new FaucetError(`${text} is not an address (0x and 40 hex digits; mixed case must match the checksum)`);
   return getAddress(text);
 }
 
 function parseAmount(text: string, decimals: number): bigint {
-  if (!/^\d{1,30}(\.\d+)?$/.test(text)) throw new FaucetError(`${text} is no amount: write it like 100 or 0.5`);
+  if (!/^\d{1,30}(\.\d+)?$/.test(text)) throw new FaucetError(`${text} is not an amount: use a number such as 100 or 0.5`);
   if ((text.split('.')[1] ?? '').length > decimals) throw new FaucetError(`${text} has more than ${decimals} decimals`);
   const atomic = parseUnits(text, decimals);
   if (atomic === 0n) throw new FaucetError('the amount is zero');

@@ -2,35 +2,35 @@ import path from 'node:path';
 import { rpcUrlsVariable } from '../src/chains/config';
 import { type NodeIndex, nodeIndexes } from '../src/messages/nodes';
 import { jwtKey, nodeCredentials, secretsKey } from './credentials';
-import { rememberedSecret } from './files';
-import type { PartsContext } from './services';
+import { getOrCreateSecret } from './files';
+import type { ServicesContext } from './services';
 import { projectRoot } from './paths';
 import { freePort } from './ports';
 import { createDatabaseWithRole, randomPassword } from './postgres';
 import type { StackChain } from './stack-file';
 import type { ProcessSpec } from './supervisor';
 
-/** Where the gateway's processes find the rest of the stack. */
+/** Addresses of the other services, for the gateway's processes. */
 export interface StackEnvironment {
   databaseUrl: string;
-  /** Superuser of the embedded Postgres; null when every database was named from outside. */
+  /** Superuser of the embedded Postgres; null when all databases are external. */
   superuserUrl: string | null;
   temporalAddress: string;
   chains: Record<string, StackChain>;
 }
 
-/** The gateway's database, owned by a role of its own. */
-export function gatewayDatabase({ paths }: PartsContext, superuserUrl: string): Promise<string> {
-  return createDatabaseWithRole(superuserUrl, 'gateway', rememberedSecret(paths.secrets, 'postgres-gateway', randomPassword));
+/** Creates the gateway's database with its own role. */
+export function gatewayDatabase({ paths }: ServicesContext, superuserUrl: string): Promise<string> {
+  return createDatabaseWithRole(superuserUrl, 'gateway', getOrCreateSecret(paths.secrets, 'postgres-gateway', randomPassword));
 }
 
-/** True when the nodes run elsewhere. */
-export const hasForeignNodes = (env: NodeJS.ProcessEnv): boolean => Boolean(env.MPC_NODE_HEALTH_URLS);
+/** True when the MPC nodes are external. */
+export const hasExternalNodes = (env: NodeJS.ProcessEnv): boolean => Boolean(env.MPC_NODE_HEALTH_URLS);
 
 /** The three MPC nodes; each with its own database, role, certificate and key-encryption key. */
 export async function nodeSpecs(
-  context: PartsContext,
-  surroundings: StackEnvironment,
+  context: ServicesContext,
+  environment: StackEnvironment,
 ): Promise<{ specs: ProcessSpec[]; healthUrls: string[] }> {
   const { paths, env } = context;
   const credentials = await nodeCredentials(paths.secrets);
@@ -44,7 +44,7 @@ export async function nodeSpecs(
       const own = credentials[index];
       const variables = {
         MPC_NODE_INDEX: String(index),
-        MPC_NODE_DATABASE_URL: await nodeDatabase(context, surroundings, index),
+        MPC_NODE_DATABASE_URL: await nodeDatabase(context, environment, index),
         MPC_NODE_LISTEN_HOST: '127.0.0.1',
         MPC_NODE_LISTEN_PORT: String(portsOf(index).peer),
         MPC_NODE_PEERS: nodeIndexes
@@ -61,17 +61,17 @@ export async function nodeSpecs(
       };
       return nodeProcess(
         { name: `mpc-node-${index}`, group: 'mpc', entry: 'mpc-node', healthUrl: healthUrl(index) },
-        { ...shared(env, surroundings), ...variables },
+        { ...commonVariables(env, environment), ...variables },
       );
     }),
   );
   return { specs, healthUrls: nodeIndexes.map(healthUrl) };
 }
 
-export async function workerSpec({ env, paths }: PartsContext, surroundings: StackEnvironment): Promise<ProcessSpec> {
+export async function workerSpec({ env, paths }: ServicesContext, environment: StackEnvironment): Promise<ProcessSpec> {
   const port = await freePort();
   const variables = {
-    DATABASE_URL: surroundings.databaseUrl,
+    DATABASE_URL: environment.databaseUrl,
     SECRETS_KEY_FILE: secretsKey(paths.secrets),
     METRICS_HOST: '127.0.0.1',
     METRICS_PORT: String(port),
@@ -79,12 +79,12 @@ export async function workerSpec({ env, paths }: PartsContext, surroundings: Sta
   const healthUrl = `http://127.0.0.1:${port}/health/ready`;
   return nodeProcess(
     { name: 'worker', group: 'worker', entry: 'worker', healthUrl },
-    { ...shared(env, surroundings), ...variables },
+    { ...commonVariables(env, environment), ...variables },
   );
 }
 
-/** On a developer's machine everybody has one address, and tests ask for much at once. The caller's environment wins. */
-const roomyLimits = {
+/** On one machine all clients have the same address, and tests send many requests. The caller's environment has priority. */
+const relaxedLimits = {
   RATE_LIMIT_CLIENT_PER_MINUTE: '600000',
   RATE_LIMIT_ADDRESS_PER_MINUTE: '600000',
   RATE_LIMIT_TOKEN_PER_MINUTE: '60000',
@@ -93,10 +93,10 @@ const roomyLimits = {
   MAX_REQUESTS_IN_FLIGHT: '5000',
 };
 
-export async function apiSpec({ env, paths, preferred }: PartsContext, surroundings: StackEnvironment, healthUrls: string[]) {
+export async function apiSpec({ env, paths, preferred }: ServicesContext, environment: StackEnvironment, healthUrls: string[]) {
   const port = await freePort(preferred(Number(env.API_PORT) || 8080));
   const variables = {
-    DATABASE_URL: surroundings.databaseUrl,
+    DATABASE_URL: environment.databaseUrl,
     API_HOST: '127.0.0.1',
     API_PORT: String(port),
     JWT_PRIVATE_KEY_FILE: jwtKey(paths.secrets),
@@ -106,23 +106,27 @@ export async function apiSpec({ env, paths, preferred }: PartsContext, surroundi
   const baseUrl = `http://127.0.0.1:${port}/api/v1`;
   const spec = nodeProcess(
     { name: 'api', group: 'api', entry: 'api', healthUrl: `${baseUrl}/health/ready` },
-    { ...roomyLimits, ...shared(env, surroundings), ...variables },
+    { ...relaxedLimits, ...commonVariables(env, environment), ...variables },
   );
   return { spec, baseUrl };
 }
 
-async function nodeDatabase({ env, paths }: PartsContext, { superuserUrl }: StackEnvironment, index: NodeIndex): Promise<string> {
+async function nodeDatabase(
+  { env, paths }: ServicesContext,
+  { superuserUrl }: StackEnvironment,
+  index: NodeIndex,
+): Promise<string> {
   const given = env[`MPC_NODE_${index}_DATABASE_URL`];
   if (given) return given;
   if (!superuserUrl) throw new Error(`MPC_NODE_${index}_DATABASE_URL is missing`);
   const name = `gateway_mpc_${index}`;
-  return createDatabaseWithRole(superuserUrl, name, rememberedSecret(paths.secrets, `postgres-${name}`, randomPassword));
+  return createDatabaseWithRole(superuserUrl, name, getOrCreateSecret(paths.secrets, `postgres-${name}`, randomPassword));
 }
 
-/** What every process of the gateway gets: the caller's environment, with the stack's addresses. */
-function shared(env: NodeJS.ProcessEnv, { temporalAddress, chains }: StackEnvironment): NodeJS.ProcessEnv {
-  const foreign = /^(npm_|JEST_|NODE_ENV$|DATABASE_URL|JWT_P(RIVATE|UBLIC)_KEY|SECRETS_KEY|MPC_NODE_|METRICS_|TEST_POSTGRES)/;
-  const inherited = Object.fromEntries(Object.entries(env).filter(([name]) => !foreign.test(name)));
+/** Variables of every process of the gateway: the caller's environment with the addresses of the stack. */
+function commonVariables(env: NodeJS.ProcessEnv, { temporalAddress, chains }: StackEnvironment): NodeJS.ProcessEnv {
+  const excluded = /^(npm_|JEST_|NODE_ENV$|DATABASE_URL|JWT_P(RIVATE|UBLIC)_KEY|SECRETS_KEY|MPC_NODE_|METRICS_|TEST_POSTGRES)/;
+  const inherited = Object.fromEntries(Object.entries(env).filter(([name]) => !excluded.test(name)));
   const rpcUrls = Object.entries(chains).map(([name, { rpc }]) => [rpcUrlsVariable(name), env[rpcUrlsVariable(name)] || rpc]);
   return {
     ...inherited,
@@ -148,7 +152,7 @@ function nodeProcess(
   };
 }
 
-/** @throws Error with what a process says is missing */
+/** @throws Error with the response of a process that is not ready */
 async function isHealthy(url: string): Promise<boolean> {
   const answer = await fetch(url, { signal: AbortSignal.timeout(3_000) });
   if (answer.ok) return true;

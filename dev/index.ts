@@ -10,16 +10,16 @@ const stoppedBySignal = 130;
 async function main(): Promise<number> {
   const { values } = parseArgs({ options: { reset: { type: 'boolean', default: false } } });
   const dataDir = defaultDataDir();
-  const told = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => told.abort(signal));
+  const shutdown = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => shutdown.abort(signal));
 
   console.log(`starting the stack; data in ${dataDir}`);
   let running: RunningStack;
   try {
-    running = await bootStack({ dataDir, reset: values.reset, signal: told.signal });
+    running = await bootStack({ dataDir, reset: values.reset, signal: shutdown.signal });
   } catch (error) {
     if (error instanceof AlreadyRunning) return describeRunning(dataDir, values.reset);
-    if (told.signal.aborted) {
+    if (shutdown.signal.aborted) {
       console.log('stopped');
       return stoppedBySignal;
     }
@@ -27,7 +27,7 @@ async function main(): Promise<number> {
     return 1;
   }
   console.log(describe(running.stack, running.stackFile));
-  await new Promise((resolve) => (told.signal.aborted ? resolve(null) : told.signal.addEventListener('abort', resolve)));
+  await new Promise((resolve) => (shutdown.signal.aborted ? resolve(null) : shutdown.signal.addEventListener('abort', resolve)));
   console.log('\nstopping');
   await running.stop();
   console.log('stopped');

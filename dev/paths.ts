@@ -5,15 +5,15 @@ export const projectRoot = __dirname.includes(`${path.sep}dist${path.sep}dev`)
   ? path.resolve(__dirname, '../..')
   : path.resolve(__dirname, '..');
 
-/** Everything the stack keeps lies below one folder. */
+/** All data of the stack is below one folder. */
 export function devPaths(dataDir: string) {
   const at = (...parts: string[]) => path.join(dataDir, ...parts);
   return {
     dataDir,
     stackFile: at('stack.json'),
-    /** Who runs the stack. */
+    /** The process that runs the stack. */
     supervisorFile: at('supervisor.json'),
-    /** What runs in it, with what identifies each process: to end leftovers of a stack that was killed. */
+    /** The processes of the stack with their identities, to end them if the stack was killed. */
     processFile: at('processes.json'),
     logs: at('logs'),
     secrets: at('secrets'),
@@ -25,5 +25,5 @@ export function devPaths(dataDir: string) {
 
 export type DevPaths = ReturnType<typeof devPaths>;
 
-/** Data of `npm run dev`; GATEWAY_DEV_DIR moves it. */
+/** Data folder of `npm run dev`; GATEWAY_DEV_DIR changes it. */
 export const defaultDataDir = (): string => path.resolve(process.env.GATEWAY_DEV_DIR ?? path.join(projectRoot, '.dev'));

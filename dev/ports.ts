@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 
 const taken = new Set<number>();
 
-/** The preferred port of 127.0.0.1 if it is free, else one the system picks. Never the same one twice in a process. */
+/** The preferred port of 127.0.0.1 if it is free, else one chosen by the system. Never returns a port twice in a process. */
 export async function freePort(preferred = 0): Promise<number> {
   for (let port = preferred; ; port = 0) {
     const found = taken.has(port) ? null : await bindable(port);

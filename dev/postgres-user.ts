@@ -7,8 +7,8 @@ export interface ServiceUser {
 }
 
 /**
- * Postgres refuses to run as root. As root it runs as whoever owns the data already, else `postgres`, else `nobody`, one
- * of which every Linux has: no user has to be created. Undefined for everybody else: they run it themselves.
+ * The user to run Postgres as, since it refuses to run as root: the owner of existing data, else `postgres`, else `nobody`, of which
+ * every Linux has at least one. Undefined if this process does not run as root.
  */
 export function serviceUser(dataDir: string): ServiceUser | undefined {
   if (process.getuid?.() !== 0) return undefined;
@@ -26,7 +26,7 @@ export function serviceUser(dataDir: string): ServiceUser | undefined {
   );
 }
 
-/** True when that user may pass through every folder above the path: a clone in /root is closed to everybody else. */
+/** True when the user has access to every folder above the path; a clone in /root is not accessible to other users. */
 export function isReachable(target: string, user: ServiceUser | undefined): boolean {
   if (!user) return true;
   for (let folder = path.dirname(path.resolve(target)); ; folder = path.dirname(folder)) {

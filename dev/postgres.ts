@@ -24,7 +24,7 @@ import { type Command, processIdentity } from './processes';
 const run = promisify(execFile);
 
 export interface PostgresOptions {
-  /** Folder of its own; the cluster lies in `data` below it (or below /var/tmp where Postgres' user cannot get there). */
+  /** The cluster is in `data` below this folder, or below /var/tmp if the user that runs Postgres has no access. */
   folder: string;
   port: number;
   superuserPassword: string;
@@ -38,7 +38,7 @@ export interface PostgresServer extends Command {
   dataDir: string;
 }
 
-/** Makes the cluster if there is none yet and says how to start it. Its pid is the spawned process's: no pg_ctl in between. */
+/** Creates the cluster if it is missing and returns the command that runs the server directly, without pg_ctl. */
 export async function preparePostgres({
   folder,
   port,
@@ -49,7 +49,7 @@ export async function preparePostgres({
   const home = postgresHome(folder);
   const user = serviceUser(path.join(home, 'data'));
   const binaries = findBinaries(user);
-  if (home !== folder) forgetAbandoned(folder, home);
+  if (home !== folder) removeOrphanedData(folder, home);
   mkdirSync(home, { recursive: true });
   if (user) chownSync(home, user.uid, user.gid);
   const dataDir = path.join(home, 'data');
@@ -74,20 +74,20 @@ export async function preparePostgres({
   };
 }
 
-/** The folder itself, or one that Postgres' user can reach, the same for the same folder. `--reset` removes both. */
+/** The folder itself, or a fixed other folder that is accessible to the user that runs Postgres. `--reset` removes both. */
 export function postgresHome(folder: string): string {
   const user = serviceUser(path.join(folder, 'data'));
   return isReachable(path.join(folder, 'data'), user) ? folder : outsideFolder(folder);
 }
 
-/** Data outside whose folder was deleted since belongs to passwords nobody knows any more. */
-function forgetAbandoned(folder: string, home: string): void {
+/** Removes a cluster outside the data folder if the data folder was deleted: the passwords of the cluster are lost. */
+function removeOrphanedData(folder: string, home: string): void {
   const marker = path.join(folder, 'data-is-in');
   if (!existsSync(marker)) rmSync(home, { recursive: true, force: true });
   writeFileSync(marker, `${home}\n`);
 }
 
-/** True once the server takes connections. */
+/** True once the server accepts connections. */
 export async function isPostgresReady(url: string): Promise<boolean> {
   const client = new Client({ connectionString: url, connectionTimeoutMillis: 2_000 });
   client.on('error', () => undefined);
@@ -101,7 +101,7 @@ export async function isPostgresReady(url: string): Promise<boolean> {
   }
 }
 
-/** A database owned by a role of the same name, which alone may connect to it. Done again, it only sets the password. */
+/** Creates a database and a role of the same name, the only one that may connect to it. Repeated calls only set the password. */
 export async function createDatabaseWithRole(superuserUrl: string, name: string, password: string): Promise<string> {
   const client = new Client({ connectionString: superuserUrl, connectionTimeoutMillis: 5_000 });
   client.on('error', () => undefined);
@@ -122,7 +122,7 @@ export async function createDatabaseWithRole(superuserUrl: string, name: string,
   return `postgres://${name}:${password}@${url.host}/${name}`;
 }
 
-/** Letters and digits only: fits urls, SQL and shells without escaping. */
+/** Letters and digits only, so that urls, SQL and shells need no escaping. */
 export const randomPassword = (): string => randomBytes(24).toString('hex');
 
 function findBinaries(user: ServiceUser | undefined): string {
@@ -155,7 +155,7 @@ function packagedBinaries(): string | null {
   }
 }
 
-/** npm packages hold no symbolic links; the package's install script makes them, unless install scripts are switched off. */
+/** npm packages cannot contain symbolic links; the install script of the package creates them, unless install scripts are disabled. */
 function restoreLinks(root: string): void {
   const list = path.join(root, 'native', 'pg-symlinks.json');
   if (!existsSync(list)) return;
@@ -178,7 +178,7 @@ function onPath(name: string): string | null {
   return (process.env.PATH ?? '').split(path.delimiter).find((folder) => folder && existsSync(path.join(folder, name))) ?? null;
 }
 
-/** A folder below /var/tmp (kept across reboots) that belongs to us alone. */
+/** A folder below /var/tmp, which survives reboots, owned by this user or the one that runs Postgres. */
 function outsideFolder(of: string): string {
   const name = createHash('sha256').update(path.resolve(of)).digest('hex').slice(0, 16);
   const folder = path.join('/var/tmp', `custody-gateway-${name}`);
@@ -186,12 +186,12 @@ function outsideFolder(of: string): string {
   const stat = lstatSync(folder);
   const user = serviceUser(path.join(folder, 'data'));
   if (!stat.isDirectory() || (stat.uid !== process.getuid?.() && stat.uid !== user?.uid)) {
-    throw new Error(`${folder} belongs to somebody else: remove it`);
+    throw new Error(`${folder} belongs to another user: remove it`);
   }
   return folder;
 }
 
-/** Beside its place first, then renamed: an interrupted initdb leaves nothing that looks like a cluster. */
+/** Creates the cluster in a temporary folder and renames it, so that an interrupted initdb leaves no incomplete cluster. */
 async function initialise(
   binaries: string,
   home: string,
@@ -234,7 +234,7 @@ function checkVersion(dataDir: string): void {
   if (major < wanted) throw new Error(`${dataDir} was made by Postgres ${major}: \`npm run dev -- --reset\` starts empty`);
 }
 
-/** After kill -9 and a restart of the machine the pid in there may belong to anything, and Postgres would wait for it. */
+/** After kill -9 and a restart of the machine the pid in the file can belong to another process, and Postgres would refuse to start. */
 function removeStalePidFile(dataDir: string): void {
   const file = path.join(dataDir, 'postmaster.pid');
   if (!existsSync(file)) return;
@@ -250,7 +250,7 @@ function commandLine(pid: number): string {
   }
 }
 
-/** Nothing of the caller's PG* variables may leak in. */
+/** Excludes the caller's PG* variables. */
 function postgresEnvironment(): NodeJS.ProcessEnv {
   const env: NodeJS.ProcessEnv = { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' };
   return env;

@@ -2,13 +2,13 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
 import path from 'node:path';
 
-/** A program to run, as the supervisor and the test set-up start it. */
+/** A program to run. */
 export interface Command {
   command: string;
   args: string[];
   env?: NodeJS.ProcessEnv;
   cwd?: string;
-  /** Only as root: whom to run as. */
+  /** User to run as; only possible as root. */
   uid?: number;
   gid?: number;
 }
@@ -16,8 +16,8 @@ export interface Command {
 const logRotationBytes = 20 * 1024 * 1024;
 
 /**
- * Starts a program in a process group of its own, so that Ctrl-C in the terminal reaches the supervisor alone, which then
- * stops everything in the right order. Output goes straight to the file: it is complete even when the supervisor dies.
+ * Starts a program in its own process group, so that Ctrl-C in the terminal reaches only the supervisor, which then stops everything in
+ * order. Output goes directly to the file, so that it is complete even if the supervisor crashes.
  */
 export function spawnLogged({ command, args, env, cwd, uid, gid }: Command, logFile: string): ChildProcess {
   mkdirSync(path.dirname(logFile), { recursive: true });
@@ -37,8 +37,8 @@ export function logTail(logFile: string, lines = 8): string {
 }
 
 /**
- * What tells a process from a later one with the same pid: when it was started (and in which boot). Null when there is no
- * such process, or only its zombie.
+ * Distinguishes a process from a later one with the same pid: boot id and start time. Null when there is no such process or it is a
+ * zombie.
  */
 export function processIdentity(pid: number): string | null {
   try {
@@ -58,7 +58,7 @@ export function processIdentity(pid: number): string | null {
 
 export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Polls until `probe` answers true. False after the time-out; a probe that throws counts as "not yet". */
+/** Polls until `probe` returns true; returns false after the time-out. A probe that throws counts as false. */
 export async function until(probe: () => Promise<boolean> | boolean, timeoutMs: number, intervalMs = 100): Promise<boolean> {
   const deadline = Date.now() + timeoutMs;
   for (;;) {
@@ -72,21 +72,21 @@ export async function until(probe: () => Promise<boolean> | boolean, timeoutMs: 
   }
 }
 
-/** Signals a process if it still is the one recorded. */
+/** Signals a process if its identity is the recorded one. */
 export function signalIf(pid: number, identity: string, signal: NodeJS.Signals): void {
   if (processIdentity(pid) !== identity) return;
   try {
     process.kill(pid, signal);
   } catch {
-    // gone in between, or not ours
+    // it has ended in the meantime, or belongs to another user
   }
 }
 
-/** Ends a recorded process: politely, then by force. True when it is gone. */
+/** Ends a recorded process with a signal, after the time-out with SIGKILL. True when it has ended. */
 export async function endProcess(pid: number, identity: string, signal: NodeJS.Signals, timeoutMs: number): Promise<boolean> {
-  const gone = () => processIdentity(pid) !== identity;
+  const hasEnded = () => processIdentity(pid) !== identity;
   signalIf(pid, identity, signal);
-  if (await until(gone, timeoutMs, 50)) return true;
+  if (await until(hasEnded, timeoutMs, 50)) return true;
   signalIf(pid, identity, 'SIGKILL');
-  return until(gone, 5_000, 50);
+  return until(hasEnded, 5_000, 50);
 }

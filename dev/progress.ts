@@ -1,19 +1,19 @@
-/** One step of the start. `note` tells what takes long. */
+/** One step of the start. `note` shows what is in progress. */
 export interface Step {
   title: string;
   run(note: (text: string) => void): Promise<void>;
 }
 
-/** Runs stages one after the other, the steps of a stage at once. Fails with the first failure, named after its step. */
-export type StepRunner = (stages: Step[][]) => Promise<void>;
+/** Runs stages in sequence and the steps of a stage concurrently. Fails with the first failure, which names its step. */
+export type TaskRunner = (stages: Step[][]) => Promise<void>;
 
-export const quietSteps: StepRunner = async (stages) => {
+export const quietRunner: TaskRunner = async (stages) => {
   for (const steps of stages) await Promise.all(steps.map((step) => named(step)(() => undefined)));
 };
 
-/** For pipes and logs: a line for each step when it is done, and for notes. */
-export const plainSteps =
-  (write: (line: string) => void): StepRunner =>
+/** For pipes and logs: a line for each completed step and each note. */
+export const lineRunner =
+  (write: (line: string) => void): TaskRunner =>
   async (stages) => {
     const runStep = async (step: Step): Promise<void> => {
       const startedAt = Date.now();
@@ -24,7 +24,7 @@ export const plainSteps =
   };
 
 /** For terminals. */
-export const terminalSteps: StepRunner = async (stages) => {
+export const terminalRunner: TaskRunner = async (stages) => {
   const { Listr } = await import('listr2');
   const asTask = (step: Step) => ({
     title: step.title,

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 
 /*
- * Reads what to do from its standard input, which closes when the process that started it ends, in whatever way. Ignores the
- * signals a terminal or a shutdown sends to everybody, since it has to outlive its parent by a moment.
+ * Reads commands from its standard input, which closes when the parent process ends for any reason. Ignores the signals that a terminal
+ * or a shutdown sends to all processes, since it must run a little longer than its parent.
  */
 const script = `
 trap '' HUP INT TERM
@@ -33,8 +33,8 @@ for f in "$@"; do rm -rf "$f"; done
 `;
 
 /**
- * Makes sure that nothing outlives this process, even when it is killed with SIGKILL: a shell that waits for the end of a
- * pipe, then ends the processes it was told of and removes the files it was told of.
+ * Ends the child processes when this process ends, even by SIGKILL: a shell waits for the end of a pipe, then ends the registered
+ * processes and removes the registered files.
  */
 export class Reaper {
   private readonly shell: ChildProcess;
@@ -51,24 +51,24 @@ export class Reaper {
   }
 
   watch(pid: number, signal: NodeJS.Signals): void {
-    this.tell(`add ${pid}:${signal.replace(/^SIG/, '')}`);
+    this.send(`add ${pid}:${signal.replace(/^SIG/, '')}`);
   }
 
   forget(pid: number): void {
-    this.tell(`drop ${pid}`);
+    this.send(`drop ${pid}`);
   }
 
   removeAtEnd(file: string): void {
-    this.tell(`rm ${file}`);
+    this.send(`rm ${file}`);
   }
 
-  /** Everything was ended in an orderly way: nothing is left to do. */
+  /** After an orderly shutdown: the shell exits without action. */
   dismiss(): void {
-    this.tell('done');
+    this.send('done');
     this.shell.stdin?.end();
   }
 
-  private tell(line: string): void {
+  private send(line: string): void {
     this.shell.stdin?.write(`${line}\n`);
   }
 }

@@ -2,10 +2,10 @@ import path from 'node:path';
 import { parseChainId } from '../src/chains/evm/chain-id';
 import { rpcUrlsVariable } from '../src/chains/config';
 import type { ChainDefinition } from '../src/chains/types';
-import { anvilCommand, keepStateCopy, repairState } from './anvil';
+import { anvilCommand, keepStateCopy, restoreState } from './anvil';
 import { devChain, prepareChain } from './chain';
-import { rememberedSecret } from './files';
-import { paceChain } from './pace';
+import { getOrCreateSecret } from './files';
+import { slowDownWhenIdle } from './idle-chain';
 import type { DevPaths } from './paths';
 import { freePort } from './ports';
 import { isPostgresReady, preparePostgres, randomPassword } from './postgres';
@@ -13,22 +13,22 @@ import type { StackChain } from './stack-file';
 import type { Supervisor } from './supervisor';
 import { findTemporalCli, isTemporalReady, temporalCommand } from './temporal-cli';
 
-/** The parts of the stack that are not the gateway's own processes. */
-export interface PartsContext {
+/** Context for starting the services of the stack. */
+export interface ServicesContext {
   paths: DevPaths;
   supervisor: Supervisor;
   env: NodeJS.ProcessEnv;
   /** Preferred ports, or any free ones. */
   preferred: (port: number) => number;
-  /** For data that is thrown away afterwards. */
+  /** The data is deleted afterwards. */
   throwaway: boolean;
   /** Called when the stack stops. */
   onStop: (action: () => void) => void;
 }
 
 /** Starts Postgres; returns the superuser's url. */
-export async function startPostgres({ paths, supervisor, preferred, throwaway }: PartsContext): Promise<string> {
-  const superuserPassword = rememberedSecret(paths.secrets, 'postgres-superuser', randomPassword);
+export async function startPostgres({ paths, supervisor, preferred, throwaway }: ServicesContext): Promise<string> {
+  const superuserPassword = getOrCreateSecret(paths.secrets, 'postgres-superuser', randomPassword);
   const port = await freePort(preferred(54329));
   const prepare = () => preparePostgres({ folder: paths.postgres, port, superuserPassword, throwaway });
   const { superuserUrl } = await prepare();
@@ -38,7 +38,7 @@ export async function startPostgres({ paths, supervisor, preferred, throwaway }:
     command: prepare,
     ready: () => isPostgresReady(superuserUrl),
     readyTimeoutMs: 60_000,
-    // fast shutdown: sessions are cut off, data is written
+    // fast shutdown: closes sessions, writes data
     stopSignal: 'SIGINT',
     stopTimeoutMs: 20_000,
   });
@@ -46,7 +46,7 @@ export async function startPostgres({ paths, supervisor, preferred, throwaway }:
 }
 
 /** Starts the Temporal dev server; returns its address and the address of its UI. */
-export async function startTemporal({ paths, supervisor, preferred }: PartsContext, note: (text: string) => void) {
+export async function startTemporal({ paths, supervisor, preferred }: ServicesContext, note: (text: string) => void) {
   const cli = await findTemporalCli(note);
   const port = await freePort(preferred(7233));
   const uiPort = await freePort(preferred(8233));
@@ -61,8 +61,8 @@ export async function startTemporal({ paths, supervisor, preferred }: PartsConte
   return { address, ui: `http://127.0.0.1:${uiPort}` };
 }
 
-/** Starts Anvil for a chain of the local profile, unless CHAIN_<NAME>_RPC_URLS names nodes. */
-export async function startChain(context: PartsContext, chain: ChainDefinition, index: number): Promise<StackChain> {
+/** Starts Anvil for a chain of the local profile, unless CHAIN_<NAME>_RPC_URLS is set. */
+export async function startChain(context: ServicesContext, chain: ChainDefinition, index: number): Promise<StackChain> {
   const { paths, supervisor, env, preferred, throwaway, onStop } = context;
   const tokens = Object.fromEntries(chain.tokens.map(({ symbol, contract }) => [symbol, contract ?? '']));
   const common = { family: chain.family, chain_id: parseChainId(chain), tokens };
@@ -78,7 +78,7 @@ export async function startChain(context: PartsContext, chain: ChainDefinition, 
     name: `chain-${chain.name}`,
     group: `chain:${chain.name}`,
     command: () => {
-      repairState(stateFile);
+      restoreState(stateFile);
       return anvilCommand({ chainId: parseChainId(chain), port, blockTimeSeconds, stateFile });
     },
     ready: async () => (await node.getChainId()) === parseChainId(chain),
@@ -86,6 +86,6 @@ export async function startChain(context: PartsContext, chain: ChainDefinition, 
     afterStart: () => prepareChain(node, { l1DataFee: chain.l1DataFee }),
   });
   onStop(keepStateCopy(stateFile));
-  if (!throwaway) onStop(paceChain(node, blockTimeSeconds));
+  if (!throwaway) onStop(slowDownWhenIdle(node, blockTimeSeconds));
   return { ...common, rpc, faucet: true };
 }

@@ -5,14 +5,14 @@ import type { DevPaths } from './paths';
 import { endProcess, processIdentity } from './processes';
 import type { RunningProcess } from './supervisor';
 
-/** `.dev/stack.json`: what tests, benchmarks and scripts outside the repository rely on. Extend it, do not change it. */
+/** `.dev/stack.json`, an interface for tests, benchmarks and external scripts. Fields may be added but not changed. */
 export interface StackFile {
   base_url: string;
   clients: DevClient[];
   temporal: { address: string; namespace: string; ui: string | null };
   postgres: { url: string };
   chains: Record<string, StackChain>;
-  /** Pids by part; a killed one is started again and listed with its new pid. */
+  /** Pids by service; a killed process is restarted and listed with its new pid. */
   processes: Record<string, number[]>;
 }
 
@@ -35,7 +35,7 @@ export function runningSupervisor(paths: DevPaths): number | null {
   return owner && processIdentity(owner.pid) === owner.identity ? owner.pid : null;
 }
 
-/** Makes this process the one that runs the stack on this data. Returns false when another one does. */
+/** Registers this process as the one that runs the stack on this data. Returns false when there is another one. */
 export function claim(paths: DevPaths): boolean {
   mkdirSync(paths.dataDir, { recursive: true });
   const owner: Owner = { pid: process.pid, identity: processIdentity(process.pid) ?? '' };
@@ -56,8 +56,7 @@ export function release(paths: DevPaths): void {
 }
 
 /**
- * Ends what a killed supervisor may have left running, by recorded pid and only if it still is the same process.
- * Returns the names of what was ended.
+ * Ends processes that a killed supervisor has left running, by recorded pid and identity. Returns their names.
  */
 export async function endLeftovers(paths: DevPaths): Promise<string[]> {
   const recorded = readJson<RunningProcess[]>(paths.processFile) ?? [];

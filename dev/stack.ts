@@ -7,25 +7,25 @@ import { createDatabase } from '../src/platform/database';
 import { createTemporalClient } from '../src/platform/temporal';
 import { type DevClient, seedClients } from './clients';
 import { writeJson } from './files';
-import { apiSpec, gatewayDatabase, hasForeignNodes, nodeSpecs, type StackEnvironment, workerSpec } from './gateway-services';
-import { type PartsContext, startChain, startPostgres, startTemporal } from './services';
+import { apiSpec, gatewayDatabase, hasExternalNodes, nodeSpecs, type StackEnvironment, workerSpec } from './gateway-services';
+import { type ServicesContext, startChain, startPostgres, startTemporal } from './services';
 import { devPaths } from './paths';
 import { postgresHome } from './postgres';
-import { plainSteps, quietSteps, type Step, type StepRunner, terminalSteps } from './progress';
+import { lineRunner, quietRunner, type Step, type TaskRunner, terminalRunner } from './progress';
 import { claim, endLeftovers, groupPids, release, type StackChain, type StackFile } from './stack-file';
 import { type RunningProcess, Supervisor } from './supervisor';
 
 export interface BootOptions {
   dataDir: string;
-  /** Nothing is printed while all goes well. */
+  /** Prints only problems. */
   quiet?: boolean;
   /** Takes free ports instead of the well-known ones, and does not flush data to disk: for tests. */
   throwaway?: boolean;
-  /** Begins with empty data. */
+  /** Starts with empty data. */
   reset?: boolean;
-  /** Overrides and settings of the processes; process.env unless given. */
+  /** Environment of the processes; default process.env. */
   env?: NodeJS.ProcessEnv;
-  /** Aborts the start: what runs by then is stopped. */
+  /** Aborts the start and stops what is running. */
   signal?: AbortSignal;
 }
 
@@ -39,17 +39,17 @@ export interface RunningStack {
 export class AlreadyRunning extends Error {}
 
 const defaultChains = 'ethereum,base';
-/** Callers go before what they call. */
+/** A process is stopped before those it depends on. */
 const stopOrder = [['api'], ['worker'], ['mpc'], ['temporal', 'chain:*'], ['postgres']];
 
 /**
- * Starts everything on one machine and returns when it is ready to serve. The caller's process is the supervisor from then on.
- * @throws AlreadyRunning when a stack runs on this data; Error saying what failed and what to do about it.
+ * Starts all services on one machine and returns when they are ready. The calling process is the supervisor.
+ * @throws AlreadyRunning when a stack runs on this data; Error with the cause and a solution.
  */
 export async function bootStack(options: BootOptions): Promise<RunningStack> {
   const { dataDir, quiet = false, throwaway = false, reset = false, env = process.env, signal } = options;
   const paths = devPaths(dataDir);
-  const say = (line: string) => void (quiet || process.stdout.write(`${line}\n`));
+  const log = (line: string) => void (quiet || process.stdout.write(`${line}\n`));
   if (!claim(paths)) throw new AlreadyRunning(`a stack is running on ${dataDir}`);
 
   const stopActions: (() => void)[] = [];
@@ -72,12 +72,12 @@ export async function bootStack(options: BootOptions): Promise<RunningStack> {
   signal?.addEventListener('abort', () => void stop(), { once: true });
   try {
     const leftovers = await endLeftovers(paths);
-    if (leftovers.length > 0) say(`ended what a killed stack had left: ${leftovers.join(', ')}`);
+    if (leftovers.length > 0) log(`ended processes left by a killed stack: ${leftovers.join(', ')}`);
     if (reset) emptyData(dataDir);
     mkdirSync(paths.logs, { recursive: true });
-    supervisor = new Supervisor({ logs: paths.logs, say, changed });
+    supervisor = new Supervisor({ logs: paths.logs, log, changed });
     supervisor.reaper.removeAtEnd(paths.stackFile);
-    const context: PartsContext = {
+    const context: ServicesContext = {
       paths,
       supervisor,
       env,
@@ -86,7 +86,7 @@ export async function bootStack(options: BootOptions): Promise<RunningStack> {
       onStop: (action) => stopActions.push(action),
     };
     signal?.throwIfAborted();
-    stack = await bootParts(context, runnerFor(quiet));
+    stack = await bootServices(context, runnerFor(quiet));
     signal?.throwIfAborted();
     changed(supervisor.processes);
     return { stackFile: paths.stackFile, stack, stop };
@@ -96,7 +96,7 @@ export async function bootStack(options: BootOptions): Promise<RunningStack> {
   }
 }
 
-/** Removes the data, not the folder's other content (logs tell what happened before). */
+/** Removes the data, but not the logs. */
 export function emptyData(dataDir: string): void {
   const paths = devPaths(dataDir);
   const outside = existsSync(paths.postgres) ? postgresHome(paths.postgres) : paths.postgres;
@@ -104,7 +104,7 @@ export function emptyData(dataDir: string): void {
     rmSync(used, { recursive: true, force: true });
 }
 
-async function bootParts(context: PartsContext, runSteps: StepRunner): Promise<StackFile> {
+async function bootServices(context: ServicesContext, runTasks: TaskRunner): Promise<StackFile> {
   const { env, supervisor } = context;
   const registry = loadRegistry('local', (env.CHAINS || defaultChains).split(','));
   const chains: Record<string, StackChain> = {};
@@ -129,7 +129,7 @@ async function bootParts(context: PartsContext, runSteps: StepRunner): Promise<S
   const workflowServer: Step = {
     title: temporal.address ? `Temporal (TEMPORAL_ADDRESS)` : 'Temporal',
     run: async (note) => {
-      if (temporal.address) await prepareForeignTemporal();
+      if (temporal.address) await prepareExternalTemporal();
       else Object.assign(temporal, await startTemporal(context, note));
     },
   };
@@ -137,32 +137,32 @@ async function bootParts(context: PartsContext, runSteps: StepRunner): Promise<S
     title: `chain ${chain.name}`,
     run: async () => void (chains[chain.name] = await startChain(context, chain, index)),
   }));
-  const surroundings = (): StackEnvironment => {
+  const environment = (): StackEnvironment => {
     const inOrder = Object.fromEntries(registry.all.flatMap(({ name }) => (chains[name] ? [[name, chains[name]]] : [])));
     return { databaseUrl, superuserUrl, temporalAddress: temporal.address, chains: inOrder };
   };
   let prepared: ReturnType<typeof nodeSpecs> | undefined;
   const prepareNodes = () =>
-    (prepared ??= hasForeignNodes(env) ? Promise.resolve({ specs: [], healthUrls: [] }) : nodeSpecs(context, surroundings()));
+    (prepared ??= hasExternalNodes(env) ? Promise.resolve({ specs: [], healthUrls: [] }) : nodeSpecs(context, environment()));
   const nodes: Step = {
-    title: hasForeignNodes(env) ? 'MPC nodes (MPC_NODE_HEALTH_URLS)' : 'three MPC nodes',
+    title: hasExternalNodes(env) ? 'MPC nodes (MPC_NODE_HEALTH_URLS)' : 'three MPC nodes',
     run: async () => {
       const { specs } = await prepareNodes();
       await Promise.all(specs.map((spec) => supervisor.start(spec)));
     },
   };
-  const worker: Step = { title: 'worker', run: async () => supervisor.start(await workerSpec(context, surroundings())) };
+  const worker: Step = { title: 'worker', run: async () => supervisor.start(await workerSpec(context, environment())) };
   const api: Step = {
     title: 'API',
     run: async () => {
       const { healthUrls } = await prepareNodes();
-      const { spec, baseUrl: url } = await apiSpec(context, surroundings(), healthUrls);
+      const { spec, baseUrl: url } = await apiSpec(context, environment(), healthUrls);
       baseUrl = url;
       await supervisor.start(spec);
     },
   };
 
-  await runSteps([
+  await runTasks([
     [postgres, workflowServer, ...chainSteps],
     [nodes, worker, api],
   ]);
@@ -171,14 +171,14 @@ async function bootParts(context: PartsContext, runSteps: StepRunner): Promise<S
     clients,
     temporal,
     postgres: { url: databaseUrl },
-    chains: surroundings().chains,
+    chains: environment().chains,
     processes: groupPids(supervisor.processes),
   };
 }
 
 function needsPostgres(env: NodeJS.ProcessEnv): boolean {
-  const nodesHaveTheirs = hasForeignNodes(env) || [1, 2, 3].every((index) => env[`MPC_NODE_${index}_DATABASE_URL`]);
-  return !env.DATABASE_URL || !nodesHaveTheirs;
+  const nodesHaveDatabases = hasExternalNodes(env) || [1, 2, 3].every((index) => env[`MPC_NODE_${index}_DATABASE_URL`]);
+  return !env.DATABASE_URL || !nodesHaveDatabases;
 }
 
 async function migrateAndSeed(url: string, secrets: string): Promise<DevClient[]> {
@@ -199,8 +199,8 @@ async function migrateAndSeed(url: string, secrets: string): Promise<DevClient[]
   }
 }
 
-/** The embedded server gets the search attributes at its start; one from outside may lack them. */
-async function prepareForeignTemporal(): Promise<void> {
+/** The embedded server is started with the search attributes; an external one may lack them. */
+async function prepareExternalTemporal(): Promise<void> {
   const client = createTemporalClient();
   try {
     await registerSearchAttributes(client);
@@ -209,10 +209,10 @@ async function prepareForeignTemporal(): Promise<void> {
   }
 }
 
-function runnerFor(quiet: boolean): StepRunner {
-  if (quiet) return quietSteps;
-  // some pseudo-terminals say they have no columns at all
+function runnerFor(quiet: boolean): TaskRunner {
+  if (quiet) return quietRunner;
+  // some pseudo-terminals report zero columns
   return process.stdout.isTTY && process.stdout.columns > 40
-    ? terminalSteps
-    : plainSteps((line) => process.stdout.write(`${line}\n`));
+    ? terminalRunner
+    : lineRunner((line) => process.stdout.write(`${line}\n`));
 }

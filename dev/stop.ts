@@ -5,7 +5,7 @@ import { endLeftovers, release, runningSupervisor } from './stack-file';
 
 const longestStopMs = 60_000;
 
-/** `npm run stop`: stops a running stack in order; ends what one that was killed left behind. */
+/** `npm run stop`: stops a running stack in order, and ends the remaining processes of one that was killed. */
 async function main(): Promise<void> {
   const paths = devPaths(defaultDataDir());
   const pid = runningSupervisor(paths);
@@ -16,7 +16,7 @@ async function main(): Promise<void> {
   }
   const leftovers = await endLeftovers(paths);
   release(paths);
-  if (leftovers.length > 0) console.log(`ended what was left: ${leftovers.join(', ')}`);
+  if (leftovers.length > 0) console.log(`ended remaining processes: ${leftovers.join(', ')}`);
   console.log(pid === null && leftovers.length === 0 ? 'nothing is running' : 'stopped');
 }
 

@@ -3,16 +3,16 @@ import { type Command, endProcess, logTail, processIdentity, sleep, spawnLogged,
 import { Reaper } from './reaper';
 
 export interface ProcessSpec {
-  /** Unique; names the log file. */
+  /** Unique; also the name of the log file. */
   name: string;
   /** Key in stack.json. */
   group: string;
-  /** Asked before every start, so that it can repair what a kill left behind. */
+  /** Called before every start, so that it can repair files after a kill. */
   command(): Command | Promise<Command>;
-  /** One look whether it serves; throwing counts as no, and says why. */
+  /** One check whether the process is ready; throws or returns false if not. */
   ready(): Promise<boolean>;
   readyTimeoutMs: number;
-  /** After it got ready, after every start. */
+  /** Runs after every start, when the process is ready. */
   afterStart?(): Promise<void>;
   stopSignal?: NodeJS.Signals;
   stopTimeoutMs?: number;
@@ -34,17 +34,17 @@ interface Child extends RunningProcess {
 
 const firstDelayMs = 200;
 const longestDelayMs = 10_000;
-/** A child that lived this long starts over with the shortest delay. */
+/** After running this long, a child is restarted with the shortest delay. */
 const stableAfterMs = 15_000;
 
 export interface SupervisorOptions {
   logs: string;
-  say(line: string): void;
-  /** The set of processes, or a pid, has changed. */
+  log(line: string): void;
+  /** Called when the set of processes or a pid has changed. */
   changed(processes: RunningProcess[]): void;
 }
 
-/** Keeps child processes running: one that ends is started again, whatever ended it. */
+/** Keeps child processes running: a process that ends for any reason is restarted. */
 export class Supervisor {
   readonly reaper = new Reaper();
   private readonly children = new Map<string, Child>();
@@ -68,14 +68,14 @@ export class Supervisor {
   }
 
   /**
-   * Starts a process, waits until it is ready and keeps it running from then on.
-   * @throws Error with the end of its log when it does not get ready.
+   * Starts a process, waits until it is ready and keeps it running.
+   * @throws Error with the end of its log when it does not become ready.
    */
   async start(spec: ProcessSpec): Promise<void> {
     const child = await this.launch(spec);
     let end: string | undefined;
     void child.exited.then((how) => (end = how));
-    const problem = await this.becomesReady(child, () => end);
+    const problem = await this.waitUntilReady(child, () => end);
     if (problem) {
       await this.end(child);
       throw new Error(`${spec.name} ${problem}. The end of ${this.logFile(spec.name)}:\n${logTail(this.logFile(spec.name))}`);
@@ -83,7 +83,7 @@ export class Supervisor {
     this.loops.push(this.keepRunning(child));
   }
 
-  /** Ends the groups one after the other, the processes of a group at once. Groups may end in `*`. */
+  /** Ends the groups in order, the processes of a group concurrently. Names of groups may end in `*`. */
   async stop(order: string[][]): Promise<void> {
     this.stopping = true;
     for (const groups of order) {
@@ -116,8 +116,8 @@ export class Supervisor {
     return child;
   }
 
-  /** What is wrong, or null. */
-  private async becomesReady({ spec }: Child, ended: () => string | undefined): Promise<string | null> {
+  /** A description of the problem, or null. */
+  private async waitUntilReady({ spec }: Child, ended: () => string | undefined): Promise<string | null> {
     let afterStartError: Error | null = null;
     let lastProblem = '';
     const isReady = async () => {
@@ -142,7 +142,7 @@ export class Supervisor {
       const how: string = child ? await child.exited : 'could not be started';
       if (this.stopping) return;
       if (child && Date.now() - child.startedAtMs > stableAfterMs) delayMs = firstDelayMs;
-      this.options.say(
+      this.options.log(
         `${spec.name}${child ? ` (pid ${child.pid})` : ''} ${how}: starting it again${delayMs > 1000 ? ` in ${Math.round(delayMs / 1000)} s, see ${this.logFile(spec.name)}` : ''}`,
       );
       await this.pause(delayMs);
@@ -156,9 +156,9 @@ export class Supervisor {
   private async announceReady(child: Child): Promise<void> {
     let end: string | undefined;
     void child.exited.then((how) => (end = how));
-    const problem = await this.becomesReady(child, () => end);
+    const problem = await this.waitUntilReady(child, () => end);
     if (this.stopping || end !== undefined) return;
-    this.options.say(
+    this.options.log(
       problem
         ? `${child.name} (pid ${child.pid}) ${problem}, see ${this.logFile(child.name)}`
         : `${child.name} is back (pid ${child.pid})`,

@@ -9,7 +9,7 @@ import type { Command } from './processes';
 
 const run = promisify(execFile);
 
-/** The last version that `go install` takes (later ones have a replace directive). */
+/** The last version that `go install` accepts (later ones have a replace directive). */
 const goPackage = 'github.com/temporalio/cli/cmd/temporal@v1.5.1';
 const downloadTimeoutMs = 30_000;
 const buildTimeoutMs = 15 * 60_000;
@@ -21,14 +21,14 @@ export interface TemporalOptions {
 }
 
 /**
- * The Temporal CLI, which contains the dev server: TEMPORAL_CLI, `temporal` on PATH, the cache, the TypeScript SDK's
- * download, a build with Go.
- * @param progress told what takes long
+ * Finds the Temporal CLI, which contains the dev server: TEMPORAL_CLI, `temporal` on PATH, the cache, a download by the TypeScript SDK,
+ * a build with Go.
+ * @param progress called with what is in progress
  */
 export async function findTemporalCli(progress: (text: string) => void): Promise<string> {
   const { TEMPORAL_CLI, PATH } = process.env;
   if (TEMPORAL_CLI) {
-    if (!isExecutable(TEMPORAL_CLI)) throw new Error(`TEMPORAL_CLI names ${TEMPORAL_CLI}, which is no program`);
+    if (!isExecutable(TEMPORAL_CLI)) throw new Error(`TEMPORAL_CLI is ${TEMPORAL_CLI}, which is not an executable file`);
     return TEMPORAL_CLI;
   }
   const onPath = (PATH ?? '')
@@ -50,9 +50,9 @@ export async function findTemporalCli(progress: (text: string) => void): Promise
   }
   throw new Error(
     [
-      'the Temporal CLI is missing and could not be got:',
+      'the Temporal CLI is missing and could not be installed:',
       ...reasons.map((reason) => `  - ${reason}`),
-      'Install it (https://docs.temporal.io/cli, or Go 1.25 or later) so that `temporal` is on PATH, name it with TEMPORAL_CLI, or name a running server with TEMPORAL_ADDRESS.',
+      'Install it (https://docs.temporal.io/cli, or Go 1.25 or later) so that `temporal` is on PATH, set TEMPORAL_CLI to its path, or set TEMPORAL_ADDRESS to a running server.',
     ].join('\n'),
   );
 }
@@ -70,7 +70,7 @@ export function temporalCommand(cli: string, { port, uiPort, databaseFile }: Tem
   };
 }
 
-/** True once the server answers for its namespace. */
+/** True once the server responds for its namespace. */
 export async function isTemporalReady(address: string): Promise<boolean> {
   const connection = await Connection.connect({ address, connectTimeout: 1_000 });
   try {
@@ -83,7 +83,7 @@ export async function isTemporalReady(address: string): Promise<boolean> {
   }
 }
 
-/** Outside node_modules, so that `npm ci` does not throw away a build of minutes. */
+/** Outside node_modules, so that `npm ci` does not delete a build that took minutes. */
 function cacheFolder(): string {
   return path.join(process.env.XDG_CACHE_HOME || path.join(homedir(), '.cache'), 'custody-gateway', 'bin');
 }
@@ -106,7 +106,7 @@ function isExecutable(file: string): boolean {
   }
 }
 
-/** In a process of its own, since the SDK's download cannot be cut off. */
+/** In a separate process, since the download of the SDK cannot be cancelled. */
 async function downloadWithSdk(progress: (text: string) => void): Promise<void> {
   progress('downloading the Temporal CLI');
   const folder = cacheFolder();
@@ -119,7 +119,7 @@ async function downloadWithSdk(progress: (text: string) => void): Promise<void> 
     await run(process.execPath, ['-e', script, folder], { timeout: downloadTimeoutMs, killSignal: 'SIGKILL' });
   } catch (error) {
     const { killed, stderr } = error as { killed?: boolean; stderr?: string };
-    const reason = killed ? `no answer within ${downloadTimeoutMs / 1000} s` : (stderr?.trim().split('\n').pop() ?? 'failed');
+    const reason = killed ? `no result within ${downloadTimeoutMs / 1000} s` : (stderr?.trim().split('\n').pop() ?? 'failed');
     throw new Error(`download by the Temporal SDK: ${reason}`);
   }
 }
@@ -132,12 +132,12 @@ async function buildWithGo(progress: (text: string) => void): Promise<void> {
   );
   if (!version) throw new Error(`go install ${goPackage}: Go is not installed`);
   const startedAt = Date.now();
-  const tell = () =>
+  const report = () =>
     progress(
       `building the Temporal CLI with ${version} (2 to 4 minutes, once): ${Math.round((Date.now() - startedAt) / 1000)} s`,
     );
-  tell();
-  const timer = setInterval(tell, 10_000);
+  report();
+  const timer = setInterval(report, 10_000);
   try {
     await new Promise<void>((resolve, reject) => {
       const child = spawn('go', ['install', goPackage], {

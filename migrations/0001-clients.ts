@@ -55,7 +55,7 @@ create table user_totp (
 create table totp_steps (
   user_id uuid not null references user_totp on delete cascade,
   step bigint not null,
-  act bytea not null check (length(act) = 32),
+  operation_hash bytea not null check (length(operation_hash) = 32),
   primary key (user_id, step)
 );
 

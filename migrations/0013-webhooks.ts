@@ -14,7 +14,7 @@ create table webhook_endpoints (
   -- encrypted by SecretBox; null once deleted
   secret bytea,
   -- the resource id of the request that created the secret: if repeated, that request returns the same secret
-  secret_made_by uuid not null,
+  secret_created_by uuid not null,
   previous_secret bytea,
   previous_secret_until timestamptz,
   -- time of the first failed attempt since the last success

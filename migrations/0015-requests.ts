@@ -20,14 +20,14 @@ create index idempotency_keys_by_age on idempotency_keys (created_at);
 
 -- Requests of the current window per client and per address, counted by the rate limiter for all API processes together.
 -- Unlogged: counting does not wait for the write-ahead log; after a crash all counts start at zero.
-create unlogged table request_budgets (
+create unlogged table request_quotas (
   key varchar(255) primary key,
   points integer not null default 0,
   expire bigint
 );
 `;
 
-/** Idempotency keys and request budgets. */
+/** Idempotency keys and request quotas. */
 export class Requests0015 implements MigrationInterface {
   readonly name = 'Requests1700000000015';
 

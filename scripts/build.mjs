@@ -10,7 +10,10 @@ const require = createRequire(import.meta.url);
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 const dist = path.join(root, 'dist');
 const manifestFile = path.join(dist, '.manifest.json');
-const sourceFolders = ['src', 'workflows', 'activities', 'migrations', 'dev'];
+// the container image is built without dev/
+const sourceFolders = ['src', 'workflows', 'activities', 'migrations', 'dev'].filter((folder) =>
+  existsSync(path.join(root, folder)),
+);
 
 const sources = sourceFolders.flatMap((folder) =>
   readdirSync(path.join(root, folder), { recursive: true, withFileTypes: true })

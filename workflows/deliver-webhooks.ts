@@ -3,7 +3,7 @@ import { webhookTaskQueue } from '../src/messages/task-queues';
 import { type DeliveryStream, type WebhookActivities, deliveriesPendingSignal } from '../src/messages/webhooks';
 import { WorkflowProgress } from './progress';
 
-/** One attempt takes 15 s at most; a worker that died with it is noticed by its missing heartbeat. */
+/** An attempt takes 15 s at most; the heartbeat detects a worker that has crashed. */
 const { deliverNext } = proxyActivities<WebhookActivities>({
   taskQueue: webhookTaskQueue,
   startToCloseTimeout: '40 seconds',
@@ -12,26 +12,26 @@ const { deliverNext } = proxyActivities<WebhookActivities>({
 });
 
 /**
- * Makes the pending deliveries of one endpoint about one subject, in their order. Which one is next and when is in Postgres; this
- * only waits and asks again, so a run can be lost or started anew anywhere.
+ * Makes the pending deliveries of one endpoint about one subject, in order. Postgres stores which delivery is due next and when; the
+ * workflow only waits and calls the activity, so that a run can be lost and restarted at any point.
  */
-export async function deliverWebhooks(lane: DeliveryStream): Promise<void> {
-  const progress = new WorkflowProgress(`Webhook ${lane.webhookId}`);
-  let told = true;
+export async function deliverWebhooks(stream: DeliveryStream): Promise<void> {
+  const progress = new WorkflowProgress(`Webhook ${stream.webhookId}`);
+  let signalled = true;
   setHandler(deliveriesPendingSignal, () => {
-    told = true;
+    signalled = true;
   });
   for (let busyTimes = 0; ;) {
-    progress.report('delivering', `About ${lane.subjectId}`);
-    told = false;
-    const { outcome, waitMs } = await deliverNext({ ...lane, busyTimes });
+    progress.report('delivering', `About ${stream.subjectId}`);
+    signalled = false;
+    const { outcome, waitMs } = await deliverNext({ ...stream, busyTimes });
     busyTimes = outcome === 'busy' ? busyTimes + 1 : 0;
-    if (waitMs === null && !told) return;
-    if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof deliverWebhooks>(lane);
+    if (waitMs === null && !signalled) return;
+    if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof deliverWebhooks>(stream);
     if (waitMs === null || waitMs === 0) continue;
     progress.report('waiting', `${outcome}; next attempt in ${Math.ceil(waitMs / 1000)} s`);
-    // the rows know when it is due: a signal only makes it ask again
+    // the due time is stored in the rows: a signal only causes another look
     if (outcome === 'busy') await sleep(waitMs);
-    else await condition(() => told, waitMs);
+    else await condition(() => signalled, waitMs);
   }
 }

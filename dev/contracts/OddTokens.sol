@@ -3,7 +3,7 @@ pragma solidity ^0.8.30;
 
 import {MintableToken} from "./MintableToken.sol";
 
-/// Keeps 1 % of every transfer: less arrives than left, in two Transfer events.
+/// Keeps 1 % of every transfer as a fee: the recipient gets less than was sent, in two Transfer events.
 contract FeeOnTransferToken is MintableToken {
     address public constant collector = address(0xfee);
 
@@ -26,7 +26,7 @@ contract RevertingToken is MintableToken {
     }
 }
 
-/// Transfers nothing and says so by its result alone: the transaction succeeds, without an event.
+/// Transfers nothing and returns false: the transaction succeeds, without an event.
 contract FalseReturningToken is MintableToken {
     constructor() MintableToken("False Returning", "FLS", 6) {}
 

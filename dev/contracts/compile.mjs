@@ -1,6 +1,6 @@
 // Compiles the test contracts with the npm package solc (nothing is downloaded) into one JSON file:
 //   node dev/contracts/compile.mjs <output.json>
-// A process of its own, since the compiler blocks for a second.
+// A separate process, since the compiler blocks for a second.
 import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import solc from 'solc';

@@ -12,12 +12,12 @@ export interface RequestOptions {
 }
 
 const requestTimeoutMs = 30_000;
-/** A token is asked for again this long before it expires. */
+/** A new token is requested this long before the current one expires. */
 const tokenMarginMs = 30_000;
 
-/** The gateway's REST API as one client sees it: gets its token by itself, answers whatever comes back. */
+/** Client of the gateway's REST API. Requests its token itself and returns responses of any status. */
 export class ApiClient {
-  private token: { value: string; goodUntilMs: number } | null = null;
+  private token: { value: string; renewAtMs: number } | null = null;
 
   constructor(
     readonly baseUrl: string,
@@ -29,20 +29,20 @@ export class ApiClient {
     return send<T>(method, `${this.baseUrl}${path}`, { ...options, headers: { authorization, ...options.headers } });
   }
 
-  /** @throws Error with the API's own words when it refuses. */
+  /** @throws Error with the response of the API when it refuses. */
   async accessToken(): Promise<string> {
-    if (this.token && Date.now() < this.token.goodUntilMs) return this.token.value;
+    if (this.token && Date.now() < this.token.renewAtMs) return this.token.value;
     const { api_key, api_secret } = this.credentials;
     const answer = await send<{ token: string; expires_in: number }>('POST', `${this.baseUrl}/auth/token`, {
       headers: { 'x-api-key': api_key, 'x-api-secret': api_secret },
     });
     if (answer.status !== 200) throw new Error(`POST /auth/token answered ${answer.status}: ${JSON.stringify(answer.body)}`);
-    this.token = { value: answer.body.token, goodUntilMs: Date.now() + answer.body.expires_in * 1000 - tokenMarginMs };
+    this.token = { value: answer.body.token, renewAtMs: Date.now() + answer.body.expires_in * 1000 - tokenMarginMs };
     return this.token.value;
   }
 }
 
-/** One request without authentication. A body that is no JSON is returned as text. */
+/** One request without authentication. A body that is not JSON is returned as text. */
 export async function send<T = unknown>(method: string, url: string, { body, headers }: RequestOptions = {}): Promise<Answer<T>> {
   const response = await fetch(url, {
     method,

@@ -3,29 +3,28 @@ import { readJson } from '../files';
 import { until } from '../processes';
 import { AlreadyRunning, bootStack } from '../stack';
 import type { StackFile } from '../stack-file';
-import { type Narrator, tellStory } from './scenario';
+import { type ScenarioOutput, runScenario } from './scenario';
 
-/** A stack that another terminal is just starting may take this long. */
+/** How long to wait for a stack that another terminal is starting. */
 const otherStartMs = 120_000;
 
 /**
- * `npm run demo`: boots the stack if none is running, does the gateway's main job on it, and leaves running only what was
- * running before.
+ * `npm run demo`: starts the stack if none is running, shows deposit and transfer on it, and stops the stack if it has started it.
  */
 async function main(): Promise<void> {
   const dataDir = defaultDataDir();
-  const told = new AbortController();
+  const shutdown = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-    process.on(signal, () => told.abort(new Error(`stopped by ${signal}`)));
+    process.on(signal, () => shutdown.abort(new Error(`stopped by ${signal}`)));
   const aborted = new Promise<never>((_, reject) =>
-    told.signal.addEventListener('abort', () => reject(told.signal.reason as Error)),
+    shutdown.signal.addEventListener('abort', () => reject(shutdown.signal.reason as Error)),
   );
   aborted.catch(() => undefined);
 
-  const { stack, stop } = await findOrBoot(dataDir, told.signal);
+  const { stack, stop } = await findOrBoot(dataDir, shutdown.signal);
   try {
-    await Promise.race([tellStory(stack, narrator()), aborted]);
-    console.log('\nDone: everything above went through the REST API, Temporal, three signing nodes and a real chain node.');
+    await Promise.race([runScenario(stack, consoleOutput()), aborted]);
+    console.log('\nDone: all of this used the REST API, Temporal, three signing nodes and a real chain node.');
   } finally {
     await stop();
   }
@@ -33,7 +32,7 @@ async function main(): Promise<void> {
 
 async function findOrBoot(dataDir: string, signal: AbortSignal): Promise<{ stack: StackFile; stop: () => Promise<void> }> {
   try {
-    console.log(`booting the stack (data in ${dataDir})`);
+    console.log(`starting the stack (data in ${dataDir})`);
     const { stack, stop } = await bootStack({ dataDir, signal });
     return {
       stack,
@@ -49,15 +48,15 @@ async function findOrBoot(dataDir: string, signal: AbortSignal): Promise<{ stack
   const file = devPaths(dataDir).stackFile;
   await until(() => readJson<StackFile>(file) !== null, otherStartMs, 500);
   const stack = readJson<StackFile>(file);
-  if (!stack) throw new Error('the stack that is running did not get ready: look at its terminal, or `npm run stop`');
+  if (!stack) throw new Error('the running stack did not become ready: check its terminal, or use `npm run stop`');
   return { stack, stop: () => Promise.resolve() };
 }
 
-function narrator(): Narrator {
+function consoleOutput(): ScenarioOutput {
   let number = 0;
   return {
     step: (title) => console.log(`\n${(number += 1)}. ${title}`),
-    say: (line) => console.log(`   ${line}`),
+    print: (line) => console.log(`   ${line}`),
   };
 }
 

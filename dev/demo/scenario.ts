@@ -34,14 +34,17 @@ interface Transaction {
   live: { step: string; attempt: number; detail: string } | null;
 }
 
-/** Prints a numbered heading and what was found below it. */
-export interface Narrator {
+/** Prints numbered headings and result lines. */
+export interface ScenarioOutput {
   step: (title: string) => void;
-  say: (line: string) => void;
+  print: (line: string) => void;
 }
 
-/** The gateway's main job, over its REST API alone (and the local chain's faucet). Throws at the first thing that is not as promised. */
-export async function tellStory(stack: StackFile, { step, say }: Narrator): Promise<void> {
+/**
+ * Wallet, account, deposit, transfer and a refused transfer, using only the REST API and the faucet of the local chain.
+ * @throws Error at the first unexpected result.
+ */
+export async function runScenario(stack: StackFile, { step, print }: ScenarioOutput): Promise<void> {
   const [credentials] = stack.clients;
   if (!credentials) throw new Error('the stack has no client');
   const api = new ApiClient(stack.base_url, credentials);
@@ -58,24 +61,24 @@ export async function tellStory(stack: StackFile, { step, say }: Narrator): Prom
 
   step('Token');
   await api.accessToken();
-  say(`client ${credentials.name} (${credentials.client_id}) has an access token`);
+  print(`client ${credentials.name} (${credentials.client_id}) has an access token`);
 
-  step('Wallet: three nodes generate a key of which none has the whole');
+  step('Wallet: three nodes generate a key; each of them has only a share');
   const { wallet_id } = await call<Wallet>('POST', '/wallets', 201, { wallet_name: `Demo ${new Date().toISOString()}` });
-  say(`wallet ${wallet_id}: PROGRESSING`);
+  print(`wallet ${wallet_id}: PROGRESSING`);
   const startedAt = Date.now();
   await poll('the wallet to be ACTIVE', timeouts.walletMs, 500, async () => {
     const wallet = await call<Wallet>('GET', `/wallets/${wallet_id}`, 200);
     return {
       done: wallet.status === 'ACTIVE' && wallet.key_status === 'ACTIVE',
-      seen: `${wallet.status}, key ${wallet.key_status}`,
+      state: `${wallet.status}, key ${wallet.key_status}`,
     };
   });
-  say(`ACTIVE after ${((Date.now() - startedAt) / 1000).toFixed(1)} s`);
+  print(`ACTIVE after ${((Date.now() - startedAt) / 1000).toFixed(1)} s`);
 
   step('Account: an address on a chain');
   const account = await call<Account>('POST', '/accounts', 201, { wallet_id, chain });
-  say(`${chain} address ${account.address}`);
+  print(`${chain} address ${account.address}`);
 
   step('Assets: ETH and USDC');
   for (const symbol of ['ETH', 'USDC'])
@@ -85,57 +88,57 @@ export async function tellStory(stack: StackFile, { step, say }: Narrator): Prom
     const of = (symbol: string) => data.find((asset) => asset.symbol === symbol);
     return { eth: of('ETH'), usdc: of('USDC') };
   };
-  say(show(await balances()));
+  print(show(await balances()));
 
   step(`Deposits from the faucet of the local ${chain}`);
   for (const [symbol, amount] of [
     ['ETH', '1'],
     ['USDC', '100'],
   ] as const) {
-    say(`${amount} ${symbol}: ${await fund(stack, chain, symbol, account.address, amount)}`);
+    print(`${amount} ${symbol}: ${await fund(stack, chain, symbol, account.address, amount)}`);
   }
   await poll('the deposits to be credited', timeouts.depositMs, 500, async () => {
     const { eth, usdc } = await balances();
-    return { done: Number(eth?.balance) >= 1 && Number(usdc?.balance) >= 100, seen: show({ eth, usdc }) };
+    return { done: Number(eth?.balance) >= 1 && Number(usdc?.balance) >= 100, state: show({ eth, usdc }) };
   });
   const before = await balances();
-  say(`credited: ${show(before)}`);
+  print(`credited: ${show(before)}`);
 
   step('Transfer: 25 USDC to a new address');
   const to = getAddress(`0x${randomBytes(20).toString('hex')}`);
   const transfer = { from_address: account.address, to_address: to, chain, token_symbol: 'USDC', amount: '25', memo: 'demo' };
   const { tx_id, status } = await call<{ tx_id: string; status: string }>('POST', '/transfer', 202, transfer);
-  say(`to ${to}`);
-  say(`tx_id ${tx_id}: ${status}; the amount and the highest fee are locked: ${show(await balances())}`);
+  print(`to ${to}`);
+  print(`tx_id ${tx_id}: ${status}; the amount and the highest fee are locked: ${show(await balances())}`);
   if (stack.temporal.ui)
-    say(`its workflow: ${stack.temporal.ui}/namespaces/${stack.temporal.namespace}/workflows/${transferWorkflowId(tx_id)}`);
+    print(`its workflow: ${stack.temporal.ui}/namespaces/${stack.temporal.namespace}/workflows/${transferWorkflowId(tx_id)}`);
 
   step('Live status');
-  let told = '';
+  let printed = '';
   let transaction: Transaction | undefined;
   await poll('the transfer to be CONFIRMED', timeouts.transferMs, 200, async () => {
     transaction = await call<Transaction>('GET', `/transactions/${tx_id}`, 200);
-    const seen = describe(transaction);
-    if (seen !== told) say(seen);
-    told = seen;
+    const state = describe(transaction);
+    if (state !== printed) print(state);
+    printed = state;
     if (['REJECTED', 'FAILED', 'CANCELLED', 'NEEDS_ATTENTION'].includes(transaction.status)) {
       throw new Error(`the transfer ended ${transaction.status}: ${JSON.stringify(transaction.failure)}`);
     }
-    return { done: transaction.status === 'CONFIRMED', seen };
+    return { done: transaction.status === 'CONFIRMED', state };
   });
 
   step('Settled');
   const after = await balances();
-  say(`hash ${transaction?.tx_hash}`);
-  say(`fee  ${transaction?.fee ? `${transaction.fee.amount} ${transaction.fee.symbol}` : 'none'}`);
-  say(`before ${show(before)}`);
-  say(`after  ${show(after)}`);
+  print(`hash ${transaction?.tx_hash}`);
+  print(`fee  ${transaction?.fee ? `${transaction.fee.amount} ${transaction.fee.symbol}` : 'none'}`);
+  print(`before ${show(before)}`);
+  print(`after  ${show(after)}`);
   if (after.usdc?.balance !== '75' || after.usdc.locked_balance !== '0')
     throw new Error(`75 USDC and nothing locked were expected, not ${show(after)}`);
 
   step('Refused: a blacklisted destination');
-  await refusedByBlacklist(api, { ...transfer, amount: '1' }, credentials.totp_secret, say);
-  say(`nothing moved: ${show(await balances())}`);
+  await refusedByBlacklist(api, { ...transfer, amount: '1' }, credentials.totp_secret, print);
+  print(`nothing moved: ${show(await balances())}`);
 }
 
 function describe({ status, live, confirmations, required_confirmations }: Transaction): string {
@@ -155,13 +158,14 @@ async function poll(
   what: string,
   timeoutMs: number,
   intervalMs: number,
-  look: () => Promise<{ done: boolean; seen: string }>,
+  check: () => Promise<{ done: boolean; state: string }>,
 ): Promise<void> {
   const deadline = Date.now() + timeoutMs;
   for (;;) {
-    const { done, seen } = await look();
+    const { done, state } = await check();
     if (done) return;
-    if (Date.now() > deadline) throw new Error(`waited ${timeoutMs / 1000} s in vain for ${what}; last seen: ${seen}`);
+    if (Date.now() > deadline)
+      throw new Error(`timed out after ${timeoutMs / 1000} s while waiting for ${what}; last state: ${state}`);
     await sleep(intervalMs);
   }
 }

@@ -1,5 +1,5 @@
 import type { DataSource, EntityManager } from 'typeorm';
-import { audit } from '../audit/log';
+import { auditUser } from '../audit/log';
 import type { GetFamily } from '../chains/family';
 import type { ChainRegistry } from '../chains/registry';
 import type { ChainDefinition } from '../chains/types';
@@ -30,11 +30,12 @@ export class AccountService {
    * @throws GatewayError invalid_parameter (chain), not_found (wallet), wallet_not_active.
    */
   async create(
-    { clientId, userId }: Caller,
+    caller: Caller,
     { resourceId }: IdempotencyContext,
     requestId: string,
     input: CreateAccount,
   ): Promise<AccountEntity> {
+    const { clientId } = caller;
     const chain = enabledChain(this.deps.registry, input.chain);
     return inTransaction(this.deps.database, async (manager) => {
       const wallet = await this.deps.wallets.findLocked(manager, clientId, input.wallet_id);
@@ -45,11 +46,8 @@ export class AccountService {
         throw new GatewayError('wallet_not_active', 'The wallet is not active');
       const account = await this.row(manager, wallet, chain, resourceId, input.label ?? null);
       await manager.insert(AccountEntity, account);
-      await audit(manager, {
+      await auditUser(manager, caller, {
         action: 'account.created',
-        outcome: 'success',
-        actor: { type: 'user', id: userId },
-        clientId,
         subject: { type: 'account', id: resourceId },
         detail: { wallet_id: wallet.walletId, chain: chain.name, address: account.address },
         requestId,

@@ -3,7 +3,7 @@ import { formatAmount } from '../platform/money';
 import type { AssetRow } from './repository';
 import type { AssetView } from './schema';
 
-/** Names come from the registry; an asset of a chain that is no longer enabled still shows with what its rows know. */
+/** Names come from the registry; for a chain that is no longer enabled the asset is shown with the data of its row. */
 export function presentAsset(asset: AssetRow, registry: ChainRegistry): AssetView {
   const chain = registry.find(asset.chain);
   const token = chain && tokenBySymbol(chain, asset.symbol);

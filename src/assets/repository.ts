@@ -82,7 +82,7 @@ export class AssetRepository {
     return [rows.map(fromRaw), count?.total ?? 0];
   }
 
-  /** Adds a ledger account to the client's view. Returns when it was added, and whether that was now. */
+  /** Makes a ledger account a visible asset. Returns when it was added and whether this call added it. */
   async add(
     manager: EntityManager,
     asset: { assetId: string; accountId: string; walletId: string; clientId: string },
@@ -96,7 +96,7 @@ export class AssetRepository {
     const [earlier] = await manager.query<{ created_at: Date }[]>(`select created_at from assets where asset_id = $1`, [
       asset.assetId,
     ]);
-    if (!earlier) throw new Error(`asset ${asset.assetId} was neither there nor inserted`);
+    if (!earlier) throw new Error(`asset ${asset.assetId} was neither found nor inserted`);
     return { isNew: false, createdAt: earlier.created_at };
   }
 

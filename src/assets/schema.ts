@@ -56,7 +56,7 @@ export const assetView = view<AssetView>('Asset', {
   decimals: Joi.number().integer(),
   asset_type: Joi.string().valid('NATIVE', 'ERC20', 'BEP20', 'TRC20', 'SPL'),
   balance: amountOut().description('Available balance, display units'),
-  locked_balance: amountOut().description('Locked by transfers under way, display units'),
+  locked_balance: amountOut().description('Locked by transfers in progress, display units'),
   is_active: Joi.boolean(),
   created_at: timestamp(),
   contract_address: Joi.string().allow(null).description('null for native coins'),

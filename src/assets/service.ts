@@ -12,7 +12,7 @@ import { GatewayError, invalidParameter, notFound } from '../platform/errors';
 import type { AssetRepository, AssetRow } from './repository';
 import type { AddAsset } from './schema';
 
-/** Families whose addresses are the same on several chains, so that an asset has to name its chain. */
+/** Families whose addresses are the same on several chains, so that a request must name the chain of the asset. */
 const familiesOfManyChains: ReadonlySet<ChainFamily> = new Set(['evm']);
 
 export interface AssetServiceDependencies {
@@ -26,16 +26,16 @@ export class AssetService {
   constructor(private readonly deps: AssetServiceDependencies) {}
 
   /**
-   * Adds a token or coin to what the client sees of an account; what has arrived before shows at once.
+   * Adds a token or coin to the visible assets of an account; earlier deposits are shown immediately.
    * @throws GatewayError invalid_parameter, not_found (account), account_not_active, asset_already_exists.
    */
-  async add(clientId: string, { firstAttemptAt: firstAttemptAt }: IdempotencyContext, input: AddAsset): Promise<AssetRow> {
+  async add(clientId: string, { firstAttemptAt }: IdempotencyContext, input: AddAsset): Promise<AssetRow> {
     const { registry, accounts, database } = this.deps;
-    // what the body alone shows to be wrong is said first, whoever owns the account
+    // errors in the body come first, independent of the owner of the account
     if (input.chain !== undefined) tokenOn(enabledChain(registry, input.chain), input.symbol);
     const account = await accounts.find(clientId, input.account_id);
     if (!account) throw notFound('account');
-    const chain = this.chainOf(account, input.chain);
+    const chain = this.resolveChain(account, input.chain);
     const token = tokenOn(chain, input.symbol);
     if (account.status !== 'ACTIVE') throw new GatewayError('account_not_active', 'The account is not active');
 
@@ -45,7 +45,7 @@ export class AssetService {
       if (!ledgerAccount) throw new Error(`no ledger account for ${token.symbol} on ${chain.name}`);
       const ids = { assetId: ledgerAccount.ledgerAccountId, accountId: account.accountId, walletId: account.walletId, clientId };
       const { isNew, createdAt } = await this.deps.assets.add(manager, ids);
-      // a row younger than the first try of this very request is that try's own work
+      // a row that is newer than the first attempt of this request was added by that attempt
       if (!isNew && !(firstAttemptAt && createdAt >= firstAttemptAt)) {
         throw new GatewayError('asset_already_exists', `${token.symbol} on ${chain.name} is already added to this account`);
       }
@@ -60,11 +60,11 @@ export class AssetService {
     return asset;
   }
 
-  list(clientId: string, accountId: string | undefined, slice: LimitOffset): Promise<[AssetRow[], number]> {
-    return this.deps.assets.list(clientId, accountId, slice);
+  list(clientId: string, accountId: string | undefined, page: LimitOffset): Promise<[AssetRow[], number]> {
+    return this.deps.assets.list(clientId, accountId, page);
   }
 
-  private chainOf(account: AccountEntity, named: string | undefined): ChainDefinition {
+  private resolveChain(account: AccountEntity, named: string | undefined): ChainDefinition {
     if (!familiesOfManyChains.has(account.family)) {
       if (named !== undefined) throw invalidParameter('chain', `must be omitted for an account on ${account.chain}`);
       return enabledChain(this.deps.registry, account.chain);

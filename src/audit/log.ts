@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { newId } from '../platform/ids';
 
-/** Who acted: a user of a client by the API, an operator by the CLI, or the gateway by itself (id: the process or node). */
+/** Who acted: a client's user through the API, an operator through the CLI, or the gateway itself (id: the process or component). */
 export interface AuditActor {
   type: 'user' | 'operator' | 'system';
   id: string;
@@ -18,7 +18,7 @@ export interface AuditEvent {
   action: AuditAction;
   outcome: 'success' | 'refused';
   actor: AuditActor;
-  /** null: concerns no client. */
+  /** null: not related to a client. */
   clientId: string | null;
   subject?: { type: string; id: string };
   /** Public facts only: no secret, code or token. Amounts as decimal strings. */
@@ -26,7 +26,7 @@ export interface AuditEvent {
   requestId?: string | null;
 }
 
-/** Everything that is written to the audit log, by name. */
+/** All actions that are written to the audit log. */
 export const auditActions = [
   'api_key.created',
   'api_key.revoked',
@@ -76,9 +76,9 @@ export const auditActions = [
 export type AuditAction = (typeof auditActions)[number];
 
 /**
- * Appends to the audit log. Given the manager of the act's own database transaction, the row stands exactly if the act does; a
- * refusal is written by a manager of its own. The row's time is the database's. Rows are sealed into a hash chain later
- * (src/audit/seal.ts), so that writers do not wait for each other.
+ * Appends to the audit log. With the manager of the database transaction that it describes, event and change are committed together;
+ * a refusal needs a manager of its own. The database sets the time. Rows are added to the hash chain later (src/audit/seal.ts), so
+ * that writers do not wait for each other.
  */
 export async function audit(manager: EntityManager, event: AuditEvent): Promise<void> {
   const { action, outcome, actor, clientId, subject, detail = {}, requestId = null } = event;
@@ -98,4 +98,13 @@ export async function audit(manager: EntityManager, event: AuditEvent): Promise<
       requestId,
     ],
   );
+}
+
+/** `audit` for what a user of a client did through the API. */
+export function auditUser(
+  manager: EntityManager,
+  { clientId, userId }: { clientId: string; userId: string },
+  event: Omit<AuditEvent, 'actor' | 'clientId' | 'outcome'> & Partial<Pick<AuditEvent, 'outcome'>>,
+): Promise<void> {
+  return audit(manager, { outcome: 'success', ...event, actor: { type: 'user', id: userId }, clientId });
 }

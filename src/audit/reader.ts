@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import type { AuditHead, Seal } from './chain';
 
-/** Pages through the audit log in the order of its keys, so that a log of any length needs the memory of a page. */
+/** Reads the audit log page by page in the order of its keys: memory use does not depend on the length of the log. */
 
 const pageRows = 2_000;
 
@@ -14,7 +14,7 @@ export interface SealedEntry {
   position: number;
   auditId: string;
   rowHash: string;
-  /** The event as it is now; null when there is none. */
+  /** The current event; null when it does not exist. */
   fields: (string | null)[] | null;
 }
 
@@ -25,7 +25,7 @@ export interface UnsealedEvent {
   isOld: boolean;
 }
 
-/** Seals by number. */
+/** Seals in the order of their numbers. */
 export async function* seals(manager: EntityManager): AsyncGenerator<SealRow> {
   for (let after = '0'; ;) {
     const rows = await manager.query<{ seq: string; events: number; sealed_at: string; prev_hash: string; hash: string }[]>(
@@ -41,7 +41,7 @@ export async function* seals(manager: EntityManager): AsyncGenerator<SealRow> {
   }
 }
 
-/** The entries of each seal by position, with their events (at most 1000 by the table's own rule). */
+/** The entries of each seal by position, with their events (at most 1000, a constraint of the table). */
 export async function* entryGroups(
   manager: EntityManager,
   fields: string,
@@ -72,7 +72,7 @@ export async function* entryGroups(
   return undefined;
 }
 
-/** Events in no seal. */
+/** Events that are not sealed. */
 export async function* unsealedEvents(manager: EntityManager): AsyncGenerator<UnsealedEvent> {
   for (let after = '00000000-0000-0000-0000-000000000000'; ;) {
     const [page] = await manager.query<{ rows: number; last: string; unsealed: UnsealedEvent[] }[]>(
@@ -91,7 +91,7 @@ export async function* unsealedEvents(manager: EntityManager): AsyncGenerator<Un
   }
 }
 
-/** The newest seal; null while nothing is sealed. */
+/** The newest seal; null when there is none. */
 export async function auditHead(manager: EntityManager): Promise<(AuditHead & { sealedAt: Date }) | null> {
   const [row] = await manager.query<{ seq: string; hash: string; sealed_at: Date }[]>(
     `select seq, encode(hash, 'hex') as hash, sealed_at from audit_seals order by seq desc limit 1`,

@@ -2,12 +2,12 @@ import type { DataSource, EntityManager } from 'typeorm';
 import { inTransaction } from '../platform/database';
 import { eventFields, genesisHash, rowHash, sealHash, sealLimit } from './chain';
 
-/** Seals made at one go, so that a backlog is worked off in pieces. */
+/** Limit of seals per run, so that a backlog is processed in parts. */
 const batchesPerRun = 20;
 
 /**
- * Seals the audit rows that wait for it. Run every few seconds by every API process, of which one at a time works and the others
- * leave at once; writers never wait for it. Returns how many rows it has sealed.
+ * Seals the queued audit rows. All API processes run it every few seconds; a lock lets one of them work and the others return
+ * immediately. Writers never wait for it. Returns the number of rows sealed.
  */
 export async function sealAuditLog(database: DataSource): Promise<number> {
   let sealed = 0;
@@ -24,7 +24,7 @@ async function sealBatch(manager: EntityManager): Promise<number> {
     `select pg_try_advisory_xact_lock(hashtext('audit_seals')) as locked`,
   );
   if (!lock?.locked) return 0;
-  // what is queued without a row, or is sealed already, is for `audit verify` to report and holds nobody up
+  // skips entries without a row and rows already sealed: `audit verify` reports them, and they must not block the others
   const rows = await manager.query<{ audit_id: string; fields: (string | null)[] }[]>(
     `select e.audit_id, ${eventFields} as fields
        from audit_pending p join audit_events e using (audit_id)
@@ -41,7 +41,7 @@ async function sealBatch(manager: EntityManager): Promise<number> {
   return rows.length;
 }
 
-/** Under the lock: nobody else moves the head. */
+/** The caller holds the lock, so the head of the chain does not change. */
 async function append(manager: EntityManager, entries: { auditId: string; hash: string }[]): Promise<void> {
   const [head] = await manager.query<{ seq: string; hash: string; now: string }[]>(
     `select coalesce(s.seq, 0) as seq, coalesce(encode(s.hash, 'hex'), $1) as hash, extract(epoch from t.now)::text as now
@@ -49,7 +49,7 @@ async function append(manager: EntityManager, entries: { auditId: string; hash: 
        left join (select seq, hash from audit_seals order by seq desc limit 1) s on true`,
     [genesisHash],
   );
-  if (!head) throw new Error('no row of one that always exists');
+  if (!head) throw new Error('the query for the audit head returned no row');
   const seal = { seq: Number(head.seq) + 1, sealedAt: head.now, prevHash: head.hash };
   const hashes = entries.map(({ hash }) => hash);
   await manager.query(

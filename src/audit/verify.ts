@@ -2,12 +2,12 @@ import type { DataSource, EntityManager } from 'typeorm';
 import { type AuditHead, eventFields, genesisHash, rowHash, sealHash } from './chain';
 import { entryGroups, type SealedEntry, type SealRow, seals, unsealedEvents } from './reader';
 
-/** Most findings that are named; the rest is counted, so that memory stays constant. */
+/** Further findings are only counted, so that memory use is limited. */
 const findingLimit = 1_000;
 
-/** One place where the audit log is not as it was sealed. */
+/** A difference between the audit log and its seals. */
 export interface AuditFinding {
-  /** null: concerns a seal as a whole. */
+  /** null: about a whole seal. */
   auditId: string | null;
   /** null: not sealed. */
   seal: number | null;
@@ -20,14 +20,14 @@ export interface AuditReport {
   found: number;
   events: number;
   seals: number;
-  /** Rows that are not sealed yet, as those of the last seconds are. */
+  /** Rows that are not sealed yet, usually those of the last seconds. */
   waiting: number;
   head: AuditHead;
 }
 
 /**
- * Recomputes the whole audit log from its rows, page by page on one snapshot, in constant memory. With the heads that were kept
- * elsewhere it also finds a chain that was cut off or written anew from end to end.
+ * Recomputes the whole hash chain from the rows, page by page on one snapshot, in constant memory. With heads that were stored
+ * elsewhere it also detects a chain that was truncated or completely rewritten.
  */
 export function verifyAuditLog(database: DataSource, keptHeads: AuditHead[] = []): Promise<AuditReport> {
   return database.transaction('REPEATABLE READ', async (manager) => {
@@ -36,7 +36,7 @@ export function verifyAuditLog(database: DataSource, keptHeads: AuditHead[] = []
   });
 }
 
-/** The same within a REPEATABLE READ transaction of the caller. */
+/** Like `verifyAuditLog`, within a REPEATABLE READ transaction of the caller. */
 export async function verifySnapshot(manager: EntityManager, keptHeads: AuditHead[] = []): Promise<AuditReport> {
   const report: AuditReport = { findings: [], found: 0, events: 0, seals: 0, waiting: 0, head: { seq: 0, hash: genesisHash } };
   const add = (finding: AuditFinding): void => {
@@ -72,10 +72,10 @@ async function verifyChain(manager: EntityManager, report: AuditReport, keptHead
       add({
         auditId: null,
         seal: seal.seq,
-        problem: `does not continue seal ${previous.seq}: another hash is named as its predecessor's`,
+        problem: `does not continue seal ${previous.seq}: its previous hash is a different one`,
       });
     absent = absent.filter((head) => !isSame(head, seal));
-    // either of the two: a seal whose own hash was changed is reported once, not for its successor as well
+    // accepts both: a seal whose own hash was changed is reported once, not again for its successor
     previous = { seq: seal.seq, hashes: [seal.hash, recomputed] };
     report.head = { seq: seal.seq, hash: seal.hash };
     report.seals += 1;
@@ -83,16 +83,16 @@ async function verifyChain(manager: EntityManager, report: AuditReport, keptHead
   }
   for (; !group.done; group = await groups.next()) addMissing(group.value.seq, group.value.seq, add);
   for (const { seq } of absent)
-    add({ auditId: null, seal: seq, problem: 'is not the one that was kept: the chain was cut off or written anew' });
+    add({ auditId: null, seal: seq, problem: 'is not the one that was stored elsewhere: the chain was truncated or rewritten' });
 }
 
 const isSame = (one: AuditHead, other: AuditHead): boolean => one.seq === other.seq && one.hash === other.hash;
 
 function addMissing(first: number, last: number, add: Add): void {
-  add({ auditId: null, seal: first, problem: first === last ? 'was removed' : `was removed, and all up to seal ${last}` });
+  add({ auditId: null, seal: first, problem: first === last ? 'was removed' : `was removed, with all seals up to ${last}` });
 }
 
-/** Returns the hash that follows from what the seal and its entries say. */
+/** Reports the differences of a seal. Returns the hash computed from the seal and its entries. */
 function verifySeal(seal: SealRow, entries: SealedEntry[], add: Add): string {
   const inSeal = (problem: string, auditId: string | null = null) => add({ auditId, seal: seal.seq, problem });
   const recorded = entries.map((entry) => entry.rowHash);
@@ -106,12 +106,12 @@ function verifySeal(seal: SealRow, entries: SealedEntry[], add: Add): string {
   for (const { auditId } of entries.filter(({ fields }) => !fields)) inSeal('was removed after it was sealed', auditId);
 
   if (!isIntact && changed.length > 0 && sealHash(seal, ofRows) === seal.hash) {
-    for (const { auditId } of changed) inSeal('has another hash in its seal than was sealed', auditId);
+    for (const { auditId } of changed) inSeal('has a changed hash in its seal', auditId);
     return hash;
   }
   for (const { auditId } of changed) inSeal('was changed after it was sealed', auditId);
   if (isIntact || entries.length !== seal.events) return hash;
-  // rows are sealed in the order of their ids
+  // rows were sealed in the order of their ids
   const inOrder = [...entries].sort((a, b) => (a.auditId < b.auditId ? -1 : 1));
   const reordered =
     sealHash(
@@ -121,15 +121,19 @@ function verifySeal(seal: SealRow, entries: SealedEntry[], add: Add): string {
   if (!reordered) inSeal('was changed: its hash does not follow from its number, time, predecessor and rows');
   else
     for (const { auditId } of entries.filter((entry, place) => entry !== inOrder[place]))
-      inSeal('stands at another place than it was sealed at', auditId);
+      inSeal('is at another position than when it was sealed', auditId);
   return hash;
 }
 
-/** A row that is in no seal waits for the sealer, for seconds; one that is not even queued was put there by other means. */
+/** An unsealed row normally waits some seconds for the sealer; one that is not queued was inserted in another way. */
 async function verifyUnsealed(manager: EntityManager, report: AuditReport, add: Add): Promise<void> {
   for await (const { auditId, isQueued, isOld } of unsealedEvents(manager)) {
     if (!isQueued)
-      add({ auditId, seal: null, problem: 'is neither sealed nor queued: it was inserted past the log, or its entry removed' });
+      add({
+        auditId,
+        seal: null,
+        problem: 'is neither sealed nor queued: it was inserted without the trigger, or its entry was removed',
+      });
     else if (isOld)
       add({ auditId, seal: null, problem: 'has waited for its seal for over a minute: is no API process running?' });
     else report.waiting += 1;

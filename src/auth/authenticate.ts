@@ -5,10 +5,10 @@ import type { AccessTokens } from './tokens';
 
 const maxTokenLength = 2_000;
 
-/** The step that makes a route private: sets `ctx.state.caller` from a valid token whose key still counts. */
+/** Authentication middleware: sets `ctx.state.caller` from a valid token whose API key is usable. */
 export function createAuthenticate(tokens: AccessTokens, keys: KeyStatus): DocumentedMiddleware {
   return documented({ authenticated: true, fails: ['unauthorized', 'unavailable'] }, async (ctx, next) => {
-    // one header and no other: of two, this process and a proxy before it might each read another one
+    // exactly one header: with two, this process and a proxy in front of it could use different ones
     const [header = '', ...more] = ctx.req.headersDistinct.authorization ?? [];
     const token = /^Bearer +([\w.-]+) *$/i.exec(header)?.[1];
     if (more.length > 0 || !token || token.length > maxTokenLength)

@@ -3,7 +3,7 @@ import type { Caller } from '../http/context';
 
 export interface Credential extends Caller {
   secretHash: Buffer;
-  /** Why the key does not count; null when it does. */
+  /** Why the key is not usable; null when it is. */
   disabled: 'key_revoked' | 'user_disabled' | 'client_disabled' | null;
 }
 
@@ -15,7 +15,7 @@ interface CredentialRow {
   disabled: Credential['disabled'];
 }
 
-/** API keys that count: not revoked, of an active user of an active client. */
+/** Usable API keys: not revoked, of an active user of an active client. */
 const usable = /* sql */ `
   from api_keys k
   join users u on u.user_id = k.user_id and u.client_id = k.client_id and u.status = 'ACTIVE'
@@ -25,7 +25,7 @@ const usable = /* sql */ `
 export class CredentialRepository {
   constructor(private readonly database: DataSource) {}
 
-  /** Whether it counts or not: see `disabled`. */
+  /** Also finds keys that are not usable: see `disabled`. */
   async findByApiKey(apiKey: string): Promise<Credential | null> {
     const [row] = await this.database.query<CredentialRow[]>(
       `select k.key_id, k.client_id, k.user_id, k.secret_hash,
@@ -41,7 +41,7 @@ export class CredentialRepository {
     return { keyId, clientId, userId, secretHash, disabled };
   }
 
-  /** Whether what a token says of its key, user and client still holds. */
+  /** Whether the key of a token exists for its user and client and is usable. */
   async isUsable({ keyId, clientId, userId }: Caller): Promise<boolean> {
     const rows = await this.database.query<unknown[]>(
       `select 1 ${usable} and k.key_id = $1 and k.client_id = $2 and k.user_id = $3`,

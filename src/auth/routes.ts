@@ -16,7 +16,7 @@ const credentials: DocumentedMiddleware = documented(
 export interface AuthDependencies {
   auth: AuthService;
   ttlSeconds: number;
-  /** Limits how often tokens are asked for. */
+  /** Limits the requests for tokens. */
   limited: DocumentedMiddleware;
 }
 
@@ -28,7 +28,8 @@ export function authRoutes({ auth, ttlSeconds, limited }: AuthDependencies): Rou
       id: 'createToken',
       tag: 'Authentication',
       summary: 'Get an access token',
-      description: 'Ten failures a minute from one address or with one key are answered with 429. The body is not read.',
+      description:
+        'More than ten failures per minute from one address or with one key are refused with 429. The body is ignored.',
       middleware: [limited, credentials],
       answer: { status: 200, description: 'Access token', schema: tokenView },
       fails: ['invalid_credentials', 'rate_limited', 'unavailable'],

@@ -10,5 +10,5 @@ export interface TokenView {
 export const tokenView = view<TokenView>('Token', {
   token: Joi.string().description('JWT access token'),
   token_type: Joi.string().valid('Bearer'),
-  expires_in: Joi.number().integer().description('Seconds until it expires; there is no refresh, ask for another'),
+  expires_in: Joi.number().integer().description('Seconds until it expires; there are no refresh tokens: request another token'),
 });

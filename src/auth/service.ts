@@ -6,8 +6,8 @@ import type { Credential, CredentialRepository } from './repository';
 import type { LoginThrottle } from './throttle';
 import type { AccessTokens } from './tokens';
 
-/** Stands in for the hash of an unknown key, so that both refusals do the same work. */
-const nobodysHash = Buffer.alloc(32);
+/** Compared for unknown keys, so that both kinds of refusal take the same time. */
+const dummyHash = Buffer.alloc(32);
 const maxCredentialLength = 200;
 
 export const hashSecret = (secret: string): Buffer => createHash('sha256').update(secret).digest();
@@ -26,12 +26,12 @@ export class AuthService {
     private readonly credentials: CredentialRepository,
     private readonly tokens: AccessTokens,
     private readonly throttle: LoginThrottle,
-    /** Audit rows are written with it, each in a database transaction of its own. */
+    /** For audit rows, each in a database transaction of its own. */
     private readonly manager: EntityManager,
   ) {}
 
   /**
-   * An access token for an API key and its secret.
+   * Issues an access token for an API key and its secret.
    * @throws GatewayError invalid_credentials (the same for an unknown key and a wrong secret), rate_limited.
    */
   async login(request: LoginRequest): Promise<string> {
@@ -39,19 +39,19 @@ export class AuthService {
     await this.throttle.assertAllowed(address);
     const wellFormed = /^[!-~]+$/.test(apiKey) && apiKey.length <= maxCredentialLength && apiSecret.length <= maxCredentialLength;
     const credential = wellFormed ? await this.credentials.findByApiKey(apiKey) : null;
-    const matches = timingSafeEqual(hashSecret(apiSecret), credential?.secretHash ?? nobodysHash);
+    const matches = timingSafeEqual(hashSecret(apiSecret), credential?.secretHash ?? dummyHash);
     if (credential && matches && credential.disabled === null) {
       await this.record(request, credential, null);
       return this.tokens.issue(credential);
     }
-    // what is over the limit is refused unrecorded, so that nobody can flood the audit log with failures
+    // requests over the limit are refused without an audit row, so that failures cannot flood the audit log
     await this.throttle.countFailure(address, apiKey);
     await this.record(request, credential, credential ? (matches && credential.disabled) || 'wrong_secret' : 'unknown_key');
     throw new GatewayError('invalid_credentials', 'The API key or the API secret is wrong');
   }
 
   private record({ apiKey, address, requestId }: LoginRequest, credential: Credential | null, reason: Refusal | null) {
-    // a key that is nobody's may be a secret in the wrong place: its hash tells two tries with it alike, and no more
+    // an unknown key can be a secret sent in the wrong header: only its hash is recorded, which shows repeated attempts
     const keyId = credential?.keyId ?? `sha256:${hashSecret(apiKey).toString('hex').slice(0, 16)}`;
     return audit(this.manager, {
       action: reason === null ? 'auth.token_issued' : 'auth.failed',

@@ -8,9 +8,9 @@ const failures = { points: 10, duration: 60 } as const;
 const table = 'login_failures';
 
 /**
- * Failed logins: ten a minute from one address or with one API key. Counted in Postgres, so that all API processes
- * count together, in memory while Postgres does not answer. Only failures count, and a right secret is refused for the
- * address's failures alone: whoever knows a client's API key but not its secret cannot lock that client out.
+ * Limits failed logins to ten per minute from one address and with one API key. They are counted in Postgres for all API processes
+ * together, and in memory while Postgres does not respond. Only failures count, and a correct secret is refused only because of
+ * failures from the same address: somebody who knows a client's API key but not its secret cannot lock that client out.
  */
 export class LoginThrottle {
   private readonly limiters: { address: RateLimiterAbstract; key: RateLimiterAbstract };
@@ -37,7 +37,7 @@ export class LoginThrottle {
 
 function limiter(database: DataSource, keyPrefix: string): RateLimiterAbstract {
   const memory = new RateLimiterMemory({ ...failures, keyPrefix });
-  // the table comes with the migrations: no DDL at run time
+  // a migration creates the table: no DDL at run time
   return new RateLimiterPostgres({
     ...failures,
     keyPrefix,

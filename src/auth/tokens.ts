@@ -8,21 +8,21 @@ import type { Caller } from '../http/context';
 export interface TokenOptions {
   /** Ed25519, PKCS#8 PEM. */
   privateKey: string;
-  /** Public keys (SPKI PEM, concatenated) whose tokens are accepted besides: of the key before or after this one. */
+  /** Further public keys (SPKI PEM, concatenated) whose tokens are accepted: those of the previous or next private key. */
   publicKeys?: string | undefined;
   issuer: string;
   audience: string;
   ttlSeconds: number;
 }
 
-/** How far ahead of ours the clock of another API process may be. */
+/** How far the clock of another API process may be ahead. */
 const maxClockSkewSeconds = 5;
 const maxPublicKeys = 10;
 const invalid = 'The access token is invalid or has expired';
 
 /**
- * Access tokens: JWT, EdDSA over Ed25519 (RFC 8037); the algorithm is pinned and `kid`, the RFC 7638 thumbprint, chooses among our
- * own keys. Whatever key a token brings along or points to is ignored.
+ * Access tokens: JWT with EdDSA over Ed25519 (RFC 8037). The algorithm is fixed; `kid`, an RFC 7638 thumbprint, selects one of the
+ * configured keys. Keys that a token contains or refers to are ignored.
  */
 export class AccessTokens {
   private constructor(
@@ -32,7 +32,7 @@ export class AccessTokens {
     private readonly publicKeys: ReadonlyMap<string | undefined, KeyObject>,
   ) {}
 
-  /** @throws ConfigError when a key is no Ed25519 key of its form. */
+  /** @throws ConfigError when a key is not an Ed25519 key in the required format. */
   static async create(options: TokenOptions): Promise<AccessTokens> {
     const privateKey = readPrivateKey(options.privateKey);
     const own = createPublicKey(privateKey);
@@ -58,11 +58,11 @@ export class AccessTokens {
       .sign(this.privateKey);
   }
 
-  /** @throws GatewayError unauthorized for anything but a valid token of this gateway. */
+  /** @throws GatewayError unauthorized unless the token is a valid one of this gateway. */
   async verify(token: string): Promise<Caller> {
     const { issuer, audience } = this.options;
     try {
-      const { payload } = await jwtVerify(token, ({ kid }) => this.keyOf(kid), {
+      const { payload } = await jwtVerify(token, ({ kid }) => this.findKey(kid), {
         algorithms: ['EdDSA'],
         typ: 'JWT',
         issuer,
@@ -70,15 +70,15 @@ export class AccessTokens {
         requiredClaims: ['sub', 'iat', 'exp'],
       });
       const { sub: userId, client_id: clientId, key_id: keyId, iat = Infinity } = payload;
-      const isOfNow = iat <= Date.now() / 1000 + maxClockSkewSeconds;
-      if (isOfNow && isId(userId) && isId(clientId) && isId(keyId)) return { clientId, userId, keyId };
+      const isIssuedBeforeNow = iat <= Date.now() / 1000 + maxClockSkewSeconds;
+      if (isIssuedBeforeNow && isId(userId) && isId(clientId) && isId(keyId)) return { clientId, userId, keyId };
     } catch (error) {
       throw new GatewayError('unauthorized', invalid, { cause: error });
     }
     throw new GatewayError('unauthorized', invalid);
   }
 
-  private keyOf(kid: string | undefined): KeyObject {
+  private findKey(kid: string | undefined): KeyObject {
     const key = this.publicKeys.get(kid);
     if (!key) throw new GatewayError('unauthorized', invalid);
     return key;
@@ -115,7 +115,7 @@ function readEd25519(read: (pem: string) => KeyObject, pem: string): KeyObject |
     const key = read(pem);
     return key.asymmetricKeyType === 'ed25519' ? key : undefined;
   } catch {
-    // the caller says so: the parser's message may quote the key
+    // the caller reports the error: the parser's message could contain the key
     return undefined;
   }
 }

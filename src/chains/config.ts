@@ -1,5 +1,4 @@
-import { readFileSync } from 'node:fs';
-import { ConfigError } from '../platform/config';
+import { ConfigError, readVariable } from '../platform/config';
 
 const maxUrls = 8;
 
@@ -16,7 +15,7 @@ export function readRpcUrls(chains: readonly string[], env: NodeJS.ProcessEnv = 
 
 function parseUrls(chain: string, env: NodeJS.ProcessEnv): string[] {
   const name = rpcUrlsVariable(chain);
-  const urls = rawValue(name, env)
+  const urls = (readVariable(name, { secret: true }, env) ?? '')
     .split(',')
     .map((url) => url.trim())
     .filter(Boolean);
@@ -27,16 +26,6 @@ function parseUrls(chain: string, env: NodeJS.ProcessEnv): string[] {
   });
   if (new Set(urls).size !== urls.length) throw new ConfigError(`${name} names a url twice`);
   return urls;
-}
-
-function rawValue(name: string, env: NodeJS.ProcessEnv): string {
-  const file = env[`${name}_FILE`];
-  if (!file) return env[name] ?? '';
-  try {
-    return readFileSync(file, 'utf8').trim();
-  } catch (error) {
-    throw new ConfigError(`${name}_FILE cannot be read (${(error as NodeJS.ErrnoException).code ?? 'error'})`);
-  }
 }
 
 function isHttpUrl(text: string): boolean {

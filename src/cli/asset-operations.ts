@@ -4,13 +4,13 @@ import { GatewayError, notFound } from '../platform/errors';
 import { isUuid } from '../platform/ids';
 import { auditedOperation } from './audited-operation';
 
-/** What operators do about assets (ledger accounts). */
+/** Operations on assets (ledger accounts). */
 export class AssetOperations {
   constructor(private readonly database: DataSource) {}
 
   /**
-   * Lets transfers leave an asset again that a shortfall has frozen. The ledger is right already: what was missing was posted as
-   * the house's loss. Returns the asset with the reason it was frozen for.
+   * Allows transfers from an asset again that was frozen because of a shortfall. The ledger needs no correction: the missing amount was
+   * posted as a loss of the house. Returns the asset with the reason why it was frozen.
    * @throws GatewayError not_found; business_error when it is not frozen.
    */
   async unfreeze(assetId: string): Promise<LedgerAccountEntity> {
@@ -29,9 +29,9 @@ export class AssetOperations {
         detail: { account_id: accountId, chain, symbol, reason: frozenReason },
       },
       async (manager) => {
-        // frozen anew for another reason meanwhile, it stays frozen: nobody has looked at that
+        // if it was frozen again for another reason in the meantime, it stays frozen: that reason was not examined
         const { affected } = await manager.update(LedgerAccountEntity, { ledgerAccountId, frozenReason }, { frozenReason: null });
-        if (affected !== 1) throw new GatewayError('business_error', 'The asset has changed meanwhile: look again');
+        if (affected !== 1) throw new GatewayError('business_error', 'The asset was changed in the meantime: check it again');
       },
     );
     return found;

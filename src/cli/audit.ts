@@ -8,7 +8,7 @@ import { ClientOperations } from './client-operations';
 import type { Run } from './run';
 import { toLimit } from './options';
 import { print, printRow, printRows } from './output';
-import { Finding, type Session } from './session';
+import { CommandFailed, type Session } from './session';
 
 const findingRow = ({ auditId, seal, problem }: AuditFinding) => ({ audit_id: auditId, seal, problem });
 
@@ -17,24 +17,29 @@ export function addAuditCommands(program: Command, run: Run): void {
   const audit = program.command('audit').description('the audit log and the hash chain that seals it');
   audit
     .command('list')
-    .description('list what was done, newest first')
-    .option('--client <client>', 'to this client only, by id or name')
-    .addOption(new Option('--action <action>', 'this only').choices(auditActions))
-    .option('--actor <id>', 'by this user or operator only')
-    .option('--subject <id>', 'to this wallet, transaction, key … only')
-    .addOption(new Option('--outcome <outcome>', 'what was done or what was refused').choices(['success', 'refused']))
-    .option('--since <time>', 'from this time on, such as 2025-01-31 or 2025-01-31T08:00:00Z', toTime)
-    .option('--until <time>', 'before this time', toTime)
-    .option('--limit <number>', 'how many', toLimit, 50)
+    .description('list audit events, newest first')
+    .option('--client <client>', 'only events of this client, by id or name')
+    .addOption(new Option('--action <action>', 'only events with this action').choices(auditActions))
+    .option('--actor <id>', 'only events of this user or operator')
+    .option('--subject <id>', 'only events about this wallet, transaction, key …')
+    .addOption(new Option('--outcome <outcome>', 'only events with this outcome').choices(['success', 'refused']))
+    .option('--since <time>', 'only events at or after this time, such as 2025-01-31 or 2025-01-31T08:00:00Z', toTime)
+    .option('--until <time>', 'only events before this time', toTime)
+    .option('--limit <number>', 'maximum number of events', toLimit, 50)
     .action(run(list));
   audit
     .command('verify')
-    .description('recompute the chain from the rows; exit code 1 when something was changed, removed, inserted or reordered')
-    .option('--head <seq:hash>', 'a head that was kept: the chain must still contain it (may be repeated)', toHeads, [])
+    .description('recompute the hash chain from the rows; exit code 1 if rows were changed, removed, inserted or reordered')
+    .option(
+      '--head <seq:hash>',
+      'a head that was stored elsewhere: the chain must still contain it (can be repeated)',
+      toHeads,
+      [],
+    )
     .action(run((session, options: { head: AuditHead[] }) => verify(session, options.head)));
   audit
     .command('head')
-    .description('show the newest seal: keep it elsewhere, and give it to verify later')
+    .description('show the newest seal: store it elsewhere and pass it to verify later')
     .action(
       run(async ({ database, json }) => {
         const head = await auditHead(database.manager);
@@ -73,12 +78,12 @@ async function verify({ database, json }: Session, heads: AuditHead[]): Promise<
   const counts = { events, seals, waiting, head: `${head.seq}:${head.hash}` };
   if (json) print(JSON.stringify({ ...counts, found, findings: findings.map(findingRow) }, null, 2));
   else printReport(report, counts);
-  if (found > 0) throw new Finding(found === 1 ? '1 finding' : `${found} findings`);
+  if (found > 0) throw new CommandFailed(found === 1 ? '1 finding' : `${found} findings`);
 }
 
 function printReport({ findings, found }: AuditReport, counts: Record<string, string | number>): void {
   printRow(counts, false);
-  if (found === 0) return print('\nthe audit log is as it was sealed');
+  if (found === 0) return print('\nthe audit log matches its seals');
   print('');
   printRows(findings.map(findingRow), false);
   if (found > findings.length) print(`… and ${found - findings.length} more`);
@@ -87,13 +92,13 @@ function printReport({ findings, found }: AuditReport, counts: Record<string, st
 function toTime(text: string): Date {
   const time = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d))?$/.test(text) ? new Date(text) : undefined;
   if (!time || Number.isNaN(time.getTime()))
-    throw new InvalidArgumentError('a time such as 2025-01-31 (UTC) or 2025-01-31T08:00:00Z is needed');
+    throw new InvalidArgumentError('must be a time such as 2025-01-31 (UTC) or 2025-01-31T08:00:00Z');
   return time;
 }
 
 function toHeads(text: string, before: AuditHead[]): AuditHead[] {
   const [, seq, hash] = /^(\d{1,15}):([0-9a-f]{64})$/.exec(text) ?? [];
   if (seq === undefined || hash === undefined)
-    throw new InvalidArgumentError('a head as `gateway audit head` shows it is needed: number:hash');
+    throw new InvalidArgumentError('must be a head as shown by `gateway audit head`: number:hash');
   return [...before, { seq: Number(seq), hash }];
 }

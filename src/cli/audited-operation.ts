@@ -3,7 +3,7 @@ import { audit, type AuditEvent } from '../audit/log';
 import { inTransaction } from '../platform/database';
 import { currentOperator } from './operator';
 
-/** What an operator does, and the row that says so, in one database transaction: neither stands without the other. */
+/** Runs an operation and writes its audit row in one database transaction: both are committed or none. */
 export function auditedOperation<T>(
   database: DataSource,
   event: Omit<AuditEvent, 'actor' | 'outcome'>,

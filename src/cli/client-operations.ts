@@ -13,7 +13,7 @@ export interface IssuedKey {
   apiSecret: string;
 }
 
-/** Clients, their users and API keys, as operators see them. What changes something is audited in the same database transaction. */
+/** Operations on clients, their users and API keys. Changes are audited in the same database transaction. */
 export class ClientOperations {
   constructor(private readonly database: DataSource) {}
 
@@ -22,7 +22,7 @@ export class ClientOperations {
     await auditedOperation(
       this.database,
       { action: 'client.created', clientId, subject: { type: 'client', id: clientId }, detail: { name } },
-      insertNamed(ClientEntity, { clientId, name, status: 'ACTIVE' }, `There is a client named ${name} already`),
+      insertNamed(ClientEntity, { clientId, name, status: 'ACTIVE' }, `There is already a client named ${name}`),
     );
     return this.database.manager.findOneByOrFail(ClientEntity, { clientId });
   }
@@ -64,7 +64,7 @@ export class ClientOperations {
     await auditedOperation(
       this.database,
       { action: 'user.created', clientId, subject: { type: 'user', id: userId }, detail: { name } },
-      insertNamed(UserEntity, { userId, clientId, name, status: 'ACTIVE' }, `This client has a user named ${name} already`),
+      insertNamed(UserEntity, { userId, clientId, name, status: 'ACTIVE' }, `This client already has a user named ${name}`),
     );
     return this.database.manager.findOneByOrFail(UserEntity, { userId });
   }
@@ -90,7 +90,7 @@ export class ClientOperations {
     return { ...user, status };
   }
 
-  /** A key for a user, by id or by name within the client. */
+  /** Creates a key for a user, who is identified by id or by name within the client. */
   async createKey(clientReference: string, userReference: string): Promise<IssuedKey> {
     const { clientId } = await this.findClient(clientReference);
     const user = await this.database.manager.findOneBy(UserEntity, {
@@ -123,7 +123,7 @@ export class ClientOperations {
     return this.database.manager.find(ApiKeyEntity, { where, order: { keyId: 'ASC' } });
   }
 
-  /** By key id or API key; for good. Takes effect within 5 s. */
+  /** By key id or API key; cannot be undone. Takes effect within 5 s. */
   async revokeKey(reference: string): Promise<ApiKeyEntity> {
     const where = isUuid(reference) ? { keyId: reference } : { apiKey: reference };
     const key = await this.database.manager.findOneBy(ApiKeyEntity, where);
@@ -152,7 +152,7 @@ function insertNamed(entity: typeof ClientEntity | typeof UserEntity, row: objec
     } catch (error) {
       const { code } = (error as { driverError?: { code?: string } }).driverError ?? {};
       if (code === '23505') throw new GatewayError('business_error', taken);
-      if (code === '23514') throw new GatewayError('invalid_parameter', 'A name has 1 to 100 characters');
+      if (code === '23514') throw new GatewayError('invalid_parameter', 'A name must have 1 to 100 characters');
       throw error;
     }
   };

@@ -58,9 +58,9 @@ export function addClientCommands(program: Command, run: Run): void {
 
   client
     .command('policy <client>')
-    .description('show or set what holds for transfers of a client, by id or name')
-    .option('--whitelist <mode>', 'off; approve: transfers to other addresses wait for an approval; only: they are refused')
-    .option('--cooling <seconds>', 'how long after it was added or activated a whitelist entry counts')
+    .description('show or set the transfer policy of a client, by id or name')
+    .option('--whitelist <mode>', 'off; approve: transfers to other addresses need an approval; only: they are refused')
+    .option('--cooling <seconds>', 'seconds until a whitelist entry takes effect after it was added or activated')
     .action(
       run(async (session, reference: string, options: { whitelist?: string; cooling?: string }) => {
         const { clientId } = await operations(session).findClient(reference);
@@ -110,7 +110,7 @@ export function addClientCommands(program: Command, run: Run): void {
       run(async (session, clientReference: string, userReference: string) => {
         const { keyId, apiKey, apiSecret } = await operations(session).createKey(clientReference, userReference);
         printRow({ key_id: keyId, api_key: apiKey, api_secret: apiSecret }, session.json);
-        if (!session.json) print('\nKeep the secret now: it is not stored and cannot be shown again.');
+        if (!session.json) print('\nStore the secret now: it cannot be shown again.');
       }),
     );
   key
@@ -123,7 +123,7 @@ export function addClientCommands(program: Command, run: Run): void {
     );
   key
     .command('revoke <api-key>')
-    .description('revoke an API key, by key id or key, for good (within 5 s)')
+    .description('revoke an API key permanently, by key id or key (within 5 s)')
     .action(
       run(async (session, reference: string) => printRow(keyRow(await operations(session).revokeKey(reference)), session.json)),
     );

@@ -1,18 +1,21 @@
 import { Command, CommanderError } from 'commander';
-import { isTemporalDown } from '../platform/temporal-calls';
+import { isTemporalDown } from '../platform/temporal';
 import { ConfigError } from '../platform/config';
 import { isDatabaseDown } from '../platform/database';
 import { GatewayError } from '../platform/errors';
 import { addAuditCommands } from './audit';
 import { addClientCommands } from './clients';
-import { addOperatorCommands } from './transfers';
+import { addLedgerCommands } from './ledger';
+import { addMigrateCommand } from './migrate';
+import { addTemporalCommands } from './temporal';
+import { addTransferCommands } from './transfers';
 import type { Run } from './run';
-import { Finding, type Session, withSession } from './session';
+import { CommandFailed, type Session, withSession } from './session';
 import { addSecretCommands } from './secrets';
 import { addTotpCommands } from './totp';
 import { addWalletCommands } from './wallets';
 
-/** 1: refused, not found, differences; 2: wrong usage; 69: a service is down; 78: wrong environment (sysexits.h). */
+/** 1: refused, not found, or differences found; 2: wrong usage; 69: a service is down; 78: wrong environment (sysexits.h). */
 const exitCodes = { failed: 1, usage: 2, unavailable: 69, config: 78 } as const;
 
 function createProgram(): Command {
@@ -20,7 +23,7 @@ function createProgram(): Command {
     .description('Operates the custodial wallet gateway')
     .option('--json', 'print JSON')
     .exitOverride();
-  // commander hands over the arguments, then the options and the command, of which a command takes what it names
+  // commander passes the arguments, then the options and the command; each command uses the parameters it declares
   const run: Run =
     <A extends unknown[]>(work: (session: Session, ...args: A) => Promise<void>) =>
     (...args: [...A, ...unknown[]]) =>
@@ -29,14 +32,17 @@ function createProgram(): Command {
   addWalletCommands(program, run);
   addTotpCommands(program, run);
   addSecretCommands(program, run);
-  addOperatorCommands(program, run);
+  addTransferCommands(program, run);
+  addLedgerCommands(program, run);
+  addMigrateCommand(program, run);
+  addTemporalCommands(program, run);
   addAuditCommands(program, run);
   for (const command of everyCommand(program))
     command.option('--json', 'print JSON').on('option:json', () => program.setOptionValue('json', true));
   return program;
 }
 
-/** --json is understood wherever it stands. */
+/** All subcommands, so that --json is accepted at any position. */
 function everyCommand(command: Command): Command[] {
   return command.commands.flatMap((child) => [child, ...everyCommand(child)]);
 }
@@ -50,9 +56,9 @@ function toExitCode(error: unknown): number {
 }
 
 function toMessage(error: unknown): string | null {
-  // commander has printed its own
+  // commander has already printed its message
   if (error instanceof CommanderError) return null;
-  if (error instanceof ConfigError || error instanceof GatewayError || error instanceof Finding) return error.message;
+  if (error instanceof ConfigError || error instanceof GatewayError || error instanceof CommandFailed) return error.message;
   if (isDatabaseDown(error)) return 'the database is unreachable';
   if (isTemporalDown(error)) return 'Temporal is unreachable';
   return error instanceof Error ? (error.stack ?? error.message) : String(error);

@@ -2,7 +2,7 @@ import { userInfo } from 'node:os';
 import type { AuditActor } from '../audit/log';
 import { readConfig } from '../platform/config';
 
-/** Who runs the command line, for the audit log. */
+/** The operator who runs the command line, for the audit log. */
 export const currentOperator = (): AuditActor => ({
   type: 'operator',
   id: readConfig(['GATEWAY_OPERATOR']).GATEWAY_OPERATOR ?? systemUser(),
@@ -12,7 +12,7 @@ function systemUser(): string {
   try {
     return userInfo().username;
   } catch {
-    // a container's user may have no name
+    // in a container the user may have no name
     return `uid ${process.getuid?.() ?? 'unknown'}`;
   }
 }

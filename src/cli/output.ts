@@ -1,10 +1,10 @@
 type Cell = string | number | boolean | Date | null | undefined;
 export type Row = Record<string, Cell>;
 
-const shown = (cell: Cell): string =>
+const formatCell = (cell: Cell): string =>
   cell instanceof Date ? cell.toISOString() : cell === null || cell === undefined ? '-' : printable(String(cell));
 
-/** Names come from clients: nothing in them may steer the terminal. */
+/** Removes control characters: names come from clients and must not control the terminal. */
 const printable = (text: string): string => text.replace(/[\p{Cc}\p{Cf}]/gu, ' ');
 
 /** Rows as an aligned table, or as JSON for programs. */
@@ -13,24 +13,34 @@ export function printRows(rows: Row[], json: boolean): void {
   const [first] = rows;
   if (!first) return print('(none)');
   const names = Object.keys(first);
-  const widths = names.map((name) => Math.max(name.length, ...rows.map((row) => shown(row[name]).length)));
+  const widths = names.map((name) => Math.max(name.length, ...rows.map((row) => formatCell(row[name]).length)));
   const line = (cells: string[]) =>
     cells
       .map((cell, column) => cell.padEnd(widths[column] ?? 0))
       .join('  ')
       .trimEnd();
-  print([line(names), ...rows.map((row) => line(names.map((name) => shown(row[name]))))].join('\n'));
+  print([line(names), ...rows.map((row) => line(names.map((name) => formatCell(row[name]))))].join('\n'));
 }
 
-/** One thing, a line a field, or as JSON for programs. */
+/** One row with a line per field, or as JSON for programs. */
 export function printRow(row: Row, json: boolean): void {
   if (json) return print(JSON.stringify(row, null, 2));
   const width = Math.max(...Object.keys(row).map((name) => name.length));
   print(
     Object.entries(row)
-      .map(([name, cell]) => `${name.padEnd(width)}  ${shown(cell)}`)
+      .map(([name, cell]) => `${name.padEnd(width)}  ${formatCell(cell)}`)
       .join('\n'),
   );
+}
+
+/** A list of names after a heading, a text if it is empty, or JSON for programs. */
+export function printNames(names: string[], json: boolean, { some, none }: { some: string; none: string }): void {
+  if (json)
+    printRows(
+      names.map((name) => ({ name })),
+      true,
+    );
+  else print(names.length === 0 ? none : `${some}: ${names.join(', ')}`);
 }
 
 export function print(text: string): void {

@@ -2,20 +2,18 @@ import type { DataSource, EntityManager } from 'typeorm';
 import { audit } from '../audit/log';
 import { inTransaction } from '../platform/database';
 import { invalidParameter } from '../platform/errors';
+import { type WhitelistMode, whitelistModes } from '../screening/destinations';
 import { currentOperator } from './operator';
-
-export const whitelistModes = ['off', 'approve', 'only'] as const;
-export type WhitelistMode = (typeof whitelistModes)[number];
 
 export interface ClientPolicy {
   whitelist: WhitelistMode;
-  /** A whitelist entry counts this long after it was added or activated. */
+  /** A whitelist entry takes effect this long after it was added or activated. */
   coolingSeconds: number;
 }
 
-const longestCoolingSeconds = 30 * 24 * 60 * 60;
+const maxCoolingSeconds = 30 * 24 * 60 * 60;
 
-/** What operators decide for a client about its transfers. */
+/** Operations on the transfer policy of a client. */
 export class PolicyOperations {
   constructor(private readonly database: DataSource) {}
 
@@ -24,7 +22,7 @@ export class PolicyOperations {
   }
 
   /**
-   * What is left out stays as it was. Transfers that wait for approval go on waiting.
+   * Omitted values stay unchanged. Transfers that wait for approval keep waiting.
    * @throws GatewayError invalid_parameter.
    */
   async set(clientId: string, { whitelist, cooling }: { whitelist?: string; cooling?: string }): Promise<ClientPolicy> {
@@ -69,6 +67,6 @@ function parseMode(text: string): WhitelistMode {
 
 function parseSeconds(text: string): number {
   const seconds = /^\d{1,7}$/.test(text) ? Number(text) : NaN;
-  if (!(seconds <= longestCoolingSeconds)) throw invalidParameter('--cooling', `must be 0 to ${longestCoolingSeconds} seconds`);
+  if (!(seconds <= maxCoolingSeconds)) throw invalidParameter('--cooling', `must be 0 to ${maxCoolingSeconds} seconds`);
   return seconds;
 }

@@ -1,6 +1,6 @@
 import type { Session } from './session';
 
-/** Turns a command's work into its action: `(session, ...arguments, options)`. */
+/** Wraps the work of a command, `(session, ...arguments, options)`, as its action. */
 export type Run = <A extends unknown[]>(
   work: (session: Session, ...args: A) => Promise<void>,
 ) => (...args: [...A, ...unknown[]]) => Promise<void>;

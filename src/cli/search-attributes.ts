@@ -4,12 +4,12 @@ import { searchAttributes } from '../messages/progress';
 /** temporal.api.enums.v1.IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD */
 const keyword = 2;
 const timeoutMs = 30_000;
-const pauseMs = 500;
+const pollMs = 500;
 
-/** Registers the search attributes that are missing and waits until they can be used. Returns the names it added. */
+/** Registers the missing search attributes and waits until they can be used. Returns the added names. */
 export async function registerSearchAttributes(temporal: Client): Promise<string[]> {
   const namespace = temporal.options.namespace;
-  const { operatorService } = temporal.connection as { operatorService: Operator };
+  const { operatorService } = temporal.connection as { operatorService: OperatorService };
   const missing = async (): Promise<string[]> => {
     const { customAttributes } = await operatorService.listSearchAttributes({ namespace });
     return Object.values(searchAttributes).flatMap(({ name }) => (name in (customAttributes ?? {}) ? [] : [name]));
@@ -21,14 +21,14 @@ export async function registerSearchAttributes(temporal: Client): Promise<string
     searchAttributes: Object.fromEntries(added.map((name) => [name, keyword])),
   });
   for (const deadline = Date.now() + timeoutMs; (await missing()).length > 0;) {
-    if (Date.now() > deadline) throw new Error('the search attributes were registered but cannot be used yet: try again');
-    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    if (Date.now() > deadline) throw new Error('the search attributes are registered but not available yet: try again');
+    await new Promise((resolve) => setTimeout(resolve, pollMs));
   }
   return added;
 }
 
 /** The part of the operator service that is used here. */
-interface Operator {
+interface OperatorService {
   listSearchAttributes(request: { namespace: string }): Promise<{ customAttributes?: Record<string, unknown> | null }>;
   addSearchAttributes(request: { namespace: string; searchAttributes: Record<string, number> }): Promise<unknown>;
 }

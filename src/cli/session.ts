@@ -6,14 +6,14 @@ import { readConfig } from '../platform/config';
 import { createDatabase } from '../platform/database';
 import { createTemporalClient } from '../platform/temporal';
 
-/** What a command works with; opened for it and closed after it. */
+/** The connections of a command. */
 export interface Session {
   database: DataSource;
   temporal: Client;
   json: boolean;
 }
 
-/** Runs one command. */
+/** Opens the connections, runs one command and closes them. */
 export async function withSession(json: boolean, work: (session: Session) => Promise<void>): Promise<void> {
   const { DATABASE_URL: url } = readConfig(['DATABASE_URL']);
   const database = await createDatabase({ url, poolSize: 2, applicationName: 'gateway-cli', entities, migrations }).initialize();
@@ -26,7 +26,7 @@ export async function withSession(json: boolean, work: (session: Session) => Pro
   }
 }
 
-/** Thrown to end with exit code 1 after what was found has been printed. */
-export class Finding extends Error {
-  override readonly name = 'Finding';
+/** Ends a command with exit code 1 and the message, for example after it has printed differences. */
+export class CommandFailed extends Error {
+  override readonly name = 'CommandFailed';
 }

@@ -9,7 +9,7 @@ import { isUuid } from '../platform/ids';
 import type { SecretBox } from '../platform/secret-box';
 import { currentOperator } from './operator';
 
-/** An enrolment that nobody has confirmed for so long has to be begun again: its secret may have been seen by others. */
+/** An enrolment that is not confirmed within this time must be repeated, since others may have seen its secret. */
 const confirmWithinHours = 24;
 
 export interface TotpUser {
@@ -19,7 +19,7 @@ export interface TotpUser {
   name: string;
 }
 
-/** Shown once: the secret is only stored sealed. */
+/** Shown once: the secret is stored encrypted only. */
 export interface Enrolment {
   user: TotpUser;
   /** Base32. */
@@ -45,17 +45,17 @@ interface StatusRow {
   codes_left: number;
 }
 
-/** Second factors of users, as operators manage them. Users are named by id or as `client/user`. */
+/** Operations on second factors. Users are identified by id or as `client/user`. */
 export class TotpOperations {
-  /** @param openBox is called by what handles secrets only: the rest does without the key. */
+  /** @param openBox called only by operations on secrets: the others do not need the key */
   constructor(
     private readonly database: DataSource,
     private readonly openBox: () => SecretBox,
   ) {}
 
   /**
-   * Begins an enrolment, which counts once `confirm` has seen a code. One that replaces a confirmed one ends it at once.
-   * @throws GatewayError not_found, business_error (confirmed already, and not to be replaced).
+   * Begins an enrolment, which takes effect after `confirm`. With `replace`, an existing second factor ends immediately.
+   * @throws GatewayError not_found, business_error (already confirmed, without `replace`).
    */
   async enroll(reference: string, { replace }: { replace: boolean }): Promise<Enrolment> {
     const box = this.openBox();
@@ -64,8 +64,8 @@ export class TotpOperations {
   }
 
   /**
-   * Makes the waiting enrolment count. Returns the recovery codes, which are stored as hashes only; earlier ones are void.
-   * @throws GatewayError not_found, business_error (nothing waits), MFA_INVALID.
+   * Confirms the open enrolment. Returns the recovery codes, which are stored as hashes only; earlier ones become invalid.
+   * @throws GatewayError not_found, business_error (no open enrolment), MFA_INVALID.
    */
   async confirm(reference: string, code: string): Promise<string[]> {
     const box = this.openBox();
@@ -77,7 +77,7 @@ export class TotpOperations {
         [user.userId, confirmWithinHours],
       );
       if (!row) throw new GatewayError('business_error', `${user.name} has no enrolment to confirm`);
-      if (row.confirmed) throw new GatewayError('business_error', `The second factor of ${user.name} is confirmed already`);
+      if (row.confirmed) throw new GatewayError('business_error', `The second factor of ${user.name} is already confirmed`);
       if (row.expired)
         throw new GatewayError('business_error', `This enrolment is older than ${confirmWithinHours} hours: enroll again`);
       const step = toTimeStep(box.open(row.secret, totpOwner(user.userId)), code.replace(/\s/g, ''));
@@ -116,16 +116,16 @@ export class TotpOperations {
     return this.change(reference, 'totp.removed', sql);
   }
 
-  /** Ends a lock-out. @throws GatewayError not_found. */
+  /** Ends a lock after wrong codes. @throws GatewayError not_found. */
   async unlock(reference: string): Promise<TotpUser> {
     const sql = 'update user_totp set failures = 0, locked_until = null where user_id = $1 returning user_id';
     return this.change(reference, 'mfa.unlocked', sql);
   }
 
   /**
-   * Uses up a recovery code and begins a new enrolment, which ends the present one. The codes that are left hold until the new one
-   * is confirmed, so that an enrolment that was broken off can be recovered again.
-   * @throws GatewayError not_found, business_error (no such code, or used before).
+   * Uses a recovery code and begins a new enrolment, which ends the current second factor. The remaining codes stay valid until the new
+   * enrolment is confirmed, so that an interrupted enrolment can be repeated with another code.
+   * @throws GatewayError not_found, business_error (unknown or used code).
    */
   async recover(reference: string, recoveryCode: string): Promise<Enrolment> {
     const box = this.openBox();
@@ -151,8 +151,8 @@ export class TotpOperations {
       await record(manager, user, 'totp.recovery_code_used', { detail: { codes_left: rows.length - 1 } });
       return begin(manager, box, user, true);
     });
-    // thrown after the commit: the refusal is on record
-    if (!enrolment) throw new GatewayError('business_error', `This is no unused recovery code of ${user.name}`);
+    // thrown after the commit, so that the audit row of the refusal is kept
+    if (!enrolment) throw new GatewayError('business_error', `This is not an unused recovery code of ${user.name}`);
     return enrolment;
   }
 
@@ -166,7 +166,7 @@ export class TotpOperations {
     const [user, another] = users;
     if (!user) throw notFound(`user ${reference} (an id, or client/user)`);
     // names may contain slashes
-    if (another) throw new GatewayError('business_error', `More than one user is called ${reference}: name it by its id`);
+    if (another) throw new GatewayError('business_error', `More than one user is called ${reference}: use the id instead`);
     return { userId: user.user_id, clientId: user.client_id, name: user.name };
   }
 
@@ -192,8 +192,8 @@ async function begin(manager: EntityManager, box: SecretBox, user: TotpUser, rep
     [user.userId, box.seal(secret, totpOwner(user.userId)), replace],
   );
   if (begun.length === 0)
-    throw new GatewayError('business_error', `${user.name} has a second factor already: --replace ends it and begins anew`);
-  // steps of the earlier secret say nothing of the codes of this one
+    throw new GatewayError('business_error', `${user.name} already has a second factor: use --replace to begin a new enrolment`);
+  // time steps used with the earlier secret do not matter for the new one
   await manager.query('delete from totp_steps where user_id = $1', [user.userId]);
   await record(manager, user, 'totp.enrolled');
   return { user, secret, uri: otpauthUri(secret, user.name) };
@@ -202,9 +202,13 @@ async function begin(manager: EntityManager, box: SecretBox, user: TotpUser, rep
 async function complete(manager: EntityManager, user: TotpUser, step: number): Promise<string[]> {
   const codes = newRecoveryCodes();
   await manager.query('update user_totp set confirmed_at = now() where user_id = $1', [user.userId]);
-  // the code that confirms authorises nothing else
-  const act = createHash('sha256').update('totp confirm').digest();
-  await manager.query('insert into totp_steps (user_id, step, act) values ($1, $2, $3)', [user.userId, step, act]);
+  // the code that confirms the enrolment cannot be used for anything else
+  const operation = createHash('sha256').update('totp confirm').digest();
+  await manager.query('insert into totp_steps (user_id, step, operation_hash) values ($1, $2, $3)', [
+    user.userId,
+    step,
+    operation,
+  ]);
   await manager.query('delete from totp_recovery_codes where user_id = $1', [user.userId]);
   await manager.query('insert into totp_recovery_codes (user_id, code_hash) select $1, unnest($2::bytea[])', [
     user.userId,

@@ -8,18 +8,18 @@ import { type Ask, withPrompt } from './prompt';
 import { openBox } from './secrets';
 import type { Session } from './session';
 
-const tries = 3;
+const maxAttempts = 3;
 
 const operations = ({ database }: Session) => new TotpOperations(database, openBox);
 
 /** totp */
 export function addTotpCommands(program: Command, run: Run): void {
-  const totp = program.command('totp').description('second factors of users, who are named by id or as client/user');
+  const totp = program.command('totp').description('second factors of users; a user is given by id or as client/user');
   totp
     .command('enroll <user>')
-    .description('show a new secret as QR code, and take a first code of the user’s app')
-    .option('--replace', 'end the second factor the user has')
-    .option('--no-prompt', 'do not ask for the code: `totp confirm` takes it (implied by --json)')
+    .description('show a new secret as QR code and confirm it with a code of the user’s app')
+    .option('--replace', 'replace the current second factor of the user')
+    .option('--no-prompt', 'do not ask for the code; use `totp confirm` instead (implied by --json)')
     .action(
       run(async (session, reference: string, { replace = false, prompt }: { replace?: boolean; prompt: boolean }) => {
         const enrolment = await operations(session).enroll(reference, { replace });
@@ -29,7 +29,7 @@ export function addTotpCommands(program: Command, run: Run): void {
     );
   totp
     .command('confirm <user> <code>')
-    .description('make an enrolment count by a code of the user’s app; the recovery codes are shown once')
+    .description('confirm an enrolment with a code of the user’s app; the recovery codes are shown once')
     .action(
       run(async (session, reference: string, code: string) => {
         const codes = await operations(session).confirm(reference, code);
@@ -39,8 +39,8 @@ export function addTotpCommands(program: Command, run: Run): void {
     );
   totp
     .command('recover <user>')
-    .description('use up a recovery code (asked for), then enroll anew')
-    .option('--no-prompt', 'do not ask for the code of the app: `totp confirm` takes it (implied by --json)')
+    .description('use a recovery code (prompted for) and begin a new enrolment')
+    .option('--no-prompt', 'do not ask for the code of the app; use `totp confirm` instead (implied by --json)')
     .action(
       run(async (session, reference: string, { prompt }: { prompt: boolean }) =>
         withPrompt(async (ask) => {
@@ -50,13 +50,13 @@ export function addTotpCommands(program: Command, run: Run): void {
         }),
       ),
     );
-  addUpkeepCommands(totp, run);
+  addMaintenanceCommands(totp, run);
 }
 
-function addUpkeepCommands(totp: Command, run: Run): void {
+function addMaintenanceCommands(totp: Command, run: Run): void {
   totp
     .command('status <user>')
-    .description('whether a user has a second factor, a lock-out, recovery codes')
+    .description('show the second factor, lock and recovery codes of a user')
     .action(
       run(async (session, reference: string) => {
         const { user, state, confirmedAt, lockedUntil, failures, recoveryCodesLeft } =
@@ -74,8 +74,8 @@ function addUpkeepCommands(totp: Command, run: Run): void {
       }),
     );
   for (const [verb, state, description] of [
-    ['remove', 'none', 'remove the second factor: what needs it answers MFA_NOT_ENABLED'],
-    ['unlock', 'unlocked', 'end a lock-out after wrong codes'],
+    ['remove', 'none', 'remove the second factor; requests that need it are then refused with MFA_NOT_ENABLED'],
+    ['unlock', 'unlocked', 'end a lock after wrong codes'],
   ] as const) {
     totp
       .command(`${verb} <user>`)
@@ -93,11 +93,11 @@ function show({ user, secret, uri }: Enrolment, json: boolean): void {
   const row = { user_id: user.userId, user: user.name, secret, uri };
   if (!json) print(`${renderUnicodeCompact(uri, { border: 2 })}\n`);
   printRow(row, json);
-  if (!json) print('\nThe secret cannot be shown again. It counts once a code of the app has confirmed it.');
+  if (!json) print('\nThe secret cannot be shown again. It takes effect after confirmation with a code of the app.');
 }
 
 function showRecoveryCodes(codes: string[]): void {
-  print('\nConfirmed. Recovery codes, each good for one recovery; they cannot be shown again:\n');
+  print('\nConfirmed. Recovery codes, each valid for one recovery; they cannot be shown again:\n');
   print(codes.join('\n'));
 }
 
@@ -106,7 +106,7 @@ async function askAndConfirm(session: Session, { user }: Enrolment, ask: Ask): P
     try {
       return showRecoveryCodes(await operations(session).confirm(user.userId, await ask('\nCode of the app: ')));
     } catch (error) {
-      if (attempt === tries || !(error instanceof GatewayError && error.code === 'MFA_INVALID')) throw error;
+      if (attempt === maxAttempts || !(error instanceof GatewayError && error.code === 'MFA_INVALID')) throw error;
       process.stderr.write(`${error.message}\n`);
     }
   }

@@ -6,7 +6,7 @@ import { mainTaskQueue } from '../messages/task-queues';
 import { type TransferWorkflowInput, abandonUpdate, retryUpdate } from '../messages/transfer';
 import { transferWorkflowId, workflowTypes } from '../messages/workflow-ids';
 import { audit, type AuditAction } from '../audit/log';
-import { withinMs } from '../platform/temporal-calls';
+import { withinMs } from '../platform/temporal';
 import { GatewayError, notFound } from '../platform/errors';
 import { isUuid } from '../platform/ids';
 import { TransactionEntity, type TransactionStatus } from '../transactions/entity';
@@ -36,7 +36,7 @@ export interface TransferReport {
   }[];
 }
 
-/** Transfers of all clients, as operators see them. */
+/** Operations on transfers of all clients. */
 export class TransferOperations {
   constructor(
     private readonly database: DataSource,
@@ -71,8 +71,8 @@ export class TransferOperations {
   }
 
   /**
-   * Lets a parked transfer go on. One that has not ended although its workflow has closed (terminated, lost with the
-   * workflow service's data) gets a new run, which finds what was done from the rows.
+   * Resumes a parked transfer. If the workflow has closed although the transfer has not ended (it was terminated, or the workflow service
+   * lost its data), a new run is started, which continues from the state in the database.
    * @throws GatewayError business_error when there is nothing to retry.
    */
   async retry(txId: string): Promise<string> {
@@ -82,7 +82,7 @@ export class TransferOperations {
         'business_error',
         `The ${tx.transactionType} transaction is ${tx.status}: there is nothing to retry`,
       );
-    if (!(await this.runs(txId))) return this.audited('transfer.retried', tx, () => this.startAgain(tx));
+    if (!(await this.isRunning(txId))) return this.audited('transfer.retried', tx, () => this.startAgain(tx));
     if (tx.status !== 'NEEDS_ATTENTION')
       throw new GatewayError(
         'business_error',
@@ -96,21 +96,22 @@ export class TransferOperations {
   }
 
   /**
-   * Gives up a parked transfer whose signing has begun: a cancellation uses up its nonce, so that later transfers of the address are
-   * not held up. The transfer ends as FAILED once that is final, or as usual if an earlier attempt is executed instead.
-   * @throws GatewayError business_error when there is nothing to release.
+   * Abandons a parked transfer whose signing has begun: a cancellation transaction uses its nonce, so that it does not block later
+   * transfers of the address. The transfer ends as FAILED once the cancellation is final, or normally if an earlier attempt is
+   * executed instead.
+   * @throws GatewayError business_error when the transfer cannot be abandoned.
    */
-  async release(txId: string): Promise<string> {
+  async abandon(txId: string): Promise<string> {
     const tx = await this.find(txId);
     const { status, signingBegunAt } = tx;
     if (status !== 'NEEDS_ATTENTION' || signingBegunAt === null)
       throw new GatewayError(
         'business_error',
-        `Only a transfer that is NEEDS_ATTENTION after its signing has begun can be released; this one is ${status}`,
+        `Only a transfer that is NEEDS_ATTENTION after its signing has begun can be abandoned; this one is ${status}`,
       );
     if ((await loadAttempts(this.database.manager, txId)).included)
-      throw new GatewayError('business_error', 'The chain has executed an attempt of the transfer: its nonce is used up');
-    if (!(await this.runs(txId)))
+      throw new GatewayError('business_error', 'The chain has already executed an attempt of the transfer');
+    if (!(await this.isRunning(txId)))
       throw new GatewayError('business_error', 'The workflow of the transfer is not running: start it again with retry first');
     const handle = this.temporal.workflow.getHandle(transferWorkflowId(txId));
     return this.audited('transfer.abandoned', tx, async () => {
@@ -125,8 +126,8 @@ export class TransferOperations {
   }
 
   /**
-   * The act is the workflow's and no database transaction spans both: the row is written before it, so that nothing happens
-   * unrecorded, and another one when the workflow refuses.
+   * The workflow executes the operation, so there is no common database transaction: an audit row is written before, so that no
+   * operation is missing in the audit log, and another one when the workflow refuses.
    */
   private async audited(action: AuditAction, { txId, clientId, status }: TransactionEntity, work: () => Promise<string>) {
     const event = { action, actor: currentOperator(), clientId, subject: { type: 'transaction', id: txId } };
@@ -140,7 +141,7 @@ export class TransferOperations {
     }
   }
 
-  private async runs(txId: string): Promise<boolean> {
+  private async isRunning(txId: string): Promise<boolean> {
     const handle = this.temporal.workflow.getHandle(transferWorkflowId(txId));
     try {
       const { status } = await withinMs(this.temporal, updateTimeoutMs, () => handle.describe());

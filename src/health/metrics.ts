@@ -7,12 +7,12 @@ interface Pool {
   waitingCount: number;
 }
 
-/** Registers what every API process tells beside its HTTP durations. Once a process. */
+/** Registers the metrics of an API process other than HTTP durations. Must be called once per process. */
 export function collectMetrics(database: DataSource): void {
   collectDefaultMetrics({ register });
   new Gauge({
     name: 'db_pool_connections',
-    help: 'Connections of the database pool; waiting are requests without one',
+    help: 'Connections of the database pool by state; waiting: queries without a connection',
     labelNames: ['state'] as const,
     registers: [register],
     collect() {

@@ -16,9 +16,9 @@ export function healthRoutes({ health }: { health: HealthService }): Route[] {
       path: '/health/live',
       id: 'getLive',
       tag,
-      summary: 'The process runs',
+      summary: 'Whether the process is running',
       middleware: [],
-      answer: { status: 200, description: 'It runs', schema: aliveView },
+      answer: { status: 200, description: 'The process is running', schema: aliveView },
       fails: [],
       handle: (ctx) => {
         ctx.body = { status: 'ok' };
@@ -29,9 +29,9 @@ export function healthRoutes({ health }: { health: HealthService }): Route[] {
       path: '/health/ready',
       id: 'getReady',
       tag,
-      summary: 'Database, Temporal, two signing nodes and every chain are there',
+      summary: 'Whether the database, Temporal, two signing nodes and every chain are available',
       middleware: [],
-      answer: { status: 200, description: 'All there', schema: readyView },
+      answer: { status: 200, description: 'All are available', schema: readyView },
       fails: ['unavailable'],
       handle: async (ctx) => {
         const checks = await health.ready();

@@ -1,13 +1,13 @@
 import type { Client } from '@temporalio/client';
 import type { DataSource } from 'typeorm';
 import type { ChainRegistry } from '../chains/registry';
-import { withinMs } from '../platform/temporal-calls';
+import { withinMs } from '../platform/temporal';
 import { quorum } from '../messages/nodes';
 
 const checkTimeoutMs = 2_000;
-/** Answers are kept this long: nobody needs a token to ask. */
-const keptMs = 1_000;
-/** A follower that has not looked at its chain for this long, or for ten blocks, has stopped. */
+/** Results are cached, since the endpoint can be called without a token. */
+const cacheTtlMs = 1_000;
+/** A follower that has not updated its cursor for this long, and for ten blocks, counts as stopped. */
 const staleAfterMs = 60_000;
 
 export type Checks = Record<string, boolean>;
@@ -20,24 +20,24 @@ export interface HealthDependencies {
   signerUrls: string[];
 }
 
-/** Whether all that a transfer needs is there. */
+/** Checks the services that transfers depend on. */
 export class HealthService {
   private latest: { checks: Promise<Checks>; at: number } | undefined;
 
   constructor(private readonly deps: HealthDependencies) {}
 
   ready(): Promise<Checks> {
-    if (!this.latest || Date.now() - this.latest.at > keptMs) this.latest = { checks: this.check(), at: Date.now() };
+    if (!this.latest || Date.now() - this.latest.at > cacheTtlMs) this.latest = { checks: this.check(), at: Date.now() };
     return this.latest.checks;
   }
 
   private async check(): Promise<Checks> {
     const { database, temporal, registry, signerUrls } = this.deps;
     const [databaseUp, temporalUp, chains, signers] = await Promise.all([
-      holds(() => database.query('select 1')),
-      holds(() => withinMs(temporal, checkTimeoutMs, () => temporal.connection.workflowService.getSystemInfo({}))),
+      succeeds(() => database.query('select 1')),
+      succeeds(() => withinMs(temporal, checkTimeoutMs, () => temporal.connection.workflowService.getSystemInfo({}))),
       freshChains(database, registry).catch(() => new Set<string>()),
-      Promise.all(signerUrls.map(answersOk)),
+      Promise.all(signerUrls.map(isHealthy)),
     ]);
     return {
       database: databaseUp,
@@ -49,7 +49,7 @@ export class HealthService {
 }
 
 async function freshChains(database: DataSource, registry: ChainRegistry): Promise<Set<string>> {
-  const rows = await within(
+  const rows = await withTimeout(
     database.query<{ chain: string; age_ms: number }[]>(
       `select chain, (extract(epoch from clock_timestamp() - updated_at) * 1000)::float8 as age_ms from chain_cursors`,
     ),
@@ -60,25 +60,25 @@ async function freshChains(database: DataSource, registry: ChainRegistry): Promi
   return new Set(fresh.map(({ chain }) => chain));
 }
 
-async function answersOk(url: string): Promise<boolean> {
-  return holds(async () => {
+async function isHealthy(url: string): Promise<boolean> {
+  return succeeds(async () => {
     const response = await fetch(url, { signal: AbortSignal.timeout(checkTimeoutMs), redirect: 'error' });
     await response.body?.cancel();
     if (!response.ok) throw new Error(`status ${response.status}`);
   });
 }
 
-async function holds(check: () => Promise<unknown>): Promise<boolean> {
-  return within(Promise.resolve().then(check)).then(
+async function succeeds(check: () => Promise<unknown>): Promise<boolean> {
+  return withTimeout(Promise.resolve().then(check)).then(
     () => true,
     () => false,
   );
 }
 
-async function within<T>(work: Promise<T>): Promise<T> {
+async function withTimeout<T>(work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error('no answer in time')), checkTimeoutMs + 200);
+  const timeout = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error('no response in time')), checkTimeoutMs + 200);
   });
-  return Promise.race([work, late]).finally(() => clearTimeout(timer));
+  return Promise.race([work, timeout]).finally(() => clearTimeout(timer));
 }

@@ -12,22 +12,22 @@ export interface AppOptions {
   log: Logger;
   /** True behind a proxy that sets X-Forwarded-For itself. */
   trustProxy: boolean;
-  /** The resources, in the order of the document. */
+  /** The routes of all resources, in the order of the OpenAPI document. */
   routes: Route[];
-  /** Health and metrics: also answer without the base path, whatever else is going on. */
+  /** Health and metrics: also served without the base path, and not subject to limits. */
   operational: Route[];
   limits: RequestLimits;
   /** Shown as `environment` in the document. */
   environment: string;
 }
 
-/** The Koa application: what every request passes, then the routes of all resources. */
+/** The Koa application: the middleware of all requests, then the routes. */
 export function createApp({ log, trustProxy, routes, operational, limits, environment }: AppOptions): Koa<GatewayState> {
-  // only the last address of X-Forwarded-For was written by the proxy; those before it are the caller's claims
+  // only the last address of X-Forwarded-For comes from the proxy; earlier ones can be forged by the caller
   const app = new Koa<GatewayState>({ proxy: trustProxy, maxIpsCount: 1 });
   app.silent = true;
-  const described = (document: Route): Route[] => [...limits.guard([...routes, document]), ...operational];
-  const document = createOpenApi(described, environment);
+  const documentedRoutes = (document: Route): Route[] => [...limits.guard([...routes, document]), ...operational];
+  const document = createOpenApi(documentedRoutes, environment);
   app.use(observe(log) as never);
   app.use(handleErrors as never);
   app.use(unmatched as never);

@@ -3,7 +3,7 @@ import type { EntityManager } from 'typeorm';
 import { GatewayError } from '../platform/errors';
 import type { Logger } from '../platform/logging';
 
-/** Who asks, as the access token says. */
+/** The authenticated caller, from the access token. */
 export interface Caller {
   clientId: string;
   userId: string;
@@ -17,9 +17,9 @@ export interface CreatedAnswer {
   path: string;
 }
 
-/** The id a creating request creates under, and what is known of earlier tries of the same request. */
+/** The id of the resource that a request creates, and what is known about earlier attempts of the same request. */
 export interface IdempotencyContext {
-  /** Fixed by the first try of an Idempotency-Key; fresh without one. */
+  /** The same for all attempts with one Idempotency-Key; new for every request without a key. */
   resourceId: string;
   idempotencyKey: string | null;
   /**
@@ -29,7 +29,7 @@ export interface IdempotencyContext {
    * @throws GatewayError idempotency_in_progress when another run has taken the key over: the act must not be committed.
    */
   storeAnswer: (manager: EntityManager, answer: CreatedAnswer | GatewayError) => Promise<void>;
-  /** Begin of the first try when this run resumes one that did not finish (crash, 5xx); else null. */
+  /** Start of the first attempt if this one repeats an attempt that did not finish (crash, 5xx); else null. */
   firstAttemptAt: Date | null;
 }
 
@@ -39,7 +39,7 @@ export interface GatewayState {
   log: Logger;
   caller?: Caller;
   idempotency?: IdempotencyContext;
-  /** Validated input; read with `bodyOf` and `queryOf`. */
+  /** Validated input; read with `getBody` and `getQuery`. */
   body?: unknown;
   query?: unknown;
 }
@@ -50,14 +50,14 @@ export type GatewayContext = ParameterizedContext<
 >;
 export type Middleware = (ctx: GatewayContext, next: () => Promise<unknown>) => Promise<unknown>;
 
-/** The authenticated caller. @throws GatewayError unauthorized when a route forgot to authenticate: never answer unscoped. */
+/** The authenticated caller. @throws GatewayError unauthorized when the route lacks the authentication middleware, so that nothing is returned without a client. */
 export function getCaller(ctx: GatewayContext): Caller {
   if (!ctx.state.caller) throw new GatewayError('unauthorized', 'Authentication is required');
   return ctx.state.caller;
 }
 
-/** What the `idempotent` step decided. @throws Error in a route that lacks the step. */
+/** Result of the `idempotent` middleware. @throws Error in a route without this middleware. */
 export function getIdempotencyContext(ctx: GatewayContext): IdempotencyContext {
-  if (!ctx.state.idempotency) throw new Error(`route ${String(ctx._matchedRoute)} creates without the idempotent step`);
+  if (!ctx.state.idempotency) throw new Error(`route ${String(ctx._matchedRoute)} lacks the idempotent middleware`);
   return ctx.state.idempotency;
 }

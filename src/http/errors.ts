@@ -2,9 +2,9 @@ import { failureCodes, type FailureCode } from '../platform/codes';
 import { isDatabaseDown } from '../platform/database';
 import { type FieldError, GatewayError } from '../platform/errors';
 import type { GatewayContext, Middleware } from './context';
-import { isTemporalDown } from '../platform/temporal-calls';
+import { isTemporalDown } from '../platform/temporal';
 
-/** RFC 9457 problem document; every failure of the API is one. */
+/** RFC 9457 problem document: the body of every error response. */
 export interface Problem {
   type: string;
   title: string;
@@ -20,11 +20,11 @@ export interface Problem {
 export const problemMediaType = 'application/problem+json';
 export const problemType = (code: FailureCode): string => `urn:custody-gateway:problem:${code}`;
 
-/** Maps whatever was thrown to the error a client may see; the cause stays for the log. */
+/** Maps anything that was thrown to an error that may be shown to a client; the cause is for the log. */
 export function publicError(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error;
   if (isDatabaseDown(error) || isTemporalDown(error)) {
-    return new GatewayError('unavailable', 'A service this one depends on is unreachable', {
+    return new GatewayError('unavailable', 'A required service is unreachable', {
       cause: error,
       retryAfterSeconds: 5,
     });
@@ -48,7 +48,7 @@ export function toProblem(error: GatewayError, ctx: Pick<GatewayContext, 'path' 
   };
 }
 
-/** Writes the problem document of an error as the answer. */
+/** Sets the response to the problem document of an error. */
 export function answerProblem(ctx: GatewayContext, error: GatewayError): void {
   ctx.status = error.status;
   ctx.body = JSON.stringify(toProblem(error, ctx));
@@ -63,13 +63,13 @@ export function answerProblem(ctx: GatewayContext, error: GatewayError): void {
   if (retryAfter !== undefined) ctx.set('Retry-After', String(retryAfter));
 }
 
-/** The outermost catch: answers the problem document and logs what lies behind a 5xx. */
+/** Outermost error handler: responds with the problem document and logs the cause of a 5xx. */
 export const handleErrors: Middleware = async (ctx, next) => {
   try {
     await next();
   } catch (error) {
     const shown = publicError(error);
-    // 503 tells of others' troubles, which the log has once already where they are
+    // the cause of a 503 is another service, whose log has the details
     const level = shown.status === 500 ? 'error' : 'warn';
     if (shown.status >= 500) ctx.state.log[level]({ err: shown.cause ?? shown, code: shown.code }, shown.message);
     answerProblem(ctx, shown);

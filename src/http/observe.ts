@@ -16,10 +16,10 @@ const safeRequestId = /^[A-Za-z0-9._:-]{1,64}$/;
 const traceparent = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$/;
 const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-/** Names the request, says so in every log line and header, and measures it. The outermost middleware. */
+/** The outermost middleware: sets the request id for log lines and the response header, and measures the duration. */
 export function observe(log: Logger): Middleware {
   return async (ctx, next) => {
-    const begun = process.hrtime.bigint();
+    const startedAt = process.hrtime.bigint();
     const given = ctx.get('X-Request-Id');
     ctx.state.requestId = safeRequestId.test(given) ? given : newId();
     ctx.state.traceId = traceparent.exec(ctx.get('traceparent'))?.[1] ?? null;
@@ -30,8 +30,8 @@ export function observe(log: Logger): Middleware {
     try {
       await next();
     } finally {
-      const seconds = Number(process.hrtime.bigint() - begun) / 1e9;
-      // the template and not the path: ids would make a series each
+      const seconds = Number(process.hrtime.bigint() - startedAt) / 1e9;
+      // the route template, not the path: every id would create a new time series
       const route = typeof ctx._matchedRoute === 'string' ? ctx._matchedRoute : 'none';
       const method = knownMethods.has(ctx.method) ? ctx.method : 'other';
       durations.observe({ method, route, status: ctx.status }, seconds);

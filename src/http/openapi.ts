@@ -27,12 +27,16 @@ const problem: Json = {
         required: ['field', 'message'],
       },
     },
-    tx_id: { type: 'string', format: 'uuid', description: 'With outcome_unknown: ask for it with GET /transactions/{tx_id}' },
+    tx_id: {
+      type: 'string',
+      format: 'uuid',
+      description: 'With outcome_unknown: read the outcome with GET /transactions/{tx_id}',
+    },
   },
   required: ['type', 'title', 'status', 'detail', 'instance', 'code', 'request_id'],
 };
 
-/** The route that answers the OpenAPI 3.1 document, made once from the steps and Joi schemas of `routesWith` itself. */
+/** The route of the OpenAPI 3.1 document, which is created once from the middleware and Joi schemas of all routes, itself included. */
 export function createOpenApi(routesWith: (route: Route) => Route[], environment: string): Route {
   const route: Route = {
     method: 'get',
@@ -78,7 +82,7 @@ export function toDocument(routes: Route[], environment: string): Json {
 }
 
 function toOperation(route: Route, components: Components): Json {
-  const docs = route.middleware.map((step) => step.docs);
+  const docs = route.middleware.map((middleware) => middleware.docs);
   const body = docs.find((part) => part.body)?.body;
   return {
     operationId: route.id,
@@ -100,16 +104,16 @@ function toResponses({ answer, fails }: Route, docs: MiddlewareDocs[], component
   const limits = docs.some(({ limited }) => limited) ? rateLimitHeaders(stringHeader) : {};
   const headers = {
     ...(docs.some(({ limited }) => limited) && rateLimitHeaders(always)),
-    'X-Request-Id': always('Id of the request, as sent or made'),
-    ...(answer.location && { Location: always('Path of what was created') }),
-    ...(replayable && { 'Idempotency-Replayed': stringHeader('true when this is the stored answer of the first request') }),
+    'X-Request-Id': always('Id of the request: as sent, or generated'),
+    ...(answer.location && { Location: always('Path of the created resource') }),
+    ...(replayable && { 'Idempotency-Replayed': stringHeader('true when this is the stored response of the first request') }),
   };
   const success = {
     description: answer.description,
     headers,
     content: { [answer.mediaType ?? 'application/json']: { schema: components.schemaOf(answer.schema) } },
   };
-  // every route refuses unknown query fields and methods, and can fail
+  // every route refuses unknown query parameters and methods, and can fail
   const codes = new Set<FailureCode>([
     ...docs.flatMap((part) => part.fails ?? []),
     ...fails,
@@ -132,10 +136,10 @@ function toFailure(codes: FailureCode[], limits: Json): Json {
   return {
     description: codes.map((code) => `\`${code}\`: ${failureCodes[code].title}`).join('; '),
     headers: {
-      // not where the request ended before its client was known
+      // not for requests that end before the client is known
       ...(![401, 405].includes(status) && limits),
       ...(status === 429 && rateLimitHeaders(always)),
-      'X-Request-Id': always('Id of the request, as sent or made'),
+      'X-Request-Id': always('Id of the request: as sent, or generated'),
       ...(status === 401 && { 'WWW-Authenticate': always('Bearer') }),
       ...(status === 405 && { Allow: always('Methods of this path') }),
       ...([429, 503].includes(status) && { 'Retry-After': always('Seconds to wait') }),
@@ -150,7 +154,7 @@ const always = (description: string): Json => ({ ...stringHeader(description), r
 /** draft-ietf-httpapi-ratelimit-headers */
 const rateLimitHeaders = (header: typeof always): Json => ({
   'RateLimit-Policy': header('Quotas that apply: requests `q` per `w` seconds, such as "client";q=1000;w=10'),
-  RateLimit: header('What is left of them: `r` requests, the whole quota again in `t` seconds, such as "client";r=998;t=7'),
+  RateLimit: header('Remaining quotas: `r` requests, the full quota again in `t` seconds, such as "client";r=998;t=7'),
 });
 
 function pathParameters({ path }: Route): Json[] {
@@ -176,7 +180,7 @@ function queryParameters(docs: MiddlewareDocs[], components: Components): Json[]
 const headerParameters = (docs: MiddlewareDocs[]): Json[] =>
   docs.flatMap((part) => part.headers ?? []).map((header) => ({ in: 'header', ...header }));
 
-/** Named schemas, referred to wherever they occur. */
+/** Collects named schemas and replaces them by references. */
 class Components {
   readonly schemas: Record<string, Json> = {};
 
@@ -188,13 +192,13 @@ class Components {
     return parseJoi(schema, 'open-api-3.1') as Json;
   }
 
-  /** Replaces every object marked with x-component by a $ref, and the marks of src/http/schemas.ts by JSON Schema words. */
+  /** Replaces every object with x-component by a $ref, and x-max-characters (src/http/schemas.ts) by maxLength. */
   private refer(node: unknown): unknown {
     if (Array.isArray(node)) return node.map((item) => this.refer(item));
     if (typeof node !== 'object' || node === null) return node;
     const { 'x-component': name, 'x-max-characters': maxLength, ...rest } = node as Json;
     const fields = Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, this.refer(value)]));
-    // joi-to-json writes flags behind the pattern; JSON Schema has none and means u
+    // joi-to-json appends the flags to the pattern; JSON Schema has no flags and implies u
     if (typeof fields['pattern'] === 'string') fields['pattern'] = fields['pattern'].replace(/\$\/u$/, '$');
     if (maxLength !== undefined) fields['maxLength'] = maxLength;
     if (typeof name !== 'string') return fields;

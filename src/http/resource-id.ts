@@ -12,7 +12,7 @@ export function resourceId(ctx: GatewayContext, name: string): string {
   return id;
 }
 
-/** GET /wallets/ and its like: the id is missing, which the specification names invalid_parameter. */
+/** A route such as GET /wallets/, where the id is missing: the specification requires invalid_parameter. */
 export function withoutId(path: string, tag: string, authenticate: DocumentedMiddleware): Route {
   return {
     method: 'get',

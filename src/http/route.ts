@@ -2,10 +2,10 @@ import type Joi from 'joi';
 import type { FailureCode } from '../platform/codes';
 import type { GatewayContext, Middleware } from './context';
 
-/** What a step adds to the OpenAPI description of every route that has it. */
+/** What a middleware adds to the OpenAPI description of every route that uses it. */
 export interface MiddlewareDocs {
   authenticated?: true;
-  /** Answers tell what is left of a quota. */
+  /** Responses have rate limit headers. */
   limited?: true;
   query?: Joi.ObjectSchema;
   body?: Joi.ObjectSchema;
@@ -20,7 +20,7 @@ export interface HeaderParameter {
   schema: Record<string, unknown>;
 }
 
-/** One middleware of a route, with what it contributes to the document: the code and its description cannot drift apart. */
+/** A middleware with its contribution to the OpenAPI document, so that code and documentation stay consistent. */
 export type DocumentedMiddleware = Middleware & { readonly docs: MiddlewareDocs };
 
 export function documented(docs: MiddlewareDocs, middleware: Middleware): DocumentedMiddleware {
@@ -31,12 +31,12 @@ export function documented(docs: MiddlewareDocs, middleware: Middleware): Docume
 export const getFieldNames = (schema: Joi.ObjectSchema): string[] =>
   Object.keys((schema.describe() as { keys?: object }).keys ?? {});
 
-/** One endpoint: its steps in order, then the handler. Read by the router and by the OpenAPI document. */
+/** One endpoint: its middleware in order, then the handler. Used by the router and for the OpenAPI document. */
 export interface Route {
   method: 'get' | 'post' | 'put' | 'delete';
   /** Koa notation below the base path, such as /wallets/:id. */
   path: string;
-  /** A second path that answers the same; not in the document. */
+  /** A second path of the same endpoint; not in the document. */
   alsoAt?: string;
   /** operationId; null keeps the route out of the document. */
   id: string | null;
@@ -45,7 +45,7 @@ export interface Route {
   description?: string;
   middleware: DocumentedMiddleware[];
   answer: { status: number; description: string; schema: Joi.Schema; location?: true; mediaType?: string };
-  /** Failures of the handler itself; those of the steps are known. */
+  /** Failures of the handler; those of the middleware are in its docs. */
   fails: FailureCode[];
   handle: (ctx: GatewayContext) => Promise<void> | void;
 }

@@ -8,26 +8,26 @@ export const basePath = '/api/v1';
 
 /** Mounts the routes below the base path in their order. */
 export function createRouter(routes: Route[], prefix = basePath): Router<GatewayState> {
-  // strict: /wallets/ is the list with its id missing and not the list; paths differ by case (RFC 3986)
+  // strict: /wallets/ lacks an id and is not the list; sensitive: paths are case-sensitive (RFC 3986)
   const router = new Router<GatewayState>({ strict: true, sensitive: true });
   for (const route of routes) {
-    const steps: Middleware[] = route.middleware.some(({ docs }) => docs.query)
+    const middleware: Middleware[] = route.middleware.some(({ docs }) => docs.query)
       ? route.middleware
       : [...route.middleware, noQuery];
     for (const path of [route.path, ...(route.alsoAt === undefined ? [] : [route.alsoAt])])
-      router.register(`${prefix}${path}`, [route.method], [...steps, answer(route)] as never);
+      router.register(`${prefix}${path}`, [route.method], [...middleware, respond(route)] as never);
   }
   return router;
 }
 
-const answer =
+const respond =
   ({ answer: { status }, handle }: Route): Middleware =>
   async (ctx) => {
     ctx.status = status;
     await handle(ctx);
   };
 
-/** What no route has taken: OPTIONS, a method the path does not have, a path that does not exist. */
+/** Handles requests that match no route: OPTIONS, methods that a path does not support, unknown paths. */
 export const unmatched: Middleware = async (ctx, next) => {
   await next();
   const { matched = [], routeMatched } = ctx as unknown as { matched?: { methods: string[] }[]; routeMatched?: boolean };

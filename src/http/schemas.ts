@@ -1,10 +1,10 @@
 import Joi from 'joi';
 
-/** Building blocks of the Joi schemas; one place for what a text, an id or an amount is. */
+/** Building blocks of the Joi schemas: the common definitions of texts, ids and amounts. */
 
 /**
- * Text a person wrote: no control characters (they could steer an operator's terminal; Postgres refuses NUL), no lone
- * surrogates, `max` counted in characters as Postgres does and not in UTF-16 units.
+ * Free text: no control characters (an operator's terminal could interpret them; Postgres refuses NUL), no lone surrogates. `max`
+ * counts characters, as Postgres does, not UTF-16 units.
  */
 export const text = (max: number): Joi.StringSchema =>
   Joi.string()
@@ -18,7 +18,7 @@ export const visibleText = (max: number): Joi.StringSchema =>
   text(max).custom((value: string, helpers) => (value.trim() === '' ? helpers.error('string.empty') : value));
 
 export const id = (): Joi.StringSchema => Joi.string().guid().example('0198a2b4-6f1e-7c3d-9a55-0f6c1d2e3b4a');
-/** An id given as filter or reference: anything that is no id simply is not found. */
+/** An id given as filter or reference: any other text is accepted and not found. */
 export const reference = (): Joi.StringSchema => Joi.string().max(36);
 export const chainName = (): Joi.StringSchema =>
   Joi.string()
@@ -42,7 +42,7 @@ export const pageFields = {
   page_size: Joi.number().integer().min(1).max(100).default(10).description('Items per page'),
 };
 
-/** A view sent to clients: a named component of the OpenAPI document, every field present. */
+/** A response object: a named component of the OpenAPI document whose fields are all required. */
 export function view<T extends object>(name: string, fields: Record<keyof T, Joi.Schema>): Joi.ObjectSchema<T> {
   const required = Object.fromEntries(
     Object.entries<Joi.Schema>(fields).map(([field, schema]) => [field, schema.required()] as const),
@@ -59,6 +59,6 @@ export interface Page<T> {
 export const pageSchema = <T extends object>(item: Joi.ObjectSchema<T>, name: string): Joi.ObjectSchema<Page<T>> =>
   view<Page<T>>(name, {
     data: Joi.array().items(item),
-    total: Joi.number().integer().min(0).description('Number of items in all'),
+    total: Joi.number().integer().min(0).description('Total number of items'),
     has_more: Joi.boolean().description('True when there are items beyond this page'),
   });

@@ -2,12 +2,12 @@ import type { EntityManager } from 'typeorm';
 import type { SecretBox } from '../platform/secret-box';
 import type { Claim, ClaimResult, IdempotencyStore, StoredAnswer } from './idempotency-store';
 
-/** What keeps the answers of idempotent requests. */
+/** Stores the responses of idempotent requests. */
 export type AnswerStore = Pick<IdempotencyStore, 'claim' | 'finish' | 'forget' | 'release'>;
 
 const toOwner = (clientId: string, key: string): string => `idempotency:${clientId}:${key}`;
 
-/** The same store for answers that show a secret: their bodies are kept sealed. */
+/** The store for responses that contain a secret: their bodies are encrypted. */
 export function sealedAnswers(store: AnswerStore, box: SecretBox): AnswerStore {
   return {
     async claim(clientId, key, fingerprint, freshId): Promise<ClaimResult> {

@@ -6,18 +6,24 @@ import { newId } from '../platform/ids';
 import type { GatewayState } from './context';
 
 /**
- * Limits on slow or silent clients, in milliseconds: until the headers are there, until the whole request is, between
- * requests of a connection, from a request's headers until its answer has been taken, and of requests in flight when the
- * server closes.
+ * Time-outs in milliseconds: to receive the headers, to receive the whole request, between requests of a connection, from a request's
+ * headers until its response has been read, and for requests in flight when the server closes.
  */
-const usualTimeouts = { headers: 10_000, request: 30_000, keepAlive: 65_000, exchange: 90_000, drain: 25_000, checkEvery: 2_000 };
+const defaultTimeouts = {
+  headers: 10_000,
+  request: 30_000,
+  keepAlive: 65_000,
+  exchange: 90_000,
+  drain: 25_000,
+  checkEvery: 2_000,
+};
 const maxHeaderBytes = 16 * 1024;
-/** Beyond it connections are closed unanswered; requests are limited long before (MAX_REQUESTS_IN_FLIGHT). */
+/** Further connections are closed without a response; the limit of requests is far lower (MAX_REQUESTS_IN_FLIGHT). */
 const maxConnections = 20_000;
 
 export interface RunningServer {
   port: number;
-  /** Stops accepting, lets what is in flight finish (25 s at most), then closes what is left. */
+  /** Stops accepting connections, waits up to 25 s for requests in flight, then closes the remaining connections. */
   close(): Promise<void>;
 }
 
@@ -25,9 +31,9 @@ export async function listen(
   app: Koa<GatewayState>,
   host: string,
   port: number,
-  timeouts: Partial<typeof usualTimeouts> = {},
+  timeouts: Partial<typeof defaultTimeouts> = {},
 ): Promise<RunningServer> {
-  const limits = { ...usualTimeouts, ...timeouts };
+  const limits = { ...defaultTimeouts, ...timeouts };
   const handle = app.callback();
   let closing = false;
   const server = createServer(
@@ -40,7 +46,7 @@ export async function listen(
     },
     (request, response) => {
       if (closing) response.setHeader('Connection', 'close');
-      // nobody else notices a client that does not read: Node waits for it for ever
+      // Node itself has no time-out for clients that do not read the response
       const timer = setTimeout(() => response.destroy(), limits.exchange);
       response.once('close', () => clearTimeout(timer));
       void handle(request, response);
@@ -62,7 +68,7 @@ export async function listen(
   };
 }
 
-/** Requests that never become one (no HTTP, headers too large or too slow) get a problem document like all others. */
+/** Requests that cannot be parsed (no HTTP, headers too large or too slow) also get a problem document. */
 function answerBrokenRequests(server: Server): void {
   const toStatus: Record<string, number> = { HPE_HEADER_OVERFLOW: 431, ERR_HTTP_REQUEST_TIMEOUT: 408 };
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
@@ -76,7 +82,7 @@ function answerBrokenRequests(server: Server): void {
       title,
       status,
       detail,
-      // what it asked for is not known
+      // the path is not known
       instance: '/',
       code: 'invalid_parameter',
       request_id: requestId,

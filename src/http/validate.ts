@@ -41,7 +41,7 @@ const readJson = bodyParser({
 const hasBody = (ctx: GatewayContext): boolean =>
   ctx.get('Transfer-Encoding') !== '' || Number(ctx.get('Content-Length') || 0) > 0;
 
-/** Reads a JSON body of at most 100 KB into ctx.request.body; no body at all is an empty object. */
+/** Reads a JSON body of at most 100 KB into ctx.request.body; a missing body counts as an empty object. */
 const parseBody: Middleware = async (ctx, next) => {
   if (hasBody(ctx)) {
     if (!/^application\/json\s*(;|$)/i.test(ctx.get('Content-Type'))) {
@@ -50,7 +50,7 @@ const parseBody: Middleware = async (ctx, next) => {
     try {
       await readJson(ctx, () => Promise.resolve());
     } catch (error) {
-      // what was not read is let run out: left paused, it would block the connection's next request
+      // discards the unread rest: if it stayed paused, it would block the next request of the connection
       ctx.req.unpipe();
       ctx.req.resume();
       throw bodyError(error);
@@ -71,10 +71,10 @@ function bodyError(cause: unknown): unknown {
   });
 }
 
-/** A body that is not what its Content-Encoding says: zlib has codes such as Z_DATA_ERROR, Brotli ERR__ERROR_FORMAT_… */
+/** A body that does not match its Content-Encoding: zlib has codes such as Z_DATA_ERROR, Brotli ERR__ERROR_FORMAT_… */
 const isBrokenCompression = (cause: unknown): boolean => /^(Z_|ERR__)/.test(String((cause as { code?: unknown }).code));
 
-/** Validates the JSON body; types are taken as written, nothing is converted. */
+/** Validates the JSON body without type conversion. */
 export function body<T>(schema: Joi.ObjectSchema<T>): DocumentedMiddleware {
   return documented({ body: schema, fails: ['invalid_parameter', 'payload_too_large', 'unsupported_media_type'] }, (ctx, next) =>
     parseBody(ctx, async () => {
@@ -84,15 +84,15 @@ export function body<T>(schema: Joi.ObjectSchema<T>): DocumentedMiddleware {
   );
 }
 
-/** The body that the route's `body(schema)` step validated. */
+/** The body that the route's `body(schema)` middleware has validated. */
 export function getBody<T>(ctx: GatewayContext, _schema: Joi.ObjectSchema<T>): T {
   return ctx.state.body as T;
 }
 
-/** Validates the query string; numbers are converted and defaults filled in. */
+/** Validates the query string, converts numbers and sets defaults. */
 export function query<T>(schema: Joi.ObjectSchema<T>): DocumentedMiddleware {
   return documented({ query: schema, fails: ['invalid_parameter'] }, async (ctx, next) => {
-    // Joi does not see this one
+    // Joi ignores this name
     if (Object.hasOwn(ctx.query, '__proto__')) throw invalidParameter('__proto__', 'is not a known field');
     ctx.state.query = check(schema, { ...ctx.query }, true);
     return next();
@@ -103,7 +103,7 @@ export function getQuery<T>(ctx: GatewayContext, _schema: Joi.ObjectSchema<T>): 
   return ctx.state.query as T;
 }
 
-/** For routes without parameters: a misspelt one is an error and not ignored. */
+/** For routes without query parameters: a misspelt parameter is an error and not ignored. */
 export const noQuery: DocumentedMiddleware = query(Joi.object({}));
-/** For POST routes without fields. */
+/** For POST routes whose body has no fields. */
 export const noBody: DocumentedMiddleware = body(Joi.object({}));

@@ -1,23 +1,23 @@
 import { defineSignal } from '@temporalio/workflow';
 
-/** All deliveries of one endpoint that concern one subject (a transaction, wallet, …) are one workflow's affair. */
+/** All deliveries of one endpoint about one subject (a transaction, wallet, …); one workflow makes them. */
 export interface DeliveryStream {
   webhookId: string;
   subjectId: string;
 }
 
-/** A webhook lane has deliveries to make. */
+/** The stream has pending deliveries. */
 export const deliveriesPendingSignal = defineSignal('deliveriesPending');
 
 export interface WebhookAttemptResult {
-  /** `idle`: nothing was due. `busy`: the endpoint has enough requests under way. */
+  /** `idle`: nothing was due. `busy`: the endpoint has the maximum number of concurrent requests. */
   outcome: 'delivered' | 'failed' | 'disabled' | 'idle' | 'busy';
-  /** Milliseconds until the next attempt is due (0: at once); null when nothing is pending. */
+  /** Milliseconds until the next attempt is due (0: now); null when nothing is pending. */
   waitMs: number | null;
 }
 
-/** Run on a queue of their own: receivers that are slow hold up nobody but themselves. */
+/** On a separate task queue, so that slow receivers do not delay other work. */
 export interface WebhookActivities {
-  /** Makes the next attempt that is due, puts it on record and says when to come again. `busyTimes`: in a row, so far. */
+  /** Makes and records the next due attempt. Returns when to continue. `busyTimes`: how often in a row the outcome was `busy`. */
   deliverNext(input: DeliveryStream & { busyTimes: number }): Promise<WebhookAttemptResult>;
 }

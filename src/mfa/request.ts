@@ -4,19 +4,24 @@ import { canonical } from '../http/idempotency';
 import type { FailureCode } from '../platform/codes';
 import type { MfaRequest } from './service';
 
-/** Field of a body that a second factor authorises. Its absence is no error of form: see MFA_REQUIRED. */
+/** The TOTP code in a request body. Optional in the schema, since its absence has an error code of its own: MFA_REQUIRED. */
 export const mfaCode = (): Joi.StringSchema =>
   Joi.string()
     .pattern(/^\d{6}$/)
     .messages({ 'string.pattern.base': '{{#label}} must be a string of 6 digits' })
     .example('123456')
-    .description('6-digit TOTP code of your second factor; required, each code is good for one request');
+    .description('6-digit TOTP code of your second factor; required; each code is valid for one request');
 
-/** What a route that asks for a second factor can answer. */
+/** Failures of routes that require a second factor. */
 export const mfaFailures: FailureCode[] = ['MFA_REQUIRED', 'MFA_NOT_ENABLED', 'MFA_INVALID', 'rate_limited', 'unavailable'];
 
-/** The request to be authorised, from a validated body. The code itself is no part of the act. */
+/** The request to be authorised, from a validated body. The code itself is not part of `operation`. */
 export function toMfaRequest(ctx: GatewayContext): MfaRequest {
   const { mfa_code: code, ...rest } = (ctx.state.body ?? {}) as { mfa_code?: string };
-  return { caller: getCaller(ctx), code, act: `${ctx.method} ${ctx.path}\n${canonical(rest)}`, requestId: ctx.state.requestId };
+  return {
+    caller: getCaller(ctx),
+    code,
+    operation: `${ctx.method} ${ctx.path}\n${canonical(rest)}`,
+    requestId: ctx.state.requestId,
+  };
 }

@@ -3,19 +3,19 @@ import { generateSecret, generateURI, verifySync } from 'otplib';
 const periodSeconds = 30;
 const issuer = 'custody-gateway';
 
-/** Names a user's secret to the SecretBox. */
+/** Owner of a user's secret in the SecretBox. */
 export const totpOwner = (userId: string): string => `totp:${userId}`;
 
 /** A new secret: 160 bits, Base32 (the length RFC 4226 recommends). */
 export const newTotpSecret = (): string => generateSecret();
 
-/** What authenticator apps read from a QR code. A colon would end the issuer's name within the label. */
+/** The content of the QR code for authenticator apps. Colons are replaced, since a colon separates issuer and label. */
 export const otpauthUri = (secret: string, label: string): string =>
   generateURI({ issuer, label: label.replaceAll(':', ' '), secret });
 
 /**
- * The time step (RFC 6238: SHA-1, 6 digits, 30 s) that a code is right for, one step of drift either way; null when it is wrong.
- * Whether the step was used before is for the caller to find out.
+ * The time step (RFC 6238: SHA-1, 6 digits, 30 s) a code is valid for, with a drift of one step in both directions; null for a wrong
+ * code. The caller has to check whether the step was used before.
  */
 export function toTimeStep(secret: string, code: string): number | null {
   if (!/^\d{6}$/.test(code)) return null;

@@ -1,13 +1,13 @@
 import type { DataSource } from 'typeorm';
 import type { BlacklistChanges } from '../messages/blacklist';
 
-/** A node's own copy of the clients' blacklists: what it refuses does not depend on what it is told when it is to sign. */
+/** A node's own copy of the clients' blacklists: what the node refuses does not depend on the content of a signing request. */
 export class BlacklistCopy {
   constructor(private readonly database: DataSource) {}
 
   /**
-   * Applies changes that build on exactly the version this copy has, in one database transaction; others change nothing. Answers
-   * the version it has then, so that whoever brings the changes knows where to go on.
+   * Applies changes that follow directly on the version of this copy, in one database transaction; other changes have no effect.
+   * Returns the resulting version, which tells the sender which changes to send next.
    */
   apply({ clientId, after, through, changes }: BlacklistChanges): Promise<number> {
     return this.database.transaction(async (manager) => {

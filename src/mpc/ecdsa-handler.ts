@@ -10,7 +10,8 @@ import type { GenerateKeyRequest, GroupKey, TestSignRequest } from '../messages/
 import type { TransferIntent } from '../messages/signing';
 import { misbehaviour } from './metrics';
 import { ProtocolError, type KeygenResult, type ProtocolEngine } from './protocol/engine';
-import { type Party, type ProtocolName, type RoundMessages } from './protocols';
+import type { NodeIndex } from '../messages/nodes';
+import type { ProtocolName, ProtocolRun, RoundMessages } from './protocols';
 import { readGenerateKey, readSignPayload, readTestSign, type SignPayloadRequest } from './requests';
 import { encodeSignature, recoverKey } from './secp256k1';
 import type { Session } from './session';
@@ -22,7 +23,7 @@ const protocol: ProtocolName = 'ecdsa-secp256k1';
 const testDomain = 'custody-gateway/mpc/test-signature/v1\0';
 
 export interface EcdsaHandlerOptions {
-  self: Party;
+  self: NodeIndex;
   engine: Pick<ProtocolEngine, 'keygen' | 'sign'>;
   store: ShareStore;
   registry: ChainRegistry;
@@ -44,25 +45,25 @@ export class EcdsaHandler {
   constructor(private readonly options: EcdsaHandlerOptions) {}
 
   /** This node's own judgement of what a peer proposes. @throws GatewayError to stay away. */
-  async acceptProposal(toSessionParams: SessionParams): Promise<SessionTask<unknown>> {
-    const request = parse(toSessionParams.request);
-    switch (toSessionParams.kind) {
+  async acceptProposal(params: SessionParams): Promise<SessionTask<unknown>> {
+    const request = parse(params.request);
+    switch (params.kind) {
       case 'keygen':
         return this.keygen(readGenerateKey(request));
       case 'test': {
         const test = readTestSign(request);
         this.assertIsSelf(test.peer);
-        return this.test(test, toSessionParams.initiator);
+        return this.test(test, params.initiator);
       }
       case 'sign': {
         const sign = readSignPayload(request);
         this.assertIsSelf(sign.transaction.peer);
-        return this.sign(sign, toSessionParams.initiator);
+        return this.sign(sign, params.initiator);
       }
     }
   }
 
-  terms(kind: SessionParams['kind'], participants: readonly Party[], request: unknown): SessionParams {
+  toSessionParams(kind: SessionParams['kind'], participants: readonly NodeIndex[], request: unknown): SessionParams {
     return {
       protocol,
       kind,
@@ -79,7 +80,7 @@ export class EcdsaHandler {
   }
 
   /** A signature over a digest made of key id and session id: proves that two shares fit, and is good for nothing else. */
-  async test({ keyId }: TestSignRequest, other: Party): Promise<SessionTask<void>> {
+  async test({ keyId }: TestSignRequest, other: NodeIndex): Promise<SessionTask<void>> {
     const key = await this.unlock(keyId);
     const run = async (session: Session): Promise<void> => {
       const digest = createHash('sha256').update(testDomain).update(`${keyId}\0`).update(session.id).digest();
@@ -93,7 +94,7 @@ export class EcdsaHandler {
    * impossible) will be proven here, before the judgement.
    * @throws GatewayError intent_mismatch, address_blacklisted
    */
-  async sign({ transaction, payload }: SignPayloadRequest, other: Party): Promise<SignTask> {
+  async sign({ transaction, payload }: SignPayloadRequest, other: NodeIndex): Promise<SignTask> {
     const keys = await this.unlockAll(transaction.signers.map(({ keyId }) => keyId));
     const dispose = () => keys.forEach(wipe);
     try {
@@ -145,7 +146,7 @@ export class EcdsaHandler {
         chainCode: Buffer.from(result.chainCode),
         share: asBuffer(result.share),
       });
-      const { initiator } = session.terms;
+      const { initiator } = session.params;
       if (self === initiator) assertSameKey(summary, await session.exchange(new Map()));
       else await session.exchange(toEach([initiator], summary), []);
       return groupKey(keyId, result);
@@ -157,7 +158,7 @@ export class EcdsaHandler {
   private async signature(
     session: Session,
     key: UnlockedKey,
-    peer: Party,
+    peer: NodeIndex,
     { digest, path, publicKey }: { digest: Buffer; path: string; publicKey: Buffer },
   ): Promise<Hex> {
     const { engine, self } = this.options;
@@ -169,13 +170,9 @@ export class EcdsaHandler {
   }
 
   /** Runs the protocol; a peer caught attacking is an alarm. Durable bans go here. */
-  private async reportMisbehaviour<R>(
-    session: Session,
-    keyId: string,
-    rounds: Promise<Parameters<typeof session.run<R>>[0]>,
-  ): Promise<R> {
+  private async reportMisbehaviour<R>(session: Session, keyId: string, protocolRun: Promise<ProtocolRun<R>>): Promise<R> {
     try {
-      return await session.run<R>(await rounds);
+      return await session.run(await protocolRun);
     } catch (error) {
       if (error instanceof ProtocolError && error.code === 'ban') {
         misbehaviour.inc({ peer: String(error.culprit) });
@@ -208,7 +205,7 @@ export class EcdsaHandler {
     }
   }
 
-  private assertIsSelf(peer: Party): void {
+  private assertIsSelf(peer: NodeIndex): void {
     if (peer !== this.options.self) throw new GatewayError('invalid_parameter', 'the request names another peer');
   }
 }
@@ -228,7 +225,7 @@ function parse(request: string): unknown {
 const hex = (bytes: Uint8Array): Hex => `0x${Buffer.from(bytes).toString('hex')}`;
 /** The same memory, so that wiping one wipes the other. */
 const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-const toEach = (recipients: readonly Party[], body: Uint8Array): RoundMessages =>
+const toEach = (recipients: readonly NodeIndex[], body: Uint8Array): RoundMessages =>
   new Map(recipients.map((party) => [party, body]));
 
 function assertSameKey(summary: Buffer, received: RoundMessages): void {

@@ -1,10 +1,11 @@
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
 import { ConfigError } from '../platform/config';
-import { isParty, parties, type Party } from './protocols';
+import { type NodeIndex, nodeIndexes } from '../messages/nodes';
+import { isNodeIndex } from './protocols';
 
-/** PEM texts as they come from the environment. */
+/** Index and PEM texts from the environment. */
 export interface IdentityFiles {
-  index: Party;
+  index: NodeIndex;
   /** EC P-256 private key. */
   key: string;
   cert: string;
@@ -13,21 +14,21 @@ export interface IdentityFiles {
   peerCerts: string;
 }
 
-/** Who this node is and whom it talks to: one pinned certificate per party. */
+/** Identity of this node and of its peers: one pinned certificate per node. */
 export class Identity {
-  readonly index: Party;
-  readonly others: readonly Party[];
+  readonly index: NodeIndex;
+  readonly others: readonly NodeIndex[];
   readonly signingKey: KeyObject;
-  private readonly pins = new Map<Party, X509Certificate>();
+  private readonly pins = new Map<NodeIndex, X509Certificate>();
 
-  /** @throws ConfigError in a sentence when key, certificate, authority and pins do not belong together. */
+  /** @throws ConfigError when key, certificate, authority and pinned certificates do not belong together. */
   constructor(readonly files: IdentityFiles) {
     this.index = files.index;
-    this.others = parties.filter((party) => party !== files.index);
+    this.others = nodeIndexes.filter((party) => party !== files.index);
     const ca = certificate('MPC_NODE_TLS_CA', files.ca);
     for (const pem of files.peerCerts.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []) {
       const pin = certificate('MPC_NODE_PEER_CERTS', pem);
-      const party = partyNamedBy(pin);
+      const party = toNodeIndex(pin);
       if (party === undefined)
         throw new ConfigError('MPC_NODE_PEER_CERTS holds a certificate whose common name is not mpc-node-1, -2 or -3');
       if (this.pins.has(party)) throw new ConfigError(`MPC_NODE_PEER_CERTS holds two certificates for node ${party}`);
@@ -37,7 +38,7 @@ export class Identity {
         throw new ConfigError(`MPC_NODE_PEER_CERTS: the certificate of node ${party} was not signed by MPC_NODE_TLS_CA`);
       this.pins.set(party, pin);
     }
-    const missing = parties.filter((party) => !this.pins.has(party));
+    const missing = nodeIndexes.filter((party) => !this.pins.has(party));
     if (missing.length > 0) throw new ConfigError(`MPC_NODE_PEER_CERTS has no certificate for node ${missing.join(' and ')}`);
     const own = certificate('MPC_NODE_TLS_CERT', files.cert);
     if (own.fingerprint256 !== this.pins.get(files.index)?.fingerprint256) {
@@ -47,15 +48,15 @@ export class Identity {
     if (!own.checkPrivateKey(this.signingKey)) throw new ConfigError('MPC_NODE_TLS_KEY is not the key of MPC_NODE_TLS_CERT');
   }
 
-  /** Public key that party signs its round messages with. */
-  publicKeyOf(party: Party): KeyObject {
+  /** Public key that verifies the round messages of a node. */
+  publicKeyOf(party: NodeIndex): KeyObject {
     const pin = this.pins.get(party);
-    if (!pin) throw new Error(`no certificate for party ${party}`);
+    if (!pin) throw new Error(`no certificate for node ${party}`);
     return pin.publicKey;
   }
 
-  /** The other party whose pinned certificate has this SHA-256 fingerprint (AA:BB:…). */
-  partyOf(fingerprint256: string | undefined): Party | undefined {
+  /** The peer whose pinned certificate has this SHA-256 fingerprint (AA:BB:…). */
+  partyOf(fingerprint256: string | undefined): NodeIndex | undefined {
     return this.others.find((party) => this.pins.get(party)?.fingerprint256 === fingerprint256);
   }
 }
@@ -82,8 +83,8 @@ function privateKey(pem: string): KeyObject {
 const isP256 = (key: KeyObject): boolean =>
   key.asymmetricKeyType === 'ec' && key.asymmetricKeyDetails?.namedCurve === 'prime256v1';
 
-function partyNamedBy(pin: X509Certificate): Party | undefined {
+function toNodeIndex(pin: X509Certificate): NodeIndex | undefined {
   const name = /^CN=mpc-node-([123])$/m.exec(pin.subject)?.[1];
   const party = Number(name);
-  return isParty(party) ? party : undefined;
+  return isNodeIndex(party) ? party : undefined;
 }

@@ -1,60 +1,61 @@
 import { GatewayError } from '../platform/errors';
-import type { Party, RoundMessages } from './protocols';
+import type { NodeIndex } from '../messages/nodes';
+import type { RoundMessages } from './protocols';
 
-/** A message that breaks the rules of the mailbox. It is refused; the session it was meant for is not harmed by it. */
+/** A message that breaks the rules of the mailbox. The message is refused; the session continues. */
 export class MailboxError extends Error {
   override readonly name = 'MailboxError';
 }
 
 interface Waiter {
   round: number;
-  from: readonly Party[];
+  from: readonly NodeIndex[];
   settle(error?: Error): void;
 }
 
 /**
- * Round messages of one session. A sender has exactly one message per round, in order, and can be at most one round
- * ahead: it needs this node's message of a round before it can go on. So never more than two messages per sender wait.
+ * Round messages of one session. Each sender sends exactly one message per round, in order, and can be at most one round ahead,
+ * because it needs this node's message of a round before it can continue. So at most two messages per sender are stored.
  */
 export class Mailbox {
-  private readonly held = new Map<Party, Map<number, Uint8Array>>();
-  private readonly lastFrom = new Map<Party, number>();
-  private taken = 0;
-  private closedBy: Error | undefined;
+  private readonly messages = new Map<NodeIndex, Map<number, Uint8Array>>();
+  private readonly lastFrom = new Map<NodeIndex, number>();
+  private lastTaken = 0;
+  private closeReason: Error | undefined;
   private waiter: Waiter | undefined;
 
   constructor(
-    senders: readonly Party[],
+    senders: readonly NodeIndex[],
     private readonly maxRounds: number,
   ) {
-    for (const sender of senders) this.held.set(sender, new Map());
+    for (const sender of senders) this.messages.set(sender, new Map());
   }
 
-  /** @throws MailboxError when the message is a duplicate, out of order, from a stranger, too early or too late. */
-  put(round: number, from: Party, body: Uint8Array): void {
-    const held = this.held.get(from);
-    if (!held) throw new MailboxError(`party ${from} takes no part in this session`);
-    if (this.closedBy) throw new MailboxError('the session has ended');
+  /** @throws MailboxError when the message is a duplicate, out of order, from a node outside the session, too early or too late. */
+  put(round: number, from: NodeIndex, body: Uint8Array): void {
+    const ofSender = this.messages.get(from);
+    if (!ofSender) throw new MailboxError(`party ${from} takes no part in this session`);
+    if (this.closeReason) throw new MailboxError('the session has ended');
     const expected = (this.lastFrom.get(from) ?? 0) + 1;
-    if (round < expected) throw new MailboxError(`party ${from} has sent round ${round} before`);
-    if (round > expected) throw new MailboxError(`party ${from} sent round ${round} where ${expected} was due`);
-    if (round > this.taken + 2 || round > this.maxRounds) throw new MailboxError(`party ${from} is ahead of the protocol`);
+    if (round < expected) throw new MailboxError(`party ${from} has already sent round ${round}`);
+    if (round > expected) throw new MailboxError(`party ${from} sent round ${round} instead of ${expected}`);
+    if (round > this.lastTaken + 2 || round > this.maxRounds) throw new MailboxError(`party ${from} is ahead of the protocol`);
     this.lastFrom.set(from, round);
-    held.set(round, body);
+    ofSender.set(round, body);
     this.wake();
   }
 
   /**
-   * Waits for a message of the round from each of `from`, without taking any.
-   * @throws the error the mailbox was closed with, or one that names who is silent after `timeoutMs`.
+   * Waits for a message of the round from each of `from`, and leaves the messages in the mailbox.
+   * @throws the error the mailbox was closed with, or one that names the nodes that sent nothing within `timeoutMs`.
    */
-  async arrived(round: number, from: readonly Party[], timeoutMs: number): Promise<void> {
-    if (this.closedBy) throw this.closedBy;
+  async arrived(round: number, from: readonly NodeIndex[], timeoutMs: number): Promise<void> {
+    if (this.closeReason) throw this.closeReason;
     if (this.has(round, from)) return;
-    if (this.waiter) throw new Error('only one wait at a time');
+    if (this.waiter) throw new Error('another call is already waiting');
     await new Promise<void>((resolve, reject) => {
       const timer = setTimeout(() => {
-        const silent = from.filter((party) => !this.held.get(party)?.has(round));
+        const silent = from.filter((party) => !this.messages.get(party)?.has(round));
         this.waiter?.settle(
           new GatewayError(
             'signers_unavailable',
@@ -75,30 +76,30 @@ export class Mailbox {
     });
   }
 
-  /** The messages of the next round, one from each of `from`; they are handed out once. */
-  async take(round: number, from: readonly Party[], timeoutMs: number): Promise<RoundMessages> {
-    if (round !== this.taken + 1) throw new Error(`round ${round} taken out of order`);
+  /** Removes and returns the messages of the next round, one from each of `from`. */
+  async take(round: number, from: readonly NodeIndex[], timeoutMs: number): Promise<RoundMessages> {
+    if (round !== this.lastTaken + 1) throw new Error(`round ${round} taken out of order`);
     await this.arrived(round, from, timeoutMs);
-    this.taken = round;
+    this.lastTaken = round;
     const messages: RoundMessages = new Map();
     for (const party of from) {
-      const body = this.held.get(party)?.get(round);
-      if (!body) throw new Error('a message that had arrived is gone');
+      const body = this.messages.get(party)?.get(round);
+      if (!body) throw new Error('a message that had arrived is missing');
       messages.set(party, body);
     }
-    for (const held of this.held.values()) held.delete(round);
+    for (const ofSender of this.messages.values()) ofSender.delete(round);
     return messages;
   }
 
-  /** Ends every wait with `reason` and refuses whatever comes later. */
+  /** Fails a waiting call with `reason` and refuses all later messages. */
   close(reason: Error): void {
-    this.closedBy ??= reason;
-    for (const held of this.held.values()) held.clear();
-    this.waiter?.settle(this.closedBy);
+    this.closeReason ??= reason;
+    for (const ofSender of this.messages.values()) ofSender.clear();
+    this.waiter?.settle(this.closeReason);
   }
 
-  private has(round: number, from: readonly Party[]): boolean {
-    return from.every((party) => this.held.get(party)?.has(round));
+  private has(round: number, from: readonly NodeIndex[]): boolean {
+    return from.every((party) => this.messages.get(party)?.has(round));
   }
 
   private wake(): void {

@@ -5,14 +5,14 @@ const registers = [metrics];
 
 export const activeSessions = new Gauge({
   name: 'mpc_sessions_active',
-  help: 'Protocol sessions under way',
+  help: 'Protocol sessions in progress',
   labelNames: ['kind'],
   registers,
 });
 
 export const sessionOutcomes = new Counter({
   name: 'mpc_sessions_total',
-  help: 'Protocol sessions by how they ended',
+  help: 'Ended protocol sessions by outcome',
   labelNames: ['kind', 'role', 'outcome'],
   registers,
 });
@@ -27,7 +27,7 @@ export const sessionSeconds = new Histogram({
 
 export const misbehaviour = new Counter({
   name: 'mpc_peer_misbehaviour_total',
-  help: 'Protocol checks a peer failed that reveal something of the share: an alarm',
+  help: 'Failed protocol checks of a peer that reveal information about the share; each one needs an alarm',
   labelNames: ['peer'],
   registers,
 });

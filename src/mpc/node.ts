@@ -5,9 +5,9 @@ import { EcdsaHandler, groupKey } from './ecdsa-handler';
 import type { Identity } from './identity';
 import type { MpcNodeActivities, TransactionSignatures } from '../messages/signing';
 import { ProtocolEngine } from './protocol/engine';
-import type { Party } from './protocols';
+import { type NodeIndex, nodeIndexes } from '../messages/nodes';
 import { readBlacklistChanges, readConfirmKey, readGenerateKey, readSignTransaction, readTestSign } from './requests';
-import { Semaphore } from './semaphore';
+import { Semaphore } from '../platform/semaphore';
 import { SessionManager } from './session-manager';
 import { wipe, type ShareStore } from './store';
 import { TransportClient } from './transport-client';
@@ -16,34 +16,34 @@ import { TransportServer } from './transport-server';
 export interface MpcNodeOptions {
   identity: Identity;
   /** The two others. */
-  peers: ReadonlyMap<Party, URL>;
+  peers: ReadonlyMap<NodeIndex, URL>;
   listen: { host: string; port: number };
   /** Opened by the caller, closed by the node. */
   store: ShareStore;
   registry: ChainRegistry;
   logger: Logger;
-  /** For tests: another engine; closed by the node as well. */
+  /** For tests: replaces the engine; the node closes it too. */
   engine?: ProtocolEngine;
 }
 
 export interface MpcNode {
-  readonly index: Party;
+  readonly index: NodeIndex;
   readonly activities: MpcNodeActivities;
-  /** Whether the share store answers. */
+  /** Whether the share store responds. */
   databaseAnswers(): Promise<boolean>;
-  /** Peers that answer now. */
-  reachablePeers(): Promise<Party[]>;
-  /** Finishes sessions under way within 5 s, aborts the rest, and closes everything. */
+  /** Peers that respond now. */
+  reachablePeers(): Promise<NodeIndex[]>;
+  /** Waits up to 5 s for running sessions, aborts the remaining ones and closes everything. */
   close(): Promise<void>;
 }
 
 const closingGraceMs = 5_000;
-/** Of 50 activity slots key generations hold at most this many, so that signatures always find one. */
+/** Key generations occupy at most this many of the 50 activity slots while they wait, so that slots remain for signatures. */
 const maxWaitingKeygens = 8;
-/** Within the time that a workflow grants a generation (180 s). */
+/** Less than the time-out that the workflow sets for a key generation (180 s). */
 const maxKeygenWaitMs = 60_000;
 
-/** Wires one node: its store, its peers, its protocol threads, and the activities that Temporal calls. */
+/** Creates one node: its store, its peers, its protocol threads, and the activities that Temporal calls. */
 export async function createMpcNode({
   identity,
   peers,
@@ -54,7 +54,7 @@ export async function createMpcNode({
   engine: given,
 }: MpcNodeOptions): Promise<MpcNode> {
   const self = identity.index;
-  // one key generation a node may initiate, and one of each peer
+  // each of the three nodes may initiate one key generation at a time
   const engine = given ?? new ProtocolEngine({ maxKeygenSessions: 4, maxSignSessions: 256 });
   const client = new TransportClient(identity, peers);
   const ecdsa = new EcdsaHandler({ self, engine, store, registry, logger });
@@ -63,7 +63,7 @@ export async function createMpcNode({
     signingKey: identity.signingKey,
     publicKeyOf: (party) => identity.publicKeyOf(party),
     link: client,
-    acceptProposal: (terms) => ecdsa.acceptProposal(terms),
+    acceptProposal: (params) => ecdsa.acceptProposal(params),
     logger,
   });
   const server = new TransportServer({ identity, ...listen, service: sessions, logger });
@@ -78,8 +78,8 @@ export async function createMpcNode({
         () => false,
       ),
     reachablePeers: async () => {
-      const reached = await Promise.all(identity.others.map((party) => client.reaches(party)));
-      return identity.others.filter((_, at) => reached[at]);
+      const reachable = await Promise.all(identity.others.map((party) => client.ping(party)));
+      return identity.others.filter((_, index) => reachable[index]);
     },
     close: async () => {
       await sessions.drain(closingGraceMs);
@@ -91,15 +91,21 @@ export async function createMpcNode({
   };
 }
 
-function createActivities(self: Party, ecdsa: EcdsaHandler, sessions: SessionManager, store: ShareStore): MpcNodeActivities {
-  const keygens = new Semaphore({ limit: 1, maxWaiting: maxWaitingKeygens, maxWaitMs: maxKeygenWaitMs, what: 'key generations' });
-  const mustBeOther = (peer: Party) => {
-    if (peer === self) throw new GatewayError('invalid_parameter', 'a node is not its own peer');
+function createActivities(self: NodeIndex, ecdsa: EcdsaHandler, sessions: SessionManager, store: ShareStore): MpcNodeActivities {
+  const keygens = new Semaphore({ permits: 1, maxWaiting: maxWaitingKeygens, maxWaitMs: maxKeygenWaitMs });
+  const assertOtherNode = (peer: NodeIndex) => {
+    if (peer === self) throw new GatewayError('invalid_parameter', 'a node cannot be its own peer');
   };
   return {
     async generateKey(input) {
       const request = readGenerateKey(input);
-      return keygens.run(async () => sessions.initiate(ecdsa.terms('keygen', [1, 2, 3], request), await ecdsa.keygen(request)));
+      if (!(await keygens.acquire()))
+        throw new GatewayError('signers_unavailable', 'This node is busy with key generations', { retryAfterSeconds: 5 });
+      try {
+        return await sessions.initiate(ecdsa.toSessionParams('keygen', nodeIndexes, request), await ecdsa.keygen(request));
+      } finally {
+        keygens.release();
+      }
     },
 
     async confirmKey(input) {
@@ -112,21 +118,24 @@ function createActivities(self: Party, ecdsa: EcdsaHandler, sessions: SessionMan
 
     async testSign(input) {
       const request = readTestSign(input);
-      mustBeOther(request.peer);
-      await sessions.initiate(ecdsa.terms('test', [self, request.peer], request), await ecdsa.test(request, request.peer));
+      assertOtherNode(request.peer);
+      await sessions.initiate(
+        ecdsa.toSessionParams('test', [self, request.peer], request),
+        await ecdsa.test(request, request.peer),
+      );
       return { verified: true };
     },
 
     async signTransaction(input): Promise<TransactionSignatures> {
       const transaction = readSignTransaction(input);
-      mustBeOther(transaction.peer);
+      assertOtherNode(transaction.peer);
       const signatures: TransactionSignatures['signatures'] = [];
       let payloads = 1;
       for (let payload = 0; payload < payloads; payload += 1) {
         const request = { transaction, payload };
         const task = await ecdsa.sign(request, transaction.peer);
         payloads = task.payloads;
-        signatures.push(await sessions.initiate(ecdsa.terms('sign', [self, transaction.peer], request), task));
+        signatures.push(await sessions.initiate(ecdsa.toSessionParams('sign', [self, transaction.peer], request), task));
       }
       return { signatures };
     },

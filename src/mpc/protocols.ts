@@ -1,23 +1,27 @@
-/** What a session needs of a threshold protocol, whatever its curve. A second protocol implements the same shape. */
+import type { NodeIndex } from '../messages/nodes';
 
-/** Written to the share store and into every session id: a share of one protocol is never used by another. */
+/** What a session requires of a threshold protocol, independent of its curve. A second protocol implements the same interface. */
+
+/** Stored with every share and hashed into every session id: a share of one protocol is never used by another. */
 export const protocols = ['ecdsa-secp256k1'] as const;
 export type ProtocolName = (typeof protocols)[number];
 
-export type Party = 1 | 2 | 3;
-export const parties: readonly Party[] = [1, 2, 3];
+export const isNodeIndex = (value: unknown): value is NodeIndex => value === 1 || value === 2 || value === 3;
 
-export const isParty = (value: unknown): value is Party => value === 1 || value === 2 || value === 3;
+/** Messages of one round, by sender or by recipient. */
+export type RoundMessages = Map<NodeIndex, Uint8Array>;
 
-export type RoundMessages = Map<Party, Uint8Array>;
-
-/** One party's side of a running protocol: a message to every other party per round, until the result. */
-export interface Rounds<R> {
-  /** Rounds in which messages are exchanged. */
+/**
+ * One party's side of a protocol run: in each round a message to every other party, until there is a result. It is used once and
+ * exists in memory only. Any error ends it and frees its state, and so does the result; an unfinished run must be closed.
+ */
+export interface ProtocolRun<R> {
+  /** Number of rounds in which messages are exchanged; fixed. */
   readonly rounds: number;
+  /** The messages of the first round, by recipient: one for every other party. */
   start(): Promise<RoundMessages>;
-  /** Takes every other party's message of the round. */
+  /** Takes one message of every other party of the current round, by sender. Returns the messages of the next round, or the result. */
   next(incoming: RoundMessages): Promise<{ messages: RoundMessages } | { result: R }>;
-  /** Frees the state; safe to call at any time, and needed even after a result. */
+  /** Wipes and frees the state. Safe to call at any time and repeatedly. */
   close(): Promise<void>;
 }

@@ -9,7 +9,7 @@ export interface RecoverableSignature {
   recoveryId: 0 | 1 | 2 | 3;
 }
 
-/** Public key (33 bytes) that a signature over a digest recovers to; undefined when it recovers to none or s is high. */
+/** Public key (33 bytes) recovered from a signature over a digest; undefined when there is none or when s is high. */
 export function recoverKey({ r, s, recoveryId }: RecoverableSignature, digest: Uint8Array): Buffer | undefined {
   try {
     const signature = secp256k1.Signature.fromBytes(Uint8Array.from([...r, ...s]), 'compact').addRecoveryBit(recoveryId);
@@ -25,7 +25,7 @@ export function encodeSignature({ r, s, recoveryId }: RecoverableSignature): Hex
   return `0x${Buffer.concat([r, s, Buffer.from([recoveryId])]).toString('hex')}`;
 }
 
-/** BIP-32 child of a group key, non-hardened steps only: 33 bytes. @throws Error on a hardened or malformed path. */
+/** BIP-32 child of a group key (33 bytes); non-hardened derivation only. @throws Error for a hardened or malformed path. */
 export function deriveKey(key: { publicKey: Uint8Array; chainCode: Uint8Array }, path: string): Buffer {
   const { publicKey } = new HDKey({
     publicKey: Uint8Array.from(key.publicKey),

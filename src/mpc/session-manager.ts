@@ -3,40 +3,40 @@ import { GatewayError } from '../platform/errors';
 import type { Logger } from '../platform/logging';
 import { activeSessions, sessionOutcomes, sessionSeconds } from './metrics';
 import { ProtocolError } from './protocol/errors';
-import type { Party } from './protocols';
+import type { NodeIndex } from '../messages/nodes';
 import { isRefusal } from './refusals';
 import { Session } from './session';
 import { decodeProposal, decodeRoster, type Proposal, type Roster, type SessionKind, type SessionParams } from './session-params';
 
-/** A node's part in a session of some kind, prepared after it has judged the request. */
+/** This node's part in a session, prepared after the request was verified. */
 export interface SessionTask<R> {
-  /** Runs once the session id is agreed. */
+  /** Runs after the participants have agreed on the session id. */
   run(session: Session): Promise<R>;
-  /** Wipes secrets; called exactly once, whether it ran or not. */
+  /** Wipes secrets; called exactly once, whether or not the task ran. */
   dispose(): void;
 }
 
-/** What sessions need of the transport. Every call is bounded in time and fails with a GatewayError. */
+/** What sessions require of the transport. Every call has a time-out and fails with a GatewayError. */
 export interface PeerLink {
-  /** Answers with the peer's 32 random bytes. */
-  propose(to: Party, proposal: Proposal): Promise<Buffer>;
-  roster(to: Party, handle: string, roster: Roster): Promise<void>;
-  message(to: Party, handle: string, round: number, body: Uint8Array, signature: Buffer): Promise<void>;
-  abort(to: Party, handle: string, reason: string): Promise<void>;
+  /** Returns the peer's 32 random bytes. */
+  propose(to: NodeIndex, proposal: Proposal): Promise<Buffer>;
+  roster(to: NodeIndex, handle: string, roster: Roster): Promise<void>;
+  message(to: NodeIndex, handle: string, round: number, body: Uint8Array, signature: Buffer): Promise<void>;
+  abort(to: NodeIndex, handle: string, reason: string): Promise<void>;
 }
 
 interface KindLimits {
-  /** Sessions at once that one node may have initiated here, this one included. */
+  /** Concurrent sessions of one initiator on this node, which may be this node itself. */
   perInitiator: number;
-  /** Longest wait of a peer for the initiator's first message. */
+  /** How long a peer waits for the initiator's first message. */
   beginMs: number;
   roundMs: number;
   lifeMs: number;
 }
 
 /**
- * Key generation counts seconds of CPU a round; a signature milliseconds. Limits are per initiator: with a common limit,
- * nodes that begin at the same moment would refuse each other for ever.
+ * A round of key generation takes seconds of CPU time, one of signing milliseconds. Limits are per initiator: with a common limit,
+ * nodes that begin at the same moment could refuse each other indefinitely.
  */
 export const sessionLimits: Readonly<Record<SessionKind, KindLimits>> = {
   keygen: { perInitiator: 1, beginMs: 20_000, roundMs: 60_000, lifeMs: 170_000 },
@@ -45,28 +45,28 @@ export const sessionLimits: Readonly<Record<SessionKind, KindLimits>> = {
 };
 
 export interface SessionManagerOptions {
-  self: Party;
+  self: NodeIndex;
   signingKey: KeyObject;
-  publicKeyOf: (party: Party) => KeyObject;
+  publicKeyOf: (party: NodeIndex) => KeyObject;
   link: PeerLink;
-  /** This node's own judgement of a peer's proposal. @throws GatewayError to stay away. */
-  acceptProposal: (terms: SessionParams) => Promise<SessionTask<unknown>>;
+  /** Verifies a peer's proposal. @throws GatewayError when this node refuses to take part. */
+  acceptProposal: (params: SessionParams) => Promise<SessionTask<unknown>>;
   logger: Logger;
   limits?: Readonly<Record<SessionKind, KindLimits>>;
 }
 
-interface Running {
+interface RunningSession {
   session: Session;
   done: Promise<void>;
 }
 
 /** All sessions of a node: those it initiates and those it takes part in. */
 export class SessionManager {
-  private readonly running = new Map<string, Running>();
+  private readonly running = new Map<string, RunningSession>();
   private readonly slots = new Map<string, number>();
   private readonly limits: Readonly<Record<SessionKind, KindLimits>>;
-  /** Randomness already known in sessions of three whose roster has not come yet. */
-  private readonly awaited = new WeakMap<Session, Partial<Record<Party, Buffer>>>();
+  /** Randomness already known in sessions of three nodes that have not received the roster yet. */
+  private readonly pendingRosters = new WeakMap<Session, Partial<Record<NodeIndex, Buffer>>>();
   private draining = false;
 
   constructor(private readonly options: SessionManagerOptions) {
@@ -78,19 +78,19 @@ export class SessionManager {
   }
 
   /**
-   * Proposes a session to the other participants, agrees on its id and runs this node's part.
-   * @throws GatewayError intent_mismatch or address_blacklisted when a peer refuses on the merits; signers_unavailable for everything that a new
-   * session, perhaps with another peer, may cure.
+   * Proposes a session to the other participants, agrees with them on its id and runs this node's part.
+   * @throws GatewayError intent_mismatch or address_blacklisted when a peer refuses the transaction itself; signers_unavailable for
+   * every failure after which a new session, perhaps with another peer, can succeed.
    */
-  async initiate<R>(terms: SessionParams, task: SessionTask<R>): Promise<R> {
+  async initiate<R>(params: SessionParams, task: SessionTask<R>): Promise<R> {
     let free: (() => void) | undefined;
     try {
-      free = this.takeSlot(terms);
+      free = this.takeSlot(params);
       const randomness = randomBytes(32);
       const handle = randomness.toString('hex');
-      const session = this.open(terms, handle);
+      const session = this.open(params, handle);
       return await this.track(handle, session, async () => {
-        await this.agree(session, handle, { terms, randomness });
+        await this.agree(session, handle, { params, randomness });
         return task.run(session);
       });
     } finally {
@@ -99,35 +99,35 @@ export class SessionManager {
     }
   }
 
-  /** A peer proposes. Answers with this node's randomness once it has judged the request and stands ready. */
-  async onProposal(from: Party, body: Buffer): Promise<Buffer> {
-    const { self, acceptProposal: admit } = this.options;
-    const { terms, randomness } = decodeProposal(body, from, self);
+  /** A proposal of a peer. Returns this node's randomness once it has verified the request and is ready to take part. */
+  async onProposal(from: NodeIndex, body: Buffer): Promise<Buffer> {
+    const { self, acceptProposal } = this.options;
+    const { params, randomness } = decodeProposal(body, from, self);
     const handle = randomness.toString('hex');
-    if (this.running.has(handle)) throw new GatewayError('invalid_parameter', 'this session was proposed before');
-    const free = this.takeSlot(terms);
+    if (this.running.has(handle)) throw new GatewayError('invalid_parameter', 'this session was already proposed');
+    const free = this.takeSlot(params);
     try {
-      const task = await admit(terms);
+      const task = await acceptProposal(params);
       if (this.running.has(handle)) {
         task.dispose();
-        throw new GatewayError('invalid_parameter', 'this session was proposed before');
+        throw new GatewayError('invalid_parameter', 'this session was already proposed');
       }
       const own = randomBytes(32);
-      const session = this.open(terms, handle);
-      // with two participants everyone's randomness is known now; with three the initiator hands it round
-      if (terms.participants.length === 2)
+      const session = this.open(params, handle);
+      // with two participants all randomness is known now; with three the initiator sends the roster
+      if (params.participants.length === 2)
         session.agree(
           new Map([
             [from, randomness],
             [self, own],
           ]),
         );
-      else this.awaited.set(session, { [from]: randomness, [self]: own });
+      else this.pendingRosters.set(session, { [from]: randomness, [self]: own });
       void this.track(handle, session, async () => {
-        await session.awaitBegin(this.limits[terms.kind].beginMs);
+        await session.awaitBegin(this.limits[params.kind].beginMs);
         await task.run(session);
       })
-        .catch(() => undefined) // logged and told to the peers by track
+        .catch(() => undefined) // `track` has logged it and informed the peers
         .finally(() => {
           task.dispose();
           free();
@@ -139,32 +139,32 @@ export class SessionManager {
     }
   }
 
-  /** The initiator hands round everyone's randomness. */
-  onRoster(from: Party, handle: string, body: Buffer): void {
+  /** The roster from the initiator: the randomness of all participants. */
+  onRoster(from: NodeIndex, handle: string, body: Buffer): void {
     const { session } = this.find(handle);
-    const known = this.awaited.get(session);
-    if (from !== session.terms.initiator || !known)
+    const known = this.pendingRosters.get(session);
+    if (from !== session.params.initiator || !known)
       throw new GatewayError('invalid_parameter', 'no roster is expected from this node');
     const roster = decodeRoster(body);
     for (const [party, random] of Object.entries(known)) {
-      if (!roster.get(Number(party) as Party)?.equals(random))
-        throw new GatewayError('invalid_parameter', 'the roster names other randomness than was exchanged');
+      if (!roster.get(Number(party) as NodeIndex)?.equals(random))
+        throw new GatewayError('invalid_parameter', 'the roster contains other randomness than was exchanged');
     }
     session.agree(roster);
-    this.awaited.delete(session);
+    this.pendingRosters.delete(session);
   }
 
-  onMessage(from: Party, handle: string, round: number, body: Buffer, signature: Buffer): void {
+  onMessage(from: NodeIndex, handle: string, round: number, body: Buffer, signature: Buffer): void {
     this.find(handle).session.receive(from, round, body, signature);
   }
 
-  /** A participant gave up: so does this node. */
-  onAbort(from: Party, handle: string, reason: string): void {
+  /** Another participant has aborted: this node ends the session too. */
+  onAbort(from: NodeIndex, handle: string, reason: string): void {
     const found = this.running.get(handle);
     if (found?.session.others.includes(from)) found.session.end(unavailable(`node ${from} aborted the session: ${reason}`));
   }
 
-  /** Takes no new sessions and waits for those under way; what then remains is aborted. */
+  /** Refuses new sessions and waits for the running ones; those that remain after `graceMs` are aborted. */
   async drain(graceMs: number): Promise<void> {
     this.draining = true;
     const all = Promise.allSettled([...this.running.values()].map(({ done }) => done));
@@ -175,10 +175,10 @@ export class SessionManager {
     clearTimeout(timer);
   }
 
-  private open(terms: SessionParams, handle: string): Session {
+  private open(params: SessionParams, handle: string): Session {
     const { self, signingKey, publicKeyOf, link } = this.options;
-    const { roundMs, lifeMs } = this.limits[terms.kind];
-    return new Session(terms, {
+    const { roundMs, lifeMs } = this.limits[params.kind];
+    return new Session(params, {
       self,
       signingKey,
       publicKeyOf,
@@ -190,22 +190,22 @@ export class SessionManager {
 
   private async agree(session: Session, handle: string, proposal: Proposal): Promise<void> {
     const { link, self } = this.options;
-    // every answer is waited for, so that an abort never reaches a peer before it has finished judging
-    const answers = await Promise.allSettled(
+    // waits for every response, so that an abort cannot reach a peer while it still verifies the proposal
+    const responses = await Promise.allSettled(
       session.others.map(async (party) => [party, await link.propose(party, proposal)] as const),
     );
     const roster = new Map([[self, proposal.randomness]]);
-    for (const answer of answers) {
-      if (answer.status === 'rejected') throw answer.reason;
-      roster.set(...answer.value);
+    for (const response of responses) {
+      if (response.status === 'rejected') throw response.reason;
+      roster.set(...response.value);
     }
     session.agree(roster);
     if (session.others.length > 1) await Promise.all(session.others.map((party) => link.roster(party, handle, roster)));
   }
 
-  /** Keeps the session in the table while `work` runs; a failure is logged, counted and told to every other participant. */
+  /** Registers the session while `work` runs; a failure is logged, counted and sent to every other participant. */
   private async track<R>(handle: string, session: Session, work: () => Promise<R>): Promise<R> {
-    const { kind, initiator } = session.terms;
+    const { kind, initiator } = session.params;
     const { logger, link, self } = this.options;
     const role = initiator === self ? 'initiator' : 'participant';
     const log = logger.child({ session: handle.slice(0, 16), kind, role, peers: session.others });
@@ -217,7 +217,7 @@ export class SessionManager {
       const result = await outcome;
       sessionOutcomes.inc({ kind, role, outcome: 'done' });
       sessionSeconds.observe({ kind, role }, Number(process.hrtime.bigint() - begun) / 1e9);
-      log.debug('session done');
+      log.debug('session completed');
       return result;
     } catch (error) {
       const failure = this.asGatewayError(error, log);
@@ -226,7 +226,7 @@ export class SessionManager {
       for (const party of session.others) void link.abort(party, handle, failure.code).catch(() => undefined);
       throw failure;
     } finally {
-      session.end(unavailable('the session is over'));
+      session.end(unavailable('the session has ended'));
       this.running.delete(handle);
       activeSessions.dec({ kind });
     }
@@ -242,7 +242,7 @@ export class SessionManager {
     return () => this.slots.set(key, (this.slots.get(key) ?? 1) - 1);
   }
 
-  /** Refusals keep their code; whatever else ends a session is cured, if at all, by a new one. */
+  /** Refusals keep their code; every other failure becomes signers_unavailable, since a new session may succeed. */
   private asGatewayError(error: unknown, log: Logger): GatewayError {
     if (error instanceof GatewayError)
       return isRefusal(error.code) ? error : new GatewayError('signers_unavailable', error.message, { cause: error });
@@ -254,7 +254,7 @@ export class SessionManager {
     });
   }
 
-  private find(handle: string): Running {
+  private find(handle: string): RunningSession {
     const found = this.running.get(handle);
     if (!found) throw new GatewayError('not_found', 'no such session');
     return found;

@@ -1,25 +1,26 @@
 import { createHash } from 'node:crypto';
 import Joi from 'joi';
 import { GatewayError } from '../platform/errors';
-import { isParty, parties, protocols, type Party, type ProtocolName } from './protocols';
+import { type NodeIndex, nodeIndexes } from '../messages/nodes';
+import { isNodeIndex, protocols, type ProtocolName } from './protocols';
 
 export const sessionKinds = ['keygen', 'sign', 'test'] as const;
 export type SessionKind = (typeof sessionKinds)[number];
 
-/** What a session is about. Fixed by the initiator's proposal; every participant agrees or stays away. */
+/** Parameters of a session. The initiator's proposal fixes them; every other participant accepts or refuses. */
 export interface SessionParams {
   protocol: ProtocolName;
   kind: SessionKind;
-  initiator: Party;
+  initiator: NodeIndex;
   /** Ascending. */
-  participants: readonly Party[];
-  /** JSON text, hashed into the session id exactly as it travelled. */
+  participants: readonly NodeIndex[];
+  /** JSON text; hashed into the session id exactly as it was transmitted. */
   request: string;
 }
 
 export interface Proposal {
-  terms: SessionParams;
-  /** The initiator's 32 random bytes; in hex they also address the session until all know its id. */
+  params: SessionParams;
+  /** The initiator's 32 random bytes; in hex they are also the handle of the session, since its id is not known at first. */
   randomness: Buffer;
 }
 
@@ -32,7 +33,7 @@ const proposalSchema = Joi.object({
     .valid(...sessionKinds)
     .required(),
   participants: Joi.array()
-    .items(Joi.number().valid(...parties))
+    .items(Joi.number().valid(...nodeIndexes))
     .min(2)
     .max(3)
     .required(),
@@ -45,23 +46,24 @@ const rosterSchema = Joi.object()
   .pattern(/^[123]$/, randomnessHex)
   .required();
 
-export function encodeProposal({ terms: { protocol, kind, participants, request }, randomness }: Proposal): Buffer {
+export function encodeProposal({ params: { protocol, kind, participants, request }, randomness }: Proposal): Buffer {
   return Buffer.from(JSON.stringify({ protocol, kind, participants, request, randomness: randomness.toString('hex') }));
 }
 
 /** @throws GatewayError invalid_parameter when the body is not a proposal of `initiator` to `self`. */
-export function decodeProposal(body: Buffer, initiator: Party, self: Party): Proposal {
+export function decodeProposal(body: Buffer, initiator: NodeIndex, self: NodeIndex): Proposal {
   const value = read<Omit<SessionParams, 'initiator'> & { randomness: string }>(proposalSchema, body);
   const { protocol, kind, participants, request, randomness } = value;
-  if (participants.some((party, at) => at > 0 && party <= (participants[at - 1] as Party)))
+  if (participants.some((party, position) => position > 0 && party <= (participants[position - 1] as NodeIndex)))
     throw malformed('participants are not in order');
-  if (!participants.includes(self) || !participants.includes(initiator)) throw malformed('participants do not name both of us');
+  if (!participants.includes(self) || !participants.includes(initiator))
+    throw malformed('participants do not include both sender and recipient');
   if (participants.length !== (kind === 'keygen' ? 3 : 2)) throw malformed('wrong number of participants');
-  return { terms: { protocol, kind, initiator, participants, request }, randomness: Buffer.from(randomness, 'hex') };
+  return { params: { protocol, kind, initiator, participants, request }, randomness: Buffer.from(randomness, 'hex') };
 }
 
-/** Everyone's random bytes, as the initiator collected them. */
-export type Roster = ReadonlyMap<Party, Buffer>;
+/** The random bytes of every participant, as the initiator collected them. */
+export type Roster = ReadonlyMap<NodeIndex, Buffer>;
 
 export function encodeRoster(roster: Roster): Buffer {
   return Buffer.from(JSON.stringify(Object.fromEntries([...roster].map(([party, random]) => [party, random.toString('hex')]))));
@@ -73,26 +75,27 @@ export function decodeRoster(body: Buffer): Roster {
   return new Map(
     Object.entries(value).map(([name, random]) => {
       const party = Number(name);
-      if (!isParty(party)) throw malformed('a roster names parties');
+      if (!isNodeIndex(party)) throw malformed('a roster may contain node indexes only');
       return [party, Buffer.from(random, 'hex')];
     }),
   );
 }
 
 /**
- * The id all participants compute for themselves: SHA-256 over protocol, kind, initiator, participants, everyone's fresh
- * randomness and the request. As long as one of them is honest it never repeats, and no two requests share one.
+ * The session id, which every participant computes itself: SHA-256 over protocol, kind, initiator, participants, the fresh
+ * randomness of every participant and the request. If at least one participant is honest, an id never repeats and never stands
+ * for two requests.
  */
-export function deriveSessionId(terms: SessionParams, roster: Roster): Buffer {
+export function deriveSessionId(params: SessionParams, roster: Roster): Buffer {
   const hash = createHash('sha256').update('custody-gateway/mpc/session/v1\0');
-  hash.update(`${terms.protocol}\0${terms.kind}\0`);
-  hash.update(Buffer.from([terms.initiator, terms.participants.length, ...terms.participants]));
-  for (const party of terms.participants) {
+  hash.update(`${params.protocol}\0${params.kind}\0`);
+  hash.update(Buffer.from([params.initiator, params.participants.length, ...params.participants]));
+  for (const party of params.participants) {
     const random = roster.get(party);
     if (random?.length !== 32) throw malformed(`no randomness of party ${party}`);
     hash.update(random);
   }
-  return hash.update(createHash('sha256').update(terms.request).digest()).digest();
+  return hash.update(createHash('sha256').update(params.request).digest()).digest();
 }
 
 function read<T>(schema: Joi.ObjectSchema, body: Buffer): T {

@@ -2,48 +2,49 @@ import type { KeyObject } from 'node:crypto';
 import { GatewayError } from '../platform/errors';
 import { signEnvelope, verifyEnvelope } from './envelope';
 import { Mailbox, MailboxError } from './mailbox';
-import type { Party, RoundMessages, Rounds } from './protocols';
+import type { NodeIndex } from '../messages/nodes';
+import type { RoundMessages, ProtocolRun } from './protocols';
 import { deriveSessionId, type Roster, type SessionParams } from './session-params';
 
-/** Message rounds a session may have, the protocol's own and those around it. */
+/** Most message rounds of a session: those of the protocol and those before and after it. */
 const maxRounds = 16;
 
 export interface SessionDependencies {
-  self: Party;
+  self: NodeIndex;
   signingKey: KeyObject;
-  publicKeyOf: (party: Party) => KeyObject;
+  publicKeyOf: (party: NodeIndex) => KeyObject;
   /** Delivers to one peer; resolves when the peer has accepted it. */
-  send: (to: Party, round: number, body: Uint8Array, signature: Buffer) => Promise<void>;
-  /** Longest wait for a peer's message of a round. */
+  send: (to: NodeIndex, round: number, body: Uint8Array, signature: Buffer) => Promise<void>;
+  /** How long to wait for a peer's message of a round. */
   roundMs: number;
-  /** Longest life of the session, whatever it waits for. */
+  /** Time-out of the whole session. */
   lifeMs: number;
 }
 
 /**
- * One run of a protocol between authenticated parties: rounds of messages that go straight to their recipient, each
- * signed for this session, round and direction. Lives in memory only; any failure ends it and a retry is a new session.
+ * One run of a protocol between authenticated parties: rounds of messages sent directly to their recipients, each signed for this
+ * session, round and direction. It exists in memory only; any failure ends it, and a retry is a new session.
  */
 export class Session {
-  readonly self: Party;
-  readonly others: readonly Party[];
+  readonly self: NodeIndex;
+  readonly others: readonly NodeIndex[];
   private agreedId: Buffer | undefined;
   private round = 0;
   private readonly mailbox: Mailbox;
   private readonly failure: Promise<never>;
-  private rejectAll: (error: Error) => void = () => undefined;
+  private rejectWaiting: (error: Error) => void = () => undefined;
   private readonly expiry: NodeJS.Timeout;
   private ended = false;
 
   constructor(
-    readonly terms: SessionParams,
+    readonly params: SessionParams,
     private readonly deps: SessionDependencies,
   ) {
     this.self = deps.self;
-    this.others = terms.participants.filter((party) => party !== deps.self);
+    this.others = params.participants.filter((party) => party !== deps.self);
     this.mailbox = new Mailbox(this.others, maxRounds);
     this.failure = new Promise<never>((_, reject) => {
-      this.rejectAll = reject;
+      this.rejectWaiting = reject;
     });
     this.failure.catch(() => undefined);
     this.expiry = setTimeout(
@@ -54,7 +55,7 @@ export class Session {
 
   /** 32 bytes, the same at every participant. @throws Error before `agree`. */
   get id(): Buffer {
-    if (!this.agreedId) throw new Error('the session id is not agreed yet');
+    if (!this.agreedId) throw new Error('the session id has not been agreed on yet');
     return this.agreedId;
   }
 
@@ -63,13 +64,13 @@ export class Session {
   }
 
   agree(roster: Roster): void {
-    if (this.agreedId) throw new GatewayError('invalid_parameter', 'the session id is agreed already');
-    this.agreedId = deriveSessionId(this.terms, roster);
+    if (this.agreedId) throw new GatewayError('invalid_parameter', 'the session id has already been agreed on');
+    this.agreedId = deriveSessionId(this.params, roster);
   }
 
-  /** A message from the network. @throws GatewayError when it is not signed for this place or breaks the mailbox's rules. */
-  receive(from: Party, round: number, body: Uint8Array, signature: Uint8Array): void {
-    if (!this.agreedId) throw new GatewayError('invalid_parameter', 'round message before the session id was agreed');
+  /** A message from the network. @throws GatewayError when its signature does not fit this session, round and direction, or it breaks the mailbox's rules. */
+  receive(from: NodeIndex, round: number, body: Uint8Array, signature: Uint8Array): void {
+    if (!this.agreedId) throw new GatewayError('invalid_parameter', 'round message before the session id was agreed on');
     if (!this.others.includes(from)) throw new GatewayError('invalid_parameter', `node ${from} takes no part in this session`);
     if (!verifyEnvelope({ sessionId: this.id, round, from, to: this.self }, body, signature, this.deps.publicKeyOf(from))) {
       throw new GatewayError('invalid_parameter', 'the signature of a round message does not verify');
@@ -81,16 +82,16 @@ export class Session {
     }
   }
 
-  /** Peers begin when the initiator has: it does so only after all of them know the session id. */
+  /** Peers begin when they receive the initiator's first message, which it sends only after all of them know the session id. */
   async awaitBegin(timeoutMs: number): Promise<void> {
-    await this.mailbox.arrived(1, [this.terms.initiator], timeoutMs);
+    await this.mailbox.arrived(1, [this.params.initiator], timeoutMs);
   }
 
   /**
-   * One round: sends to the recipients named, then waits for a message from each of `from`.
-   * @throws Error when a peer cannot be reached, stays silent or aborts.
+   * One round: sends the messages to their recipients, then waits for a message from each of `from`.
+   * @throws Error when a peer is unreachable, sends nothing or aborts.
    */
-  async exchange(outgoing: RoundMessages, from: readonly Party[] = this.others): Promise<RoundMessages> {
+  async exchange(outgoing: RoundMessages, from: readonly NodeIndex[] = this.others): Promise<RoundMessages> {
     this.round += 1;
     const round = this.round;
     const sent = [...outgoing].map(([to, body]) => {
@@ -102,28 +103,28 @@ export class Session {
     return this.mailbox.take(round, from, this.deps.roundMs);
   }
 
-  /** Runs a protocol from its first message to its result, and frees it whatever happens. */
-  async run<R>(rounds: Rounds<R>): Promise<R> {
+  /** Runs a protocol from its first message to its result and always frees its state. */
+  async run<R>(protocolRun: ProtocolRun<R>): Promise<R> {
     try {
-      let outgoing = await this.unlessEnded(rounds.start());
-      for (let round = 1; round <= rounds.rounds; round += 1) {
-        const step = await this.unlessEnded(rounds.next(await this.exchange(outgoing)));
+      let outgoing = await this.unlessEnded(protocolRun.start());
+      for (let round = 1; round <= protocolRun.rounds; round += 1) {
+        const step = await this.unlessEnded(protocolRun.next(await this.exchange(outgoing)));
         if ('result' in step) return step.result;
         outgoing = step.messages;
       }
       throw new Error('the protocol gave no result after its last round');
     } finally {
-      await rounds.close();
+      await protocolRun.close();
     }
   }
 
-  /** Ends the session: every wait fails with `reason`, later messages are refused. The first reason stays. */
+  /** Ends the session: waiting calls fail with `reason`, later messages are refused. Further calls have no effect. */
   end(reason: Error): void {
     if (this.ended) return;
     this.ended = true;
     clearTimeout(this.expiry);
     this.mailbox.close(reason);
-    this.rejectAll(reason);
+    this.rejectWaiting(reason);
   }
 
   private unlessEnded<T>(work: Promise<T>): Promise<T> {

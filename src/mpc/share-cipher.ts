@@ -1,15 +1,16 @@
 import { createCipheriv, createDecipheriv, createHmac, createSecretKey, randomBytes, type KeyObject } from 'node:crypto';
-import type { Party, ProtocolName } from './protocols';
+import type { NodeIndex } from '../messages/nodes';
+import type { ProtocolName } from './protocols';
 
 export interface SealedShare {
   ciphertext: Buffer;
-  /** 12 bytes, random: far fewer shares than the 2^32 up to which that is safe for one key. */
+  /** 12 random bytes: safe for up to 2^32 messages under one key, far more than there are shares. */
   iv: Buffer;
   /** 16 bytes. */
   tag: Buffer;
 }
 
-/** What a share is bound to: its ciphertext opens in no other row, node or protocol. */
+/** Associated data of a share: the ciphertext cannot be decrypted for another row, node or protocol. */
 export interface ShareBinding {
   keyId: string;
   protocol: ProtocolName;
@@ -17,18 +18,18 @@ export interface ShareBinding {
   chainCode: Uint8Array;
 }
 
-/** AES-256-GCM (NIST SP 800-38D) of key shares under a node's key-encryption key. */
+/** Encrypts key shares with AES-256-GCM (NIST SP 800-38D) under a node's key-encryption key. */
 export class ShareCipher {
   private readonly key: KeyObject;
-  /** Names the key-encryption key without telling anything of it. */
+  /** Identifies the key-encryption key without revealing anything about it. */
   readonly fingerprint: string;
 
   /** Copies `kek` (32 bytes) and wipes the given buffer. */
   constructor(
     kek: Buffer,
-    private readonly node: Party,
+    private readonly node: NodeIndex,
   ) {
-    if (kek.length !== 32) throw new Error('a key-encryption key has 32 bytes');
+    if (kek.length !== 32) throw new Error('a key-encryption key must have 32 bytes');
     this.key = createSecretKey(kek);
     this.fingerprint = createHmac('sha256', this.key).update('custody-gateway/mpc/kek-fingerprint/v1').digest('hex').slice(0, 16);
     kek.fill(0);
@@ -41,7 +42,7 @@ export class ShareCipher {
     return { ciphertext, iv, tag: cipher.getAuthTag() };
   }
 
-  /** The caller wipes the answer. @throws Error for another key, a changed or a misplaced ciphertext. */
+  /** The caller must wipe the result. @throws Error for another key, or a ciphertext that was changed or belongs elsewhere. */
   open({ ciphertext, iv, tag }: SealedShare, binding: ShareBinding): Buffer {
     const decipher = createDecipheriv('aes-256-gcm', this.key, iv, { authTagLength: 16 })
       .setAAD(this.aad(binding))
@@ -52,13 +53,13 @@ export class ShareCipher {
     } catch {
       opened.fill(0);
       throw new Error(
-        `the stored share of key ${binding.keyId} does not decrypt: another key-encryption key, or the row was changed`,
+        `the stored share of key ${binding.keyId} cannot be decrypted: the key-encryption key is another one, or the row was changed`,
       );
     }
     return opened;
   }
 
-  /** Fields are length-prefixed, so that none can flow into the next. */
+  /** Fields are length-prefixed, so that the encoding is unambiguous. */
   private aad({ keyId, protocol, publicKey, chainCode }: ShareBinding): Buffer {
     const fields = ['custody-gateway/mpc/share/v1', keyId, protocol, String(this.node), publicKey, chainCode].map((field) =>
       Buffer.from(field as string),

@@ -2,13 +2,14 @@ import { timingSafeEqual } from 'node:crypto';
 import { DataSource } from 'typeorm';
 import { ConfigError } from '../platform/config';
 import { BlacklistCopy } from './blacklist-copy';
-import { protocols, type Party, type ProtocolName } from './protocols';
+import type { NodeIndex } from '../messages/nodes';
+import { protocols, type ProtocolName } from './protocols';
 import { ShareCipher } from './share-cipher';
 
-/** A key with this node's share of it in the clear. Whoever gets one calls `wipe` when done. */
+/** A key with this node's decrypted share. The receiver must call `wipe` after use. */
 export interface UnlockedKey {
   keyId: string;
-  /** Whose key it is; null when that was not said at its generation. */
+  /** Owner of the key; null when the generation request did not name one. */
   clientId: string | null;
   protocol: ProtocolName;
   /** Group public key: 33 bytes, compressed. */
@@ -20,7 +21,7 @@ export interface UnlockedKey {
 
 export interface ShareStoreOptions {
   url: string;
-  node: Party;
+  node: NodeIndex;
   /** 32 bytes; wiped. */
   kek: Buffer;
   /** migrations/mpc-node/index.ts. */
@@ -42,9 +43,9 @@ interface Row {
 const poolSize = 10;
 
 /**
- * A node's own key shares in its own Postgres, encrypted under its key-encryption key. Decrypted shares are not cached:
- * reading and opening one (105 KB) takes about a millisecond beside 15 of protocol work, and a process that keeps none
- * has none to lose between signatures.
+ * A node's own key shares in its own Postgres database, encrypted under its key-encryption key. Decrypted shares are not cached:
+ * reading and decrypting one (105 KB) takes about 1 ms, compared with 15 ms for the protocol, and without a cache no share can leak
+ * from memory between signatures.
  */
 export class ShareStore {
   readonly blacklist: BlacklistCopy;
@@ -57,16 +58,16 @@ export class ShareStore {
   }
 
   /**
-   * Connects, migrates and makes sure that this database belongs to this node and key-encryption key; a new database is
-   * claimed for them.
-   * @throws ConfigError when it belongs to others; any other error: the database is not reachable (yet).
+   * Connects, migrates and verifies that the database belongs to this node and key-encryption key; a new database is assigned to
+   * them.
+   * @throws ConfigError when it belongs to another node or key; any other error means that the database is not reachable (yet).
    */
   static async open({ url, node, kek, migrations }: ShareStoreOptions): Promise<ShareStore> {
     const cipher = new ShareCipher(Buffer.from(kek), node);
     const database = await connect(url, node, migrations);
     try {
       await database.runMigrations({ transaction: 'each' });
-      await claim(database, node, cipher.fingerprint);
+      await verifyOwner(database, node, cipher.fingerprint);
     } catch (error) {
       await database.destroy();
       throw error;
@@ -76,8 +77,8 @@ export class ShareStore {
   }
 
   /**
-   * Stores a share durably. Doing it again with the same share changes nothing.
-   * @throws Error when the key id already stands for something else; that is never overwritten.
+   * Stores a share durably. Idempotent for the same share.
+   * @throws Error when another share is stored under this key id; it is never overwritten.
    */
   async put(key: UnlockedKey): Promise<void> {
     const { ciphertext, iv, tag } = this.cipher.seal(key.share, key);
@@ -89,13 +90,14 @@ export class ShareStore {
     if (inserted.length > 0) return;
     const present = await this.unlock(key.keyId);
     try {
-      if (!present || !sameKey(present, key)) throw new Error(`key ${key.keyId} is already stored and is not overwritten`);
+      if (!present || !sameKey(present, key))
+        throw new Error(`key ${key.keyId} is already stored with another share, which is not overwritten`);
     } finally {
       if (present) wipe(present);
     }
   }
 
-  /** Reads and decrypts; null for an unknown key. @throws Error when the row does not decrypt. */
+  /** Reads and decrypts a share; null for an unknown key. @throws Error when it cannot be decrypted. */
   async unlock(keyId: string): Promise<UnlockedKey | null> {
     const [row] = await this.database.query<Row[]>(
       'select key_id, client_id, protocol, public_key, chain_code, ciphertext, iv, tag, kek_fingerprint from key_shares where key_id = $1',
@@ -108,12 +110,12 @@ export class ShareStore {
     return { ...binding, clientId: row.client_id, share: this.cipher.open(row, binding) };
   }
 
-  /** Whether a share is on record under this id, without decrypting it. */
+  /** Whether a share is stored under this id; does not decrypt it. */
   async has(keyId: string): Promise<boolean> {
     return (await this.database.query<unknown[]>('select 1 from key_shares where key_id = $1', [keyId])).length > 0;
   }
 
-  /** @throws Error when the database does not answer. */
+  /** @throws Error when the database does not respond. */
   async ping(): Promise<void> {
     await this.database.query('select 1');
   }
@@ -123,13 +125,13 @@ export class ShareStore {
   }
 }
 
-/** Overwrites the share; the public parts may still be used. */
+/** Overwrites the share; the public fields remain usable. */
 export function wipe(key: UnlockedKey): void {
   key.share.fill(0);
 }
 
-/** A slow database becomes an error within seconds, so that another pair of nodes can sign. */
-function connect(url: string, node: Party, migrations: (new () => object)[]): Promise<DataSource> {
+/** Short time-outs: with a slow database the node fails within seconds, so that another pair of nodes can sign. */
+function connect(url: string, node: NodeIndex, migrations: (new () => object)[]): Promise<DataSource> {
   return new DataSource({
     type: 'postgres',
     url,
@@ -144,16 +146,16 @@ function connect(url: string, node: Party, migrations: (new () => object)[]): Pr
       statement_timeout: 10_000,
       query_timeout: 12_000,
       keepAlive: true,
-      // a share that was reported as stored must outlive a crash, whatever the server's default is
+      // a share that was reported as stored must survive a crash, independent of the server's default
       options: '-c synchronous_commit=on',
     },
-    // an idle connection that breaks must not end the process; the next query opens a new one
+    // a broken idle connection must not end the process; the next query opens a new one
     poolErrorHandler: () => undefined,
   }).initialize();
 }
 
-/** One row names the owner of the database; the first start writes it. */
-async function claim(database: DataSource, node: Party, kekFingerprint: string): Promise<void> {
+/** Verifies the one row that identifies the owner of the database; the first start inserts it. */
+async function verifyOwner(database: DataSource, node: NodeIndex, kekFingerprint: string): Promise<void> {
   await database.query(
     'insert into node_identity (node_index, kek_fingerprint) values ($1, $2) on conflict (singleton) do nothing',
     [node, kekFingerprint],

@@ -3,24 +3,25 @@ import { Agent, request as httpsRequest } from 'node:https';
 import type { TLSSocket } from 'node:tls';
 import { GatewayError } from '../platform/errors';
 import type { Identity } from './identity';
-import { isParty, type Party } from './protocols';
+import type { NodeIndex } from '../messages/nodes';
+import { isNodeIndex } from './protocols';
 import { isRefusal } from './refusals';
 import type { PeerLink } from './session-manager';
 import { encodeProposal, encodeRoster, type Proposal, type Roster } from './session-params';
 import { printable } from './transport-server';
 
-/** A node that is down must cost a signature less than this before another pair is tried. */
+/** A node that is down must not delay a signature by more than this before another pair is tried. */
 const connectMs = 1_000;
-/** Judging takes milliseconds and one read of the peer's database; a peer that hangs must not cost much more than one that is down. */
+/** Verification takes milliseconds and one read of the peer's database; a hanging peer must not delay much more than one that is down. */
 const proposeMs = 2_000;
 const messageMs = 5_000;
-const shortMs = 1_000;
-const maxAnswerBytes = 16 * 1024;
+const controlMs = 1_000;
+const maxResponseBytes = 16 * 1024;
 const maxSockets = 64;
-/** Below the server's 60 s, so that a connection is dropped by the side that knows it is idle. */
+/** Less than the server's 60 s, so that the client, which knows that a connection is idle, closes it first. */
 const idleMs = 30_000;
 
-interface Call {
+interface PeerRequest {
   method: 'GET' | 'POST';
   path: string;
   body?: Uint8Array;
@@ -29,22 +30,22 @@ interface Call {
 }
 
 /** Parses MPC_NODE_PEERS, which the configuration has checked: 2=https://host:port,3=https://host:port. */
-export function parsePeers(text: string): Map<Party, URL> {
-  const peers = new Map<Party, URL>();
+export function parsePeers(text: string): Map<NodeIndex, URL> {
+  const peers = new Map<NodeIndex, URL>();
   for (const entry of text.split(',')) {
     const party = Number(entry.slice(0, 1));
-    if (isParty(party)) peers.set(party, new URL(entry.slice(2)));
+    if (isNodeIndex(party)) peers.set(party, new URL(entry.slice(2)));
   }
   return peers;
 }
 
-/** Calls to the two other nodes over mutual TLS, on connections that stay open; each peer is pinned to its certificate. */
+/** Requests to the two other nodes over mutual TLS on persistent connections; each peer must present its pinned certificate. */
 export class TransportClient implements PeerLink {
-  private readonly agents = new Map<Party, Agent>();
+  private readonly agents = new Map<NodeIndex, Agent>();
 
   constructor(
     identity: Identity,
-    private readonly peers: ReadonlyMap<Party, URL>,
+    private readonly peers: ReadonlyMap<NodeIndex, URL>,
   ) {
     for (const party of identity.others) {
       const agent = new Agent({
@@ -52,13 +53,13 @@ export class TransportClient implements PeerLink {
         maxSockets,
         maxFreeSockets: 16,
         timeout: idleMs,
-        // no resumption: every connection shows the peer's certificate
+        // no session resumption: the peer presents its certificate on every connection
         maxCachedSessions: 0,
         key: identity.files.key,
         cert: identity.files.cert,
         ca: identity.files.ca,
         minVersion: 'TLSv1.3',
-        // the pin says more than a host name: exactly this certificate, for exactly this party
+        // the pinned certificate replaces the check of the host name
         checkServerIdentity: (_host, { fingerprint256 }) =>
           identity.partyOf(fingerprint256) === party ? undefined : new Error(`not the certificate of node ${party}`),
       });
@@ -66,33 +67,33 @@ export class TransportClient implements PeerLink {
     }
   }
 
-  async propose(to: Party, proposal: Proposal): Promise<Buffer> {
+  async propose(to: NodeIndex, proposal: Proposal): Promise<Buffer> {
     const randomness = await this.call(to, {
       method: 'POST',
       path: '/sessions',
       body: encodeProposal(proposal),
       timeoutMs: proposeMs,
     });
-    if (randomness.length !== 32) throw unavailable(`node ${to} answered a proposal with ${randomness.length} bytes`);
+    if (randomness.length !== 32) throw unavailable(`node ${to} responded to a proposal with ${randomness.length} bytes`);
     return randomness;
   }
 
-  async roster(to: Party, handle: string, roster: Roster): Promise<void> {
+  async roster(to: NodeIndex, handle: string, roster: Roster): Promise<void> {
     await this.call(to, { method: 'POST', path: `/sessions/${handle}/roster`, body: encodeRoster(roster), timeoutMs: messageMs });
   }
 
-  async message(to: Party, handle: string, round: number, body: Uint8Array, signature: Buffer): Promise<void> {
+  async message(to: NodeIndex, handle: string, round: number, body: Uint8Array, signature: Buffer): Promise<void> {
     const headers = { 'x-mpc-signature': signature.toString('base64') };
     await this.call(to, { method: 'POST', path: `/sessions/${handle}/messages/${round}`, body, headers, timeoutMs: messageMs });
   }
 
-  async abort(to: Party, handle: string, reason: string): Promise<void> {
-    await this.call(to, { method: 'POST', path: `/sessions/${handle}/abort`, body: Buffer.from(reason), timeoutMs: shortMs });
+  async abort(to: NodeIndex, handle: string, reason: string): Promise<void> {
+    await this.call(to, { method: 'POST', path: `/sessions/${handle}/abort`, body: Buffer.from(reason), timeoutMs: controlMs });
   }
 
-  /** Whether the peer answers and shows its certificate. */
-  async reaches(to: Party): Promise<boolean> {
-    return this.call(to, { method: 'GET', path: '/ping', timeoutMs: shortMs }).then(
+  /** Whether the peer responds and presents its certificate. */
+  async ping(to: NodeIndex): Promise<boolean> {
+    return this.call(to, { method: 'GET', path: '/ping', timeoutMs: controlMs }).then(
       () => true,
       () => false,
     );
@@ -102,16 +103,16 @@ export class TransportClient implements PeerLink {
     for (const agent of this.agents.values()) agent.destroy();
   }
 
-  /** @throws GatewayError intent_mismatch or address_blacklisted when that is what the peer says, else signers_unavailable. */
-  private async call(to: Party, call: Call): Promise<Buffer> {
+  /** @throws GatewayError intent_mismatch or address_blacklisted when the peer responds so, else signers_unavailable. */
+  private async call(to: NodeIndex, call: PeerRequest): Promise<Buffer> {
     const { status, body } = await this.send(to, call, true);
     if (status === 200) return body;
-    const { code, message } = refusalIn(body);
+    const { code, message } = parseRefusal(body);
     const text = `node ${to} refused: ${message}`;
     throw isRefusal(code) ? new GatewayError(code, text) : unavailable(text);
   }
 
-  private async send(to: Party, call: Call, mayRepeat: boolean): Promise<{ status: number; body: Buffer }> {
+  private async send(to: NodeIndex, call: PeerRequest, mayRetry: boolean): Promise<{ status: number; body: Buffer }> {
     const { method, path, body, headers, timeoutMs } = call;
     const base = this.peers.get(to);
     if (!base) throw unavailable(`the address of node ${to} is not configured (MPC_NODE_PEERS)`);
@@ -128,13 +129,13 @@ export class TransportClient implements PeerLink {
     try {
       return await new Promise((resolve, reject) => {
         request.on('error', reject);
-        request.on('response', (response) => void readAnswer(response).then(resolve, reject));
+        request.on('response', (response) => void readResponse(response).then(resolve, reject));
         request.end(body);
       });
     } catch (error) {
       const { code, name } = error as NodeJS.ErrnoException;
-      // the peer closed an idle connection at the moment it was used again: it has read nothing of this request
-      if (mayRepeat && request.reusedSocket && code === 'ECONNRESET') return this.send(to, call, false);
+      // the peer closed an idle connection at the moment of its reuse: it has not read this request
+      if (mayRetry && request.reusedSocket && code === 'ECONNRESET') return this.send(to, call, false);
       throw unavailable(
         `node ${to} is not reachable (${code === 'ABORT_ERR' || name === 'AbortError' ? 'timeout' : (code ?? (error as Error).message)})`,
       );
@@ -144,26 +145,26 @@ export class TransportClient implements PeerLink {
   }
 }
 
-/** TCP and TLS handshake within a second; sockets that are connected already are not touched. */
+/** Limits TCP and TLS handshake to a second; no effect on sockets that are already connected. */
 function limitConnecting(socket: TLSSocket): void {
   if (!socket.connecting && socket.authorized) return;
   const timer = setTimeout(() => socket.destroy(Object.assign(new Error('connect timeout'), { code: 'ETIMEDOUT' })), connectMs);
   socket.once('secureConnect', () => clearTimeout(timer)).once('close', () => clearTimeout(timer));
 }
 
-async function readAnswer(response: IncomingMessage): Promise<{ status: number; body: Buffer }> {
+async function readResponse(response: IncomingMessage): Promise<{ status: number; body: Buffer }> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > maxAnswerBytes) throw new Error('the answer is too long');
+    if (size > maxResponseBytes) throw new Error('the response is too long');
     chunks.push(chunk);
   }
   return { status: response.statusCode ?? 0, body: Buffer.concat(chunks, size) };
 }
 
-/** What a peer says about itself is shown, but not trusted to be short or clean. */
-function refusalIn(body: Buffer): { code: string; message: string } {
+/** The peer's message is shown, but shortened and without control characters. */
+function parseRefusal(body: Buffer): { code: string; message: string } {
   try {
     const { code, message } = JSON.parse(body.toString('utf8')) as { code?: unknown; message?: unknown };
     return { code: typeof code === 'string' ? code : '', message: printable(typeof message === 'string' ? message : '', 200) };

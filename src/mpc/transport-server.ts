@@ -6,18 +6,18 @@ import type { TLSSocket } from 'node:tls';
 import { GatewayError } from '../platform/errors';
 import type { Logger } from '../platform/logging';
 import type { Identity } from './identity';
-import type { Party } from './protocols';
+import type { NodeIndex } from '../messages/nodes';
 
-/** Largest body of a peer, in bytes; the largest sent, a round of key generation, has 148 KB. */
+/** Largest accepted body, in bytes; the largest one sent, in a round of key generation, has 148 KB. */
 export const maxBodyBytes = 512 * 1024;
 const handlePath = '/sessions/([0-9a-f]{64})';
 
-/** What peers may ask of a node; `from` is who the TLS certificate says. */
+/** Requests that peers may send; `from` comes from the TLS certificate. */
 export interface PeerService {
-  onProposal(from: Party, body: Buffer): Promise<Buffer>;
-  onRoster(from: Party, handle: string, body: Buffer): void;
-  onMessage(from: Party, handle: string, round: number, body: Buffer, signature: Buffer): void;
-  onAbort(from: Party, handle: string, reason: string): void;
+  onProposal(from: NodeIndex, body: Buffer): Promise<Buffer>;
+  onRoster(from: NodeIndex, handle: string, body: Buffer): void;
+  onMessage(from: NodeIndex, handle: string, round: number, body: Buffer, signature: Buffer): void;
+  onAbort(from: NodeIndex, handle: string, reason: string): void;
 }
 
 export interface TransportServerOptions {
@@ -31,12 +31,17 @@ export interface TransportServerOptions {
 type Route = [
   method: string,
   pattern: RegExp,
-  answer: (from: Party, match: RegExpExecArray, body: Buffer, request: IncomingMessage) => Promise<Buffer | void> | Buffer | void,
+  handle: (
+    from: NodeIndex,
+    match: RegExpExecArray,
+    body: Buffer,
+    request: IncomingMessage,
+  ) => Promise<Buffer | void> | Buffer | void,
 ];
 
 /**
- * Listens for peers: TLS 1.3, a client certificate of the group's authority is required, and only the two pinned ones are
- * served. Session tickets are off, so that every connection shows its certificate.
+ * Serves peers over TLS 1.3. A client certificate of the group's authority is required, and only the two pinned ones are accepted.
+ * Session tickets are disabled, so that the client presents its certificate on every connection.
  */
 export class TransportServer {
   private readonly server: Server;
@@ -62,7 +67,7 @@ export class TransportServer {
     this.server.on('tlsClientError', (error) => options.logger.warn({ reason: error.message }, 'refused a connection'));
   }
 
-  /** @throws Error when the port is taken. */
+  /** @throws Error when the port is in use. */
   async listen(): Promise<AddressInfo> {
     const { host, port } = this.options;
     await new Promise<void>((resolve, reject) => {
@@ -92,7 +97,7 @@ export class TransportServer {
       (from, [, handle = '', round], body, request) =>
         this.options.service.onMessage(from, handle, Number(round), body, readSignature(request)),
     ],
-    // the reason is a code, shown in a log line only
+    // the reason is a code and appears in log lines only
     [
       'POST',
       new RegExp(`^${handlePath}/abort$`),
@@ -108,41 +113,41 @@ export class TransportServer {
       return;
     }
     try {
-      const answer = await this.answer(from, request);
-      response.writeHead(200, { 'content-type': 'application/octet-stream' }).end(answer);
+      const body = await this.dispatch(from, request);
+      response.writeHead(200, { 'content-type': 'application/octet-stream' }).end(body);
     } catch (error) {
       this.refuse(error, from, request, response);
     }
   }
 
-  private async answer(from: Party, request: IncomingMessage): Promise<Buffer | void> {
+  private async dispatch(from: NodeIndex, request: IncomingMessage): Promise<Buffer | void> {
     const path = request.url ?? '';
-    for (const [method, pattern, answer] of this.routes) {
+    for (const [method, pattern, handle] of this.routes) {
       const match = method === request.method ? pattern.exec(path) : null;
-      if (match) return answer(from, match, await readBody(request), request);
+      if (match) return handle(from, match, await readBody(request), request);
     }
     throw new GatewayError('not_found', 'no such path');
   }
 
-  private refuse(error: unknown, from: Party, request: IncomingMessage, response: ServerResponse): void {
+  private refuse(error: unknown, from: NodeIndex, request: IncomingMessage, response: ServerResponse): void {
     const { logger } = this.options;
     const known = error instanceof GatewayError ? error : new GatewayError('internal_error', 'unexpected error');
-    if (known === error) logger.warn({ from, code: known.code, reason: known.message }, 'refused a peer');
-    else logger.error({ err: error, from }, 'unexpected error while answering a peer');
+    if (known === error) logger.warn({ from, code: known.code, reason: known.message }, 'refused a request of a peer');
+    else logger.error({ err: error, from }, 'unexpected error in a request of a peer');
     if (response.destroyed) return;
-    const unread = !request.complete;
-    response.writeHead(known.status, { 'content-type': 'application/json', ...(unread ? { connection: 'close' } : {}) });
+    const isUnread = !request.complete;
+    response.writeHead(known.status, { 'content-type': 'application/json', ...(isUnread ? { connection: 'close' } : {}) });
     response.end(JSON.stringify({ code: known.code, message: known.message }));
   }
 }
 
-/** @throws GatewayError payload_too_large; reading stops there. */
+/** Stops reading at the limit. @throws GatewayError payload_too_large. */
 async function readBody(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > maxBodyBytes) throw new GatewayError('payload_too_large', `a body has at most ${maxBodyBytes} bytes`);
+    if (size > maxBodyBytes) throw new GatewayError('payload_too_large', `a body may have at most ${maxBodyBytes} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks, size);
@@ -155,7 +160,7 @@ function readSignature(request: IncomingMessage): Buffer {
   return Buffer.from(text, 'base64');
 }
 
-/** Text of a peer, made fit for logs and messages. */
+/** Text of a peer, shortened and reduced to printable ASCII for logs and messages. */
 export function printable(text: string, maxLength: number): string {
   return text.replace(/[^\x20-\x7e]/g, '?').slice(0, maxLength);
 }

@@ -1,7 +1,7 @@
-/** Sets an entry as the newest of a map and drops the oldest ones beyond `max`: what is kept in memory has a limit. */
+/** Sets an entry as the newest of a map and removes the oldest ones beyond `max`, so that memory use is limited. */
 export function setBounded<V>(map: Map<string, V>, key: string, value: V, max: number): void {
   map.delete(key);
-  // Maps keep insertion order: the first is the oldest
+  // a Map keeps the order of insertion: the first entry is the oldest
   for (const oldest of map.keys()) {
     if (map.size < max) break;
     map.delete(oldest);

@@ -1,6 +1,6 @@
 /**
- * Every failure the product can name: its HTTP status, and whether trying again can help. Pure data: workflows,
- * activities and the API share it. A code is added here and nowhere else.
+ * All failure codes with their HTTP status and whether a retry can succeed. Pure data, shared by workflows, activities and the API.
+ * Codes are defined only here.
  */
 export const failureCodes = {
   invalid_parameter: { status: 400, retryable: false, title: 'Invalid parameter' },
@@ -32,25 +32,25 @@ export const failureCodes = {
   unavailable: { status: 503, retryable: true, title: 'Temporarily unavailable' },
   outcome_unknown: { status: 503, retryable: true, title: 'Outcome not known yet' },
   chain_unavailable: { status: 503, retryable: true, title: 'Chain node unreachable' },
-  /** Codes below never answer a request: they end or park a transfer and stand in its `failure`. */
+  /** The codes below are not used in responses: they end or park a transfer and are shown in its `failure`. */
   approval_expired: { status: 403, retryable: false, title: 'Nobody approved it in time' },
   fee_above_bound: { status: 400, retryable: false, title: 'Network fee above what could be locked' },
   reverted_on_chain: { status: 400, retryable: false, title: 'The transaction failed on chain' },
   transfer_not_observed: { status: 400, retryable: false, title: 'Executed on chain without the expected token transfer' },
-  intent_mismatch: { status: 400, retryable: false, title: 'A signing node refused: the transaction is not what was asked for' },
+  intent_mismatch: { status: 400, retryable: false, title: 'A signing node refused: the transaction differs from the request' },
   signers_unavailable: { status: 503, retryable: true, title: 'Not enough signing nodes' },
   broadcast_rejected: { status: 400, retryable: false, title: 'The chain node refused the signed transaction' },
   abandoned: {
     status: 400,
     retryable: false,
-    title: 'Released by an operator: its nonce was used by a transaction that moves nothing',
+    title: 'Abandoned by an operator: a cancellation transaction has used its nonce',
   },
   stuck: { status: 400, retryable: false, title: 'Not included in time and not replaceable within the fee bound' },
 } as const satisfies Record<string, { status: number; retryable: boolean; title: string }>;
 
 export type FailureCode = keyof typeof failureCodes;
 
-/** True for every string that is one of the product's codes. */
+/** True for every string that is one of the codes. */
 export function isFailureCode(value: unknown): value is FailureCode {
   return typeof value === 'string' && Object.hasOwn(failureCodes, value);
 }

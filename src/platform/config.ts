@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import Joi from 'joi';
 
-/** Thrown at start for a wrong environment variable; entry points print the message alone and exit with 78 (EX_CONFIG). */
+/** Thrown at start for a wrong environment variable; entry points print only the message and exit with 78 (EX_CONFIG). */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
@@ -24,9 +24,9 @@ function variable<T>(group: string, schema: Joi.Schema<T>, doc: string, secret =
 }
 
 /**
- * Every environment variable of every process, documented here and nowhere else (`.env.example` is written from it
- * by `npm run env:example`). Chain RPC urls (CHAIN_<NAME>_RPC_URLS) are read by src/chains/config.ts, Temporal's by its
- * own environment configuration (TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TEMPORAL_TLS_*, TEMPORAL_API_KEY).
+ * The environment variables of all processes with their documentation, from which `npm run env:example` writes `.env.example`. Chain
+ * RPC urls (CHAIN_<NAME>_RPC_URLS) are read by src/chains/config.ts, the variables of Temporal (TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE,
+ * TEMPORAL_TLS_*, TEMPORAL_API_KEY) by its SDK.
  */
 const variables = {
   GATEWAY_ENV: variable(
@@ -55,13 +55,13 @@ const variables = {
   SECRETS_KEY: variable(
     'api, worker, cli',
     secretText().required(),
-    'Key-encryption key of TOTP and webhook secrets: 32 bytes in hex. To replace it, name the new key first and the old one after a comma.',
+    'Key-encryption key of TOTP and webhook secrets: 32 bytes in hex. To replace it, put the new key first and the old one after a comma.',
     true,
   ),
   GATEWAY_OPERATOR: variable(
     'cli',
     Joi.string().trim().max(200),
-    'Who runs the command line, as the audit log shall name them; by default the system user.',
+    'Name of the operator in the audit log; by default the name of the system user.',
   ),
   CHAINS: variable(
     'api, worker, mpc-node',
@@ -81,7 +81,7 @@ const variables = {
   JWT_PUBLIC_KEYS: variable(
     'api',
     Joi.string(),
-    'Ed25519 public keys (SPKI PEM, one after another) whose access tokens are accepted besides, while JWT_PRIVATE_KEY is being replaced.',
+    'Further Ed25519 public keys (SPKI PEM, concatenated) whose access tokens are accepted while JWT_PRIVATE_KEY is being replaced.',
     true,
   ),
   JWT_ISSUER: variable('api', Joi.string().default('custody-gateway'), '`iss` of access tokens.'),
@@ -95,7 +95,7 @@ const variables = {
   RATE_LIMIT_CLIENT_PER_MINUTE: variable(
     'api',
     perMinute().default(6_000),
-    'Requests a client may send in a minute, over all API processes; a sixth of it at once. Likewise the next three.',
+    'Requests of one client per minute, over all API processes; a sixth of them as a burst. The next three variables work in the same way.',
   ),
   RATE_LIMIT_ADDRESS_PER_MINUTE: variable(
     'api',
@@ -111,12 +111,12 @@ const variables = {
   MAX_REQUESTS_IN_FLIGHT_PER_CLIENT: variable(
     'api',
     Joi.number().integer().min(1).max(100_000).default(200),
-    'Requests of one client that one process works on at once; more are answered with 429.',
+    'Concurrent requests of one client in one process; further ones are refused with 429.',
   ),
   MAX_REQUESTS_IN_FLIGHT: variable(
     'api',
     Joi.number().integer().min(1).max(100_000).default(1_000),
-    'Requests that one process works on at once; more are answered with 503.',
+    'Concurrent requests in one process; further ones are refused with 503.',
   ),
   MAX_TRANSFERS_IN_FLIGHT: variable(
     'api, worker',
@@ -150,7 +150,7 @@ const variables = {
     Joi.string()
       .pattern(/^[1-9]\d{0,5}(,[1-9]\d{0,5}){0,19}$/)
       .default('5,300,1800,7200,18000,36000,50400,72000,86400'),
-    'Seconds before each retry of a webhook delivery, separated by commas; after the last one it is given up.',
+    'Seconds before each retry of a webhook delivery, separated by commas; after the last one the delivery has failed.',
   ),
   MPC_NODE_INDEX: variable(
     'mpc-node',
@@ -210,7 +210,7 @@ export function readConfig<K extends VariableName>(names: readonly K[], env: Nod
   const config: Partial<Record<VariableName, unknown>> = {};
   for (const name of names) {
     const { schema, secret } = variables[name];
-    const result = schema.validate(rawValue(name, secret, env), {
+    const result = schema.validate(readVariable(name, { secret }, env), {
       errors: { wrap: { label: false } },
     });
     if (result.error) throw new ConfigError(`${name} ${problemWith(result.error)}`);
@@ -219,14 +219,18 @@ export function readConfig<K extends VariableName>(names: readonly K[], env: Nod
   return config as Config<K>;
 }
 
-/** What is wrong, in words; Joi's own text for a pattern repeats the value, which may be a secret. */
+/** Description of the error. Joi's own message for a pattern contains the value, which may be a secret. */
 function problemWith(error: Joi.ValidationError): string {
   const [detail] = error.details;
   if (!detail || detail.type === 'string.pattern.base') return 'does not have the required form (see .env.example)';
   return detail.message.replace(/^("value"|value) /, '');
 }
 
-function rawValue(name: string, secret: boolean, env: NodeJS.ProcessEnv): string | undefined {
+/**
+ * Raw value of a variable, with `secret` also from the file that NAME_FILE names; undefined when it is missing or empty.
+ * @throws ConfigError when the file cannot be read.
+ */
+export function readVariable(name: string, { secret }: { secret: boolean }, env: NodeJS.ProcessEnv): string | undefined {
   const file = secret ? env[`${name}_FILE`] : undefined;
   if (!file) return env[name] === '' ? undefined : env[name];
   try {

@@ -7,21 +7,21 @@ export interface DatabaseOptions {
   poolSize: number;
   /** Shown in pg_stat_activity. */
   applicationName: string;
-  /** Entity classes: src/entities.ts, passed in since platform knows no resource. */
+  /** Entity classes: src/entities.ts; a parameter, since platform must not import resources. */
   entities: (new () => object)[];
-  /** For who runs them: migrations/index.ts. */
+  /** migrations/index.ts, for processes that run them. */
   migrations?: (new () => object)[];
-  /** Statements are cut off after this long. */
+  /** Time-out of statements. */
   statementTimeoutMs?: number;
 }
 
-/** How much longer than the server's own limit an answer is waited for: a server that hangs says nothing itself. */
-const answerMarginMs = 2_000;
+/** The client's time-out is this much longer than the server's, for a server that hangs and does not apply its own. */
+const clientMarginMs = 2_000;
 
 /**
- * The gateway's Postgres. Statements are cut off, answers and connections waited for with a limit, so that a slow or
- * hanging database becomes a clear error and not a pile of waiting requests. Commits are durable whatever the server's
- * default is: a lock that was answered must not vanish with a crash.
+ * The gateway's Postgres database. Statements, responses and connection attempts have time-outs, so that a slow or hanging database
+ * results in errors and not in a growing number of waiting requests. Commits are durable independent of the server's default: a
+ * transfer that was accepted must survive a crash.
  */
 export function createDatabase(options: DatabaseOptions): DataSource {
   const { url, poolSize, applicationName, entities, migrations = [], statementTimeoutMs = 15_000 } = options;
@@ -38,12 +38,12 @@ export function createDatabase(options: DatabaseOptions): DataSource {
       connectionTimeoutMillis: 5_000,
       idleTimeoutMillis: 30_000,
       statement_timeout: statementTimeoutMs,
-      query_timeout: statementTimeoutMs + answerMarginMs,
+      query_timeout: statementTimeoutMs + clientMarginMs,
       options: '-c synchronous_commit=on',
       idle_in_transaction_session_timeout: 30_000,
       keepAlive: true,
     },
-    // an idle connection that breaks must not end the process; the next query opens a new one
+    // a broken idle connection must not end the process; the next query opens a new one
     poolErrorHandler: () => undefined,
   });
 }
@@ -52,11 +52,11 @@ const lockNotAvailable = '55P03';
 const transientStates = new Set(['40001', '40P01', lockNotAvailable]);
 const connectionStates = /^(08|53|57P)/;
 
-/** True when the database could not be reached or refused for lack of resources: nothing is known to be wrong with the request. */
+/** True when the database was unreachable or out of resources, so that the same request can succeed later. */
 export function isDatabaseDown(error: unknown): boolean {
   const cause = error instanceof QueryFailedError ? (error.driverError as unknown) : error;
   const { code, message } = (cause ?? {}) as { code?: string; message?: string };
-  // 57014: cut off by statement_timeout; the same statement may well get through later
+  // 57014: statement_timeout; the same statement can succeed later
   if (code && (connectionStates.test(code) || code === '57014' || /^E(CONN|PIPE|HOST|TIMEDOUT|AI_AGAIN)/.test(code))) return true;
   return /connection terminated|timeout exceeded when trying to connect|query read timeout|terminating connection|the database system is|Driver not Connected|not queryable/i.test(
     message ?? '',
@@ -79,8 +79,8 @@ export interface TransactionOptions<T> {
 export const requestTransaction = { lockTimeoutMs: 2_000, timeoutMs: 15_000 } as const;
 
 /**
- * One database transaction, tried again (at most 5 times) when Postgres asks for it: serialization failure, deadlock
- * or lock time-out. When the answer to COMMIT is lost, the outcome is looked up before this returns. It holds one connection at a time.
+ * Runs a database transaction, up to 5 times when Postgres reports a serialization failure, a deadlock or a lock time-out. When the
+ * answer to COMMIT is lost, the outcome is looked up before this returns. It holds one connection at a time.
  * @throws GatewayError unavailable when the database is unreachable or a row stays locked: nothing was written;
  * outcome_unknown when it cannot be found out whether the transaction was committed.
  */
@@ -168,7 +168,7 @@ function isRefusedByServer(error: unknown): boolean {
   return error instanceof QueryFailedError && (error.driverError as { severity?: string }).severity === 'ERROR';
 }
 
-/** A connection that could not roll back must not go back to the pool: its next user would commit what is left open on it. */
+/** Destroys a connection whose rollback failed: in the pool, its next user would commit the open transaction. */
 async function discardConnection(runner: QueryRunner): Promise<void> {
   const client = (await runner.connect()) as { connection: { stream: { destroy(): void } } };
   client.connection.stream.destroy();

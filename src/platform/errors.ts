@@ -7,8 +7,8 @@ export interface FieldError {
 }
 
 /**
- * The one error type whose message may be shown to a client. Anything else that is thrown is an internal error and
- * is answered without its text. HTTP mapping: src/http/errors.ts; Temporal mapping: activities/errors.ts.
+ * The only error type whose message may be shown to a client. Everything else that is thrown is an internal error, whose message is
+ * not shown. HTTP mapping: src/http/errors.ts; Temporal mapping: activities/errors.ts.
  */
 export class GatewayError extends Error {
   readonly code: FailureCode;
@@ -39,7 +39,7 @@ export class GatewayError extends Error {
   }
 }
 
-/** `invalid_parameter` that names its field. */
+/** `invalid_parameter` with its field. */
 export function invalidParameter(field: string, message: string): GatewayError {
   return new GatewayError('invalid_parameter', `${field}: ${message}`, { fields: [{ field, message }] });
 }

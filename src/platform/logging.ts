@@ -2,7 +2,7 @@ import pino, { type DestinationStream, type Logger } from 'pino';
 
 export type { Logger };
 
-/** Fields that are never written, whatever is logged: as bodies, headers, rows and the code name them. */
+/** Fields that are never logged, in the spellings of bodies, headers, rows and code. */
 const secretFields = [
   'authorization',
   '["x-api-secret"]',
@@ -20,20 +20,20 @@ const secretFields = [
   'apiSecret',
   'mfa_code',
   'mfaCode',
-  // `code` alone is the name of a failure
+  // `code` alone is a failure code
   'mfa.code',
   'share',
   'password',
   'private_key',
   'privateKey',
-  // whole: what is inside is as deep and named as a stranger likes
+  // completely, since callers choose depth and names of what is inside
   'body',
   'headers',
 ];
-/** Two levels: every path with a `*` costs every line of the log a microsecond, each further level three times as much. */
+/** Two levels only: every path with a `*` costs a microsecond per log line, and every further level three times as much. */
 const redacted = secretFields.flatMap((field) => [field, field.startsWith('[') ? `*${field}` : `*.${field}`]);
 
-/** JSON lines on stdout, or where it is told; one logger a process, and `process` names it in every line. */
+/** Logs JSON lines to stdout or to `destination`. One logger per process; every line has the field `process`. */
 export function createLogger(process: string, level: string, destination: DestinationStream = pino.destination(1)): Logger {
   return pino(
     {

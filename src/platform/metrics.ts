@@ -2,11 +2,11 @@ import { createServer, type RequestListener, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 
-/** The process's metrics; every part registers its own here. */
+/** The metrics registry of the process. */
 export const metrics = new Registry();
 let defaults = false;
 
-/** A boolean decides on readiness; a string only informs. */
+/** Booleans decide about readiness; strings are information only. */
 export type HealthChecks = Record<string, boolean | string>;
 
 export interface HealthListenerOptions {
@@ -14,7 +14,7 @@ export interface HealthListenerOptions {
   /** 0 picks a free port. */
   port: number;
   ready: () => Promise<HealthChecks>;
-  /** Default: alive as long as it answers. */
+  /** Default: always live. */
   live?: () => boolean;
 }
 
@@ -24,10 +24,10 @@ export interface HealthListener {
   close(): Promise<void>;
 }
 
-/** A check that does not answer in time counts as failed; a probe must not hang with what it probes. */
+/** A check without a result in time counts as failed: a probe must not hang because of the service it checks. */
 const checkTimeoutMs = 4_000;
 
-/** Serves GET /health/live, /health/ready (200 or 503 with the checks) and /metrics. @throws when the port is taken. */
+/** Serves GET /health/live, /health/ready (200 or 503 with the checks) and /metrics. @throws when the port is in use. */
 export async function startHealthListener({
   host,
   port,
@@ -36,10 +36,10 @@ export async function startHealthListener({
 }: HealthListenerOptions): Promise<HealthListener> {
   if (!defaults) collectDefaultMetrics({ register: metrics });
   defaults = true;
-  const answers: Record<string, (response: ServerResponse) => Promise<void> | void> = {
+  const handlers: Record<string, (response: ServerResponse) => Promise<void> | void> = {
     '/health/live': (response) => {
-      const alive = live();
-      json(response, alive ? 200 : 503, { status: alive ? 'live' : 'dead' });
+      const isLive = live();
+      json(response, isLive ? 200 : 503, { status: isLive ? 'live' : 'dead' });
     },
     '/health/ready': async (response) => {
       const checks = await withTimeout(ready());
@@ -52,9 +52,9 @@ export async function startHealthListener({
     },
   };
   const listener: RequestListener = (request, response) => {
-    const answer = request.method === 'GET' ? answers[request.url?.split('?')[0] ?? ''] : undefined;
-    if (!answer) return json(response, 404, { status: 'not_found' });
-    Promise.resolve(answer(response)).catch(() => json(response, 503, { status: 'not_ready' }));
+    const handler = request.method === 'GET' ? handlers[request.url?.split('?')[0] ?? ''] : undefined;
+    if (!handler) return json(response, 404, { status: 'not_found' });
+    Promise.resolve(handler(response)).catch(() => json(response, 503, { status: 'not_ready' }));
   };
   const server = createServer({ requestTimeout: 5_000, headersTimeout: 5_000, maxHeaderSize: 8 * 1024 }, listener);
   server.maxConnections = 64;
@@ -79,8 +79,8 @@ function json(response: ServerResponse, status: number, body: object): void {
 
 async function withTimeout(checks: Promise<HealthChecks>): Promise<HealthChecks> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<HealthChecks>((resolve) => {
+  const timeout = new Promise<HealthChecks>((resolve) => {
     timer = setTimeout(() => resolve({ answered_in_time: false }), checkTimeoutMs);
   });
-  return Promise.race([checks, late]).finally(() => clearTimeout(timer));
+  return Promise.race([checks, timeout]).finally(() => clearTimeout(timer));
 }

@@ -6,8 +6,8 @@ const maxAtomic = 10n ** BigInt(maxDigits) - 1n;
 export type AmountProblem = 'format' | 'too_long' | 'too_precise';
 
 /**
- * Reads a display amount ("1.5") into atomic units (1500000n at 6 decimals). Zero is a valid amount here; whether it
- * may be zero is the caller's rule. Returns the problem instead of throwing, since only the caller knows the field.
+ * Parses an amount in display units ("1.5") to atomic units (1500000n with 6 decimals). Zero is accepted; the caller decides whether it
+ * is allowed. Returns the problem instead of throwing, since only the caller knows the name of the field.
  */
 export function parseAmount(text: string, decimals: number): bigint | AmountProblem {
   if (!amountPattern.test(text)) return 'format';
@@ -19,7 +19,7 @@ export function parseAmount(text: string, decimals: number): bigint | AmountProb
   return atomic > maxAtomic ? 'too_long' : atomic;
 }
 
-/** Canonical display amount of atomic units: no exponent, no superfluous zeros; negative values keep their sign. */
+/** Formats atomic units as a decimal string in display units: no exponent, no superfluous zeros; negative values have a sign. */
 export function formatAmount(atomic: bigint, decimals: number): string {
   const digits = (atomic < 0n ? -atomic : atomic).toString().padStart(decimals + 1, '0');
   const whole = digits.slice(0, digits.length - decimals);

@@ -6,21 +6,21 @@ const sizes = { keyId: 4, iv: 12, tag: 16 } as const;
 const headerSize = 1 + sizes.keyId + sizes.iv + sizes.tag;
 
 /**
- * Encrypts small secrets for the database: AES-256-GCM, a random 96-bit IV each (NIST SP 800-38D), bound to what they belong to.
- * Layout: version (1) | key id (4) | iv (12) | tag (16) | ciphertext.
+ * Encrypts small secrets for the database with AES-256-GCM and random 96-bit IVs (NIST SP 800-38D). The owner of a secret is associated
+ * data. Layout: version (1) | key id (4) | iv (12) | tag (16) | ciphertext.
  */
 export class SecretBox {
   private readonly keys: ReadonlyMap<string, Buffer>;
   private readonly current: string;
 
   /**
-   * @param keys 32 bytes in hex each, separated by commas: the first encrypts, all decrypt, so that a key can be replaced.
-   * @throws ConfigError when there is none or one is malformed.
+   * @param keys 32 bytes in hex each, separated by commas: the first encrypts, all of them decrypt, so that a key can be replaced.
+   * @throws ConfigError when there is no key or one is malformed.
    */
   constructor(keys: string) {
     const parsed = keys.split(',').map((key) => key.trim());
     if (!parsed.every((key) => /^[0-9a-fA-F]{64}$/.test(key)))
-      throw new ConfigError('SECRETS_KEY must be 32 bytes in hex, or several such separated by commas');
+      throw new ConfigError('SECRETS_KEY must be 32 bytes in hex, or several such keys separated by commas');
     const byId = parsed.map((hex) => {
       const key = Buffer.from(hex, 'hex');
       return [createHash('sha256').update(key).digest().subarray(0, sizes.keyId).toString('hex'), key] as const;
@@ -29,7 +29,7 @@ export class SecretBox {
     this.current = (byId[0] as (typeof byId)[number])[0];
   }
 
-  /** `owner` names the row and its purpose; the same is needed to open. */
+  /** `owner` identifies the row and its purpose; `open` needs the same value. */
   seal(plain: string, owner: string): Buffer {
     const iv = randomBytes(sizes.iv);
     const cipher = createCipheriv('aes-256-gcm', this.keys.get(this.current) as Buffer, iv).setAAD(Buffer.from(owner));
@@ -37,7 +37,7 @@ export class SecretBox {
     return Buffer.concat([Buffer.from([version]), Buffer.from(this.current, 'hex'), iv, cipher.getAuthTag(), ciphertext]);
   }
 
-  /** @throws Error when it was sealed for another owner, altered, or under a key that is not given any more. */
+  /** @throws Error when the secret was sealed for another owner, was changed, or needs a key that is not configured. */
   open(sealed: Buffer, owner: string): string {
     if (sealed.length < headerSize || sealed[0] !== version) throw new Error('not a sealed secret');
     const [id, iv, tag] = [
@@ -46,7 +46,7 @@ export class SecretBox {
       sealed.subarray(1 + sizes.keyId + sizes.iv, headerSize),
     ];
     const key = this.keys.get(id.toString('hex'));
-    if (!key) throw new Error('sealed under a key that SECRETS_KEY does not name');
+    if (!key) throw new Error('encrypted with a key that is not in SECRETS_KEY');
     const decipher = createDecipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(owner)).setAuthTag(tag);
     return decipher.update(sealed.subarray(headerSize), undefined, 'utf8') + decipher.final('utf8');
   }

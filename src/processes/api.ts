@@ -12,7 +12,7 @@ import { SecretBox } from '../platform/secret-box';
 import { createTemporalClient } from '../platform/temporal';
 import { transferWorkflowsOn } from '../transfers/workflows';
 import { keyGenerationOn } from '../wallets/key-generation';
-import { getTargets } from '../webhooks/ssrf-guard';
+import { createTargetGuard } from '../webhooks/ssrf-guard';
 import { runMain, shutdownSignal, untilUp } from './process';
 import { runPeriodically } from './periodic-jobs';
 import { createResources } from './resources';
@@ -67,7 +67,7 @@ runMain('api', async () => {
     approvalWaitSeconds: config.APPROVAL_WAIT_SECONDS,
     startLimits: toStartLimits(config),
     limits: toLimitSettings(config),
-    webhookTargets: getTargets(config.GATEWAY_ENV),
+    webhookTargets: createTargetGuard(config.GATEWAY_ENV),
     signerUrls: config.MPC_NODE_HEALTH_URLS.split(',').map((url) => url.trim()),
     log,
   });

@@ -13,13 +13,13 @@ import type { TargetGuard } from '../webhooks/ssrf-guard';
 import { untilUp } from './process';
 import { runUntil } from './temporal-worker';
 
-/** Connections of its own, so that attempts never wait for the transfers' nor they for these. */
+/** A separate pool, so that webhook attempts and transfers never wait for each other's connections. */
 const databasePoolSize = 5;
-/** Attempts and those that wait for a place: cheap, and many more than one client's endpoints can take up. */
-const attemptsAtOnce = 500;
+/** Running and waiting attempts: cheap, and many more than one client's endpoints can occupy. */
+const attemptConcurrency = 500;
 const cachedWorkflows = 100;
-/** Of one endpoint; those beyond come back later. Few wait: a client's endpoints together must not take up all activity slots. */
-const perEndpoint = { running: 8, waiting: 4, maxWaitMs: 5_000 };
+/** Per endpoint; further attempts are deferred. The queue is short: one client's endpoints must not occupy all activity slots. */
+const perEndpoint = { permits: 8, maxWaiting: 4, maxWaitMs: 5_000 };
 
 export interface WebhookWorkerOptions {
   worker: Pick<WorkerOptions, 'connection' | 'namespace' | 'shutdownGraceTime' | 'workflowBundle' | 'workflowsPath'>;
@@ -33,7 +33,7 @@ export interface WebhookWorkerOptions {
   stop: AbortSignal;
 }
 
-/** Dispatcher, workflows and attempts of webhooks: a worker of their own beside the transfers' until the process stops. */
+/** Runs dispatcher, workflows and attempts of webhooks, in a worker separate from that of transfers, until the process stops. */
 export async function runWebhookWorker(options: WebhookWorkerOptions): Promise<void> {
   const { worker: common, databaseUrl, temporal, box, targets, retrySchedule, log, stop } = options;
   const database = createDatabase({
@@ -49,12 +49,12 @@ export async function runWebhookWorker(options: WebhookWorkerOptions): Promise<v
       ...common,
       taskQueue: webhookTaskQueue,
       activities: withMappedErrors(
-        createWebhookActivities({ database, box, targets, retrySchedule, lanes: new EndpointConcurrency(perEndpoint) }),
+        createWebhookActivities({ database, box, targets, retrySchedule, concurrency: new EndpointConcurrency(perEndpoint) }),
         log,
       ),
       maxCachedWorkflows: cachedWorkflows,
       workflowThreadPoolSize: 1,
-      maxConcurrentActivityTaskExecutions: attemptsAtOnce,
+      maxConcurrentActivityTaskExecutions: attemptConcurrency,
       stickyQueueScheduleToStartTimeout: '3 seconds',
       shutdownForceTime: '20 seconds',
     });

@@ -25,7 +25,7 @@ import { createLogger, type Logger } from '../platform/logging';
 import { startHealthListener } from '../platform/metrics';
 import { SecretBox } from '../platform/secret-box';
 import { createTemporalClient } from '../platform/temporal';
-import { getTargets } from '../webhooks/ssrf-guard';
+import { createTargetGuard } from '../webhooks/ssrf-guard';
 import { dispatchBlacklists } from '../screening/distribution';
 import { expireApprovals } from '../transfers/approval-expiry';
 import { StartLimits } from '../transfers/start-limits';
@@ -148,7 +148,7 @@ runMain('worker', async () => {
     databaseUrl: config.DATABASE_URL,
     temporal,
     box,
-    targets: getTargets(config.GATEWAY_ENV),
+    targets: createTargetGuard(config.GATEWAY_ENV),
     retrySchedule: config.WEBHOOK_RETRY_SCHEDULE_SECONDS.split(',').map(Number),
     log: logger,
     stop,

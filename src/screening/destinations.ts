@@ -15,8 +15,12 @@ export type DestinationVerdict =
   | { outcome: 'needs_approval' }
   | { outcome: 'refused'; code: 'address_blacklisted' | 'address_not_whitelisted'; reason: string };
 
+/** What happens to transfers to addresses that are not on the whitelist: allowed, approval required, or refused. */
+export const whitelistModes = ['off', 'approve', 'only'] as const;
+export type WhitelistMode = (typeof whitelistModes)[number];
+
 interface Row {
-  mode: 'off' | 'approve' | 'only';
+  mode: WhitelistMode;
   blacklisted: boolean;
   whitelisted: boolean;
 }

@@ -4,7 +4,7 @@ import { type BlacklistChanges, blacklistChangedSignal, maxBlacklistChanges } fr
 import { searchAttributes } from '../messages/progress';
 import { mainTaskQueue } from '../messages/task-queues';
 import { distributeBlacklistWorkflowId, workflowTypes } from '../messages/workflow-ids';
-import { withinMs } from '../platform/temporal-calls';
+import { withinMs } from '../platform/temporal';
 import type { Logger } from '../platform/logging';
 
 const startTimeoutMs = 5_000;

@@ -9,14 +9,14 @@ export class SecurityFactorEntity {
   @Column({ type: 'uuid', name: 'client_id' }) clientId!: string;
   @Column({ type: 'text', name: 'factor_type' }) factorType!: FactorType;
   @Column('text') chain!: string;
-  /** As given. */
+  /** As the client wrote it. */
   @Column('text') address!: string;
-  /** The form addresses of the chain are compared in. */
+  /** Canonical form, for comparison. */
   @Column({ type: 'text', name: 'address_key' }) addressKey!: string;
   @Column('text') label!: string;
   @Column('text') reason!: string;
   @Column('text') status!: FactorStatus;
-  /** The user. */
+  /** User id. */
   @Column({ type: 'uuid', name: 'added_by' }) addedBy!: string;
   /** When it last became active. */
   @Column({ type: 'timestamptz', name: 'activated_at' }) activatedAt!: Date;

@@ -14,7 +14,7 @@ export type NewFactor = Pick<
   'factorId' | 'clientId' | 'factorType' | 'chain' | 'address' | 'addressKey' | 'label' | 'reason' | 'addedBy'
 >;
 
-/** Entries of one client at a time; deleted ones stay in the table and are found by nothing but `findEver`. */
+/** Entries of one client at a time. Deleted entries stay in the table; only `findIncludingDeleted` returns them. */
 export class SecurityFactorRepository {
   constructor(private readonly database: DataSource) {}
 
@@ -24,8 +24,8 @@ export class SecurityFactorRepository {
       : Promise.resolve(null);
   }
 
-  /** Also when it has been deleted since. */
-  findEver(clientId: string, factorId: string): Promise<SecurityFactorEntity | null> {
+  /** Also returns a deleted entry. */
+  findIncludingDeleted(clientId: string, factorId: string): Promise<SecurityFactorEntity | null> {
     return this.database.manager.findOneBy(SecurityFactorEntity, { clientId, factorId });
   }
 
@@ -57,7 +57,7 @@ export class SecurityFactorRepository {
     return manager.existsBy(SecurityFactorEntity, where);
   }
 
-  /** Adds an active entry. Returns false when there is one of the same address, type and chain, also if it came at the same moment. */
+  /** Adds an active entry. Returns false when there is one with the same address, type and chain, even a concurrent one. */
   async insert(manager: EntityManager, factor: NewFactor): Promise<boolean> {
     const added = await manager.query<unknown[]>(
       `insert into security_factors (factor_id, client_id, factor_type, chain, address, address_key, label, reason, added_by)
@@ -79,13 +79,13 @@ export class SecurityFactorRepository {
     return added.length > 0;
   }
 
-  /** Returns false when an active twin is in the way: the transaction can only be rolled back then. */
+  /** Returns false when there is another active entry for the address; the transaction must be rolled back then. */
   async setStatus(manager: EntityManager, factorId: string, status: FactorStatus): Promise<boolean> {
     try {
       await manager.update(
         SecurityFactorEntity,
         { factorId },
-        // by the database's clock, which judges the cooling time too
+        // the database's clock, which is also used for the cooling time
         { status, updatedAt: () => 'now()', ...(status === 'active' && { activatedAt: () => 'clock_timestamp()' }) },
       );
       return true;

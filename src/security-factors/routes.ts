@@ -11,8 +11,8 @@ import type { SecurityFactorService } from './service';
 
 const tag = 'Security factors';
 const path = '/client/security-factors';
-/** For clients that append the specification's paths to the base path as they are. */
-const secondMount = '/v1';
+/** For clients that append the paths of the specification, which begin with /v1, to the base path. */
+const aliasPrefix = '/v1';
 
 export interface SecurityFactorRoutes {
   factors: SecurityFactorService;
@@ -29,7 +29,7 @@ export function securityFactorRoutes({ factors, authenticate, idempotent }: Secu
       tag,
       summary: 'List white- and blacklisted addresses, newest first',
       description:
-        'Up to 1000 entries an answer, of at most 10000 a client: where total is larger, ask for the next page. All operations on security factors also answer below /v1/client.',
+        'A page has up to 1000 entries, a client up to 10000: where total is larger, request the next page. All operations on security factors are also available below /v1/client.',
       middleware: [authenticate, query(listFactors)],
       answer: { status: 200, description: 'The entries', schema: factorList },
       fails: [],
@@ -46,7 +46,8 @@ export function securityFactorRoutes({ factors, authenticate, idempotent }: Secu
       id: 'createSecurityFactor',
       tag,
       summary: 'Add an address to the white- or blacklist',
-      description: 'One list a client, whichever user, wallet or account. An inactive entry of the same address does not count.',
+      description:
+        'The lists apply to all users, wallets and accounts of the client. An inactive entry for the same address is no conflict.',
       middleware: [authenticate, body(createFactor), idempotent],
       answer: { status: 201, description: 'The entry, active', schema: factorView, location: true },
       fails: ['invalid_address', 'SECURITY_FACTOR_ALREADY_EXISTS', 'business_error', ...mfaFailures],
@@ -59,7 +60,7 @@ export function securityFactorRoutes({ factors, authenticate, idempotent }: Secu
     ...entryRoutes(factors, authenticate),
     withoutId(`${path}/`, tag, authenticate),
   ];
-  return routes.map((route) => ({ ...route, alsoAt: `${secondMount}${route.path}` }));
+  return routes.map((route) => ({ ...route, alsoAt: `${aliasPrefix}${route.path}` }));
 }
 
 function entryRoutes(factors: SecurityFactorService, authenticate: DocumentedMiddleware): Route[] {
@@ -84,7 +85,7 @@ function entryRoutes(factors: SecurityFactorService, authenticate: DocumentedMid
       id: 'setSecurityFactorStatus',
       tag,
       summary: 'Activate or deactivate an entry',
-      description: 'A status the entry has already is no error.',
+      description: 'Setting the current status again is no error.',
       middleware: [authenticate, body(setFactorStatus)],
       answer: { status: 200, description: 'The entry', schema: factorView },
       fails: ['SECURITY_FACTOR_NOT_FOUND', 'SECURITY_FACTOR_ALREADY_EXISTS', ...mfaFailures],
@@ -100,7 +101,7 @@ function entryRoutes(factors: SecurityFactorService, authenticate: DocumentedMid
       tag,
       summary: 'Delete an entry; its address can be added again',
       middleware: [authenticate, body(deleteFactor)],
-      answer: { status: 200, description: 'It is deleted', schema: deletedFactorView },
+      answer: { status: 200, description: 'Deleted', schema: deletedFactorView },
       fails: ['SECURITY_FACTOR_NOT_FOUND', ...mfaFailures],
       handle: async (ctx) => {
         ctx.body = presentDeleted(await factors.delete(toMfaRequest(ctx), factorId(ctx)));

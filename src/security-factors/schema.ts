@@ -3,7 +3,7 @@ import { chainName, id, type PageQuery, pageFields, text, timestamp, view } from
 import { mfaCode } from '../mfa/request';
 import type { FactorStatus, FactorType } from './entity';
 
-/** Entries of one answer. */
+/** Entries per response. */
 const maxPageSize = 1_000;
 
 const factorType = (): Joi.StringSchema => Joi.string().valid('WHITELIST', 'BLACKLIST');
@@ -21,7 +21,7 @@ export interface CreateFactor {
 export const createFactor = Joi.object<CreateFactor, true>({
   factor_type: factorType().required().description('WHITELIST: trusted; BLACKLIST: transfers to it are refused'),
   chain: chainName().required(),
-  address: Joi.string().max(255).required().description('Kept as given; compared in any spelling the chain allows'),
+  address: Joi.string().max(255).required().description('Stored as sent; compared in canonical form'),
   label: text(100).allow(null, ''),
   reason: text(255).allow(null, ''),
   mfa_code: mfaCode(),
@@ -85,7 +85,7 @@ export interface FactorList {
 
 export const factorList = view<FactorList>('SecurityFactorList', {
   items: Joi.array().items(factorView),
-  total: Joi.number().integer().min(0).description('Number of entries in all, on this page or not'),
+  total: Joi.number().integer().min(0).description('Total number of entries on all pages'),
 });
 
 export interface DeletedFactorView {

@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { enabledChain } from '../accounts/service';
-import { audit, type AuditAction } from '../audit/log';
+import { type AuditAction, auditUser } from '../audit/log';
 import type { GetFamily } from '../chains/family';
 import type { ChainRegistry } from '../chains/registry';
 import type { IdempotencyContext } from '../http/context';
@@ -11,7 +11,7 @@ import { type FactorStatus, SecurityFactorEntity } from './entity';
 import type { FactorFilter, NewFactor, SecurityFactorRepository } from './repository';
 import type { CreateFactor } from './schema';
 
-/** Active and inactive entries of one client. Users who add at the same moment may pass it by one each. */
+/** Active and inactive entries of one client. Concurrent requests can exceed the limit by one each. */
 const maxEntries = 10_000;
 
 export interface SecurityFactorDependencies {
@@ -21,7 +21,7 @@ export interface SecurityFactorDependencies {
   factors: SecurityFactorRepository;
 }
 
-/** A client's white- and blacklisted addresses. Every change takes a TOTP code and leaves an audit row in its own transaction. */
+/** A client's white- and blacklisted addresses. Every change needs a TOTP code and is audited in the same database transaction. */
 export class SecurityFactorService {
   constructor(private readonly deps: SecurityFactorDependencies) {}
 
@@ -32,13 +32,13 @@ export class SecurityFactorService {
    */
   async create(
     request: MfaRequest,
-    { resourceId, firstAttemptAt: firstAttemptAt }: IdempotencyContext,
+    { resourceId, firstAttemptAt }: IdempotencyContext,
     input: CreateFactor,
   ): Promise<SecurityFactorEntity> {
     const { mfa, factors } = this.deps;
     const { clientId, userId } = request.caller;
     const factor: NewFactor = {
-      ...this.placeOf(input),
+      ...this.parseDestination(input),
       factorId: resourceId,
       clientId,
       factorType: input.factor_type,
@@ -46,8 +46,8 @@ export class SecurityFactorService {
       reason: input.reason ?? '',
       addedBy: userId,
     };
-    // this very request, code included, got so far before; its code is used up
-    const earlier = firstAttemptAt ? await factors.findEver(clientId, resourceId) : null;
+    // an earlier attempt of the same request has added the entry; its code is used up
+    const earlier = firstAttemptAt ? await factors.findIncludingDeleted(clientId, resourceId) : null;
     if (earlier) return earlier;
     return mfa.authorize(
       request,
@@ -56,7 +56,7 @@ export class SecurityFactorService {
         if ((await factors.count(manager, clientId)) > maxEntries)
           throw new GatewayError('business_error', `A client has at most ${maxEntries} entries: delete some first`);
         const added = await manager.findOneByOrFail(SecurityFactorEntity, { factorId: resourceId });
-        await record(manager, request, 'security_factor.created', added);
+        await auditFactor(manager, request, 'security_factor.created', added);
         return added;
       },
       async (manager) => {
@@ -65,7 +65,7 @@ export class SecurityFactorService {
     );
   }
 
-  /** Moves an entry to a status, which it may be in already. @throws GatewayError MFA_*, SECURITY_FACTOR_*. */
+  /** Sets the status of an entry; no effect when it has that status. @throws GatewayError MFA_*, SECURITY_FACTOR_*. */
   setStatus(request: MfaRequest, factorId: string, status: FactorStatus): Promise<SecurityFactorEntity> {
     const { mfa, factors } = this.deps;
     return mfa.authorize(request, async (manager) => {
@@ -73,7 +73,7 @@ export class SecurityFactorService {
       if (factor.status === status) return factor;
       if (!(await factors.setStatus(manager, factor.factorId, status))) throw alreadyExists(factor.chain);
       const action = status === 'active' ? 'security_factor.activated' : 'security_factor.deactivated';
-      await record(manager, request, action, factor);
+      await auditFactor(manager, request, action, factor);
       return manager.findOneByOrFail(SecurityFactorEntity, { factorId: factor.factorId });
     });
   }
@@ -84,7 +84,7 @@ export class SecurityFactorService {
     return mfa.authorize(request, async (manager) => {
       const factor = await this.findLocked(manager, request, factorId);
       await factors.delete(manager, factor.factorId);
-      await record(manager, request, 'security_factor.deleted', factor);
+      await auditFactor(manager, request, 'security_factor.deleted', factor);
       return factor;
     });
   }
@@ -96,12 +96,12 @@ export class SecurityFactorService {
   }
 
   /** @throws GatewayError invalid_parameter for a chain that is not enabled. */
-  async list(clientId: string, filter: FactorFilter, slice: LimitOffset): Promise<[SecurityFactorEntity[], number]> {
+  async list(clientId: string, filter: FactorFilter, page: LimitOffset): Promise<[SecurityFactorEntity[], number]> {
     if (filter.chain !== undefined) enabledChain(this.deps.registry, filter.chain);
-    return this.deps.factors.list(clientId, filter, slice);
+    return this.deps.factors.list(clientId, filter, page);
   }
 
-  private placeOf({ chain: name, address }: CreateFactor): Pick<NewFactor, 'chain' | 'address' | 'addressKey'> {
+  private parseDestination({ chain: name, address }: CreateFactor): Pick<NewFactor, 'chain' | 'address' | 'addressKey'> {
     const chain = enabledChain(this.deps.registry, name);
     const parsed = this.deps.getFamily(chain.family).parseAddress(address);
     if (!parsed) throw new GatewayError('invalid_address', `address is not valid on ${chain.name}`);
@@ -120,17 +120,14 @@ const factorNotFound = () => new GatewayError('SECURITY_FACTOR_NOT_FOUND', 'secu
 const alreadyExists = (chain: string) =>
   new GatewayError('SECURITY_FACTOR_ALREADY_EXISTS', `An active entry of this type has this address on ${chain} already`);
 
-function record(
+function auditFactor(
   manager: EntityManager,
   { caller, requestId }: MfaRequest,
   action: AuditAction,
   { factorId, factorType, chain, address }: SecurityFactorEntity,
 ): Promise<void> {
-  return audit(manager, {
+  return auditUser(manager, caller, {
     action,
-    outcome: 'success',
-    actor: { type: 'user', id: caller.userId },
-    clientId: caller.clientId,
     subject: { type: 'security_factor', id: factorId },
     detail: { factor_type: factorType, chain, address },
     requestId,

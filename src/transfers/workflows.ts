@@ -4,7 +4,7 @@ import { type LiveStatus, searchAttributes, statusQuery } from '../messages/prog
 import { mainTaskQueue } from '../messages/task-queues';
 import { transferApprovedSignal, transferEndedSignal } from '../messages/transfer';
 import { transferWorkflowId, workflowTypes } from '../messages/workflow-ids';
-import { withinMs } from '../platform/temporal-calls';
+import { withinMs } from '../platform/temporal';
 import type { TransactionEntity } from '../transactions/entity';
 
 const queryTimeoutMs = 500;

@@ -2,7 +2,7 @@ import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/c
 import { searchAttributes } from '../messages/progress';
 import { mainTaskQueue } from '../messages/task-queues';
 import { generateKeyWorkflowId, workflowTypes } from '../messages/workflow-ids';
-import { withinMs } from '../platform/temporal-calls';
+import { withinMs } from '../platform/temporal';
 import type { WalletEntity } from './entity';
 
 const startTimeoutMs = 3_000;

@@ -4,7 +4,7 @@ import type { SecretBox } from '../platform/secret-box';
 import { countPending, failPending, type DueDelivery, nextDelivery, defer, findWait } from './deliveries';
 import { toPayload } from './events';
 import type { EndpointConcurrency } from './endpoint-concurrency';
-import { attemptsMade } from './metrics';
+import { deliveryAttempts } from './metrics';
 import { recordAttempt } from './record-attempt';
 import { signedHeaders } from './secrets';
 import { send, type SendOptions } from './http-client';
@@ -12,49 +12,50 @@ import { send, type SendOptions } from './http-client';
 export interface AttemptDependencies extends SendOptions {
   database: DataSource;
   box: SecretBox;
-  lanes: EndpointConcurrency;
+  concurrency: EndpointConcurrency;
   /** Seconds before each retry. */
   retrySchedule: readonly number[];
 }
 
 /**
- * How long a lane waits whose endpoint is busy: until those before it should have had their turn, spread, so that a thousand of
- * them neither ask at once nor all the time. The least wait doubles: a short burst at a quick receiver is over sooner than it is known.
+ * Wait of a delivery stream whose endpoint is busy: the estimated time until the deliveries before it have been made, with jitter,
+ * so that a thousand streams do not retry at the same moment or all the time. The minimum starts small and doubles, since a short
+ * burst at a fast receiver ends before there is an estimate.
  */
-const busyWaitMs = { first: 500, least: 15_000, longest: 600_000 };
-/** More than so many pending deliveries make no wait longer. */
-const countedPending = 1_000;
-/** An endpoint that has failed for so long gets one request at a time. */
-const singleAfterSeconds = 60;
+const busyWaitMs = { initialMinimum: 500, minimum: 15_000, maximum: 600_000 };
+/** Further pending deliveries do not make the wait longer. */
+const maxCounted = 1_000;
+/** An endpoint that has failed for this long gets one request at a time. */
+const exclusiveAfterSeconds = 60;
 
 /**
- * One attempt for the oldest delivery of a lane that is due. State is in the rows: a run of this that dies at any point is
- * repeated, and at worst the receiver gets the same event, by the same id, once more.
+ * Makes one attempt for the oldest due delivery of a stream. All state is in the database: a run that crashes is repeated, and in the
+ * worst case the receiver gets the same event, with the same id, twice.
  */
 export async function deliverNext(
   deps: AttemptDependencies,
-  { busyTimes, ...lane }: DeliveryStream & { busyTimes: number },
+  { busyTimes, ...stream }: DeliveryStream & { busyTimes: number },
 ): Promise<WebhookAttemptResult> {
-  const { database } = deps;
-  const due = await nextDelivery(database, lane);
+  const { database, concurrency } = deps;
+  const due = await nextDelivery(database, stream);
   if (!due) return { outcome: 'idle', waitMs: null };
   if (!due.enabled) {
-    await failPending(database, lane);
+    await failPending(database, stream);
     return { outcome: 'disabled', waitMs: null };
   }
   if (due.waitMs > 0) return { outcome: 'idle', waitMs: due.waitMs };
-  const single = (due.failingForSeconds ?? 0) > singleAfterSeconds;
-  const sent = await deps.lanes.run(lane.webhookId, () => post(deps, due), { single });
+  const exclusive = (due.failingForSeconds ?? 0) > exclusiveAfterSeconds;
+  const sent = await concurrency.run(stream.webhookId, () => post(deps, due), { exclusive });
   if (!sent) {
-    attemptsMade.inc({ outcome: 'busy' });
-    const turnMs = deps.lanes.turnMs(lane.webhookId, await countPending(database, lane.webhookId, countedPending), { single });
-    const waitMs = busyWait(busyTimes, turnMs);
+    deliveryAttempts.inc({ outcome: 'busy' });
+    const pending = await countPending(database, stream.webhookId, maxCounted);
+    const waitMs = busyWait(busyTimes, concurrency.estimateWaitMs(stream.webhookId, pending, { exclusive }));
     await defer(database, due.deliveryId, waitMs);
     return { outcome: 'busy', waitMs };
   }
   const outcome = await recordAttempt(database, { deliveryId: due.deliveryId, url: due.endpoint.url }, sent, deps.retrySchedule);
-  attemptsMade.inc({ outcome });
-  return { outcome, waitMs: await findWait(database, lane) };
+  deliveryAttempts.inc({ outcome });
+  return { outcome, waitMs: await findWait(database, stream) };
 }
 
 function post(deps: AttemptDependencies, due: DueDelivery) {
@@ -70,8 +71,12 @@ function post(deps: AttemptDependencies, due: DueDelivery) {
   });
 }
 
-/** @param turnMs when its turn should come */
-export function busyWait(times: number, turnMs: number): number {
-  const least = Math.min(busyWaitMs.first * 2 ** Math.min(times, 10), busyWaitMs.least);
-  return Math.round(Math.min(Math.max(least, turnMs) * (1 + Math.random() / 2), busyWaitMs.longest * (1 - Math.random() / 4)));
+/**
+ * @param times how often in a row the endpoint was busy before
+ * @param estimateMs estimated time until the delivery's turn
+ */
+export function busyWait(times: number, estimateMs: number): number {
+  const { initialMinimum, minimum, maximum } = busyWaitMs;
+  const least = Math.min(initialMinimum * 2 ** Math.min(times, 10), minimum);
+  return Math.round(Math.min(Math.max(least, estimateMs) * (1 + Math.random() / 2), maximum * (1 - Math.random() / 4)));
 }

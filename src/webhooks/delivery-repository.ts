@@ -14,7 +14,7 @@ export interface DeliveryRow {
   next_attempt_at: Date | null;
   created_at: Date;
   ended_at: Date | null;
-  /** `at` as Postgres writes it within JSON. */
+  /** `at` in the format of Postgres' JSON functions. */
   attempt_log: {
     attempt: number;
     at: string;
@@ -25,21 +25,20 @@ export interface DeliveryRow {
   }[];
 }
 
-const shownAttempts = 20;
-const resendBatch = 1_000;
-/** Test events an endpoint may have waiting: whoever asks for more has seen none arrive. */
-const pendingTests = 200;
+const maxLoggedAttempts = 20;
+const resendBatchSize = 1_000;
+const maxPendingTests = 200;
 
 const fields = /* sql */ `
   d.delivery_id, d.webhook_id, d.event_id, e.kind, d.subject_id, d.status, d.attempts, d.next_attempt_at, d.created_at, d.ended_at,
   coalesce((select json_agg(to_jsonb(a) - 'delivery_id' order by a.attempt)
-              from (select * from webhook_attempts a where a.delivery_id = d.delivery_id order by a.attempt desc limit ${shownAttempts}) a),
+              from (select * from webhook_attempts a where a.delivery_id = d.delivery_id order by a.attempt desc limit ${maxLoggedAttempts}) a),
            '[]') as attempt_log`;
-/** A resend begins the schedule anew. */
+/** Assignments that queue a delivery; the retry schedule starts again. */
 const queued = /* sql */ `
   status = 'pending', ended_at = null, round_attempts = 0, next_attempt_at = clock_timestamp(), undispatched_since = clock_timestamp()`;
 
-/** Deliveries of an endpoint whose client has been checked, newest event first. */
+/** Deliveries of an endpoint, newest event first. The caller has checked that the endpoint belongs to the client. */
 export class DeliveryRepository {
   constructor(private readonly database: DataSource) {}
 
@@ -47,7 +46,7 @@ export class DeliveryRepository {
     const filter = `d.webhook_id = $1 and ($2::text is null or d.status = $2)`;
     const [rows, [counted]] = await Promise.all([
       this.database.query<DeliveryRow[]>(
-        // attempts are read of the rows shown only, not of those passed over
+        // reads the attempts of the returned rows only, not of those before the offset
         `select ${fields} from (
            select d.* from webhook_deliveries d where ${filter} order by d.position desc limit $3 offset $4) d
            join webhook_events e using (event_id) order by d.position desc`,
@@ -70,7 +69,7 @@ export class DeliveryRepository {
     return row ?? null;
   }
 
-  /** Queues it anew, whatever became of it; one that waits for its retry is tried now. */
+  /** Queues a delivery again, in any status; one that waits for its next retry is due immediately. */
   async resend(manager: EntityManager, webhookId: string, deliveryId: string): Promise<void> {
     await manager.query(`update webhook_deliveries set ${queued} where webhook_id = $1 and delivery_id = $2`, [
       webhookId,
@@ -78,12 +77,12 @@ export class DeliveryRepository {
     ]);
   }
 
-  /** Queues failed ones of events since then anew, oldest first. Returns how many, and whether some remain. */
+  /** Queues failed deliveries of events since then again, oldest first. Returns how many, and whether some remain. */
   async resendFailed(manager: EntityManager, webhookId: string, since: Date): Promise<{ resent: number; hasMore: boolean }> {
     const failed = `webhook_id = $1 and status = 'failed' and created_at >= $2`;
     const [, resent] = await manager.query<[unknown[], number]>(
       `update webhook_deliveries set ${queued} where delivery_id in (
-         select delivery_id from webhook_deliveries where ${failed} order by created_at limit ${resendBatch} for no key update)`,
+         select delivery_id from webhook_deliveries where ${failed} order by created_at limit ${resendBatchSize} for no key update)`,
       [webhookId, since],
     );
     const more = await manager.query<unknown[]>(`select 1 from webhook_deliveries where ${failed} limit 1`, [webhookId, since]);
@@ -91,30 +90,30 @@ export class DeliveryRepository {
   }
 
   /**
-   * A webhook.test event for this endpoint alone, which is locked. Does nothing when the id exists: an earlier try of the same
-   * request made it.
-   * @throws GatewayError business_error while too many wait.
+   * Adds a webhook.test event for this endpoint only; the caller has locked the endpoint. No effect when the id exists: an earlier
+   * attempt of the same request has created it.
+   * @throws GatewayError business_error while too many test events are pending.
    */
   async addTest(manager: EntityManager, clientId: string, webhookId: string, eventId: string): Promise<string> {
-    const waiting = await manager.query<{ event_id: string }[]>(
-      // the subject of a test event is itself, of no other event
-      `select event_id from webhook_deliveries where webhook_id = $1 and status = 'pending' and subject_id = event_id limit ${pendingTests}`,
+    const pending = await manager.query<{ event_id: string }[]>(
+      // only test events are their own subject
+      `select event_id from webhook_deliveries where webhook_id = $1 and status = 'pending' and subject_id = event_id limit ${maxPendingTests}`,
       [webhookId],
     );
-    const made = `select delivery_id from webhook_deliveries where webhook_id = $1 and event_id = $2`;
-    const earlier = await manager.query<unknown[]>(made, [webhookId, eventId]);
-    if (earlier.length === 0 && waiting.length >= pendingTests)
-      throw new GatewayError('business_error', `${pendingTests} test events wait for this webhook already`);
+    const select = `select delivery_id from webhook_deliveries where webhook_id = $1 and event_id = $2`;
+    const earlier = await manager.query<unknown[]>(select, [webhookId, eventId]);
+    if (earlier.length === 0 && pending.length >= maxPendingTests)
+      throw new GatewayError('business_error', `${maxPendingTests} test events are already pending for this webhook`);
     await manager.query(
       `with event as (
          insert into webhook_events (event_id, client_id, kind, subject_id, snapshot)
-         values ($1, $2, 'webhook.test', $1, jsonb_build_object('webhook_id', $3::uuid, 'message', 'A test event: nothing has happened'))
+         values ($1, $2, 'webhook.test', $1, jsonb_build_object('webhook_id', $3::uuid, 'message', 'This is a test event'))
          on conflict (event_id) do nothing returning event_id, subject_id, position)
        insert into webhook_deliveries (webhook_id, event_id, subject_id, position)
          select $3, event_id, subject_id, position from event`,
       [eventId, clientId, webhookId],
     );
-    const [row] = await manager.query<{ delivery_id: string }[]>(made, [webhookId, eventId]);
+    const [row] = await manager.query<{ delivery_id: string }[]>(select, [webhookId, eventId]);
     if (!row) throw new Error(`test event ${eventId} was not stored`);
     return row.delivery_id;
   }

@@ -7,7 +7,7 @@ import { presentDelivery } from './presenter';
 import { deliveryPage, deliveryView, listDeliveries, resendFailed, resentView } from './schema';
 import type { DeliveryService } from './delivery-service';
 
-/** What was sent to an endpoint, and sending it again. */
+/** Deliveries of an endpoint: list, test, resend. */
 export function deliveryRoutes({
   deliveries,
   authenticate,
@@ -26,9 +26,9 @@ export function deliveryRoutes({
       id: 'testWebhook',
       tag,
       summary: 'Send a webhook.test event',
-      description: 'Refused (business_error) while the webhook is disabled or 200 test events wait for it.',
+      description: 'Refused (business_error) while the webhook is disabled or 200 test events are pending.',
       middleware: [authenticate, noBody, idempotent],
-      answer: { status: 200, description: 'The delivery, to be watched in the list of deliveries', schema: deliveryView },
+      answer: { status: 200, description: 'The delivery; its progress is shown in the list of deliveries', schema: deliveryView },
       fails: ['not_found', 'business_error', 'unavailable'],
       handle: async (ctx) => {
         const delivery = await deliveries.test(getCaller(ctx).clientId, resourceId(ctx, 'id'), getIdempotencyContext(ctx));
@@ -57,8 +57,8 @@ export function deliveryRoutes({
       path: '/webhooks/:id/deliveries/:delivery_id/resend',
       id: 'resendWebhookDelivery',
       tag,
-      summary: 'Make a delivery again',
-      description: 'Under the same event id; its retries begin anew. One that waits for its next retry is tried now.',
+      summary: 'Resend a delivery',
+      description: 'With the same event id; the retry schedule starts again. One that waits for its next retry is attempted now.',
       middleware: [authenticate, noBody],
       answer: { status: 200, description: 'The delivery', schema: deliveryView },
       fails: ['not_found', 'business_error', 'unavailable'],
@@ -72,9 +72,9 @@ export function deliveryRoutes({
       path: '/webhooks/:id/resend-failed',
       id: 'resendFailedWebhookDeliveries',
       tag,
-      summary: 'Make all failed deliveries since a moment again',
+      summary: 'Resend all failed deliveries of events since a given time',
       middleware: [authenticate, body(resendFailed)],
-      answer: { status: 200, description: 'How many', schema: resentView },
+      answer: { status: 200, description: 'Number of deliveries queued', schema: resentView },
       fails: ['not_found', 'business_error', 'unavailable'],
       handle: async (ctx) => {
         const since = new Date(getBody(ctx, resendFailed).since);

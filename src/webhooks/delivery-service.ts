@@ -6,7 +6,7 @@ import { GatewayError, notFound } from '../platform/errors';
 import type { DeliveryRepository, DeliveryRow } from './delivery-repository';
 import type { WebhookRepository } from './repository';
 
-/** What was sent to the endpoints of a client, and sending it again. */
+/** Deliveries of a client's endpoints: list, test, resend. */
 export class DeliveryService {
   constructor(
     private readonly database: DataSource,
@@ -18,13 +18,13 @@ export class DeliveryService {
     clientId: string,
     webhookId: string,
     status: string | undefined,
-    slice: LimitOffset,
+    page: LimitOffset,
   ): Promise<[DeliveryRow[], number]> {
     await this.assertExists(clientId, webhookId);
-    return this.deliveries.list(webhookId, status, slice);
+    return this.deliveries.list(webhookId, status, page);
   }
 
-  /** @throws GatewayError not_found, business_error while the endpoint is disabled or too many of its tests wait. */
+  /** @throws GatewayError not_found, business_error while the endpoint is disabled or too many test events are pending. */
   async test(clientId: string, webhookId: string, { resourceId }: IdempotencyContext): Promise<DeliveryRow> {
     const deliveryId = await this.whileEnabled(clientId, webhookId, (manager) =>
       this.deliveries.addTest(manager, clientId, webhookId, resourceId),
@@ -53,7 +53,7 @@ export class DeliveryService {
     if (!(await this.webhooks.find(clientId, webhookId))) throw notFound('webhook');
   }
 
-  /** Locked, so that nothing is queued at an endpoint that is being disabled. */
+  /** Locks the endpoint, so that nothing is queued for one that is being disabled. */
   private whileEnabled<T>(clientId: string, webhookId: string, work: (manager: EntityManager) => Promise<T>): Promise<T> {
     return inTransaction(this.database, async (manager) => {
       const webhook = await this.webhooks.findLocked(manager, clientId, webhookId);

@@ -6,18 +6,18 @@ import { webhookTaskQueue } from '../messages/task-queues';
 import { type DeliveryStream, deliveriesPendingSignal } from '../messages/webhooks';
 import { webhookWorkflowId, workflowTypes } from '../messages/workflow-ids';
 import type { Logger } from '../platform/logging';
-import { notHeldBack } from './deliveries';
+import { isUnblocked } from './deliveries';
 import type { EventKind } from './events';
 
 const pollMs = 500;
-const batch = 100;
-const signalsAtOnce = 10;
+const batchSize = 100;
+const signalConcurrency = 10;
 const signalTimeoutMs = 5_000;
-/** A lane whose attempt is overdue by so much has lost its workflow (terminated, or Temporal's data lost): it gets a new one. */
+/** When an attempt is overdue for this long, the stream's workflow was lost (terminated, or Temporal lost its data) and is replaced. */
 const overdueMinutes = 10;
 const sweepEveryMs = 60_000;
-const keptDays = 30;
-const sweepBatch = 1_000;
+const retentionDays = 30;
+const sweepBatchSize = 1_000;
 const batchesPerSweep = 10;
 
 interface UndispatchedRow {
@@ -26,73 +26,74 @@ interface UndispatchedRow {
   subject_id: string;
   client_id: string;
   kind: EventKind;
-  /** As text: the row is marked only if it has not been queued anew meanwhile. */
+  /** As text, with full precision: the row is updated only if it was not queued again in the meantime. */
   since: string;
 }
 
-/** Tells the workflow of a lane that deliveries wait; starts it where it does not run. */
-export type StartDelivery = (lane: DeliveryStream & { clientId: string; kind: EventKind }) => Promise<void>;
+/** Signals the workflow of a stream that deliveries are pending; starts the workflow if it is not running. */
+export type StartDelivery = (stream: DeliveryStream & { clientId: string; kind: EventKind }) => Promise<void>;
 
 /**
- * Reads the outbox and sees to it that every delivery has a workflow. A crash between telling and marking tells twice, which does
- * no harm; several workers may do this at once for the same reason.
+ * Reads the outbox and makes sure that every delivery has a workflow. After a crash between signal and update the signal is sent
+ * again, which is harmless; several workers can run a dispatcher for the same reason.
  */
 export class WebhookDispatcher {
-  private sweepAt = 0;
+  private nextSweepAt = 0;
 
   constructor(
     private readonly database: DataSource,
-    private readonly tell: StartDelivery,
+    private readonly startDelivery: StartDelivery,
     private readonly log: Logger,
   ) {}
 
-  /** Polls until told to stop. Failures are logged once and tried again. */
+  /** Polls until `stop` is aborted. Failures are retried; only the first of consecutive failures is logged. */
   async run(stop: AbortSignal): Promise<void> {
     let failing = false;
     while (!stop.aborted) {
-      let told = 0;
+      let dispatched = 0;
       try {
-        told = await this.dispatch();
-        if (failing) this.log.info('webhook deliveries are dispatched again');
+        dispatched = await this.dispatch();
+        if (failing) this.log.info('dispatching of webhook deliveries works again');
         failing = false;
       } catch (err) {
-        if (!failing) this.log.warn({ err }, 'webhook deliveries cannot be dispatched, trying again');
+        if (!failing) this.log.warn({ err }, 'dispatching of webhook deliveries failed, trying again');
         failing = true;
       }
-      if (Date.now() >= this.sweepAt) await this.sweepSafely();
-      if (told < batch) await delay(pollMs, undefined, { signal: stop }).catch(() => undefined);
+      if (Date.now() >= this.nextSweepAt) await this.sweepSafely();
+      if (dispatched < batchSize) await delay(pollMs, undefined, { signal: stop }).catch(() => undefined);
     }
   }
 
-  /** A sweep that fails is made again when the next one is due: it never keeps deliveries from being dispatched. */
+  /** A failed sweep is repeated when the next one is due: it never stops the dispatching of deliveries. */
   private async sweepSafely(): Promise<void> {
-    this.sweepAt = Date.now() + sweepEveryMs;
+    this.nextSweepAt = Date.now() + sweepEveryMs;
     try {
       await this.sweep();
     } catch (err) {
-      this.log.warn({ err }, 'webhooks cannot be swept, trying again');
+      this.log.warn({ err }, 'webhook clean-up failed, trying again');
     }
   }
 
-  /** One batch, oldest first. Returns how many deliveries it was. @throws when Postgres or Temporal does not answer. */
+  /** Dispatches one batch, oldest first. Returns the number of deliveries. @throws when Postgres or Temporal does not respond. */
   async dispatch(): Promise<number> {
     const rows = await this.database.query<UndispatchedRow[]>(
       `select d.delivery_id, d.webhook_id, d.subject_id, w.client_id, e.kind, d.undispatched_since::text as since
          from webhook_deliveries d join webhook_endpoints w using (webhook_id) join webhook_events e using (event_id)
-        where d.undispatched_since is not null order by d.undispatched_since limit ${batch}`,
+        where d.undispatched_since is not null order by d.undispatched_since limit ${batchSize}`,
     );
-    const lanes = new Map<string, UndispatchedRow[]>();
+    const streams = new Map<string, UndispatchedRow[]>();
     for (const row of rows) {
       const key = `${row.webhook_id} ${row.subject_id}`;
-      lanes.set(key, [...(lanes.get(key) ?? []), row]);
+      streams.set(key, [...(streams.get(key) ?? []), row]);
     }
-    const all = [...lanes.values()];
+    const groups = [...streams.values()];
     const failures: unknown[] = [];
-    for (let start = 0; start < all.length; start += signalsAtOnce) {
-      const outcomes = await Promise.allSettled(all.slice(start, start + signalsAtOnce).map((lane) => this.handoff(lane)));
+    for (let start = 0; start < groups.length; start += signalConcurrency) {
+      const group = groups.slice(start, start + signalConcurrency);
+      const outcomes = await Promise.allSettled(group.map((stream) => this.handoff(stream)));
       for (const outcome of outcomes) if (outcome.status === 'rejected') failures.push(outcome.reason);
-      // nobody answers: the rest need not be tried
-      if (failures.length >= signalsAtOnce) break;
+      // Temporal does not respond: trying the rest is useless
+      if (failures.length >= signalConcurrency) break;
     }
     if (failures.length > 0) throw failures[0];
     return rows.length;
@@ -102,49 +103,55 @@ export class WebhookDispatcher {
     const [first] = rows;
     if (!first) return;
     try {
-      await this.tell({ webhookId: first.webhook_id, subjectId: first.subject_id, clientId: first.client_id, kind: first.kind });
+      await this.startDelivery({
+        webhookId: first.webhook_id,
+        subjectId: first.subject_id,
+        clientId: first.client_id,
+        kind: first.kind,
+      });
     } catch (error) {
-      // to the end of the queue: a lane that cannot be told of must not stand before the others
-      await this.queue(rows, 'clock_timestamp()');
+      // moved to the end of the queue: a stream whose signal fails must not block the others
+      await this.setUndispatchedSince(rows, 'clock_timestamp()');
       throw error;
     }
-    await this.queue(rows, 'null');
+    await this.setUndispatchedSince(rows, 'null');
   }
 
-  private async queue(rows: UndispatchedRow[], since: 'null' | 'clock_timestamp()'): Promise<void> {
+  private async setUndispatchedSince(rows: UndispatchedRow[], since: 'null' | 'clock_timestamp()'): Promise<void> {
     await this.database.query(
       `update webhook_deliveries d set undispatched_since = ${since}
-         from unnest($1::uuid[], $2::timestamptz[]) as told (delivery_id, since)
-        where d.delivery_id = told.delivery_id and d.undispatched_since = told.since`,
+         from unnest($1::uuid[], $2::timestamptz[]) as batch (delivery_id, since)
+        where d.delivery_id = batch.delivery_id and d.undispatched_since = batch.since`,
       [rows.map(({ delivery_id }) => delivery_id), rows.map((row) => row.since)],
     );
   }
 
-  /** Rare repairs: lanes without a workflow, secrets whose overlap is over, events that are too old to be asked for. */
+  /** Periodic clean-up: streams without a workflow, secrets whose overlap has ended, events after their retention time. */
   async sweep(): Promise<void> {
     await this.database.query(
-      `update webhook_deliveries set undispatched_since = clock_timestamp() where delivery_id in (
+      // the outer condition is checked again on rows that were locked: a delivery can end in the meantime
+      `update webhook_deliveries set undispatched_since = clock_timestamp() where status = 'pending' and delivery_id in (
          select distinct on (d.webhook_id, d.subject_id) d.delivery_id from webhook_deliveries d
-          where d.status = 'pending' and d.next_attempt_at < clock_timestamp() - interval '${overdueMinutes} minutes' and ${notHeldBack}
+          where d.status = 'pending' and d.next_attempt_at < clock_timestamp() - interval '${overdueMinutes} minutes' and ${isUnblocked}
             and not exists (
-              select 1 from webhook_deliveries told
-               where told.webhook_id = d.webhook_id and told.subject_id = d.subject_id and told.status = 'pending'
-                 and told.undispatched_since is not null)
-          order by d.webhook_id, d.subject_id, d.position limit ${sweepBatch})`,
+              select 1 from webhook_deliveries queued
+               where queued.webhook_id = d.webhook_id and queued.subject_id = d.subject_id and queued.status = 'pending'
+                 and queued.undispatched_since is not null)
+          order by d.webhook_id, d.subject_id, d.position limit ${sweepBatchSize})`,
     );
     await this.database.query(
       `update webhook_endpoints set previous_secret = null, previous_secret_until = null where previous_secret_until < now()`,
     );
-    for (let round = 0, deleted = sweepBatch; deleted === sweepBatch && round < batchesPerSweep; round += 1)
+    for (let round = 0, deleted = sweepBatchSize; deleted === sweepBatchSize && round < batchesPerSweep; round += 1)
       deleted = await this.deleteOld();
   }
 
   private async deleteOld(): Promise<number> {
     const [, deleted] = await this.database.query<[unknown[], number]>(
       `delete from webhook_events where event_id in (
-         select event_id from webhook_events e where created_at < now() - interval '${keptDays} days'
+         select event_id from webhook_events e where created_at < now() - interval '${retentionDays} days'
             and not exists (select 1 from webhook_deliveries d where d.event_id = e.event_id and d.status = 'pending')
-          order by created_at limit ${sweepBatch})`,
+          order by created_at limit ${sweepBatchSize})`,
     );
     return deleted;
   }
@@ -164,7 +171,7 @@ export function startDelivery(temporal: Client): StartDelivery {
           ...(/^(transaction|deposit)\./.test(kind) ? [{ key: searchAttributes.txId, value: subjectId }] : []),
           ...(kind === 'wallet.active' ? [{ key: searchAttributes.walletId, value: subjectId }] : []),
         ],
-        staticSummary: `${kind} and what follows it`,
+        staticSummary: `${kind} and later events of the same subject`,
       }),
     );
   };

@@ -1,78 +1,48 @@
-export interface ConcurrencyLimits {
-  /** Holders of one key at once. */
-  running: number;
-  /** Callers of one key that may wait for a place. */
-  waiting: number;
-  maxWaitMs: number;
+import { Semaphore, type SemaphoreLimits } from '../platform/semaphore';
+
+interface Endpoint {
+  semaphore: Semaphore;
+  /** Moving average of the time a permit was held; undefined before the first was released. */
+  meanHoldMs: number | undefined;
 }
 
-interface Lane {
-  held: number;
-  queue: (() => void)[];
-  /** How long a place was held of late; undefined before the first was given back. */
-  meanMs: number | undefined;
-}
-
-/** Share of the last one in the mean. */
-const weight = 0.2;
+/** Weight of the latest value in the moving average. */
+const latestWeight = 0.2;
 
 /**
- * A few places per key and a short queue before them, so that whoever is slow uses up its own places and nobody else's.
- * In memory: each process has its own.
+ * Limits the concurrent requests of each endpoint, with a short queue, so that a slow endpoint cannot use up the capacity of the
+ * others. In memory: the limits are per process.
  */
 export class EndpointConcurrency {
-  private readonly lanes = new Map<string, Lane>();
+  private readonly endpoints = new Map<string, Endpoint>();
 
-  constructor(private readonly limits: ConcurrencyLimits) {}
+  constructor(private readonly limits: SemaphoreLimits) {}
 
   /**
-   * Does the work when a place is free or becomes free in time; undefined when not.
-   * @param single only while nobody else of this key works, without waiting
+   * Runs `work` when there is a permit or becomes available in time; returns undefined when not.
+   * @param exclusive only when no other request of this endpoint runs, without waiting
    */
-  async run<T>(key: string, work: () => Promise<T>, { single = false } = {}): Promise<T | undefined> {
-    if (!(await this.enter(key, single))) return undefined;
-    const begun = performance.now();
+  async run<T>(webhookId: string, work: () => Promise<T>, { exclusive = false } = {}): Promise<T | undefined> {
+    const endpoint = this.endpoints.get(webhookId) ?? { semaphore: new Semaphore(this.limits), meanHoldMs: undefined };
+    const { semaphore } = endpoint;
+    // before the first await: a concurrent call has to find the same semaphore
+    this.endpoints.set(webhookId, endpoint);
+    if (!(exclusive ? semaphore.tryAcquire(1) : await semaphore.acquire())) return undefined;
+    const startedAt = performance.now();
     try {
       return await work();
     } finally {
-      this.leave(key, performance.now() - begun);
+      const heldMs = performance.now() - startedAt;
+      const { meanHoldMs } = endpoint;
+      endpoint.meanHoldMs = meanHoldMs === undefined ? heldMs : meanHoldMs + latestWeight * (heldMs - meanHoldMs);
+      semaphore.release();
+      if (semaphore.idle) this.endpoints.delete(webhookId);
     }
   }
 
-  /** Milliseconds until so many callers of a busy key have had their turn; 0 as long as nothing is known. */
-  turnMs(key: string, callers: number, { single = false } = {}): number {
-    return (callers / (single ? 1 : this.limits.running)) * (this.lanes.get(key)?.meanMs ?? 0);
-  }
-
-  private async enter(key: string, single: boolean): Promise<boolean> {
-    const lane = this.lanes.get(key) ?? { held: 0, queue: [], meanMs: undefined };
-    if (lane.held < (single ? 1 : this.limits.running)) {
-      this.lanes.set(key, lane);
-      lane.held += 1;
-      return true;
-    }
-    if (single || lane.queue.length >= this.limits.waiting) return false;
-    return new Promise((resolve) => {
-      const granted = () => {
-        clearTimeout(timer);
-        resolve(true);
-      };
-      const timer = setTimeout(() => {
-        lane.queue.splice(lane.queue.indexOf(granted), 1);
-        resolve(false);
-      }, this.limits.maxWaitMs);
-      lane.queue.push(granted);
-    });
-  }
-
-  /** Hands the place to the next in line. */
-  private leave(key: string, heldMs: number): void {
-    const lane = this.lanes.get(key);
-    if (!lane) return;
-    lane.meanMs = lane.meanMs === undefined ? heldMs : lane.meanMs + weight * (heldMs - lane.meanMs);
-    const next = lane.queue.shift();
-    if (next) return next();
-    lane.held -= 1;
-    if (lane.held === 0) this.lanes.delete(key);
+  /** Estimated milliseconds until so many callers of a busy endpoint have been served; 0 without any measurement. */
+  estimateWaitMs(webhookId: string, callers: number, { exclusive = false } = {}): number {
+    const permits = exclusive ? 1 : this.limits.permits;
+    return (callers / permits) * (this.endpoints.get(webhookId)?.meanHoldMs ?? 0);
   }
 }

@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** Where a client wants to be told, and of what. */
+/** An endpoint of a client, and the events it receives. */
 @Entity('webhook_endpoints')
 export class WebhookEntity {
   @PrimaryColumn('uuid', { name: 'webhook_id' }) webhookId!: string;
@@ -10,13 +10,13 @@ export class WebhookEntity {
   /** Kinds of events; null: all. */
   @Column({ type: 'text', array: true, nullable: true }) events!: string[] | null;
   @Column('text') status!: 'enabled' | 'disabled';
-  /** client: switched off by PUT; gone: the receiver answered 410; failing: nothing but failures for too long. */
+  /** client: disabled by PUT; gone: the receiver responded with 410; failing: all attempts have failed for too long. */
   @Column({ type: 'text', name: 'disabled_reason', nullable: true }) disabledReason!: 'client' | 'gone' | 'failing' | null;
   @Column({ type: 'timestamptz', name: 'disabled_at', nullable: true }) disabledAt!: Date | null;
-  /** Sealed; null once deleted. */
+  /** Encrypted by SecretBox; null once deleted. */
   @Column({ type: 'bytea', nullable: true }) secret!: Buffer | null;
-  /** resourceId of the request that made the secret. */
-  @Column({ type: 'uuid', name: 'secret_made_by' }) secretMadeBy!: string;
+  /** resourceId of the request that created the secret. */
+  @Column({ type: 'uuid', name: 'secret_created_by' }) secretCreatedBy!: string;
   @Column({ type: 'bytea', name: 'previous_secret', nullable: true }) previousSecret!: Buffer | null;
   @Column({ type: 'timestamptz', name: 'previous_secret_until', nullable: true }) previousSecretUntil!: Date | null;
   @Column({ type: 'timestamptz', name: 'failing_since', nullable: true }) failingSince!: Date | null;

@@ -3,7 +3,7 @@ import { presentTransaction } from '../transactions/presenter';
 import type { TransactionStatus } from '../transactions/entity';
 import type { TransactionType } from '../transactions/types';
 
-/** What endpoints can subscribe to. webhook.test is sent to the endpoint that was asked to be tested, whatever it wants. */
+/** Kinds of events endpoints can subscribe to. webhook.test is sent to the tested endpoint only, independent of its subscription. */
 export const eventKinds = [
   'wallet.active',
   'transaction.created',
@@ -22,7 +22,7 @@ export interface StoredEvent {
   createdAt: Date;
 }
 
-/** As enqueue_transaction_event() writes it: amounts as text in atomic units. */
+/** The format of enqueue_transaction_event(): amounts as text in atomic units. */
 interface TransactionSnapshot {
   tx_id: string;
   wallet_id: string | null;
@@ -47,13 +47,13 @@ interface TransactionSnapshot {
   version: number;
 }
 
-/** Body of a delivery: the same bytes at every attempt. `timestamp` is when it happened. */
+/** Body of a delivery: the same bytes at every attempt. `timestamp` is the time of the event. */
 export function toPayload({ kind, snapshot, createdAt }: StoredEvent): string {
   const data = 'tx_id' in snapshot ? presentSnapshot(snapshot as unknown as TransactionSnapshot) : presentTimes(snapshot);
   return JSON.stringify({ type: kind, timestamp: createdAt.toISOString(), data });
 }
 
-/** The transaction as the API presented it at that moment; `sequence` counts its state changes. */
+/** The transaction in the format of the API at the time of the event; `sequence` counts its state changes. */
 function presentSnapshot(tx: TransactionSnapshot): Record<string, unknown> {
   return {
     ...presentTransaction({
@@ -82,7 +82,7 @@ function presentSnapshot(tx: TransactionSnapshot): Record<string, unknown> {
   };
 }
 
-/** Postgres writes microseconds and an offset; the API says milliseconds and Z. */
+/** Converts times from the format of Postgres (microseconds and an offset) to that of the API (milliseconds and Z). */
 function presentTimes(snapshot: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(snapshot).map(([field, value]) => [

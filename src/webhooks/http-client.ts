@@ -5,23 +5,23 @@ import { type ResolvedAddress, TargetRefused, type TargetGuard } from './ssrf-gu
 
 export const sendLimits = {
   connectMs: 10_000,
-  /** From the look-up of the name to the end of the answer. */
+  /** From the DNS lookup to the end of the response. */
   totalMs: 15_000,
   bodyBytes: 64 * 1024,
-  /** Of the answer; what follows is not read. */
-  answerBytes: 4 * 1024,
+  /** Of the response; the rest is not read. */
+  responseBytes: 4 * 1024,
   excerptBytes: 1024,
-  answerHeaderBytes: 8 * 1024,
+  responseHeaderBytes: 8 * 1024,
 } as const;
 
-/** What became of one request. Either there was an answer or there is an error. */
+/** Outcome of one request: a response or an error. */
 export interface HttpOutcome {
   at: Date;
   durationMs: number;
   statusCode: number | null;
-  /** A word for the attempt log: timeout, dns, blocked_address, connection_refused, tls … */
+  /** Code for the attempt log: timeout, dns, blocked_address, connection_refused, tls … */
   error: string | null;
-  /** The beginning of the answer, printable, at most 1 KB. */
+  /** The beginning of the response body, printable, at most 1 KB. */
   excerpt: string;
   /** Raw Retry-After header. */
   retryAfter: string | null;
@@ -35,38 +35,38 @@ export interface SendOptions {
 }
 
 /**
- * One POST, on a connection of its own to exactly the addresses that were checked; redirects are not followed. Never throws:
- * whatever goes wrong is in the answer.
+ * Sends one POST on a new connection to exactly the addresses that were checked. Does not follow redirects. Never throws: errors are
+ * part of the outcome.
  */
 export async function send(
   { targets, limits = sendLimits, ca }: SendOptions,
   { url: text, headers, body }: { url: string; headers: Record<string, string>; body: string },
 ): Promise<HttpOutcome> {
   const at = new Date();
-  const begun = performance.now();
+  const startedAt = performance.now();
   const deadline = AbortSignal.timeout(limits.totalMs);
-  const done = (what: Partial<HttpOutcome>): HttpOutcome => ({
+  const toOutcome = (fields: Partial<HttpOutcome>): HttpOutcome => ({
     at,
-    durationMs: Math.round(performance.now() - begun),
+    durationMs: Math.round(performance.now() - startedAt),
     statusCode: null,
     error: null,
     excerpt: '',
     retryAfter: null,
-    ...what,
+    ...fields,
   });
-  if (Buffer.byteLength(body) > sendLimits.bodyBytes) return done({ error: 'body_too_large' });
+  if (Buffer.byteLength(body) > sendLimits.bodyBytes) return toOutcome({ error: 'body_too_large' });
   try {
     const url = targets.parse(text);
-    const addresses = await targets.addressesOf(url, deadline);
+    const addresses = await targets.resolveTarget(url, deadline);
     const outgoing = { headers, body, signal: deadline, connectMs: limits.connectMs, ca };
     const response = await abortable(request(url, addresses, outgoing), deadline);
-    const excerpt = await readSome(response, deadline);
+    const excerpt = await readExcerpt(response, deadline);
     const { statusCode = 0 } = response;
-    // three digits are all that is asked of a status on the wire
-    if (statusCode < 100) return done({ error: 'bad_answer', excerpt });
-    return done({ statusCode, excerpt, retryAfter: response.headers['retry-after'] ?? null });
+    // the parser accepts every number of three digits
+    if (statusCode < 100) return toOutcome({ error: 'bad_response', excerpt });
+    return toOutcome({ statusCode, excerpt, retryAfter: response.headers['retry-after'] ?? null });
   } catch (error) {
-    return done({ error: deadline.aborted ? 'timeout' : toErrorName(error) });
+    return toOutcome({ error: deadline.aborted ? 'timeout' : toErrorCode(error) });
   }
 }
 
@@ -82,29 +82,29 @@ function request(url: URL, addresses: ResolvedAddress[], outgoing: Outgoing): Pr
   const { headers, body, signal, connectMs, ca } = outgoing;
   return new Promise((resolve, reject) => {
     const secure = url.protocol === 'https:';
-    const call = (secure ? https : http).request(url, {
+    const outgoingRequest = (secure ? https : http).request(url, {
       method: 'POST',
       agent: false,
       lookup: pinnedTo(addresses),
-      maxHeaderSize: sendLimits.answerHeaderBytes,
+      maxHeaderSize: sendLimits.responseHeaderBytes,
       signal,
       headers: { ...headers, 'content-length': Buffer.byteLength(body), connection: 'close' },
       ...(ca !== undefined && { ca }),
     });
-    const late = setTimeout(() => call.destroy(new SendError('timeout')), connectMs);
-    call.once('socket', (socket) => socket.once(secure ? 'secureConnect' : 'connect', () => clearTimeout(late)));
-    call.once('close', () => {
-      clearTimeout(late);
-      // nothing else tells of an answer that is none, 101 (Switching Protocols) for one
-      reject(new SendError('bad_answer'));
+    const timer = setTimeout(() => outgoingRequest.destroy(new SendError('timeout')), connectMs);
+    outgoingRequest.once('socket', (socket) => socket.once(secure ? 'secureConnect' : 'connect', () => clearTimeout(timer)));
+    outgoingRequest.once('close', () => {
+      clearTimeout(timer);
+      // no other event follows a response that is not one, such as 101 (Switching Protocols)
+      reject(new SendError('bad_response'));
     });
-    call.on('error', reject);
-    call.once('response', resolve);
-    call.end(body);
+    outgoingRequest.on('error', reject);
+    outgoingRequest.once('response', resolve);
+    outgoingRequest.end(body);
   });
 }
 
-/** Answers what was checked and asks nobody. (For an address in the url itself node asks for no look-up.) */
+/** Returns the checked addresses without a DNS query. (Node does no lookup for an address literal in the url.) */
 function pinnedTo(addresses: ResolvedAddress[]): LookupFunction {
   return (_hostname, options, callback) => {
     const [first] = addresses;
@@ -114,8 +114,8 @@ function pinnedTo(addresses: ResolvedAddress[]): LookupFunction {
   };
 }
 
-/** Reads what is kept of the answer, then closes the connection: a receiver cannot keep us reading. */
-function readSome(response: IncomingMessage, signal: AbortSignal): Promise<string> {
+/** Reads the part of the response that is stored, then closes the connection: a receiver cannot send without end. */
+function readExcerpt(response: IncomingMessage, signal: AbortSignal): Promise<string> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let size = 0;
@@ -126,15 +126,15 @@ function readSome(response: IncomingMessage, signal: AbortSignal): Promise<strin
     response.on('data', (chunk: Buffer) => {
       chunks.push(chunk);
       size += chunk.length;
-      if (size >= sendLimits.answerBytes) finish();
+      if (size >= sendLimits.responseBytes) finish();
     });
-    // the status has come: an answer that breaks off or does not end is an answer all the same
+    // the status was received: a body that is cut off or does not end is no error
     for (const end of ['end', 'error', 'aborted', 'close']) response.once(end, finish);
     signal.addEventListener('abort', finish, { once: true });
   });
 }
 
-/** Text that Postgres takes and a terminal bears. */
+/** Removes control characters, which Postgres refuses or a terminal would interpret. */
 function printable(bytes: Buffer): string {
   const text = bytes
     .toString('utf8')
@@ -151,7 +151,7 @@ class SendError extends Error {
   }
 }
 
-const codes: Record<string, string> = {
+const errorCodes: Record<string, string> = {
   ECONNREFUSED: 'connection_refused',
   ECONNRESET: 'connection_reset',
   EPIPE: 'connection_reset',
@@ -159,20 +159,20 @@ const codes: Record<string, string> = {
   EHOSTUNREACH: 'unreachable',
   ENETUNREACH: 'unreachable',
   EADDRNOTAVAIL: 'unreachable',
-  HPE_HEADER_OVERFLOW: 'bad_answer',
+  HPE_HEADER_OVERFLOW: 'bad_response',
 };
 
-/** A fixed word and never the error's text, which may hold the url. */
-function toErrorName(error: unknown): string {
+/** A code, never the error's text, which may contain the url. */
+function toErrorCode(error: unknown): string {
   if (error instanceof TargetRefused || error instanceof SendError) return error.kind;
   const { code = '' } = error as { code?: string };
-  if (codes[code]) return codes[code];
-  if (code.startsWith('HPE_')) return 'bad_answer';
+  if (errorCodes[code]) return errorCodes[code];
+  if (code.startsWith('HPE_')) return 'bad_response';
   if (/CERT|TLS|SSL|SIGNED|SIGNATURE|ALTNAME|EPROTO/.test(code)) return 'tls';
   return 'connection_failed';
 }
 
-/** @throws SendError timeout once the signal is given, whatever becomes of the work. */
+/** @throws SendError timeout once the signal is aborted, even when the work never ends. */
 function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     signal.addEventListener('abort', () => reject(new SendError('timeout')), { once: true });

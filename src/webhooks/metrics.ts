@@ -1,10 +1,10 @@
 import { Counter } from 'prom-client';
 import { metrics } from '../platform/metrics';
 
-/** `busy` are attempts put off because their endpoint has enough requests under way. */
-export const attemptsMade = new Counter({
+/** `busy` counts attempts that were deferred because the endpoint has the maximum number of concurrent requests. */
+export const deliveryAttempts = new Counter({
   name: 'webhook_attempts_total',
-  help: 'Attempts at webhook deliveries by outcome: delivered, failed, disabled, busy',
+  help: 'Webhook delivery attempts by outcome: delivered, failed, disabled, busy',
   labelNames: ['outcome'] as const,
   registers: [metrics],
 });

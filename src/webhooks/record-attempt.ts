@@ -15,15 +15,15 @@ interface EndpointRow {
   client_id: string;
   url: string;
   status: string;
-  /** Seconds since the unbroken run of failures began; null when the last attempt succeeded. */
+  /** Seconds since the first of the consecutive failures; null when the last attempt succeeded. */
   failing_for: number | null;
 }
 
 const isSuccess = ({ statusCode }: HttpOutcome): boolean => statusCode !== null && statusCode >= 200 && statusCode < 300;
 
 /**
- * Puts an attempt on record and decides what follows: done, again later, given up, or the endpoint disabled.
- * Locks the endpoint, then the delivery.
+ * Records an attempt and its consequence: delivered, retry later, failed finally, or endpoint disabled. Locks the endpoint, then the
+ * delivery.
  */
 export function recordAttempt(
   database: DataSource,
@@ -32,12 +32,12 @@ export function recordAttempt(
   schedule: readonly number[],
 ): Promise<'delivered' | 'failed' | 'disabled'> {
   return inTransaction(database, async (manager) => {
-    const endpoint = await noteOutcome(manager, deliveryId, isSuccess(sent));
+    const endpoint = await updateFailingSince(manager, deliveryId, isSuccess(sent));
     const [delivery] = await manager.query<DeliveryRow[]>(
       `select attempts, round_attempts from webhook_deliveries where delivery_id = $1 for no key update`,
       [deliveryId],
     );
-    if (!endpoint || !delivery) throw new Error(`delivery ${deliveryId} is gone`);
+    if (!endpoint || !delivery) throw new Error(`delivery ${deliveryId} no longer exists`);
     await insertAttempt(manager, deliveryId, delivery.attempts + 1, sent);
     if (isSuccess(sent)) {
       await manager.query(
@@ -49,7 +49,7 @@ export function recordAttempt(
     }
     const retryInMs = retryDelayMs(schedule, delivery.round_attempts + 1, sent.retryAfter);
     await manager.query(
-      // one that was ended meanwhile, as its endpoint was disabled, stays so
+      // a delivery that has ended in the meantime, because its endpoint was disabled, keeps its status
       `update webhook_deliveries
           set attempts = attempts + 1, round_attempts = round_attempts + 1,
               status = case when status = 'pending' and $2::float8 is null then 'failed' else status end,
@@ -60,19 +60,23 @@ export function recordAttempt(
       [deliveryId, retryInMs],
     );
     const reason = sent.statusCode === 410 ? 'gone' : (endpoint.failing_for ?? 0) >= getFailingLimit(schedule) ? 'failing' : null;
-    // what an earlier url answered says nothing about the present one
+    // the response of an earlier url does not count against the current one
     if (reason === null || endpoint.status === 'disabled' || endpoint.url !== url) return 'failed';
     await disable(manager, endpoint, reason);
     return 'disabled';
   });
 }
 
-/** A success ends the run of failures; a failure begins one unless it goes on already. The row is written only where that changes it. */
-async function noteOutcome(manager: EntityManager, deliveryId: string, success: boolean): Promise<EndpointRow | undefined> {
+/** A success clears `failing_since`; a failure sets it unless it is set. The row is locked and written only if that changes it. */
+async function updateFailingSince(
+  manager: EntityManager,
+  deliveryId: string,
+  success: boolean,
+): Promise<EndpointRow | undefined> {
   const read = `select w.webhook_id, w.client_id, w.url, w.status, extract(epoch from clock_timestamp() - w.failing_since)::float8 as failing_for
                   from webhook_endpoints w join webhook_deliveries d using (webhook_id) where d.delivery_id = $1`;
-  const [seen] = await manager.query<EndpointRow[]>(read, [deliveryId]);
-  if (!seen || (success && seen.failing_for === null)) return seen;
+  const [current] = await manager.query<EndpointRow[]>(read, [deliveryId]);
+  if (!current || (success && current.failing_for === null)) return current;
   const [endpoint] = await manager.query<EndpointRow[]>(`${read} for no key update of w`, [deliveryId]);
   if (!endpoint || (!success && endpoint.failing_for !== null)) return endpoint;
   await manager.query(
@@ -90,7 +94,7 @@ async function insertAttempt(manager: EntityManager, deliveryId: string, attempt
   );
 }
 
-/** Switches an endpoint off for what its receiver did; the client's other endpoints are told, and the audit log. */
+/** Disables an endpoint because of its receiver's responses; informs the client's other endpoints and writes the audit log. */
 async function disable(
   manager: EntityManager,
   { webhook_id: webhookId, client_id: clientId, url }: EndpointRow,

@@ -3,7 +3,7 @@ import type { LimitOffset } from '../http/pagination';
 import { isUuid } from '../platform/ids';
 import { WebhookEntity } from './entity';
 
-type NewWebhook = Pick<WebhookEntity, 'webhookId' | 'clientId' | 'url' | 'description' | 'events' | 'secret' | 'secretMadeBy'>;
+type NewWebhook = Pick<WebhookEntity, 'webhookId' | 'clientId' | 'url' | 'description' | 'events' | 'secret' | 'secretCreatedBy'>;
 type Changes = Partial<Omit<WebhookEntity, 'webhookId' | 'clientId' | 'createdAt' | 'updatedAt'>>;
 
 /** Endpoints of one client at a time; deleted ones are not found. */
@@ -32,7 +32,7 @@ export class WebhookRepository {
     });
   }
 
-  /** Counts under a lock that keeps others of the same client from adding one meanwhile. */
+  /** Counts under a lock that prevents concurrent inserts for the same client. */
   async countLocked(manager: EntityManager, clientId: string): Promise<number> {
     await manager.query(`select 1 from clients where client_id = $1 for no key update`, [clientId]);
     return manager.countBy(WebhookEntity, { clientId, deletedAt: IsNull() });

@@ -1,8 +1,8 @@
 const day = 24 * 3600;
 const longestRetryAfterSeconds = day;
-/** An endpoint with nothing but failures for so long is disabled; with a shorter schedule, at that schedule's end. */
+/** An endpoint whose attempts have all failed for this long is disabled; with a shorter retry schedule, at the end of the schedule. */
 const failingLimitSeconds = 3 * day;
-/** Retries are spread over so much more than their wait: endpoints that failed together do not come back together. */
+/** Retries wait up to this much longer, so that deliveries that failed at the same time are not retried at the same time. */
 const jitter = 0.2;
 
 export const getFailingLimit = (schedule: readonly number[]): number =>
@@ -12,8 +12,8 @@ export const getFailingLimit = (schedule: readonly number[]): number =>
   );
 
 /**
- * Milliseconds until the next attempt, or null after the last one. A receiver's Retry-After makes it later, never earlier,
- * up to a day.
+ * Milliseconds until the next attempt, or null after the last one. A receiver's Retry-After can make the wait longer, up to a day,
+ * but never shorter.
  * @param attempts made so far, at least 1
  */
 export function retryDelayMs(
@@ -28,7 +28,7 @@ export function retryDelayMs(
   return Math.round(Math.max(scheduledMs, retryAfterMs(retryAfter, now())));
 }
 
-/** Retry-After as RFC 9110 has it: seconds or a date; anything else counts as absent. */
+/** Retry-After (RFC 9110): seconds or a date; any other value is ignored. */
 function retryAfterMs(header: string | null, now: number): number {
   if (header === null) return 0;
   const text = header.trim();

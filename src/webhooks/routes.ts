@@ -28,21 +28,21 @@ export interface WebhookRoutes {
   deliveries: DeliveryService;
   authenticate: DocumentedMiddleware;
   idempotent: DocumentedMiddleware;
-  /** For answers that show a secret. */
+  /** For responses that contain a secret. */
   idempotentSealed: DocumentedMiddleware;
 }
 
-export function webhookRoutes(wiring: WebhookRoutes): Route[] {
-  const { webhooks, deliveries, authenticate, idempotent, idempotentSealed } = wiring;
+export function webhookRoutes(dependencies: WebhookRoutes): Route[] {
+  const { webhooks, deliveries, authenticate, idempotent, idempotentSealed } = dependencies;
   return [
     {
       method: 'post',
       path: '/webhooks',
       id: 'createWebhook',
       tag,
-      summary: 'Have events sent to a url',
+      summary: 'Create a webhook: events are sent to a url',
       description:
-        'Signed as Standard Webhooks says, with the secret that this answer shows and no other. At most 10 per client.',
+        'Requests are signed according to Standard Webhooks; the secret is shown in this response only. At most 10 per client.',
       middleware: [authenticate, body(createWebhook), idempotentSealed],
       answer: { status: 201, description: 'The webhook with its secret', schema: webhookWithSecretView, location: true },
       fails: ['business_error', ...mfaFailures],
@@ -86,9 +86,9 @@ export function webhookRoutes(wiring: WebhookRoutes): Route[] {
       id: 'updateWebhook',
       tag,
       summary: 'Change a webhook',
-      description: 'Fields that are left out stay as they are.',
+      description: 'Omitted fields keep their values.',
       middleware: [authenticate, body(updateWebhook)],
-      answer: { status: 200, description: 'The webhook as it is now', schema: webhookView },
+      answer: { status: 200, description: 'The changed webhook', schema: webhookView },
       fails: ['not_found', ...mfaFailures],
       handle: async (ctx) => {
         const changed = await webhooks.update(toMfaRequest(ctx), resourceId(ctx, 'id'), getBody(ctx, updateWebhook));
@@ -100,7 +100,7 @@ export function webhookRoutes(wiring: WebhookRoutes): Route[] {
       path: '/webhooks/:id',
       id: 'deleteWebhook',
       tag,
-      summary: 'Delete a webhook with its secrets and its log',
+      summary: 'Delete a webhook with its secrets and its deliveries',
       middleware: [authenticate, body(deleteWebhook)],
       answer: { status: 200, description: 'Deleted', schema: deletedWebhookView },
       fails: ['not_found', ...mfaFailures],
@@ -116,7 +116,7 @@ export function webhookRoutes(wiring: WebhookRoutes): Route[] {
       id: 'rotateWebhookSecret',
       tag,
       summary: 'Replace the signing secret',
-      description: 'Until the overlap ends deliveries carry a signature by either secret.',
+      description: 'Until the overlap ends, requests carry one signature for each of the two secrets.',
       middleware: [authenticate, body(rotateSecret), idempotentSealed],
       answer: { status: 200, description: 'The webhook with its new secret', schema: webhookWithSecretView },
       fails: ['not_found', ...mfaFailures],

@@ -7,21 +7,21 @@ const url = () =>
   Joi.string()
     .max(2048)
     .example('https://example.com/gateway-events')
-    .description('https, without credentials; must not lead to a private or local address. Redirects are not followed');
+    .description('https, without credentials; must not resolve to a private or local address. Redirects are not followed');
 const events = () =>
   Joi.array()
     .items(Joi.string().valid(...eventKinds))
     .min(1)
     .unique()
     .allow(null)
-    .description('Kinds of events to send; null: all, later kinds included');
+    .description('Kinds of events to send; null: all, including kinds added later');
 const status = () => Joi.string().valid('enabled', 'disabled');
 
-interface Authorised {
+interface WithMfaCode {
   mfa_code?: string;
 }
 
-export interface CreateWebhook extends Authorised {
+export interface CreateWebhook extends WithMfaCode {
   url: string;
   description?: string;
   events?: string[] | null;
@@ -40,17 +40,23 @@ export const updateWebhook = Joi.object<UpdateWebhook, true>({
   url: url(),
   description: text(500).allow(''),
   events: events(),
-  status: status().description('Enabling begins with new events; those missed can be resent where they are listed as failed'),
+  status: status().description(
+    'After enabling, new events are sent; events missed before can be resent if they are listed as failed',
+  ),
   mfa_code: mfaCode(),
 }).or('url', 'description', 'events', 'status');
 
-export const deleteWebhook = Joi.object<Authorised, true>({ mfa_code: mfaCode() });
+export const deleteWebhook = Joi.object<WithMfaCode, true>({ mfa_code: mfaCode() });
 
-export interface RotateSecret extends Authorised {
+export interface RotateSecret extends WithMfaCode {
   overlap_hours?: number;
 }
 export const rotateSecret = Joi.object<RotateSecret, true>({
-  overlap_hours: Joi.number().integer().min(0).max(168).description('How long the previous secret signs as well (default 24)'),
+  overlap_hours: Joi.number()
+    .integer()
+    .min(0)
+    .max(168)
+    .description('How long requests are also signed with the previous secret (default 24)'),
   mfa_code: mfaCode(),
 });
 
@@ -70,11 +76,11 @@ export interface ResendFailed {
 export const resendFailed = Joi.object<ResendFailed, true>({
   since: Joi.string()
     .isoDate()
-    // ISO 8601 has forms that Date does not read, such as week dates
+    // Date does not support all forms of ISO 8601, such as week dates
     .custom((value: string, helpers) => (Number.isNaN(Date.parse(value)) ? helpers.error('string.isoDate') : value))
     .required()
     .example('2026-01-31T12:00:00.000Z')
-    .description('Failed deliveries of events from this moment on'),
+    .description('Failed deliveries of events since this time'),
 });
 
 export interface WebhookView {
@@ -100,10 +106,14 @@ const webhookFields = {
   disabled_reason: Joi.string()
     .valid('client', 'gone', 'failing')
     .allow(null)
-    .description('client: switched off by you; gone: the receiver answered 410; failing: nothing but failures for 3 days'),
+    .description('client: disabled by you; gone: the receiver responded with 410; failing: all attempts failed for 3 days'),
   disabled_at: timestamp().allow(null),
-  failing_since: timestamp().allow(null).description('Since when every attempt has failed; null when the last one succeeded'),
-  previous_secret_valid_until: timestamp().allow(null).description('While a secret is being replaced both sign until then'),
+  failing_since: timestamp()
+    .allow(null)
+    .description('Time of the first failure since the last success; null when the last attempt succeeded'),
+  previous_secret_valid_until: timestamp()
+    .allow(null)
+    .description('During the overlap after a rotation: until when requests are also signed with the previous secret'),
   created_at: timestamp(),
   updated_at: timestamp(),
 };
@@ -115,7 +125,9 @@ export interface WebhookWithSecretView extends WebhookView {
 }
 export const webhookWithSecretView = view<WebhookWithSecretView>('WebhookWithSecret', {
   ...webhookFields,
-  secret: Joi.string().example('whsec_…').description('Signing secret (Standard Webhooks). Shown here only: keep it'),
+  secret: Joi.string()
+    .example('whsec_…')
+    .description('Signing secret (Standard Webhooks). Shown in this response only: store it'),
 });
 
 export interface DeletedWebhookView {
@@ -136,11 +148,11 @@ const attemptView = view<AttemptView>('WebhookAttempt', {
   attempt: Joi.number().integer().min(1),
   at: timestamp(),
   duration_ms: Joi.number().integer().min(0),
-  status_code: Joi.number().integer().allow(null).description('Of the answer; null when there was none'),
+  status_code: Joi.number().integer().allow(null).description('Status of the response; null when there was none'),
   error: Joi.string()
     .allow(null)
-    .description('Why there was no answer: timeout, dns, blocked_address, connection_refused, tls …'),
-  excerpt: Joi.string().allow('').description('The first KB of the answer'),
+    .description('Why there was no response: timeout, dns, blocked_address, connection_refused, tls …'),
+  excerpt: Joi.string().allow('').description('The first KB of the response body'),
 });
 
 export interface DeliveryView {
@@ -176,6 +188,6 @@ export interface ResentView {
   has_more: boolean;
 }
 export const resentView = view<ResentView>('ResentDeliveries', {
-  resent: Joi.number().integer().min(0).description('Failed deliveries that are made again, oldest first, at most 1000'),
-  has_more: Joi.boolean().description('True when failed ones remain: ask again'),
+  resent: Joi.number().integer().min(0).description('Number of failed deliveries that are resent, oldest first, at most 1000'),
+  has_more: Joi.boolean().description('True when failed deliveries remain: repeat the request'),
 });

@@ -3,16 +3,16 @@ import { Webhook } from 'standardwebhooks';
 import type { SecretBox } from '../platform/secret-box';
 import type { WebhookEntity } from './entity';
 
-/** Names an endpoint's secret to the SecretBox. */
+/** Owner of an endpoint's secret in the SecretBox. */
 export const webhookSecretOwner = (webhookId: string): string => `webhook:${webhookId}`;
 
-/** A signing secret as Standard Webhooks writes it: 32 random bytes in Base64. */
+/** A signing secret in the format of Standard Webhooks: 32 random bytes in Base64. */
 export const newSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`;
 
 export const sealSecret = (box: SecretBox, webhookId: string, secret: string): Buffer =>
   box.seal(secret, webhookSecretOwner(webhookId));
 
-/** @throws Error when the endpoint has none (deleted) or its seal is broken. */
+/** @throws Error when the endpoint has no secret (deleted) or it cannot be decrypted. */
 export function openSecret(box: SecretBox, { webhookId, secret }: Pick<WebhookEntity, 'webhookId' | 'secret'>): string {
   if (!secret) throw new Error(`webhook ${webhookId} has no secret`);
   return box.open(secret, webhookSecretOwner(webhookId));
@@ -21,8 +21,8 @@ export function openSecret(box: SecretBox, { webhookId, secret }: Pick<WebhookEn
 type Secrets = Pick<WebhookEntity, 'webhookId' | 'secret' | 'previousSecret' | 'previousSecretUntil'>;
 
 /**
- * The headers of one attempt (Standard Webhooks 1.0): the event's id, the moment of the attempt in seconds, one signature per
- * secret that is valid now. While a secret is being replaced that are two.
+ * The headers of one attempt (Standard Webhooks 1.0): event id, time of the attempt in seconds, and one signature for each valid
+ * secret, of which there are two during the overlap after a rotation.
  */
 export function signedHeaders(
   box: SecretBox,

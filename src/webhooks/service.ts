@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { audit, type AuditAction, type AuditEvent } from '../audit/log';
+import { type AuditAction, type AuditEvent, auditUser } from '../audit/log';
 import type { IdempotencyContext } from '../http/context';
 import type { LimitOffset } from '../http/pagination';
 import type { MfaRequest, MfaService } from '../mfa/service';
@@ -15,8 +15,8 @@ import { TargetRefused, type TargetGuard } from './ssrf-guard';
 const endpointsPerClient = 10;
 const defaultOverlapHours = 24;
 const hourMs = 3_600_000;
-/** Of a name, within a transaction that has the user's second factor locked. */
-const lookUpMs = 3_000;
+/** Short, since the database transaction holds a lock on the user's second factor. */
+const dnsTimeoutMs = 3_000;
 
 export interface WebhookDependencies {
   webhooks: WebhookRepository;
@@ -27,16 +27,16 @@ export interface WebhookDependencies {
 
 export interface WithSecret {
   webhook: WebhookEntity;
-  /** In the clear, for the one answer that shows it. */
+  /** Decrypted, for the only response that contains it. */
   secret: string;
 }
 
-/** Endpoints of clients. Changes need a second factor; their audit rows stand exactly if they do. */
+/** Endpoints of clients. Changes need a second factor and are audited in the same database transaction. */
 export class WebhookService {
   constructor(private readonly deps: WebhookDependencies) {}
 
-  list(clientId: string, slice: LimitOffset): Promise<[WebhookEntity[], number]> {
-    return this.deps.webhooks.list(clientId, slice);
+  list(clientId: string, page: LimitOffset): Promise<[WebhookEntity[], number]> {
+    return this.deps.webhooks.list(clientId, page);
   }
 
   async get(clientId: string, webhookId: string): Promise<WebhookEntity> {
@@ -52,7 +52,7 @@ export class WebhookService {
     if (earlier) return this.withSecret(earlier);
     const url = this.parse(input.url);
     return this.deps.mfa.authorize(request, async (manager) => {
-      await this.assertCallable(url);
+      await this.assertPublicTarget(url);
       if ((await this.deps.webhooks.countLocked(manager, clientId)) >= endpointsPerClient)
         throw new GatewayError('business_error', `A client has at most ${endpointsPerClient} webhooks`);
       await this.deps.webhooks.insert(manager, {
@@ -62,55 +62,55 @@ export class WebhookService {
         description: input.description ?? '',
         events: input.events ?? null,
         secret: sealSecret(this.deps.box, webhookId, newSecret()),
-        secretMadeBy: webhookId,
+        secretCreatedBy: webhookId,
       });
-      await note(manager, request, 'webhook.created', webhookId, { host: url.host });
+      await auditWebhook(manager, request, 'webhook.created', webhookId, { host: url.host });
       return this.withSecret(await this.read(manager, clientId, webhookId));
     });
   }
 
-  /** What is left out stays as it is. @throws GatewayError not_found, invalid_parameter for the url, and those of MFA. */
+  /** Omitted fields keep their values. @throws GatewayError not_found, invalid_parameter for the url, and those of MFA. */
   async update(
     request: MfaRequest,
     webhookId: string,
     { mfa_code: _, status, ...changes }: UpdateWebhook,
   ): Promise<WebhookEntity> {
     const url = changes.url === undefined ? undefined : this.parse(changes.url);
-    const check = () => (url ? this.assertCallable(url) : Promise.resolve());
+    const check = () => (url ? this.assertPublicTarget(url) : Promise.resolve());
     const apply = async (manager: EntityManager, webhook: WebhookEntity) => {
-      const switched = status !== undefined && status !== webhook.status;
+      const statusChanged = status !== undefined && status !== webhook.status;
       await this.deps.webhooks.update(manager, webhook, {
         ...changes,
         ...(url && { url: url.href, failingSince: null }),
-        ...(switched && switching(status)),
+        ...(statusChanged && toStatusFields(status)),
       });
-      if (switched && status === 'disabled') await failAllPending(manager, webhookId);
-      await note(manager, request, 'webhook.updated', webhookId, {
-        fields: [...Object.keys(changes), ...(switched ? ['status'] : [])].sort().join(','),
+      if (statusChanged && status === 'disabled') await failAllPending(manager, webhookId);
+      await auditWebhook(manager, request, 'webhook.updated', webhookId, {
+        fields: [...Object.keys(changes), ...(statusChanged ? ['status'] : [])].sort().join(','),
         ...(url && { host: url.host }),
-        ...(switched && { status }),
+        ...(statusChanged && { status }),
       });
       return this.read(manager, request.caller.clientId, webhookId);
     };
     return this.change(request, webhookId, apply, check);
   }
 
-  /** For good: its secrets are wiped and its deliveries no longer shown. */
+  /** Permanent: its secrets are deleted and its deliveries are no longer shown. */
   delete(request: MfaRequest, webhookId: string): Promise<void> {
     return this.change(request, webhookId, async (manager, webhook) => {
       await this.deps.webhooks.update(manager, webhook, {
-        ...(webhook.status === 'enabled' && switching('disabled')),
+        ...(webhook.status === 'enabled' && toStatusFields('disabled')),
         deletedAt: new Date(),
         secret: null,
         previousSecret: null,
         previousSecretUntil: null,
       });
       await failAllPending(manager, webhookId);
-      await note(manager, request, 'webhook.deleted', webhookId);
+      await auditWebhook(manager, request, 'webhook.deleted', webhookId);
     });
   }
 
-  /** A new secret; the previous one signs beside it for a while. Of three the oldest stops at once. */
+  /** Creates a new secret; the previous one also signs during the overlap. A secret before that is dropped immediately. */
   async rotate(
     request: MfaRequest,
     webhookId: string,
@@ -118,15 +118,15 @@ export class WebhookService {
     { overlap_hours: overlapHours = defaultOverlapHours }: RotateSecret,
   ): Promise<WithSecret> {
     const earlier = await this.deps.webhooks.find(request.caller.clientId, webhookId);
-    if (earlier?.secretMadeBy === resourceId) return this.withSecret(earlier);
+    if (earlier?.secretCreatedBy === resourceId) return this.withSecret(earlier);
     return this.change(request, webhookId, async (manager, webhook) => {
       await this.deps.webhooks.update(manager, webhook, {
         secret: sealSecret(this.deps.box, webhookId, newSecret()),
-        secretMadeBy: resourceId,
+        secretCreatedBy: resourceId,
         previousSecret: overlapHours > 0 ? webhook.secret : null,
         previousSecretUntil: overlapHours > 0 ? new Date(Date.now() + overlapHours * hourMs) : null,
       });
-      await note(manager, request, 'webhook.secret_rotated', webhookId, { overlap_hours: overlapHours });
+      await auditWebhook(manager, request, 'webhook.secret_rotated', webhookId, { overlap_hours: overlapHours });
       return this.withSecret(await this.read(manager, request.caller.clientId, webhookId));
     });
   }
@@ -135,7 +135,7 @@ export class WebhookService {
     request: MfaRequest,
     webhookId: string,
     work: (manager: EntityManager, webhook: WebhookEntity) => Promise<T>,
-    /** Done before the webhook is locked. */
+    /** Runs before the webhook is locked. */
     check: () => Promise<void> = () => Promise.resolve(),
   ): Promise<T> {
     return this.deps.mfa.authorize(request, async (manager) => {
@@ -156,7 +156,7 @@ export class WebhookService {
     return { webhook, secret: openSecret(this.deps.box, webhook) };
   }
 
-  /** The url in its normal form; asks nobody. */
+  /** The url in its normal form; without DNS lookup. */
   private parse(text: string): URL {
     try {
       return this.deps.targets.parse(text);
@@ -165,10 +165,10 @@ export class WebhookService {
     }
   }
 
-  /** Only once the second factor is right: what names of our network lead to is told to nobody else. */
-  private async assertCallable(url: URL): Promise<void> {
+  /** Called only after the second factor was verified, so that others cannot find out which internal names resolve. */
+  private async assertPublicTarget(url: URL): Promise<void> {
     try {
-      await this.deps.targets.addressesOf(url, AbortSignal.timeout(lookUpMs));
+      await this.deps.targets.resolveTarget(url, AbortSignal.timeout(dnsTimeoutMs));
     } catch (error) {
       throw refusal(error);
     }
@@ -177,24 +177,15 @@ export class WebhookService {
 
 const refusal = (error: unknown): unknown => (error instanceof TargetRefused ? invalidParameter('url', error.message) : error);
 
-const switching = (status: 'enabled' | 'disabled') =>
+const toStatusFields = (status: 'enabled' | 'disabled') =>
   status === 'enabled'
     ? ({ status, disabledReason: null, disabledAt: null, failingSince: null } as const)
     : ({ status, disabledReason: 'client', disabledAt: new Date() } as const);
 
-const note = (
+const auditWebhook = (
   manager: EntityManager,
   { caller, requestId }: MfaRequest,
   action: AuditAction,
   webhookId: string,
   detail: NonNullable<AuditEvent['detail']> = {},
-): Promise<void> =>
-  audit(manager, {
-    action,
-    outcome: 'success',
-    actor: { type: 'user', id: caller.userId },
-    clientId: caller.clientId,
-    subject: { type: 'webhook', id: webhookId },
-    detail,
-    requestId,
-  });
+): Promise<void> => auditUser(manager, caller, { action, subject: { type: 'webhook', id: webhookId }, detail, requestId });

@@ -83,9 +83,9 @@ describe('clients, users and API keys', () => {
 
   test('names are unique, and what is unknown or wrong ends with its exit code and a sentence', async () => {
     for (const [args, code, sentence] of [
-      [['client', 'create', name], 1, `There is a client named ${name} already`],
-      [['client', 'create', ''], 1, 'A name has 1 to 100 characters'],
-      [['user', 'create', name, 'ops'], 1, 'This client has a user named ops already'],
+      [['client', 'create', name], 1, `There is already a client named ${name}`],
+      [['client', 'create', ''], 1, 'A name must have 1 to 100 characters'],
+      [['user', 'create', name, 'ops'], 1, 'This client already has a user named ops'],
       [['api-key', 'create', name, 'nobody'], 1, 'user nobody of this client not found'],
       [['api-key', 'revoke', 'nope'], 1, 'API key nope not found'],
       [['wallet', 'suspend', 'nope'], 1, 'wallet nope not found'],
@@ -94,7 +94,7 @@ describe('clients, users and API keys', () => {
       [['asset', 'unfreeze', 'nope'], 1, 'asset nope not found'],
       [['audit', 'list', '--since', 'yesterday'], 2, 'a time such as 2025-01-31'],
       [['audit', 'verify', '--head', '1:abc'], 2, 'number:hash'],
-      [['transfers', 'list', '--limit', '0'], 2, 'a number from 1 to 1000 is needed'],
+      [['transfers', 'list', '--limit', '0'], 2, 'must be a number from 1 to 1000'],
     ] as [string[], number, string][]) {
       const { code: ended, err } = await gateway(args);
       expect({ args, ended, err }).toEqual({ args, ended: code, err: expect.stringContaining(sentence) });
@@ -218,7 +218,7 @@ describe('transfers and the ledger', () => {
     expect(await json('audit', 'head')).toMatchObject({ seq: expect.any(Number), hash: expect.stringMatching(/^[0-9a-f]{64}$/) });
     expect(await gateway(['audit', 'verify', '--head', head])).toMatchObject({
       code: 0,
-      out: expect.stringContaining('the audit log is as it was sealed'),
+      out: expect.stringContaining('the audit log matches its seals'),
     });
 
     const change = (actor: string) =>

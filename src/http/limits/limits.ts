@@ -7,35 +7,36 @@ import { network } from './network';
 import { tooMany } from './refusals';
 import type { LimitSettings } from './settings';
 
-/** Short, so that who has spent a quota soon gets the next one; a sixth of what is allowed a minute can come at once. */
+/** Short, so that a client with a spent quota does not wait long; a burst can use a sixth of the limit per minute. */
 const windowSeconds = 10;
 
-/** Limits on how much is asked, per address before authentication and per client after it. */
+/** Request limits: per address before authentication, per client after it. */
 export class RequestLimits {
-  /** Stands before everything but health and metrics. */
+  /** Runs before all requests except health and metrics. */
   readonly everyRequest: DocumentedMiddleware;
   /** For the route that issues tokens. */
   readonly token: DocumentedMiddleware;
   private readonly client: DocumentedMiddleware;
   private readonly mfa: DocumentedMiddleware;
-  private readonly clients = new Map<string, number>();
-  private total = 0;
+  /** Requests in flight, per client id and in total. */
+  private readonly inFlightOf = new Map<string, number>();
+  private inFlight = 0;
 
   constructor(
     database: DataSource,
     private readonly settings: LimitSettings,
   ) {
-    const budget = (name: Quota['name'], perMinute: number): DistributedQuota => {
+    const createQuota = (name: Quota['name'], perMinute: number): DistributedQuota => {
       const quota = { name, limit: Math.ceil((perMinute * windowSeconds) / 60), windowSeconds };
       return new DistributedQuota(quota, sharedCounter(database, quota));
     };
-    const [address, token] = [budget('address', settings.addressPerMinute), budget('token', settings.tokenPerMinute)];
-    const [client, mfa] = [budget('client', settings.clientPerMinute), budget('mfa', settings.mfaPerMinute)];
+    const [address, token] = [createQuota('address', settings.addressPerMinute), createQuota('token', settings.tokenPerMinute)];
+    const [client, mfa] = [createQuota('client', settings.clientPerMinute), createQuota('mfa', settings.mfaPerMinute)];
     this.everyRequest = documented({ fails: ['rate_limited', 'unavailable'] }, async (ctx, next) => {
-      const standing = await address.take(network(ctx.ip));
-      if (!standing.allowed) {
-        setQuotaHeaders(ctx, standing);
-        throw tooMany('address', 'Too many requests from this address: wait and try again', standing.resetSeconds);
+      const status = await address.take(network(ctx.ip));
+      if (!status.allowed) {
+        setQuotaHeaders(ctx, status);
+        throw tooMany('address', 'Too many requests from this address: wait and try again', status.resetSeconds);
       }
       return this.withinProcess(next);
     });
@@ -55,48 +56,50 @@ export class RequestLimits {
   }
 
   /**
-   * The routes with their limits: the client's right after authentication, and the stricter one where the body has an
-   * mfa_code. No route has to ask for it, so none can forget.
+   * Adds the limits to all routes: that of the client directly after authentication, and a stricter one where the body has an
+   * mfa_code. Routes do not add limits themselves, so none can omit them.
    */
   guard(routes: Route[]): Route[] {
-    // it runs before routes are looked up, so that requests to nowhere count too; here for the document only
-    const described = documented(this.everyRequest.docs, (_ctx, next) => next());
+    // the limit itself runs before the router, so that requests to unknown paths count too; here it is only documented
+    const documentOnly = documented(this.everyRequest.docs, (_ctx, next) => next());
     return routes.map((route) => {
-      const steps = route.middleware.flatMap((each) => (each.docs.authenticated ? [each, ...this.ofClient(route)] : [each]));
-      return { ...route, steps: [described, ...steps] };
+      const middleware = route.middleware.flatMap((each) =>
+        each.docs.authenticated ? [each, ...this.clientLimits(route)] : [each],
+      );
+      return { ...route, middleware: [documentOnly, ...middleware] };
     });
   }
 
-  private ofClient({ middleware: steps }: Route): DocumentedMiddleware[] {
-    const takesCode = steps.some(({ docs }) => docs.body !== undefined && getFieldNames(docs.body).includes('mfa_code'));
+  private clientLimits({ middleware }: Route): DocumentedMiddleware[] {
+    const takesCode = middleware.some(({ docs }) => docs.body !== undefined && getFieldNames(docs.body).includes('mfa_code'));
     return takesCode ? [this.client, this.mfa] : [this.client];
   }
 
   private async withinProcess(next: () => Promise<unknown>): Promise<unknown> {
-    if (this.total >= this.settings.inFlight)
+    if (this.inFlight >= this.settings.inFlight)
       throw tooMany('process_in_flight', 'Too many requests at once: wait and try again', 1);
-    this.total += 1;
+    this.inFlight += 1;
     try {
       return await next();
     } finally {
-      this.total -= 1;
+      this.inFlight -= 1;
     }
   }
 
   private async withinClient(ctx: GatewayContext, clientId: string, next: () => Promise<unknown>): Promise<unknown> {
     const { inFlightPerClient } = this.settings;
-    const count = this.clients.get(clientId) ?? 0;
+    const count = this.inFlightOf.get(clientId) ?? 0;
     if (count >= inFlightPerClient) {
       setInFlightHeaders(ctx, inFlightPerClient);
       throw tooMany('client_in_flight', `More than ${inFlightPerClient} requests at once: wait for answers`, 1);
     }
-    this.clients.set(clientId, count + 1);
+    this.inFlightOf.set(clientId, count + 1);
     try {
       return await next();
     } finally {
-      const left = (this.clients.get(clientId) ?? 1) - 1;
-      if (left > 0) this.clients.set(clientId, left);
-      else this.clients.delete(clientId);
+      const left = (this.inFlightOf.get(clientId) ?? 1) - 1;
+      if (left > 0) this.inFlightOf.set(clientId, left);
+      else this.inFlightOf.delete(clientId);
     }
   }
 }
@@ -104,11 +107,11 @@ export class RequestLimits {
 /** @throws GatewayError rate_limited when the quota is spent. */
 async function spend(
   ctx: GatewayContext,
-  budget: DistributedQuota,
+  quota: DistributedQuota,
   key: string,
   reason: 'token' | 'client' | 'mfa',
 ): Promise<void> {
-  const standing = await budget.take(key);
-  setQuotaHeaders(ctx, standing);
-  if (!standing.allowed) throw tooMany(reason, 'Too many requests: wait and try again', standing.resetSeconds);
+  const status = await quota.take(key);
+  setQuotaHeaders(ctx, status);
+  if (!status.allowed) throw tooMany(reason, 'Too many requests: wait and try again', status.resetSeconds);
 }

@@ -5,12 +5,12 @@ type Reason = 'address' | 'client' | 'token' | 'mfa' | 'login' | 'client_in_flig
 
 const refusals = new Counter({
   name: 'http_requests_refused_total',
-  help: 'Requests refused by a limit, by the limit',
+  help: 'Requests refused by a limit, by limit',
   labelNames: ['reason'] as const,
   registers: [register],
 });
 
-/** The answer to a request beyond a limit, counted by its reason. */
+/** The error for a request beyond a limit; counts it by reason. */
 export function tooMany(reason: Reason, message: string, retryAfterSeconds: number): GatewayError {
   refusals.inc({ reason });
   return new GatewayError(reason === 'process_in_flight' ? 'unavailable' : 'rate_limited', message, { retryAfterSeconds });

@@ -9,9 +9,9 @@ export interface LimitSettings {
   tokenPerMinute: number;
   /** Requests of one client to routes that take a second factor. */
   mfaPerMinute: number;
-  /** Requests of one client that one process works on at once. */
+  /** Concurrent requests of one client in one process. */
   inFlightPerClient: number;
-  /** Requests that one process works on at once. */
+  /** Concurrent requests in one process. */
   inFlight: number;
 }
 

@@ -1,25 +1,25 @@
 /** The parties of a two-of-three key. */
-export type PartyIndex = 1 | 2 | 3;
+export type NodeIndex = 1 | 2 | 3;
 
 /**
- * What the caller has to do about a failed session. Whatever the code, the session is over and freed; a retry is a new
+ * Why a session failed, which decides what the caller must do. In every case the session has ended and is freed; a retry is a new
  * session with a fresh session id.
  *
  * - `bad_message`: an argument, or a peer's message, is malformed, missing or of another round.
- * - `aborted`: the protocol failed without harm, or the session was closed.
- * - `ban`: the culprit failed a check of signing that reveals something of this party's reusable state. Signing with it
- *   again under the same share lets it extract the key: store the ban durably before anything else.
- * - `crashed`: the thread died, with every session in it; a new thread takes the next session.
- * - `busy`: as many sessions as allowed are open; nothing was started.
+ * - `aborted`: the protocol failed without revealing anything, or the session was closed.
+ * - `ban`: the culprit failed a check of signing, which reveals information about this party's reusable state. Signing with it again
+ *   under the same share would let it extract the key: store the ban durably before anything else.
+ * - `crashed`: the thread ended, with every session in it; a new thread runs the next session.
+ * - `busy`: the limit of open sessions is reached; nothing was started.
  */
 export type ProtocolErrorCode = 'bad_message' | 'aborted' | 'ban' | 'crashed' | 'busy';
 
 export class ProtocolError extends Error {
   readonly code: ProtocolErrorCode;
-  /** The peer whose message failed; absent if it cannot be told or the fault is the caller's. Always there with `ban`. */
-  readonly culprit?: PartyIndex;
+  /** The peer whose message failed; absent if that is not known or the caller is at fault. Always set with `ban`. */
+  readonly culprit?: NodeIndex;
 
-  constructor(code: ProtocolErrorCode, message: string, culprit?: PartyIndex) {
+  constructor(code: ProtocolErrorCode, message: string, culprit?: NodeIndex) {
     super(message);
     this.name = 'ProtocolError';
     this.code = code;

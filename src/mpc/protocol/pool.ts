@@ -1,31 +1,32 @@
-/** Threads that run protocol sessions, and what is said between them and the process (native/threshold/worker.cjs). */
+/** Threads that run protocol sessions, and the messages between them and the process (native/threshold/worker.cjs). */
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { ProtocolError, type PartyIndex, type ProtocolErrorCode } from './errors';
+import type { NodeIndex } from '../../messages/nodes';
+import { ProtocolError, type ProtocolErrorCode } from './errors';
 
 type Operation = 'keygen' | 'sign' | 'start' | 'next' | 'close';
 
 type Reply =
   | { id: number; value: unknown; error?: undefined }
-  | { id: number; error: { code: ProtocolErrorCode; culprit?: PartyIndex; message: string } };
+  | { id: number; error: { code: ProtocolErrorCode; culprit?: NodeIndex; message: string } };
 
-interface Call {
+interface PendingCall {
   resolve(value: unknown): void;
   reject(error: ProtocolError): void;
 }
 
 export interface PoolOptions {
-  /** For messages: what the threads do. */
+  /** What the threads do; used in messages. */
   name: string;
   threads: number;
   /** Sessions open at once, over all threads. */
   maxSessions: number;
-  /** Added to the threads' scheduling priority number, 0 to 19: the higher, the later they get their turn. */
+  /** Nice value of the threads, 0 to 19: a higher value means a lower scheduling priority. */
   niceness: number;
 }
 
-/** The sources and the compiled output lie at different depths below the project root. */
+/** Searched upwards, since the sources and the compiled output are at different depths below the project root. */
 function threadFile(): string {
   const relative = path.join('native', 'threshold', 'worker.cjs');
   for (let folder = __dirname; folder !== path.dirname(folder); folder = path.dirname(folder)) {
@@ -35,40 +36,40 @@ function threadFile(): string {
   throw new Error(`${relative} was not found above ${__dirname}: the installation is incomplete`);
 }
 
-/** One thread. It is dead after its first uncaught error; its calls and sessions then fail and it is never used again. */
+/** One thread. After its first uncaught error its calls and sessions fail and it is not used again. */
 class Thread {
   sessions = 0;
   #failure: ProtocolError | undefined;
   readonly #worker: Worker;
-  readonly #calls = new Map<number, Call>();
+  readonly #calls = new Map<number, PendingCall>();
   #lastId = 0;
 
   constructor(name: string, niceness: number) {
     this.#worker = new Worker(threadFile(), { name, workerData: { niceness } });
     this.#worker.on('message', (reply: Reply) => this.#settle(reply));
-    this.#worker.on('error', (error) => this.fail(new ProtocolError('crashed', `${name} thread died: ${error.message}`)));
+    this.#worker.on('error', (error) => this.fail(new ProtocolError('crashed', `${name} thread failed: ${error.message}`)));
     this.#worker.on('exit', () => this.fail(new ProtocolError('crashed', `${name} thread ended`)));
   }
 
-  get dead(): boolean {
+  get hasFailed(): boolean {
     return this.#failure !== undefined;
   }
 
-  /** Fails every open call and refuses further ones. The first reason stays. */
+  /** Fails every open call and refuses further ones. Only the first reason counts. */
   fail(failure: ProtocolError): void {
     this.#failure ??= failure;
     for (const call of this.#calls.values()) call.reject(this.#failure);
     this.#calls.clear();
   }
 
-  /** Has the thread do something. Buffers in `moved` are gone for the caller afterwards. */
-  call(operation: Operation, session: number, parameters: object, moved: ArrayBuffer[]): Promise<unknown> {
+  /** Sends an operation to the thread. Buffers in `transfer` are moved to it: the caller can no longer use them. */
+  call(operation: Operation, session: number, parameters: object, transfer: ArrayBuffer[]): Promise<unknown> {
     if (this.#failure) return Promise.reject(this.#failure);
     this.#lastId += 1;
     const id = this.#lastId;
     return new Promise((resolve, reject) => {
       this.#calls.set(id, { resolve, reject });
-      this.#worker.postMessage({ ...parameters, id, operation, session }, moved);
+      this.#worker.postMessage({ ...parameters, id, operation, session }, transfer);
     });
   }
 
@@ -84,7 +85,7 @@ class Thread {
   }
 }
 
-/** A session in a thread. The first error, the result and `close` all end it and give its slot back. */
+/** A session in a thread. The first error, the result and `close` end it and free its slot. */
 export class PooledSession {
   readonly #id: number;
   readonly #thread: Thread;
@@ -98,20 +99,20 @@ export class PooledSession {
   }
 
   /**
-   * @throws ProtocolError as the thread says; `aborted` if the session is over.
+   * @throws ProtocolError as reported by the thread; `aborted` if the session has ended.
    */
-  async call(operation: Operation, parameters: object = {}, moved: ArrayBuffer[] = []): Promise<unknown> {
-    if (this.#ended) throw new ProtocolError('aborted', 'session is over');
+  async call(operation: Operation, parameters: object = {}, transfer: ArrayBuffer[] = []): Promise<unknown> {
+    if (this.#ended) throw new ProtocolError('aborted', 'the session has ended');
     try {
-      return await this.#thread.call(operation, this.#id, parameters, moved);
+      return await this.#thread.call(operation, this.#id, parameters, transfer);
     } catch (error) {
-      // The thread has freed the session already, or is gone.
+      // The thread has already freed the session, or has ended.
       this.end();
       throw error;
     }
   }
 
-  /** Gives the slot back without asking the thread, which has freed the session by itself. */
+  /** Frees the slot without a call to the thread, which has already freed the session. */
   end(): void {
     if (this.#ended) return;
     this.#ended = true;
@@ -123,14 +124,14 @@ export class PooledSession {
     try {
       await this.call('close');
     } catch {
-      // A dead thread has no sessions left to free.
+      // A thread that has failed has no sessions left to free.
     } finally {
       this.end();
     }
   }
 }
 
-/** A fixed number of threads, each started when first needed and replaced after it died. */
+/** A fixed number of threads, each started when first needed and replaced after a failure. */
 export class ThreadPool {
   readonly #options: PoolOptions;
   readonly #threads: (Thread | undefined)[];
@@ -144,12 +145,12 @@ export class ThreadPool {
   }
 
   /**
-   * Opens a session in the thread with the fewest.
+   * Opens a session in the thread with the fewest sessions.
    *
-   * @throws ProtocolError `busy` if `maxSessions` are open, `aborted` after `close`, else as the thread says.
+   * @throws ProtocolError `busy` if `maxSessions` are open, `aborted` after `close`, else as reported by the thread.
    */
-  async open(operation: 'keygen' | 'sign', parameters: object, moved: ArrayBuffer[] = []): Promise<PooledSession> {
-    if (this.#closed) throw new ProtocolError('aborted', 'engine is closed');
+  async open(operation: 'keygen' | 'sign', parameters: object, transfer: ArrayBuffer[] = []): Promise<PooledSession> {
+    if (this.#closed) throw new ProtocolError('aborted', 'the engine is closed');
     const { name, maxSessions } = this.#options;
     if (this.#openSessions >= maxSessions) throw new ProtocolError('busy', `${maxSessions} ${name} sessions are open`);
     const thread = this.#leastUsed();
@@ -160,7 +161,7 @@ export class ThreadPool {
       thread.sessions -= 1;
       this.#openSessions -= 1;
     });
-    await session.call(operation, parameters, moved);
+    await session.call(operation, parameters, transfer);
     return session;
   }
 
@@ -168,7 +169,7 @@ export class ThreadPool {
   async close(): Promise<void> {
     this.#closed = true;
     const threads = this.#threads.filter((thread) => thread !== undefined);
-    for (const thread of threads) thread.fail(new ProtocolError('aborted', 'engine is closed'));
+    for (const thread of threads) thread.fail(new ProtocolError('aborted', 'the engine is closed'));
     await Promise.all(threads.map((thread) => thread.terminate()));
   }
 
@@ -176,8 +177,8 @@ export class ThreadPool {
     const { name, niceness } = this.#options;
     let best: Thread | undefined;
     for (const [index, thread] of this.#threads.entries()) {
-      if (!thread || thread.dead) {
-        // An idle thread that lives is better than a new one.
+      if (!thread || thread.hasFailed) {
+        // An idle thread is preferred to starting a new one.
         if (best?.sessions === 0) continue;
         best = new Thread(name, niceness);
         this.#threads[index] = best;

@@ -98,17 +98,17 @@ describe('events', () => {
     const [id, other] = [String(sealed[3]), newId()];
     const findings = await run('update audit_events set audit_id = $2 where audit_id = $1', [id, other]);
     expect(problemsOf(findings, id)).toEqual(['was removed after it was sealed']);
-    expect(problemsOf(findings, other)).toEqual([expect.stringContaining('inserted past the log')]);
+    expect(problemsOf(findings, other)).toEqual([expect.stringContaining('inserted without the trigger')]);
   });
 
-  it('a row inserted past the log is named, at whatever time it claims to be', async () => {
+  it('a row inserted without the trigger is reported, whatever its time', async () => {
     for (const at of [`now()`, `'2001-01-01'`, `'infinity'`]) {
       const id = newId();
       const findings = await run(
         `insert into audit_events (audit_id, at, action, outcome, actor_type, actor_id) values ($1, ${at}, 'x', 'success', 'system', 'x')`,
         [id],
       );
-      expect(findings).toEqual([{ auditId: id, seal: null, problem: expect.stringContaining('inserted past the log') }]);
+      expect(findings).toEqual([{ auditId: id, seal: null, problem: expect.stringContaining('inserted without the trigger') }]);
     }
   });
 
@@ -205,7 +205,7 @@ describe('entries of seals', () => {
     fc.assert(
       fc.asyncProperty(event, async (id) => {
         const findings = await run('delete from audit_seal_entries where audit_id = $1', [id()]);
-        expect(problemsOf(findings, id())).toEqual([expect.stringContaining('its entry removed')]);
+        expect(problemsOf(findings, id())).toEqual([expect.stringContaining('its entry was removed')]);
         expect(findings).toContainEqual({
           auditId: null,
           seal: expect.any(Number),
@@ -225,7 +225,7 @@ describe('entries of seals', () => {
 
   it('a changed hash: the row is named, and it is the entry that was changed', async () => {
     const findings = await run(`update audit_seal_entries set row_hash = sha256('x') where audit_id = $1`, [sealed[7]]);
-    expect(findings).toEqual([{ auditId: sealed[7], seal: 3, problem: 'has another hash in its seal than was sealed' }]);
+    expect(findings).toEqual([{ auditId: sealed[7], seal: 3, problem: 'has a changed hash in its seal' }]);
   });
 
   it('reordered ones are named', async () => {
@@ -238,7 +238,7 @@ describe('entries of seals', () => {
         await manager.query('update audit_seal_entries set position = $2 where seq = 3 and position = $1', [from, to]);
     });
     expect(findings.map(({ auditId }) => auditId)).toEqual([sealed[9], sealed[6]]);
-    expect(findings[0]).toMatchObject({ seal: 3, problem: 'stands at another place than it was sealed at' });
+    expect(findings[0]).toMatchObject({ seal: 3, problem: 'is at another position than when it was sealed' });
   });
 
   it('one moved to another seal: both seals are named', async () => {
@@ -256,7 +256,7 @@ describe('entries of seals', () => {
   });
 });
 
-it('a log that was cut off or sealed anew from end to end is found by a head that was kept', async () => {
+it('a truncated or completely rewritten log is detected by a head stored elsewhere', async () => {
   const other = await createTestDatabase();
   const { database } = other;
   const superuser = (sql: string) =>
@@ -270,7 +270,7 @@ it('a log that was cut off or sealed anew from end to end is found by a head tha
     await writeEvents(database.manager, 2);
     await sealAuditLog(database);
     const { head } = await verifyAuditLog(database);
-    const found = { findings: [{ auditId: null, seal: 2, problem: expect.stringContaining('cut off or written anew') }] };
+    const found = { findings: [{ auditId: null, seal: 2, problem: expect.stringContaining('truncated or rewritten') }] };
 
     await superuser(`delete from audit_events using audit_seal_entries s where s.audit_id = audit_events.audit_id and s.seq = 2;
                      delete from audit_seal_entries where seq = 2; delete from audit_seals where seq = 2`);

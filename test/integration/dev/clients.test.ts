@@ -18,7 +18,7 @@ describe('clients of the development stack', () => {
 
   const authorise = ({ client_id: clientId, user_id: userId }: DevClient, code: string) =>
     new MfaService(bed.database, new SecretBox(readFileSync(path.join(folder, 'secrets.kek'), 'utf8'))).authorize(
-      { caller: { clientId, userId, keyId: newId() }, code, act: newId(), requestId: newId() },
+      { caller: { clientId, userId, keyId: newId() }, code, operation: newId(), requestId: newId() },
       () => Promise.resolve('done'),
     );
 

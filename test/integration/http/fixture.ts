@@ -20,7 +20,7 @@ import { createDeliveries } from '../../../src/processes/workflow-outbox';
 import { StartLimits, type StartLimitSettings } from '../../../src/transfers/start-limits';
 import type { TransferWorkflows } from '../../../src/transfers/workflows';
 import type { KeyGeneration } from '../../../src/wallets/key-generation';
-import { type TargetGuard, getTargets } from '../../../src/webhooks/ssrf-guard';
+import { type TargetGuard, createTargetGuard } from '../../../src/webhooks/ssrf-guard';
 import {
   buildAccount,
   buildAsset,
@@ -158,7 +158,7 @@ export async function createBench(options: BenchOptions = {}): Promise<Bench> {
     startLimits = {},
     shared,
     trustProxy = true,
-    webhookTargets = getTargets('local'),
+    webhookTargets = createTargetGuard('local'),
   } = options;
   const test = shared ? { database: shared.database, drop: () => Promise.resolve() } : await createTestDatabase();
   const { database } = test;

@@ -91,12 +91,12 @@ describe('per client', () => {
   test('while the table is away every process counts alone, and nothing fails', async () => {
     const tenant = await buildTenant(first);
     const twin = await start({ shared: first, limits: { clientPerMinute: perMinute(20) } });
-    await first.database.query('alter table request_budgets rename to request_budgets_away');
+    await first.database.query('alter table request_quotas rename to request_quotas_away');
     try {
       expect(statuses(await many(25, () => list(bench, tenant)))).toEqual({ 200: 20, 429: 5 });
       expect(statuses(await many(25, () => list(twin, tenant)))).toEqual({ 200: 20, 429: 5 });
     } finally {
-      await first.database.query('alter table request_budgets_away rename to request_budgets');
+      await first.database.query('alter table request_quotas_away rename to request_quotas');
     }
   });
 
@@ -106,7 +106,7 @@ describe('per client', () => {
     await bench.call('POST', '/wallets', { tenant, body: {} });
     const lock = first.database.createQueryRunner();
     await lock.startTransaction();
-    await lock.query('lock table request_budgets in access exclusive mode');
+    await lock.query('lock table request_quotas in access exclusive mode');
     try {
       const begun = Date.now();
       // three slices are spent: each time the database is waited for

@@ -29,7 +29,7 @@ function referencesOf({ name, operation }: NamedOperation): string[] {
 }
 
 /** Counters of the limits, and what the intruder may leave of his own. */
-const notCompared = ['request_budgets', 'login_failures'];
+const notCompared = ['request_quotas', 'login_failures'];
 const intrudersOwn = ['audit_events', 'idempotency_keys', 'user_totp', 'totp_steps', 'totp_recovery_codes'];
 
 /** A digest of every table's rows. */

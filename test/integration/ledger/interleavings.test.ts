@@ -105,7 +105,7 @@ class World {
       case 'end':
         return ledger.endTransfer({ txId: transfer, status: 'FAILED', code: 'stuck', reason: 'test' });
       case 'park':
-        return ledger.markAttention({ txId: transfer, code: 'stuck', reason: 'test' });
+        return ledger.parkTransfer({ txId: transfer, code: 'stuck', reason: 'test' });
       case 'sign':
         return sign(this.bench, transfer, it.attempt, { maxFeePerGas: it.feeGwei * gwei });
       case 'submit':

@@ -60,7 +60,7 @@ const secretIn = (out: string): string => /^secret +([A-Z2-7]{32})$/m.exec(out)?
 const recoveryCodesIn = (out: string): string[] => out.match(/^([A-Z2-7]{4}-){3}[A-Z2-7]{4}$/gm) ?? [];
 const authorise = (code: string) =>
   new MfaService(bed.database, new SecretBox(key)).authorize(
-    { caller: { clientId, userId, keyId: newId() }, code, act: newId(), requestId: newId() },
+    { caller: { clientId, userId, keyId: newId() }, code, operation: newId(), requestId: newId() },
     () => Promise.resolve('done'),
   );
 

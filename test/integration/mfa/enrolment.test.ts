@@ -35,7 +35,7 @@ const confirmed = async (): Promise<Enrolment & { codes: string[] }> => {
 };
 const authorise = (code: string) => {
   const caller = { clientId: client.clientId, userId: user.userId, keyId: newId() };
-  return mfa.authorize({ caller, code, act: newId(), requestId: newId() }, () => Promise.resolve('done'));
+  return mfa.authorize({ caller, code, operation: newId(), requestId: newId() }, () => Promise.resolve('done'));
 };
 const refusal = (code: string, message?: RegExp) =>
   expect.objectContaining({ code, ...(message && { message: expect.stringMatching(message) }) });
@@ -103,7 +103,7 @@ describe('enrolment', () => {
     await expect(totp.confirm(user.userId, totpCode(first.secret))).rejects.toEqual(refusal('MFA_INVALID'));
     await totp.confirm(user.userId, totpCode(second.secret));
     await expect(totp.confirm(user.userId, totpCode(second.secret, 1))).rejects.toEqual(
-      refusal('business_error', /confirmed already/),
+      refusal('business_error', /already confirmed/),
     );
   });
 
@@ -152,7 +152,7 @@ describe('recovery codes', () => {
     const { secret: anew } = await totp.recover(user.userId, typed);
     expect(await totp.status(user.userId)).toMatchObject({ state: 'waiting', recoveryCodesLeft: 9 });
     await expect(authorise(totpCode(secret, 1))).rejects.toEqual(refusal('MFA_NOT_ENABLED'));
-    await expect(totp.recover(user.userId, code)).rejects.toEqual(refusal('business_error', /no unused recovery code/));
+    await expect(totp.recover(user.userId, code)).rejects.toEqual(refusal('business_error', /not an unused recovery code/));
     const next = await totp.confirm(user.userId, totpCode(anew));
     expect((await totp.status(user.userId)).recoveryCodesLeft).toBe(10);
     // those of before are void

@@ -33,7 +33,7 @@ async function newCaller(): Promise<Caller> {
   return { clientId: client.clientId, userId, keyId: newId() };
 }
 
-const request = (code: string | undefined, act = newId()): MfaRequest => ({ caller, code, act, requestId: newId() });
+const request = (code: string | undefined, operation = newId()): MfaRequest => ({ caller, code, operation, requestId: newId() });
 /** `done`, or the code of the refusal. */
 async function outcome(
   made: MfaRequest,

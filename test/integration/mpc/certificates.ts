@@ -2,14 +2,14 @@ import 'reflect-metadata';
 import { webcrypto } from 'node:crypto';
 import * as x509 from '@peculiar/x509';
 import type { IdentityFiles } from '../../../src/mpc/identity';
-import type { Party } from '../../../src/mpc/protocols';
+import type { NodeIndex } from '../../../src/messages/nodes';
 
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
 type Keys = Awaited<ReturnType<typeof keyPair>>;
 const keyPair = () => webcrypto.subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-256' }, true, ['sign', 'verify']);
 
 export interface GroupFiles {
-  nodes: Record<Party, IdentityFiles>;
+  nodes: Record<NodeIndex, IdentityFiles>;
   /** Another certificate of the same authority, for the common name given. */
   another(name: string): Promise<{ key: string; cert: string }>;
 }
@@ -24,10 +24,10 @@ export async function createGroup(): Promise<GroupFiles> {
   );
   const peerCerts = nodes.map(({ cert }) => cert).join('\n');
   const files = nodes.map(({ index, key, cert }) => [index, { index, key, cert, ca, peerCerts }] as const);
-  return { nodes: Object.fromEntries(files) as Record<Party, IdentityFiles>, another: (name) => leaf(name, caKeys) };
+  return { nodes: Object.fromEntries(files) as Record<NodeIndex, IdentityFiles>, another: (name) => leaf(name, caKeys) };
 }
 
-async function nodeCertificate(index: Party, caKeys: Keys): Promise<{ key: string; cert: string }> {
+async function nodeCertificate(index: NodeIndex, caKeys: Keys): Promise<{ key: string; cert: string }> {
   return leaf(`mpc-node-${index}`, caKeys);
 }
 

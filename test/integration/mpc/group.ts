@@ -7,7 +7,7 @@ import { loadRegistry, type ChainRegistry } from '../../../src/chains/registry';
 import { Identity } from '../../../src/mpc/identity';
 import { createMpcNode, type MpcNode } from '../../../src/mpc/node';
 import type { ProtocolEngine } from '../../../src/mpc/protocol/engine';
-import { parties, type Party } from '../../../src/mpc/protocols';
+import { type NodeIndex, nodeIndexes } from '../../../src/messages/nodes';
 import { ShareStore } from '../../../src/mpc/store';
 import { createGroup, type GroupFiles } from './certificates';
 
@@ -46,35 +46,35 @@ export interface NodeOptions {
 
 /** Three real nodes in one process: own certificates, ports, databases, keys and threads. No Temporal. */
 export class Group {
-  readonly nodes = new Map<Party, MpcNode>();
-  readonly keks = new Map<Party, Buffer>();
+  readonly nodes = new Map<NodeIndex, MpcNode>();
+  readonly keks = new Map<NodeIndex, Buffer>();
 
   private constructor(
     readonly files: GroupFiles,
-    readonly ports: Record<Party, number>,
-    readonly databases: Record<Party, NodeDatabase>,
+    readonly ports: Record<NodeIndex, number>,
+    readonly databases: Record<NodeIndex, NodeDatabase>,
   ) {
-    for (const party of parties) this.keks.set(party, randomBytes(32));
+    for (const party of nodeIndexes) this.keks.set(party, randomBytes(32));
   }
 
-  static async create(options: Partial<Record<Party, NodeOptions>> = {}): Promise<Group> {
+  static async create(options: Partial<Record<NodeIndex, NodeOptions>> = {}): Promise<Group> {
     const [files, ports, databases] = await Promise.all([
       createGroup(),
-      Promise.all(parties.map(freePort)),
-      Promise.all(parties.map(createNodeDatabase)),
+      Promise.all(nodeIndexes.map(freePort)),
+      Promise.all(nodeIndexes.map(createNodeDatabase)),
     ]);
     const group = new Group(files, byParty(ports), byParty(databases));
-    for (const party of parties) await group.start(party, options[party]);
+    for (const party of nodeIndexes) await group.start(party, options[party]);
     return group;
   }
 
-  node(party: Party): MpcNode {
+  node(party: NodeIndex): MpcNode {
     const node = this.nodes.get(party);
     if (!node) throw new Error(`node ${party} is down`);
     return node;
   }
 
-  async openStore(party: Party): Promise<ShareStore> {
+  async openStore(party: NodeIndex): Promise<ShareStore> {
     return ShareStore.open({
       url: this.databases[party].url,
       node: party,
@@ -83,13 +83,13 @@ export class Group {
     });
   }
 
-  peersOf(party: Party): Map<Party, URL> {
+  peersOf(party: NodeIndex): Map<NodeIndex, URL> {
     return new Map(
-      parties.filter((other) => other !== party).map((other) => [other, new URL(`https://127.0.0.1:${this.ports[other]}`)]),
+      nodeIndexes.filter((other) => other !== party).map((other) => [other, new URL(`https://127.0.0.1:${this.ports[other]}`)]),
     );
   }
 
-  async start(party: Party, { registry = localRegistry, engine }: NodeOptions = {}): Promise<void> {
+  async start(party: NodeIndex, { registry = localRegistry, engine }: NodeOptions = {}): Promise<void> {
     const store = await this.openStore(party);
     const node = await createMpcNode({
       identity: new Identity(this.files.nodes[party]),
@@ -103,7 +103,7 @@ export class Group {
     this.nodes.set(party, node);
   }
 
-  async stop(party: Party): Promise<void> {
+  async stop(party: NodeIndex): Promise<void> {
     const node = this.node(party);
     this.nodes.delete(party);
     await node.close();
@@ -117,8 +117,8 @@ export class Group {
 
 export const localRegistry = loadRegistry('local', ['ethereum', 'base']);
 
-const byParty = <T>(values: T[]): Record<Party, T> =>
-  Object.fromEntries(values.map((value, at) => [at + 1, value])) as Record<Party, T>;
+const byParty = <T>(values: T[]): Record<NodeIndex, T> =>
+  Object.fromEntries(values.map((value, at) => [at + 1, value])) as Record<NodeIndex, T>;
 
 async function freePort(): Promise<number> {
   const server = createServer();

@@ -3,8 +3,9 @@ import { request as httpsRequest, type RequestOptions } from 'node:https';
 import type { GroupKey } from '../../../src/messages/key-generation';
 import { signEnvelope } from '../../../src/mpc/envelope';
 import { Identity } from '../../../src/mpc/identity';
-import { ProtocolEngine, type SignRounds } from '../../../src/mpc/protocol/engine';
-import type { Party, RoundMessages } from '../../../src/mpc/protocols';
+import { ProtocolEngine, type SigningRun } from '../../../src/mpc/protocol/engine';
+import type { NodeIndex } from '../../../src/messages/nodes';
+import type { RoundMessages } from '../../../src/mpc/protocols';
 import { deriveSessionId, type SessionParams } from '../../../src/mpc/session-params';
 import { TransportClient } from '../../../src/mpc/transport-client';
 import { createGroup } from './certificates';
@@ -15,7 +16,7 @@ import { recipient, stranger, transferRequest } from './transactions';
 class DishonestEngine extends ProtocolEngine {
   flipInRound = 0;
 
-  override async sign(options: Parameters<ProtocolEngine['sign']>[0]): Promise<SignRounds> {
+  override async sign(options: Parameters<ProtocolEngine['sign']>[0]): Promise<SigningRun> {
     const rounds = await super.sign(options);
     let round = 0;
     const flip = (messages: RoundMessages): RoundMessages => {
@@ -54,14 +55,14 @@ describe('a node among peers it does not trust', () => {
     await group.close();
   });
 
-  const terms = (kind: SessionParams['kind'], request: unknown, participants: Party[] = [1, 2]): SessionParams => ({
+  const params = (kind: SessionParams['kind'], request: unknown, participants: NodeIndex[] = [1, 2]): SessionParams => ({
     protocol: 'ecdsa-secp256k1',
     kind,
     initiator: 1,
     participants,
     request: JSON.stringify(request),
   });
-  const propose = (proposed: SessionParams) => attacker.propose(2, { terms: proposed, randomness: randomBytes(32) });
+  const propose = (proposed: SessionParams) => attacker.propose(2, { params: proposed, randomness: randomBytes(32) });
   const transfer = () => ({ ...transferRequest(key, localRegistry, { symbol: 'USDC' }), peer: 2 as const });
 
   describe('judges for itself what a lying initiator proposes', () => {
@@ -77,34 +78,34 @@ describe('a node among peers it does not trust', () => {
       ];
       for (const lie of lies) {
         const lying = { transaction: { ...honest, intent: { ...honest.intent, ...lie } }, payload: 0 };
-        await expect(propose(terms('sign', lying))).rejects.toMatchObject({ code: 'intent_mismatch' });
+        await expect(propose(params('sign', lying))).rejects.toMatchObject({ code: 'intent_mismatch' });
       }
-      await expect(propose(terms('sign', { transaction: honest, payload: 0 }))).resolves.toHaveLength(32);
+      await expect(propose(params('sign', { transaction: honest, payload: 0 }))).resolves.toHaveLength(32);
     });
 
     test('a digest instead of a transaction, a request meant for another peer, a payload that is not there', async () => {
       const honest = transfer();
-      await expect(propose(terms('sign', { keyId: key.keyId, digest: '00'.repeat(32) }))).rejects.toThrow(
+      await expect(propose(params('sign', { keyId: key.keyId, digest: '00'.repeat(32) }))).rejects.toThrow(
         /missing, unknown or malformed/,
       );
-      await expect(propose(terms('test', { keyId: key.keyId, peer: 2, digest: '00'.repeat(32) }))).rejects.toThrow(
+      await expect(propose(params('test', { keyId: key.keyId, peer: 2, digest: '00'.repeat(32) }))).rejects.toThrow(
         /digest is missing, unknown/,
       );
-      await expect(propose(terms('sign', { transaction: { ...honest, peer: 3 }, payload: 0 }))).rejects.toThrow(/another peer/);
-      await expect(propose(terms('sign', { transaction: honest, payload: 1 }))).rejects.toMatchObject({
+      await expect(propose(params('sign', { transaction: { ...honest, peer: 3 }, payload: 0 }))).rejects.toThrow(/another peer/);
+      await expect(propose(params('sign', { transaction: honest, payload: 1 }))).rejects.toMatchObject({
         code: 'intent_mismatch',
       });
-      await expect(propose(terms('keygen', { keyId: 'two-only' }))).rejects.toThrow(/number of participants/);
-      await expect(propose(terms('test', { keyId: key.keyId, peer: 2 }, [2, 3]))).rejects.toThrow(/both of us/);
+      await expect(propose(params('keygen', { keyId: 'two-only' }))).rejects.toThrow(/number of participants/);
+      await expect(propose(params('test', { keyId: key.keyId, peer: 2 }, [2, 3]))).rejects.toThrow(/both sender and recipient/);
     });
   });
 
   describe('checks every round message', () => {
     test('signature, round, session and order; a refused message does not harm the session', async () => {
-      const proposed = terms('test', { keyId: key.keyId, peer: 2 });
+      const proposed = params('test', { keyId: key.keyId, peer: 2 });
       const randomness = randomBytes(32);
       const handle = randomness.toString('hex');
-      const answer = await attacker.propose(2, { terms: proposed, randomness });
+      const answer = await attacker.propose(2, { params: proposed, randomness });
       const sessionId = deriveSessionId(
         proposed,
         new Map([
@@ -121,9 +122,9 @@ describe('a node among peers it does not trust', () => {
       for (const over of [{ sessionId: randomBytes(32) }, { round: 2 }, { to: 3 }, { from: 3 }]) {
         await expect(send(1, signed(over))).rejects.toThrow(/does not verify/);
       }
-      await expect(send(2, signed({ round: 2 }))).rejects.toThrow(/sent round 2 where 1 was due/);
+      await expect(send(2, signed({ round: 2 }))).rejects.toThrow(/sent round 2 instead of 1/);
       await expect(attacker.message(2, randomBytes(32).toString('hex'), 1, body, signed())).rejects.toThrow(/no such session/);
-      await expect(attacker.propose(2, { terms: proposed, randomness })).rejects.toThrow(/proposed before/);
+      await expect(attacker.propose(2, { params: proposed, randomness })).rejects.toThrow(/already proposed/);
       // the first acceptable message begins the session; its nonsense then ends it
       await expect(send(1, signed())).resolves.toBeUndefined();
       await expect(send(1, signed())).rejects.toThrow(/refused/);
@@ -181,7 +182,7 @@ describe('a node among peers it does not trust', () => {
       await expect(attacker.message(2, '00'.repeat(32), 1, Buffer.alloc(600 * 1024), Buffer.alloc(64))).rejects.toMatchObject({
         code: 'signers_unavailable',
       });
-      expect(await attacker.reaches(2)).toBe(true);
+      expect(await attacker.ping(2)).toBe(true);
     });
   });
 });

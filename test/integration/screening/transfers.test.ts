@@ -352,7 +352,7 @@ describe('a transfer that has to be approved', () => {
     const outbox = new WorkflowOutbox(bench.database, deliveries(), createLogger('test', 'fatal'));
     const approvals = new Approvals({ mfa: new MfaService(bench.database, box), outbox });
     const caller = { clientId, userId: user.userId, keyId: '' };
-    await approvals.approve({ caller, code: totpCode(secret), act: `approve ${txId}`, requestId: 'r' }, txId);
+    await approvals.approve({ caller, code: totpCode(secret), operation: `approve ${txId}`, requestId: 'r' }, txId);
     await outbox.settled();
   };
   const deliveries = () =>

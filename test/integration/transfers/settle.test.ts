@@ -200,7 +200,7 @@ describe('settle', () => {
     const txId = await submitted();
     await include(bench, txId, 1, { debited: 10n * usdc });
     await bench.ledger.settleTransfer({ txId });
-    await bench.ledger.markAttention({ txId, code: 'stuck', reason: 'late' });
+    await bench.ledger.parkTransfer({ txId, code: 'stuck', reason: 'late' });
     expect(await bench.ledger.markSubmitted({ txId, attempt: 1 })).toEqual({ status: 'CONFIRMED' });
     expect(await bench.ledger.endTransfer({ txId, status: 'FAILED', code: 'stuck', reason: 'late' })).toEqual({
       status: 'CONFIRMED',

@@ -33,7 +33,7 @@ describe('cancel and end', () => {
 
   test('parked before signing can still be cancelled', async () => {
     const txId = await locked();
-    await bench.ledger.markAttention({ txId, code: 'chain_unavailable', reason: 'down' });
+    await bench.ledger.parkTransfer({ txId, code: 'chain_unavailable', reason: 'down' });
     expect(await bench.ledger.cancelTransfer({ txId })).toEqual({ status: 'CANCELLED' });
   });
 
@@ -44,7 +44,7 @@ describe('cancel and end', () => {
     expect(await codeOf(bench.ledger.endTransfer({ txId, status: 'FAILED', code: 'stuck', reason: 'x' }))).toBe(
       'not_cancellable',
     );
-    await bench.ledger.markAttention({ txId, code: 'signers_unavailable', reason: 'x' });
+    await bench.ledger.parkTransfer({ txId, code: 'signers_unavailable', reason: 'x' });
     expect(await codeOf(bench.ledger.cancelTransfer({ txId }))).toBe('not_cancellable');
   });
 
@@ -159,7 +159,7 @@ describe('signing', () => {
     const parked = async () => {
       const txId = await locked();
       await begin(bench, { txId, attempt: 1, fees: { minedNonce: 4 } });
-      await bench.ledger.markAttention({ txId, code: 'intent_mismatch', reason: 'no' });
+      await bench.ledger.parkTransfer({ txId, code: 'intent_mismatch', reason: 'no' });
       return txId;
     };
     const noop = (txId: string, attempt = 2, maxFeePerGas = 2_300_000_000n) =>
@@ -220,8 +220,8 @@ describe('signing', () => {
   test('parked and resumed: the same bytes, SIGNING again, the failure gone', async () => {
     const txId = await locked();
     const begun = await begin(bench, { txId, attempt: 1 });
-    await bench.ledger.markAttention({ txId, code: 'signers_unavailable', reason: 'two nodes down' });
-    await bench.ledger.markAttention({ txId, code: 'intent_mismatch', reason: 'refused' });
+    await bench.ledger.parkTransfer({ txId, code: 'signers_unavailable', reason: 'two nodes down' });
+    await bench.ledger.parkTransfer({ txId, code: 'intent_mismatch', reason: 'refused' });
     expect(await row(txId)).toMatchObject({ status: 'NEEDS_ATTENTION', failureCode: 'intent_mismatch', version: 2 });
     expect(await begin(bench, { txId, attempt: 1 })).toEqual(begun);
     expect(await row(txId)).toMatchObject({ status: 'SIGNING', failureCode: null });

@@ -146,7 +146,7 @@ test('bytes that the node refuses after a retry too are replaced at the fees of 
   expect(refused).toHaveLength(2);
 });
 
-describe('release', () => {
+describe('abandon', () => {
   const refuse = (request: SignTransactionRequest) => {
     if (request.kind !== 'cancellation')
       throw ApplicationFailure.create({ type: 'intent_mismatch', message: 'no', nonRetryable: true });
@@ -165,10 +165,10 @@ describe('release', () => {
     });
     const txId = await submit({ amount: '2' });
     await parked(txId);
-    expect(await operations().release(txId)).toBe('releasing');
+    expect(await operations().abandon(txId)).toBe('releasing');
     await until('a cancellation is sent', async () => (await status(txId)) === 'SUBMITTED');
     expect(await kinds(txId)).toEqual(['first', 'cancellation']);
-    await expect(operations().release(txId)).rejects.toMatchObject({ code: 'business_error' });
+    await expect(operations().abandon(txId)).rejects.toMatchObject({ code: 'business_error' });
 
     const later = await submit({ amount: '1' });
     await bench.mine(bench.chain.confirmations + 1);
@@ -201,7 +201,7 @@ describe('release', () => {
 
     await ends(later, 'CONFIRMED');
     await agrees();
-    await expect(operations().release(txId)).rejects.toMatchObject({ code: 'business_error' });
+    await expect(operations().abandon(txId)).rejects.toMatchObject({ code: 'business_error' });
     expect(await audited(txId)).toEqual([['transfer.abandoned', 'success', { status: 'NEEDS_ATTENTION' }]]);
   });
 
@@ -218,7 +218,7 @@ describe('release', () => {
     });
     const txId = await submit();
     await parked(txId);
-    await operations().release(txId);
+    await operations().abandon(txId);
     await ends(txId, 'FAILED');
     const [first, noop] = (await bench.attempts(txId)).map(({ unsigned }) => feesIn(unsigned as Hex));
     expect(Number(noop?.maxFeePerGas)).toBeGreaterThanOrEqual(1.125 * Number(first?.maxFeePerGas));
@@ -247,7 +247,7 @@ describe('release', () => {
     });
     const txId = await submit();
     await parked(txId);
-    await operations().release(txId);
+    await operations().abandon(txId);
     await ends(txId, 'CONFIRMED');
     expect(await kinds(txId)).toEqual(['first', 'cancellation']);
     await agrees();
@@ -268,7 +268,7 @@ describe('release', () => {
     });
     const txId = await submit();
     await parked(txId);
-    await operations().release(txId);
+    await operations().abandon(txId);
     await until('refused', async () => (await bench.transaction(txId)).failure_code === 'fee_above_bound');
     expect(await status(txId)).toBe('NEEDS_ATTENTION');
     expect(await kinds(txId)).toEqual(['first']);
@@ -289,7 +289,7 @@ describe('release', () => {
       ledger: {
         settleTransfer: async ({ txId }) => {
           const parking = { code: 'transfer_not_observed', reason: 'nothing moved' } as const;
-          await bench.ledger.markAttention({ txId, ...parking });
+          await bench.ledger.parkTransfer({ txId, ...parking });
           return { status: 'NEEDS_ATTENTION', ...parking };
         },
       },
@@ -297,10 +297,10 @@ describe('release', () => {
     const txId = await submit();
     const handle = client().workflow.getHandle(transferWorkflowId(txId));
     const refusedByBoth = async () => {
-      await expect(operations().release(txId)).rejects.toMatchObject({ code: 'business_error' });
+      await expect(operations().abandon(txId)).rejects.toMatchObject({ code: 'business_error' });
       await expect(handle.executeUpdate(abandonUpdate)).rejects.toMatchObject({ cause: { type: 'business_error' } });
     };
-    await bench.ledger.markAttention({ txId, code: 'chain_unavailable', reason: 'away' });
+    await bench.ledger.parkTransfer({ txId, code: 'chain_unavailable', reason: 'away' });
     await refusedByBoth();
     away = false;
     await until('sent', async () => (await status(txId)) === 'SUBMITTED');
@@ -320,10 +320,10 @@ describe('release', () => {
     });
     const txId = await submit();
     await parked(txId);
-    await operations().release(txId);
+    await operations().abandon(txId);
     await until('parked again', async () => (await kinds(txId)).length > 1 && (await status(txId)) === 'NEEDS_ATTENTION');
     await client().workflow.getHandle(transferWorkflowId(txId)).terminate();
-    await expect(operations().release(txId)).rejects.toMatchObject({ code: 'business_error' });
+    await expect(operations().abandon(txId)).rejects.toMatchObject({ code: 'business_error' });
     refuseAll = false;
     expect(await operations().retry(txId)).toBe('started again');
     await ends(txId, 'FAILED');

@@ -6,7 +6,7 @@ import { WebhookEntity } from '../../../src/webhooks/entity';
 import { WebhookRepository } from '../../../src/webhooks/repository';
 import { openSecret } from '../../../src/webhooks/secrets';
 import { WebhookService } from '../../../src/webhooks/service';
-import { TargetGuard, getTargets } from '../../../src/webhooks/ssrf-guard';
+import { TargetGuard, createTargetGuard } from '../../../src/webhooks/ssrf-guard';
 import { buildTotp, totpCode } from '../../factories';
 import { box, expectProblem, secretsKey, type Tenant } from '../http/fixture';
 import { createWebhookBench, type WebhookBench } from './fixture';
@@ -140,7 +140,7 @@ test('a name is looked up once the second factor is right, and for three seconds
   const request = (code: string) => ({
     caller: { clientId: tenant.clientId, userId: tenant.userId, keyId: '' },
     code,
-    act: 'x',
+    operation: 'x',
     requestId: 'r',
   });
   const url = 'https://vault.internal.example/';
@@ -256,12 +256,12 @@ test('a client has ten at most, also when they are asked for at once', async () 
     webhooks: new WebhookRepository(database),
     mfa: new MfaService(database, box),
     box,
-    targets: getTargets('local'),
+    targets: createTargetGuard('local'),
   });
   const outcomes = await Promise.allSettled(
     users.map(({ userId, secret }) =>
       service.create(
-        { caller: { clientId: tenant.clientId, userId, keyId: '' }, code: totpCode(secret), act: 'x', requestId: 'r' },
+        { caller: { clientId: tenant.clientId, userId, keyId: '' }, code: totpCode(secret), operation: 'x', requestId: 'r' },
         { resourceId: randomUUID(), idempotencyKey: null, firstAttemptAt: null, storeAnswer: () => Promise.resolve() },
         { url: bench.receiver.url },
       ),

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { deliverNext } from '../../../src/webhooks/attempt';
 import { EndpointConcurrency } from '../../../src/webhooks/endpoint-concurrency';
 import { send } from '../../../src/webhooks/http-client';
-import { TargetGuard, getTargets } from '../../../src/webhooks/ssrf-guard';
+import { TargetGuard, createTargetGuard } from '../../../src/webhooks/ssrf-guard';
 import { buildTransferRequest } from '../../factories';
 import { box, buildFunded, ethereum, expectProblem, type Tenant } from '../http/fixture';
 import { createGroup } from '../mpc/certificates';
@@ -137,7 +137,7 @@ test('Retry-After is waited for', async () => {
   expect(ids()).toHaveLength(2);
 });
 
-test('410 disables the endpoint at once; its other endpoints are told, the audit log too', async () => {
+test('410 disables the endpoint at once; its other endpoints and the audit log get an event', async () => {
   const witness = await startReceiver();
   try {
     const other = await bench.endpoint(tenant, { url: witness.url, events: ['webhook.disabled'] });
@@ -286,29 +286,29 @@ test('200 test events may wait for an endpoint, repeated requests do not count',
 });
 
 describe('an endpoint that is busy', () => {
-  const lane = (subjectId: string) => ({ webhookId: endpoint.webhookId, subjectId, busyTimes: 0 });
-  const deps = (lanes: EndpointConcurrency) => ({
+  const stream = (subjectId: string) => ({ webhookId: endpoint.webhookId, subjectId, busyTimes: 0 });
+  const deps = (concurrency: EndpointConcurrency) => ({
     database: bench.database,
     box,
-    lanes,
+    concurrency,
     retrySchedule: [5],
-    targets: getTargets('local'),
+    targets: createTargetGuard('local'),
   });
   const subjects = async () => (await bench.deliveries(endpoint.webhookId)).map(({ subject_id }) => subject_id);
 
-  test('its lanes come back later the more is pending; the log says when', async () => {
+  test('its streams wait longer the more deliveries are pending; the log shows until when', async () => {
     for (let count = 0; count < 10; count += 1) await testEvent();
     const [first = ''] = await subjects();
-    const lanes = new EndpointConcurrency({ running: 1, waiting: 0, maxWaitMs: 10 });
-    jest.spyOn(lanes, 'run').mockResolvedValueOnce(undefined);
-    const turn = jest.spyOn(lanes, 'turnMs').mockReturnValueOnce(40_000);
-    const { outcome, waitMs } = await deliverNext(deps(lanes), lane(first));
+    const concurrency = new EndpointConcurrency({ permits: 1, maxWaiting: 0, maxWaitMs: 10 });
+    jest.spyOn(concurrency, 'run').mockResolvedValueOnce(undefined);
+    const turn = jest.spyOn(concurrency, 'estimateWaitMs').mockReturnValueOnce(40_000);
+    const { outcome, waitMs } = await deliverNext(deps(concurrency), stream(first));
     expect([outcome, ids()]).toEqual(['busy', []]);
-    expect(turn).toHaveBeenCalledWith(endpoint.webhookId, 10, { single: false });
+    expect(turn).toHaveBeenCalledWith(endpoint.webhookId, 10, { exclusive: false });
     expect(waitMs).toBeGreaterThanOrEqual(40_000);
     const delivery = (await log()).find((one: Record<string, unknown>) => one['subject_id'] === first);
     expect(Date.parse(String(delivery?.['next_attempt_at'])) - Date.now()).toBeGreaterThan(30_000);
-    expect(await deliverNext(deps(lanes), lane(first))).toMatchObject({ outcome: 'idle' });
+    expect(await deliverNext(deps(concurrency), stream(first))).toMatchObject({ outcome: 'idle' });
   });
 
   test('once it has failed for a minute it gets one request at a time', async () => {
@@ -317,20 +317,20 @@ describe('an endpoint that is busy', () => {
     await bench.deliver(endpoint.webhookId);
     await testEvent();
     const [, second = ''] = await subjects();
-    const lanes = new EndpointConcurrency({ running: 8, waiting: 8, maxWaitMs: 10 });
+    const concurrency = new EndpointConcurrency({ permits: 8, maxWaiting: 8, maxWaitMs: 10 });
     let release!: () => void;
-    const held = lanes.run(endpoint.webhookId, () => new Promise<void>((resolve) => (release = resolve)));
+    const held = concurrency.run(endpoint.webhookId, () => new Promise<void>((resolve) => (release = resolve)));
     await bench.database.query(
       `update webhook_endpoints set failing_since = now() - interval '61 seconds' where webhook_id = $1`,
       [endpoint.webhookId],
     );
-    expect(await deliverNext(deps(lanes), lane(second))).toMatchObject({ outcome: 'busy' });
+    expect(await deliverNext(deps(concurrency), stream(second))).toMatchObject({ outcome: 'busy' });
     await bench.database.query(
       `update webhook_deliveries set next_attempt_at = now() where webhook_id = $1 and subject_id = $2`,
       [endpoint.webhookId, second],
     );
     await bench.database.query(`update webhook_endpoints set failing_since = now() where webhook_id = $1`, [endpoint.webhookId]);
-    expect(await deliverNext(deps(lanes), lane(second))).toMatchObject({ outcome: 'delivered' });
+    expect(await deliverNext(deps(concurrency), stream(second))).toMatchObject({ outcome: 'delivered' });
     release();
     await held;
   });
@@ -411,7 +411,7 @@ describe('receivers that misbehave', () => {
   });
 
   test('one that is not there, closes the connection, or speaks something else', async () => {
-    const options = { targets: getTargets('local') };
+    const options = { targets: createTargetGuard('local') };
     const call = { headers: {}, body: '{}' };
     expect(await send(options, { ...call, url: 'http://127.0.0.1:1/' })).toMatchObject({
       error: 'connection_refused',
@@ -431,11 +431,11 @@ describe('receivers that misbehave', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
     expect(await send(options, { ...call, url })).toMatchObject({ error: expect.stringMatching(/connection_(reset|failed)/) });
-    expect(await send(options, { ...call, url })).toMatchObject({ error: 'bad_answer' });
+    expect(await send(options, { ...call, url })).toMatchObject({ error: 'bad_response' });
     expect(await send(options, { ...call, url })).toMatchObject({ error: expect.stringMatching(/connection_(reset|failed)/) });
     for (const what of ['101', '099']) {
       const { error, statusCode } = await send(options, { ...call, url });
-      expect([what, error, statusCode]).toEqual([what, 'bad_answer', null]);
+      expect([what, error, statusCode]).toEqual([what, 'bad_response', null]);
     }
     expect(answers).toEqual([]);
     await new Promise((resolve) => server.close(resolve));
@@ -443,7 +443,7 @@ describe('receivers that misbehave', () => {
 
   test('a body above 64 KB is not sent', async () => {
     const sent = await send(
-      { targets: getTargets('local') },
+      { targets: createTargetGuard('local') },
       { url: bench.receiver.url, headers: {}, body: 'x'.repeat(65 * 1024) },
     );
     expect(sent).toMatchObject({ error: 'body_too_large' });
@@ -460,7 +460,7 @@ describe('on connect', () => {
       lookups += 1;
       return Promise.resolve([{ address: lookups === 1 ? '93.184.215.14' : '127.0.0.1', family: 4 }]);
     });
-    await targets.addressesOf(targets.parse('https://rebind.example.com:8443/'), AbortSignal.timeout(1_000));
+    await targets.resolveTarget(targets.parse('https://rebind.example.com:8443/'), AbortSignal.timeout(1_000));
     expect(await send({ targets }, { ...call, url: 'https://rebind.example.com:8443/' })).toMatchObject({
       error: 'blocked_address',
     });

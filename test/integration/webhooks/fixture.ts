@@ -1,7 +1,7 @@
 import { deliverNext } from '../../../src/webhooks/attempt';
 import { EndpointConcurrency } from '../../../src/webhooks/endpoint-concurrency';
 import { sendLimits } from '../../../src/webhooks/http-client';
-import { getTargets } from '../../../src/webhooks/ssrf-guard';
+import { createTargetGuard } from '../../../src/webhooks/ssrf-guard';
 import { buildTotp, totpCode } from '../../factories';
 import { type Answer, type Bench, box, buildTenant, createBench, type Tenant } from '../http/fixture';
 import { type Receiver, startReceiver } from './receiver';
@@ -29,7 +29,7 @@ export interface WebhookBench extends Bench {
   act(tenant: Tenant, method: string, path: string, body?: object, headers?: Record<string, string>): Promise<Answer>;
   endpoint(tenant: Tenant, body?: object): Promise<Endpoint>;
   deliveries(webhookId: string): Promise<DeliveryState[]>;
-  /** Attempts at what is due of one endpoint, lane by lane, until nothing is. */
+  /** Attempts at what is due of one endpoint, stream by stream, until nothing is. */
   deliver(webhookId: string, options?: { retrySchedule?: number[]; totalMs?: number }): Promise<void>;
   /** As if that much time had passed for deliveries and endpoints. */
   pass(seconds: number): Promise<void>;
@@ -38,7 +38,7 @@ export interface WebhookBench extends Bench {
 export async function createWebhookBench(): Promise<WebhookBench> {
   const [bench, receiver] = await Promise.all([createBench(), startReceiver()]);
   const { database } = bench;
-  const lanes = new EndpointConcurrency({ running: 8, waiting: 8, maxWaitMs: 2_000 });
+  const concurrency = new EndpointConcurrency({ permits: 8, maxWaiting: 8, maxWaitMs: 2_000 });
 
   const act: WebhookBench['act'] = async (tenant, method, path, body = {}, headers = {}) => {
     await database.query(`delete from user_totp where user_id = $1`, [tenant.userId]);
@@ -63,7 +63,14 @@ export async function createWebhookBench(): Promise<WebhookBench> {
       return { webhookId: String(answer.body['webhook_id']), secret: String(answer.body['secret']) };
     },
     deliver: async (webhookId, { retrySchedule = [5, 300, 1800], totalMs = sendLimits.totalMs } = {}) => {
-      const deps = { database, box, lanes, retrySchedule, targets: getTargets('local'), limits: { connectMs: totalMs, totalMs } };
+      const deps = {
+        database,
+        box,
+        concurrency,
+        retrySchedule,
+        targets: createTargetGuard('local'),
+        limits: { connectMs: totalMs, totalMs },
+      };
       const subjects = new Set((await deliveries(webhookId)).map(({ subject_id }) => subject_id));
       for (const subjectId of subjects) {
         for (let step = 0, waitMs: number | null = 0; waitMs === 0; step += 1) {

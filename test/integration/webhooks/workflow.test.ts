@@ -9,7 +9,7 @@ import { findTemporalCli } from '../../../dev/temporal-cli';
 import { createLogger } from '../../../src/platform/logging';
 import { startDelivery, WebhookDispatcher } from '../../../src/webhooks/dispatcher';
 import { EndpointConcurrency } from '../../../src/webhooks/endpoint-concurrency';
-import { getTargets } from '../../../src/webhooks/ssrf-guard';
+import { createTargetGuard } from '../../../src/webhooks/ssrf-guard';
 import { buildTransferRequest } from '../../factories';
 import { box, buildFunded, ethereum, type Tenant } from '../http/fixture';
 import { createWebhookBench, type Endpoint, type WebhookBench } from './fixture';
@@ -58,14 +58,14 @@ afterEach(async () => {
 /** What the worker process does for webhooks. */
 async function serve(retrySchedule = [1, 1, 1], perEndpoint = 8): Promise<void> {
   const { database } = bench;
-  const lanes = new EndpointConcurrency({ running: perEndpoint, waiting: perEndpoint, maxWaitMs: 200 });
+  const concurrency = new EndpointConcurrency({ permits: perEndpoint, maxWaiting: perEndpoint, maxWaitMs: 200 });
   const worker = await Worker.create({
     connection: temporal.nativeConnection,
     namespace: temporal.namespace,
     workflowBundle,
     taskQueue: webhookTaskQueue,
     activities: withMappedErrors(
-      createWebhookActivities({ database, box, lanes, retrySchedule, targets: getTargets('local') }),
+      createWebhookActivities({ database, box, concurrency, retrySchedule, targets: createTargetGuard('local') }),
       log,
     ),
     shutdownGraceTime: 100,
@@ -174,10 +174,10 @@ test('a receiver that hangs does not hold up another', async () => {
   }
 });
 
-test('a lane whose workflow was lost gets another; an unused secret is wiped and old events go', async () => {
+test('a stream whose workflow was lost gets another; an unused secret is wiped and old events go', async () => {
   const dispatcher = new WebhookDispatcher(bench.database, () => Promise.resolve(), log);
   await testEvent();
-  // told, but nobody came
+  // dispatched, but no worker ran the workflow
   expect(await dispatcher.dispatch()).toBe(1);
   expect(await dispatcher.dispatch()).toBe(0);
   await dispatcher.sweep();
@@ -206,25 +206,25 @@ test('a lane whose workflow was lost gets another; an unused secret is wiped and
   expect(await bench.deliveries(endpoint.webhookId)).toHaveLength(1);
 });
 
-test('a lane is lost once its next delivery is overdue, whatever comes after it', async () => {
-  const told: string[] = [];
-  const tell = ({ subjectId }: { subjectId: string }) => Promise.resolve(void told.push(subjectId));
-  const dispatcher = new WebhookDispatcher(bench.database, tell, log);
+test('a stream is lost once its next delivery is overdue, whatever comes after it', async () => {
+  const dispatched: string[] = [];
+  const startDelivery = ({ subjectId }: { subjectId: string }) => Promise.resolve(void dispatched.push(subjectId));
+  const dispatcher = new WebhookDispatcher(bench.database, startDelivery, log);
   const [txId] = await cancelledTransfers(1);
   while ((await dispatcher.dispatch()) > 0);
-  told.length = 0;
+  dispatched.length = 0;
   const later = `update webhook_deliveries d set next_attempt_at = now() + $2::interval from webhook_events e
                   where e.event_id = d.event_id and d.subject_id = $1 and e.kind = $3`;
   // what is held back does not matter, nor does what is due soon
   await bench.database.query(later, [txId, '-11 minutes', 'transaction.updated']);
   await dispatcher.sweep();
   await dispatcher.dispatch();
-  expect(told).toEqual([]);
+  expect(dispatched).toEqual([]);
   await bench.database.query(later, [txId, '-11 minutes', 'transaction.created']);
   await bench.database.query(later, [txId, '1 hour', 'transaction.updated']);
   await dispatcher.sweep();
   await dispatcher.dispatch();
-  expect(told).toEqual([txId]);
+  expect(dispatched).toEqual([txId]);
 });
 
 test('old events go in one sweep however many, but for those that are still to be delivered', async () => {
@@ -247,9 +247,9 @@ test('old events go in one sweep however many, but for those that are still to b
 test('a sweep that fails does not keep deliveries from being dispatched', async () => {
   const stop = new AbortController();
   const done: string[] = [];
-  const tell = ({ webhookId }: { webhookId: string }) =>
+  const startDelivery = ({ webhookId }: { webhookId: string }) =>
     Promise.resolve(void (webhookId === endpoint.webhookId && done.push(webhookId)));
-  const dispatcher = new WebhookDispatcher(bench.database, tell, log);
+  const dispatcher = new WebhookDispatcher(bench.database, startDelivery, log);
   jest.spyOn(dispatcher, 'sweep').mockImplementation(() => {
     done.push('sweep');
     return Promise.reject(new Error('statement timeout'));
@@ -267,14 +267,14 @@ test('a sweep that fails does not keep deliveries from being dispatched', async 
   expect(done).toEqual([endpoint.webhookId, 'sweep', endpoint.webhookId]);
 });
 
-test('a lane that cannot be told of keeps no other waiting', async () => {
-  const told: string[] = [];
+test('a stream whose signal fails does not delay the others', async () => {
+  const dispatched: string[] = [];
   const bad = await bench.endpoint(tenant);
   const dispatcher = new WebhookDispatcher(
     bench.database,
     ({ webhookId }) => {
       if (webhookId === bad.webhookId) return Promise.reject(new Error('too many signals'));
-      told.push(webhookId);
+      dispatched.push(webhookId);
       return Promise.resolve();
     },
     log,
@@ -282,20 +282,20 @@ test('a lane that cannot be told of keeps no other waiting', async () => {
   await testEvent(bad);
   await testEvent();
   await expect(dispatcher.dispatch()).rejects.toThrow('too many signals');
-  expect(told).toEqual([endpoint.webhookId]);
+  expect(dispatched).toEqual([endpoint.webhookId]);
   await bench.act(tenant, 'DELETE', `/webhooks/${bad.webhookId}`);
   expect(await dispatcher.dispatch()).toBe(0);
 });
 
 test('Temporal is away for a while: what happened meanwhile is dispatched after', async () => {
   const failures = [new Error('unavailable'), new Error('unavailable')];
-  const told: string[] = [];
+  const dispatched: string[] = [];
   const dispatcher = new WebhookDispatcher(
     bench.database,
     ({ webhookId }) => {
       const failure = failures.shift();
       if (failure) return Promise.reject(failure);
-      told.push(webhookId);
+      dispatched.push(webhookId);
       return Promise.resolve();
     },
     log,
@@ -304,5 +304,5 @@ test('Temporal is away for a while: what happened meanwhile is dispatched after'
   await expect(dispatcher.dispatch()).rejects.toThrow('unavailable');
   await expect(dispatcher.dispatch()).rejects.toThrow('unavailable');
   expect(await dispatcher.dispatch()).toBe(1);
-  expect(told).toEqual([endpoint.webhookId]);
+  expect(dispatched).toEqual([endpoint.webhookId]);
 });

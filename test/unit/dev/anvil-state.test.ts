@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { keepStateCopy, repairState } from '../../../dev/anvil';
+import { keepStateCopy, restoreState } from '../../../dev/anvil';
 import { sleep, until } from '../../../dev/processes';
 
 describe('the state of a local chain', () => {
@@ -16,20 +16,20 @@ describe('the state of a local chain', () => {
     writeFileSync(state, '{"block":2,"acc');
     await sleep(100);
     stop();
-    repairState(state);
+    restoreState(state);
     expect(readFileSync(state, 'utf8')).toBe('{"block":1}');
   });
 
   it('is left alone when it is whole', () => {
     writeFileSync(state, '{"block":3}');
-    repairState(state);
+    restoreState(state);
     expect(readFileSync(state, 'utf8')).toBe('{"block":3}');
   });
 
   it('begins anew when there is nothing whole', () => {
     writeFileSync(state, '{');
     writeFileSync(`${state}.copy`, '{');
-    repairState(state);
+    restoreState(state);
     expect(existsSync(state)).toBe(false);
   });
 });

@@ -10,12 +10,12 @@ it.each([
   ['bitcoin', 'ETH', address, '1', 'unknown chain bitcoin: the stack has ethereum, base'],
   ['base', 'ETH', address, '1', 'base is not a local chain'],
   ['ethereum', 'DOGE', address, '1', 'unknown symbol DOGE: ethereum has ETH, USDC, USDT'],
-  ['ethereum', 'ETH', '0x1234', '1', 'is no address'],
-  ['ethereum', 'ETH', address.replace('A5F', 'a5F'), '1', 'is no address'],
+  ['ethereum', 'ETH', '0x1234', '1', 'is not an address'],
+  ['ethereum', 'ETH', address.replace('A5F', 'a5F'), '1', 'is not an address'],
   ['ethereum', 'USDC', address, '1.1234567', 'more than 6 decimals'],
   ['ethereum', 'USDC', address, '0', 'zero'],
-  ['ethereum', 'USDC', address, '-1', 'is no amount'],
-  ['ethereum', 'USDC', address, '1e3', 'is no amount'],
+  ['ethereum', 'USDC', address, '-1', 'is not an amount'],
+  ['ethereum', 'USDC', address, '1e3', 'is not an amount'],
 ])('the faucet refuses %s %s %s %s', async (chain, symbol, to, amount, message) => {
   await expect(fund({ chains }, chain, symbol, to, amount)).rejects.toThrow(message);
 });

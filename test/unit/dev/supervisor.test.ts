@@ -16,7 +16,7 @@ describe('Supervisor', () => {
     folder = mkdtempSync(path.join(tmpdir(), 'supervisor-'));
     lines = [];
     known = [];
-    supervisor = new Supervisor({ logs: folder, say: (line) => lines.push(line), changed: (processes) => (known = processes) });
+    supervisor = new Supervisor({ logs: folder, log: (line) => lines.push(line), changed: (processes) => (known = processes) });
   });
   afterEach(async () => {
     await supervisor.stop([]);

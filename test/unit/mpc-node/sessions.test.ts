@@ -1,12 +1,13 @@
 import { generateKeyPairSync } from 'node:crypto';
 import pino from 'pino';
 import { GatewayError } from '../../../src/platform/errors';
-import { type Party, type RoundMessages, type Rounds } from '../../../src/mpc/protocols';
+import type { NodeIndex } from '../../../src/messages/nodes';
+import { type RoundMessages, type ProtocolRun } from '../../../src/mpc/protocols';
 import type { Session } from '../../../src/mpc/session';
 import { SessionManager, sessionLimits, type PeerLink, type SessionTask } from '../../../src/mpc/session-manager';
 import { encodeProposal, encodeRoster, type SessionParams } from '../../../src/mpc/session-params';
 
-const terms = (initiator: Party, participants: Party[] = [1, 2]): SessionParams => ({
+const params = (initiator: NodeIndex, participants: NodeIndex[] = [1, 2]): SessionParams => ({
   protocol: 'ecdsa-secp256k1',
   kind: participants.length === 3 ? 'keygen' : 'sign',
   initiator,
@@ -20,12 +21,12 @@ const settled = (act: () => void): Promise<void> => Promise.resolve().then(act);
 
 /** Three nodes joined by function calls, running a protocol that only exchanges names. */
 class Net {
-  readonly sessions = new Map<Party, SessionManager>();
+  readonly sessions = new Map<NodeIndex, SessionManager>();
   readonly opened: string[] = [];
-  readonly disposed: Party[] = [];
+  readonly disposed: NodeIndex[] = [];
   closed = 0;
-  admit: (party: Party) => Promise<void> = () => Promise.resolve();
-  deliver: (from: Party, to: Party, round: number) => Promise<void> = () => Promise.resolve();
+  admit: (party: NodeIndex) => Promise<void> = () => Promise.resolve();
+  deliver: (from: NodeIndex, to: NodeIndex, round: number) => Promise<void> = () => Promise.resolve();
   private readonly keys = new Map(
     ([1, 2, 3] as const).map((party) => [party, generateKeyPairSync('ec', { namedCurve: 'prime256v1' })]),
   );
@@ -45,7 +46,7 @@ class Net {
       const options = {
         self,
         signingKey: privateKey,
-        publicKeyOf: (party: Party) => this.key(party).publicKey,
+        publicKeyOf: (party: NodeIndex) => this.key(party).publicKey,
         link,
         logger: pino({ level: 'silent' }),
         limits,
@@ -58,12 +59,12 @@ class Net {
     }
   }
 
-  at(party: Party): SessionManager {
+  at(party: NodeIndex): SessionManager {
     return this.sessions.get(party) as SessionManager;
   }
 
-  initiate(party: Party, participants?: Party[]): Promise<string> {
-    return this.at(party).initiate(terms(party, participants), this.task(party));
+  initiate(party: NodeIndex, participants?: NodeIndex[]): Promise<string> {
+    return this.at(party).initiate(params(party, participants), this.task(party));
   }
 
   get active(): number {
@@ -75,7 +76,7 @@ class Net {
     expect(this.active).toBe(0);
   }
 
-  private task(self: Party): SessionTask<string> {
+  private task(self: NodeIndex): SessionTask<string> {
     return {
       run: (session) => {
         this.opened.push(session.id.toString('hex'));
@@ -85,7 +86,7 @@ class Net {
     };
   }
 
-  private rounds(self: Party, session: Session): Rounds<string> {
+  private rounds(self: NodeIndex, session: Session): ProtocolRun<string> {
     let round = 0;
     const heard: string[] = [];
     const messages = (): RoundMessages => new Map(session.others.map((to) => [to, Buffer.from(`${self}>${to}#${round}`)]));
@@ -107,7 +108,7 @@ class Net {
     };
   }
 
-  private key(party: Party) {
+  private key(party: NodeIndex) {
     const keys = this.keys.get(party);
     if (!keys) throw new Error('no such party');
     return keys;

@@ -2,6 +2,7 @@ import { ECDH, randomBytes } from 'node:crypto';
 import { HDKey } from '@scure/bip32';
 import { hexToBytes, keccak256, recoverAddress, toHex, type Hex } from 'viem';
 import { publicKeyToAddress } from 'viem/accounts';
+import type { NodeIndex } from '../../../src/messages/nodes';
 import {
   keygenRounds,
   maxMessageBytes,
@@ -9,12 +10,11 @@ import {
   ProtocolError,
   signRounds,
   type KeygenResult,
-  type PartyIndex,
   type SignResult,
 } from '../../../src/mpc/protocol/engine';
 import { ThreadPool } from '../../../src/mpc/protocol/pool';
 
-type Messages = Map<PartyIndex, Uint8Array>;
+type Messages = Map<NodeIndex, Uint8Array>;
 interface Session<Result> {
   readonly rounds: number;
   start(): Promise<Messages>;
@@ -22,8 +22,8 @@ interface Session<Result> {
   close(): Promise<void>;
 }
 
-const parties: readonly PartyIndex[] = [1, 2, 3];
-const pairs: readonly (readonly [PartyIndex, PartyIndex])[] = [
+const parties: readonly NodeIndex[] = [1, 2, 3];
+const pairs: readonly (readonly [NodeIndex, NodeIndex])[] = [
   [1, 2],
   [1, 3],
   [2, 3],
@@ -34,12 +34,12 @@ const halfOrder = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b
 
 /** Passes every message on until all parties have a result; gives those and the number of rounds it took. */
 async function run<Result>(
-  sessions: Map<PartyIndex, Session<Result>>,
-): Promise<{ results: Map<PartyIndex, Result>; rounds: number }> {
-  let sent = new Map<PartyIndex, Messages>();
+  sessions: Map<NodeIndex, Session<Result>>,
+): Promise<{ results: Map<NodeIndex, Result>; rounds: number }> {
+  let sent = new Map<NodeIndex, Messages>();
   for (const [party, session] of sessions) sent.set(party, await session.start());
   for (let rounds = 1; ; rounds += 1) {
-    const results = new Map<PartyIndex, Result>();
+    const results = new Map<NodeIndex, Result>();
     const answers = await Promise.all(
       Array.from(sessions, async ([party, session]) => {
         const incoming: Messages = new Map();
@@ -70,19 +70,19 @@ async function failure(promise: Promise<unknown>): Promise<ProtocolError> {
 
 describe('threshold ECDSA', () => {
   /** One engine a party, as in three processes. */
-  const engines = new Map<PartyIndex, ProtocolEngine>();
-  let keys: Map<PartyIndex, KeygenResult>;
+  const engines = new Map<NodeIndex, ProtocolEngine>();
+  let keys: Map<NodeIndex, KeygenResult>;
   let childAddress: Hex;
 
-  const engine = (party: PartyIndex): ProtocolEngine => engines.get(party)!;
-  const key = (party: PartyIndex): KeygenResult => keys.get(party)!;
-  const open = (party: PartyIndex, peer: PartyIndex, sessionId: Uint8Array, signed = digest): Promise<Session<SignResult>> =>
+  const engine = (party: NodeIndex): ProtocolEngine => engines.get(party)!;
+  const key = (party: NodeIndex): KeygenResult => keys.get(party)!;
+  const open = (party: NodeIndex, peer: NodeIndex, sessionId: Uint8Array, signed = digest): Promise<Session<SignResult>> =>
     engine(party).sign({ sessionId, party, peer, share: key(party).share, path, digest: signed });
 
   beforeAll(async () => {
     for (const party of parties) engines.set(party, new ProtocolEngine({ maxKeygenSessions: 1, maxSignSessions: 2 }));
     const sessionId = randomBytes(32);
-    const sessions = new Map<PartyIndex, Session<KeygenResult>>();
+    const sessions = new Map<NodeIndex, Session<KeygenResult>>();
     for (const party of parties) sessions.set(party, await engine(party).keygen({ sessionId, party }));
     const { results, rounds } = await run(sessions);
     keys = results;
@@ -148,7 +148,7 @@ describe('threshold ECDSA', () => {
     await b.close();
   });
 
-  test.each<[string, (good: Uint8Array) => Messages, PartyIndex]>([
+  test.each<[string, (good: Uint8Array) => Messages, NodeIndex]>([
     ['no message', () => new Map(), 2],
     ['an empty message', () => new Map([[2, new Uint8Array()]]), 2],
     ['a truncated message', (good) => new Map([[2, good.slice(0, -1)]]), 2],
@@ -167,9 +167,9 @@ describe('threshold ECDSA', () => {
     ['path', { path: "m/60'" }],
     ['digest', { digest: new Uint8Array(31) }],
     ['session id', { sessionId: new Uint8Array(31) }],
-    ['party', { party: 4 as PartyIndex }],
+    ['party', { party: 4 as NodeIndex }],
     ['share', { share: new Uint8Array(100) }],
-    ['peer', { peer: 1 as PartyIndex }],
+    ['peer', { peer: 1 as NodeIndex }],
   ])('a wrong %s is refused and takes no slot', async (_what, wrong) => {
     const right = { sessionId: randomBytes(32), party: 1, peer: 2, share: key(1).share, path, digest } as const;
     for (let attempt = 0; attempt < 3; attempt += 1) {

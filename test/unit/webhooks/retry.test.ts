@@ -51,12 +51,12 @@ test.each(['5,', '0', 'a', '5 300', '-5', '1'.repeat(7), Array(21).fill('1').joi
 });
 
 test('a slow key uses up its own places only, and its queue is short', async () => {
-  const lanes = new EndpointConcurrency({ running: 2, waiting: 1, maxWaitMs: 50 });
+  const concurrency = new EndpointConcurrency({ permits: 2, maxWaiting: 1, maxWaitMs: 50 });
   const ends: (() => void)[] = [];
-  const slow = () => lanes.run('slow', () => new Promise<string>((resolve) => ends.push(() => resolve('done'))));
+  const slow = () => concurrency.run('slow', () => new Promise<string>((resolve) => ends.push(() => resolve('done'))));
   const [first, second, waits, refused] = [slow(), slow(), slow(), slow()];
   expect(await refused).toBeUndefined();
-  expect(await lanes.run('other', () => Promise.resolve('at once'))).toBe('at once');
+  expect(await concurrency.run('other', () => Promise.resolve('at once'))).toBe('at once');
   ends.shift()?.();
   expect(await first).toBe('done');
   // the one that waited has its place now
@@ -72,21 +72,21 @@ test('a slow key uses up its own places only, and its queue is short', async () 
 });
 
 test('a busy key tells when its callers have had their turn', async () => {
-  const lanes = new EndpointConcurrency({ running: 2, waiting: 1, maxWaitMs: 50 });
+  const concurrency = new EndpointConcurrency({ permits: 2, maxWaiting: 1, maxWaitMs: 50 });
   const ends: (() => void)[] = [];
-  const hold = () => lanes.run('key', () => new Promise<void>((resolve) => ends.push(resolve)));
+  const hold = () => concurrency.run('key', () => new Promise<void>((resolve) => ends.push(resolve)));
   const held = [hold(), hold()];
-  expect(lanes.turnMs('key', 100)).toBe(0);
+  expect(concurrency.estimateWaitMs('key', 100)).toBe(0);
   await new Promise((resolve) => setTimeout(resolve, 20));
   ends.shift()?.();
   await held[0];
-  const turnMs = lanes.turnMs('key', 100);
-  expect(turnMs).toBeGreaterThan(500);
-  expect(lanes.turnMs('key', 100, { single: true })).toBe(2 * turnMs);
-  expect(await lanes.run('key', () => Promise.resolve(), { single: true })).toBeUndefined();
+  const estimateWaitMs = concurrency.estimateWaitMs('key', 100);
+  expect(estimateWaitMs).toBeGreaterThan(500);
+  expect(concurrency.estimateWaitMs('key', 100, { exclusive: true })).toBe(2 * estimateWaitMs);
+  expect(await concurrency.run('key', () => Promise.resolve(), { exclusive: true })).toBeUndefined();
   for (const end of ends) end();
   await Promise.all(held);
-  expect(await lanes.run('key', () => Promise.resolve('alone'), { single: true })).toBe('alone');
+  expect(await concurrency.run('key', () => Promise.resolve('alone'), { exclusive: true })).toBe('alone');
 });
 
 test.each([
@@ -95,9 +95,9 @@ test.each([
   [30, 0, 15_000, 22_500],
   [0, 100_000, 100_000, 150_000],
   [30, 1e9, 450_000, 600_000],
-])('busy for the time no. %p, its turn in %p ms: it comes back in %p to %p ms', (times, turnMs, least, most) => {
+])('busy for the time no. %p, its turn in %p ms: it comes back in %p to %p ms', (times, estimateWaitMs, least, most) => {
   for (let tried = 0; tried < 100; tried += 1) {
-    const wait = busyWait(times, turnMs);
+    const wait = busyWait(times, estimateWaitMs);
     expect(wait).toBeGreaterThanOrEqual(least);
     expect(wait).toBeLessThanOrEqual(most);
   }

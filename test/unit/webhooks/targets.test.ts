@@ -8,7 +8,7 @@ const publicOnly = (...addresses: string[]) => TargetGuard.publicOnly(resolveTo(
 
 const refusal = async (targets: TargetGuard, url: string): Promise<string | null> => {
   try {
-    await targets.addressesOf(targets.parse(url), AbortSignal.timeout(5_000));
+    await targets.resolveTarget(targets.parse(url), AbortSignal.timeout(5_000));
     return null;
   } catch (error) {
     if (error instanceof TargetRefused) return error.kind;

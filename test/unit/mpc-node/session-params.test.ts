@@ -8,7 +8,7 @@ import {
   type SessionParams,
 } from '../../../src/mpc/session-params';
 
-const terms: SessionParams = {
+const params: SessionParams = {
   protocol: 'ecdsa-secp256k1',
   kind: 'sign',
   initiator: 1,
@@ -21,10 +21,10 @@ const roster = new Map([
 ] as const);
 
 describe('session ids', () => {
-  const id = deriveSessionId(terms, roster);
+  const id = deriveSessionId(params, roster);
 
-  test('are the same for the same terms and randomness, whoever computes them', () => {
-    expect(deriveSessionId({ ...terms }, new Map([...roster].reverse()))).toEqual(id);
+  test('are the same for the same params and randomness, whoever computes them', () => {
+    expect(deriveSessionId({ ...params }, new Map([...roster].reverse()))).toEqual(id);
     expect(id).toHaveLength(32);
   });
 
@@ -34,22 +34,22 @@ describe('session ids', () => {
     ['request', { request: '{"a":2}' }],
     ['protocol', { protocol: 'other' as SessionParams['protocol'] }],
   ])('differ with the %s', (_what, change) => {
-    expect(deriveSessionId({ ...terms, ...change }, roster)).not.toEqual(id);
+    expect(deriveSessionId({ ...params, ...change }, roster)).not.toEqual(id);
   });
 
   test('differ with the randomness of any participant, and need that of all', () => {
-    expect(deriveSessionId(terms, new Map([...roster, [2, randomBytes(32)]]))).not.toEqual(id);
-    expect(() => deriveSessionId(terms, new Map([[1, randomBytes(32)]]))).toThrow(/no randomness of party 2/);
+    expect(deriveSessionId(params, new Map([...roster, [2, randomBytes(32)]]))).not.toEqual(id);
+    expect(() => deriveSessionId(params, new Map([[1, randomBytes(32)]]))).toThrow(/no randomness of party 2/);
   });
 });
 
 describe('proposals', () => {
   const body = (over: Partial<SessionParams> = {}) =>
-    encodeProposal({ terms: { ...terms, ...over }, randomness: randomBytes(32) });
+    encodeProposal({ params: { ...params, ...over }, randomness: randomBytes(32) });
 
   test('arrive as they were sent; the initiator is who the connection says', () => {
     const randomness = randomBytes(32);
-    expect(decodeProposal(encodeProposal({ terms, randomness }), 1, 2)).toEqual({ terms, randomness });
+    expect(decodeProposal(encodeProposal({ params, randomness }), 1, 2)).toEqual({ params, randomness });
   });
 
   test.each<[string, Buffer, 1 | 3]>([
