@@ -71,6 +71,20 @@ test('no attempt can be added that could be executed beside an earlier one', asy
   await expect(added).rejects.toThrow('could be executed beside an earlier one');
 });
 
+test.each(['the follower', 'asking the chain'])('an attempt executed under an id never seen is recognised by %s', async (way) => {
+  const txId = await transfer();
+  await bench.sign(txId, 1);
+  const [attempt] = await bench.attempts(txId);
+  const peers = bench.signOnceMore(attempt);
+  bench.toy.accept(peers.bytes);
+  bench.toy.mine();
+  if (way === 'the follower') await bench.follow();
+  else expect(await bench.onChain.observe({ txId })).toMatchObject({ state: 'included', hash: peers.id });
+  expect((await bench.attempts(txId))[0]).toMatchObject({ included_id: peers.id, success: true });
+  const ids = await bench.database.query<{ id: string }[]>('select id from attempt_ids where tx_id = $1', [txId]);
+  expect(ids.map(({ id }) => id).sort()).toEqual([peers.id, attempt?.tx_hash].sort());
+});
+
 test('nothing is issued anew while one of the attempts has no proof', async () => {
   const txId = await transfer();
   await bench.sign(txId, 1);
@@ -95,7 +109,7 @@ test('nothing is unlocked or released while one of the attempts has no proof', a
   for (const { id } of await bench.reservations(txId)) await expect(bench.release(id)).rejects.toThrow('may still be used');
   bench.toy.mine(lifeBlocks + bench.chain.finalityDepth);
   expect((await bench.onChain.observe({ txId })).state).toBe('impossible');
-  expect(await failByProof()).toEqual({ status: 'FAILED' });
+  expect(await failByProof()).toMatchObject({ status: 'FAILED', code: 'abandoned' });
   expect(await held(txId)).toEqual([false, false]);
   expect(await bench.balance(bench.alice, 'TOY')).toEqual({ available: 150_000n, locked: 0n });
 });

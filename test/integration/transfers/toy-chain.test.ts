@@ -6,6 +6,7 @@ import { verifyLedger } from '../../../src/ledger/verify';
 import { lifeBlocks } from '../../toy-chain/client';
 import { createToyBench, type ToyBench } from '../../toy-chain/fixture';
 import { sum } from '../../toy-chain/message';
+import { auditOf, listAddress } from '../screening/factors';
 import { ServedChain, until } from './served';
 
 jest.setTimeout(120_000);
@@ -183,6 +184,23 @@ describe('a transfer that is stuck', () => {
     expect(await bench.attempts(txId)).toHaveLength(3);
     for (const { impossible_proof: proof } of await bench.attempts(txId)) expect(proof).toMatchObject({ kind: 'expired' });
     expect((await bench.reservations(txId)).map(({ isHeld }) => isHeld)).toEqual([false, false, false]);
+    await booksAgree();
+  });
+
+  test('blacklisted while it is signed: nothing is sent, and it ends as blacklisted once it has expired', async () => {
+    await served.serve({
+      sign: async () => {
+        const { database, alice, chain, getFamily } = bench;
+        await listAddress(database, alice, bench.outside, { chain: chain.name, family: chain.family, getFamily });
+        throw ApplicationFailure.create({ type: 'address_blacklisted', message: 'on the list', nonRetryable: true });
+      },
+    });
+    const txId = await submit();
+    await until('given up', async () => (await bench.transaction(txId)).cancellation_reason !== null);
+    await ends(txId, 'FAILED');
+    expect(await bench.transaction(txId)).toMatchObject({ failure_code: 'address_blacklisted' });
+    expect(await auditOf(bench.database, 'transfer.cancellation_begun', txId)).toHaveLength(1);
+    expect(bench.toy.received).toEqual([]);
     await booksAgree();
   });
 
