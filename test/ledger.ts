@@ -28,7 +28,7 @@ export const acceptDependencies = (
 
 /** The steps of a transfer's workflow, and the acts of its client before and beside it. */
 export interface TestLedger extends TransferActivities {
-  /** POST /transfer without HTTP: accepts and locks. */
+  /** POST /transfer without HTTP: accepts and locks; repeated, as a client would, while too many wait for the same account. */
   lockTransfer(request: TransferRequest): Promise<Acceptance>;
   /** POST /transactions/{tx_id}/cancel without HTTP, by the transfer's own client. */
   cancelTransfer(input: { txId: string }): Promise<{ status: string }>;
@@ -39,7 +39,7 @@ export function createTestLedger(options: TransferActivityOptions): TestLedger {
   const accept = acceptDependencies(database, registry, options.getFamily && { getFamily: options.getFamily });
   return {
     ...createTransferActivities(options),
-    lockTransfer: (request) => acceptTransfer(accept, request),
+    lockTransfer: (request) => whileUnavailable(() => acceptTransfer(accept, request)),
     cancelTransfer: async ({ txId }) => {
       const [row] = await database.query<{ client_id: string }[]>('select client_id from transactions where tx_id = $1', [txId]);
       if (!row) throw notFound('transaction');
@@ -47,4 +47,14 @@ export function createTestLedger(options: TransferActivityOptions): TestLedger {
       return { status: 'CANCELLED' };
     },
   };
+}
+
+async function whileUnavailable<T>(run: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await run();
+    } catch (error) {
+      if ((error as { code?: string }).code !== 'unavailable' || tries === 10) throw error;
+    }
+  }
 }

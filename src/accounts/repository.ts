@@ -17,10 +17,6 @@ export class AccountRepository {
     return isUuid(accountId) ? manager.findOneBy(AccountEntity, { clientId, accountId }) : Promise.resolve(null);
   }
 
-  findByAddress(clientId: string, family: ChainFamily, addressKey: string): Promise<AccountEntity | null> {
-    return this.database.manager.findOneBy(AccountEntity, { clientId, family, addressKey });
-  }
-
   async list(
     clientId: string,
     { walletId, chain }: AccountFilter,

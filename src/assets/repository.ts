@@ -59,15 +59,6 @@ export class AssetRepository {
     return this.one(`select ${columns} ${visible} and l.ledger_account_id = $2`, [clientId, assetId]);
   }
 
-  findByToken(clientId: string, accountId: string, chain: string, symbol: string): Promise<AssetRow | null> {
-    return this.one(`select ${columns} ${visible} and l.account_id = $2 and l.chain = $3 and l.symbol = $4`, [
-      clientId,
-      accountId,
-      chain,
-      symbol,
-    ]);
-  }
-
   async list(clientId: string, accountId: string | undefined, { limit, offset }: LimitOffset): Promise<[AssetRow[], number]> {
     if (accountId !== undefined && !isUuid(accountId)) return [[], 0];
     const only = accountId === undefined ? '' : 'and l.account_id = $2';

@@ -11,7 +11,13 @@ import { type DocumentedMiddleware, documented } from './route';
 import { basePath } from './router';
 
 /** Refused before anything was begun, and for now: the same key is good for the next try, also with another code. */
-const asksForAnother: ReadonlySet<FailureCode> = new Set(['rate_limited', 'MFA_NOT_ENABLED', 'MFA_REQUIRED', 'MFA_INVALID']);
+const asksForAnother: ReadonlySet<FailureCode> = new Set([
+  'rate_limited',
+  'MFA_NOT_ENABLED',
+  'MFA_REQUIRED',
+  'MFA_INVALID',
+  'idempotency_in_progress',
+]);
 
 /** How long a duplicate waits for the answer of the first. */
 const waitMs = 10_000;

@@ -23,7 +23,7 @@ export async function findCommitOutcome(
   for (let pause = pauseMs.first; ; pause = Math.min(pause * 2, pauseMs.longest)) {
     const outcome = await Promise.race([
       ask(database, transactionId, isStored),
-      delay(deadline - Date.now(), 'unknown' as const),
+      delay(deadline - Date.now(), 'unknown' as const, { ref: false }),
     ]);
     if (outcome !== 'unknown' || Date.now() + pause > deadline) return outcome;
     await delay(pause);

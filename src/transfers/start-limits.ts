@@ -12,24 +12,20 @@ export interface StartLimitSettings {
 /** How long a count is used; what is accepted or started meanwhile may exceed a limit by so much. */
 const cachedMs = 1_000;
 
-/** Reads a value again once it is a second old. Callers meanwhile get the old one: none waits for another's query. */
+/** A value that is read again once it is a second old. Callers at the same time share one reading, in their order. */
 class CachedValue<T> {
   private readAt = -Infinity;
+  private value: Promise<T> | undefined;
 
-  constructor(
-    private value: T,
-    private readonly read: (manager: EntityManager) => Promise<T>,
-  ) {}
+  constructor(private readonly read: (manager: EntityManager) => Promise<T>) {}
 
-  async get(manager: EntityManager): Promise<T> {
-    if (performance.now() - this.readAt < cachedMs) return this.value;
+  get(manager: EntityManager): Promise<T> {
+    if (this.value && performance.now() - this.readAt < cachedMs) return this.value;
     this.readAt = performance.now();
-    try {
-      this.value = await this.read(manager);
-    } catch (error) {
-      this.readAt = -Infinity;
+    this.value = this.read(manager).catch((error: unknown) => {
+      this.value = undefined;
       throw error;
-    }
+    });
     return this.value;
   }
 }
@@ -41,8 +37,8 @@ class CachedValue<T> {
 export class StartLimits {
   /** Starts by chain since the transfers in flight were counted. */
   private started = new Map<string, number>();
-  private readonly pending = new CachedValue(new Map<string, number>(), countPending);
-  private readonly inFlight = new CachedValue(new Map<string, number>(), async (manager) => {
+  private readonly pending = new CachedValue(countPending);
+  private readonly inFlight = new CachedValue(async (manager) => {
     const startedBefore = new Map(this.started);
     const count = await countInFlight(manager);
     for (const [chain, starts] of startedBefore) this.add(chain, -starts);

@@ -13,13 +13,13 @@ export interface TestDatabase {
 }
 
 /** A fresh, migrated database of this run's Postgres: a copy of the template, made in milliseconds. */
-export async function createTestDatabase(): Promise<TestDatabase> {
+export async function createTestDatabase({ poolSize = 10 } = {}): Promise<TestDatabase> {
   const { TEST_POSTGRES_URL: server, TEST_POSTGRES_TEMPLATE: template } = process.env;
   if (!server || !template) throw new Error('there is no test Postgres: run this test in the jest project `integration`');
   const name = `test_${randomBytes(6).toString('hex')}`;
   await asSuperuser(server, `create database ${name} template ${template} strategy file_copy`);
   const url = databaseUrl(server, name);
-  const database = await connect(url);
+  const database = await connect(url, poolSize);
   const drop = async () => {
     if (database.isInitialized) await database.destroy();
     await asSuperuser(server, `drop database if exists ${name} with (force)`);
@@ -40,8 +40,8 @@ export async function createTemplateDatabase(server: string): Promise<string> {
 /** A test's own set-up has no haste: on a busy machine it would be cut off by the limit that requests have. */
 const statementTimeoutMs = 180_000;
 
-function connect(url: string): Promise<DataSource> {
-  const options = { url, poolSize: 10, applicationName: 'test', entities, migrations, statementTimeoutMs };
+function connect(url: string, poolSize = 10): Promise<DataSource> {
+  const options = { url, poolSize, applicationName: 'test', entities, migrations, statementTimeoutMs };
   return createDatabase(options).initialize();
 }
 

@@ -46,7 +46,7 @@ describe('deposits', () => {
     });
     await mine(3);
     await follow();
-    expect(await inbound()).toEqual([expect.objectContaining({ amount: '7', position: 1_000_001, status: 'CONFIRMED' })]);
+    expect(await inbound()).toEqual([expect.objectContaining({ amount: '7', position: '1000001', status: 'CONFIRMED' })]);
   });
 
   it('are credited once by two followers that race', async () => {

@@ -143,6 +143,7 @@ export interface BenchOptions {
   limits?: Partial<LimitSettings>;
   startLimits?: Partial<StartLimitSettings>;
   shared?: Bench;
+  poolSize?: number;
   trustProxy?: boolean;
   webhookTargets?: TargetGuard;
 }
@@ -156,11 +157,12 @@ export async function createBench(options: BenchOptions = {}): Promise<Bench> {
     tokens = tokenOptions,
     limits = {},
     startLimits = {},
+    poolSize = 10,
     shared,
     trustProxy = true,
     webhookTargets = createTargetGuard('local'),
   } = options;
-  const test = shared ? { database: shared.database, drop: () => Promise.resolve() } : await createTestDatabase();
+  const test = shared ? { database: shared.database, drop: () => Promise.resolve() } : await createTestDatabase({ poolSize });
   const { database } = test;
   const workflows = new Workflows(database);
   const log = createLogger('test', 'fatal');

@@ -55,6 +55,7 @@ export const prepared = (fees: Partial<EvmFees> = {}): Prepared => {
 };
 
 export interface Bench {
+  url: string;
   database: DataSource;
   ledger: TestLedger;
   client: ClientEntity;
@@ -87,7 +88,7 @@ export async function createBench({ poolSize = 20 } = {}): Promise<Bench> {
     await database.destroy();
     await test.drop();
   };
-  return { database, ledger, client, wallet, account, alerts, close };
+  return { url: test.url, database, ledger, client, wallet, account, alerts, close };
 }
 
 export function fund(bench: Bench, symbol: string, amount: bigint): Promise<unknown> {

@@ -116,8 +116,8 @@ test.each([
   ],
   [
     'attempts of a transfer',
-    'transfer_attempts_pkey',
-    `select * from transfer_attempts where tx_id = ${transfer} and block_number is not null`,
+    'transfer_attempts_',
+    `select * from transfer_attempts where tx_id = ${transfer} order by attempt`,
   ],
   ['attempt by id', 'attempt_ids_pkey', `select * from attempt_ids where chain = 'ethereum' and id = any(array['x', 'y'])`],
   [

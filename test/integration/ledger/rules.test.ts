@@ -351,6 +351,12 @@ describe('reservations and attempts', () => {
   const take = (resource: string, { of = txId, ordinal = 'null', owner = bench.account.addressKey } = {}) =>
     `insert into reservations (chain, owner, resource, ordinal, tx_id) values ('ethereum', '${owner}', '${resource}', ${ordinal}, '${of}')`;
   const nonce = (ordinal: number, of = txId) => take(String(ordinal), { of, ordinal: String(ordinal) });
+  /** Ties a resource to the first attempt of its transfer. */
+  const use = (resource: string) =>
+    bench.database.query(
+      'insert into attempt_reservations select tx_id, 1, reservation_id from reservations where resource = $1 and released_at is null',
+      [resource],
+    );
   const prove = (attempt: number) =>
     bench.database.query(`update transfer_attempts set impossible_proof = '{"why":"test"}' where tx_id = $1 and attempt = $2`, [
       txId,
@@ -374,14 +380,13 @@ describe('reservations and attempts', () => {
     expect(await refusal('delete from reservations')).toMatch(/are kept/);
     expect(await refusal('update reservations set released_at = now()')).toMatch(/written once/);
     await bench.database.query(take('a:0'));
+    await use('a:0');
     expect(await refusal(take('a:0', { of: second.txId }))).toMatch(/reservations_held_once/);
   });
   test('an input: not given back while an attempt may use it, free for others afterwards', async () => {
     await sign(bench, txId);
     await bench.database.query(take('a:0'));
-    await bench.database.query(
-      `insert into attempt_reservations select tx_id, 1, reservation_id from reservations where resource = 'a:0'`,
-    );
+    await use('a:0');
     const release = `update reservations set released_at = now() where resource = 'a:0'`;
     expect(await refusal(release)).toMatch(/may still be used/);
     await prove(1);
@@ -390,6 +395,7 @@ describe('reservations and attempts', () => {
     const second = await bench.ledger.lockTransfer(buildTransferRequest(bench.account, ethereum));
     await sign(bench, second.txId);
     await bench.database.query(take('a:0', { of: second.txId }));
+    await use('a:0');
   });
   test('an attempt that uses what another transfer has reserved, or of a transfer that has ended', async () => {
     await sign(bench, txId);

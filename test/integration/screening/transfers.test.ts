@@ -56,10 +56,10 @@ const nodeRefusal = () =>
   ApplicationFailure.create({ type: 'address_blacklisted', message: 'on the list of node 1', nonRetryable: true });
 
 describe('an address blacklisted', () => {
-  test('between the API and the lock: REJECTED and unlocked', async () => {
-    await serve();
-    await list();
+  test('between its acceptance and its screening: REJECTED and unlocked', async () => {
     const txId = await submit();
+    await list();
+    await serve();
     await is(txId, 'REJECTED');
     expect(await row(txId)).toMatchObject({ failure_code: 'address_blacklisted', signing_begun_at: null });
     expect(await auditOf(bench.database, 'transfer.refused', txId)).toMatchObject([

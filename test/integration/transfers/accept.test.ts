@@ -94,7 +94,7 @@ describe('accept', () => {
 
   test.each([
     ['are not known', 'delete from chain_cursors'],
-    ['are older than ten minutes', `update chain_cursors set updated_at = now() - interval '10 minutes 1 second'`],
+    ['are older than ten minutes', `update chain_cursors set fee_levels_at = now() - interval '10 minutes 1 second'`],
   ])('is unavailable while the chain’s fees %s, and stores nothing', async (_, statement) => {
     await bench.database.query(statement);
     const wanted = request();

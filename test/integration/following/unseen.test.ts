@@ -1,0 +1,167 @@
+import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { parseEther } from 'viem';
+import { evmFamily } from '../../../src/chains/evm/family';
+import type { ChainClient, BlockScan } from '../../../src/chains/family';
+import type { Hex } from '../../../src/chains/types';
+import { verifyLedger } from '../../../src/ledger/verify';
+import { digestOf } from '../../evm';
+import { createFollowBench, type FollowBench } from './fixture';
+
+let bench: FollowBench;
+beforeEach(async () => {
+  bench = await createFollowBench();
+}, 60_000);
+afterEach(async () => {
+  expect(await verifyLedger(bench.database.manager)).toEqual([]);
+  await bench.close();
+});
+
+/** What a second session over the same bytes gives: another valid signature, and so another transaction id. */
+function signAgain(unsigned: Hex): { id: string; bytes: Hex } {
+  const { wallet, alice } = bench;
+  const { privateKey } = wallet.key.derive(alice.derivationPath);
+  const digest = Buffer.from(digestOf(unsigned, alice.address).slice(2), 'hex');
+  const options = { prehash: false, format: 'recovered', extraEntropy: true } as const;
+  const [recovery, ...rs] = secp256k1.sign(digest, privateKey as Uint8Array, options);
+  return evmFamily.assemble(unsigned, [`0x${Buffer.from([...rs, recovery as number]).toString('hex')}`], alice.address);
+}
+
+/** A transfer whose bytes are on the chain under a signature that the gateway has never seen. */
+async function executedUnseen(): Promise<{ txId: string; ours: string; id: string }> {
+  const { send, mine, follow, transfer, sign, client, attempts, alice, bob } = bench;
+  await send(alice, parseEther('1'));
+  await mine(2);
+  await follow();
+  const txId = await transfer({ amount: '0.1', toAddress: bob.address });
+  const { hash: ours } = await sign(txId, 1);
+  const [row] = await attempts(txId);
+  const { id, bytes } = signAgain(row?.unsigned as Hex);
+  expect(id).not.toBe(ours);
+  expect(await client.broadcast(bytes)).toEqual({ outcome: 'accepted' });
+  return { txId, ours, id };
+}
+
+const knownIds = async (txId: string) =>
+  (await bench.database.query<{ id: string }[]>('select id from attempt_ids where tx_id = $1', [txId]))
+    .map(({ id }) => id)
+    .sort();
+
+describe('a transaction under an id that was never seen', () => {
+  it('is found by the follower, settled, and sent again after a reorganisation under the id on record', async () => {
+    const { txId, ours, id } = await executedUnseen();
+    await bench.mine(2);
+    await bench.follow();
+    expect((await bench.attempts(txId))[0]).toMatchObject({ included_id: id, tx_hash: ours, success: true });
+    expect(await knownIds(txId)).toEqual([id, ours].sort());
+    expect(bench.signals.at(-1)).toMatchObject({ txId, observation: { state: 'confirmed', hash: id } });
+    expect(await bench.ledger.settleTransfer({ txId })).toMatchObject({ status: 'CONFIRMED' });
+    expect(await bench.transaction(txId)).toMatchObject({ tx_hash: id });
+  });
+
+  it('is found by observe once its nonce is used up for good, and nothing is called impossible', async () => {
+    const { txId, id } = await executedUnseen();
+    await bench.mine(bench.chain.finalityDepth);
+    expect(await bench.onChain.observe({ txId })).toMatchObject({ state: 'confirmed', hash: id });
+    expect((await bench.attempts(txId))[0]).toMatchObject({ included_id: id, impossible_proof: null });
+    await bench.ledger.settleTransfer({ txId });
+  });
+});
+
+it('another transaction with the nonce is a proof: the transfer fails and everything is unlocked', async () => {
+  const { send, mine, follow, transfer, sign, client, attempts, wallet, alice, bob, chain, onChain, ledger, balance } = bench;
+  await send(alice, parseEther('1'));
+  await mine(2);
+  await follow();
+  const [lost, other] = [await transfer({ amount: '0.1', toAddress: bob.address }), await transfer({ amount: '0.2' })];
+  await sign(lost, 1);
+  await sign(other, 1);
+  // what an attacker with the key would do: the nonce of the first transfer with bytes of his own
+  const { unsigned, prepared } = (await attempts(lost))[0] as { unsigned: Hex; prepared: never };
+  const outputs = [{ recipient: bob.address, tokenContract: null, amount: 7n }];
+  const intent = { from: alice.address, outputs };
+  const { resources } = evmFamily.describe(unsigned);
+  const { privateKey } = wallet.key.derive(alice.derivationPath);
+  const theirs = evmFamily.build({ chain, intent, kind: 'first', prepared, resources });
+  const digest = Buffer.from(digestOf(theirs, alice.address).slice(2), 'hex');
+  const [recovery, ...rs] = secp256k1.sign(digest, privateKey as Uint8Array, { prehash: false, format: 'recovered' });
+  const { id, bytes } = evmFamily.assemble(
+    theirs,
+    [`0x${Buffer.from([...rs, recovery as number]).toString('hex')}`],
+    alice.address,
+  );
+  expect(await client.broadcast(bytes)).toEqual({ outcome: 'accepted' });
+  await mine(1);
+  expect(await onChain.observe({ txId: lost })).toMatchObject({ state: 'absent' });
+  await mine(chain.finalityDepth);
+  expect(await onChain.observe({ txId: lost })).toMatchObject({ state: 'impossible' });
+  expect((await attempts(lost))[0]).toMatchObject({ impossible_proof: { used_by: id } });
+  const { locked } = await balance(alice, 'ETH');
+  expect(await ledger.failByProof({ txId: lost, code: 'stuck', reason: 'another transaction has its nonce' })).toEqual({
+    status: 'FAILED',
+  });
+  expect((await balance(alice, 'ETH')).locked).toBeLessThan(locked);
+  expect(await bench.database.query('select released_at from reservations where tx_id = $1', [lost])).toEqual([
+    { released_at: null },
+  ]);
+});
+
+/** The same chain with every other number skipped. */
+function skippingOdd(client: ChainClient): ChainClient {
+  const widen = <T extends { number: number }>(block: T): T => ({ ...block, number: block.number * 2 });
+  const widenScan = (block: BlockScan): BlockScan => ({
+    ...widen(block),
+    deposits: block.deposits.map((deposit) => ({ ...deposit, blockNumber: deposit.blockNumber * 2 })),
+  });
+  return Object.assign(Object.create(client) as ChainClient, {
+    head: async () => widen(await client.head()),
+    block: async (number: number) => {
+      const block = number % 2 === 0 ? await client.block(number / 2) : null;
+      return block && widen(block);
+    },
+    effects: async (items: Parameters<ChainClient['effects']>[0]) => {
+      const effects = await client.effects(items);
+      return new Map([...effects].map(([id, effect]) => [id, { ...effect, blockNumber: effect.blockNumber * 2 }]));
+    },
+    scan: async (from: number, to: number, isOurs: Parameters<ChainClient['scan']>[2]) => {
+      const [first, last] = [Math.ceil(from / 2), Math.floor(to / 2)];
+      if (first > last) return { blocks: [], scannedTo: to };
+      const { blocks, scannedTo } = await client.scan(first, last, isOurs);
+      return { blocks: blocks.map(widenScan), scannedTo: Math.min(to, scannedTo * 2 + 1) };
+    },
+  });
+}
+
+it('a chain that skips block numbers is followed, also through a reorganisation', async () => {
+  const { anvil, send, mine, balance, attempts, transfer, sign, onChain, client, alice, bob } = bench;
+  const skipping = skippingOdd(client);
+  const follow = async () => {
+    const stop = new AbortController();
+    const { number: head } = await skipping.head();
+    let beats = 0;
+    const heartbeat = ({ nextBlock }: { nextBlock: number }) => {
+      if (nextBlock > head && (beats += 1) > 2) stop.abort();
+    };
+    return bench.follow({ client: skipping, signal: stop.signal, heartbeat });
+  };
+  await send(alice, parseEther('1'));
+  await mine(3);
+  await follow();
+  expect((await balance(alice, 'ETH')).available).toBe(parseEther('1'));
+  const numbers = await bench.database.query<{ number: string }[]>('select number from chain_blocks');
+  expect(numbers.every(({ number }) => Number(number) % 2 === 0)).toBe(true);
+
+  const txId = await transfer({ amount: '0.1', toAddress: bob.address });
+  await sign(txId, 1);
+  await onChain.broadcast({ txId, attempt: 1 });
+  await mine(1);
+  await follow();
+  const included = (await attempts(txId))[0];
+  expect(included?.block_number).not.toBeNull();
+  await anvil.client.request({ method: 'anvil_reorg', params: [1, []] } as never);
+  await follow();
+  expect((await attempts(txId))[0]?.block_number).toBeNull();
+  await onChain.observe({ txId });
+  await mine(2);
+  await follow();
+  expect((await attempts(txId))[0]).toMatchObject({ success: true });
+});

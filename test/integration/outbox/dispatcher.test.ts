@@ -1,0 +1,172 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { DataSource } from 'typeorm';
+import { OutboxDispatcher } from '../../../src/outbox/dispatcher';
+import { type Deliveries, enqueue, type OutboxKind, type OutboxMessage, WorkflowOutbox } from '../../../src/outbox/outbox';
+import { newId } from '../../../src/platform/ids';
+import { createLogger, type Logger } from '../../../src/platform/logging';
+import { createDeliveries } from '../../../src/processes/workflow-outbox';
+import { StartLimits } from '../../../src/transfers/start-limits';
+import type { TransferWorkflows } from '../../../src/transfers/workflows';
+import { buildClient, buildTransferRequest } from '../../factories';
+import { roomyStartLimits } from '../../ledger';
+import { createBench, ether, ethereum, fund, type Bench } from '../ledger/fixture';
+
+let bench: Bench;
+let database: DataSource;
+let clientId: string;
+beforeAll(async () => {
+  bench = await createBench({ poolSize: 6 });
+  ({ database } = bench);
+  await fund(bench, 'ETH', 10n * ether);
+  ({ clientId } = await buildClient(database));
+});
+afterAll(() => bench.close());
+afterEach(() => database.query('truncate workflow_outbox'));
+
+const silent = createLogger('test', 'fatal');
+const message = (kind: OutboxKind, subjectId = newId()): OutboxMessage => ({ kind, subjectId, clientId });
+const write = async (count: number, kind: OutboxKind = 'start_transfer'): Promise<string[]> => {
+  const messages = Array.from({ length: count }, () => message(kind));
+  for (const it of messages) await enqueue(database.manager, it);
+  return messages.map(({ subjectId }) => subjectId);
+};
+const due = () => database.query('update workflow_outbox set deliver_after = clock_timestamp()');
+const left = async () => {
+  const rows = await database.query<{ subject_id: string }[]>('select subject_id from workflow_outbox order by outbox_id');
+  return rows.map((row) => row.subject_id);
+};
+const toAll = (deliver: Deliveries[OutboxKind]): Deliveries => ({
+  start_transfer: deliver,
+  start_key_generation: deliver,
+  transfer_approved: deliver,
+  transfer_ended: deliver,
+});
+
+describe('the dispatcher', () => {
+  test('leaves what is young to its writer', async () => {
+    const [subject] = await write(1);
+    const seen: string[] = [];
+    const dispatcher = new OutboxDispatcher(
+      database,
+      toAll(({ subjectId }) => (seen.push(subjectId), Promise.resolve('delivered'))),
+      silent,
+    );
+    await dispatcher.dispatch();
+    expect(seen).toEqual([]);
+    await due();
+    await dispatcher.dispatch();
+    expect([seen, await left()]).toEqual([[subject], []]);
+  });
+
+  test('in two copies delivers every message once', async () => {
+    const subjects = await write(60);
+    await due();
+    const seen: string[] = [];
+    const deliveries = toAll(async ({ subjectId }) => {
+      seen.push(subjectId);
+      await delay(20);
+      return 'delivered';
+    });
+    const copies = [1, 2].map(() => new OutboxDispatcher(database, deliveries, silent));
+    await Promise.all(copies.map((copy) => copy.dispatch()));
+    expect(seen.sort()).toEqual(subjects.sort());
+    expect(await left()).toEqual([]);
+  });
+
+  test('goes on behind one that always fails, says so, and keeps it', async () => {
+    const [bad, ...good] = await write(25);
+    await due();
+    const log = { warn: jest.fn(), info: jest.fn() };
+    let failing = true;
+    const deliveries = toAll(({ subjectId }) =>
+      failing && subjectId === bad ? Promise.reject(new Error('no')) : Promise.resolve('delivered'),
+    );
+    const dispatcher = new OutboxDispatcher(database, deliveries, log as unknown as Logger);
+    for (let i = 0; i < 2; i += 1) await dispatcher.dispatch();
+    expect(await left()).toEqual([bad]);
+    expect(good.length).toBe(24);
+    await due();
+    await dispatcher.dispatch();
+    failing = false;
+    await due();
+    await dispatcher.dispatch();
+    expect(await left()).toEqual([]);
+    expect(log.warn).toHaveBeenCalledTimes(2);
+  });
+
+  test('a kind that waits for room does not hold up the others', async () => {
+    const starts = await write(3);
+    await write(2, 'transfer_ended');
+    await due();
+    const deliveries = { ...toAll(() => Promise.resolve('delivered')), start_transfer: () => Promise.resolve('later' as const) };
+    await new OutboxDispatcher(database, deliveries, silent).dispatch();
+    expect(await left()).toEqual(starts);
+  });
+});
+
+describe('the writer', () => {
+  test('delivers at once and deletes the message; what fails stays', async () => {
+    const [first, second] = [message('transfer_ended'), message('transfer_ended')];
+    for (const it of [first, second]) await enqueue(database.manager, it);
+    const deliveries = toAll(({ subjectId }) =>
+      subjectId === second.subjectId ? Promise.reject(new Error('away')) : Promise.resolve('delivered'),
+    );
+    const outbox = new WorkflowOutbox(database, deliveries, silent);
+    for (const it of [first, second]) outbox.deliverSoon(it);
+    await outbox.settled();
+    expect(await left()).toEqual([second.subjectId]);
+  });
+
+  test('has a bounded number of deliveries under way; the rest is the dispatcher’s', async () => {
+    const messages = Array.from({ length: 30 }, () => message('transfer_ended'));
+    for (const it of messages) await enqueue(database.manager, it);
+    const outbox = new WorkflowOutbox(
+      database,
+      toAll(async () => (await delay(50), 'delivered')),
+      silent,
+    );
+    for (const it of messages) outbox.deliverSoon(it);
+    await outbox.settled();
+    expect(await left()).toHaveLength(10);
+  });
+
+  test('a message that is written twice is one', async () => {
+    const it = message('transfer_approved');
+    for (let i = 0; i < 2; i += 1) await enqueue(database.manager, it);
+    expect(await left()).toEqual([it.subjectId]);
+  });
+});
+
+describe('a workflow that is not there', () => {
+  const accepted = async () =>
+    (await bench.ledger.lockTransfer(buildTransferRequest(bench.account, ethereum, { amount: '0.1' }))).txId;
+  const tell = async (kind: 'start_transfer' | 'transfer_approved' | 'transfer_ended', txId: string) => {
+    const log = { error: jest.fn() };
+    const workflows: TransferWorkflows = {
+      start: () => Promise.resolve('closed'),
+      signal: () => Promise.resolve('gone'),
+      live: () => Promise.resolve(null),
+    };
+    const starts = new StartLimits(roomyStartLimits);
+    const keyGeneration = { start: () => Promise.resolve() };
+    const deliveries = createDeliveries({ database, workflows, keyGeneration, starts, log: log as unknown as Logger });
+    expect(await deliveries[kind](message(kind, txId))).toBe('delivered');
+    return log.error.mock.calls.map(([fields]) => (fields as { alert: string }).alert);
+  };
+
+  test('has closed although its transfer is open: an alarm', async () => {
+    const txId = await accepted();
+    expect(await tell('start_transfer', txId)).toEqual(['transfer_without_workflow']);
+    await database.query('truncate workflow_outbox');
+    expect(await tell('transfer_approved', txId)).toEqual(['transfer_without_workflow']);
+  });
+  test('has closed and its transfer has ended: nothing to be said', async () => {
+    const txId = await accepted();
+    await bench.ledger.cancelTransfer({ txId });
+    expect(await tell('start_transfer', txId)).toEqual([]);
+    expect(await tell('transfer_ended', txId)).toEqual([]);
+  });
+  test('is not started yet: it will read what it would be told', async () => {
+    expect(await tell('transfer_approved', await accepted())).toEqual([]);
+  });
+});
