@@ -94,13 +94,15 @@ create function all_attempts_impossible(tx uuid) returns boolean language sql st
   select coalesce(bool_and(impossible_proof is not null), false) from transfer_attempts where tx_id = tx
 $$;
 
--- Only an open transaction whose signing has begun reserves anything, for the address that signs it.
+-- Only an open transaction whose signing has begun reserves anything: a nonce of the address that it leaves, inputs also of other
+-- addresses of the client, which then sign too.
 create function guard_new_reservation() returns trigger language plpgsql as $$
 begin
   if new.released_at is not null or not exists (
-    select 1 from transactions t join accounts a on a.address_key = new.owner
-       and (a.account_id = t.account_id or a.address = t.sender_address)
-     where t.tx_id = new.tx_id and t.chain = new.chain and a.address = coalesce(t.sender_address, t.from_address)
+    select 1 from transactions t
+      join accounts s on s.address = coalesce(t.sender_address, t.from_address) and (s.account_id = t.account_id or t.sender_address is not null)
+      join accounts o on o.client_id = s.client_id and o.family = s.family and o.address_key = new.owner
+     where t.tx_id = new.tx_id and t.chain = new.chain and (new.ordinal is null or o.account_id = s.account_id)
        and t.signing_begun_at is not null and t.ended_at is null
   ) then
     raise exception '% of % is reserved only by a transaction of that address whose signing has begun', new.resource, new.owner
@@ -146,6 +148,24 @@ begin
   return new;
 end $$;
 create trigger transfer_attempts_begun before insert on transfer_attempts for each row execute function guard_new_attempt();
+
+-- Of all attempts of a transaction only one can ever be executed: at commit, a new one uses up something that each earlier one needs,
+-- unless that was proven impossible.
+create function check_attempts_exclusive() returns trigger language plpgsql as $$
+begin
+  if exists (
+    select 1 from transfer_attempts a
+     where a.tx_id = new.tx_id and a.attempt < new.attempt and a.impossible_proof is null and not exists (
+       select 1 from attempt_reservations r join attempt_reservations n on n.tx_id = r.tx_id and n.reservation_id = r.reservation_id
+        where r.tx_id = a.tx_id and r.attempt = a.attempt and n.attempt = new.attempt)
+  ) then
+    raise exception 'attempt % of % could be executed beside an earlier one', new.attempt, new.tx_id
+      using errcode = 'integrity_constraint_violation';
+  end if;
+  return null;
+end $$;
+create constraint trigger transfer_attempts_exclusive after insert on transfer_attempts
+  deferrable initially deferred for each row when (new.attempt > 1) execute function check_attempts_exclusive();
 
 -- What was signed is kept: an attempt is not deleted; its signed bytes, its id and its proof are written once.
 create function guard_attempt() returns trigger language plpgsql as $$

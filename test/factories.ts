@@ -8,7 +8,8 @@ import { AccountEntity } from '../src/accounts/entity';
 import { AssetEntity } from '../src/assets/entity';
 import { ClientEntity, UserEntity } from '../src/auth/entity';
 import { encodeLevels } from '../src/chains/evm/fees';
-import { getFamily } from '../src/chains/families';
+import { getFamily as productFamily } from '../src/chains/families';
+import type { GetFamily } from '../src/chains/family';
 import { tokenBySymbol } from '../src/chains/registry';
 import type { ChainDefinition, DepositFound } from '../src/chains/types';
 import { confirmDeposits, recordDeposits } from '../src/deposits/service';
@@ -75,7 +76,12 @@ export async function buildWallet(database: DataSource, client: ClientEntity, { 
 }
 
 /** The next account of a wallet, at the address its key gives. */
-export async function buildAccount(database: DataSource, wallet: BuiltWallet, chain: ChainDefinition): Promise<AccountEntity> {
+export async function buildAccount(
+  database: DataSource,
+  wallet: BuiltWallet,
+  chain: ChainDefinition,
+  getFamily: GetFamily = productFamily,
+): Promise<AccountEntity> {
   const addressIndex = await database.manager.countBy(AccountEntity, { walletId: wallet.walletId });
   const family = getFamily(chain.family);
   const derivationPath = family.accountPath(addressIndex);
@@ -125,7 +131,7 @@ export function ledgerAccountOf(
 }
 
 export const randomHash = (): Hex => `0x${randomBytes(32).toString('hex')}`;
-export const randomAddress = (): string => getFamily('evm').address(secp256k1.keygen().publicKey).address;
+export const randomAddress = (): string => productFamily('evm').address(secp256k1.keygen().publicKey).address;
 /** An EVM address with the case of one letter changed. */
 export const wrongChecksum = (address: string): string =>
   address.replace(/[a-f]/i, (digit) => (digit === digit.toLowerCase() ? digit.toUpperCase() : digit.toLowerCase()));
@@ -203,14 +209,30 @@ export function buildTransferRequest(
   };
 }
 
+export interface SignOptions {
+  getFamily?: GetFamily;
+  /** Other accounts of the wallet that may have to sign too. */
+  cosigners?: AccountEntity[];
+  /** Other signatures at every call, as two signature sessions give them. */
+  isRandom?: boolean;
+}
+
 /** Signs like two nodes would: r || s || recovery id for every payload of the unsigned bytes. */
-export function signAs(wallet: BuiltWallet, account: AccountEntity, unsigned: Hex): Hex[] {
-  const { privateKey } = wallet.key.derive(account.derivationPath);
+export function signAs(
+  wallet: BuiltWallet,
+  account: AccountEntity,
+  unsigned: Hex,
+  { getFamily = productFamily, cosigners = [], isRandom = false }: SignOptions = {},
+): Hex[] {
   return getFamily(account.family)
     .signingPayloads(unsigned, account.address)
     .map((payload) => {
+      const signer = [account, ...cosigners].find(({ addressKey }) => addressKey === payload.signer);
+      if (!signer) throw new Error(`no key for ${payload.signer}`);
+      const { privateKey } = wallet.key.derive(signer.derivationPath);
       const digest = Buffer.from(payload.digest.slice(2), 'hex');
-      const signature = secp256k1.sign(digest, privateKey as Uint8Array, { prehash: false, format: 'recovered' });
+      const options = { prehash: false, format: 'recovered', ...(isRandom && { extraEntropy: randomBytes(32) }) } as const;
+      const signature = secp256k1.sign(digest, privateKey as Uint8Array, options);
       // noble puts the recovery id first
       return `0x${Buffer.from(signature.subarray(1)).toString('hex')}${Buffer.from(signature.subarray(0, 1)).toString('hex')}` as Hex;
     });

@@ -36,7 +36,7 @@ export interface TestLedger extends TransferActivities {
 
 export function createTestLedger(options: TransferActivityOptions): TestLedger {
   const { database, registry } = options;
-  const accept = acceptDependencies(database, registry);
+  const accept = acceptDependencies(database, registry, options.getFamily && { getFamily: options.getFamily });
   return {
     ...createTransferActivities(options),
     lockTransfer: (request) => whileUnavailable(() => acceptTransfer(accept, request)),

@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { getFamily } from '../chains/families';
+import type { GetFamily } from '../chains/family';
 import { tokenByContract } from '../chains/registry';
 import type { ChainDefinition, ChainFamily, DepositFound } from '../chains/types';
 import { type AlertLog, ensureLedgerAccounts, freezeForShortfalls, findLedgerAccountsForUpdate } from '../ledger/accounts';
@@ -34,11 +35,16 @@ interface Recipient {
  * deposit found again in another block moves there. Unregistered tokens, empty movements and strangers' addresses
  * are left out.
  */
-export async function recordDeposits(manager: EntityManager, chain: ChainDefinition, found: DepositFound[]): Promise<void> {
-  const adapter = getFamily(chain.family);
+export async function recordDeposits(
+  manager: EntityManager,
+  chain: ChainDefinition,
+  found: DepositFound[],
+  findFamily: GetFamily = getFamily,
+): Promise<void> {
+  const family = findFamily(chain.family);
   const candidates = found.flatMap((it) => {
     const token = tokenByContract(chain, it.tokenContract);
-    const key = adapter.parseAddress(it.toAddress)?.key;
+    const key = family.parseAddress(it.toAddress)?.key;
     return token && key && it.amount > 0n ? [{ it, token, key }] : [];
   });
   for (let start = 0; start < candidates.length; start += batchSize) {

@@ -120,6 +120,13 @@ export interface EndTransfer {
   reason: string;
 }
 
+/** How a transfer has ended. */
+export interface TransferEnd {
+  status: string;
+  code: FailureCode | null;
+  reason: string | null;
+}
+
 /** Short database steps; run as local activities by the main worker. All are idempotent on txId. */
 export interface TransferActivities {
   /** Reads what was accepted: the funds that are held, or how the transfer has ended. */
@@ -140,7 +147,7 @@ export interface TransferActivities {
   /** Posts amount and real fee and unlocks the rest, or refunds. Reads the observed effect from the attempts. */
   settleTransfer(input: { txId: string }): Promise<SettleResult>;
   /** FAILED and unlocked: every attempt has a proof that the chain will never execute it. */
-  failByProof(input: { txId: string; code: FailureCode; reason: string }): Promise<{ status: string }>;
+  failByProof(input: { txId: string; code: FailureCode; reason: string }): Promise<TransferEnd>;
   /** Parks the transfer in NEEDS_ATTENTION for an operator. */
   parkTransfer(input: { txId: string; code: FailureCode; reason: string }): Promise<void>;
 }

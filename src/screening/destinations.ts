@@ -30,6 +30,8 @@ export const screening: AuditActor = { type: 'system', id: 'screening' };
 export const blacklistedReason = 'to_address is on your blacklist';
 /** Noted on a transfer that is stopped after something of it was signed. */
 export const cancellationNote = `${blacklistedReason}: a transaction that moves nothing uses up the nonce`;
+/** The same where attempts expire by themselves. */
+export const expiryNote = `${blacklistedReason}: nothing of the transfer is sent any more, and its expiry is waited for`;
 
 /**
  * The one rule about destinations, asked by the API, after the lock and when signing begins. The blacklist beats everything;

@@ -1,6 +1,9 @@
 import { inTransaction } from '../platform/database';
+import { expiryNote, isBlacklisted } from '../screening/destinations';
 import { findTransactionForUpdate, isEnded } from '../transactions/state';
+import { recordCancellationReason } from './cancellation-reason';
 import type { TransferDependencies } from './dependencies';
+import { toDestination } from './destination';
 
 /**
  * Records that a transfer whose signing has begun is given up, where its attempts expire and no cancellation is needed: from then on
@@ -12,6 +15,7 @@ export function abandonTransfer({ database }: Pick<TransferDependencies, 'databa
     const transfer = await findTransactionForUpdate(manager, txId);
     if (isEnded(transfer)) return;
     if (transfer.signingBegunAt === null) throw new Error(`transfer ${txId} has begun nothing that could be abandoned`);
+    if (await isBlacklisted(manager, toDestination(transfer))) await recordCancellationReason(manager, transfer, expiryNote);
     await manager.query(
       `update transactions set cancellation_reason = coalesce(cancellation_reason, 'abandoned') where tx_id = $1`,
       [txId],

@@ -3,14 +3,18 @@ import { audit } from '../audit/log';
 import { cancellationNote, screening } from '../screening/destinations';
 import type { TransactionEntity } from '../transactions/entity';
 
-/** The reason for the first cancellation, for the transfer's end and the audit log; said once however many cancellations it takes. */
+/**
+ * The reason for the first cancellation, or for giving the transfer up where its attempts expire, for its end and the audit log; said
+ * once however many cancellations it takes.
+ */
 export async function recordCancellationReason(
   manager: EntityManager,
   { txId, clientId, requestId }: TransactionEntity,
+  note = cancellationNote,
 ): Promise<void> {
   const [, marked] = await manager.query<[unknown, number]>(
     `update transactions set cancellation_reason = 'address_blacklisted', screening_note = $2 where tx_id = $1 and cancellation_reason is null`,
-    [txId, cancellationNote],
+    [txId, note],
   );
   if (marked === 0) return;
   await audit(manager, {
@@ -19,7 +23,7 @@ export async function recordCancellationReason(
     actor: screening,
     clientId,
     subject: { type: 'transaction', id: txId },
-    detail: { code: 'address_blacklisted', reason: cancellationNote },
+    detail: { code: 'address_blacklisted', reason: note },
     requestId,
   });
 }

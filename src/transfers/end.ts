@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import type { EndTransfer } from '../messages/transfer';
+import type { EndTransfer, TransferEnd } from '../messages/transfer';
 import { audit } from '../audit/log';
 import { releaseReservations } from '../chains/reservations';
 import { releaseHold } from '../ledger/entries';
@@ -7,7 +7,7 @@ import { post } from '../ledger/posting';
 import { inTransaction } from '../platform/database';
 import type { FailureCode } from '../platform/codes';
 import { GatewayError } from '../platform/errors';
-import { screening } from '../screening/destinations';
+import { blacklistedReason, screening } from '../screening/destinations';
 import type { TransactionEntity } from '../transactions/entity';
 import { changeState, isEnded, findTransactionForUpdate } from '../transactions/state';
 import { loadAttempts } from './attempts';
@@ -67,22 +67,29 @@ export async function endUnsigned(
 
 /**
  * Unlocks everything and ends a transfer as FAILED after its signing has begun: every attempt has a stored proof that it can never
- * be executed. The database checks that again. An ended one stays as it is.
+ * be executed. The database checks that again. Given up for its destination, it says so. An ended one stays as it is.
  * @throws GatewayError not_cancellable while an attempt may still be executed.
  */
 export function failByProof(
   { database }: Pick<TransferDependencies, 'database'>,
   { txId, code, reason }: { txId: string; code: FailureCode; reason: string },
-): Promise<{ status: string }> {
+): Promise<TransferEnd> {
   return inTransaction(database, async (manager) => {
     const transfer = await findTransactionForUpdate(manager, txId);
-    if (isEnded(transfer)) return { status: transfer.status };
+    if (isEnded(transfer)) {
+      const { status, failureCode, failureMessage } = transfer;
+      return { status, code: failureCode, reason: failureMessage };
+    }
     if (!(await loadAttempts(manager, txId)).allImpossible)
       throw new GatewayError('not_cancellable', 'An attempt of the transfer may still be executed');
     const hold = await findHoldForUpdate(manager, transfer);
-    const seq = await changeState(manager, transfer, 'FAILED', { failureCode: code, failureMessage: reason });
+    const isListed = transfer.cancellationReason === 'address_blacklisted';
+    const end: TransferEnd & { status: 'FAILED' } = isListed
+      ? { status: 'FAILED', code: 'address_blacklisted', reason: blacklistedReason }
+      : { status: 'FAILED', code, reason };
+    const seq = await changeState(manager, transfer, end.status, { failureCode: end.code, failureMessage: end.reason });
     await post(manager, [{ txId, kind: 'unlock', seq, entries: releaseHold(hold) }]);
     await releaseReservations(manager, [txId]);
-    return { status: 'FAILED' };
+    return end;
   });
 }

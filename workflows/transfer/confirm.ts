@@ -70,6 +70,5 @@ async function whenImpossible(state: TransferState): Promise<Next> {
   if (!state.isAbandoned) return { next: 'prepare', kind: 'reissue' };
   const code = 'abandoned';
   const reason = 'The transfer was abandoned and its attempts can no longer be executed';
-  const { status } = await transferActivities.failByProof({ txId: state.txId, code, reason });
-  return ended({ status, code, reason });
+  return ended(await transferActivities.failByProof({ txId: state.txId, code, reason }));
 }

@@ -46,8 +46,7 @@ function replaceAttempt(state: TransferState): Promise<Next> {
 /** Another message in place of attempts that are proven impossible; too late for that, the transfer ends by the proof. */
 function reissueAttempt(state: TransferState): Promise<Next> {
   return beginAttempt(state, state.lastAttempt + 1, 'reissue', async ({ code, reason }) => {
-    const { status } = await transferActivities.failByProof({ txId: state.txId, code, reason });
-    return ended({ status, code, reason });
+    return ended(await transferActivities.failByProof({ txId: state.txId, code, reason }));
   });
 }
 

@@ -1,82 +1,19 @@
 import { createWalletClient, http, type Hex } from 'viem';
 import type { AccountEntity } from '../../../src/accounts/entity';
-import { createChainActivities } from '../../../activities/chain';
-import type { ChainObservation } from '../../../src/messages/transfer';
 import { EvmChainClient } from '../../../src/chains/evm/client';
-import { ChainRegistry } from '../../../src/chains/registry';
+import { getFamily } from '../../../src/chains/families';
 import type { ChainDefinition } from '../../../src/chains/types';
-import { confirmDeposits, depositAddresses, orphanDeposits, recordDeposits } from '../../../src/deposits/service';
-import { followChain } from '../../../src/following/follower';
-import type { FollowOptions } from '../../../src/following/ports';
 import { contractArtifacts } from '../../../dev/contracts';
-import { createLogger } from '../../../src/platform/logging';
-import {
-  buildAccount,
-  buildAsset,
-  buildClient,
-  buildTransferRequest,
-  buildWallet,
-  ledgerAccountOf,
-  signAs,
-} from '../../factories';
-import { createTestLedger } from '../../ledger';
-import { createTestDatabase } from '../../stack/database';
 import { localChain, rich, startAnvil } from '../chains/anvil';
+import { createChainBench } from './chain-bench';
 
-/** A chain, a database with two accounts, and everything between them but Temporal and the nodes that sign. */
+/** An EVM chain with two accounts, and everything between them but Temporal and the nodes that sign. */
 export async function createFollowBench(changes: Partial<ChainDefinition> = {}) {
-  const [anvil, testDatabase] = await Promise.all([startAnvil({ noMining: true }), createTestDatabase()]);
-  const { database } = testDatabase;
+  const anvil = await startAnvil({ noMining: true });
   const usdc = await anvil.deploy('TestUSDC');
   const chain = localChain('ethereum', { USDC: usdc }, changes);
   const client = new EvmChainClient(chain, [anvil.url]);
-  const registry = new ChainRegistry([chain]);
-  const logger = createLogger('test', 'error');
-  logger.level = 'silent';
-
-  const tenant = await buildClient(database);
-  const wallet = await buildWallet(database, tenant);
-  const [alice, bob] = [await buildAccount(database, wallet, chain), await buildAccount(database, wallet, chain)];
-  for (const account of [alice, bob]) for (const symbol of ['ETH', 'USDC']) await buildAsset(database, account, chain, symbol);
-
-  const signals: { txId: string; observation: ChainObservation }[] = [];
-  const reorged: string[] = [];
-  const options = {
-    database,
-    deposits: { recordDeposits, confirmDeposits, orphanDeposits, depositAddresses },
-    signalTransfer: (txId: string, observation: ChainObservation) => {
-      signals.push({ txId, observation });
-      return Promise.resolve('sent' as const);
-    },
-    onConfirmedReorged: (txId: string) => {
-      reorged.push(txId);
-      return Promise.resolve();
-    },
-    logger,
-  };
-  const ledger = createTestLedger({ database, registry });
-  const onChain = createChainActivities({ ...options, clients: new Map([[chain.name, client]]), registry });
-
-  /** Follows until everything up to the head is processed. */
-  const follow = async (more: Partial<FollowOptions> = {}) => {
-    const stop = new AbortController();
-    const { number: head } = await client.head();
-    let beats = 0;
-    return followChain({
-      ...options,
-      chain,
-      client,
-      pollMs: 5,
-      resignalMs: 60_000,
-      sliceMs: 20_000,
-      signal: stop.signal,
-      // two more polls after the head: one that finds nothing new looks at the tip
-      heartbeat: ({ nextBlock }) => {
-        if (nextBlock > head && (beats += 1) > 2) stop.abort();
-      },
-      ...more,
-    });
-  };
+  const bench = await createChainBench({ client, getFamily, symbols: ['ETH', 'USDC'] });
 
   const mine = (blocks = 1) => anvil.client.mine({ blocks });
   const outside = createWalletClient({ account: rich[0], transport: http(anvil.url) });
@@ -90,64 +27,11 @@ export async function createFollowBench(changes: Partial<ChainDefinition> = {}) 
       functionName: 'mint',
       args: [account.address, value],
     });
-  const balance = async (account: AccountEntity, symbol: string) => {
-    const { available, locked } = await ledgerAccountOf(database, account, chain, symbol);
-    return { available, locked };
-  };
-  const transaction = async (txId: string) => {
-    const [row] = await database.query<Record<string, unknown>[]>('select * from transactions where tx_id = $1', [txId]);
-    return row as Record<string, unknown>;
-  };
-  const attempts = (txId: string) =>
-    database.query<Record<string, unknown>[]>('select * from transfer_attempts where tx_id = $1 order by attempt', [txId]);
-  const inbound = () =>
-    database.query<Record<string, string>[]>(
-      `select tx_hash, position, status, amount, token_symbol from transactions where transaction_type = 'INBOUND' order by tx_id`,
-    );
-
-  /** Locks, prepares, signs and records one attempt of a transfer. */
-  const sign = async (txId: string, attempt: number) => {
-    const next = { txId, attempt, kind: attempt === 1 ? ('first' as const) : ('replacement' as const) };
-    const begun = await ledger.beginSigning({ ...next, prepared: await onChain.prepareAttempt(next) });
-    if (begun.outcome !== 'begun') throw new Error(`not begun: ${begun.outcome}`);
-    const from = [alice, bob].find(({ derivationPath }) => derivationPath === begun.request.signers[0]?.path) as AccountEntity;
-    return ledger.recordSigned({ txId, attempt, signatures: signAs(wallet, from, begun.request.unsigned) });
-  };
-  const transfer = async (changesOfRequest: Parameters<typeof buildTransferRequest>[2]) => {
-    const request = buildTransferRequest(alice, chain, changesOfRequest);
-    await ledger.lockTransfer(request);
-    return request.txId;
-  };
   const close = async () => {
-    await testDatabase.drop();
+    await bench.close();
     await anvil.stop();
   };
-  return {
-    anvil,
-    database,
-    chain,
-    client,
-    wallet,
-    alice,
-    bob,
-    signals,
-    reorged,
-    options,
-    ledger,
-    onChain,
-    follow,
-    mine,
-    send,
-    mint,
-    balance,
-    transaction,
-    attempts,
-    inbound,
-    sign,
-    transfer,
-    outside,
-    close,
-  };
+  return { ...bench, anvil, client, mine, send, mint, outside, close };
 }
 
 export type FollowBench = Awaited<ReturnType<typeof createFollowBench>>;

@@ -1,5 +1,6 @@
 import type { DataSource } from 'typeorm';
-import { getFamily } from '../../../src/chains/families';
+import { getFamily as productFamily } from '../../../src/chains/families';
+import type { GetFamily } from '../../../src/chains/family';
 import { newId } from '../../../src/platform/ids';
 import { buildUser } from '../../factories';
 
@@ -9,6 +10,8 @@ interface Factor {
   status?: 'active' | 'inactive';
   /** Seconds. */
   ago?: number;
+  family?: string;
+  getFamily?: GetFamily;
 }
 
 /** Puts an address on a list of a client, as POST /client/security-factors stores it; returns the factor_id. */
@@ -16,14 +19,14 @@ export async function listAddress(
   database: DataSource,
   { clientId }: { clientId: string },
   address: string,
-  { type = 'BLACKLIST', chain = 'ethereum', status = 'active', ago = 0 }: Factor = {},
+  { type = 'BLACKLIST', chain = 'ethereum', status = 'active', ago = 0, family = 'evm', getFamily = productFamily }: Factor = {},
 ): Promise<string> {
   const factorId = newId();
   const { userId } = await buildUser(database, { clientId } as never);
   await database.query(
     `insert into security_factors (factor_id, client_id, factor_type, chain, address, address_key, status, added_by, activated_at)
      values ($1, $2, $3, $4, $5, $6, $7, $8, clock_timestamp() - make_interval(secs => $9))`,
-    [factorId, clientId, type, chain, address, getFamily('evm').parseAddress(address)?.key, status, userId, ago],
+    [factorId, clientId, type, chain, address, getFamily(family).parseAddress(address)?.key, status, userId, ago],
   );
   return factorId;
 }

@@ -11,7 +11,6 @@ import { type NodeIndex, nodeIndexes } from '../../../src/messages/nodes';
 import { type MpcNodeActivities, type SignTransactionRequest } from '../../../src/messages/signing';
 import { chainTaskQueue, mainTaskQueue, nodeTaskQueue } from '../../../src/messages/task-queues';
 import type { ChainActivities, TransferActivities } from '../../../src/messages/transfer';
-import { getFamily } from '../../../src/chains/families';
 import { ChainRegistry } from '../../../src/chains/registry';
 import { verifyLedger } from '../../../src/ledger/verify';
 import { contractArtifacts } from '../../../dev/contracts';
@@ -19,11 +18,14 @@ import { findTemporalCli } from '../../../dev/temporal-cli';
 import { verifyIntent } from '../../../src/mpc/verify-intent';
 import { TransferOperations } from '../../../src/cli/transfer-operations';
 import { transferWorkflowsOn } from '../../../src/transfers/workflows';
-import { buildTransferRequest, signAs } from '../../factories';
+import { buildTransferRequest } from '../../factories';
+import type { ChainBench } from '../following/chain-bench';
 import { createFollowBench, type FollowBench } from '../following/fixture';
 
 export const ether = 10n ** 18n;
 const silent = { child: () => silent, warn() {}, error() {}, info() {} } as never;
+
+type RequestChanges = Parameters<typeof buildTransferRequest>[2];
 
 /** What a test wants to go wrong, in place of the real thing. */
 export interface Changes {
@@ -33,18 +35,23 @@ export interface Changes {
   node?: (node: NodeIndex) => Partial<MpcNodeActivities>;
 }
 
-/** Real rows, real chain, real workflows, for every test of a file; only the nodes are one key that signs. */
-export class ServedWorkflows {
-  bench!: FollowBench;
+/** Real rows and real workflows on a chain that is given, for every test of a file; only the nodes are one key that signs. */
+export class ServedChain<Bench extends ChainBench> {
+  bench!: Bench;
   temporal!: TestWorkflowEnvironment;
   private workflowBundle!: Awaited<ReturnType<typeof bundleWorkflowCode>>;
   private workers: { worker: Worker; done: Promise<void> }[] = [];
 
-  /** `checkAtEnd`: after every test, when nothing runs any more. */
-  constructor(private readonly checkAtEnd: () => Promise<void> = () => Promise.resolve()) {
+  /** `createBench`: for each test, with accounts that have funds. `checkAtEnd`: after every test, when nothing runs any more. */
+  constructor(
+    createBench: () => Promise<Bench>,
+    private readonly checkAtEnd: () => Promise<void> = () => Promise.resolve(),
+  ) {
     beforeAll(() => this.start());
     afterAll(() => this.temporal.teardown());
-    beforeEach(() => this.fund());
+    beforeEach(async () => {
+      this.bench = await createBench();
+    });
     afterEach(() => this.stop());
   }
 
@@ -63,8 +70,8 @@ export class ServedWorkflows {
     const keys = new Map([[keyId, { publicKey, chainCode }]]);
     const signTransaction = (node: NodeIndex) => async (request: SignTransactionRequest) => {
       await changes.sign?.(request, node);
-      verifyIntent(request, { registry: new ChainRegistry([bench.chain]), getFamily, keys });
-      return { signatures: signAs(bench.wallet, bench.alice, request.unsigned) };
+      verifyIntent(request, { registry: new ChainRegistry([bench.chain]), getFamily: bench.getFamily, keys });
+      return { signatures: bench.signatures(request.unsigned, request.intent.fromAddress) };
     };
     const common = { connection: temporal.nativeConnection, namespace: temporal.namespace, shutdownGraceTime: 100 };
     const created = await Promise.all([
@@ -94,13 +101,8 @@ export class ServedWorkflows {
     return String((await this.bench.transaction(txId)).status);
   }
 
-  async submit(changes: Parameters<typeof buildTransferRequest>[2] = {}): Promise<string> {
-    const request = buildTransferRequest(this.bench.alice, this.bench.chain, {
-      tokenSymbol: 'USDC',
-      amount: '5',
-      toAddress: this.bench.bob.address,
-      ...changes,
-    });
+  async submit(changes: RequestChanges): Promise<string> {
+    const request = buildTransferRequest(this.bench.alice, this.bench.chain, changes);
     await this.bench.ledger.lockTransfer(request);
     await transferWorkflowsOn(this.client).start(request);
     return request.txId;
@@ -138,15 +140,6 @@ export class ServedWorkflows {
     ]);
   }
 
-  private async fund(): Promise<void> {
-    this.bench = await createFollowBench({ stuckAfterMs: 500 });
-    const { bench } = this;
-    await bench.send(bench.alice, ether);
-    await bench.mint(bench.alice, 5_000_000n);
-    await bench.mine(4);
-    await bench.follow();
-  }
-
   private async stop(): Promise<void> {
     for (const { worker } of this.workers) worker.shutdown();
     await Promise.all(this.workers.map(({ done }) => done));
@@ -157,6 +150,26 @@ export class ServedWorkflows {
       await this.bench.close();
     }
   }
+}
+
+/** The same on an EVM chain, with an account that has 1 ETH and 5 USDC. */
+export class ServedWorkflows extends ServedChain<FollowBench> {
+  constructor(checkAtEnd?: () => Promise<void>) {
+    super(createFundedBench, checkAtEnd);
+  }
+
+  override submit(changes: RequestChanges = {}): Promise<string> {
+    return super.submit({ tokenSymbol: 'USDC', amount: '5', toAddress: this.bench.bob.address, ...changes });
+  }
+}
+
+async function createFundedBench(): Promise<FollowBench> {
+  const bench = await createFollowBench({ stuckAfterMs: 500 });
+  await bench.send(bench.alice, ether);
+  await bench.mint(bench.alice, 5_000_000n);
+  await bench.mine(4);
+  await bench.follow();
+  return bench;
 }
 
 export async function until(what: string, holds: () => Promise<boolean>): Promise<void> {

@@ -1,0 +1,157 @@
+import type { AccountEntity } from '../../../src/accounts/entity';
+import { createChainActivities } from '../../../activities/chain';
+import type { ChainObservation } from '../../../src/messages/transfer';
+import type { ChainClient, GetFamily } from '../../../src/chains/family';
+import { ChainRegistry } from '../../../src/chains/registry';
+import type { AttemptKind, Hex } from '../../../src/chains/types';
+import { confirmDeposits, depositAddresses, orphanDeposits, recordDeposits } from '../../../src/deposits/service';
+import { followChain } from '../../../src/following/follower';
+import type { DepositsPort, FollowOptions } from '../../../src/following/ports';
+import { createLogger } from '../../../src/platform/logging';
+import {
+  buildAccount,
+  buildAsset,
+  buildClient,
+  buildTransferRequest,
+  buildWallet,
+  ledgerAccountOf,
+  signAs,
+  type SignOptions,
+} from '../../factories';
+import { createTestLedger } from '../../ledger';
+import { createTestDatabase } from '../../stack/database';
+
+export interface BenchOptions {
+  client: ChainClient;
+  getFamily: GetFamily;
+  /** Tokens that both accounts have added. */
+  symbols: string[];
+}
+
+/** A database with two accounts on a chain, and everything between them but Temporal and the nodes that sign. */
+export async function createChainBench({ client, getFamily, symbols }: BenchOptions) {
+  const { chain } = client;
+  const testDatabase = await createTestDatabase();
+  const { database } = testDatabase;
+  const registry = new ChainRegistry([chain]);
+  const logger = createLogger('test', 'error');
+  logger.level = 'silent';
+
+  const tenant = await buildClient(database);
+  const wallet = await buildWallet(database, tenant);
+  const [alice, bob] = [
+    await buildAccount(database, wallet, chain, getFamily),
+    await buildAccount(database, wallet, chain, getFamily),
+  ];
+  for (const account of [alice, bob]) for (const symbol of symbols) await buildAsset(database, account, chain, symbol);
+
+  const signals: { txId: string; observation: ChainObservation }[] = [];
+  const reorged: string[] = [];
+  const options = {
+    database,
+    deposits: {
+      recordDeposits: (...[manager, on, found]: Parameters<DepositsPort['recordDeposits']>) =>
+        recordDeposits(manager, on, found, getFamily),
+      confirmDeposits,
+      orphanDeposits,
+      depositAddresses,
+    },
+    signalTransfer: (txId: string, observation: ChainObservation) => {
+      signals.push({ txId, observation });
+      return Promise.resolve('sent' as const);
+    },
+    onConfirmedReorged: (txId: string) => {
+      reorged.push(txId);
+      return Promise.resolve();
+    },
+    logger,
+  };
+  const ledger = createTestLedger({ database, registry, getFamily });
+  const onChain = createChainActivities({ ...options, clients: new Map([[chain.name, client]]), registry });
+
+  /** Follows until everything up to the head is processed. */
+  const follow = async (more: Partial<FollowOptions> = {}) => {
+    const stop = new AbortController();
+    const { number: head } = await client.head();
+    let beats = 0;
+    return followChain({
+      ...options,
+      chain,
+      client,
+      pollMs: 5,
+      resignalMs: 60_000,
+      sliceMs: 20_000,
+      signal: stop.signal,
+      // two more polls after the head: one that finds nothing new looks at the tip
+      heartbeat: ({ nextBlock }) => {
+        if (nextBlock > head && (beats += 1) > 2) stop.abort();
+      },
+      ...more,
+    });
+  };
+
+  const balance = async (account: AccountEntity, symbol: string) => {
+    const { available, locked } = await ledgerAccountOf(database, account, chain, symbol);
+    return { available, locked };
+  };
+  const transaction = async (txId: string) => {
+    const [row] = await database.query<Record<string, unknown>[]>('select * from transactions where tx_id = $1', [txId]);
+    return row as Record<string, unknown>;
+  };
+  const attempts = (txId: string) =>
+    database.query<Record<string, unknown>[]>('select * from transfer_attempts where tx_id = $1 order by attempt', [txId]);
+  const inbound = () =>
+    database.query<Record<string, string>[]>(
+      `select tx_hash, position, status, amount, token_symbol from transactions where transaction_type = 'INBOUND' order by tx_id`,
+    );
+
+  /** Signs with the keys of both accounts, whichever the transfer is from. */
+  const signatures = (unsigned: Hex, from: string, more: SignOptions = {}): Hex[] => {
+    const account = [alice, bob].find(({ address }) => address === from) as AccountEntity;
+    return signAs(wallet, account, unsigned, { getFamily, cosigners: [alice, bob], ...more });
+  };
+  /** Prepares, begins, signs and records one attempt of a transfer. */
+  const sign = async (txId: string, attempt: number, kind: AttemptKind = attempt === 1 ? 'first' : 'replacement') => {
+    const next = { txId, attempt, kind };
+    const begun = await ledger.beginSigning({ ...next, prepared: await onChain.prepareAttempt(next) });
+    if (begun.outcome !== 'begun') throw new Error(`not begun: ${JSON.stringify(begun)}`);
+    const { unsigned, intent } = begun.request;
+    return ledger.recordSigned({ txId, attempt, signatures: signatures(unsigned, intent.fromAddress) });
+  };
+  const transfer = async (changesOfRequest: Parameters<typeof buildTransferRequest>[2]) => {
+    const request = buildTransferRequest(alice, chain, changesOfRequest);
+    await ledger.lockTransfer(request);
+    return request.txId;
+  };
+  const close = () => testDatabase.drop();
+  return {
+    database,
+    chain,
+    client,
+    getFamily,
+    wallet,
+    alice,
+    bob,
+    signals,
+    reorged,
+    options,
+    ledger,
+    onChain,
+    follow,
+    balance,
+    transaction,
+    attempts,
+    inbound,
+    signatures,
+    sign,
+    transfer,
+    close,
+  };
+}
+
+type CommonBench = Awaited<ReturnType<typeof createChainBench>>;
+
+/** With what each chain has of its own. */
+export interface ChainBench extends CommonBench {
+  mine(blocks?: number): Promise<void>;
+}

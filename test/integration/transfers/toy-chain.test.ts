@@ -1,0 +1,237 @@
+import { ApplicationFailure } from '@temporalio/common';
+import { transferSignaller } from '../../../activities/follow';
+import { abandonUpdate, retryUpdate } from '../../../src/messages/transfer';
+import { transferWorkflowId } from '../../../src/messages/workflow-ids';
+import { verifyLedger } from '../../../src/ledger/verify';
+import { lifeBlocks } from '../../toy-chain/client';
+import { createToyBench, type ToyBench } from '../../toy-chain/fixture';
+import { sum } from '../../toy-chain/message';
+import { auditOf, listAddress } from '../screening/factors';
+import { ServedChain, until } from './served';
+
+jest.setTimeout(120_000);
+
+/** Long enough that nothing is replaced unless a test wants it. */
+const patientMs = 60_000;
+const hastyMs = 1_000;
+
+let stuckAfterMs = patientMs;
+const served = new ServedChain<ToyBench>(() => createToyBench({ stuckAfterMs }));
+let bench: ToyBench;
+beforeEach(() => {
+  bench = served.bench;
+});
+
+/** Alice has outputs of 100 and 50 TOY; a first attempt pays a fee of 0.01. */
+const fitsOneInput = '99.985';
+const submit = (amount = fitsOneInput) => served.submit({ tokenSymbol: 'TOY', amount, toAddress: bench.outside });
+const arrived = (count = 1) => until(`${count} in the pool`, () => Promise.resolve(bench.toy.pooled.length >= count));
+const attemptCount = (txId: string, count: number) =>
+  until(`${count} attempts`, async () => (await bench.attempts(txId)).length >= count);
+
+const handleOf = (txId: string) => served.client.workflow.getHandle(transferWorkflowId(txId));
+/** An operator's retry, at any time: the workflow asks the chain at once. */
+const askChain = (txId: string) => handleOf(txId).executeUpdate(retryUpdate);
+
+/** Follows once, and tells the workflows. */
+const follow = () => bench.follow({ signalTransfer: transferSignaller(served.client) });
+
+/** Mines and follows until the transfer is in this state. */
+const ends = (txId: string, as: string) =>
+  until(`${txId} is ${as}`, async () => {
+    bench.toy.mine();
+    await follow();
+    return (await served.status(txId)) === as;
+  });
+
+async function booksAgree(): Promise<void> {
+  for (const account of [bench.alice, bench.bob]) {
+    const available = sum(bench.toy.unspent(account.address));
+    expect(await bench.balance(account, 'TOY')).toEqual({ available, locked: 0n });
+  }
+  expect(await verifyLedger(bench.database.manager)).toEqual([]);
+}
+
+describe('a transfer that nothing is in the way of', () => {
+  test('is signed by both owners of its inputs, confirmed and settled', async () => {
+    await served.serve();
+    const txId = await submit();
+    await arrived();
+    await ends(txId, 'CONFIRMED');
+    const [attempt] = await bench.attempts(txId);
+    const paths = (attempt?.signers as { path: string }[]).map(({ path }) => path);
+    expect(paths).toEqual([bench.alice.derivationPath, bench.bob.derivationPath]);
+    expect((await bench.reservations(txId)).map(({ owner }) => owner)).toEqual([bench.alice.addressKey, bench.bob.addressKey]);
+    await booksAgree();
+  });
+
+  test('counts its confirmations over skipped numbers, and a reorganisation does not change its end', async () => {
+    await served.serve();
+    const txId = await submit();
+    await arrived();
+    bench.toy.mine();
+    await follow();
+    bench.toy.reorganise(1, { isLost: true });
+    bench.toy.skip(1);
+    bench.toy.mine();
+    await follow();
+    await askChain(txId);
+    await arrived();
+    bench.toy.mine();
+    bench.toy.skip(bench.chain.confirmations);
+    await follow();
+    await ends(txId, 'CONFIRMED');
+    expect(await bench.attempts(txId)).toHaveLength(1);
+    await booksAgree();
+  });
+});
+
+describe('ids that change with each signature', () => {
+  test('executed under an id that the gateway never saw: recognised by its message and settled', async () => {
+    await served.serve();
+    bench.toy.holdsArrivals = true;
+    const txId = await submit();
+    await arrived();
+    bench.toy.holdsArrivals = false;
+    const [attempt] = await bench.attempts(txId);
+    const peers = bench.signOnceMore(attempt);
+    expect(peers.id).not.toBe(attempt?.tx_hash);
+    bench.toy.accept(peers.bytes);
+    await ends(txId, 'CONFIRMED');
+    expect((await bench.transaction(txId)).tx_hash).toBe(peers.id);
+    await booksAgree();
+  });
+
+  test('executed although the gateway was never given a signature', async () => {
+    await served.serve({
+      sign: () => {
+        throw ApplicationFailure.create({ type: 'signers_unavailable', message: 'the initiator is gone' });
+      },
+    });
+    const txId = await submit();
+    await attemptCount(txId, 1);
+    const [attempt] = await bench.attempts(txId);
+    const peers = bench.signOnceMore(attempt);
+    bench.toy.accept(peers.bytes);
+    await ends(txId, 'CONFIRMED');
+    expect(await bench.transaction(txId)).toMatchObject({ tx_hash: peers.id });
+    expect((await bench.attempts(txId))[0]).toMatchObject({ signed: null, included_id: peers.id });
+    await booksAgree();
+  });
+});
+
+describe('a transfer that is stuck', () => {
+  beforeAll(() => {
+    stuckAfterMs = hastyMs;
+  });
+  afterAll(() => {
+    stuckAfterMs = patientMs;
+  });
+
+  test('is replaced with an input more, and the replacement is confirmed', async () => {
+    await served.serve();
+    bench.toy.holdsArrivals = true;
+    const txId = await submit();
+    await arrived(2);
+    const [first, second] = await bench.attempts(txId);
+    expect([first?.kind, second?.kind]).toEqual(['first', 'replacement']);
+    expect((await bench.reservations(txId)).map(({ attempts }) => attempts)).toEqual([[1, 2], [1, 2], [2]]);
+    bench.toy.drop(String(first?.tx_hash));
+    bench.toy.releaseHeld();
+    await ends(txId, 'CONFIRMED');
+    expect((await bench.transaction(txId)).tx_hash).toBe(second?.tx_hash);
+    await booksAgree();
+  });
+
+  test('the input added in the replacement is free after finality, and not before, when the first attempt was executed', async () => {
+    await served.serve();
+    bench.toy.holdsArrivals = true;
+    const txId = await submit();
+    await arrived(2);
+    const [first] = await bench.attempts(txId);
+    for (const id of bench.toy.pooled) if (id !== first?.tx_hash) bench.toy.drop(id);
+    bench.toy.releaseHeld();
+    bench.toy.mine();
+    await ends(txId, 'CONFIRMED');
+    expect((await bench.transaction(txId)).tx_hash).toBe(first?.tx_hash);
+    const held = () => bench.reservations(txId).then((rows) => rows.map(({ isHeld }) => isHeld));
+    while (!(await bench.transaction(txId)).finalized_at) {
+      expect(await held()).toEqual([true, true, true]);
+      await expect(bench.release((await bench.reservations(txId))[2]?.id ?? '')).rejects.toThrow('may still be used');
+      bench.toy.mine();
+      await follow();
+    }
+    expect(await held()).toEqual([true, true, false]);
+    const next = await submit('49.9');
+    await arrived();
+    await ends(next, 'CONFIRMED');
+    await booksAgree();
+  });
+
+  test('given up: its expiry is waited for, nothing is unlocked before every attempt is proven impossible', async () => {
+    await served.serve();
+    bench.toy.holdsArrivals = true;
+    // what is left does not pay for a fourth attempt
+    const txId = await submit('149.95');
+    await until('parked', async () => (await served.status(txId)) === 'NEEDS_ATTENTION');
+    expect(await handleOf(txId).executeUpdate(abandonUpdate)).toEqual({ status: 'abandoning' });
+    expect(await bench.attempts(txId)).toHaveLength(3);
+    const end = { txId, code: 'abandoned' as const, reason: 'too early' };
+    await expect(bench.ledger.failByProof(end)).rejects.toThrow();
+    await expect(bench.setFailed(txId)).rejects.toThrow('a proof for every attempt');
+    expect((await bench.balance(bench.alice, 'TOY')).locked).toBeGreaterThan(149_950n);
+    await ends(txId, 'FAILED');
+    expect(await bench.attempts(txId)).toHaveLength(3);
+    for (const { impossible_proof: proof } of await bench.attempts(txId)) expect(proof).toMatchObject({ kind: 'expired' });
+    expect((await bench.reservations(txId)).map(({ isHeld }) => isHeld)).toEqual([false, false, false]);
+    await booksAgree();
+  });
+
+  test('blacklisted while it is signed: nothing is sent, and it ends as blacklisted once it has expired', async () => {
+    await served.serve({
+      sign: async () => {
+        const { database, alice, chain, getFamily } = bench;
+        await listAddress(database, alice, bench.outside, { chain: chain.name, family: chain.family, getFamily });
+        throw ApplicationFailure.create({ type: 'address_blacklisted', message: 'on the list', nonRetryable: true });
+      },
+    });
+    const txId = await submit();
+    await until('given up', async () => (await bench.transaction(txId)).cancellation_reason !== null);
+    await ends(txId, 'FAILED');
+    expect(await bench.transaction(txId)).toMatchObject({ failure_code: 'address_blacklisted' });
+    expect(await auditOf(bench.database, 'transfer.cancellation_begun', txId)).toHaveLength(1);
+    expect(bench.toy.received).toEqual([]);
+    await booksAgree();
+  });
+
+  test('given up and executed all the same: settled as usual', async () => {
+    await served.serve();
+    bench.toy.holdsArrivals = true;
+    const txId = await submit('149.95');
+    await until('parked', async () => (await served.status(txId)) === 'NEEDS_ATTENTION');
+    await handleOf(txId).executeUpdate(abandonUpdate);
+    bench.toy.releaseHeld();
+    await ends(txId, 'CONFIRMED');
+    await booksAgree();
+  });
+});
+
+describe('a transfer that expires', () => {
+  test('is issued anew once it is proven impossible, with inputs that are free again', async () => {
+    await served.serve();
+    bench.toy.holdsArrivals = true;
+    const txId = await submit();
+    await arrived();
+    bench.toy.drop(bench.toy.pooled[0] as string);
+    bench.toy.releaseHeld();
+    bench.toy.mine(lifeBlocks + bench.chain.finalityDepth);
+    await follow();
+    await askChain(txId);
+    await arrived();
+    await ends(txId, 'CONFIRMED');
+    const attempts = await bench.attempts(txId);
+    expect(attempts.map(({ kind }) => kind)).toEqual(['first', 'reissue']);
+    expect(attempts[0]?.impossible_proof).toMatchObject({ kind: 'expired' });
+    await booksAgree();
+  });
+});

@@ -1,0 +1,58 @@
+import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { getFamily as productFamily } from '../../src/chains/families';
+import type { GetFamily } from '../../src/chains/family';
+import type { ChainDefinition, Hex } from '../../src/chains/types';
+import { createChainBench } from '../integration/following/chain-bench';
+import { toyChain } from './chain';
+import { ToyChainClient } from './client';
+import { toyFamily } from './family';
+import { ToyLedger } from './ledger';
+import { toyAddress } from './message';
+
+const getFamily: GetFamily = (name) => (name === toyFamily.name ? toyFamily : productFamily(name));
+
+/** Of Alice, who sends; atomic units. */
+const aliceOutputs = [100_000n, 50_000n];
+/** Of Bob, who guards Alice: one is spent in each of her transactions, and comes back. */
+const bobOutputs = [7n, 8n, 9n];
+
+/** The toy chain with two accounts, one guarding the other, that have coins. */
+export async function createToyBench(changes: Partial<ChainDefinition> = {}) {
+  const toy = new ToyLedger();
+  const client = new ToyChainClient(toyChain(changes), toy);
+  const bench = await createChainBench({ client, getFamily, symbols: ['TOY'] });
+  const { database, alice, bob, chain } = bench;
+  const outside = toyAddress(secp256k1.keygen().publicKey).address;
+  toy.guard(alice.address, bob.address);
+  for (const amount of aliceOutputs) toy.grant(outside, alice.address, amount);
+  for (const amount of bobOutputs) toy.grant(outside, bob.address, amount);
+  toy.mine(chain.confirmations);
+  await bench.follow();
+
+  /** What a transfer has reserved, in the order it was taken, with the attempts that use it. */
+  const reservations = async (txId: string) => {
+    const rows = await database.query<{ id: string; owner: string; resource: string; held: boolean; attempts: number[] }[]>(
+      `select reservation_id as id, owner, resource, released_at is null as held,
+              array(select attempt from attempt_reservations a where a.reservation_id = r.reservation_id order by attempt) as attempts
+         from reservations r where tx_id = $1 order by reservation_id`,
+      [txId],
+    );
+    return rows.map(({ held: isHeld, ...row }) => ({ ...row, isHeld }));
+  };
+  const release = (reservationId: string) =>
+    database.query('update reservations set released_at = now() where reservation_id = $1', [reservationId]);
+  const setFailed = (txId: string) =>
+    database.query(`update transactions set status = 'FAILED', version = version + 1 where tx_id = $1`, [txId]);
+  /** What a peer may hold beside the gateway: another signature over the message of an attempt. */
+  const signOnceMore = (attempt: Record<string, unknown> | undefined) => {
+    const unsigned = attempt?.unsigned as Hex;
+    return toyFamily.assemble(unsigned, bench.signatures(unsigned, alice.address, { isRandom: true }), alice.address);
+  };
+  const mine = (blocks = 1) => {
+    toy.mine(blocks);
+    return Promise.resolve();
+  };
+  return { ...bench, toy, outside, mine, reservations, release, setFailed, signOnceMore };
+}
+
+export type ToyBench = Awaited<ReturnType<typeof createToyBench>>;
