@@ -14,7 +14,7 @@ export const addAsset = Joi.object<AddAsset, true>({
   symbol: Joi.string()
     .valid(...symbols)
     .required(),
-  chain: chainName().description('Required for EVM accounts, omitted for all others'),
+  chain: chainName().description('Required for accounts with the same address on many chains (EVM), omitted for all others'),
 });
 
 export interface ListAssets extends PageQuery {

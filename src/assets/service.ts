@@ -2,8 +2,9 @@ import type { DataSource } from 'typeorm';
 import type { AccountEntity } from '../accounts/entity';
 import type { AccountRepository } from '../accounts/repository';
 import { enabledChain } from '../accounts/service';
+import type { GetFamily } from '../chains/family';
 import { type ChainRegistry, tokenBySymbol } from '../chains/registry';
-import type { ChainDefinition, ChainFamily, TokenDefinition } from '../chains/types';
+import type { ChainDefinition, TokenDefinition } from '../chains/types';
 import type { IdempotencyContext } from '../http/context';
 import type { LimitOffset } from '../http/pagination';
 import { ensureLedgerAccounts, findLedgerAccount } from '../ledger/accounts';
@@ -12,12 +13,10 @@ import { GatewayError, invalidParameter, notFound } from '../platform/errors';
 import type { AssetRepository, AssetRow } from './repository';
 import type { AddAsset } from './schema';
 
-/** Families whose addresses are the same on several chains, so that an asset has to name its chain. */
-const familiesOfManyChains: ReadonlySet<ChainFamily> = new Set(['evm']);
-
 export interface AssetServiceDependencies {
   database: DataSource;
   registry: ChainRegistry;
+  getFamily: GetFamily;
   accounts: AccountRepository;
   assets: AssetRepository;
 }
@@ -65,11 +64,12 @@ export class AssetService {
   }
 
   private chainOf(account: AccountEntity, named: string | undefined): ChainDefinition {
-    if (!familiesOfManyChains.has(account.family)) {
+    if (!this.deps.getFamily(account.family).addressOnManyChains) {
       if (named !== undefined) throw invalidParameter('chain', `must be omitted for an account on ${account.chain}`);
       return enabledChain(this.deps.registry, account.chain);
     }
-    if (named === undefined) throw invalidParameter('chain', 'is required for an EVM account');
+    if (named === undefined)
+      throw invalidParameter('chain', 'is required for an account whose address is the same on many chains');
     const chain = enabledChain(this.deps.registry, named);
     if (chain.family !== account.family) throw invalidParameter('chain', 'is not a chain of this account');
     return chain;

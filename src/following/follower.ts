@@ -7,6 +7,7 @@ import { toIntent } from '../transactions/intent';
 import { OutageTracker } from './outage-tracker';
 import type { FollowOptions } from './ports';
 import { ObservationNotifier } from './observation-notifier';
+import * as inclusions from './inclusions';
 import * as store from './store';
 
 /** Blocks of one scan: bounds memory, the length of a database transaction and what a retry repeats. */
@@ -119,12 +120,14 @@ class Follower {
   }
 
   private async inclusionsIn(blocks: BlockScan[]) {
-    const attempts = await store.findAttemptsAmong(
+    const attempts = await inclusions.findAttemptsAmong(
       this.manager,
       this.chain.name,
       blocks.flatMap(({ transactions }) => transactions),
     );
-    const effects = await this.options.client.effects(attempts.map((attempt) => ({ id: attempt.id, intent: toIntent(attempt, attempt.kind) })));
+    const effects = await this.options.client.effects(
+      attempts.map((attempt) => ({ id: attempt.id, intent: toIntent(attempt, attempt.kind) })),
+    );
     const hashes = new Set(blocks.map(({ hash }) => hash));
     return attempts.map((attempt) => {
       const effect = effects.get(attempt.id);
@@ -136,7 +139,7 @@ class Follower {
   }
 
   /** Everything that a range brought, in one database transaction that starts with the compare-and-set on the cursor. */
-  private async store(blocks: BlockScan[], scannedTo: number, inclusions: Awaited<ReturnType<Follower['inclusionsIn']>>) {
+  private async store(blocks: BlockScan[], scannedTo: number, found: Awaited<ReturnType<Follower['inclusionsIn']>>) {
     const { chain, options } = this;
     const from = this.nextBlock;
     const contradicted = await inTransaction(options.database, async (manager) => {
@@ -147,16 +150,16 @@ class Follower {
         chain,
         blocks.flatMap(({ deposits }) => deposits),
       );
-      for (const { attempt, effect } of inclusions) {
-        if (!(await store.storeInclusion(manager, attempt, effect)))
+      for (const { attempt, effect } of found) {
+        if (!(await inclusions.storeInclusion(manager, attempt, effect)))
           throw new Error(`block ${effect.blockNumber} of ${chain.name} is stored with two hashes`);
       }
-      const taken = await store.clearContradicted(manager, chain.name, from, scannedTo);
+      const taken = await inclusions.clearContradicted(manager, chain.name, from, scannedTo);
       // depth is counted to the newest block that is chained to the stored ones, not to what a node calls its head
       for (let round = 0; round < maxConfirmRounds; round += 1) {
         if ((await options.deposits.confirmDeposits(manager, chain, scannedTo)) === 0) break;
       }
-      await store.finalize(manager, chain.name, scannedTo - chain.finalityDepth + 1);
+      await inclusions.finalize(manager, chain.name, scannedTo - chain.finalityDepth + 1);
       return taken;
     });
     if (contradicted) this.nextBlock = scannedTo + 1;
@@ -183,7 +186,7 @@ class Follower {
       if (!(await store.moveCursor(manager, chain.name, this.nextBlock, from))) return null;
       await store.dropBlocks(manager, chain.name, from);
       await options.deposits.orphanDeposits(manager, chain, from);
-      return store.clearInclusions(manager, chain.name, from);
+      return inclusions.clearInclusions(manager, chain.name, from);
     });
     if (!taken) return;
     options.logger.warn(
@@ -199,7 +202,7 @@ class Follower {
   private async reportReorged(): Promise<void> {
     const { chain, options } = this;
     const now = Date.now();
-    const gone = new Set(await store.endedWithoutBlock(this.manager, chain.name));
+    const gone = new Set(await inclusions.endedWithoutBlock(this.manager, chain.name));
     for (const txId of this.reported.keys()) if (!gone.has(txId)) this.reported.delete(txId);
     for (const txId of gone) {
       if (now - (this.reported.get(txId) ?? 0) < reportEveryMs) continue;
@@ -226,7 +229,7 @@ class Follower {
 
   private async signalWaiting(): Promise<void> {
     const scannedTo = this.nextBlock - 1;
-    const waiting = await store.includedOpenTransfers(this.manager, this.chain.name, scannedTo);
+    const waiting = await inclusions.includedOpenTransfers(this.manager, this.chain.name, scannedTo);
     const observations = waiting.map(({ txId, hash, blockNumber, requiredConfirmations }): [string, ChainObservation] => {
       const confirmations = scannedTo - blockNumber + 1;
       return [

@@ -91,7 +91,7 @@ export async function createResources(deps: ResourceDependencies): Promise<Resou
 
   const wallets = new WalletService(walletRows, deps.keyGeneration, log);
   const accounts = new AccountService({ database, registry, getFamily, wallets: walletRows, accounts: accountRows });
-  const assets = new AssetService({ database, registry, accounts: accountRows, assets: assetRows });
+  const assets = new AssetService({ database, registry, getFamily, accounts: accountRows, assets: assetRows });
   const transactions = new TransactionService(transactionRows, workflows, database);
   const approvals = new Approvals({ database, mfa, workflows, log });
   const transfers = new TransferService({

@@ -242,7 +242,7 @@ describe('every way a transfer ends', () => {
     const failed = await transactionWhen(txId, ends);
     expect(failed).toMatchObject({ status: 'FAILED', failure: { code: 'abandoned' }, fee: { symbol: 'ETH' } });
     const { attempts: signed } = await json('transfers', 'show', txId);
-    expect(signed.map(({ kind, nonce }: { kind: string; nonce: string }) => [kind, nonce])).toEqual([
+    expect(signed.map(({ kind, resources }: { kind: string; resources: string }) => [kind, resources])).toEqual([
       ['first', '0'],
       ['cancellation', '0'],
     ]);
@@ -287,7 +287,9 @@ async function attempts(txId: string): Promise<Attempt[]> {
   try {
     return (
       await database.query<Attempt>(
-        'select nonce, tx_hash, broadcast_at from transfer_attempts where tx_id = $1 order by attempt',
+        `select r.resource as nonce, a.tx_hash, a.broadcast_at
+           from transfer_attempts a join attempt_reservations l using (tx_id, attempt) join reservations r using (reservation_id)
+          where a.tx_id = $1 order by a.attempt`,
         [txId],
       )
     ).rows;
