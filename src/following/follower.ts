@@ -7,6 +7,7 @@ import { toIntent } from '../transactions/intent';
 import { OutageTracker } from './outage-tracker';
 import type { FollowOptions } from './ports';
 import { ObservationNotifier } from './observation-notifier';
+import * as inclusions from './inclusions';
 import * as store from './store';
 
 /** Blocks of one scan: bounds memory, the length of a database transaction and what a retry repeats. */
@@ -20,6 +21,8 @@ const forkStep = 32;
 const defaultSliceMs = 10 * 60_000;
 const defaultResignalMs = 30_000;
 const reportEveryMs = 5 * 60_000;
+/** Fee levels are read anew after this long without a block: accepting transfers takes none that are older than 10 minutes. */
+const levelsMaxAgeMs = 2 * 60_000;
 
 /**
  * Follows one chain: finds deposits and inclusions block by block from a cursor in Postgres, so that what came while
@@ -38,6 +41,7 @@ class Follower {
   private readonly pollMs: number;
   private nextBlock = 0;
   private levelsOfHead = -1;
+  private levelsAt = -Infinity;
   private readonly reported = new Map<string, number>();
 
   constructor(private readonly options: FollowOptions) {
@@ -76,7 +80,7 @@ class Follower {
   private async refreshHead(): Promise<number> {
     const { client } = this.options;
     const { number: head } = await client.head();
-    if (head !== this.levelsOfHead) {
+    if (head !== this.levelsOfHead || performance.now() - this.levelsAt > levelsMaxAgeMs) {
       const levels = await client.feeLevels();
       if ((await store.findNextBlock(this.manager, this.chain)) === null) {
         // Nobody can have been paid before the first start; a local chain is short, and its faucet may have been earlier.
@@ -85,6 +89,7 @@ class Follower {
         await store.storeHead(this.manager, this.chain.name, head, levels);
       }
       this.levelsOfHead = head;
+      this.levelsAt = performance.now();
     }
     this.nextBlock = (await store.findNextBlock(this.manager, this.chain)) ?? 0;
     return head;
@@ -119,7 +124,7 @@ class Follower {
   }
 
   private async inclusionsIn(blocks: BlockScan[]) {
-    const attempts = await store.findAttemptsAmong(
+    const attempts = await inclusions.findAttemptsAmong(
       this.manager,
       this.chain.name,
       blocks.flatMap(({ transactions }) => transactions),
@@ -138,7 +143,7 @@ class Follower {
   }
 
   /** Everything that a range brought, in one database transaction that starts with the compare-and-set on the cursor. */
-  private async store(blocks: BlockScan[], scannedTo: number, inclusions: Awaited<ReturnType<Follower['inclusionsIn']>>) {
+  private async store(blocks: BlockScan[], scannedTo: number, found: Awaited<ReturnType<Follower['inclusionsIn']>>) {
     const { chain, options } = this;
     const from = this.nextBlock;
     const contradicted = await inTransaction(options.database, async (manager) => {
@@ -149,16 +154,16 @@ class Follower {
         chain,
         blocks.flatMap(({ deposits }) => deposits),
       );
-      for (const { attempt, effect } of inclusions) {
-        if (!(await store.storeInclusion(manager, attempt, effect)))
+      for (const { attempt, effect } of found) {
+        if (!(await inclusions.storeInclusion(manager, attempt, effect)))
           throw new Error(`block ${effect.blockNumber} of ${chain.name} is stored with two hashes`);
       }
-      const taken = await store.clearContradicted(manager, chain.name, from, scannedTo);
+      const taken = await inclusions.clearContradicted(manager, chain.name, from, scannedTo);
       // depth is counted to the newest block that is chained to the stored ones, not to what a node calls its head
       for (let round = 0; round < maxConfirmRounds; round += 1) {
         if ((await options.deposits.confirmDeposits(manager, chain, scannedTo)) === 0) break;
       }
-      await store.finalize(manager, chain.name, scannedTo - chain.finalityDepth + 1);
+      await inclusions.finalize(manager, chain.name, scannedTo - chain.finalityDepth + 1);
       return taken;
     });
     if (contradicted) this.nextBlock = scannedTo + 1;
@@ -185,7 +190,7 @@ class Follower {
       if (!(await store.moveCursor(manager, chain.name, this.nextBlock, from))) return null;
       await store.dropBlocks(manager, chain.name, from);
       await options.deposits.orphanDeposits(manager, chain, from);
-      return store.clearInclusions(manager, chain.name, from);
+      return inclusions.clearInclusions(manager, chain.name, from);
     });
     if (!taken) return;
     options.logger.warn(
@@ -201,7 +206,7 @@ class Follower {
   private async reportReorged(): Promise<void> {
     const { chain, options } = this;
     const now = Date.now();
-    const gone = new Set(await store.endedWithoutBlock(this.manager, chain.name));
+    const gone = new Set(await inclusions.endedWithoutBlock(this.manager, chain.name));
     for (const txId of this.reported.keys()) if (!gone.has(txId)) this.reported.delete(txId);
     for (const txId of gone) {
       if (now - (this.reported.get(txId) ?? 0) < reportEveryMs) continue;
@@ -228,7 +233,7 @@ class Follower {
 
   private async signalWaiting(): Promise<void> {
     const scannedTo = this.nextBlock - 1;
-    const waiting = await store.includedOpenTransfers(this.manager, this.chain.name, scannedTo);
+    const waiting = await inclusions.includedOpenTransfers(this.manager, this.chain.name, scannedTo);
     const observations = waiting.map(({ txId, hash, blockNumber, requiredConfirmations }): [string, ChainObservation] => {
       const confirmations = scannedTo - blockNumber + 1;
       return [

@@ -1,6 +1,6 @@
 import type { AttemptStatus, ChainClient } from '../chains/family';
 import { findReservations } from '../chains/reservations';
-import { storeInclusion } from '../following/store';
+import { storeInclusion } from '../following/inclusions';
 import type { ChainObservation } from '../messages/transfer';
 import type { TransactionEntity } from '../transactions/entity';
 import { findTransaction } from '../transactions/state';

@@ -242,7 +242,7 @@ describe('every way a transfer ends', () => {
     const failed = await transactionWhen(txId, ends);
     expect(failed).toMatchObject({ status: 'FAILED', failure: { code: 'abandoned' }, fee: { symbol: 'ETH' } });
     const { attempts: signed } = await json('transfers', 'show', txId);
-    expect(signed.map(({ kind, nonce }: { kind: string; nonce: string }) => [kind, nonce])).toEqual([
+    expect(signed.map(({ kind, resources }: { kind: string; resources: string }) => [kind, resources])).toEqual([
       ['first', '0'],
       ['cancellation', '0'],
     ]);

@@ -47,7 +47,7 @@ const knownIds = async (txId: string) =>
     .sort();
 
 describe('a transaction under an id that was never seen', () => {
-  it('is found by the follower, settled, and sent again after a reorganisation under the id on record', async () => {
+  it('is found by the follower and settled under that id', async () => {
     const { txId, ours, id } = await executedUnseen();
     await bench.mine(2);
     await bench.follow();

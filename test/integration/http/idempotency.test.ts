@@ -121,9 +121,9 @@ describe('a request that is not valid', () => {
 describe('5xx', () => {
   test('is not stored, and the retry runs under the same id', async () => {
     const key = newId();
-    await bench.database.query(`update chain_cursors set updated_at = now() - interval '11 minutes'`);
+    await bench.database.query(`update chain_cursors set fee_levels_at = now() - interval '11 minutes'`);
     expectProblem(await transfer(key), 503, 'chain_unavailable');
-    await bench.database.query('update chain_cursors set updated_at = now()');
+    await bench.database.query('update chain_cursors set fee_levels_at = now()');
     const [row] = await bench.database.query<{ resource_id: string; response_status: number | null }[]>(
       `select * from idempotency_keys where key = $1`,
       [key],

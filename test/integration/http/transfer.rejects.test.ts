@@ -134,9 +134,9 @@ test('what is refused is not started', async () => {
 
 describe('5xx', () => {
   test('503 chain_unavailable while the fees of the chain are not known', async () => {
-    await bench.database.query(`update chain_cursors set updated_at = now() - interval '11 minutes'`);
+    await bench.database.query(`update chain_cursors set fee_levels_at = now() - interval '11 minutes'`);
     const answer = await transfer();
-    await bench.database.query(`update chain_cursors set updated_at = now()`);
+    await bench.database.query(`update chain_cursors set fee_levels_at = now()`);
     expectProblem(answer, 503, 'chain_unavailable');
     expect(answer.headers.get('retry-after')).toBe('15');
   });

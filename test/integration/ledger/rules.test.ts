@@ -9,6 +9,7 @@ import {
   randomHash,
 } from '../../factories';
 import { recordDeposits } from '../../../src/deposits/service';
+import { finalize } from '../../../src/following/inclusions';
 import { newId } from '../../../src/platform/ids';
 import { transactionTypes } from '../../../src/transactions/types';
 import {
@@ -396,6 +397,28 @@ describe('reservations and attempts', () => {
     await sign(bench, second.txId);
     await bench.database.query(take('a:0', { of: second.txId }));
     await use('a:0');
+  });
+  test('inputs that the executed attempt did not use are given back once it is final', async () => {
+    await sign(bench, txId);
+    await sign(bench, txId, 2, { maxFeePerGas: 2_300_000_000n });
+    await bench.database.query(take('unused:0'));
+    await bench.database.query(take('spent:0'));
+    await use('unused:0');
+    await bench.database.query(
+      `insert into attempt_reservations select tx_id, 2, reservation_id from reservations where resource = 'spent:0'`,
+    );
+    await include(bench, txId, 2, { debited: ether });
+    await bench.ledger.settleTransfer({ txId });
+    expect(await refusal(`update reservations set released_at = now() where resource = 'unused:0'`)).toMatch(/may still be used/);
+    await bench.database.transaction((manager) => finalize(manager, ethereum.name, 7));
+    const rows = await bench.database.query<{ resource: string; free: boolean }[]>(
+      'select resource, released_at is not null as free from reservations order by reservation_id',
+    );
+    expect(rows.map(({ resource, free }) => [resource, free])).toEqual([
+      ['0', false],
+      ['unused:0', true],
+      ['spent:0', false],
+    ]);
   });
   test('an attempt that uses what another transfer has reserved, or of a transfer that has ended', async () => {
     await sign(bench, txId);

@@ -68,10 +68,12 @@ describe('a node among peers it does not trust', () => {
   describe('judges for itself what a lying initiator proposes', () => {
     test('another recipient, amount, token or a lower fee bound than the bytes say', async () => {
       const honest = transfer();
+      const outputs = (change: object) => ({ outputs: honest.intent.outputs.map((output) => ({ ...output, ...change })) });
       const lies = [
-        { toAddress: stranger },
-        { amount: '1' },
-        { tokenContract: null },
+        outputs({ to: stranger }),
+        outputs({ amount: '1' }),
+        outputs({ tokenContract: null }),
+        { outputs: [...honest.intent.outputs, ...honest.intent.outputs] },
         { feeBound: '1' },
         { fromAddress: recipient },
         { chain: 'base' },

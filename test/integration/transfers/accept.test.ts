@@ -13,15 +13,20 @@ describe('accept', () => {
     const wanted = request({ memo: 'rent', idempotencyKey: 'k' });
     expect(await bench.ledger.lockTransfer(wanted)).toEqual({ txId: wanted.txId, status: 'PENDING', replayed: false });
     expect(await bench.ledger.adoptHold({ txId: wanted.txId })).toEqual({
-      txId: wanted.txId,
-      status: 'PENDING',
-      walletId: bench.wallet.walletId,
-      tokenSymbol: 'USDC',
-      chain: 'ethereum',
-      amount: '10',
-      stuckAfterMs: ethereum.stuckAfterMs,
-      requiredConfirmations: ethereum.confirmations,
-      explorerTx: null,
+      outcome: 'held',
+      transfer: {
+        txId: wanted.txId,
+        tokenSymbol: 'USDC',
+        chain: 'ethereum',
+        amount: '10',
+        stuckAfterMs: ethereum.stuckAfterMs,
+        requiredConfirmations: ethereum.confirmations,
+        explorerTx: null,
+        rules: { stuck: 'replace', expired: 'park', giveUp: 'cancel' },
+        lastAttempt: 0,
+        isAbandoned: false,
+        isFollowed: false,
+      },
     });
     const { feeLocked } = await row(wanted.txId);
     expect(feeLocked).toBeGreaterThan(0n);
