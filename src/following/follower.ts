@@ -212,7 +212,7 @@ class Follower {
       if (now - (this.reported.get(txId) ?? 0) < reportEveryMs) continue;
       this.reported.set(txId, now);
       const log = options.logger.child({ chain: chain.name, tx_id: txId });
-      log.error('a transfer that had ended was reorganised away before finality');
+      log.error({ alert: 'ended_transfer_reorganised' }, 'a transfer that had ended was reorganised away before finality');
       await options
         .onConfirmedReorged(txId)
         .catch((error: unknown) => log.error({ err: error }, 'its correction could not be started'));

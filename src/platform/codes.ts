@@ -40,11 +40,8 @@ export const failureCodes = {
   intent_mismatch: { status: 400, retryable: false, title: 'A signing node refused: the transaction differs from the request' },
   signers_unavailable: { status: 503, retryable: true, title: 'Not enough signing nodes' },
   broadcast_rejected: { status: 400, retryable: false, title: 'The chain node refused the signed transaction' },
-  abandoned: {
-    status: 400,
-    retryable: false,
-    title: 'Abandoned by an operator: a cancellation transaction has used its nonce',
-  },
+  abandoned: { status: 400, retryable: false, title: 'Abandoned: nothing of it can be executed any more' },
+  expired: { status: 400, retryable: false, title: 'Its transactions have expired without being executed' },
   stuck: { status: 400, retryable: false, title: 'Not included in time and not replaceable within the fee bound' },
 } as const satisfies Record<string, { status: number; retryable: boolean; title: string }>;
 

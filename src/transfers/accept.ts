@@ -1,5 +1,5 @@
 import type { DataSource, EntityManager } from 'typeorm';
-import { audit } from '../audit/log';
+import { auditUser } from '../audit/log';
 import { enqueue } from '../outbox/outbox';
 import { inTransaction, requestTransaction } from '../platform/database';
 import { GatewayError, notFound } from '../platform/errors';
@@ -176,20 +176,21 @@ async function findEarlier(
 
 function recordAccepted(manager: EntityManager, { request, chain, token, to, amount }: ParsedTransfer): Promise<void> {
   const { txId, clientId, userId, requestId, tokenSymbol } = request;
-  return audit(manager, {
-    action: 'transfer.accepted',
-    outcome: 'success',
-    actor: { type: 'user', id: userId },
-    clientId,
-    subject: { type: 'transaction', id: txId },
-    detail: {
-      chain: chain.name,
-      symbol: tokenSymbol,
-      amount: formatAmount(amount, token?.decimals ?? 0),
-      to_address: to.address,
+  return auditUser(
+    manager,
+    { clientId, userId },
+    {
+      action: 'transfer.accepted',
+      subject: { type: 'transaction', id: txId },
+      detail: {
+        chain: chain.name,
+        symbol: tokenSymbol,
+        amount: formatAmount(amount, token?.decimals ?? 0),
+        to_address: to.address,
+      },
+      requestId,
     },
-    requestId,
-  });
+  );
 }
 
 const withTxId = (error: GatewayError, txId: string): GatewayError =>

@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { audit } from '../audit/log';
+import { auditUser } from '../audit/log';
 import type { MfaRequest, MfaService } from '../mfa/service';
 import { GatewayError, notFound } from '../platform/errors';
 import { isUuid } from '../platform/ids';
@@ -46,11 +46,8 @@ async function approve(manager: EntityManager, { caller, requestId }: MfaRequest
   if (await hasExpired(manager, txId)) throw notAwaiting('The time to approve the transfer is over');
   await changeState(manager, transfer, 'PENDING', { approvedBy: userId, approvedAt: () => 'clock_timestamp()' });
   await enqueue(manager, { kind: 'transfer_approved', subjectId: txId, clientId });
-  await audit(manager, {
+  await auditUser(manager, caller, {
     action: 'transfer.approved',
-    outcome: 'success',
-    actor: { type: 'user', id: userId },
-    clientId,
     subject: { type: 'transaction', id: txId },
     requestId,
   });

@@ -15,6 +15,9 @@ import { raiseHold } from './hold';
 import { NotBegun, refuse } from './not-begun';
 import { toSigningRequest } from './signing-request';
 
+/** From the first attempt on: proofs are gathered from blocks that every endpoint still has. */
+const reissueForMs = 24 * 60 * 60 * 1000;
+
 export type BeginSigning = NextAttempt & { prepared: Prepared };
 
 /** An attempt that is about to begin, under the lock of its transfer. */
@@ -81,6 +84,8 @@ function replaceAttempt(beginning: Beginning): Promise<BeginSigningResult> {
 async function reissueAttempt(beginning: Beginning): Promise<BeginSigningResult> {
   const { manager, transfer, attempts } = beginning;
   if (!attempts.allImpossible) refuse('business_error', 'An earlier attempt may still be executed');
+  if (Date.now() - Number(transfer.signingBegunAt) > reissueForMs)
+    refuse('expired', 'No attempt was executed within a day, and none can be executed any more');
   refuseBlacklisted(beginning);
   await releaseReservations(manager, [transfer.txId]);
   return startAttempt(beginning, 'reissue');

@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import { audit, type RequestedBy } from '../audit/log';
+import { auditUser, type RequestedBy } from '../audit/log';
 import { enqueue } from '../outbox/outbox';
 import { inTransaction, requestTransaction } from '../platform/database';
 import { GatewayError, notFound } from '../platform/errors';
@@ -31,14 +31,15 @@ export async function cancelTransfer(database: DataSource, { clientId, txId, by 
       if (!transfer.isHeld) throw new GatewayError('not_cancellable', 'Only transfers can be cancelled');
       if (transfer.status === 'CANCELLED') return;
       if (isEnded(transfer)) throw new GatewayError('not_cancellable', `The transfer has ended: ${transfer.status}`);
-      await audit(manager, {
-        action: 'transfer.cancelled',
-        outcome: 'success',
-        actor: { type: 'user', id: by.userId },
-        clientId,
-        subject: { type: 'transaction', id: txId },
-        requestId: by.requestId,
-      });
+      await auditUser(
+        manager,
+        { clientId, userId: by.userId },
+        {
+          action: 'transfer.cancelled',
+          subject: { type: 'transaction', id: txId },
+          requestId: by.requestId,
+        },
+      );
       await enqueue(manager, { kind: 'transfer_ended', subjectId: txId, clientId });
       await endUnsigned(manager, transfer, { status: 'CANCELLED', code: null, reason: null });
     },

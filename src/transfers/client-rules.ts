@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { audit } from '../audit/log';
+import { auditUser } from '../audit/log';
 import { GatewayError } from '../platform/errors';
 import { evaluateDestination } from '../screening/destinations';
 import { checkLimits } from './limits';
@@ -32,11 +32,9 @@ export async function checkClientRules(
 export async function recordRefusal(manager: EntityManager, parsed: ParsedTransfer, { code }: GatewayError): Promise<void> {
   if (code !== 'address_blacklisted' && code !== 'address_not_whitelisted') return;
   const { request, chain, from, to } = parsed;
-  await audit(manager, {
+  await auditUser(manager, request, {
     action: 'transfer.refused',
     outcome: 'refused',
-    actor: { type: 'user', id: request.userId },
-    clientId: request.clientId,
     subject: { type: 'address', id: to.address },
     detail: {
       code,

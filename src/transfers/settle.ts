@@ -16,7 +16,7 @@ import { findHoldForUpdate } from './hold';
  * Ends an executed transfer by what the chain shows to have happened, not by what was asked for: posts the debited amount and the
  * real fee and unlocks the rest, or refunds all but the fee of a reverted one. Success without the expected movement is
  * nothing the gateway can judge: NEEDS_ATTENTION, everything stays locked. An ended transfer stays as it is.
- * WAITING when no attempt is included any more: the chain has taken its word back; and for the cancellation of a released transfer
+ * WAITING when no attempt is included any more: a reorganisation has taken the inclusion back; and for the cancellation of an abandoned transfer
  * until its block is final, since after a reorganisation an earlier attempt could still take its place.
  */
 export function settleTransfer(
@@ -75,7 +75,7 @@ function outcome(
   if (kind === 'cancellation' && transfer.cancellationReason !== null)
     return { status: 'FAILED', code: transfer.cancellationReason, reason: `${blacklistedReason}: ${hash} used up the nonce` };
   if (kind === 'cancellation')
-    return { status: 'FAILED', code: 'abandoned', reason: `An operator released the nonce: ${hash} used it up` };
+    return { status: 'FAILED', code: 'abandoned', reason: `An operator has abandoned the transfer: ${hash} has used its nonce` };
   if (!success) return { status: 'FAILED', code: 'reverted_on_chain', reason: `${hash} was reverted on chain` };
   if (received === null || received >= transfer.amount) return { status: 'CONFIRMED', code: null, reason: null };
   const display = (amount: bigint) => formatAmount(amount, transfer.decimals);

@@ -1,5 +1,5 @@
 import type { DataSource, EntityManager } from 'typeorm';
-import { audit, type RequestedBy } from '../audit/log';
+import { auditUser, type RequestedBy } from '../audit/log';
 import type { LimitOffset } from '../http/pagination';
 import { enqueue } from '../outbox/outbox';
 import { inTransaction, requestTransaction } from '../platform/database';
@@ -45,15 +45,16 @@ export class WalletRepository {
         .returning('wallet_id')
         .execute();
       if ((inserted.raw as unknown[]).length === 0) return;
-      await audit(manager, {
-        action: 'wallet.created',
-        outcome: 'success',
-        actor: { type: 'user', id: userId },
-        clientId: wallet.clientId,
-        subject: { type: 'wallet', id: wallet.walletId },
-        detail: { name: wallet.walletName },
-        requestId,
-      });
+      await auditUser(
+        manager,
+        { clientId: wallet.clientId, userId },
+        {
+          action: 'wallet.created',
+          subject: { type: 'wallet', id: wallet.walletId },
+          detail: { name: wallet.walletName },
+          requestId,
+        },
+      );
       await enqueue(manager, { kind: 'start_key_generation', subjectId: wallet.walletId, clientId: wallet.clientId });
     };
     return inTransaction(this.database, work, requestTransaction);

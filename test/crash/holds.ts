@@ -5,7 +5,8 @@ import { Client } from 'pg';
  * exactly there. Nothing in the product knows of it.
  */
 export const steps = {
-  accept: { table: 'transactions', on: 'insert', when: `new.is_held` },
+  // its trigger runs before the one that sets is_held
+  accept: { table: 'transactions', on: 'insert', when: `new.fee_symbol is not null` },
   /** Deferred: it waits within COMMIT. */
   commit: { table: 'transactions', on: 'insert', when: `new.is_held`, atCommit: true },
   beginSigning: { table: 'transactions', on: 'update', when: `new.status = 'SIGNING' and old.status <> 'SIGNING'` },
