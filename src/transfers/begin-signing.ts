@@ -110,14 +110,20 @@ async function startAttempt(beginning: Beginning, kind: AttemptKind): Promise<Be
   return { outcome: 'begun', attempt, request: toSigningRequest(steps.registry.get(held.chain), held, built) };
 }
 
-function assertIsNext({ txId, status, transactionType, isSigned }: TransactionEntity, attempts: Attempts, next: NextAttempt): void {
+function assertIsNext(
+  { txId, status, transactionType, isSigned }: TransactionEntity,
+  attempts: Attempts,
+  next: NextAttempt,
+): void {
   const { attempt, kind } = next;
   if (kind === 'cancellation' && attempts.last === undefined)
     throw new Error(`transfer ${txId} has begun nothing that a cancellation could use up`);
   const fits = attempt === attempts.nextNumber && (kind === 'first') === (attempt === 1);
   if (!isSigned || status === 'AWAITING_APPROVAL' || !fits) {
     const last = attempts.last?.attempt ?? 0;
-    throw new Error(`attempt ${attempt} (${kind}) of ${transactionType} ${txId} cannot begin in state ${status} after ${last} attempts`);
+    throw new Error(
+      `attempt ${attempt} (${kind}) of ${transactionType} ${txId} cannot begin in state ${status} after ${last} attempts`,
+    );
   }
 }
 

@@ -11,10 +11,7 @@ import { toKnownAttempt } from './known-attempt';
  * and what the chain says after their execution must not speak against them.
  * @throws GatewayError reverted_on_chain when the chain would refuse the transfer, chain_unavailable, not_found.
  */
-export async function prepareAttempt(
-  steps: ChainStepDependencies,
-  { txId, attempt, kind }: NextAttempt,
-): Promise<Prepared> {
+export async function prepareAttempt(steps: ChainStepDependencies, { txId, attempt, kind }: NextAttempt): Promise<Prepared> {
   const { manager } = steps.database;
   const attempts = await loadAttempts(manager, txId);
   const begun = attempts.find(attempt);

@@ -131,7 +131,9 @@ export class EvmChainClient implements ChainClient {
   }
 
   effects(items: EffectRequest[]): Promise<Map<string, InclusionEffect>> {
-    return items.length === 0 ? Promise.resolve(new Map<string, InclusionEffect>()) : this.ask((call) => fetchEffects(call, items));
+    return items.length === 0
+      ? Promise.resolve(new Map<string, InclusionEffect>())
+      : this.ask((call) => fetchEffects(call, items));
   }
 
   block(number: number): Promise<ChainBlock | null> {

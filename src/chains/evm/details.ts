@@ -14,7 +14,10 @@ export interface EvmDetails extends GasFees {
 }
 
 /** Highest fee of a transaction with these details, `l1DataFee` included. */
-export function toPrepared({ gasLimit, maxFeePerGas, maxPriorityFeePerGas, gasPrice, minedNonce }: EvmDetails, l1DataFee: bigint): Prepared {
+export function toPrepared(
+  { gasLimit, maxFeePerGas, maxPriorityFeePerGas, gasPrice, minedNonce }: EvmDetails,
+  l1DataFee: bigint,
+): Prepared {
   const price = maxFeePerGas ?? gasPrice;
   if (price === null) throw new Error('fees without a price');
   return {

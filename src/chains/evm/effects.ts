@@ -38,11 +38,7 @@ export function toEffect(receipt: RpcReceipt, intent: TransactionIntent, value: 
   return { blockNumber: Number(receipt.blockNumber), blockHash: receipt.blockHash, success, fee, ...moved };
 }
 
-function movedBy(
-  receipt: RpcReceipt,
-  intent: TransactionIntent,
-  value: bigint,
-): Pick<InclusionEffect, 'debited' | 'received'> {
+function movedBy(receipt: RpcReceipt, intent: TransactionIntent, value: bigint): Pick<InclusionEffect, 'debited' | 'received'> {
   const { recipient, tokenContract } = getPayment(intent);
   if (tokenContract === null) return { debited: value, received: value };
   const contract = tokenContract.toLowerCase();

@@ -38,7 +38,8 @@ export async function fetchStatus(
 function toSender(attempts: KnownAttempt[], reservations: Reservation[]): Sender {
   const address = attempts[0]?.intent.from;
   const ordinal = reservations[0]?.ordinal;
-  if (address === undefined || ordinal === null || ordinal === undefined) throw new Error('attempts without a nonce have no state');
+  if (address === undefined || ordinal === null || ordinal === undefined)
+    throw new Error('attempts without a nonce have no state');
   return { address, nonce: Number(ordinal) };
 }
 
@@ -82,7 +83,12 @@ async function judgeByUser(
   { transaction, block }: NonceUser,
 ): Promise<AttemptStatus[]> {
   const key = toMessageKey(transaction, chain);
-  const proof: JsonObject = { used_by: transaction.hash, nonce: Number(transaction.nonce), block_number: block.number, block_hash: block.hash };
+  const proof: JsonObject = {
+    used_by: transaction.hash,
+    nonce: Number(transaction.nonce),
+    block_number: block.number,
+    block_hash: block.hash,
+  };
   return Promise.all(
     attempts.map(async (attempt): Promise<AttemptStatus> => {
       if (attempt.messageKey !== key) return { attempt: attempt.attempt, state: 'impossible', proof };

@@ -114,11 +114,7 @@ test.each([
     'reservations_',
     `select * from reservations where tx_id = ${transfer} and released_at is null order by reservation_id`,
   ],
-  [
-    'attempts of a transfer',
-    'transfer_attempts_',
-    `select * from transfer_attempts where tx_id = ${transfer} order by attempt`,
-  ],
+  ['attempts of a transfer', 'transfer_attempts_', `select * from transfer_attempts where tx_id = ${transfer} order by attempt`],
   ['attempt by id', 'attempt_ids_pkey', `select * from attempt_ids where chain = 'ethereum' and id = any(array['x', 'y'])`],
   [
     'attempt by message',
