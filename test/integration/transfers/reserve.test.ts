@@ -1,0 +1,72 @@
+import { createTransferActivities } from '../../../activities/transfer';
+import { evmFamily } from '../../../src/chains/evm/family';
+import type { Family, ReserveResult } from '../../../src/chains/family';
+import { insertReservation } from '../../../src/chains/reservations';
+import { begin, begun, registry, type Bench } from '../ledger/fixture';
+import { useFundedBench } from './fixture';
+
+let bench: Bench;
+const { row, locked } = useFundedBench((it) => (bench = it));
+
+/** The bench on a family that reserves as the test says. */
+const onFamily = (reserve: Family['reserve']): Bench => ({
+  ...bench,
+  ledger: createTransferActivities({ database: bench.database, registry, getFamily: () => ({ ...evmFamily, reserve }) }),
+});
+
+/** Takes the given resources one after the other, as inputs are taken: without an ordinal. */
+const inputs = (...resources: string[]): Family['reserve'] => {
+  const left = [...resources];
+  return async (manager, owner, _prepared, txId) => {
+    const resource = left.shift() ?? '0';
+    await insertReservation(manager, owner, txId, { resource, ordinal: null });
+    return { outcome: 'reserved', resources: [resource] };
+  };
+};
+
+test.each<ReserveResult>([
+  { outcome: 'wait', reason: 'every input is taken' },
+  { outcome: 'refused', code: 'insufficient_balance', reason: 'the inputs are not enough' },
+])('a family that answers $outcome leaves the transfer as it was', async (answer) => {
+  const txId = await locked();
+  const before = await row(txId);
+  const family = onFamily(() => Promise.resolve(answer));
+  // the hold would have to be raised, too
+  expect(await begin(family, { txId, fees: { gasLimit: 200_000n, maxFeePerGas: 10_000_000_000n } })).toEqual(answer);
+  expect(await row(txId)).toEqual(before);
+  expect(await bench.database.query('select 1 from transfer_attempts')).toEqual([]);
+});
+
+test('bytes that use up something else than was reserved are never stored', async () => {
+  const txId = await locked();
+  const family: Family = { ...evmFamily, describe: (bytes) => ({ ...evmFamily.describe(bytes), resources: ['7'] }) };
+  const ledger = createTransferActivities({ database: bench.database, registry, getFamily: () => family });
+  await expect(begin({ ...bench, ledger }, { txId })).rejects.toThrow(/use up 7, reserved is 0/);
+  expect((await row(txId)).status).toBe('PENDING');
+});
+
+test('issued anew only after proof, with resources of its own; those of the first attempt are free again', async () => {
+  const txId = await locked();
+  const family = onFamily(inputs('5', '6'));
+  await begun(family, { txId });
+  expect(await begin(family, { txId, attempt: 2, kind: 'reissue' })).toMatchObject({
+    outcome: 'refused',
+    code: 'business_error',
+  });
+  await bench.database.query(`update transfer_attempts set impossible_proof = '{"why": "expired"}'`);
+  const second = await begun(family, { txId, attempt: 2, kind: 'reissue' });
+  expect(second.request).toMatchObject({ kind: 'reissue', attempt: 2 });
+  expect(
+    await bench.database.query('select resource, released_at is not null as free from reservations order by reservation_id'),
+  ).toEqual([
+    { resource: '5', free: true },
+    { resource: '6', free: false },
+  ]);
+});
+
+test('an input goes to one transfer at a time', async () => {
+  const [first, second] = [await locked(), await locked()];
+  await begun(onFamily(inputs('5')), { txId: first });
+  await expect(begin(onFamily(inputs('5')), { txId: second })).rejects.toThrow(/reservations_held_once/);
+  expect((await row(second)).status).toBe('PENDING');
+});
