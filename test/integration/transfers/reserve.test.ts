@@ -1,4 +1,4 @@
-import { createTransferActivities } from '../../../activities/transfer';
+import { createTestLedger } from '../../ledger';
 import { evmFamily } from '../../../src/chains/evm/family';
 import type { Family, ReserveResult } from '../../../src/chains/family';
 import { insertReservation } from '../../../src/chains/reservations';
@@ -11,7 +11,7 @@ const { row, locked } = useFundedBench((it) => (bench = it));
 /** The bench on a family that reserves as the test says. */
 const onFamily = (reserve: Family['reserve']): Bench => ({
   ...bench,
-  ledger: createTransferActivities({ database: bench.database, registry, getFamily: () => ({ ...evmFamily, reserve }) }),
+  ledger: createTestLedger({ database: bench.database, registry, getFamily: () => ({ ...evmFamily, reserve }) }),
 });
 
 /** Takes the given resources one after the other, as inputs are taken: without an ordinal. */
@@ -40,7 +40,7 @@ test.each<ReserveResult>([
 test('bytes that use up something else than was reserved are never stored', async () => {
   const txId = await locked();
   const family: Family = { ...evmFamily, describe: (bytes) => ({ ...evmFamily.describe(bytes), resources: ['7'] }) };
-  const ledger = createTransferActivities({ database: bench.database, registry, getFamily: () => family });
+  const ledger = createTestLedger({ database: bench.database, registry, getFamily: () => family });
   await expect(begin({ ...bench, ledger }, { txId })).rejects.toThrow(/use up 7, reserved is 0/);
   expect((await row(txId)).status).toBe('PENDING');
 });
