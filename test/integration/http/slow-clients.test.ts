@@ -4,7 +4,7 @@ import type { GatewayState } from '../../../src/http/context';
 import { listen, type RunningServer } from '../../../src/http/server';
 
 /** The server's time-outs, made short: what a client that is slow or silent can hold on to. */
-const timeouts = { headers: 400, request: 800, keepAlive: 300, exchange: 1_500, checkEvery: 50 };
+const timeouts = { headers: 400, request: 800, keepAlive: 300, exchange: 4_000, checkEvery: 50 };
 /** More than the buffers of both sides take. */
 const large = Buffer.alloc(30_000_000, 'x');
 

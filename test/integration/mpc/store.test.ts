@@ -70,9 +70,9 @@ describe('the share store', () => {
     await query(
       `update key_shares a set ciphertext = b.ciphertext, iv = b.iv, tag = b.tag from key_shares b where a.key_id = 'k4' and b.key_id = 'k5'`,
     );
-    await expect(store.unlock('k4')).rejects.toThrow(/does not decrypt/);
+    await expect(store.unlock('k4')).rejects.toThrow(/cannot be decrypted/);
     await query(`update key_shares set chain_code = $1 where key_id = 'k5'`, [randomBytes(32)]);
-    await expect(store.unlock('k5')).rejects.toThrow(/does not decrypt/);
+    await expect(store.unlock('k5')).rejects.toThrow(/cannot be decrypted/);
   });
 
   test('a start with another key-encryption key or node index is refused in a sentence', async () => {

@@ -4,6 +4,7 @@ import type { Client } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { bundleWorkflowCode, DefaultLogger, Runtime, Worker } from '@temporalio/worker';
+import { createBlacklistActivities } from '../../../activities/blacklist';
 import { withMappedErrors } from '../../../activities/errors';
 import type { Hex } from '../../../src/chains/types';
 import { searchAttributes } from '../../../src/messages/progress';
@@ -79,7 +80,7 @@ export class ServedChain<Bench extends ChainBench> {
         ...common,
         workflowBundle,
         taskQueue: mainTaskQueue,
-        activities: withMappedErrors({ ...bench.ledger, ...changes.ledger }, silent),
+        activities: withMappedErrors({ ...bench.ledger, ...createBlacklistActivities(bench.database), ...changes.ledger }, silent),
       }),
       Worker.create({
         ...common,

@@ -185,6 +185,7 @@ describe('a transfer that is stuck', () => {
     for (const { impossible_proof: proof } of await bench.attempts(txId)) expect(proof).toMatchObject({ kind: 'expired' });
     expect((await bench.reservations(txId)).map(({ isHeld }) => isHeld)).toEqual([false, false, false]);
     await booksAgree();
+    await served.record(transferWorkflowId(txId), 'transfer-failed-by-proof');
   });
 
   test('blacklisted while it is signed: nothing is sent, and it ends as blacklisted once it has expired', async () => {
@@ -233,5 +234,6 @@ describe('a transfer that expires', () => {
     expect(attempts.map(({ kind }) => kind)).toEqual(['first', 'reissue']);
     expect(attempts[0]?.impossible_proof).toMatchObject({ kind: 'expired' });
     await booksAgree();
+    await served.record(transferWorkflowId(txId), 'transfer-confirmed-reissued');
   });
 });
