@@ -121,7 +121,7 @@ const variables = {
   MAX_TRANSFERS_IN_FLIGHT: variable(
     'api, worker',
     Joi.number().integer().min(1).max(1_000_000).default(100),
-    'Transfers that are prepared and signed at once. More are accepted and wait for their start, oldest first.',
+    'Transfers of one chain that are prepared and signed at once. More are accepted and wait for their start, oldest first.',
   ),
   MAX_PENDING_STARTS: variable(
     'api, worker',

@@ -80,7 +80,10 @@ export class ServedChain<Bench extends ChainBench> {
         ...common,
         workflowBundle,
         taskQueue: mainTaskQueue,
-        activities: withMappedErrors({ ...bench.ledger, ...createBlacklistActivities(bench.database), ...changes.ledger }, silent),
+        activities: withMappedErrors(
+          { ...bench.ledger, ...createBlacklistActivities(bench.database), ...changes.ledger },
+          silent,
+        ),
       }),
       Worker.create({
         ...common,
