@@ -79,9 +79,12 @@ export async function workerSpec({ env, paths }: ServicesContext, environment: S
   const healthUrl = `http://127.0.0.1:${port}/health/ready`;
   return nodeProcess(
     { name: 'worker', group: 'worker', entry: 'worker', healthUrl },
-    { ...commonVariables(env, environment), ...variables },
+    { ...startLimits, ...commonVariables(env, environment), ...variables },
   );
 }
+
+/** All parts share the machine: fewer transfers at once leave room for accepting. The caller's environment has priority. */
+const startLimits = { MAX_TRANSFERS_IN_FLIGHT: '24' };
 
 /** On one machine all clients have the same address, and tests send many requests. The caller's environment has priority. */
 const relaxedLimits = {
@@ -106,7 +109,7 @@ export async function apiSpec({ env, paths, preferred }: ServicesContext, enviro
   const baseUrl = `http://127.0.0.1:${port}/api/v1`;
   const spec = nodeProcess(
     { name: 'api', group: 'api', entry: 'api', healthUrl: `${baseUrl}/health/ready` },
-    { ...relaxedLimits, ...commonVariables(env, environment), ...variables },
+    { ...startLimits, ...relaxedLimits, ...commonVariables(env, environment), ...variables },
   );
   return { spec, baseUrl };
 }

@@ -52,6 +52,8 @@ create table accounts (
 );
 create index accounts_by_client on accounts (client_id, account_id desc);
 create index accounts_by_wallet on accounts (wallet_id, account_id desc);
+-- who signs: looked up for every reservation
+create index accounts_by_address on accounts (address);
 
 -- A wallet's key is written once: addresses derived from it may hold money.
 create function guard_wallet() returns trigger language plpgsql as $$

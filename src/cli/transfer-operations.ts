@@ -155,12 +155,7 @@ export class TransferOperations {
   /** The new run adopts what is locked. Two operators at once reach one run. */
   private async startAgain(tx: TransactionEntity): Promise<string> {
     const { txId, clientId, chain, tokenSymbol } = tx;
-    const [signed] = await this.database.query<{ attempt: number; submitted: boolean }[]>(
-      `select coalesce(max(attempt), 0) as attempt, coalesce(bool_or(attempt > 1 or broadcast_at is not null), false) as submitted
-         from transfer_attempts where tx_id = $1`,
-      [txId],
-    );
-    const input: TransferWorkflowInput = { txId, ...(signed && { continued: signed }) };
+    const input: TransferWorkflowInput = { txId };
     await withinMs(this.temporal, updateTimeoutMs, () =>
       this.temporal.workflow.start(workflowTypes.transfer, {
         workflowId: transferWorkflowId(txId),

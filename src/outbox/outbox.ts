@@ -1,7 +1,8 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import type { Logger } from '../platform/logging';
 
-export const outboxKinds = ['start_transfer', 'start_key_generation', 'transfer_approved', 'transfer_ended'] as const;
+/** In the order of their delivery: starts last, since there may be many. */
+export const outboxKinds = ['transfer_ended', 'transfer_approved', 'start_key_generation', 'start_transfer'] as const;
 export type OutboxKind = (typeof outboxKinds)[number];
 
 /** One thing that a workflow must be told. */

@@ -38,6 +38,7 @@ export const failureCodes = {
   reverted_on_chain: { status: 400, retryable: false, title: 'The transaction failed on chain' },
   transfer_not_observed: { status: 400, retryable: false, title: 'Executed on chain without the expected token transfer' },
   intent_mismatch: { status: 400, retryable: false, title: 'A signing node refused: the transaction differs from the request' },
+  invalid_signature: { status: 400, retryable: false, title: 'A signature was not of its signer' },
   signers_unavailable: { status: 503, retryable: true, title: 'Not enough signing nodes' },
   broadcast_rejected: { status: 400, retryable: false, title: 'The chain node refused the signed transaction' },
   abandoned: { status: 400, retryable: false, title: 'Abandoned: nothing of it can be executed any more' },

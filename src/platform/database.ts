@@ -128,6 +128,8 @@ async function once<T>(
   } catch (error) {
     if (!commit || isRefusedByServer(error)) {
       if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => discardConnection(runner));
+      // a savepoint whose rollback got no answer leaves the outer transaction open
+      if (runner.isTransactionActive) await discardConnection(runner);
       throw error;
     }
     lost = error;

@@ -1,5 +1,8 @@
+import type { Family } from '../chains/family';
+import type { Hex } from '../chains/types';
 import type { SignedAttempt } from '../messages/transfer';
 import { inTransaction } from '../platform/database';
+import { GatewayError } from '../platform/errors';
 import { changeState, isEnded, findTransactionForUpdate } from '../transactions/state';
 import { loadAttempts } from './attempts';
 import type { TransferDependencies } from './dependencies';
@@ -8,7 +11,7 @@ import { markBroadcast, storeSigned } from './store-attempt';
 /**
  * Joins bytes and signatures and stores them with their id, before anything is broadcast. The first signatures stay:
  * a second call answers with the id that is on record.
- * @throws Error when the signatures are not of the attempt's signers.
+ * @throws GatewayError invalid_signature when they are not of the attempt's signers: another pair of nodes has to sign.
  */
 export function recordSigned(
   { database, registry, getFamily }: TransferDependencies,
@@ -19,10 +22,18 @@ export function recordSigned(
     const { signed, unsigned } = (await loadAttempts(manager, txId)).get(number);
     if (signed) return { hash: signed.id };
     const family = getFamily(registry.get(transfer.chain).family);
-    const { id, bytes } = family.assemble(unsigned, signatures, transfer.fromAddress);
+    const { id, bytes } = assemble(family, unsigned, signatures, transfer.fromAddress);
     await storeSigned(manager, { txId, attempt: number, id, bytes });
     return { hash: id };
   });
+}
+
+function assemble(family: Family, unsigned: Hex, signatures: Hex[], from: string): ReturnType<Family['assemble']> {
+  try {
+    return family.assemble(unsigned, signatures, from);
+  } catch (error) {
+    throw new GatewayError('invalid_signature', error instanceof Error ? error.message : 'the signature is not valid');
+  }
 }
 
 /** A chain node has accepted the attempt: SUBMITTED, shown by its hash. An ended transfer stays as it is. */

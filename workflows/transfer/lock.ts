@@ -5,6 +5,7 @@ import type { TransferState } from './state';
 /** Adopts the hold that accepting the transfer has placed, or learns how it was ended meanwhile. */
 export async function lock(state: TransferState): Promise<Next> {
   state.progress.report('lock', 'Amount and network fee are held since the transfer was accepted');
+  state.forgetEnd();
   const adopted = await transferActivities.adoptHold({ txId: state.txId });
   if (adopted.outcome === 'ended') return ended(adopted);
   state.adopt(adopted.transfer);

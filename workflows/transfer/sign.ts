@@ -36,7 +36,9 @@ export async function sign(state: TransferState, stage: Extract<Next, { next: 's
       const byBlacklist = code === 'address_blacklisted';
       const isListed = byBlacklist && (await transferActivities.destinationBlacklisted({ txId }));
       if (isListed && kind === 'first') return { next: 'abandon' };
-      if (!(retryable || (byBlacklist && !isListed)) || round >= signingRounds) {
+      // a node that answers with a useless signature is treated like one that is down
+      const triesElsewhere = retryable || code === 'invalid_signature' || (byBlacklist && !isListed);
+      if (!triesElsewhere || round >= signingRounds) {
         return park(retryable ? 'signers_unavailable' : code, message, stage);
       }
       if (round % signingPairs.length === signingPairs.length - 1) {

@@ -41,7 +41,6 @@ export class TransferState {
 
   adopt(transfer: HeldTransfer): void {
     this.held = transfer;
-    this.wasEnded = false;
     this.lastAttempt = transfer.lastAttempt;
     this.isFollowed = transfer.isFollowed;
     this.isAbandoned = transfer.isAbandoned;
@@ -51,6 +50,11 @@ export class TransferState {
   /** Its row was ended outside of this run. */
   get isEnded(): boolean {
     return this.wasEnded;
+  }
+
+  /** The row is about to be read: only a later word counts. */
+  forgetEnd(): void {
+    this.wasEnded = false;
   }
 
   /** The chain has executed one of the attempts, by news that no stage has read yet. */
