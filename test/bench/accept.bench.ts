@@ -1,7 +1,7 @@
-import { execFileSync } from 'node:child_process';
 import { randomAddress } from '../factories';
 import { stack } from '../stack/client';
 import { call, ends, fundedAccount, transactionWhen, type Account } from '../e2e/support';
+import { load, percentiles, residentMb, round } from './load';
 
 /**
  * How long POST /transfer takes: one at a time on an idle stack, 100 requests at once, and 1,000 transfers at 50 at a time.
@@ -75,30 +75,3 @@ test('accepting transfers', async () => {
 function print(scenario: string, numbers: object): void {
   process.stdout.write(`${JSON.stringify({ bench: 'accept', scenario, ...numbers })}\n`);
 }
-
-async function load(count: number, inFlight: number, run: () => Promise<unknown>) {
-  const times: number[] = [];
-  let left = count;
-  const lane = async () => {
-    while (left > 0) {
-      left -= 1;
-      const start = performance.now();
-      await run();
-      times.push(performance.now() - start);
-    }
-  };
-  await Promise.all(Array.from({ length: inFlight }, lane));
-  return percentiles(times);
-}
-
-function percentiles(times: number[]): { p50: number; p99: number; max: number } {
-  const sorted = [...times].sort((a, b) => a - b);
-  const at = (share: number) => round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0);
-  return { p50: at(0.5), p99: at(0.99), max: at(1) };
-}
-
-function residentMb(pid: number): number {
-  return Math.round(Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)]).toString()) / 1024);
-}
-
-const round = (value: number) => Math.round(value * 10) / 10;
