@@ -2,7 +2,7 @@ import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { getFamily as productFamily } from '../../src/chains/families';
 import type { GetFamily } from '../../src/chains/family';
 import type { ChainDefinition, Hex } from '../../src/chains/types';
-import { createChainBench } from '../integration/following/chain-bench';
+import { createChainFixture } from '../integration/following/chain-fixture';
 import { toyChain } from './chain';
 import { ToyChainClient } from './client';
 import { toyFamily } from './family';
@@ -17,17 +17,17 @@ const aliceOutputs = [100_000n, 50_000n];
 const bobOutputs = [7n, 8n, 9n];
 
 /** The toy chain with two accounts, one guarding the other, that have coins. */
-export async function createToyBench(changes: Partial<ChainDefinition> = {}) {
+export async function createToyFixture(changes: Partial<ChainDefinition> = {}) {
   const toy = new ToyLedger();
   const client = new ToyChainClient(toyChain(changes), toy);
-  const bench = await createChainBench({ client, getFamily, symbols: ['TOY'] });
-  const { database, alice, bob, chain } = bench;
+  const fixture = await createChainFixture({ client, getFamily, symbols: ['TOY'] });
+  const { database, alice, bob, chain } = fixture;
   const outside = toyAddress(secp256k1.keygen().publicKey).address;
   toy.guard(alice.address, bob.address);
   for (const amount of aliceOutputs) toy.grant(outside, alice.address, amount);
   for (const amount of bobOutputs) toy.grant(outside, bob.address, amount);
   toy.mine(chain.confirmations);
-  await bench.follow();
+  await fixture.follow();
 
   /** What a transfer has reserved, in the order it was taken, with the attempts that use it. */
   const reservations = async (txId: string) => {
@@ -46,13 +46,13 @@ export async function createToyBench(changes: Partial<ChainDefinition> = {}) {
   /** What a peer may hold beside the gateway: another signature over the message of an attempt. */
   const signOnceMore = (attempt: Record<string, unknown> | undefined) => {
     const unsigned = attempt?.unsigned as Hex;
-    return toyFamily.assemble(unsigned, bench.signatures(unsigned, alice.address, { isRandom: true }), alice.address);
+    return toyFamily.assemble(unsigned, fixture.signatures(unsigned, alice.address, { isRandom: true }), alice.address);
   };
   const mine = (blocks = 1) => {
     toy.mine(blocks);
     return Promise.resolve();
   };
-  return { ...bench, toy, outside, mine, reservations, release, setFailed, signOnceMore };
+  return { ...fixture, toy, outside, mine, reservations, release, setFailed, signOnceMore };
 }
 
-export type ToyBench = Awaited<ReturnType<typeof createToyBench>>;
+export type ToyFixture = Awaited<ReturnType<typeof createToyFixture>>;

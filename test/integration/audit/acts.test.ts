@@ -5,16 +5,16 @@ import { WalletOperations } from '../../../src/cli/wallet-operations';
 import { ApiKeyEntity } from '../../../src/auth/entity';
 import { newId } from '../../../src/platform/ids';
 import { randomAddress } from '../../factories';
-import { type Answer, type Bench, buildFunded, buildTenant, createBench, type Funded } from '../http/fixture';
+import { type Answer, type Fixture, buildFunded, buildTenant, createFixture, type Funded } from '../http/fixture';
 
 /** What is on record after what was done. */
 
-let bench: Bench;
-beforeAll(async () => void (bench = await createBench()));
-afterAll(() => bench.close());
+let fixture: Fixture;
+beforeAll(async () => void (fixture = await createFixture()));
+afterAll(() => fixture.close());
 
 const list = (filter: Partial<Parameters<typeof listAuditLog>[1]> = {}) =>
-  listAuditLog(bench.database.manager, { limit: 1000, ...filter });
+  listAuditLog(fixture.database.manager, { limit: 1000, ...filter });
 const recordOf = ({ action, outcome, actor_type, actor_id, client_id, subject_type, subject_id, detail }: AuditRow) => ({
   action,
   outcome,
@@ -27,7 +27,7 @@ const operator = `operator ${currentOperator().id}`;
 
 describe('operators', () => {
   test('clients, users and API keys', async () => {
-    const operations = new ClientOperations(bench.database);
+    const operations = new ClientOperations(fixture.database);
     const { clientId } = await operations.createClient('audited');
     const { userId } = await operations.createUser('audited', 'someone');
     const { keyId, apiKey, apiSecret } = await operations.createKey('audited', 'someone');
@@ -67,8 +67,8 @@ describe('operators', () => {
   });
 
   test('wallets, their limits and accounts', async () => {
-    const { wallet, account } = await buildFunded(bench, bench.other);
-    const operations = new WalletOperations(bench.database);
+    const { wallet, account } = await buildFunded(fixture, fixture.other);
+    const operations = new WalletOperations(fixture.database);
     const { walletId } = wallet;
     await operations.suspend(walletId);
     await operations.suspend(walletId);
@@ -88,7 +88,7 @@ describe('operators', () => {
       ['wallet.limit_changed', { symbol: 'ETH', max_single: null, max_daily: null }],
     ]);
     for (const row of ofWallet)
-      expect(row).toMatchObject({ actor: operator, client_id: bench.other.clientId, subject: `wallet ${walletId}` });
+      expect(row).toMatchObject({ actor: operator, client_id: fixture.other.clientId, subject: `wallet ${walletId}` });
     expect((await list({ subject: account.accountId })).reverse().map(({ action }) => action)).toEqual([
       'account.disabled',
       'account.enabled',
@@ -96,7 +96,7 @@ describe('operators', () => {
   });
 
   test('what is refused or fails leaves neither the act nor a row', async () => {
-    const operations = new ClientOperations(bench.database);
+    const operations = new ClientOperations(fixture.database);
     await operations.createClient('taken');
     const before = (await list()).length;
     await expect(operations.createClient('taken')).rejects.toMatchObject({ code: 'business_error' });
@@ -104,11 +104,11 @@ describe('operators', () => {
     expect(await list()).toHaveLength(before);
 
     await operations.createUser('taken', 'someone');
-    await bench.database.query('alter table audit_events rename to audit_events_away');
+    await fixture.database.query('alter table audit_events rename to audit_events_away');
     try {
       await expect(operations.createKey('taken', 'someone')).rejects.toThrow();
     } finally {
-      await bench.database.query('alter table audit_events_away rename to audit_events');
+      await fixture.database.query('alter table audit_events_away rename to audit_events');
     }
     expect(await operations.listKeys('taken')).toEqual([]);
   });
@@ -157,11 +157,11 @@ describe('clients', () => {
 
   test.each(acts)('%s: by whom, what and by which request; once, however often it is tried', async (action) => {
     const { path, body, row } = creations[action];
-    const tenant = await buildTenant(bench);
-    const funded = await buildFunded(bench, tenant);
+    const tenant = await buildTenant(fixture);
+    const funded = await buildFunded(fixture, tenant);
     const [requestId, key] = [newId(), newId()];
     const ask = (id: string) =>
-      bench.call('POST', path, {
+      fixture.call('POST', path, {
         tenant,
         body: body(funded),
         headers: { 'Idempotency-Key': key, 'X-Request-Id': id },
@@ -169,7 +169,7 @@ describe('clients', () => {
     const first = await ask(requestId);
     expect([201, 202]).toContain(first.status);
     // as if the first try had died before its answer was stored: the act is run again
-    const [, forgotten] = await bench.database.query<[unknown, number]>(
+    const [, forgotten] = await fixture.database.query<[unknown, number]>(
       `update idempotency_keys set response_status = null, response_headers = null, response_body = null,
               leased_until = now() - interval '1 second' where key = $1`,
       [key],
@@ -193,30 +193,30 @@ describe('clients', () => {
   });
 
   test.each(acts)('%s: without its row it is not done', async (action) => {
-    const tenant = await buildTenant(bench);
-    const funded = await buildFunded(bench, tenant);
+    const tenant = await buildTenant(fixture);
+    const funded = await buildFunded(fixture, tenant);
     const counted = () =>
-      bench.database.query<object[]>(
+      fixture.database.query<object[]>(
         `select (select count(*) from wallets where client_id = $1) as wallets,
                 (select count(*) from accounts where client_id = $1) as accounts,
                 (select count(*) from transactions where client_id = $1 and transaction_type = 'OUTBOUND') as transfers`,
         [tenant.clientId],
       );
     const before = await counted();
-    await bench.database.query('alter table audit_events rename to audit_events_away');
+    await fixture.database.query('alter table audit_events rename to audit_events_away');
     try {
       const { path, body } = creations[action];
-      expect((await bench.call('POST', path, { tenant, body: body(funded) })).status).toBe(500);
+      expect((await fixture.call('POST', path, { tenant, body: body(funded) })).status).toBe(500);
     } finally {
-      await bench.database.query('alter table audit_events_away rename to audit_events');
+      await fixture.database.query('alter table audit_events_away rename to audit_events');
     }
     expect(await counted()).toEqual(before);
   });
 
   test('a transfer that is not accepted has no such row', async () => {
-    const tenant = await buildTenant(bench);
-    const body = usdc(await buildFunded(bench, tenant), '1000.01');
-    expect((await bench.call('POST', '/transfer', { tenant, body })).status).toBe(400);
+    const tenant = await buildTenant(fixture);
+    const body = usdc(await buildFunded(fixture, tenant), '1000.01');
+    expect((await fixture.call('POST', '/transfer', { tenant, body })).status).toBe(400);
     expect(await list({ action: 'transfer.accepted', clientId: tenant.clientId })).toEqual([]);
   });
 });
@@ -227,13 +227,13 @@ describe('logins', () => {
     const requestId = newId();
     const from = `203.0.113.${(address += 1)}`;
     const headers = { 'X-API-Key': apiKey, 'X-API-Secret': apiSecret, 'X-Forwarded-For': from, 'X-Request-Id': requestId };
-    const { status } = await bench.call('POST', '/auth/token', { tenant: null, headers });
+    const { status } = await fixture.call('POST', '/auth/token', { tenant: null, headers });
     const rows = (await list()).filter((row) => row.request_id === requestId);
     return { status, from, rows: rows.map(recordOf) };
   };
 
   test('a token that is issued', async () => {
-    const { clientId, userId, keyId, apiKey, apiSecret } = await buildTenant(bench);
+    const { clientId, userId, keyId, apiKey, apiSecret } = await buildTenant(fixture);
     const { status, from, rows } = await login(apiKey, apiSecret);
     expect([status, rows]).toEqual([
       200,
@@ -251,16 +251,16 @@ describe('logins', () => {
   });
 
   test('a failure of a known key, with its reason', async () => {
-    const operations = new ClientOperations(bench.database);
+    const operations = new ClientOperations(fixture.database);
     const disable = {
       wrong_secret: () => Promise.resolve(),
       client_disabled: (tenant: { clientId: string }) => operations.setClientStatus(tenant.clientId, 'DISABLED'),
       user_disabled: (tenant: { userId: string }) => operations.setUserStatus(tenant.userId, 'DISABLED'),
       key_revoked: (tenant: { keyId: string }) =>
-        bench.database.manager.update(ApiKeyEntity, { keyId: tenant.keyId }, { revokedAt: new Date() }),
+        fixture.database.manager.update(ApiKeyEntity, { keyId: tenant.keyId }, { revokedAt: new Date() }),
     };
     for (const [reason, work] of Object.entries(disable)) {
-      const tenant = await buildTenant(bench);
+      const tenant = await buildTenant(fixture);
       await work(tenant);
       const { status, from, rows } = await login(tenant.apiKey, reason === 'wrong_secret' ? 'gs_wrong' : tenant.apiSecret);
       expect([status, rows]).toEqual([
@@ -303,7 +303,7 @@ describe('logins', () => {
     // a key each: of one key's and one address's counters the eleventh of either refuses
     const headers = () => ({ 'X-API-Key': newId(), 'X-API-Secret': 'x', 'X-Forwarded-For': '192.0.2.77' });
     const answers = await Promise.all(
-      Array.from({ length: 30 }, () => bench.call('POST', '/auth/token', { tenant: null, headers: headers() })),
+      Array.from({ length: 30 }, () => fixture.call('POST', '/auth/token', { tenant: null, headers: headers() })),
     );
     expect(answers.filter(({ status }) => status === 401)).toHaveLength(10);
     const rows = (await list({ action: 'auth.failed' })).filter(({ detail }) => detail.address === '192.0.2.77');
@@ -311,20 +311,20 @@ describe('logins', () => {
   });
 
   test('without its row no token is issued', async () => {
-    await bench.database.query('alter table audit_events rename to audit_events_away');
+    await fixture.database.query('alter table audit_events rename to audit_events_away');
     try {
-      const headers = { 'X-API-Key': bench.demo.apiKey, 'X-API-Secret': bench.demo.apiSecret };
-      const { status, body } = await bench.call('POST', '/auth/token', { tenant: null, headers });
+      const headers = { 'X-API-Key': fixture.demo.apiKey, 'X-API-Secret': fixture.demo.apiSecret };
+      const { status, body } = await fixture.call('POST', '/auth/token', { tenant: null, headers });
       expect([status, body['token']]).toEqual([500, undefined]);
     } finally {
-      await bench.database.query('alter table audit_events_away rename to audit_events');
+      await fixture.database.query('alter table audit_events_away rename to audit_events');
     }
   });
 });
 
 describe('the list', () => {
   test('filters by what, who, whom, outcome and time, newest first', async () => {
-    const operations = new ClientOperations(bench.database);
+    const operations = new ClientOperations(fixture.database);
     const { clientId } = await operations.createClient('listed');
     await operations.setClientStatus('listed', 'DISABLED');
     const [disabled, created] = await list({ clientId });

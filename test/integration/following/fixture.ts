@@ -5,15 +5,15 @@ import { getFamily } from '../../../src/chains/families';
 import type { ChainDefinition } from '../../../src/chains/types';
 import { contractArtifacts } from '../../../dev/contracts';
 import { localChain, rich, startAnvil } from '../chains/anvil';
-import { createChainBench } from './chain-bench';
+import { createChainFixture } from './chain-fixture';
 
 /** An EVM chain with two accounts, and everything between them but Temporal and the nodes that sign. */
-export async function createFollowBench(changes: Partial<ChainDefinition> = {}) {
+export async function createFollowFixture(changes: Partial<ChainDefinition> = {}) {
   const anvil = await startAnvil({ noMining: true });
   const usdc = await anvil.deploy('TestUSDC');
   const chain = localChain('ethereum', { USDC: usdc }, changes);
   const client = new EvmChainClient(chain, [anvil.url]);
-  const bench = await createChainBench({ client, getFamily, symbols: ['ETH', 'USDC'] });
+  const fixture = await createChainFixture({ client, getFamily, symbols: ['ETH', 'USDC'] });
 
   const mine = (blocks = 1) => anvil.client.mine({ blocks });
   const outside = createWalletClient({ account: rich[0], transport: http(anvil.url) });
@@ -28,10 +28,10 @@ export async function createFollowBench(changes: Partial<ChainDefinition> = {}) 
       args: [account.address, value],
     });
   const close = async () => {
-    await bench.close();
+    await fixture.close();
     await anvil.stop();
   };
-  return { ...bench, anvil, client, mine, send, mint, outside, close };
+  return { ...fixture, anvil, client, mine, send, mint, outside, close };
 }
 
-export type FollowBench = Awaited<ReturnType<typeof createFollowBench>>;
+export type FollowFixture = Awaited<ReturnType<typeof createFollowFixture>>;

@@ -3,19 +3,19 @@ import type { FeeLevels } from '../../../src/chains/types';
 import { followChain } from '../../../src/following/follower';
 import { verifyLedger } from '../../../src/ledger/verify';
 import { correctReorged } from '../../../src/transfers/reconcile-reorg';
-import { createFollowBench, type FollowBench } from './fixture';
+import { createFollowFixture, type FollowFixture } from './fixture';
 
-let bench: FollowBench;
+let fixture: FollowFixture;
 beforeEach(async () => {
-  bench = await createFollowBench();
+  fixture = await createFollowFixture();
 }, 60_000);
-afterEach(() => bench.close());
+afterEach(() => fixture.close());
 
 const ether = parseEther('1');
 
 describe('deposits', () => {
   it('that came before the first start and while everything was down are credited once, at depth', async () => {
-    const { send, mint, mine, follow, balance, inbound, alice } = bench;
+    const { send, mint, mine, follow, balance, inbound, alice } = fixture;
     await send(alice, ether);
     await mine();
     await follow();
@@ -35,7 +35,7 @@ describe('deposits', () => {
   });
 
   it('native value through a contract is credited beside what the same transaction brings otherwise', async () => {
-    const { anvil, outside, mine, follow, inbound, alice } = bench;
+    const { anvil, outside, mine, follow, inbound, alice } = fixture;
     const forwarder = '0x00000000000000000000000000000000000f0123';
     await anvil.client.setCode({ address: forwarder, bytecode: '0x5f5f5f5f345f355af100' });
     await outside.sendTransaction({
@@ -50,7 +50,7 @@ describe('deposits', () => {
   });
 
   it('are credited once by two followers that race', async () => {
-    const { send, mine, follow, balance, inbound, alice } = bench;
+    const { send, mine, follow, balance, inbound, alice } = fixture;
     for (let count = 0; count < 5; count += 1) {
       await send(alice, ether);
       await mine(10);
@@ -63,15 +63,15 @@ describe('deposits', () => {
 
 describe('transfers', () => {
   const fund = async () => {
-    await bench.send(bench.alice, ether);
-    await bench.mint(bench.alice, 1_000_000_000n);
-    await bench.mine(4);
-    await bench.follow();
+    await fixture.send(fixture.alice, ether);
+    await fixture.mint(fixture.alice, 1_000_000_000n);
+    await fixture.mine(4);
+    await fixture.follow();
   };
 
   it('between two accounts: signalled when included and when deep enough, out and in with one hash', async () => {
     await fund();
-    const { ledger, onChain, sign, transfer, mine, follow, signals, balance, inbound, transaction, alice, bob } = bench;
+    const { ledger, onChain, sign, transfer, mine, follow, signals, balance, inbound, transaction, alice, bob } = fixture;
     const txId = await transfer({ tokenSymbol: 'USDC', amount: '5', toAddress: bob.address });
     const { hash } = await sign(txId, 1);
     expect(await onChain.broadcast({ txId, attempt: 1 })).toEqual({ outcome: 'accepted', hash });
@@ -94,7 +94,7 @@ describe('transfers', () => {
     expect(await inbound()).toContainEqual(expect.objectContaining({ tx_hash: hash, status: 'CONFIRMED', amount: '5000000' }));
 
     expect((await transaction(txId)).finalized_at).toBeNull();
-    await mine(bench.chain.finalityDepth);
+    await mine(fixture.chain.finalityDepth);
     await follow();
     expect((await transaction(txId)).finalized_at).not.toBeNull();
     expect(signals).toHaveLength(2);
@@ -102,7 +102,7 @@ describe('transfers', () => {
 
   it('stuck: replaced at a higher fee, and only one of the two is executed', async () => {
     await fund();
-    const { onChain, sign, transfer, mine, follow, attempts, signals, bob } = bench;
+    const { onChain, sign, transfer, mine, follow, attempts, signals, bob } = fixture;
     const txId = await transfer({ tokenSymbol: 'USDC', amount: '5', toAddress: bob.address });
     const first = await sign(txId, 1);
     await onChain.broadcast({ txId, attempt: 1 });
@@ -119,7 +119,7 @@ describe('transfers', () => {
 
   it('that no node knows any more are sent again by observe', async () => {
     await fund();
-    const { anvil, onChain, sign, transfer, mine, bob } = bench;
+    const { anvil, onChain, sign, transfer, mine, bob } = fixture;
     const txId = await transfer({ amount: '0.1', toAddress: bob.address });
     const { hash } = await sign(txId, 1);
     await onChain.broadcast({ txId, attempt: 1 });
@@ -131,7 +131,7 @@ describe('transfers', () => {
 
   it('are signalled until they leave, not at every poll, and again after Temporal was away', async () => {
     await fund();
-    const { onChain, sign, transfer, mine, follow, signals, options, bob } = bench;
+    const { onChain, sign, transfer, mine, follow, signals, options, bob } = fixture;
     const txId = await transfer({ amount: '0.1', toAddress: bob.address });
     await sign(txId, 1);
     await onChain.broadcast({ txId, attempt: 1 });
@@ -155,7 +155,7 @@ describe('transfers', () => {
 
 describe('reorganisations', () => {
   it('take deposits back, and credit them again where they are mined again', async () => {
-    const { anvil, send, mine, follow, balance, inbound, alice } = bench;
+    const { anvil, send, mine, follow, balance, inbound, alice } = fixture;
     await mine(5);
     await follow();
     const snapshot = await anvil.client.snapshot();
@@ -180,7 +180,7 @@ describe('reorganisations', () => {
 
   it('clear the inclusion of a waiting transfer and tell it; one that had ended is handed on', async () => {
     const { anvil, ledger, onChain, sign, transfer, send, mine, follow, attempts, signals, reorged, transaction, alice, bob } =
-      bench;
+      fixture;
     await send(alice, ether);
     await mine(5);
     await follow();
@@ -210,18 +210,19 @@ describe('reorganisations', () => {
       confirmations: 0,
     });
     expect(reorged).toEqual([ended]);
-    await mine(bench.chain.finalityDepth + 2);
+    await mine(fixture.chain.finalityDepth + 2);
     await follow();
     expect((await transaction(ended)).finalized_at).toBeNull();
   });
 
   it('have an ended transfer sent again; mined to the same effect it stands, at the fee of its new block', async () => {
-    const { anvil, database, client, options, ledger, onChain, sign, transfer, send, mine, follow, reorged, transaction } = bench;
-    await send(bench.alice, ether);
+    const { anvil, database, client, options, ledger, onChain, sign, transfer, send, mine, follow, reorged, transaction } =
+      fixture;
+    await send(fixture.alice, ether);
     await mine(5);
     await follow();
     const snapshot = await anvil.client.snapshot();
-    const txId = await transfer({ amount: '0.1', toAddress: bench.bob.address });
+    const txId = await transfer({ amount: '0.1', toAddress: fixture.bob.address });
     await sign(txId, 1);
     await onChain.broadcast({ txId, attempt: 1 });
     await mine(2);
@@ -243,16 +244,16 @@ describe('reorganisations', () => {
     expect(after).toMatchObject({ status: 'CONFIRMED', tx_hash: before.tx_hash, fee: before.fee });
     expect(after.block_hash).not.toBe(before.block_hash);
 
-    await mine(bench.chain.finalityDepth + 2);
+    await mine(fixture.chain.finalityDepth + 2);
     await follow({ onConfirmedReorged });
     expect((await transaction(txId)).finalized_at).not.toBeNull();
-    const { available, locked } = await bench.balance(bench.alice, 'ETH');
-    expect([available, locked]).toEqual([await anvil.client.getBalance({ address: bench.alice.address as Hex }), 0n]);
+    const { available, locked } = await fixture.balance(fixture.alice, 'ETH');
+    expect([available, locked]).toEqual([await anvil.client.getBalance({ address: fixture.alice.address as Hex }), 0n]);
     expect(await verifyLedger(database.manager)).toEqual([]);
   });
 
   it('by anvil_reorg at an unchanged height are noticed without a new block', async () => {
-    const { anvil, send, mine, follow, balance, alice } = bench;
+    const { anvil, send, mine, follow, balance, alice } = fixture;
     await mine(3);
     await send(alice, ether);
     await mine(3);
@@ -266,7 +267,7 @@ describe('reorganisations', () => {
 
 describe('trouble', () => {
   it('a chain that is away ends nothing and is logged once', async () => {
-    const { chain, options, database, follow, mine, client } = bench;
+    const { chain, options, database, follow, mine, client } = fixture;
     await mine();
     await follow();
     let down = true;
@@ -297,16 +298,16 @@ describe('trouble', () => {
   }, 20_000);
 
   it('a database of another chain is refused', async () => {
-    await bench.follow();
-    const other = { ...bench.chain, caip2: 'eip155:5' };
-    await expect(bench.follow({ chain: other })).rejects.toThrow(/one database is one environment/);
+    await fixture.follow();
+    const other = { ...fixture.chain, caip2: 'eip155:5' };
+    await expect(fixture.follow({ chain: other })).rejects.toThrow(/one database is one environment/);
   });
 
   it('stores head and fee levels for the API', async () => {
-    await bench.mine(2);
-    await bench.follow();
-    const [row] = await bench.database.query<{ fee_levels: FeeLevels }[]>('select * from chain_cursors');
-    const head = (await bench.client.head()).number;
+    await fixture.mine(2);
+    await fixture.follow();
+    const [row] = await fixture.database.query<{ fee_levels: FeeLevels }[]>('select * from chain_cursors');
+    const head = (await fixture.client.head()).number;
     expect(row).toMatchObject({ chain: 'ethereum', caip2: 'eip155:1', head_block: String(head), next_block: String(head + 1) });
     expect(BigInt(row?.fee_levels.baseFee as string)).toBeGreaterThan(0n);
   });

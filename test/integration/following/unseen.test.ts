@@ -5,20 +5,20 @@ import type { ChainClient, BlockScan } from '../../../src/chains/family';
 import type { Hex } from '../../../src/chains/types';
 import { verifyLedger } from '../../../src/ledger/verify';
 import { digestOf } from '../../evm';
-import { createFollowBench, type FollowBench } from './fixture';
+import { createFollowFixture, type FollowFixture } from './fixture';
 
-let bench: FollowBench;
+let fixture: FollowFixture;
 beforeEach(async () => {
-  bench = await createFollowBench();
+  fixture = await createFollowFixture();
 }, 60_000);
 afterEach(async () => {
-  expect(await verifyLedger(bench.database.manager)).toEqual([]);
-  await bench.close();
+  expect(await verifyLedger(fixture.database.manager)).toEqual([]);
+  await fixture.close();
 });
 
 /** What a second session over the same bytes gives: another valid signature, and so another transaction id. */
 function signAgain(unsigned: Hex): { id: string; bytes: Hex } {
-  const { wallet, alice } = bench;
+  const { wallet, alice } = fixture;
   const { privateKey } = wallet.key.derive(alice.derivationPath);
   const digest = Buffer.from(digestOf(unsigned, alice.address).slice(2), 'hex');
   const options = { prehash: false, format: 'recovered', extraEntropy: true } as const;
@@ -28,7 +28,7 @@ function signAgain(unsigned: Hex): { id: string; bytes: Hex } {
 
 /** A transfer whose bytes are on the chain under a signature that the gateway has never seen. */
 async function executedUnseen(): Promise<{ txId: string; ours: string; id: string }> {
-  const { send, mine, follow, transfer, sign, client, attempts, alice, bob } = bench;
+  const { send, mine, follow, transfer, sign, client, attempts, alice, bob } = fixture;
   await send(alice, parseEther('1'));
   await mine(2);
   await follow();
@@ -42,33 +42,33 @@ async function executedUnseen(): Promise<{ txId: string; ours: string; id: strin
 }
 
 const knownIds = async (txId: string) =>
-  (await bench.database.query<{ id: string }[]>('select id from attempt_ids where tx_id = $1', [txId]))
+  (await fixture.database.query<{ id: string }[]>('select id from attempt_ids where tx_id = $1', [txId]))
     .map(({ id }) => id)
     .sort();
 
 describe('a transaction under an id that was never seen', () => {
   it('is found by the follower and settled under that id', async () => {
     const { txId, ours, id } = await executedUnseen();
-    await bench.mine(2);
-    await bench.follow();
-    expect((await bench.attempts(txId))[0]).toMatchObject({ included_id: id, tx_hash: ours, success: true });
+    await fixture.mine(2);
+    await fixture.follow();
+    expect((await fixture.attempts(txId))[0]).toMatchObject({ included_id: id, tx_hash: ours, success: true });
     expect(await knownIds(txId)).toEqual([id, ours].sort());
-    expect(bench.signals.at(-1)).toMatchObject({ txId, observation: { state: 'confirmed', hash: id } });
-    expect(await bench.ledger.settleTransfer({ txId })).toMatchObject({ status: 'CONFIRMED' });
-    expect(await bench.transaction(txId)).toMatchObject({ tx_hash: id });
+    expect(fixture.signals.at(-1)).toMatchObject({ txId, observation: { state: 'confirmed', hash: id } });
+    expect(await fixture.ledger.settleTransfer({ txId })).toMatchObject({ status: 'CONFIRMED' });
+    expect(await fixture.transaction(txId)).toMatchObject({ tx_hash: id });
   });
 
   it('is found by observe once its nonce is used up for good, and nothing is called impossible', async () => {
     const { txId, id } = await executedUnseen();
-    await bench.mine(bench.chain.finalityDepth);
-    expect(await bench.onChain.observe({ txId })).toMatchObject({ state: 'confirmed', hash: id });
-    expect((await bench.attempts(txId))[0]).toMatchObject({ included_id: id, impossible_proof: null });
-    await bench.ledger.settleTransfer({ txId });
+    await fixture.mine(fixture.chain.finalityDepth);
+    expect(await fixture.onChain.observe({ txId })).toMatchObject({ state: 'confirmed', hash: id });
+    expect((await fixture.attempts(txId))[0]).toMatchObject({ included_id: id, impossible_proof: null });
+    await fixture.ledger.settleTransfer({ txId });
   });
 });
 
 it('another transaction with the nonce is a proof: the transfer fails and everything is unlocked', async () => {
-  const { send, mine, follow, transfer, sign, client, attempts, wallet, alice, bob, chain, onChain, ledger, balance } = bench;
+  const { send, mine, follow, transfer, sign, client, attempts, wallet, alice, bob, chain, onChain, ledger, balance } = fixture;
   await send(alice, parseEther('1'));
   await mine(2);
   await follow();
@@ -101,7 +101,7 @@ it('another transaction with the nonce is a proof: the transfer fails and everyt
     code: 'stuck',
   });
   expect((await balance(alice, 'ETH')).locked).toBeLessThan(locked);
-  expect(await bench.database.query('select released_at from reservations where tx_id = $1', [lost])).toEqual([
+  expect(await fixture.database.query('select released_at from reservations where tx_id = $1', [lost])).toEqual([
     { released_at: null },
   ]);
 });
@@ -133,7 +133,7 @@ function skippingOdd(client: ChainClient): ChainClient {
 }
 
 it('a chain that skips block numbers is followed, also through a reorganisation', async () => {
-  const { anvil, send, mine, balance, attempts, transfer, sign, onChain, client, alice, bob } = bench;
+  const { anvil, send, mine, balance, attempts, transfer, sign, onChain, client, alice, bob } = fixture;
   const skipping = skippingOdd(client);
   const follow = async () => {
     const stop = new AbortController();
@@ -142,13 +142,13 @@ it('a chain that skips block numbers is followed, also through a reorganisation'
     const heartbeat = ({ nextBlock }: { nextBlock: number }) => {
       if (nextBlock > head && (beats += 1) > 2) stop.abort();
     };
-    return bench.follow({ client: skipping, signal: stop.signal, heartbeat });
+    return fixture.follow({ client: skipping, signal: stop.signal, heartbeat });
   };
   await send(alice, parseEther('1'));
   await mine(3);
   await follow();
   expect((await balance(alice, 'ETH')).available).toBe(parseEther('1'));
-  const numbers = await bench.database.query<{ number: string }[]>('select number from chain_blocks');
+  const numbers = await fixture.database.query<{ number: string }[]>('select number from chain_blocks');
   expect(numbers.every(({ number }) => Number(number) % 2 === 0)).toBe(true);
 
   const txId = await transfer({ amount: '0.1', toAddress: bob.address });

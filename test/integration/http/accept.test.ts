@@ -2,42 +2,42 @@ import { newId } from '../../../src/platform/ids';
 import type { StartLimitSettings } from '../../../src/transfers/start-limits';
 import { randomAddress } from '../../factories';
 import { listAddress, setPolicy } from '../screening/factors';
-import { type Answer, type Bench, buildFunded, buildTenant, createBench, expectProblem, type Tenant } from './fixture';
+import { type Answer, type Fixture, buildFunded, buildTenant, createFixture, expectProblem, type Tenant } from './fixture';
 
 /** POST /transfer as one database transaction: under load, with rows that are locked, and with the workflow service away. */
 
-const open: Bench[] = [];
-const start = async (options: Parameters<typeof createBench>[0] = {}) => {
-  const bench = await createBench(options);
-  open.push(bench);
-  return bench;
+const open: Fixture[] = [];
+const start = async (options: Parameters<typeof createFixture>[0] = {}) => {
+  const fixture = await createFixture(options);
+  open.push(fixture);
+  return fixture;
 };
-afterAll(() => Promise.all(open.map((bench) => bench.close())));
+afterAll(() => Promise.all(open.map((fixture) => fixture.close())));
 
 interface Sender {
-  bench: Bench;
+  fixture: Fixture;
   tenant: Tenant;
   send: (changes?: object, key?: string) => Promise<Answer>;
   locked: () => Promise<bigint>;
   accountId: string;
 }
 
-async function sender(bench: Bench): Promise<Sender> {
-  const tenant = await buildTenant(bench);
-  const { account } = await buildFunded(bench, tenant);
+async function sender(fixture: Fixture): Promise<Sender> {
+  const tenant = await buildTenant(fixture);
+  const { account } = await buildFunded(fixture, tenant);
   const from = { from_address: account.address, chain: 'ethereum', token_symbol: 'USDC', amount: '1' };
   return {
-    bench,
+    fixture,
     tenant,
     accountId: account.accountId,
     send: (changes = {}, key) =>
-      bench.call('POST', '/transfer', {
+      fixture.call('POST', '/transfer', {
         tenant,
         body: { ...from, to_address: randomAddress(), ...changes },
         ...(key !== undefined && { headers: { 'Idempotency-Key': key } }),
       }),
     locked: async () => {
-      const [row] = await bench.database.query<{ locked: string }[]>(
+      const [row] = await fixture.database.query<{ locked: string }[]>(
         `select locked from ledger_accounts where account_id = $1 and symbol = 'USDC'`,
         [account.accountId],
       );
@@ -56,8 +56,8 @@ const countBy = (answers: Answer[]) => {
   }
   return counts;
 };
-const keyRow = async (bench: Bench, key: string) => {
-  const [row] = await bench.database.query<{ response_status: number | null; resource_id: string }[]>(
+const keyRow = async (fixture: Fixture, key: string) => {
+  const [row] = await fixture.database.query<{ response_status: number | null; resource_id: string }[]>(
     'select response_status, resource_id from idempotency_keys where key = $1',
     [key],
   );
@@ -85,7 +85,7 @@ describe('with a pool of two connections', () => {
   });
 
   test('50 requests at once with funds for 20: 20 accepted, 30 refused and nothing lost', async () => {
-    const other = await sender(one.bench);
+    const other = await sender(one.fixture);
     const keys = Array.from({ length: 50 }, newId);
     const body = { amount: '50', to_address: randomAddress() };
     const answers = await many(50, (index) => other.send(body, keys[index]));
@@ -99,8 +99,8 @@ describe('with a pool of two connections', () => {
 
 describe('rows that somebody else has locked', () => {
   test('503 after two seconds, nothing stored; the same key is good for the next try', async () => {
-    const { bench, send, locked, accountId } = await sender(await start());
-    const holder = bench.database.createQueryRunner();
+    const { fixture, send, locked, accountId } = await sender(await start());
+    const holder = fixture.database.createQueryRunner();
     await holder.startTransaction();
     await holder.query('select 1 from ledger_accounts where account_id = $1 for update', [accountId]);
     const [key, body] = [newId(), { to_address: randomAddress() }];
@@ -112,7 +112,7 @@ describe('rows that somebody else has locked', () => {
     expect(Date.now() - begun).toBeLessThan(4_000);
     await holder.rollbackTransaction();
     await holder.release();
-    const row = await keyRow(bench, key);
+    const row = await keyRow(fixture, key);
     expect(row?.response_status).toBeNull();
     expect(await locked()).toBe(0n);
     expect((await send(body, key)).body).toMatchObject({ tx_id: row?.resource_id, status: 'PENDING' });
@@ -124,7 +124,7 @@ describe('the stored answer', () => {
   let key: string;
   beforeAll(async () => {
     one = await sender(await start());
-    await one.bench.database.query(
+    await one.fixture.database.query(
       `create function refuse() returns trigger language plpgsql as 'begin raise exception ''no''; end'`,
     );
   });
@@ -132,7 +132,7 @@ describe('the stored answer', () => {
     key = newId();
   });
   const unstorable = async (work: () => Promise<void>) => {
-    const { database } = one.bench;
+    const { database } = one.fixture;
     await database.query(`create trigger refuse before update on idempotency_keys for each row
       when (new.response_status is not null) execute function refuse()`);
     await work().finally(() => database.query('drop trigger refuse on idempotency_keys'));
@@ -141,7 +141,7 @@ describe('the stored answer', () => {
   test('commits with the transfer: without the one there is not the other', async () => {
     await unstorable(async () => expectProblem(await one.send({}, key), 500, 'internal_error'));
     expect(await one.locked()).toBe(0n);
-    const { data } = (await one.bench.call('GET', '/transactions', { tenant: one.tenant })).body;
+    const { data } = (await one.fixture.call('GET', '/transactions', { tenant: one.tenant })).body;
     expect(data.filter((tx) => tx['transaction_type'] === 'OUTBOUND')).toEqual([]);
   });
 
@@ -149,38 +149,38 @@ describe('the stored answer', () => {
 
   test('commits with the audit row of a refusal', async () => {
     const to_address = randomAddress();
-    await listAddress(one.bench.database, one.tenant, to_address);
+    await listAddress(one.fixture.database, one.tenant, to_address);
     const audits = async () =>
-      (await one.bench.database.query<unknown[]>(`select 1 from audit_events where subject_id = $1`, [to_address])).length;
+      (await one.fixture.database.query<unknown[]>(`select 1 from audit_events where subject_id = $1`, [to_address])).length;
     await unstorable(async () => expectProblem(await one.send({ to_address }, key), 500, 'internal_error'));
     expect(await audits()).toBe(0);
     for (let i = 0; i < 2; i += 1) expectRefused(await one.send({ to_address }, key));
     expect(await audits()).toBe(1);
-    expect((await keyRow(one.bench, key))?.response_status).toBe(403);
+    expect((await keyRow(one.fixture, key))?.response_status).toBe(403);
   });
 
   test('is not written by a run that has lost its key to another: it commits nothing', async () => {
-    const { bench, send, locked } = one;
+    const { fixture, send, locked } = one;
     const before = await locked();
-    await bench.database.query(`create function lose() returns trigger language plpgsql as
+    await fixture.database.query(`create function lose() returns trigger language plpgsql as
       'begin update idempotency_keys set leased_until = leased_until + interval ''1 s'' where key = new.idempotency_key; return new; end'`);
-    await bench.database.query('create trigger lose after insert on transactions for each row execute function lose()');
+    await fixture.database.query('create trigger lose after insert on transactions for each row execute function lose()');
     const answer = await send({}, key);
-    await bench.database.query('drop trigger lose on transactions');
+    await fixture.database.query('drop trigger lose on transactions');
     expectProblem(answer, 409, 'idempotency_in_progress');
     expect(await locked()).toBe(before);
-    expect((await keyRow(bench, key))?.response_status ?? null).toBeNull();
+    expect((await keyRow(fixture, key))?.response_status ?? null).toBeNull();
   });
 });
 
 test('policy approve: AWAITING_APPROVAL from the beginning, with the time it has; the answer is PENDING', async () => {
-  const { bench, tenant, send } = await sender(await start());
-  await setPolicy(bench.database, tenant, 'approve');
+  const { fixture, tenant, send } = await sender(await start());
+  await setPolicy(fixture.database, tenant, 'approve');
   const key = newId();
   const to_address = randomAddress();
   const { status, body } = await send({ to_address }, key);
   expect([status, body['status']]).toEqual([202, 'PENDING']);
-  const details = await bench.call('GET', `/transactions/${String(body['tx_id'])}`, { tenant });
+  const details = await fixture.call('GET', `/transactions/${String(body['tx_id'])}`, { tenant });
   expect(details.body).toMatchObject({
     status: 'AWAITING_APPROVAL',
     approval: { approved_at: null, expires_at: expect.stringMatching(/Z$/) },
@@ -191,20 +191,20 @@ test('policy approve: AWAITING_APPROVAL from the beginning, with the time it has
 
 describe('the workflow service', () => {
   test('is away: accepted, and started once it is back, once', async () => {
-    const { bench, send } = await sender(await start());
-    bench.workflows.away = true;
+    const { fixture, send } = await sender(await start());
+    fixture.workflows.away = true;
     const txId = String((await send()).body['tx_id']);
-    await bench.dispatch();
-    bench.workflows.away = false;
-    for (let i = 0; i < 2; i += 1) await bench.dispatch();
-    expect(bench.workflows.started).toEqual([txId]);
+    await fixture.dispatch();
+    fixture.workflows.away = false;
+    for (let i = 0; i < 2; i += 1) await fixture.dispatch();
+    expect(fixture.workflows.started).toEqual([txId]);
   });
 
   test('hangs: the answer does not wait for it', async () => {
-    const { bench, send } = await sender(await start());
+    const { fixture, send } = await sender(await start());
     let release = () => {};
     const hung = new Promise<'started'>((resolve) => (release = () => resolve('started')));
-    jest.spyOn(bench.workflows, 'start').mockImplementation(() => hung);
+    jest.spyOn(fixture.workflows, 'start').mockImplementation(() => hung);
     const begun = Date.now();
     expect((await send()).status).toBe(202);
     expect(Date.now() - begun).toBeLessThan(1_000);
@@ -214,15 +214,15 @@ describe('the workflow service', () => {
 
 describe('bounds', () => {
   const bounded = async (startLimits: Partial<StartLimitSettings>) => {
-    const bench = await start({ startLimits });
-    bench.workflows.away = true;
-    return { bench, one: await sender(bench), other: await sender(bench) };
+    const fixture = await start({ startLimits });
+    fixture.workflows.away = true;
+    return { fixture, one: await sender(fixture), other: await sender(fixture) };
   };
   /** Counts are kept for a second. */
   const counted = () => new Promise((resolve) => setTimeout(resolve, 1_100));
 
   test('transfers that wait for their start, of one client: 503, nothing stored, and replays are answered', async () => {
-    const { bench, one, other } = await bounded({ maxPendingPerClient: 2 });
+    const { fixture, one, other } = await bounded({ maxPendingPerClient: 2 });
     const [first, key] = [newId(), newId()];
     const body = { to_address: randomAddress() };
     const accepted = await one.send(body, first);
@@ -231,14 +231,14 @@ describe('bounds', () => {
     const refused = await one.send(body, key);
     expectProblem(refused, 503, 'unavailable');
     expect(refused.headers.get('retry-after')).toBe('5');
-    expect((await keyRow(bench, key))?.response_status).toBeNull();
-    await bench.database.query('update idempotency_keys set response_status = null, leased_until = now() where key = $1', [
+    expect((await keyRow(fixture, key))?.response_status).toBeNull();
+    await fixture.database.query('update idempotency_keys set response_status = null, leased_until = now() where key = $1', [
       first,
     ]);
     expect((await one.send(body, first)).body).toEqual(accepted.body);
     expect((await other.send()).status).toBe(202);
-    bench.workflows.away = false;
-    await bench.dispatch();
+    fixture.workflows.away = false;
+    await fixture.dispatch();
     await counted();
     expect((await one.send(body, key)).status).toBe(202);
   });
@@ -251,19 +251,19 @@ describe('bounds', () => {
   });
 
   test('transfers in flight: the rest is accepted, and started oldest first as room comes', async () => {
-    const { bench, one } = await bounded({ maxInFlight: 2 });
+    const { fixture, one } = await bounded({ maxInFlight: 2 });
     const txIds: string[] = [];
     for (let i = 0; i < 5; i += 1) txIds.push(String((await one.send()).body['tx_id']));
-    await bench.resources.outbox.settled();
-    bench.workflows.away = false;
-    await bench.dispatch();
-    expect([...bench.workflows.started].sort()).toEqual(txIds.slice(0, 2));
+    await fixture.resources.outbox.settled();
+    fixture.workflows.away = false;
+    await fixture.dispatch();
+    expect([...fixture.workflows.started].sort()).toEqual(txIds.slice(0, 2));
     await counted();
-    await bench.dispatch();
-    expect(bench.workflows.started).toHaveLength(2);
-    await many(2, (index) => bench.call('POST', `/transactions/${String(txIds[index])}/cancel`, { tenant: one.tenant }));
+    await fixture.dispatch();
+    expect(fixture.workflows.started).toHaveLength(2);
+    await many(2, (index) => fixture.call('POST', `/transactions/${String(txIds[index])}/cancel`, { tenant: one.tenant }));
     await counted();
-    await bench.dispatch();
-    expect([...bench.workflows.started].sort()).toEqual(txIds.slice(0, 4));
+    await fixture.dispatch();
+    expect([...fixture.workflows.started].sort()).toEqual(txIds.slice(0, 4));
   });
 });

@@ -2,19 +2,19 @@ import { newId } from '../../../src/platform/ids';
 import { deriveAddress } from '../../../src/accounts/derivation';
 import { getFamily } from '../../../src/chains/families';
 import { buildAccount, buildWallet, fundAccount, type BuiltWallet } from '../../factories';
-import { buildTenant, createBench, ethereum, expectProblem, registry, type Bench } from './fixture';
+import { buildTenant, createFixture, ethereum, expectProblem, registry, type Fixture } from './fixture';
 
-let bench: Bench;
+let fixture: Fixture;
 let wallet: BuiltWallet;
 beforeAll(async () => {
-  bench = await createBench();
-  wallet = await buildWallet(bench.database, { clientId: bench.demo.clientId } as never);
+  fixture = await createFixture();
+  wallet = await buildWallet(fixture.database, { clientId: fixture.demo.clientId } as never);
 });
-afterAll(() => bench.close());
+afterAll(() => fixture.close());
 
-const createAccount = (changes: object = {}, tenant = bench.demo) =>
-  bench.call('POST', '/accounts', { tenant, body: { wallet_id: wallet.walletId, chain: 'ethereum', ...changes } });
-const addAsset = (body: object) => bench.call('POST', '/assets', { body });
+const createAccount = (changes: object = {}, tenant = fixture.demo) =>
+  fixture.call('POST', '/accounts', { tenant, body: { wallet_id: wallet.walletId, chain: 'ethereum', ...changes } });
+const addAsset = (body: object) => fixture.call('POST', '/assets', { body });
 
 describe('POST /accounts', () => {
   test('answers 201 with an address derived from the wallet’s key', async () => {
@@ -23,7 +23,7 @@ describe('POST /accounts', () => {
     expect(answer.body).toEqual({
       account_id: expect.any(String),
       wallet_id: wallet.walletId,
-      client_id: bench.demo.clientId,
+      client_id: fixture.demo.clientId,
       address: deriveAddress(wallet, getFamily('evm'), 0).address,
       chain: 'ethereum',
       network: 'local',
@@ -33,7 +33,7 @@ describe('POST /accounts', () => {
       created_at: expect.any(String),
     });
     expect(answer.headers.get('location')).toBe(`/api/v1/accounts/${String(answer.body['account_id'])}`);
-    expect((await bench.call('GET', `/accounts/${String(answer.body['account_id'])}`)).body).toEqual(answer.body);
+    expect((await fixture.call('GET', `/accounts/${String(answer.body['account_id'])}`)).body).toEqual(answer.body);
   });
 
   test('20 at once get 20 addresses', async () => {
@@ -55,42 +55,47 @@ describe('POST /accounts', () => {
   test.each(['nope', newId()])('404 for the wallet %s', async (wallet_id) =>
     expectProblem(await createAccount({ wallet_id }), 404, 'not_found'),
   );
-  test('404 for another client’s wallet', async () => expectProblem(await createAccount({}, bench.other), 404, 'not_found'));
+  test('404 for another client’s wallet', async () => expectProblem(await createAccount({}, fixture.other), 404, 'not_found'));
 
   test('wallet_not_active while the key is generated, and when suspended', async () => {
-    const { body } = await bench.call('POST', '/wallets', { body: { wallet_name: 'new' } });
+    const { body } = await fixture.call('POST', '/wallets', { body: { wallet_name: 'new' } });
     expectProblem(await createAccount({ wallet_id: body['wallet_id'] }), 400, 'wallet_not_active');
-    const suspended = await buildWallet(bench.database, { clientId: bench.demo.clientId } as never);
-    await bench.database.query(`update wallets set status = 'SUSPENDED' where wallet_id = $1`, [suspended.walletId]);
+    const suspended = await buildWallet(fixture.database, { clientId: fixture.demo.clientId } as never);
+    await fixture.database.query(`update wallets set status = 'SUSPENDED' where wallet_id = $1`, [suspended.walletId]);
     expectProblem(await createAccount({ wallet_id: suspended.walletId }), 400, 'wallet_not_active');
   });
 });
 
 describe('GET /accounts', () => {
   test('filters by wallet and chain, pages', async () => {
-    const mine = await buildWallet(bench.database, { clientId: bench.demo.clientId } as never);
+    const mine = await buildWallet(fixture.database, { clientId: fixture.demo.clientId } as never);
     for (const chain of ['ethereum', 'base', 'ethereum']) await createAccount({ wallet_id: mine.walletId, chain });
-    const list = async (query: string, tenant = bench.demo) => (await bench.call('GET', `/accounts?${query}`, { tenant })).body;
+    const list = async (query: string, tenant = fixture.demo) =>
+      (await fixture.call('GET', `/accounts?${query}`, { tenant })).body;
     expect(await list(`wallet_id=${mine.walletId}`)).toMatchObject({ total: 3, has_more: false });
     expect(await list(`wallet_id=${mine.walletId}&chain=ethereum&page_size=1`)).toMatchObject({ total: 2, has_more: true });
-    expect(await list(`wallet_id=${mine.walletId}`, bench.other)).toEqual({ data: [], total: 0, has_more: false });
+    expect(await list(`wallet_id=${mine.walletId}`, fixture.other)).toEqual({ data: [], total: 0, has_more: false });
     expect(await list('wallet_id=nope')).toEqual({ data: [], total: 0, has_more: false });
-    expectProblem(await bench.call('GET', '/accounts?chain=etherum'), 400, 'invalid_parameter', 'chain');
-    expectProblem(await bench.call('GET', '/accounts?chian=ethereum'), 400, 'invalid_parameter', 'chian');
+    expectProblem(await fixture.call('GET', '/accounts?chain=etherum'), 400, 'invalid_parameter', 'chain');
+    expectProblem(await fixture.call('GET', '/accounts?chian=ethereum'), 400, 'invalid_parameter', 'chian');
   });
   test('by id: 404 for unknown and foreign ones, 400 for a missing one', async () => {
     const { body } = await createAccount();
-    expectProblem(await bench.call('GET', `/accounts/${String(body['account_id'])}`, { tenant: bench.other }), 404, 'not_found');
-    expectProblem(await bench.call('GET', '/accounts/nope'), 404, 'not_found');
-    expectProblem(await bench.call('GET', '/accounts/'), 400, 'invalid_parameter', 'id');
+    expectProblem(
+      await fixture.call('GET', `/accounts/${String(body['account_id'])}`, { tenant: fixture.other }),
+      404,
+      'not_found',
+    );
+    expectProblem(await fixture.call('GET', '/accounts/nope'), 404, 'not_found');
+    expectProblem(await fixture.call('GET', '/accounts/'), 400, 'invalid_parameter', 'id');
   });
 });
 
 describe('POST /assets', () => {
   test('answers 201 with what the registry says', async () => {
     const account = await buildAccount(
-      bench.database,
-      await buildWallet(bench.database, { clientId: bench.demo.clientId } as never),
+      fixture.database,
+      await buildWallet(fixture.database, { clientId: fixture.demo.clientId } as never),
       ethereum,
     );
     const answer = await addAsset({ account_id: account.accountId, symbol: 'USDC', chain: 'base' });
@@ -98,7 +103,7 @@ describe('POST /assets', () => {
     expect(answer.body).toMatchObject({
       account_id: account.accountId,
       wallet_id: account.walletId,
-      client_id: bench.demo.clientId,
+      client_id: fixture.demo.clientId,
       chain: 'base',
       network: 'local',
       symbol: 'USDC',
@@ -110,17 +115,17 @@ describe('POST /assets', () => {
       is_active: true,
       contract_address: registry.get('base').tokens.find(({ symbol }) => symbol === 'USDC')?.contract,
     });
-    expect((await bench.call('GET', String(answer.headers.get('location')).replace('/api/v1', ''))).body).toEqual(answer.body);
+    expect((await fixture.call('GET', String(answer.headers.get('location')).replace('/api/v1', ''))).body).toEqual(answer.body);
     expectProblem(await addAsset({ account_id: account.accountId, symbol: 'USDC', chain: 'base' }), 400, 'asset_already_exists');
   });
 
   test('shows what has arrived before', async () => {
     const account = await buildAccount(
-      bench.database,
-      await buildWallet(bench.database, { clientId: bench.demo.clientId } as never),
+      fixture.database,
+      await buildWallet(fixture.database, { clientId: fixture.demo.clientId } as never),
       ethereum,
     );
-    await fundAccount(bench.database, account, ethereum, 'USDC', 2_500_000n);
+    await fundAccount(fixture.database, account, ethereum, 'USDC', 2_500_000n);
     expect((await addAsset({ account_id: account.accountId, symbol: 'USDC', chain: 'ethereum' })).body).toMatchObject({
       balance: '2.5',
     });
@@ -128,8 +133,8 @@ describe('POST /assets', () => {
 
   test('400, 404 by the specification’s table', async () => {
     const account = await buildAccount(
-      bench.database,
-      await buildWallet(bench.database, { clientId: bench.demo.clientId } as never),
+      fixture.database,
+      await buildWallet(fixture.database, { clientId: fixture.demo.clientId } as never),
       ethereum,
     );
     const asset = (changes: object) => addAsset({ account_id: account.accountId, symbol: 'ETH', chain: 'ethereum', ...changes });
@@ -146,31 +151,31 @@ describe('POST /assets', () => {
     expectProblem(await asset({ account_id: newId() }), 404, 'not_found');
     expectProblem(await asset({ account_id: 'nope' }), 404, 'not_found');
     expectProblem(
-      await bench.call('POST', '/assets', {
-        tenant: bench.other,
+      await fixture.call('POST', '/assets', {
+        tenant: fixture.other,
         body: { account_id: account.accountId, symbol: 'ETH', chain: 'ethereum' },
       }),
       404,
       'not_found',
     );
-    await bench.database.query(`update accounts set status = 'INACTIVE' where account_id = $1`, [account.accountId]);
+    await fixture.database.query(`update accounts set status = 'INACTIVE' where account_id = $1`, [account.accountId]);
     expectProblem(await asset({}), 400, 'account_not_active');
   });
 });
 
 describe('GET /assets', () => {
   test('lists added assets and native coins with a balance; adding one of those is no duplicate', async () => {
-    const tenant = await buildTenant(bench);
+    const tenant = await buildTenant(fixture);
     const account = await buildAccount(
-      bench.database,
-      await buildWallet(bench.database, { clientId: tenant.clientId } as never),
+      fixture.database,
+      await buildWallet(fixture.database, { clientId: tenant.clientId } as never),
       ethereum,
     );
     const avalanche = registry.get('avalanche');
-    await fundAccount(bench.database, account, avalanche, 'AVAX', 3n * 10n ** 18n);
-    await fundAccount(bench.database, account, ethereum, 'ETH', 10n ** 18n);
-    await fundAccount(bench.database, account, ethereum, 'USDC', 1n);
-    const list = async (query = '') => (await bench.call('GET', `/assets${query}`, { tenant })).body;
+    await fundAccount(fixture.database, account, avalanche, 'AVAX', 3n * 10n ** 18n);
+    await fundAccount(fixture.database, account, ethereum, 'ETH', 10n ** 18n);
+    await fundAccount(fixture.database, account, ethereum, 'USDC', 1n);
+    const list = async (query = '') => (await fixture.call('GET', `/assets${query}`, { tenant })).body;
     expect(await list()).toMatchObject({ total: 2, has_more: false });
     expect((await list()).data).toEqual(
       expect.arrayContaining([
@@ -178,7 +183,7 @@ describe('GET /assets', () => {
         expect.objectContaining({ symbol: 'ETH', balance: '1' }),
       ]),
     );
-    const added = await bench.call('POST', '/assets', {
+    const added = await fixture.call('POST', '/assets', {
       tenant,
       body: { account_id: account.accountId, symbol: 'ETH', chain: 'ethereum' },
     });
@@ -187,11 +192,11 @@ describe('GET /assets', () => {
     expect(await list('?page_size=1&page=3')).toEqual({ data: [], total: 2, has_more: false });
     expect(await list(`?account_id=${account.accountId}`)).toMatchObject({ total: 2 });
     expect(await list('?account_id=nope')).toMatchObject({ total: 0 });
-    expect((await bench.call('GET', `/assets?account_id=${account.accountId}`)).body).toEqual({
+    expect((await fixture.call('GET', `/assets?account_id=${account.accountId}`)).body).toEqual({
       data: [],
       total: 0,
       has_more: false,
     });
-    expectProblem(await bench.call('GET', '/assets?account=1', { tenant }), 400, 'invalid_parameter', 'account');
+    expectProblem(await fixture.call('GET', '/assets?account=1', { tenant }), 400, 'invalid_parameter', 'account');
   });
 });

@@ -1,24 +1,24 @@
 import { LoginThrottle } from '../../../src/auth/throttle';
 import type { GatewayError } from '../../../src/platform/errors';
 import { newId } from '../../../src/platform/ids';
-import { buildTenant, createBench, expectProblem, type Bench, type Tenant } from './fixture';
+import { buildTenant, createFixture, expectProblem, type Fixture, type Tenant } from './fixture';
 
-let bench: Bench;
-beforeAll(async () => void (bench = await createBench()));
-afterAll(() => bench.close());
+let fixture: Fixture;
+beforeAll(async () => void (fixture = await createFixture()));
+afterAll(() => fixture.close());
 
 let addresses = 0;
 /** Every test its own address, so that throttling of one does not reach another. */
 const address = () => `198.51.100.${(addresses += 1)}`;
 const login = (headers: Record<string, string>, from = address()) =>
-  bench.call('POST', '/auth/token', { tenant: null, headers: { 'X-Forwarded-For': from, ...headers } });
+  fixture.call('POST', '/auth/token', { tenant: null, headers: { 'X-Forwarded-For': from, ...headers } });
 const credentials = ({ apiKey, apiSecret }: Tenant) => ({ 'X-API-Key': apiKey, 'X-API-Secret': apiSecret });
 const withToken = (token: string) =>
-  bench.call('GET', '/wallets', { tenant: null, headers: { Authorization: `Bearer ${token}` } });
+  fixture.call('GET', '/wallets', { tenant: null, headers: { Authorization: `Bearer ${token}` } });
 
 describe('POST /auth/token', () => {
   test('answers a token that works', async () => {
-    const answer = await login(credentials(bench.demo));
+    const answer = await login(credentials(fixture.demo));
     expect(answer.status).toBe(200);
     expect(answer.body).toEqual({ token: expect.any(String), token_type: 'Bearer', expires_in: 900 });
     expect(answer.headers.get('cache-control')).toBe('no-store');
@@ -30,14 +30,14 @@ describe('POST /auth/token', () => {
     expect(JSON.parse(claims)).toMatchObject({
       iss: 'test',
       aud: 'test-api',
-      sub: bench.demo.userId,
-      client_id: bench.demo.clientId,
-      key_id: bench.demo.keyId,
+      sub: fixture.demo.userId,
+      client_id: fixture.demo.clientId,
+      key_id: fixture.demo.keyId,
     });
   });
 
   test('answers an unknown key, a wrong secret and missing headers alike', async () => {
-    const { apiKey, apiSecret } = bench.other;
+    const { apiKey, apiSecret } = fixture.other;
     const answers = await Promise.all([
       login({ 'X-API-Key': apiKey, 'X-API-Secret': 'wrong' }),
       login({ 'X-API-Key': 'unknown', 'X-API-Secret': apiSecret }),
@@ -60,12 +60,12 @@ describe('POST /auth/token', () => {
     const answer = await login({ 'X-API-Key': 'k', 'X-API-Secret': 'x' }, from);
     expectProblem(answer, 429, 'rate_limited');
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
-    expectProblem(await login(credentials(bench.demo), from), 429, 'rate_limited');
-    expect((await login(credentials(bench.demo))).status).toBe(200);
+    expectProblem(await login(credentials(fixture.demo), from), 429, 'rate_limited');
+    expect((await login(credentials(fixture.demo))).status).toBe(200);
   });
 
   test('429 after ten failures with a key from anywhere; its owner still gets in', async () => {
-    const tenant = await buildTenant(bench);
+    const tenant = await buildTenant(fixture);
     for (let i = 0; i < 10; i += 1) await login({ 'X-API-Key': tenant.apiKey, 'X-API-Secret': 'x' });
     expectProblem(await login({ 'X-API-Key': tenant.apiKey, 'X-API-Secret': 'x' }), 429, 'rate_limited');
     expect((await login(credentials(tenant))).status).toBe(200);
@@ -81,7 +81,7 @@ describe('POST /auth/token', () => {
   });
 
   test('two API processes count together, and each alone while Postgres has no answer', async () => {
-    const [here, there] = [new LoginThrottle(bench.database), new LoginThrottle(bench.database)];
+    const [here, there] = [new LoginThrottle(fixture.database), new LoginThrottle(fixture.database)];
     const fail = async (throttle: LoginThrottle, from: string) =>
       throttle.countFailure(from, newId()).then(
         () => 'counted',
@@ -97,7 +97,7 @@ describe('POST /auth/token', () => {
       });
     await here.assertAllowed(address());
 
-    await bench.database.query('alter table login_failures rename to login_failures_away');
+    await fixture.database.query('alter table login_failures rename to login_failures_away');
     try {
       const other = address();
       for (const throttle of [here, there]) {
@@ -106,7 +106,7 @@ describe('POST /auth/token', () => {
         expect(alone.sort()).toEqual([...Array(10).fill('counted'), ...Array(2).fill('rate_limited')]);
       }
     } finally {
-      await bench.database.query('alter table login_failures_away rename to login_failures');
+      await fixture.database.query('alter table login_failures_away rename to login_failures');
     }
   });
 

@@ -122,7 +122,7 @@ export class Workflows implements TransferWorkflows {
   }
 }
 
-export interface Bench {
+export interface Fixture {
   base: string;
   origin: string;
   port: number;
@@ -138,21 +138,21 @@ export interface Bench {
   close: () => Promise<void>;
 }
 
-export interface BenchOptions {
+export interface FixtureOptions {
   tokens?: TokenOptions;
   limits?: Partial<LimitSettings>;
   startLimits?: Partial<StartLimitSettings>;
-  shared?: Bench;
+  shared?: Fixture;
   poolSize?: number;
   trustProxy?: boolean;
   webhookTargets?: TargetGuard;
 }
 
 /**
- * The whole Koa app on a port and a database of its own, or on that of another bench (`shared`), whose clients it has. Limits are out of the way
+ * The whole Koa app on a port and a database of its own, or on that of another fixture (`shared`), whose clients it has. Limits are out of the way
  * unless a test names them.
  */
-export async function createBench(options: BenchOptions = {}): Promise<Bench> {
+export async function createFixture(options: FixtureOptions = {}): Promise<Fixture> {
   const {
     tokens = tokenOptions,
     limits = {},
@@ -192,7 +192,7 @@ export async function createBench(options: BenchOptions = {}): Promise<Bench> {
   });
   const server = await listen(createApp({ ...resources, log, trustProxy, environment: 'local' }), '127.0.0.1', 0);
   const origin = `http://127.0.0.1:${server.port}`;
-  const bench: Omit<Bench, 'demo' | 'other'> = {
+  const fixture: Omit<Fixture, 'demo' | 'other'> = {
     base: `${origin}/api/v1`,
     origin,
     port: server.port,
@@ -215,13 +215,13 @@ export async function createBench(options: BenchOptions = {}): Promise<Bench> {
       await test.drop();
     },
   };
-  const demo: Tenant = shared?.demo ?? (await buildTenant(bench));
-  return { ...bench, demo, other: shared?.other ?? (await buildTenant(bench)) };
+  const demo: Tenant = shared?.demo ?? (await buildTenant(fixture));
+  return { ...fixture, demo, other: shared?.other ?? (await buildTenant(fixture)) };
 }
 
 let described: { document: Document; check: AnswerCheck } | undefined;
 
-/** The answer has to be what the gateway's own document, the same for every bench, says of that status. */
+/** The answer has to be what the gateway's own document, the same for every fixture, says of that status. */
 function holdAgainstDocument({ routes, operational, limits }: Resources, method: string, path: string, answer: Answer): void {
   if (!described) {
     const document = toDocument([...limits.guard(routes), ...operational], 'local') as unknown as Document;
@@ -255,7 +255,7 @@ async function send(url: string, method: string, tenant: Tenant | null, { body, 
 }
 
 /** A client with a user, an API key and a token got with it. */
-export async function buildTenant({ database, base }: Pick<Bench, 'database' | 'base'>): Promise<Tenant> {
+export async function buildTenant({ database, base }: Pick<Fixture, 'database' | 'base'>): Promise<Tenant> {
   const client = await buildClient(database);
   const user = await buildUser(database, client);
   const [keyId, apiKey, apiSecret] = [newId(), `key_${newId()}`, randomBytes(32).toString('base64url')];
@@ -279,7 +279,7 @@ export interface Funded {
 }
 
 /** An ACTIVE wallet with an account that has added ETH and USDC and holds 10 and 1000 of them. */
-export async function buildFunded({ database }: Bench, { clientId }: Tenant): Promise<Funded> {
+export async function buildFunded({ database }: Fixture, { clientId }: Tenant): Promise<Funded> {
   const wallet = await buildWallet(database, { clientId } as never);
   const account = await buildAccount(database, wallet, ethereum);
   await setFeeLevels(database, ethereum);

@@ -1,14 +1,14 @@
 import { newId } from '../../../src/platform/ids';
 import { buildTotp, randomAddress, totpCode } from '../../factories';
-import { box, buildFunded, buildTenant, createBench, expectProblem, type Bench, type Funded, type Tenant } from './fixture';
+import { box, buildFunded, buildTenant, createFixture, expectProblem, type Fixture, type Funded, type Tenant } from './fixture';
 
-let bench: Bench;
+let fixture: Fixture;
 let funded: Funded;
 beforeAll(async () => {
-  bench = await createBench();
-  funded = await buildFunded(bench, bench.demo);
+  fixture = await createFixture();
+  funded = await buildFunded(fixture, fixture.demo);
 });
-afterAll(() => bench.close());
+afterAll(() => fixture.close());
 
 const to = randomAddress();
 const transferBody = (changes: object = {}) => ({
@@ -20,13 +20,13 @@ const transferBody = (changes: object = {}) => ({
   ...changes,
 });
 const wallet = (key: string, body: unknown = { wallet_name: 'w' }, tenant?: Tenant) =>
-  bench.call('POST', '/wallets', { body, headers: { 'Idempotency-Key': key }, ...(tenant && { tenant }) });
+  fixture.call('POST', '/wallets', { body, headers: { 'Idempotency-Key': key }, ...(tenant && { tenant }) });
 const transfer = (key: string, changes: object = {}) =>
-  bench.call('POST', '/transfer', { body: transferBody(changes), headers: { 'Idempotency-Key': key } });
+  fixture.call('POST', '/transfer', { body: transferBody(changes), headers: { 'Idempotency-Key': key } });
 const age = (key: string, by: string) =>
-  bench.database.query(`update idempotency_keys set created_at = now() - $2::interval where key = $1`, [key, by]);
+  fixture.database.query(`update idempotency_keys set created_at = now() - $2::interval where key = $1`, [key, by]);
 const count = async (sql: string, parameters: unknown[] = []) =>
-  Number((await bench.database.query<{ n: string }[]>(`select count(*) as n from ${sql}`, parameters))[0]?.n);
+  Number((await fixture.database.query<{ n: string }[]>(`select count(*) as n from ${sql}`, parameters))[0]?.n);
 
 describe('the same key and body', () => {
   test('get the first answer again, to the byte', async () => {
@@ -56,8 +56,8 @@ describe('the same key and body', () => {
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
     expect(answers.filter(({ headers }) => headers.get('idempotency-replayed') === null)).toHaveLength(1);
     expect(await count('transactions where idempotency_key = $1', [key])).toBe(1);
-    await bench.dispatch();
-    expect(bench.workflows.started.filter((id) => id === answers[0]?.body['tx_id'])).toHaveLength(1);
+    await fixture.dispatch();
+    expect(fixture.workflows.started.filter((id) => id === answers[0]?.body['tx_id'])).toHaveLength(1);
   });
 
   test('get a refusal again, request_id included', async () => {
@@ -71,7 +71,7 @@ describe('the same key and body', () => {
   test('of another client are nothing to this one', async () => {
     const key = newId();
     const first = await wallet(key);
-    const theirs = await wallet(key, undefined, bench.other);
+    const theirs = await wallet(key, undefined, fixture.other);
     expect(theirs.status).toBe(201);
     expect(theirs.body['wallet_id']).not.toBe(first.body['wallet_id']);
   });
@@ -121,10 +121,10 @@ describe('a request that is not valid', () => {
 describe('5xx', () => {
   test('is not stored, and the retry runs under the same id', async () => {
     const key = newId();
-    await bench.database.query(`update chain_cursors set fee_levels_at = now() - interval '11 minutes'`);
+    await fixture.database.query(`update chain_cursors set fee_levels_at = now() - interval '11 minutes'`);
     expectProblem(await transfer(key), 503, 'chain_unavailable');
-    await bench.database.query('update chain_cursors set fee_levels_at = now()');
-    const [row] = await bench.database.query<{ resource_id: string; response_status: number | null }[]>(
+    await fixture.database.query('update chain_cursors set fee_levels_at = now()');
+    const [row] = await fixture.database.query<{ resource_id: string; response_status: number | null }[]>(
       `select * from idempotency_keys where key = $1`,
       [key],
     );
@@ -137,7 +137,7 @@ describe('5xx', () => {
 describe('a crash', () => {
   const crashed = async (key: string, tenant: Tenant) => {
     // what a process leaves that died after its work and before it stored the answer
-    await bench.database.query(
+    await fixture.database.query(
       `update idempotency_keys set response_status = null, response_body = null, leased_until = now() - interval '1 second' where key = $1 and client_id = $2`,
       [key, tenant.clientId],
     );
@@ -146,27 +146,27 @@ describe('a crash', () => {
   test('after the wallet was made: the retry gets that wallet', async () => {
     const key = newId();
     const first = await wallet(key);
-    await crashed(key, bench.demo);
+    await crashed(key, fixture.demo);
     const again = await wallet(key);
     expect([again.status, again.body['wallet_id']]).toEqual([201, first.body['wallet_id']]);
   });
   test('after the account was made', async () => {
     const key = newId();
     const post = () =>
-      bench.call('POST', '/accounts', {
+      fixture.call('POST', '/accounts', {
         body: { wallet_id: funded.wallet.walletId, chain: 'ethereum' },
         headers: { 'Idempotency-Key': key },
       });
     const first = await post();
-    await crashed(key, bench.demo);
+    await crashed(key, fixture.demo);
     expect((await post()).body).toEqual(first.body);
   });
   test('after the asset was added: 201 and not asset_already_exists', async () => {
     const key = newId();
     const post = (headers = {}) =>
-      bench.call('POST', '/assets', { body: { account_id: funded.account.accountId, chain: 'base', symbol: 'USDC' }, headers });
+      fixture.call('POST', '/assets', { body: { account_id: funded.account.accountId, chain: 'base', symbol: 'USDC' }, headers });
     const first = await post({ 'Idempotency-Key': key });
-    await crashed(key, bench.demo);
+    await crashed(key, fixture.demo);
     const again = await post({ 'Idempotency-Key': key });
     expect([again.status, again.body]).toEqual([201, first.body]);
     expectProblem(await post(), 400, 'asset_already_exists');
@@ -174,7 +174,7 @@ describe('a crash', () => {
   test('after the transfer was locked: the same transfer, locked once', async () => {
     const key = newId();
     const first = await transfer(key);
-    await crashed(key, bench.demo);
+    await crashed(key, fixture.demo);
     const again = await transfer(key);
     expect([again.status, again.body['tx_id']]).toEqual([202, first.body['tx_id']]);
     expect(await count('transactions where idempotency_key = $1', [key])).toBe(1);
@@ -182,7 +182,7 @@ describe('a crash', () => {
   test('while the lease lasts, duplicates wait and get 409', async () => {
     const key = newId();
     await wallet(key);
-    await bench.database.query(
+    await fixture.database.query(
       `update idempotency_keys set response_status = null, leased_until = now() + interval '30 seconds' where key = $1`,
       [key],
     );
@@ -194,7 +194,7 @@ describe('/transfer pays once for ever', () => {
   test('days later the key answers the first transfer, whatever its state', async () => {
     const key = newId();
     const first = await transfer(key);
-    await bench.call('POST', `/transactions/${String(first.body['tx_id'])}/cancel`);
+    await fixture.call('POST', `/transactions/${String(first.body['tx_id'])}/cancel`);
     await age(key, '9 days');
     const again = await transfer(key);
     expect([again.status, again.body['tx_id'], again.body['status']]).toEqual([202, first.body['tx_id'], 'CANCELLED']);
@@ -209,11 +209,11 @@ describe('/transfer pays once for ever', () => {
     expectProblem(await transfer(key, { memo: 'x' }), 422, 'idempotency_key_reused');
   });
   test('a retry is answered although the money is gone meanwhile', async () => {
-    const tenant = await buildTenant(bench);
-    const { account } = await buildFunded(bench, tenant);
+    const tenant = await buildTenant(fixture);
+    const { account } = await buildFunded(fixture, tenant);
     const key = newId();
     const post = () =>
-      bench.call('POST', '/transfer', {
+      fixture.call('POST', '/transfer', {
         tenant,
         body: transferBody({ from_address: account.address, amount: '1000' }),
         headers: { 'Idempotency-Key': key },
@@ -230,7 +230,7 @@ test('old keys are forgotten by housekeeping, recent ones kept', async () => {
   await wallet(old);
   await wallet(recent);
   await age(old, '26 hours');
-  await bench.resources.housekeeping.find(({ name }) => name.includes('idempotency'))?.run();
+  await fixture.resources.housekeeping.find(({ name }) => name.includes('idempotency'))?.run();
   expect([
     await count('idempotency_keys where key = $1', [old]),
     await count('idempotency_keys where key = $1', [recent]),
@@ -238,12 +238,12 @@ test('old keys are forgotten by housekeeping, recent ones kept', async () => {
 });
 
 test('a wrong code or a lock-out does not use the key up: the next try may come with another code', async () => {
-  const tenant = await buildTenant(bench);
-  const secret = await buildTotp(bench.database, box, tenant);
+  const tenant = await buildTenant(fixture);
+  const secret = await buildTotp(fixture.database, box, tenant);
   const key = newId();
   const address = randomAddress();
   const post = (code: string) =>
-    bench.call('POST', '/client/security-factors', {
+    fixture.call('POST', '/client/security-factors', {
       tenant,
       body: { factor_type: 'BLACKLIST', chain: 'ethereum', address, mfa_code: code },
       headers: { 'Idempotency-Key': key },
@@ -252,11 +252,11 @@ test('a wrong code or a lock-out does not use the key up: the next try may come 
     [-1, 0, 1].every((step) => totpCode(secret, step) !== code),
   );
   expectProblem(await post(wrong ?? ''), 400, 'MFA_INVALID');
-  await bench.database.query(`update user_totp set locked_until = now() + interval '1 minute' where user_id = $1`, [
+  await fixture.database.query(`update user_totp set locked_until = now() + interval '1 minute' where user_id = $1`, [
     tenant.userId,
   ]);
   expectProblem(await post(totpCode(secret)), 429, 'rate_limited');
-  await bench.database.query('update user_totp set locked_until = null where user_id = $1', [tenant.userId]);
+  await fixture.database.query('update user_totp set locked_until = null where user_id = $1', [tenant.userId]);
   const added = await post(totpCode(secret));
   expect(added.status).toBe(201);
   const again = await post(totpCode(secret));

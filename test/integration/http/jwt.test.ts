@@ -5,9 +5,9 @@ import { calculateJwkThumbprint, exportJWK } from 'jose';
 import { ClientOperations } from '../../../src/cli/client-operations';
 import {
   type Answer,
-  type Bench,
+  type Fixture,
   buildTenant,
-  createBench,
+  createFixture,
   expectProblem,
   privateKey,
   type Tenant,
@@ -29,13 +29,13 @@ const foreign = generateKeyPairSync('ed25519');
 const thumbprint = async (key: KeyObject) => calculateJwkThumbprint(await exportJWK(key));
 const now = () => Math.floor(Date.now() / 1000);
 
-let bench: Bench;
+let fixture: Fixture;
 let kid: string;
 /** Where a token says its key can be fetched. */
 let keyServer: Server;
 let keysFetched = 0;
 beforeAll(async () => {
-  bench = await createBench();
+  fixture = await createFixture();
   kid = await thumbprint(ourPublic);
   keyServer = createServer((_, response) => {
     keysFetched += 1;
@@ -44,7 +44,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   keyServer.close();
-  await bench.close();
+  await fixture.close();
 });
 
 const encode = (value: Json | string) =>
@@ -53,9 +53,9 @@ const validHeader = (): Json => ({ alg: 'EdDSA', kid, typ: 'JWT' });
 const validClaims = (): Json => ({
   iss: tokenOptions.issuer,
   aud: tokenOptions.audience,
-  sub: bench.demo.userId,
-  client_id: bench.demo.clientId,
-  key_id: bench.demo.keyId,
+  sub: fixture.demo.userId,
+  client_id: fixture.demo.clientId,
+  key_id: fixture.demo.keyId,
   iat: now(),
   exp: now() + 300,
 });
@@ -85,9 +85,9 @@ function otherForm(signature: Buffer): Buffer {
 }
 const keyUrl = () => `http://127.0.0.1:${(keyServer.address() as AddressInfo).port}/`;
 
-const read = (authorization: string, from: Bench = bench) =>
+const read = (authorization: string, from: Fixture = fixture) =>
   from.call('GET', '/wallets', { tenant: null, headers: { Authorization: authorization } });
-const withToken = (token: string, from?: Bench) => read(`Bearer ${token}`, from);
+const withToken = (token: string, from?: Fixture) => read(`Bearer ${token}`, from);
 
 /** The problem document of every refused token: it says nothing of why. */
 function expectRefused(answer: Answer): void {
@@ -185,15 +185,15 @@ describe('an attack by', () => {
     ['no client', () => craft({ claims: { client_id: undefined } })],
     ['no key', () => craft({ claims: { key_id: undefined } })],
     ['a client that is no id', () => craft({ claims: { client_id: "' or 1=1 --" } })],
-    ['a client that is a list', () => craft({ claims: { client_id: [bench.demo.clientId] } })],
-    ["another client's id, signed by us", () => craft({ claims: { client_id: bench.other.clientId } })],
+    ['a client that is a list', () => craft({ claims: { client_id: [fixture.demo.clientId] } })],
+    ["another client's id, signed by us", () => craft({ claims: { client_id: fixture.other.clientId } })],
     [
       "another client's id, signed by a foreign key",
-      () => craft({ claims: { client_id: bench.other.clientId }, key: foreign.privateKey }),
+      () => craft({ claims: { client_id: fixture.other.clientId }, key: foreign.privateKey }),
     ],
-    ["another client's user", () => craft({ claims: { sub: bench.other.userId } })],
-    ["another client's key", () => craft({ claims: { key_id: bench.other.keyId } })],
-    ['changed claims', () => changed(1, (bytes) => withClaims(bytes, { client_id: bench.other.clientId }))],
+    ["another client's user", () => craft({ claims: { sub: fixture.other.userId } })],
+    ["another client's key", () => craft({ claims: { key_id: fixture.other.keyId } })],
+    ['changed claims', () => changed(1, (bytes) => withClaims(bytes, { client_id: fixture.other.clientId }))],
     ['a longer life', () => changed(1, (bytes) => withClaims(bytes, { exp: now() + 3_000_000 }))],
     ['claims that are no JSON', () => changed(1, () => 'x')],
     ['a changed header', () => changed(0, (bytes) => withClaims(bytes, { cty: 'JWT' }))],
@@ -222,7 +222,7 @@ describe('an attack by', () => {
 describe('the header Authorization', () => {
   test.each([undefined, '', 'Bearer', 'Basic abc', 'Token x', 'bearer abc'])('%s', async (value) => {
     const headers: Record<string, string> = value === undefined ? {} : { Authorization: value };
-    expectProblem(await bench.call('GET', '/wallets', { tenant: null, headers }), 401, 'unauthorized');
+    expectProblem(await fixture.call('GET', '/wallets', { tenant: null, headers }), 401, 'unauthorized');
   });
 
   test.each<[string, () => string]>([
@@ -239,7 +239,7 @@ describe('the header Authorization', () => {
     ['the same token', () => Array(2).fill(`Bearer ${craft()}`) as string[]],
   ])('given twice, with %s', async (_, values) => {
     const status = await new Promise<number | undefined>((resolve, reject) =>
-      request(`${bench.base}/wallets`, (response) => resolve(response.resume().statusCode))
+      request(`${fixture.base}/wallets`, (response) => resolve(response.resume().statusCode))
         .on('error', reject)
         .setHeader('Authorization', values())
         .end(),
@@ -255,7 +255,7 @@ describe('the header Authorization', () => {
       ['GET', '/wallets/'],
       ['POST', '/transactions/x/cancel'],
     ] as const) {
-      const answer = await bench.call(method, path, { tenant: null, ...(method === 'POST' && { body: 'not json' }) });
+      const answer = await fixture.call(method, path, { tenant: null, ...(method === 'POST' && { body: 'not json' }) });
       expectProblem(answer, 401, 'unauthorized');
     }
   });
@@ -281,11 +281,11 @@ describe('revocation works within 5 s', () => {
   ])(
     '%s, for tokens and logins',
     async (_, revoke) => {
-      const tenant = await buildTenant(bench);
+      const tenant = await buildTenant(fixture);
       const refused = await until401(tenant);
-      await revoke(new ClientOperations(bench.database), tenant);
+      await revoke(new ClientOperations(fixture.database), tenant);
       const headers = { 'X-API-Key': tenant.apiKey, 'X-API-Secret': tenant.apiSecret };
-      expectProblem(await bench.call('POST', '/auth/token', { tenant: null, headers }), 401, 'invalid_credentials');
+      expectProblem(await fixture.call('POST', '/auth/token', { tenant: null, headers }), 401, 'invalid_credentials');
       await refused();
     },
     15_000,
@@ -305,10 +305,10 @@ describe('rotation of the signing key', () => {
 
   test('while processes sign with either key each accepts the tokens of both; the old key’s are refused once it is removed', async () => {
     const instances = await Promise.all(
-      [before, after, { ...after, publicKeys: '' }].map((tokens) => createBench({ shared: bench, tokens })),
+      [before, after, { ...after, publicKeys: '' }].map((tokens) => createFixture({ shared: fixture, tokens })),
     );
     try {
-      const [old, switched, done] = instances as [Bench, Bench, Bench];
+      const [old, switched, done] = instances as [Fixture, Fixture, Fixture];
       const [{ token: oldToken }, { token: newToken }] = await Promise.all([buildTenant(old), buildTenant(switched)]);
       expect([kidOf(oldToken), kidOf(newToken)]).toEqual([kid, await thumbprint(next.publicKey)]);
       for (const token of [oldToken, newToken])
@@ -316,7 +316,7 @@ describe('rotation of the signing key', () => {
       expectRefused(await withToken(oldToken, done));
       expect((await withToken(newToken, done)).status).toBe(200);
       // and a process that was not told of the new key: why it is added everywhere first
-      expectRefused(await withToken(newToken, bench));
+      expectRefused(await withToken(newToken, fixture));
       // each key answers for its own kid only
       const text = unsigned({ header: { kid: await thumbprint(next.publicKey) } });
       expectRefused(await withToken(`${text}.${sign(null, Buffer.from(text), ours).toString('base64url')}`, old));

@@ -8,83 +8,83 @@ import { mfaCode } from '../../../src/mfa/request';
 import { createLogger } from '../../../src/platform/logging';
 import {
   buildTenant,
-  createBench,
+  createFixture,
   expectProblem,
   roomyLimits,
   type Answer,
-  type Bench,
-  type BenchOptions,
+  type Fixture,
+  type FixtureOptions,
   type Tenant,
 } from './fixture';
 
 /** Per minute; a sixth of it per window of 10 s. */
 const perMinute = (perWindow: number) => perWindow * 6;
 
-const benches: Bench[] = [];
-async function start(options: BenchOptions): Promise<Bench> {
-  const bench = await createBench(options);
-  benches.push(bench);
-  return bench;
+const fixtures: Fixture[] = [];
+async function start(options: FixtureOptions): Promise<Fixture> {
+  const fixture = await createFixture(options);
+  fixtures.push(fixture);
+  return fixture;
 }
 /** One database for all, counted in by address and client, which every test has of its own. */
-let first: Bench;
+let first: Fixture;
 beforeAll(async () => void (first = await start({})));
 afterAll(async () => {
-  for (const bench of benches.reverse()) await bench.close();
+  for (const fixture of fixtures.reverse()) await fixture.close();
 });
 
 let addresses = 0;
 const address = () => `198.51.100.${(addresses += 1)}`;
-const list = (bench: Bench, tenant: Tenant | null, from = address()) =>
-  bench.call('GET', '/wallets', { tenant, headers: { 'X-Forwarded-For': from } });
+const list = (fixture: Fixture, tenant: Tenant | null, from = address()) =>
+  fixture.call('GET', '/wallets', { tenant, headers: { 'X-Forwarded-For': from } });
 const many = (count: number, ask: (i: number) => Promise<Answer>) => Promise.all(Array.from({ length: count }, (_, i) => ask(i)));
 const statuses = (answers: Answer[]) =>
   answers.reduce<Record<number, number>>((counts, { status }) => ({ ...counts, [status]: (counts[status] ?? 0) + 1 }), {});
-const refusals = async ({ origin }: Bench, reason: string) =>
+const refusals = async ({ origin }: Fixture, reason: string) =>
   Number(
     new RegExp(`refused_total\\{reason="${reason}"\\} (\\d+)`).exec(await (await fetch(`${origin}/metrics`)).text())?.[1] ?? 0,
   );
 const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 describe('per client', () => {
-  let bench: Bench;
-  beforeAll(async () => void (bench = await start({ shared: first, limits: { clientPerMinute: perMinute(20) } })));
+  let fixture: Fixture;
+  beforeAll(async () => void (fixture = await start({ shared: first, limits: { clientPerMinute: perMinute(20) } })));
 
   test('answers tell what is left; beyond it 429 until the window ends; another client is not touched', async () => {
     const [tenant, quiet] = [await buildTenant(first), await buildTenant(first)];
     const begun = Date.now();
-    const one = await list(bench, tenant);
+    const one = await list(fixture, tenant);
     expect([one.status, one.headers.get('ratelimit-policy')]).toEqual([200, '"client";q=20;w=10']);
     expect(one.headers.get('ratelimit')).toMatch(/^"client";r=19;t=(10|9)$/);
-    const before = await refusals(bench, 'client');
-    const flood = await many(40, () => list(bench, tenant));
+    const before = await refusals(fixture, 'client');
+    const flood = await many(40, () => list(fixture, tenant));
     expect(statuses(flood)).toEqual({ 200: 19, 429: 21 });
-    expect(await refusals(bench, 'client')).toBe(before + 21);
+    expect(await refusals(fixture, 'client')).toBe(before + 21);
     const refused = flood.find(({ status }) => status === 429) as Answer;
     expectProblem(refused, 429, 'rate_limited');
     expect(refused.headers.get('ratelimit')).toMatch(/^"client";r=0;t=\d+$/);
     const seconds = Number(refused.headers.get('retry-after'));
     expect(seconds).toBeGreaterThan(0);
     expect(seconds).toBeLessThanOrEqual(10);
-    expect((await list(bench, quiet)).status).toBe(200);
+    expect((await list(fixture, quiet)).status).toBe(200);
 
     await wait(seconds * 1_000 + 100);
-    expect((await list(bench, tenant)).status).toBe(200);
+    expect((await list(fixture, tenant)).status).toBe(200);
     expect(Date.now() - begun).toBeGreaterThanOrEqual(9_900);
   });
 
   test('errors after authentication tell it too; without a token there is nothing to tell', async () => {
     const tenant = await buildTenant(first);
-    const missing = await bench.call('GET', '/wallets/nope', { tenant });
+    const missing = await fixture.call('GET', '/wallets/nope', { tenant });
     expect([missing.status, missing.headers.get('ratelimit')]).toEqual([404, expect.stringMatching(/^"client";r=19;/)]);
-    const nobody = await list(bench, null);
+    const nobody = await list(fixture, null);
     expect([nobody.status, nobody.headers.get('ratelimit')]).toEqual([401, null]);
   });
 
   test('two processes share one budget', async () => {
     const tenant = await buildTenant(first);
     const twin = await start({ shared: first, limits: { clientPerMinute: perMinute(20) } });
-    const answers = await many(60, (i) => list(i % 2 ? bench : twin, tenant));
+    const answers = await many(60, (i) => list(i % 2 ? fixture : twin, tenant));
     expect(statuses(answers)).toEqual({ 200: 20, 429: 40 });
   });
 
@@ -93,7 +93,7 @@ describe('per client', () => {
     const twin = await start({ shared: first, limits: { clientPerMinute: perMinute(20) } });
     await first.database.query('alter table request_quotas rename to request_quotas_away');
     try {
-      expect(statuses(await many(25, () => list(bench, tenant)))).toEqual({ 200: 20, 429: 5 });
+      expect(statuses(await many(25, () => list(fixture, tenant)))).toEqual({ 200: 20, 429: 5 });
       expect(statuses(await many(25, () => list(twin, tenant)))).toEqual({ 200: 20, 429: 5 });
     } finally {
       await first.database.query('alter table request_quotas_away rename to request_quotas');
@@ -103,14 +103,14 @@ describe('per client', () => {
   test('a database that hangs holds a request up for half a second, not for its time-out', async () => {
     const tenant = await buildTenant(first);
     // the key is known, so that only the budget asks the database
-    await bench.call('POST', '/wallets', { tenant, body: {} });
+    await fixture.call('POST', '/wallets', { tenant, body: {} });
     const lock = first.database.createQueryRunner();
     await lock.startTransaction();
     await lock.query('lock table request_quotas in access exclusive mode');
     try {
       const begun = Date.now();
       // three slices are spent: each time the database is waited for
-      const answers = await many(10, () => bench.call('POST', '/wallets', { tenant, body: {} }));
+      const answers = await many(10, () => fixture.call('POST', '/wallets', { tenant, body: {} }));
       expect(statuses(answers)).toEqual({ 400: 10 });
       expect(Date.now() - begun).toBeLessThan(4_000);
     } finally {
@@ -148,35 +148,35 @@ describe('per client', () => {
 });
 
 describe('per address', () => {
-  let bench: Bench;
+  let fixture: Fixture;
   beforeAll(async () => {
     const limits = { addressPerMinute: perMinute(12), tokenPerMinute: perMinute(4) };
-    bench = await start({ shared: first, limits });
+    fixture = await start({ shared: first, limits });
   });
 
   test('counts what has no token and what leads nowhere; health and metrics answer all the same', async () => {
     const headers = { 'X-Forwarded-For': address() };
-    const answers = await many(20, (i) => bench.call('GET', i % 2 ? '/wallets' : '/nope', { tenant: null, headers }));
+    const answers = await many(20, (i) => fixture.call('GET', i % 2 ? '/wallets' : '/nope', { tenant: null, headers }));
     const refused = answers.filter(({ status }) => status === 429);
     expect(refused).toHaveLength(8);
     expectProblem(refused[0] as Answer, 429, 'rate_limited');
     expect((refused[0] as Answer).headers.get('ratelimit')).toMatch(/^"address";r=0;t=\d+$/);
     expect((refused[0] as Answer).headers.get('ratelimit-policy')).toBe('"address";q=12;w=10');
-    expectProblem(await bench.call('GET', '/wallets', { headers }), 429, 'rate_limited');
-    expect((await list(bench, bench.demo)).status).toBe(200);
+    expectProblem(await fixture.call('GET', '/wallets', { headers }), 429, 'rate_limited');
+    expect((await list(fixture, fixture.demo)).status).toBe(200);
     for (const path of ['/health/live', '/metrics', '/api/v1/metrics'])
-      expect((await fetch(`${bench.origin}${path}`, { headers })).status).toBe(200);
+      expect((await fetch(`${fixture.origin}${path}`, { headers })).status).toBe(200);
   });
 
   test('an IPv6 /64 is one address', async () => {
-    const answers = await many(20, (i) => list(bench, null, `2001:db8:7:7::${i.toString(16)}`));
+    const answers = await many(20, (i) => list(fixture, null, `2001:db8:7:7::${i.toString(16)}`));
     expect(statuses(answers)).toEqual({ 401: 12, 429: 8 });
   });
 
   test('X-Forwarded-For counts only behind a proxy, and there only what the proxy wrote', async () => {
     const from = address();
-    expect(statuses(await many(20, (i) => list(bench, null, `203.0.113.${i}, ${from}`)))).toEqual({ 401: 12, 429: 8 });
-    // 127.0.0.1 has spent more than that at the other benches, or nothing when a window has just begun
+    expect(statuses(await many(20, (i) => list(fixture, null, `203.0.113.${i}, ${from}`)))).toEqual({ 401: 12, 429: 8 });
+    // 127.0.0.1 has spent more than that at the other fixtures, or nothing when a window has just begun
     const open = await start({ shared: first, trustProxy: false, limits: { addressPerMinute: perMinute(12) } });
     const direct = await many(20, () => list(open, null));
     expect(statuses(direct)[429]).toBeGreaterThanOrEqual(8);
@@ -184,10 +184,10 @@ describe('per address', () => {
 
   test('tokens are limited more strictly', async () => {
     const headers = { 'X-Forwarded-For': address(), 'X-API-Key': first.demo.apiKey, 'X-API-Secret': first.demo.apiSecret };
-    const answers = await many(6, () => bench.call('POST', '/auth/token', { tenant: null, headers }));
+    const answers = await many(6, () => fixture.call('POST', '/auth/token', { tenant: null, headers }));
     expect(statuses(answers)).toEqual({ 200: 4, 429: 2 });
     for (const answer of answers) expect(answer.headers.get('ratelimit-policy')).toBe('"token";q=4;w=10');
-    expect((await bench.call('GET', '/wallets', { headers })).status).toBe(200);
+    expect((await fixture.call('GET', '/wallets', { headers })).status).toBe(200);
   });
 });
 

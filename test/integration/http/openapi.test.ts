@@ -1,19 +1,19 @@
 import { type Document, operationsOf } from '../../openapi';
-import { createBench, type Bench } from './fixture';
+import { createFixture, type Fixture } from './fixture';
 
-let bench: Bench;
+let fixture: Fixture;
 let document: Document;
 beforeAll(async () => {
-  bench = await createBench();
-  document = (await bench.call('GET', '/openapi.json', { tenant: null })).body as unknown as Document;
+  fixture = await createFixture();
+  document = (await fixture.call('GET', '/openapi.json', { tenant: null })).body as unknown as Document;
 });
-afterAll(() => bench.close());
+afterAll(() => fixture.close());
 
 const operations = () => operationsOf(document);
 
 test('is OpenAPI 3.1 and has every route', () => {
   expect(document.openapi).toMatch(/^3\.1\./);
-  const routes = [...bench.resources.routes, ...bench.resources.operational].filter(({ id }) => id !== null);
+  const routes = [...fixture.resources.routes, ...fixture.resources.operational].filter(({ id }) => id !== null);
   const expected = routes.map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, '{$1}')}`);
   expect(
     operations()

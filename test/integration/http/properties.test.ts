@@ -1,21 +1,21 @@
 import { bodySchemaOf, type Document, type NamedOperation, operationsOf } from '../../openapi';
 import { checkOperations, endRun, fieldsSentBy, type Target } from '../../properties/run';
 import { randomAddress } from '../../factories';
-import { type Answer, buildFunded, buildTenant, createBench, type Bench, type Tenant } from './fixture';
+import { type Answer, buildFunded, buildTenant, createFixture, type Fixture, type Tenant } from './fixture';
 import { freshCode } from './second-factor';
 
 /** Every operation with requests made from its own description, valid and broken; the same on the whole stack: e2e. */
 
-let bench: Bench;
+let fixture: Fixture;
 let document: Document;
 let address = 0;
 beforeAll(async () => {
-  bench = await createBench();
-  document = (await bench.call('GET', '/openapi.json', { tenant: null })).body as unknown as Document;
+  fixture = await createFixture();
+  document = (await fixture.call('GET', '/openapi.json', { tenant: null })).body as unknown as Document;
 });
 afterAll(async () => {
   endRun();
-  await bench.close();
+  await fixture.close();
 });
 
 const takesCode = ({ operation }: NamedOperation): boolean => 'mfa_code' in (bodySchemaOf(operation)?.properties ?? {});
@@ -25,10 +25,10 @@ const runsOf = (operation: NamedOperation): number => (takesCode(operation) ? 20
 
 /** A client of the operation's own, since others delete and spend what it names. */
 async function targetFor({ path, operation }: NamedOperation): Promise<Target> {
-  const tenant = await buildTenant(bench);
-  const { wallet, account } = await buildFunded(bench, tenant);
+  const tenant = await buildTenant(fixture);
+  const { wallet, account } = await buildFunded(fixture, tenant);
   const { factorId, webhookId, deliveryId, pending, waiting } = await seed(tenant, account.address);
-  const assets = await bench.call('GET', '/assets', { tenant });
+  const assets = await fixture.call('GET', '/assets', { tenant });
   const ids: Record<string, unknown[]> = {
     wallets: [wallet.walletId],
     accounts: [account.accountId],
@@ -37,7 +37,7 @@ async function targetFor({ path, operation }: NamedOperation): Promise<Target> {
   };
   let requests = 0;
   return {
-    baseUrl: bench.base,
+    baseUrl: fixture.base,
     token: () => Promise.resolve(tenant.token),
     document,
     known: {
@@ -71,7 +71,7 @@ async function targetFor({ path, operation }: NamedOperation): Promise<Target> {
         return { ...request, headers: { ...request.headers, 'X-API-Key': tenant.apiKey, 'X-API-Secret': tenant.apiSecret } };
       const fields = takesCode(operation) ? fieldsSentBy(request) : null;
       if (!fields || !/^("\d{6}")?$/.test(JSON.stringify(fields['mfa_code']) ?? '')) return request;
-      return { ...request, body: JSON.stringify({ ...fields, mfa_code: await freshCode(bench, tenant) }) };
+      return { ...request, body: JSON.stringify({ ...fields, mfa_code: await freshCode(fixture, tenant) }) };
     },
   };
 }
@@ -79,8 +79,8 @@ async function targetFor({ path, operation }: NamedOperation): Promise<Target> {
 /** One of each of what operations name; of two transfers one waits for its workflow, the other for approval. */
 async function seed(tenant: Tenant, fromAddress: string) {
   const make = async (path: string, body: object, withCode = true): Promise<Answer['body']> => {
-    const code = withCode && { mfa_code: await freshCode(bench, tenant) };
-    const answer = await bench.call('POST', path, { tenant, body: { ...body, ...code } });
+    const code = withCode && { mfa_code: await freshCode(fixture, tenant) };
+    const answer = await fixture.call('POST', path, { tenant, body: { ...body, ...code } });
     if (answer.status >= 300) throw new Error(`POST ${path} answered ${answer.status}: ${answer.text}`);
     return answer.body;
   };
@@ -94,9 +94,9 @@ async function seed(tenant: Tenant, fromAddress: string) {
   const transfer = { from_address: fromAddress, chain: 'ethereum', token_symbol: 'USDC', amount: '1' };
   const send = async () => String((await make('/transfer', { ...transfer, to_address: randomAddress() }, false))['tx_id']);
   const pending = await send();
-  await bench.database.query(`update clients set whitelist_mode = 'approve' where client_id = $1`, [tenant.clientId]);
+  await fixture.database.query(`update clients set whitelist_mode = 'approve' where client_id = $1`, [tenant.clientId]);
   const waiting = await send();
-  await bench.workflows.ledger.screenTransfer({ txId: waiting });
+  await fixture.workflows.ledger.screenTransfer({ txId: waiting });
   return {
     factorId: factor['factor_id'],
     webhookId,

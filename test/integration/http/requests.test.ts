@@ -1,19 +1,19 @@
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { createBench, expectProblem, type Bench } from './fixture';
+import { createFixture, expectProblem, type Fixture } from './fixture';
 
-let bench: Bench;
-beforeAll(async () => void (bench = await createBench()));
-afterAll(() => bench.close());
+let fixture: Fixture;
+beforeAll(async () => void (fixture = await createFixture()));
+afterAll(() => fixture.close());
 
 const post = (body: string, headers: Record<string, string> = {}, path = '/wallets') =>
-  bench.call('POST', path, { body, headers });
+  fixture.call('POST', path, { body, headers });
 
 /** Bytes as they are, for what fetch would not send. */
 function raw(request: string): Promise<string> {
   return new Promise((resolve, reject) => {
     let answer = '';
-    const socket = connect(bench.port, '127.0.0.1', () => socket.write(request));
+    const socket = connect(fixture.port, '127.0.0.1', () => socket.write(request));
     socket.on('data', (data) => (answer += data.toString()));
     socket.on('close', () => resolve(answer));
     socket.on('error', reject);
@@ -48,9 +48,9 @@ describe('bodies', () => {
   ])('413 for %s', async (_, body) => expectProblem(await post(body), 413, 'payload_too_large'));
 
   test('413 for 1 MB in chunks without a length', async () => {
-    const { status, headers } = await fetch(`${bench.base}/wallets`, {
+    const { status, headers } = await fetch(`${fixture.base}/wallets`, {
       method: 'POST',
-      headers: { Authorization: `Bearer ${bench.demo.token}`, 'Content-Type': 'application/json' },
+      headers: { Authorization: `Bearer ${fixture.demo.token}`, 'Content-Type': 'application/json' },
       body: new ReadableStream({
         start(controller) {
           for (let i = 0; i < 16; i += 1) controller.enqueue(new TextEncoder().encode('x'.repeat(65_536)));
@@ -63,9 +63,9 @@ describe('bodies', () => {
   });
 
   test('413 for a small body that unpacks to a large one', async () => {
-    const response = await fetch(`${bench.base}/wallets`, {
+    const response = await fetch(`${fixture.base}/wallets`, {
       method: 'POST',
-      headers: { Authorization: `Bearer ${bench.demo.token}`, 'Content-Type': 'application/json', 'Content-Encoding': 'gzip' },
+      headers: { Authorization: `Bearer ${fixture.demo.token}`, 'Content-Type': 'application/json', 'Content-Encoding': 'gzip' },
       body: gzipSync(JSON.stringify({ wallet_name: 'x'.repeat(5_000_000) })),
     });
     expect(response.status).toBe(413);
@@ -88,7 +88,7 @@ describe('paths and methods', () => {
   test.each(['/nope', '/Wallets', '/wallets/1/2', '/transfers', '/v1/wallets', '/../../etc/passwd', '/wallets/%E0%A4%A'])(
     'no such resource: %s',
     async (path) => {
-      const answer = await bench.call('GET', path);
+      const answer = await fixture.call('GET', path);
       expectProblem(answer, answer.status === 400 ? 400 : 404, answer.status === 400 ? 'invalid_parameter' : 'not_found');
     },
   );
@@ -102,35 +102,35 @@ describe('paths and methods', () => {
     ['PROPFIND', '/wallets', 'GET, HEAD, POST, OPTIONS'],
     ['POST', '/health/live', 'GET, HEAD, OPTIONS'],
   ])('405 for %s %s', async (method, path, allow) => {
-    const answer = await bench.call(method, path);
+    const answer = await fixture.call(method, path);
     expectProblem(answer, 405, 'method_not_allowed');
     expect(answer.headers.get('allow')).toBe(allow);
   });
 
   test('OPTIONS names the methods; HEAD has no body', async () => {
-    const options = await bench.call('OPTIONS', '/wallets', { tenant: null });
+    const options = await fixture.call('OPTIONS', '/wallets', { tenant: null });
     expect([options.status, options.headers.get('allow'), options.text]).toEqual([204, 'GET, HEAD, POST, OPTIONS', '']);
-    const head = await bench.call('HEAD', '/wallets');
+    const head = await fixture.call('HEAD', '/wallets');
     expect([head.status, head.text]).toEqual([200, '']);
-    expect((await bench.call('HEAD', '/nope')).status).toBe(404);
+    expect((await fixture.call('HEAD', '/nope')).status).toBe(404);
   });
 
   test('unknown query fields are refused on every route', async () => {
     expectProblem(
-      await bench.call('POST', '/wallets?dry_run=1', { body: { wallet_name: 'a' } }),
+      await fixture.call('POST', '/wallets?dry_run=1', { body: { wallet_name: 'a' } }),
       400,
       'invalid_parameter',
       'dry_run',
     );
-    expectProblem(await bench.call('GET', '/wallets/abc?x=1'), 400, 'invalid_parameter', 'x');
-    expectProblem(await bench.call('GET', '/transactions?__proto__=1'), 400, 'invalid_parameter');
+    expectProblem(await fixture.call('GET', '/wallets/abc?x=1'), 400, 'invalid_parameter', 'x');
+    expectProblem(await fixture.call('GET', '/transactions?__proto__=1'), 400, 'invalid_parameter');
   });
 });
 
 describe('headers', () => {
   test('X-Request-Id is kept when it is safe and replaced when not', async () => {
     const id = async (value?: string) =>
-      (await bench.call('GET', '/wallets', { headers: value === undefined ? {} : { 'X-Request-Id': value } })).headers.get(
+      (await fixture.call('GET', '/wallets', { headers: value === undefined ? {} : { 'X-Request-Id': value } })).headers.get(
         'x-request-id',
       );
     expect(await id('order-17.a')).toBe('order-17.a');
@@ -153,11 +153,11 @@ describe('headers', () => {
 
 describe('health and metrics', () => {
   test.each(['/health/live', '/api/v1/health/live'])('%s', async (path) => {
-    const response = await fetch(`${bench.origin}${path}`);
+    const response = await fetch(`${fixture.origin}${path}`);
     expect([response.status, await response.json()]).toEqual([200, { status: 'ok' }]);
   });
   test.each(['/health/ready', '/api/v1/health/ready'])('%s says what is missing', async (path) => {
-    const response = await fetch(`${bench.origin}${path}`);
+    const response = await fetch(`${fixture.origin}${path}`);
     expect(response.status).toBe(503);
     expect(await response.json()).toMatchObject({
       code: 'unavailable',
@@ -165,8 +165,8 @@ describe('health and metrics', () => {
     });
   });
   test.each(['/metrics', '/api/v1/metrics'])('%s measures by route template', async (path) => {
-    await bench.call('GET', '/wallets/abc');
-    const text = await (await fetch(`${bench.origin}${path}`)).text();
+    await fixture.call('GET', '/wallets/abc');
+    const text = await (await fetch(`${fixture.origin}${path}`)).text();
     expect(text).toContain('http_request_duration_seconds_count{method="GET",route="/api/v1/wallets/:id",status="404"}');
     expect(text).not.toContain('/wallets/abc');
   });

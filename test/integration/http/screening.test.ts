@@ -2,38 +2,38 @@ import { newId } from '../../../src/platform/ids';
 import { expireApprovals } from '../../../src/transfers/approval-expiry';
 import { buildTotp, buildUser, randomAddress, totpCode, wrongChecksum } from '../../factories';
 import { auditOf, listAddress, setPolicy, unlist } from '../screening/factors';
-import { box, buildFunded, buildTenant, createBench, expectProblem, type Bench, type Funded, type Tenant } from './fixture';
+import { box, buildFunded, buildTenant, createFixture, expectProblem, type Fixture, type Funded, type Tenant } from './fixture';
 
-let bench: Bench;
+let fixture: Fixture;
 let tenant: Tenant;
 let funded: Funded;
 let secret: string;
 /** Codes of this test's user that are not used up yet. */
 let steps: number[];
 beforeAll(async () => {
-  bench = await createBench();
+  fixture = await createFixture();
 });
-afterAll(() => bench.close());
+afterAll(() => fixture.close());
 beforeEach(async () => {
-  tenant = await buildTenant(bench);
-  funded = await buildFunded(bench, tenant);
-  secret = await buildTotp(bench.database, box, tenant);
+  tenant = await buildTenant(fixture);
+  funded = await buildFunded(fixture, tenant);
+  secret = await buildTotp(fixture.database, box, tenant);
   steps = [-1, 0, 1];
-  bench.workflows.started = [];
-  bench.workflows.told = { approved: [], ended: [] };
+  fixture.workflows.started = [];
+  fixture.workflows.told = { approved: [], ended: [] };
 });
 
 const code = () => totpCode(secret, steps.shift());
 const transfer = (to_address: string, headers: Record<string, string> = {}, changes: object = {}) =>
-  bench.call('POST', '/transfer', {
+  fixture.call('POST', '/transfer', {
     tenant,
     headers,
     body: { from_address: funded.account.address, to_address, chain: 'ethereum', token_symbol: 'USDC', amount: '1', ...changes },
   });
-const get = (txId: string) => bench.call('GET', `/transactions/${txId}`, { tenant });
-const auditRows = (to: string) => auditOf(bench.database, 'transfer.refused', to);
+const get = (txId: string) => fixture.call('GET', `/transactions/${txId}`, { tenant });
+const auditRows = (to: string) => auditOf(fixture.database, 'transfer.refused', to);
 const locked = async () => {
-  const [row] = await bench.database.query<{ locked: string }[]>(
+  const [row] = await fixture.database.query<{ locked: string }[]>(
     'select coalesce(sum(locked), 0) as locked from ledger_accounts where client_id = $1',
     [tenant.clientId],
   );
@@ -47,7 +47,7 @@ describe('403 at once, with an audit row, and nothing begun', () => {
     ['in upper case', (address) => `0x${address.slice(2).toUpperCase()}`],
   ])('a blacklisted address %s', async (_, spell) => {
     const address = randomAddress();
-    await listAddress(bench.database, tenant, spell(address));
+    await listAddress(fixture.database, tenant, spell(address));
     for (const asked of [address, address.toLowerCase(), `0x${address.slice(2).toUpperCase()}`]) {
       expectProblem(await transfer(asked), 403, 'address_blacklisted', 'to_address');
     }
@@ -60,8 +60,8 @@ describe('403 at once, with an audit row, and nothing begun', () => {
       detail: { code: 'address_blacklisted', chain: 'ethereum', from_address: funded.account.address, amount: '1' },
       request_id: expect.any(String),
     });
-    await bench.dispatch();
-    expect(bench.workflows.started).toEqual([]);
+    await fixture.dispatch();
+    expect(fixture.workflows.started).toEqual([]);
     expect(await locked()).toBe('0');
   });
 
@@ -75,42 +75,42 @@ describe('403 at once, with an audit row, and nothing begun', () => {
     ['a digit too few', (address) => address.slice(0, -1)],
   ])('a blacklisted address with %s is none: 400', async (_, spell) => {
     const address = randomAddress();
-    await listAddress(bench.database, tenant, address);
+    await listAddress(fixture.database, tenant, address);
     for (const to of [spell(address), spell(address.toLowerCase())])
       expectProblem(await transfer(to), 400, 'invalid_address', 'to_address');
-    await bench.dispatch();
-    expect(bench.workflows.started).toEqual([]);
+    await fixture.dispatch();
+    expect(fixture.workflows.started).toEqual([]);
     expect(await locked()).toBe('0');
   });
 
   test('policy `only` and an address that is not on the whitelist, until it is there for the cooling time', async () => {
     const address = randomAddress();
-    await setPolicy(bench.database, tenant, 'only', 3600);
-    await listAddress(bench.database, tenant, address, { type: 'WHITELIST' });
+    await setPolicy(fixture.database, tenant, 'only', 3600);
+    await listAddress(fixture.database, tenant, address, { type: 'WHITELIST' });
     expectProblem(await transfer(address), 403, 'address_not_whitelisted', 'to_address');
     expect(await auditRows(address)).toHaveLength(1);
-    await setPolicy(bench.database, tenant, 'only', 0);
+    await setPolicy(fixture.database, tenant, 'only', 0);
     expect((await transfer(address)).status).toBe(202);
   });
 
   test('another client’s entries and policy do not matter', async () => {
     const address = randomAddress();
-    await listAddress(bench.database, bench.other, address);
-    await setPolicy(bench.database, bench.other, 'only');
+    await listAddress(fixture.database, fixture.other, address);
+    await setPolicy(fixture.database, fixture.other, 'only');
     expect((await transfer(address)).status).toBe(202);
-    await setPolicy(bench.database, bench.other, 'off');
+    await setPolicy(fixture.database, fixture.other, 'off');
   });
 
   test('what is not the client’s to send stays 404', async () => {
     const address = randomAddress();
-    await listAddress(bench.database, tenant, address);
+    await listAddress(fixture.database, tenant, address);
     expectProblem(await transfer(address, {}, { token_symbol: 'DOGE' }), 404, 'not_found');
     expect(await auditRows(address)).toEqual([]);
   });
 
   test('a repeated key gets the refusal again with one audit row; a transfer accepted before keeps its answer', async () => {
     const [address, later] = [randomAddress(), randomAddress()];
-    const factorId = await listAddress(bench.database, tenant, address);
+    const factorId = await listAddress(fixture.database, tenant, address);
     const headers = { 'idempotency-key': newId() };
     const refused = async () => {
       const answer = await transfer(address, headers);
@@ -118,15 +118,15 @@ describe('403 at once, with an audit row, and nothing begun', () => {
     };
     for (let i = 0; i < 2; i += 1) await refused();
     expect(await auditRows(address)).toHaveLength(1);
-    await unlist(bench.database, factorId);
+    await unlist(fixture.database, factorId);
     await refused();
 
     const accepted = { 'idempotency-key': newId() };
     const { body } = await transfer(later, accepted);
-    await listAddress(bench.database, tenant, later);
+    await listAddress(fixture.database, tenant, later);
     // also once the key's answer is forgotten
     for (const forget of [false, true]) {
-      if (forget) await bench.database.query('delete from idempotency_keys');
+      if (forget) await fixture.database.query('delete from idempotency_keys');
       const again = await transfer(later, accepted);
       expect([again.status, again.body['tx_id']]).toEqual([202, body['tx_id']]);
     }
@@ -135,16 +135,16 @@ describe('403 at once, with an audit row, and nothing begun', () => {
 
 describe('POST /transactions/{tx_id}/approve', () => {
   const approve = (txId: string, body: object = {}, as = tenant) =>
-    bench.call('POST', `/transactions/${txId}/approve`, { tenant: as, body });
+    fixture.call('POST', `/transactions/${txId}/approve`, { tenant: as, body });
   const waiting = async (): Promise<string> => {
-    await setPolicy(bench.database, tenant, 'approve');
+    await setPolicy(fixture.database, tenant, 'approve');
     const txId = String((await transfer(randomAddress())).body['tx_id']);
-    const { waitMs, ...verdict } = (await bench.workflows.ledger.screenTransfer({ txId })) as { waitMs: number };
+    const { waitMs, ...verdict } = (await fixture.workflows.ledger.screenTransfer({ txId })) as { waitMs: number };
     expect(verdict).toEqual({ outcome: 'awaiting_approval' });
     expect(waitMs).toBeGreaterThan(86_000_000);
     return txId;
   };
-  const rows = (txId: string) => auditOf(bench.database, 'transfer.approved', txId);
+  const rows = (txId: string) => auditOf(fixture.database, 'transfer.approved', txId);
 
   test('lets it go on, says who approved it, and tells its workflow', async () => {
     const txId = await waiting();
@@ -163,10 +163,10 @@ describe('POST /transactions/{tx_id}/approve', () => {
       { status: 'AWAITING_APPROVAL' },
       { status: 'PENDING' },
     ]);
-    await bench.dispatch();
-    expect(bench.workflows.told.approved).toEqual([txId]);
+    await fixture.dispatch();
+    expect(fixture.workflows.told.approved).toEqual([txId]);
     expect(await rows(txId)).toMatchObject([{ outcome: 'success', actor_id: tenant.userId, client_id: tenant.clientId }]);
-    expect(await bench.workflows.ledger.screenTransfer({ txId })).toEqual({ outcome: 'allowed' });
+    expect(await fixture.workflows.ledger.screenTransfer({ txId })).toEqual({ outcome: 'allowed' });
   });
 
   test('a second approval answers alike if its code is accepted; the same code again does nothing', async () => {
@@ -191,15 +191,15 @@ describe('POST /transactions/{tx_id}/approve', () => {
     expectProblem(await approve(txId), 400, 'MFA_REQUIRED');
     expectProblem(await approve(txId, { mfa_code: '12345' }), 400, 'invalid_parameter', 'mfa_code');
     expectProblem(await approve(txId, { mfa_code: totpCode(secret, 20) }), 400, 'MFA_INVALID');
-    await bench.database.query('delete from user_totp where user_id = $1', [tenant.userId]);
+    await fixture.database.query('delete from user_totp where user_id = $1', [tenant.userId]);
     expectProblem(await approve(txId, { mfa_code: '123456' }), 400, 'MFA_NOT_ENABLED');
     expect((await get(txId)).body['status']).toBe('AWAITING_APPROVAL');
   });
 
   test('404 for an unknown transfer and for another client’s', async () => {
     const txId = await waiting();
-    const other = await buildTenant(bench);
-    const theirs = await buildTotp(bench.database, box, other);
+    const other = await buildTenant(fixture);
+    const theirs = await buildTotp(fixture.database, box, other);
     expectProblem(await approve(txId, { mfa_code: totpCode(theirs) }, other), 404, 'not_found');
     expectProblem(await approve(newId(), { mfa_code: code() }), 404, 'not_found');
     expect((await get(txId)).body['status']).toBe('AWAITING_APPROVAL');
@@ -207,70 +207,73 @@ describe('POST /transactions/{tx_id}/approve', () => {
 
   test('409 for one that does not wait: pending, a deposit, cancelled, expired', async () => {
     const txId = await waiting();
-    await setPolicy(bench.database, tenant, 'off');
+    await setPolicy(fixture.database, tenant, 'off');
     const pending = String((await transfer(randomAddress())).body['tx_id']);
     expectProblem(await approve(pending, { mfa_code: code() }), 409, 'not_awaiting_approval');
 
-    await bench.database.query(`update transactions set approval_expires_at = now() where tx_id = $1`, [txId]);
+    await fixture.database.query(`update transactions set approval_expires_at = now() where tx_id = $1`, [txId]);
     expectProblem(await approve(txId, { mfa_code: code() }), 409, 'not_awaiting_approval');
-    expect(await bench.workflows.ledger.screenTransfer({ txId })).toMatchObject({ outcome: 'refused', code: 'approval_expired' });
-    await bench.workflows.ledger.cancelTransfer({ txId });
+    expect(await fixture.workflows.ledger.screenTransfer({ txId })).toMatchObject({
+      outcome: 'refused',
+      code: 'approval_expired',
+    });
+    await fixture.workflows.ledger.cancelTransfer({ txId });
     expectProblem(await approve(txId, { mfa_code: code() }), 409, 'not_awaiting_approval');
   });
 
   test('cancelling works while it waits, and is on the audit log', async () => {
     const txId = await waiting();
-    const answer = await bench.call('POST', `/transactions/${txId}/cancel`, { tenant });
+    const answer = await fixture.call('POST', `/transactions/${txId}/cancel`, { tenant });
     expect([answer.status, answer.body['status']]).toEqual([200, 'CANCELLED']);
-    expect(await auditOf(bench.database, 'transfer.cancelled', txId)).toMatchObject([
+    expect(await auditOf(fixture.database, 'transfer.cancelled', txId)).toMatchObject([
       { actor_type: 'user', actor_id: tenant.userId, request_id: expect.any(String) },
     ]);
     expect(await locked()).toBe('0');
   });
 
   test('approved while the workflow service is down: told once it is back; nobody to tell before the start', async () => {
-    bench.workflows.away = true;
+    fixture.workflows.away = true;
     const [txId, running] = [await waiting(), await waiting()];
     expect((await approve(txId, { mfa_code: code() })).status).toBe(200);
-    await bench.resources.outbox.settled();
-    bench.workflows.away = false;
-    await bench.dispatch();
-    expect(bench.workflows.started.sort()).toEqual([txId, running].sort());
+    await fixture.resources.outbox.settled();
+    fixture.workflows.away = false;
+    await fixture.dispatch();
+    expect(fixture.workflows.started.sort()).toEqual([txId, running].sort());
 
-    bench.workflows.away = true;
+    fixture.workflows.away = true;
     expect((await approve(running, { mfa_code: code() })).status).toBe(200);
-    await bench.dispatch();
-    expect(bench.workflows.told.approved).not.toContain(running);
-    bench.workflows.away = false;
-    for (let i = 0; i < 2; i += 1) await bench.dispatch();
-    expect(bench.workflows.told.approved.filter((id) => id === running)).toHaveLength(1);
-    expect(await bench.database.query('select * from workflow_outbox')).toEqual([]);
+    await fixture.dispatch();
+    expect(fixture.workflows.told.approved).not.toContain(running);
+    fixture.workflows.away = false;
+    for (let i = 0; i < 2; i += 1) await fixture.dispatch();
+    expect(fixture.workflows.told.approved.filter((id) => id === running)).toHaveLength(1);
+    expect(await fixture.database.query('select * from workflow_outbox')).toEqual([]);
   });
 
   test('is REJECTED and unlocked once its time is over; told to its workflow', async () => {
     const [txId, later] = [await waiting(), await waiting()];
-    await bench.resources.outbox.settled();
-    await bench.database.query(`update transactions set approval_expires_at = now() where tx_id = $1`, [txId]);
-    const expire = () => expireApprovals(bench.database, bench.resources.outbox);
+    await fixture.resources.outbox.settled();
+    await fixture.database.query(`update transactions set approval_expires_at = now() where tx_id = $1`, [txId]);
+    const expire = () => expireApprovals(fixture.database, fixture.resources.outbox);
     await Promise.all([expire(), expire(), expire()]);
-    await bench.dispatch();
+    await fixture.dispatch();
     expect((await get(txId)).body).toMatchObject({ status: 'REJECTED', failure: { code: 'approval_expired' }, live: null });
     expect((await get(later)).body['status']).toBe('AWAITING_APPROVAL');
-    expect(await auditOf(bench.database, 'transfer.refused', txId)).toMatchObject([{ actor_id: 'screening' }]);
-    expect(bench.workflows.told.ended).toEqual([txId]);
-    await bench.call('POST', `/transactions/${later}/cancel`, { tenant });
+    expect(await auditOf(fixture.database, 'transfer.refused', txId)).toMatchObject([{ actor_id: 'screening' }]);
+    expect(fixture.workflows.told.ended).toEqual([txId]);
+    await fixture.call('POST', `/transactions/${later}/cancel`, { tenant });
     expect(await locked()).toBe('0');
   });
 
   test('another user of the client may approve', async () => {
     const txId = await waiting();
-    const colleague = await buildUser(bench.database, { clientId: tenant.clientId } as never);
-    await bench.database.query('update api_keys set user_id = $2 where key_id = $1', [tenant.keyId, colleague.userId]);
-    const { body } = await bench.call('POST', '/auth/token', {
+    const colleague = await buildUser(fixture.database, { clientId: tenant.clientId } as never);
+    await fixture.database.query('update api_keys set user_id = $2 where key_id = $1', [tenant.keyId, colleague.userId]);
+    const { body } = await fixture.call('POST', '/auth/token', {
       tenant: null,
       headers: { 'X-API-Key': tenant.apiKey, 'X-API-Secret': tenant.apiSecret },
     });
-    const theirs = await buildTotp(bench.database, box, colleague);
+    const theirs = await buildTotp(fixture.database, box, colleague);
     const answer = await approve(txId, { mfa_code: totpCode(theirs) }, { ...tenant, token: String(body['token']) });
     expect(answer.body).toMatchObject({ approval: { approved_by: colleague.userId } });
   });

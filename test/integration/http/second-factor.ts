@@ -2,16 +2,16 @@ import { ApiKeyEntity } from '../../../src/auth/entity';
 import { hashSecret } from '../../../src/auth/service';
 import { newId } from '../../../src/platform/ids';
 import { buildTotp, buildUser, totpCode } from '../../factories';
-import { box, type Bench, type Tenant } from './fixture';
+import { box, type Fixture, type Tenant } from './fixture';
 
 /** A right code that was not used before. Only three are good at any time, so that the user gets a new factor for each. */
-export async function freshCode({ database }: Pick<Bench, 'database'>, { userId }: Pick<Tenant, 'userId'>): Promise<string> {
+export async function freshCode({ database }: Pick<Fixture, 'database'>, { userId }: Pick<Tenant, 'userId'>): Promise<string> {
   await database.query('delete from user_totp where user_id = $1', [userId]);
   return totpCode(await buildTotp(database, box, { userId }));
 }
 
 /** Another user of the same client, with a token of its own. */
-export async function buildColleague({ database, call }: Bench, { clientId }: Tenant): Promise<Tenant> {
+export async function buildColleague({ database, call }: Fixture, { clientId }: Tenant): Promise<Tenant> {
   const { userId } = await buildUser(database, { clientId } as never);
   const [keyId, apiKey, apiSecret] = [newId(), `key_${newId()}`, newId()];
   await database.manager.insert(ApiKeyEntity, { keyId, clientId, userId, apiKey, secretHash: hashSecret(apiSecret) });

@@ -2,7 +2,7 @@ import { toLimitSettings, limitVariables } from '../../../src/http/limits/settin
 import { readConfig } from '../../../src/platform/config';
 import { newId } from '../../../src/platform/ids';
 import { randomAddress } from '../../factories';
-import { type Answer, type Bench, buildTenant, createBench, expectProblem, type Tenant } from './fixture';
+import { type Answer, type Fixture, buildTenant, createFixture, expectProblem, type Tenant } from './fixture';
 import { buildColleague, freshCode } from './second-factor';
 
 const mounts = ['/client/security-factors', '/v1/client/security-factors'] as const;
@@ -12,19 +12,19 @@ const at = (mount: string) => {
   beforeAll(() => void (path = mount));
   afterAll(() => void (path = mounts[0]));
 };
-let bench: Bench;
+let fixture: Fixture;
 let tenant: Tenant;
 /** The same with the limits that a deployment has by default. */
-let limited: Bench;
+let limited: Fixture;
 beforeAll(async () => {
-  bench = await createBench();
-  limited = await createBench({ shared: bench, limits: toLimitSettings(readConfig(limitVariables, {})) });
+  fixture = await createFixture();
+  limited = await createFixture({ shared: fixture, limits: toLimitSettings(readConfig(limitVariables, {})) });
 });
 afterAll(async () => {
   await limited.close();
-  await bench.close();
+  await fixture.close();
 });
-beforeEach(async () => void (tenant = await buildTenant(bench)));
+beforeEach(async () => void (tenant = await buildTenant(fixture)));
 
 type Body = { address: string; mfa_code?: string } & Record<string, unknown>;
 const draft = (changes: object = {}): Body => ({
@@ -35,14 +35,14 @@ const draft = (changes: object = {}): Body => ({
 });
 /** With a code of its own where the body has none. */
 const post = async (body: Body, as = tenant) => {
-  const mfa_code = body.mfa_code ?? (await freshCode(bench, as));
-  return bench.call('POST', path, { tenant: as, body: { ...body, mfa_code } });
+  const mfa_code = body.mfa_code ?? (await freshCode(fixture, as));
+  return fixture.call('POST', path, { tenant: as, body: { ...body, mfa_code } });
 };
 const setStatus = async (id: string, status: string) =>
-  bench.call('PUT', `${path}/${id}/status`, { tenant, body: { status, mfa_code: await freshCode(bench, tenant) } });
+  fixture.call('PUT', `${path}/${id}/status`, { tenant, body: { status, mfa_code: await freshCode(fixture, tenant) } });
 const remove = async (id: string) =>
-  bench.call('DELETE', `${path}/${id}`, { tenant, body: { mfa_code: await freshCode(bench, tenant) } });
-const list = async (query = '', as = tenant) => (await bench.call('GET', `${path}${query}`, { tenant: as })).body;
+  fixture.call('DELETE', `${path}/${id}`, { tenant, body: { mfa_code: await freshCode(fixture, tenant) } });
+const list = async (query = '', as = tenant) => (await fixture.call('GET', `${path}${query}`, { tenant: as })).body;
 const idOf = ({ body }: Answer): string => String(body['factor_id']);
 const added = async (body = draft()): Promise<string> => {
   const answer = await post(body);
@@ -50,13 +50,13 @@ const added = async (body = draft()): Promise<string> => {
   return idOf(answer);
 };
 const audited = () =>
-  bench.database.query<{ action: string; subject_id: string; request_id: string; actor_id: string; detail: object }[]>(
+  fixture.database.query<{ action: string; subject_id: string; request_id: string; actor_id: string; detail: object }[]>(
     `select action, subject_id, request_id, actor_id, detail from audit_events where client_id = $1 and action not like 'auth.%' order by audit_id`,
     [tenant.clientId],
   );
 const activatedAt = async (id: string) =>
   (
-    await bench.database.query<{ activated_at: Date }[]>('select activated_at from security_factors where factor_id = $1', [id])
+    await fixture.database.query<{ activated_at: Date }[]>('select activated_at from security_factors where factor_id = $1', [id])
   )[0]?.activated_at as Date;
 
 describe('states', () => {
@@ -72,7 +72,7 @@ describe('states', () => {
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
     });
     expect(answer.headers.get('location')).toBe(`/api/v1${path}/${idOf(answer)}`);
-    expect((await bench.call('GET', `${path}/${idOf(answer)}`, { tenant })).body).toEqual(answer.body);
+    expect((await fixture.call('GET', `${path}/${idOf(answer)}`, { tenant })).body).toEqual(answer.body);
     expect(await list()).toEqual({ items: [answer.body], total: 1 });
     expect(await audited()).toEqual([
       {
@@ -125,7 +125,7 @@ describe('states', () => {
       const answer = await remove(id);
       expect([answer.status, answer.body]).toEqual([200, { factor_id: id, status: 'deleted' }]);
       expect(await list()).toEqual({ items: [], total: 0 });
-      expectProblem(await bench.call('GET', `${path}/${id}`, { tenant }), 404, 'SECURITY_FACTOR_NOT_FOUND');
+      expectProblem(await fixture.call('GET', `${path}/${id}`, { tenant }), 404, 'SECURITY_FACTOR_NOT_FOUND');
       for (const again of [await remove(id), await setStatus(id, 'active')])
         expectProblem(again, 404, 'SECURITY_FACTOR_NOT_FOUND');
       expect(await added(body)).not.toBe(id);
@@ -165,16 +165,16 @@ describe.each(mounts)('second factor at %s', (mount) => {
   at(mount);
 
   const acts: [string, (id: string, body: object) => Promise<Answer>][] = [
-    ['POST', (_, body) => bench.call('POST', path, { tenant, body: { ...draft(), ...body } })],
-    ['PUT status', (id, body) => bench.call('PUT', `${path}/${id}/status`, { tenant, body: { status: 'inactive', ...body } })],
-    ['DELETE', (id, body) => bench.call('DELETE', `${path}/${id}`, { tenant, body })],
+    ['POST', (_, body) => fixture.call('POST', path, { tenant, body: { ...draft(), ...body } })],
+    ['PUT status', (id, body) => fixture.call('PUT', `${path}/${id}/status`, { tenant, body: { status: 'inactive', ...body } })],
+    ['DELETE', (id, body) => fixture.call('DELETE', `${path}/${id}`, { tenant, body })],
   ];
 
   test.each(acts)('%s: MFA_NOT_ENABLED, MFA_REQUIRED, MFA_INVALID, and nothing has changed', async (_, act) => {
     const id = await added();
-    await bench.database.query('delete from user_totp where user_id = $1', [tenant.userId]);
+    await fixture.database.query('delete from user_totp where user_id = $1', [tenant.userId]);
     for (const body of [{}, { mfa_code: '123456' }]) expectProblem(await act(id, body), 400, 'MFA_NOT_ENABLED');
-    const code = await freshCode(bench, tenant);
+    const code = await freshCode(fixture, tenant);
     expectProblem(await act(id, {}), 400, 'MFA_REQUIRED');
     expectProblem(await act(id, { mfa_code: code === '000000' ? '111111' : '000000' }), 400, 'MFA_INVALID');
     for (const mfa_code of ['12345', '1234567', '12a456', '１２３４５６', '', 123456, null])
@@ -183,15 +183,15 @@ describe.each(mounts)('second factor at %s', (mount) => {
   });
 
   test.each(acts.slice(1))('%s: an entry that does not exist is named only after the code is right', async (_, act) => {
-    const code = await freshCode(bench, tenant);
+    const code = await freshCode(fixture, tenant);
     expectProblem(await act(newId(), {}), 400, 'MFA_REQUIRED');
     expectProblem(await act(newId(), { mfa_code: code }), 404, 'SECURITY_FACTOR_NOT_FOUND');
   });
 
   test('five wrong codes lock for a quarter of an hour: 429 with Retry-After', async () => {
-    const code = await freshCode(bench, tenant);
+    const code = await freshCode(fixture, tenant);
     const wrong = code === '000000' ? '111111' : '000000';
-    const send = (mfa_code: string) => bench.call('POST', path, { tenant, body: { ...draft(), mfa_code } });
+    const send = (mfa_code: string) => fixture.call('POST', path, { tenant, body: { ...draft(), mfa_code } });
     for (let n = 0; n < 5; n += 1) expectProblem(await send(wrong), 400, 'MFA_INVALID');
     const locked = await send(code);
     expectProblem(locked, 429, 'rate_limited');
@@ -201,7 +201,7 @@ describe.each(mounts)('second factor at %s', (mount) => {
   });
 
   test('one code in ten different requests at once: one entry', async () => {
-    const mfa_code = await freshCode(bench, tenant);
+    const mfa_code = await freshCode(fixture, tenant);
     const answers = await Promise.all(Array.from({ length: 10 }, () => post({ ...draft(), mfa_code })));
     const statuses = answers.map(({ status }) => status).sort();
     expect(statuses).toEqual([201, ...Array<number>(5).fill(400), ...Array<number>(4).fill(429)]);
@@ -209,7 +209,7 @@ describe.each(mounts)('second factor at %s', (mount) => {
   });
 
   test('thirty identical requests at once, with the limits of production: one 201, the others 409, and MFA is not locked', async () => {
-    const body = { ...draft(), mfa_code: await freshCode(bench, tenant) };
+    const body = { ...draft(), mfa_code: await freshCode(fixture, tenant) };
     // an address of its own: those of the other tests are counted in the same database
     const headers = { 'X-Forwarded-For': `203.0.113.${mounts.findIndex((mount) => mount === path) + 1}` };
     const ask = () => limited.call('POST', path, { tenant, body, headers });
@@ -223,33 +223,33 @@ describe.each(mounts)('second factor at %s', (mount) => {
   });
 
   test('a request sent again after its entry was deleted does not add it again', async () => {
-    const body = { ...draft(), mfa_code: await freshCode(bench, tenant) };
-    const id = idOf(await bench.call('POST', path, { tenant, body }));
-    await bench.database.query('update security_factors set deleted_at = now() where factor_id = $1', [id]);
-    expectProblem(await bench.call('POST', path, { tenant, body }), 400, 'MFA_INVALID');
+    const body = { ...draft(), mfa_code: await freshCode(fixture, tenant) };
+    const id = idOf(await fixture.call('POST', path, { tenant, body }));
+    await fixture.database.query('update security_factors set deleted_at = now() where factor_id = $1', [id]);
+    expectProblem(await fixture.call('POST', path, { tenant, body }), 400, 'MFA_INVALID');
     expect(await list()).toMatchObject({ total: 0 });
   });
 
   test('a refused request has used up its code', async () => {
     const body = draft();
     await added(body);
-    const mfa_code = await freshCode(bench, tenant);
+    const mfa_code = await freshCode(fixture, tenant);
     expectProblem(await post({ ...body, mfa_code }), 409, 'SECURITY_FACTOR_ALREADY_EXISTS');
     expectProblem(await post({ ...draft(), mfa_code }), 400, 'MFA_INVALID');
   });
 });
 
 describe('users of one client at the same moment', () => {
-  const colleagues = () => Promise.all(Array.from({ length: 6 }, () => buildColleague(bench, tenant)));
+  const colleagues = () => Promise.all(Array.from({ length: 6 }, () => buildColleague(fixture, tenant)));
 
   test('add one address in different spellings: one entry, added by one of them', async () => {
     const address = randomAddress();
     const users = await colleagues();
     const spellings = [address, address.toLowerCase(), `0x${address.slice(2).toUpperCase()}`];
     const bodies = await Promise.all(
-      users.map(async (user, n) => draft({ address: spellings[n % 3], mfa_code: await freshCode(bench, user) })),
+      users.map(async (user, n) => draft({ address: spellings[n % 3], mfa_code: await freshCode(fixture, user) })),
     );
-    const answers = await Promise.all(users.map((user, n) => bench.call('POST', path, { tenant: user, body: bodies[n] })));
+    const answers = await Promise.all(users.map((user, n) => fixture.call('POST', path, { tenant: user, body: bodies[n] })));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409, 409, 409]);
     const { items, total } = (await list()) as unknown as { items: { added_by: string }[]; total: number };
     expect(total).toBe(1);
@@ -265,10 +265,13 @@ describe('users of one client at the same moment', () => {
       ids.push(id);
       await setStatus(id, 'inactive');
     }
-    const codes = await Promise.all(users.map((user) => freshCode(bench, user)));
+    const codes = await Promise.all(users.map((user) => freshCode(fixture, user)));
     const answers = await Promise.all(
       users.map((user, n) =>
-        bench.call('PUT', `${path}/${ids[n] as string}/status`, { tenant: user, body: { status: 'active', mfa_code: codes[n] } }),
+        fixture.call('PUT', `${path}/${ids[n] as string}/status`, {
+          tenant: user,
+          body: { status: 'active', mfa_code: codes[n] },
+        }),
       ),
     );
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409, 409, 409]);
@@ -304,7 +307,7 @@ describe.each(mounts)('addresses at %s', (mount) => {
     ['the zero address', `0x${'0'.repeat(40)}`],
     ['another family', 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8'],
   ])('refuses %s, and the code stays good', async (_, address) => {
-    const mfa_code = await freshCode(bench, tenant);
+    const mfa_code = await freshCode(fixture, tenant);
     expectProblem(await post(draft({ address, mfa_code })), 400, 'invalid_address');
     expect((await post(draft({ mfa_code }))).status).toBe(201);
   });
@@ -329,7 +332,7 @@ describe.each(mounts)('bodies and queries at %s', (mount) => {
     ['an unknown field', { lable: 'x' }, 'lable'],
     ['a status', { status: 'inactive' }, 'status'],
   ])('refuses %s, before it asks for a code', async (_, changes, field) => {
-    const answer = await bench.call('POST', path, { tenant, body: { ...draft(), ...changes } });
+    const answer = await fixture.call('POST', path, { tenant, body: { ...draft(), ...changes } });
     expectProblem(answer, 400, 'invalid_parameter', field);
   });
 
@@ -344,8 +347,8 @@ describe.each(mounts)('bodies and queries at %s', (mount) => {
       [{ status: 'deleted' }, 'status'],
       [{ status: 'active', reason: 'x' }, 'reason'],
     ] as const)
-      expectProblem(await bench.call('PUT', `${path}/${id}/status`, { tenant, body }), 400, 'invalid_parameter', field);
-    const answer = await bench.call('DELETE', `${path}/${id}`, { tenant, body: { reason: 'x' } });
+      expectProblem(await fixture.call('PUT', `${path}/${id}/status`, { tenant, body }), 400, 'invalid_parameter', field);
+    const answer = await fixture.call('DELETE', `${path}/${id}`, { tenant, body: { reason: 'x' } });
     expectProblem(answer, 400, 'invalid_parameter', 'reason');
   });
 
@@ -377,13 +380,13 @@ describe.each(mounts)('bodies and queries at %s', (mount) => {
     ['page_size=1001', 'page_size'],
     ['page=0', 'page'],
   ])('refuses ?%s', async (query, field) => {
-    expectProblem(await bench.call('GET', `${path}?${query}`, { tenant }), 400, 'invalid_parameter', field);
+    expectProblem(await fixture.call('GET', `${path}?${query}`, { tenant }), 400, 'invalid_parameter', field);
   });
 });
 
 test('a client has at most 10000 entries; deleted ones do not count', async () => {
   const id = await added();
-  await bench.database.query(
+  await fixture.database.query(
     `insert into security_factors (factor_id, client_id, factor_type, chain, address, address_key, added_by)
      select gen_random_uuid(), $1, 'BLACKLIST', 'ethereum', 'filler', 'filler ' || n, $2 from generate_series(1, 9999) n`,
     [tenant.clientId, tenant.userId],
@@ -399,22 +402,22 @@ test('a client has at most 10000 entries; deleted ones do not count', async () =
 describe('both mounts', () => {
   test('are one resource, described once', async () => {
     const [, second] = mounts;
-    const mfa_code = await freshCode(bench, tenant);
-    const answer = await bench.call('POST', second, { tenant, body: { ...draft(), mfa_code } });
+    const mfa_code = await freshCode(fixture, tenant);
+    const answer = await fixture.call('POST', second, { tenant, body: { ...draft(), mfa_code } });
     expect(answer.status).toBe(201);
     expect(answer.headers.get('location')).toBe(`/api/v1${path}/${idOf(answer)}`);
     for (const mount of [path, second]) {
-      expect((await bench.call('GET', mount, { tenant })).body).toEqual({ items: [answer.body], total: 1 });
-      expect((await bench.call('GET', `${mount}/${idOf(answer)}`, { tenant })).body).toEqual(answer.body);
-      expectProblem(await bench.call('GET', `${mount}/`, { tenant }), 400, 'invalid_parameter', 'id');
-      expectProblem(await bench.call('GET', mount, { tenant: null }), 401, 'unauthorized');
-      expectProblem(await bench.call('PUT', mount, { tenant }), 405, 'method_not_allowed');
+      expect((await fixture.call('GET', mount, { tenant })).body).toEqual({ items: [answer.body], total: 1 });
+      expect((await fixture.call('GET', `${mount}/${idOf(answer)}`, { tenant })).body).toEqual(answer.body);
+      expectProblem(await fixture.call('GET', `${mount}/`, { tenant }), 400, 'invalid_parameter', 'id');
+      expectProblem(await fixture.call('GET', mount, { tenant: null }), 401, 'unauthorized');
+      expectProblem(await fixture.call('PUT', mount, { tenant }), 405, 'method_not_allowed');
     }
-    const status = { status: 'inactive', mfa_code: await freshCode(bench, tenant) };
-    expect((await bench.call('PUT', `${second}/${idOf(answer)}/status`, { tenant, body: status })).status).toBe(200);
-    const body = { mfa_code: await freshCode(bench, tenant) };
-    expect((await bench.call('DELETE', `${second}/${idOf(answer)}`, { tenant, body })).status).toBe(200);
-    expect((await bench.call('GET', '/openapi.json', { tenant: null })).text).not.toContain('"/v1/client');
+    const status = { status: 'inactive', mfa_code: await freshCode(fixture, tenant) };
+    expect((await fixture.call('PUT', `${second}/${idOf(answer)}/status`, { tenant, body: status })).status).toBe(200);
+    const body = { mfa_code: await freshCode(fixture, tenant) };
+    expect((await fixture.call('DELETE', `${second}/${idOf(answer)}`, { tenant, body })).status).toBe(200);
+    expect((await fixture.call('GET', '/openapi.json', { tenant: null })).text).not.toContain('"/v1/client');
   });
 });
 
@@ -424,12 +427,12 @@ describe.each(mounts)('another client at %s', (mount) => {
   test('sees and changes nothing, and may list the same address', async () => {
     const body = draft();
     const id = await added(body);
-    const other = await buildTenant(bench);
+    const other = await buildTenant(fixture);
     expect(await list('', other)).toEqual({ items: [], total: 0 });
     const call = async (method: string, rest: string, fields?: object) =>
-      bench.call(method, `${path}/${id}${rest}`, {
+      fixture.call(method, `${path}/${id}${rest}`, {
         tenant: other,
-        ...(fields && { body: { ...fields, mfa_code: await freshCode(bench, other) } }),
+        ...(fields && { body: { ...fields, mfa_code: await freshCode(fixture, other) } }),
       });
     for (const answer of [
       await call('GET', ''),
@@ -437,16 +440,16 @@ describe.each(mounts)('another client at %s', (mount) => {
       await call('DELETE', '', {}),
     ])
       expectProblem(answer, 404, 'SECURITY_FACTOR_NOT_FOUND');
-    expect((await bench.call('GET', `${path}/${id}`, { tenant })).body).toMatchObject({ factor_id: id, status: 'active' });
+    expect((await fixture.call('GET', `${path}/${id}`, { tenant })).body).toMatchObject({ factor_id: id, status: 'active' });
     expect((await post(body, other)).status).toBe(201);
   });
 
   test('a colleague shares the list', async () => {
     const id = await added();
-    const colleague = await buildColleague(bench, tenant);
+    const colleague = await buildColleague(fixture, tenant);
     expect(await list('', colleague)).toMatchObject({ items: [{ factor_id: id, added_by: tenant.userId }], total: 1 });
-    const body = { status: 'inactive', mfa_code: await freshCode(bench, colleague) };
-    expect((await bench.call('PUT', `${path}/${id}/status`, { tenant: colleague, body })).status).toBe(200);
+    const body = { status: 'inactive', mfa_code: await freshCode(fixture, colleague) };
+    expect((await fixture.call('PUT', `${path}/${id}/status`, { tenant: colleague, body })).status).toBe(200);
     expect((await audited()).at(-1)).toMatchObject({ action: 'security_factor.deactivated', actor_id: colleague.userId });
   });
 });
@@ -454,26 +457,30 @@ describe.each(mounts)('another client at %s', (mount) => {
 describe('Idempotency-Key', () => {
   test('the same request gets the first answer again, whatever has become of its code', async () => {
     const headers = { 'Idempotency-Key': newId() };
-    const body = { ...draft(), mfa_code: await freshCode(bench, tenant) };
-    const first = await bench.call('POST', path, { tenant, body, headers });
-    await freshCode(bench, tenant);
-    const again = await bench.call('POST', path, { tenant, body, headers });
+    const body = { ...draft(), mfa_code: await freshCode(fixture, tenant) };
+    const first = await fixture.call('POST', path, { tenant, body, headers });
+    await freshCode(fixture, tenant);
+    const again = await fixture.call('POST', path, { tenant, body, headers });
     expect([first.status, again.status, again.text]).toEqual([201, 201, first.text]);
     expect(again.headers.get('idempotency-replayed')).toBe('true');
-    expectProblem(await bench.call('POST', path, { tenant, body: draft(), headers }), 422, 'idempotency_key_reused');
+    expectProblem(await fixture.call('POST', path, { tenant, body: draft(), headers }), 422, 'idempotency_key_reused');
   });
 
   test('a request whose answer was lost in a crash gets its entry', async () => {
     const key = newId();
-    const call = { tenant, body: { ...draft(), mfa_code: await freshCode(bench, tenant) }, headers: { 'Idempotency-Key': key } };
-    const first = await bench.call('POST', path, call);
-    await bench.database.query(
+    const call = {
+      tenant,
+      body: { ...draft(), mfa_code: await freshCode(fixture, tenant) },
+      headers: { 'Idempotency-Key': key },
+    };
+    const first = await fixture.call('POST', path, call);
+    await fixture.database.query(
       `update idempotency_keys set response_status = null, response_headers = null, response_body = null,
          leased_until = now() - interval '1 second', created_at = created_at - interval '1 second' where key = $1`,
       [key],
     );
-    await freshCode(bench, tenant);
-    const again = await bench.call('POST', path, call);
+    await freshCode(fixture, tenant);
+    const again = await fixture.call('POST', path, call);
     expect([again.status, again.body]).toEqual([201, first.body]);
     expect(await list()).toMatchObject({ total: 1 });
     expect(await audited()).toHaveLength(1);

@@ -1,5 +1,5 @@
 import { buildTotp, randomAddress, totpCode } from '../../factories';
-import { box, buildFunded, type Bench, type Call, type Funded, type Tenant } from './fixture';
+import { box, buildFunded, type Fixture, type Call, type Funded, type Tenant } from './fixture';
 
 /** One client as the matrix needs it: a user with a second factor. */
 export interface Actor extends Tenant {
@@ -8,7 +8,7 @@ export interface Actor extends Tenant {
 }
 
 export interface Owner extends Actor {
-  bench: Bench;
+  fixture: Fixture;
   funded: Funded;
 }
 
@@ -18,19 +18,19 @@ export type Reach = (as: Actor) => { path: string; body?: Call['body'] };
 /** Makes what the owner has; answers how it is named in a request. */
 type Row = (owner: Owner) => Promise<Reach> | Reach;
 
-export async function actor(bench: Bench, tenant: Tenant): Promise<Actor> {
-  const secret = await buildTotp(bench.database, box, tenant);
+export async function actor(fixture: Fixture, tenant: Tenant): Promise<Actor> {
+  const secret = await buildTotp(fixture.database, box, tenant);
   const steps = [0, 1, -1];
   return { ...tenant, code: () => totpCode(secret, steps.shift() ?? 2) };
 }
 
-export async function owner(bench: Bench, tenant: Tenant): Promise<Owner> {
-  return { ...(await actor(bench, tenant)), bench, funded: await buildFunded(bench, tenant) };
+export async function owner(fixture: Fixture, tenant: Tenant): Promise<Owner> {
+  return { ...(await actor(fixture, tenant)), fixture, funded: await buildFunded(fixture, tenant) };
 }
 
 /** A transfer of the owner's that waits for its workflow; its id. */
-async function transfer({ bench, funded, ...tenant }: Owner): Promise<string> {
-  const { status, body, text } = await bench.call('POST', '/transfer', { tenant, body: transferFrom(funded.account.address) });
+async function transfer({ fixture, funded, ...tenant }: Owner): Promise<string> {
+  const { status, body, text } = await fixture.call('POST', '/transfer', { tenant, body: transferFrom(funded.account.address) });
   if (status !== 202) throw new Error(`POST /transfer answered ${status}: ${text}`);
   return String(body['tx_id']);
 }
@@ -43,16 +43,16 @@ const transferFrom = (fromAddress: string) => ({
   amount: '1',
 });
 
-async function factor({ bench, code, ...tenant }: Owner): Promise<string> {
+async function factor({ fixture, code, ...tenant }: Owner): Promise<string> {
   const body = { factor_type: 'WHITELIST', chain: 'ethereum', address: randomAddress(), mfa_code: code() };
-  const answer = await bench.call('POST', '/client/security-factors', { tenant, body });
+  const answer = await fixture.call('POST', '/client/security-factors', { tenant, body });
   if (answer.status !== 201) throw new Error(`POST /client/security-factors answered ${answer.status}: ${answer.text}`);
   return String(answer.body['factor_id']);
 }
 
-async function webhook({ bench, code, ...tenant }: Owner): Promise<string> {
+async function webhook({ fixture, code, ...tenant }: Owner): Promise<string> {
   const body = { url: 'http://127.0.0.1:9/events', mfa_code: code() };
-  const answer = await bench.call('POST', '/webhooks', { tenant, body });
+  const answer = await fixture.call('POST', '/webhooks', { tenant, body });
   if (answer.status !== 201) throw new Error(`POST /webhooks answered ${answer.status}: ${answer.text}`);
   return String(answer.body['webhook_id']);
 }
@@ -90,8 +90,8 @@ export const rows: Record<string, Row> = {
       path: '/accounts',
       body: { wallet_id: funded.wallet.walletId, chain: 'ethereum' },
     }),
-  'get /assets/{id}': async ({ bench, ...tenant }) => {
-    const { body } = await bench.call('GET', '/assets', { tenant });
+  'get /assets/{id}': async ({ fixture, ...tenant }) => {
+    const { body } = await fixture.call('GET', '/assets', { tenant });
     const assetId = String(body.data[0]?.['asset_id']);
     return () => ({ path: `/assets/${assetId}` });
   },
@@ -142,13 +142,13 @@ export const rows: Record<string, Row> = {
   })),
   'post /webhooks/{id}/deliveries/{delivery_id}/resend': async (from) => {
     const path = `/webhooks/${await webhook(from)}`;
-    const { body } = await from.bench.call('POST', `${path}/test`, { tenant: from });
+    const { body } = await from.fixture.call('POST', `${path}/test`, { tenant: from });
     return () => ({ path: `${path}/deliveries/${String(body['delivery_id'])}/resend` });
   },
   'post /transactions/{tx_id}/approve': async (from) => {
-    await from.bench.database.query(`update clients set whitelist_mode = 'approve' where client_id = $1`, [from.clientId]);
+    await from.fixture.database.query(`update clients set whitelist_mode = 'approve' where client_id = $1`, [from.clientId]);
     const txId = await transfer(from);
-    await from.bench.workflows.ledger.screenTransfer({ txId });
+    await from.fixture.workflows.ledger.screenTransfer({ txId });
     return (as) => ({ path: `/transactions/${txId}/approve`, body: { mfa_code: as.code() } });
   },
 };

@@ -1,16 +1,16 @@
 import { bodySchemaOf, type Document, type NamedOperation, operationsOf } from '../../openapi';
-import { buildTenant, createBench, expectProblem, type Answer, type Bench, type Tenant } from './fixture';
+import { buildTenant, createFixture, expectProblem, type Answer, type Fixture, type Tenant } from './fixture';
 import { actor, owner, rows, type Actor, type Reach } from './tenancy.rows';
 
 /** Tenants never meet: generated from the OpenAPI document, so that what is added to it is asked for its row. */
 
-let bench: Bench;
+let fixture: Fixture;
 let document: Document;
 beforeAll(async () => {
-  bench = await createBench();
-  document = (await bench.call('GET', '/openapi.json', { tenant: null })).body as unknown as Document;
+  fixture = await createFixture();
+  document = (await fixture.call('GET', '/openapi.json', { tenant: null })).body as unknown as Document;
 });
-afterAll(() => bench.close());
+afterAll(() => fixture.close());
 
 /** Fields that name something of a client's. An address that money is sent to is nobody's in particular. */
 const names = (field: string): boolean => /_id$/.test(field) || field === 'from_address';
@@ -34,7 +34,7 @@ const intrudersOwn = ['audit_events', 'idempotency_keys', 'user_totp', 'totp_ste
 
 /** A digest of every table's rows. */
 async function image({ clientId, userId }: Tenant): Promise<Record<string, string>> {
-  const columns = await bench.database.query<{ name: string; columns: string[] }[]>(
+  const columns = await fixture.database.query<{ name: string; columns: string[] }[]>(
     `select table_name as name, array_agg(column_name::text) as columns from information_schema.columns
       where table_schema = 'public' group by table_name`,
   );
@@ -42,7 +42,7 @@ async function image({ clientId, userId }: Tenant): Promise<Record<string, strin
   for (const table of columns.filter(({ name }) => !notCompared.includes(name))) {
     const own = table.columns.includes('client_id') ? 'client_id' : 'user_id';
     const where = intrudersOwn.includes(table.name) ? `where ${own} is distinct from $1` : 'where $1::uuid is not null';
-    const [row] = await bench.database.query<{ digest: string }[]>(
+    const [row] = await fixture.database.query<{ digest: string }[]>(
       `select count(*) || ' ' || coalesce(md5(string_agg(t::text, ',' order by t::text)), '') as digest from "${table.name}" t ${where}`,
       [own === 'client_id' ? clientId : userId],
     );
@@ -53,7 +53,7 @@ async function image({ clientId, userId }: Tenant): Promise<Record<string, strin
 
 const send = (key: string, mount: string, reach: Reach, as: Actor): Promise<Answer> => {
   const { path, body } = reach(as);
-  return bench.call((key.split(' ')[0] ?? '').toUpperCase(), `${mount}${path}`, {
+  return fixture.call((key.split(' ')[0] ?? '').toUpperCase(), `${mount}${path}`, {
     tenant: as,
     ...(body !== undefined && { body }),
   });
@@ -68,7 +68,7 @@ const cases = Object.keys(rows).flatMap((key) => [
 ]) as [string, string][];
 
 test('every path that is mounted twice has its rows twice', () => {
-  for (const { path, alsoAt } of bench.resources.routes)
+  for (const { path, alsoAt } of fixture.resources.routes)
     expect({ path, alsoAt }).toEqual({ path, alsoAt: isMountedTwice(path) ? `${secondMount}${path}` : undefined });
 });
 
@@ -77,8 +77,8 @@ test('every reference in the document has its row, and every row is of the docum
 });
 
 test.each(cases)('%s, mount "%s": another client finds nothing and changes nothing', async (key, mount) => {
-  const a = await owner(bench, await buildTenant(bench));
-  const b = await actor(bench, await buildTenant(bench));
+  const a = await owner(fixture, await buildTenant(fixture));
+  const b = await actor(fixture, await buildTenant(fixture));
   const reach = (await rows[key]?.(a)) as Reach;
   const before = await image(b);
   const answer = await send(key, mount, reach, b);
@@ -95,7 +95,7 @@ test.each(cases)('%s, mount "%s": another client finds nothing and changes nothi
 test('without a token 401, but for what is marked as public', async () => {
   const open: string[] = [];
   for (const { name, method, path, operation } of operationsOf(document)) {
-    const answer = await bench.call(method.toUpperCase(), path.replace(/\{\w+\}/g, 'x'), { tenant: null });
+    const answer = await fixture.call(method.toUpperCase(), path.replace(/\{\w+\}/g, 'x'), { tenant: null });
     if (operation.security) open.push(name);
     else expectProblem(answer, 401, 'unauthorized');
   }

@@ -1,19 +1,19 @@
 import { newId } from '../../../src/platform/ids';
 import { randomAddress } from '../../factories';
 import { include, sign } from '../ledger/fixture';
-import { buildFunded, buildTenant, createBench, expectProblem, type Bench, type Funded, type Tenant } from './fixture';
+import { buildFunded, buildTenant, createFixture, expectProblem, type Fixture, type Funded, type Tenant } from './fixture';
 
-let bench: Bench;
+let fixture: Fixture;
 let tenant: Tenant;
 let funded: Funded;
 beforeAll(async () => {
-  bench = await createBench();
-  tenant = await buildTenant(bench);
-  funded = await buildFunded(bench, tenant);
+  fixture = await createFixture();
+  tenant = await buildTenant(fixture);
+  funded = await buildFunded(fixture, tenant);
 });
-afterAll(() => bench.close());
+afterAll(() => fixture.close());
 
-const get = (path: string, as = tenant) => bench.call('GET', path, { tenant: as });
+const get = (path: string, as = tenant) => fixture.call('GET', path, { tenant: as });
 async function transfer(): Promise<string> {
   const body = {
     from_address: funded.account.address,
@@ -22,7 +22,7 @@ async function transfer(): Promise<string> {
     token_symbol: 'USDC',
     amount: '1',
   };
-  return String((await bench.call('POST', '/transfer', { tenant, body })).body['tx_id']);
+  return String((await fixture.call('POST', '/transfer', { tenant, body })).body['tx_id']);
 }
 
 describe('GET /transactions', () => {
@@ -46,7 +46,7 @@ describe('GET /transactions', () => {
     expect(all.body).toMatchObject({ total: 3, has_more: false });
     for (const query of [`wallet_id=${funded.wallet.walletId}`, `account_id=${funded.account.accountId}`, 'chain=ethereum']) {
       expect((await get(`/transactions?${query}`)).body).toMatchObject({ total: 3 });
-      expect((await get(`/transactions?${query}`, bench.other)).body).toEqual({ data: [], total: 0, has_more: false });
+      expect((await get(`/transactions?${query}`, fixture.other)).body).toEqual({ data: [], total: 0, has_more: false });
     }
     for (const query of [`wallet_id=${newId()}`, 'wallet_id=nope', 'account_id=nope', 'chain=base']) {
       expect((await get(`/transactions?${query}`)).body).toEqual({ data: [], total: 0, has_more: false });
@@ -76,7 +76,7 @@ describe('GET /transactions/{tx_id}', () => {
   test('counts confirmations from the follower’s head', async () => {
     const { data } = (await get('/transactions?page_size=100')).body;
     const deposit = data.find((tx) => tx['transaction_type'] === 'INBOUND');
-    await bench.database.query(`update chain_cursors set head_block = 12 where chain = 'ethereum'`);
+    await fixture.database.query(`update chain_cursors set head_block = 12 where chain = 'ethereum'`);
     expect((await get(`/transactions/${String(deposit?.['tx_id'])}`)).body).toMatchObject({
       block_number: 1,
       confirmations: 12,
@@ -87,25 +87,25 @@ describe('GET /transactions/{tx_id}', () => {
 
   test('shows the block and its depth while it still waits for more', async () => {
     const txId = await transfer();
-    const signer = { ...funded, database: bench.database, ledger: bench.workflows.ledger } as never;
+    const signer = { ...funded, database: fixture.database, ledger: fixture.workflows.ledger } as never;
     await sign(signer, txId);
     expect((await get(`/transactions/${txId}`)).body).toMatchObject({ block_number: null, confirmations: 0 });
     await include(signer, txId, 1);
-    await bench.database.query(`update chain_cursors set head_block = 8 where chain = 'ethereum'`);
+    await fixture.database.query(`update chain_cursors set head_block = 8 where chain = 'ethereum'`);
     expect((await get(`/transactions/${txId}`)).body).toMatchObject({ fee: null, block_number: 7, confirmations: 2 });
   });
 
   test('404 for unknown and foreign ones, 400 for a missing id', async () => {
     const txId = await transfer();
     for (const path of [`/transactions/${newId()}`, '/transactions/nope']) expectProblem(await get(path), 404, 'not_found');
-    expectProblem(await get(`/transactions/${txId}`, bench.other), 404, 'not_found');
+    expectProblem(await get(`/transactions/${txId}`, fixture.other), 404, 'not_found');
     expectProblem(await get('/transactions/'), 400, 'invalid_parameter');
   });
 });
 
 describe('POST /transactions/{tx_id}/cancel', () => {
   const cancel = (txId: string, as = tenant, body?: unknown) =>
-    bench.call('POST', `/transactions/${txId}/cancel`, { tenant: as, ...(body !== undefined && { body }) });
+    fixture.call('POST', `/transactions/${txId}/cancel`, { tenant: as, ...(body !== undefined && { body }) });
 
   test('cancels before signing, and again', async () => {
     const txId = await transfer();
@@ -115,36 +115,36 @@ describe('POST /transactions/{tx_id}/cancel', () => {
     }
   });
   test('cancels before the workflow exists and while the workflow service is down: one audit row, by the user', async () => {
-    bench.workflows.away = true;
+    fixture.workflows.away = true;
     const txId = await transfer();
     for (let i = 0; i < 2; i += 1) expect((await cancel(txId)).body).toMatchObject({ tx_id: txId, status: 'CANCELLED' });
-    await bench.dispatch();
-    bench.workflows.away = false;
-    await bench.dispatch();
+    await fixture.dispatch();
+    fixture.workflows.away = false;
+    await fixture.dispatch();
     // started all the same: it finds that the transfer has ended
-    expect(bench.workflows.started).toContain(txId);
-    const rows = await bench.database.query<{ actor_id: string }[]>(
+    expect(fixture.workflows.started).toContain(txId);
+    const rows = await fixture.database.query<{ actor_id: string }[]>(
       `select actor_id from audit_events where action = 'transfer.cancelled' and subject_id = $1`,
       [txId],
     );
     expect(rows).toEqual([{ actor_id: tenant.userId }]);
-    expect(await bench.database.query('select * from workflow_outbox')).toEqual([]);
+    expect(await fixture.database.query('select * from workflow_outbox')).toEqual([]);
   });
   test('tells the workflow that runs', async () => {
     const txId = await transfer();
-    await bench.resources.outbox.settled();
+    await fixture.resources.outbox.settled();
     await cancel(txId);
-    await bench.resources.outbox.settled();
-    expect(bench.workflows.told.ended).toContain(txId);
+    await fixture.resources.outbox.settled();
+    expect(fixture.workflows.told.ended).toContain(txId);
   });
   test('409 once signing has begun', async () => {
     const txId = await transfer();
-    await sign({ ...funded, database: bench.database, ledger: bench.workflows.ledger } as never, txId);
+    await sign({ ...funded, database: fixture.database, ledger: fixture.workflows.ledger } as never, txId);
     expectProblem(await cancel(txId), 409, 'not_cancellable');
   });
   test('409 once it has ended otherwise, or for a deposit', async () => {
     const txId = await transfer();
-    await bench.workflows.ledger.endTransfer({ txId, status: 'REJECTED', code: 'address_blacklisted', reason: 'test' });
+    await fixture.workflows.ledger.endTransfer({ txId, status: 'REJECTED', code: 'address_blacklisted', reason: 'test' });
     expectProblem(await cancel(txId), 409, 'not_cancellable');
     const deposit = (await get('/transactions?page_size=100')).body.data.find((tx) => tx['transaction_type'] === 'INBOUND');
     expectProblem(await cancel(String(deposit?.['tx_id'])), 409, 'not_cancellable');
@@ -152,7 +152,7 @@ describe('POST /transactions/{tx_id}/cancel', () => {
   test('404 for unknown and foreign ones, 400 for fields', async () => {
     const txId = await transfer();
     expectProblem(await cancel(newId()), 404, 'not_found');
-    expectProblem(await cancel(txId, bench.other), 404, 'not_found');
+    expectProblem(await cancel(txId, fixture.other), 404, 'not_found');
     expectProblem(await cancel(txId, tenant, { force: true }), 400, 'invalid_parameter', 'force');
   });
 });

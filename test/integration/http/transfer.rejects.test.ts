@@ -1,13 +1,13 @@
 import { randomAddress, wrongChecksum } from '../../factories';
-import { buildFunded, createBench, expectProblem, type Bench, type Funded } from './fixture';
+import { buildFunded, createFixture, expectProblem, type Fixture, type Funded } from './fixture';
 
-let bench: Bench;
+let fixture: Fixture;
 let funded: Funded;
 beforeAll(async () => {
-  bench = await createBench();
-  funded = await buildFunded(bench, bench.demo);
+  fixture = await createFixture();
+  funded = await buildFunded(fixture, fixture.demo);
 });
-afterAll(() => bench.close());
+afterAll(() => fixture.close());
 
 const valid = () => ({
   from_address: funded.account.address,
@@ -17,7 +17,7 @@ const valid = () => ({
   amount: '1.5',
 });
 const transfer = (changes: object = {}, headers: Record<string, string> = {}) =>
-  bench.call('POST', '/transfer', { body: { ...valid(), ...changes }, headers });
+  fixture.call('POST', '/transfer', { body: { ...valid(), ...changes }, headers });
 
 describe('400 invalid_parameter', () => {
   test.each(['from_address', 'to_address', 'chain', 'token_symbol', 'amount'])('without %s', async (field) => {
@@ -79,7 +79,7 @@ describe('404 not_found', () => {
   test('an address that is nobody’s', async () =>
     expectProblem(await transfer({ from_address: randomAddress() }), 404, 'not_found'));
   test('another client’s address', async () => {
-    const theirs = await buildFunded(bench, bench.other);
+    const theirs = await buildFunded(fixture, fixture.other);
     expectProblem(await transfer({ from_address: theirs.account.address }), 404, 'not_found');
   });
   test('a token that was not added', async () => expectProblem(await transfer({ token_symbol: 'USDT' }), 404, 'not_found'));
@@ -90,9 +90,9 @@ describe('404 not_found', () => {
 
 describe('400 by state', () => {
   const withRow = async (sql: string, id: string, undo: string, code: string) => {
-    await bench.database.query(sql, [id]);
+    await fixture.database.query(sql, [id]);
     const answer = await transfer();
-    await bench.database.query(undo, [id]);
+    await fixture.database.query(undo, [id]);
     expectProblem(answer, 400, code);
   };
   test('insufficient_balance', async () => expectProblem(await transfer({ amount: '1000.000001' }), 400, 'insufficient_balance'));
@@ -125,25 +125,25 @@ describe('400 by state', () => {
 });
 
 test('what is refused is not started', async () => {
-  const before = bench.workflows.started.length;
+  const before = fixture.workflows.started.length;
   await transfer({ amount: '1000000' });
   await transfer({ from_address: randomAddress() });
-  await bench.dispatch();
-  expect(bench.workflows.started).toHaveLength(before);
+  await fixture.dispatch();
+  expect(fixture.workflows.started).toHaveLength(before);
 });
 
 describe('5xx', () => {
   test('503 chain_unavailable while the fees of the chain are not known', async () => {
-    await bench.database.query(`update chain_cursors set fee_levels_at = now() - interval '11 minutes'`);
+    await fixture.database.query(`update chain_cursors set fee_levels_at = now() - interval '11 minutes'`);
     const answer = await transfer();
-    await bench.database.query(`update chain_cursors set fee_levels_at = now()`);
+    await fixture.database.query(`update chain_cursors set fee_levels_at = now()`);
     expectProblem(answer, 503, 'chain_unavailable');
     expect(answer.headers.get('retry-after')).toBe('15');
   });
   test('500 internal_error tells nothing', async () => {
-    await bench.database.query('alter table workflow_outbox rename to secret');
+    await fixture.database.query('alter table workflow_outbox rename to secret');
     const answer = await transfer();
-    await bench.database.query('alter table secret rename to workflow_outbox');
+    await fixture.database.query('alter table secret rename to workflow_outbox');
     expectProblem(answer, 500, 'internal_error');
     expect(answer.text).not.toMatch(/secret|workflow_outbox/);
   });
@@ -155,7 +155,7 @@ describe('202', () => {
     expect(answer.status).toBe(202);
     expect(answer.body).toEqual({ tx_id: expect.any(String), status: 'PENDING', message: expect.any(String) });
     expect(answer.headers.get('location')).toBe(`/api/v1/transactions/${String(answer.body['tx_id'])}`);
-    const detail = await bench.call('GET', `/transactions/${String(answer.body['tx_id'])}`);
+    const detail = await fixture.call('GET', `/transactions/${String(answer.body['tx_id'])}`);
     expect(detail.body).toMatchObject({
       amount: '1.5',
       memo: 'rent',

@@ -1,11 +1,11 @@
 import { newId } from '../../../src/platform/ids';
-import { buildTenant, createBench, expectProblem, type Bench } from './fixture';
+import { buildTenant, createFixture, expectProblem, type Fixture } from './fixture';
 
-let bench: Bench;
-beforeAll(async () => void (bench = await createBench()));
-afterAll(() => bench.close());
+let fixture: Fixture;
+beforeAll(async () => void (fixture = await createFixture()));
+afterAll(() => fixture.close());
 
-const create = (body: unknown = { wallet_name: 'main' }) => bench.call('POST', '/wallets', { body });
+const create = (body: unknown = { wallet_name: 'main' }) => fixture.call('POST', '/wallets', { body });
 
 describe('POST /wallets', () => {
   test('answers 201 with the wallet, PROGRESSING and GENERATING, and starts its key', async () => {
@@ -13,7 +13,7 @@ describe('POST /wallets', () => {
     expect(answer.status).toBe(201);
     expect(answer.body).toEqual({
       wallet_id: expect.any(String),
-      client_id: bench.demo.clientId,
+      client_id: fixture.demo.clientId,
       wallet_name: 'main',
       description: 'for payouts',
       status: 'PROGRESSING',
@@ -24,8 +24,8 @@ describe('POST /wallets', () => {
     expect(answer.headers.get('location')).toBe(`/api/v1/wallets/${String(answer.body['wallet_id'])}`);
     expect(answer.headers.get('cache-control')).toBe('no-store');
     expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
-    await bench.resources.outbox.settled();
-    expect(bench.workflows.keys).toContain(answer.body['wallet_id']);
+    await fixture.resources.outbox.settled();
+    expect(fixture.workflows.keys).toContain(answer.body['wallet_id']);
   });
 
   test.each([
@@ -49,33 +49,33 @@ describe('POST /wallets', () => {
   });
 
   test('is accepted while the workflow service is down; its key is started afterwards, once', async () => {
-    const { workflows } = bench;
+    const { workflows } = fixture;
     workflows.away = true;
     const answer = await create();
     expect(answer.status).toBe(201);
-    await bench.dispatch();
+    await fixture.dispatch();
     workflows.away = false;
     const walletId = String(answer.body['wallet_id']);
     expect(workflows.keys).not.toContain(walletId);
-    for (let i = 0; i < 2; i += 1) await bench.dispatch();
+    for (let i = 0; i < 2; i += 1) await fixture.dispatch();
     expect(workflows.keys.filter((key) => key === walletId)).toHaveLength(1);
   });
 
   test('leaves nothing to be started when it cannot be stored', async () => {
-    await bench.database.query(`alter table workflow_outbox rename to away`);
+    await fixture.database.query(`alter table workflow_outbox rename to away`);
     expectProblem(await create({ wallet_name: 'lost' }), 500, 'internal_error');
-    await bench.database.query(`alter table away rename to workflow_outbox`);
-    const { data } = (await bench.call('GET', '/wallets')).body;
+    await fixture.database.query(`alter table away rename to workflow_outbox`);
+    const { data } = (await fixture.call('GET', '/wallets')).body;
     expect(data.map((wallet) => wallet['wallet_name'])).not.toContain('lost');
   });
 });
 
 describe('GET /wallets', () => {
   test('pages newest first, with total and has_more', async () => {
-    const tenant = await buildTenant(bench);
+    const tenant = await buildTenant(fixture);
     const names = ['a', 'b', 'c', 'd', 'e'];
-    for (const wallet_name of names) await bench.call('POST', '/wallets', { tenant, body: { wallet_name } });
-    const page = async (query: string) => (await bench.call('GET', `/wallets${query}`, { tenant })).body;
+    for (const wallet_name of names) await fixture.call('POST', '/wallets', { tenant, body: { wallet_name } });
+    const page = async (query: string) => (await fixture.call('GET', `/wallets${query}`, { tenant })).body;
     expect(await page('?page_size=2')).toMatchObject({
       data: [{ wallet_name: 'e' }, { wallet_name: 'd' }],
       total: 5,
@@ -100,29 +100,33 @@ describe('GET /wallets', () => {
     ['page_size=101', 'page_size'],
     ['pagesize=5', 'pagesize'],
   ])('refuses ?%s', async (query, field) => {
-    expectProblem(await bench.call('GET', `/wallets?${query}`), 400, 'invalid_parameter', field);
+    expectProblem(await fixture.call('GET', `/wallets?${query}`), 400, 'invalid_parameter', field);
   });
 });
 
 describe('GET /wallets/{id}', () => {
   test('reads a wallet', async () => {
     const { body } = await create();
-    const answer = await bench.call('GET', `/wallets/${String(body['wallet_id'])}`);
+    const answer = await fixture.call('GET', `/wallets/${String(body['wallet_id'])}`);
     expect(answer.status).toBe(200);
     expect(answer.body).toEqual(body);
   });
 
   test.each(['/wallets/', '/wallets/%20'])('says that the id is missing: %s', async (path) => {
-    expectProblem(await bench.call('GET', path), 400, 'invalid_parameter', 'id');
+    expectProblem(await fixture.call('GET', path), 400, 'invalid_parameter', 'id');
   });
 
   test.each(['unknown', newId(), '%00', "'; drop table wallets"])('does not find %s', async (id) => {
-    expectProblem(await bench.call('GET', `/wallets/${id}`), 404, 'not_found');
+    expectProblem(await fixture.call('GET', `/wallets/${id}`), 404, 'not_found');
   });
 
   test('does not find another client’s wallet', async () => {
     const { body } = await create();
-    expectProblem(await bench.call('GET', `/wallets/${String(body['wallet_id'])}`, { tenant: bench.other }), 404, 'not_found');
-    expect((await bench.call('GET', '/wallets', { tenant: bench.other })).body).toMatchObject({ data: [], total: 0 });
+    expectProblem(
+      await fixture.call('GET', `/wallets/${String(body['wallet_id'])}`, { tenant: fixture.other }),
+      404,
+      'not_found',
+    );
+    expect((await fixture.call('GET', '/wallets', { tenant: fixture.other })).body).toMatchObject({ data: [], total: 0 });
   });
 });

@@ -1,106 +1,107 @@
 import { buildAccount, buildAsset, buildTransferRequest, fundAccount } from '../../factories';
-import { balances, codeOf, createBench, differences, ether, ethereum, fund, sign, usdc, type Bench } from './fixture';
+import { balances, codeOf, createFixture, differences, ether, ethereum, fund, sign, usdc, type Fixture } from './fixture';
 
-let bench: Bench;
+let fixture: Fixture;
 beforeEach(async () => {
-  bench = await createBench({ poolSize: 20 });
+  fixture = await createFixture({ poolSize: 20 });
 });
-afterEach(() => bench.close());
+afterEach(() => fixture.close());
 
 const count = (codes: string[], code: string) => codes.filter((it) => it === code).length;
 
 async function deadlocks(): Promise<number> {
-  const [row] = await bench.database.query<{ deadlocks: string }[]>(
+  const [row] = await fixture.database.query<{ deadlocks: string }[]>(
     'select deadlocks from pg_stat_database where datname = current_database()',
   );
   return Number(row?.deadlocks);
 }
 
 test('200 concurrent locks on one asset: exactly as many as the funds allow', async () => {
-  await fund(bench, 'ETH', 10n * ether);
-  await fund(bench, 'USDC', 137n * usdc + 999_999n);
+  await fund(fixture, 'ETH', 10n * ether);
+  await fund(fixture, 'USDC', 137n * usdc + 999_999n);
   const codes = await Promise.all(
     Array.from({ length: 200 }, () =>
-      codeOf(bench.ledger.lockTransfer(buildTransferRequest(bench.account, ethereum, { tokenSymbol: 'USDC' }))),
+      codeOf(fixture.ledger.lockTransfer(buildTransferRequest(fixture.account, ethereum, { tokenSymbol: 'USDC' }))),
     ),
   );
   expect([count(codes, 'none'), count(codes, 'insufficient_balance')]).toEqual([137, 63]);
-  expect(await balances(bench, 'USDC')).toEqual([999_999n, 137n * usdc]);
-  expect(await differences(bench)).toEqual([]);
+  expect(await balances(fixture, 'USDC')).toEqual([999_999n, 137n * usdc]);
+  expect(await differences(fixture)).toEqual([]);
   expect(await deadlocks()).toBe(0);
 }, 60_000);
 
 test('200 concurrent locks of the coin that also pays the fees', async () => {
-  await fund(bench, 'ETH', 50n * ether);
+  await fund(fixture, 'ETH', 50n * ether);
   const codes = await Promise.all(
     Array.from({ length: 200 }, () =>
-      codeOf(bench.ledger.lockTransfer(buildTransferRequest(bench.account, ethereum, { amount: '0.999' }))),
+      codeOf(fixture.ledger.lockTransfer(buildTransferRequest(fixture.account, ethereum, { amount: '0.999' }))),
     ),
   );
   expect([count(codes, 'none'), count(codes, 'insufficient_balance')]).toEqual([50, 150]);
-  expect(await differences(bench)).toEqual([]);
+  expect(await differences(fixture)).toEqual([]);
 }, 60_000);
 
 test('two tokens and their common fee coin, locked, cancelled and funded at once: no deadlock', async () => {
-  await buildAsset(bench.database, bench.account, ethereum, 'USDT');
-  const other = await buildAccount(bench.database, bench.wallet, ethereum);
-  await fund(bench, 'ETH', 100n * ether);
-  await fund(bench, 'USDC', 1000n * usdc);
-  await fund(bench, 'USDT', 1000n * usdc);
+  await buildAsset(fixture.database, fixture.account, ethereum, 'USDT');
+  const other = await buildAccount(fixture.database, fixture.wallet, ethereum);
+  await fund(fixture, 'ETH', 100n * ether);
+  await fund(fixture, 'USDC', 1000n * usdc);
+  await fund(fixture, 'USDT', 1000n * usdc);
   const work = Array.from({ length: 120 }, async (_, index) => {
     const tokenSymbol = ['USDC', 'USDT', 'ETH'][index % 3] as string;
-    const request = buildTransferRequest(bench.account, ethereum, { tokenSymbol, amount: '0.01' });
-    if (index % 10 === 9) await fundAccount(bench.database, index % 20 === 9 ? bench.account : other, ethereum, tokenSymbol, 1n);
-    await bench.ledger.lockTransfer(request);
-    if (index % 2) await bench.ledger.cancelTransfer({ txId: request.txId });
+    const request = buildTransferRequest(fixture.account, ethereum, { tokenSymbol, amount: '0.01' });
+    if (index % 10 === 9)
+      await fundAccount(fixture.database, index % 20 === 9 ? fixture.account : other, ethereum, tokenSymbol, 1n);
+    await fixture.ledger.lockTransfer(request);
+    if (index % 2) await fixture.ledger.cancelTransfer({ txId: request.txId });
   });
   await Promise.all(work);
-  expect(await differences(bench)).toEqual([]);
+  expect(await differences(fixture)).toEqual([]);
   expect(await deadlocks()).toBe(0);
 }, 60_000);
 
 test('one request a hundred times at once is one transfer', async () => {
-  await fund(bench, 'ETH', 2n * ether);
-  const request = buildTransferRequest(bench.account, ethereum);
-  const answers = await Promise.all(Array.from({ length: 100 }, () => bench.ledger.lockTransfer(request)));
+  await fund(fixture, 'ETH', 2n * ether);
+  const request = buildTransferRequest(fixture.account, ethereum);
+  const answers = await Promise.all(Array.from({ length: 100 }, () => fixture.ledger.lockTransfer(request)));
   expect(new Set(answers.map(({ txId }) => txId))).toEqual(new Set([request.txId]));
-  expect((await balances(bench, 'ETH'))[1]).toBeGreaterThan(ether);
-  expect(await differences(bench)).toEqual([]);
+  expect((await balances(fixture, 'ETH'))[1]).toBeGreaterThan(ether);
+  expect(await differences(fixture)).toEqual([]);
 });
 
 test('one idempotency key in many hands pays once, though there are funds for one only', async () => {
-  await fund(bench, 'ETH', ether + ether / 2n);
-  const first = buildTransferRequest(bench.account, ethereum, { idempotencyKey: 'order 1' });
+  await fund(fixture, 'ETH', ether + ether / 2n);
+  const first = buildTransferRequest(fixture.account, ethereum, { idempotencyKey: 'order 1' });
   const answers = await Promise.all(
     Array.from({ length: 50 }, () =>
-      bench.ledger.lockTransfer({ ...first, txId: buildTransferRequest(bench.account, ethereum).txId }),
+      fixture.ledger.lockTransfer({ ...first, txId: buildTransferRequest(fixture.account, ethereum).txId }),
     ),
   );
   expect(new Set(answers.map(({ txId }) => txId)).size).toBe(1);
-  expect(await differences(bench)).toEqual([]);
+  expect(await differences(fixture)).toEqual([]);
 });
 
 test('concurrent transfers cannot exceed a daily limit together', async () => {
-  await fund(bench, 'ETH', 100n * ether);
-  await bench.database.query(`insert into wallet_limits (wallet_id, symbol, max_daily) values ($1, 'ETH', 7.5)`, [
-    bench.wallet.walletId,
+  await fund(fixture, 'ETH', 100n * ether);
+  await fixture.database.query(`insert into wallet_limits (wallet_id, symbol, max_daily) values ($1, 'ETH', 7.5)`, [
+    fixture.wallet.walletId,
   ]);
-  const second = await buildAccount(bench.database, bench.wallet, ethereum);
-  await fundAccount(bench.database, second, ethereum, 'ETH', 100n * ether);
+  const second = await buildAccount(fixture.database, fixture.wallet, ethereum);
+  await fundAccount(fixture.database, second, ethereum, 'ETH', 100n * ether);
   const codes = await Promise.all(
     Array.from({ length: 40 }, (_, index) =>
-      codeOf(bench.ledger.lockTransfer(buildTransferRequest(index % 2 ? second : bench.account, ethereum))),
+      codeOf(fixture.ledger.lockTransfer(buildTransferRequest(index % 2 ? second : fixture.account, ethereum))),
     ),
   );
   expect([count(codes, 'none'), count(codes, 'business_error')]).toEqual([7, 33]);
 });
 
 test('concurrent signings take the nonces without a gap and each once', async () => {
-  await fund(bench, 'ETH', 100n * ether);
-  const requests = Array.from({ length: 30 }, () => buildTransferRequest(bench.account, ethereum, { amount: '0.1' }));
-  await Promise.all(requests.map((request) => bench.ledger.lockTransfer(request)));
-  await Promise.all(requests.map(({ txId }) => sign(bench, txId, 1, { minedNonce: 5 })));
-  const rows = await bench.database.query<{ nonce: string }[]>('select ordinal as nonce from reservations order by ordinal');
+  await fund(fixture, 'ETH', 100n * ether);
+  const requests = Array.from({ length: 30 }, () => buildTransferRequest(fixture.account, ethereum, { amount: '0.1' }));
+  await Promise.all(requests.map((request) => fixture.ledger.lockTransfer(request)));
+  await Promise.all(requests.map(({ txId }) => sign(fixture, txId, 1, { minedNonce: 5 })));
+  const rows = await fixture.database.query<{ nonce: string }[]>('select ordinal as nonce from reservations order by ordinal');
   expect(rows.map(({ nonce }) => Number(nonce))).toEqual(Array.from({ length: 30 }, (_, index) => index + 5));
-  expect(await differences(bench)).toEqual([]);
+  expect(await differences(fixture)).toEqual([]);
 });

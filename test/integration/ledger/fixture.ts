@@ -54,7 +54,7 @@ export const prepared = (fees: Partial<EvmFees> = {}): Prepared => {
   return toPrepared({ ...details, gasPrice: null }, l1DataFee);
 };
 
-export interface Bench {
+export interface Fixture {
   url: string;
   database: DataSource;
   ledger: TestLedger;
@@ -67,7 +67,7 @@ export interface Bench {
 }
 
 /** A database of its own with one client, wallet and account that has added ETH and USDC. */
-export async function createBench({ poolSize = 20 } = {}): Promise<Bench> {
+export async function createFixture({ poolSize = 20 } = {}): Promise<Fixture> {
   const test = await createTestDatabase();
   const database = await createDatabase({
     url: test.url,
@@ -91,13 +91,13 @@ export async function createBench({ poolSize = 20 } = {}): Promise<Bench> {
   return { url: test.url, database, ledger, client, wallet, account, alerts, close };
 }
 
-export function fund(bench: Bench, symbol: string, amount: bigint): Promise<unknown> {
-  return fundAccount(bench.database, bench.account, ethereum, symbol, amount);
+export function fund(fixture: Fixture, symbol: string, amount: bigint): Promise<unknown> {
+  return fundAccount(fixture.database, fixture.account, ethereum, symbol, amount);
 }
 
 /** [available, locked] of a token, atomic units. */
 export async function balances(
-  { database, account }: Bench,
+  { database, account }: Fixture,
   symbol: string,
   chain: ChainDefinition = ethereum,
 ): Promise<[bigint, bigint]> {
@@ -113,7 +113,7 @@ interface Begin {
 }
 
 /** beginSigning with the usual fees but for those given; a second attempt is a replacement. */
-export function begin({ ledger }: Bench, { txId, attempt = 1, kind, fees }: Begin): Promise<BeginSigningResult> {
+export function begin({ ledger }: Fixture, { txId, attempt = 1, kind, fees }: Begin): Promise<BeginSigningResult> {
   return ledger.beginSigning({
     txId,
     attempt,
@@ -123,19 +123,19 @@ export function begin({ ledger }: Bench, { txId, attempt = 1, kind, fees }: Begi
 }
 
 /** The same for what is expected to begin. */
-export async function begun(bench: Bench, input: Begin): Promise<Extract<BeginSigningResult, { outcome: 'begun' }>> {
-  const result = await begin(bench, input);
+export async function begun(fixture: Fixture, input: Begin): Promise<Extract<BeginSigningResult, { outcome: 'begun' }>> {
+  const result = await begin(fixture, input);
   if (result.outcome !== 'begun') throw new Error(`signing did not begin: ${JSON.stringify(result)}`);
   return result;
 }
 
 /** beginSigning and recordSigned with the wallet's whole key; returns the hash. */
-export async function sign(bench: Bench, txId: string, attempt = 1, fees: Partial<EvmFees> = {}): Promise<string> {
-  const { request } = await begun(bench, { txId, attempt, fees });
-  const { hash } = await bench.ledger.recordSigned({
+export async function sign(fixture: Fixture, txId: string, attempt = 1, fees: Partial<EvmFees> = {}): Promise<string> {
+  const { request } = await begun(fixture, { txId, attempt, fees });
+  const { hash } = await fixture.ledger.recordSigned({
     txId,
     attempt,
-    signatures: signAs(bench.wallet, bench.account, request.unsigned),
+    signatures: signAs(fixture.wallet, fixture.account, request.unsigned),
   });
   return hash;
 }
@@ -148,7 +148,7 @@ export interface Effect {
 }
 
 /** What the follower writes when it has seen an attempt included. */
-export async function include({ database }: Bench, txId: string, attempt: number, effect: Effect = {}): Promise<void> {
+export async function include({ database }: Fixture, txId: string, attempt: number, effect: Effect = {}): Promise<void> {
   const { success = true, fee = 21_000n, debited = null, received = debited } = effect;
   await database.query(
     `update transfer_attempts set block_number = 7, block_hash = $3, success = $4, fee = $5, debited = $6, received = $7,
@@ -158,7 +158,7 @@ export async function include({ database }: Bench, txId: string, attempt: number
   );
 }
 
-export function differences({ database }: Bench): Promise<LedgerDifference[]> {
+export function differences({ database }: Fixture): Promise<LedgerDifference[]> {
   return verifyLedger(database.manager);
 }
 

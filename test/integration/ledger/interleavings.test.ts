@@ -3,7 +3,7 @@ import { confirmDeposits, orphanDeposits, recordDeposits } from '../../../src/de
 import { GatewayError } from '../../../src/platform/errors';
 import { newId } from '../../../src/platform/ids';
 import { buildAccount, buildAsset, buildDeposit, buildTransferRequest, setFeeLevels } from '../../factories';
-import { base, createBench, differences, include, sign, usdc, type Bench } from './fixture';
+import { base, createFixture, differences, include, sign, usdc, type Fixture } from './fixture';
 
 /**
  * Random operations, some at once, on one account: locks, cancels, signings, replacements, inclusions with every effect a
@@ -61,17 +61,17 @@ type Operation = typeof operation extends fc.Arbitrary<infer T> ? T : never;
 const outOfTurn = /no attempt|cannot begin|is not signed|nothing to settle|signing did not begin/;
 
 const chain = base;
-let bench: Bench;
+let fixture: Fixture;
 beforeAll(async () => {
-  bench = await createBench({ poolSize: 10 });
-  await setFeeLevels(bench.database, chain);
+  fixture = await createFixture({ poolSize: 10 });
+  await setFeeLevels(fixture.database, chain);
 });
-afterAll(() => bench.close());
+afterAll(() => fixture.close());
 
 async function startWorld(): Promise<World> {
-  const account = await buildAccount(bench.database, bench.wallet, chain);
-  for (const it of symbols) await buildAsset(bench.database, account, chain, it);
-  const world = new World({ ...bench, account });
+  const account = await buildAccount(fixture.database, fixture.wallet, chain);
+  for (const it of symbols) await buildAsset(fixture.database, account, chain, it);
+  const world = new World({ ...fixture, account });
   for (const it of symbols) await world.run({ do: 'deposit', symbol: it, amount: 500, block: 1, again: false });
   await world.run({ do: 'confirm', head: 12 });
   return world;
@@ -80,7 +80,7 @@ async function startWorld(): Promise<World> {
 class World {
   private readonly transfers: string[] = [];
   private readonly deposits: ReturnType<typeof buildDeposit>[] = [];
-  constructor(private readonly bench: Bench) {}
+  constructor(private readonly fixture: Fixture) {}
 
   async run(operation: Operation): Promise<void> {
     try {
@@ -92,7 +92,7 @@ class World {
   }
 
   private async perform(it: Operation): Promise<unknown> {
-    const { ledger, database, account } = this.bench;
+    const { ledger, database, account } = this.fixture;
     const transfer = 'which' in it ? (this.transfers[it.which % Math.max(1, this.transfers.length)] ?? newId()) : '';
     switch (it.do) {
       case 'lock': {
@@ -107,7 +107,7 @@ class World {
       case 'park':
         return ledger.parkTransfer({ txId: transfer, code: 'stuck', reason: 'test' });
       case 'sign':
-        return sign(this.bench, transfer, it.attempt, { maxFeePerGas: it.feeGwei * gwei });
+        return sign(this.fixture, transfer, it.attempt, { maxFeePerGas: it.feeGwei * gwei });
       case 'submit':
         return ledger.markSubmitted({ txId: transfer, attempt: it.attempt });
       case 'include':
@@ -138,7 +138,7 @@ class World {
 
   /** As the follower does: one attempt of a transfer at most is included, and what has ended is not judged anew. */
   private async include(txId: string, { success, moved, fee }: Extract<Operation, { do: 'include' }>): Promise<void> {
-    const [row] = await this.bench.database.query<
+    const [row] = await this.fixture.database.query<
       { attempt: number; amount: string; included: boolean; contract_address: string | null }[]
     >(
       `select a.attempt, t.amount, t.contract_address, exists (select 1 from transfer_attempts i where i.tx_id = t.tx_id and i.block_number is not null) as included
@@ -151,7 +151,7 @@ class World {
     const debited = { all: amount, less: amount - 1n, more: amount + unit('USDC'), zero: 0n, none: null }[
       row.contract_address === null ? 'all' : moved
     ];
-    await include(this.bench, txId, row.attempt, { success, fee, debited: success ? debited : null });
+    await include(this.fixture, txId, row.attempt, { success, fee, debited: success ? debited : null });
   }
 }
 
@@ -169,11 +169,11 @@ test('the books agree after any interleaving', async () => {
     fc.asyncProperty(fc.array(group, { minLength: 3, maxLength: 20 }), async (groups) => {
       const world = await startWorld();
       for (const together of groups) await Promise.all(together.map((one) => world.run(one)));
-      expect(await differences(bench)).toEqual([]);
+      expect(await differences(fixture)).toEqual([]);
     }),
     { numRuns: Number(process.env.LEDGER_RUNS ?? 25), endOnFailure: true },
   );
-  const states = await bench.database.query<{ status: string; count: string }[]>(
+  const states = await fixture.database.query<{ status: string; count: string }[]>(
     'select status, count(*) from transactions group by status order by status',
   );
   // the generator must reach every end, or the property says little

@@ -1,17 +1,17 @@
-import { createBench, type Bench } from './fixture';
+import { createFixture, type Fixture } from './fixture';
 
 /** Hot queries on tables of a size that matters use the index made for them. Rows are shaped like production's, with the rules off. */
 
-let bench: Bench;
+let fixture: Fixture;
 beforeAll(async () => {
-  bench = await createBench({ poolSize: 2 });
-  await bench.database.transaction(async (manager) => {
+  fixture = await createFixture({ poolSize: 2 });
+  await fixture.database.transaction(async (manager) => {
     await manager.query(`set local session_replication_role = 'replica'`);
     for (const statement of manyRows) await manager.query(statement);
   });
-  await bench.database.query('analyze');
+  await fixture.database.query('analyze');
 }, 60_000);
-afterAll(() => bench.close());
+afterAll(() => fixture.close());
 
 /** 20,000 accounts of 100 clients, 60,000 transactions of them. */
 const manyRows = [
@@ -148,7 +148,7 @@ test.each([
   ],
   ['a client’s assets', 'assets_by_client', `select * from assets where client_id = ${client} order by asset_id desc limit 10`],
 ])('%s', async (_, index, query) => {
-  const rows = await bench.database.query<{ 'QUERY PLAN': string }[]>(`explain ${query}`);
+  const rows = await fixture.database.query<{ 'QUERY PLAN': string }[]>(`explain ${query}`);
   const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
   expect(plan).toContain(index);
   expect(plan).not.toMatch(/Seq Scan/);

@@ -16,7 +16,7 @@ import {
   balances,
   begun,
   codeOf,
-  createBench,
+  createFixture,
   differences,
   ether,
   ethereum,
@@ -24,31 +24,31 @@ import {
   include,
   sign,
   usdc,
-  type Bench,
+  type Fixture,
 } from './fixture';
 
 /** Every rule of the schema, attacked with raw SQL as its owner: what the code could do wrong, the database refuses. */
 
-let bench: Bench;
+let fixture: Fixture;
 let txId: string;
 let assetId: string;
 
 beforeEach(async () => {
-  bench = await createBench({ poolSize: 3 });
-  await fund(bench, 'ETH', 10n * ether);
-  const request = buildTransferRequest(bench.account, ethereum);
-  ({ txId } = await bench.ledger.lockTransfer(request));
-  assetId = (await ledgerAccountOf(bench.database, bench.account, ethereum, 'ETH')).ledgerAccountId;
+  fixture = await createFixture({ poolSize: 3 });
+  await fund(fixture, 'ETH', 10n * ether);
+  const request = buildTransferRequest(fixture.account, ethereum);
+  ({ txId } = await fixture.ledger.lockTransfer(request));
+  assetId = (await ledgerAccountOf(fixture.database, fixture.account, ethereum, 'ETH')).ledgerAccountId;
 });
 afterEach(async () => {
-  expect(await differences(bench)).toEqual([]);
-  await bench.close();
+  expect(await differences(fixture)).toEqual([]);
+  await fixture.close();
 });
 
 /** Runs statements in one transaction and returns why it was refused. */
 async function refusal(...statements: string[]): Promise<string> {
   try {
-    await bench.database.transaction(async (manager) => {
+    await fixture.database.transaction(async (manager) => {
       for (const statement of statements) await manager.query(statement);
     });
     return 'nothing refused it';
@@ -119,7 +119,7 @@ describe('postings', () => {
     ).toMatch(/not complete/);
   });
   test('that get balanced entries later', async () => {
-    const [{ posting_id: id }] = await bench.database.query<[{ posting_id: string }]>(
+    const [{ posting_id: id }] = await fixture.database.query<[{ posting_id: string }]>(
       `select posting_id from ledger_postings where tx_id = '${txId}'`,
     );
     expect(
@@ -129,9 +129,9 @@ describe('postings', () => {
     ).toMatch(/not complete/);
   });
   test('on an account that is not of the transaction', async () => {
-    const other = await buildAccount(bench.database, bench.wallet, ethereum);
-    await fundAccount(bench.database, other, ethereum, 'ETH', 5n);
-    const { ledgerAccountId } = await ledgerAccountOf(bench.database, other, ethereum, 'ETH');
+    const other = await buildAccount(fixture.database, fixture.wallet, ethereum);
+    await fundAccount(fixture.database, other, ethereum, 'ETH', 5n);
+    const { ledgerAccountId } = await ledgerAccountOf(fixture.database, other, ethereum, 'ETH');
     expect(
       await refusal(
         ...posting('adjustment', 1, [
@@ -182,7 +182,7 @@ describe('postings', () => {
     ).toMatch(/postings_that_lock/);
   });
   test('that unlock an open transfer', async () => {
-    const [, locked] = await balances(bench, 'ETH');
+    const [, locked] = await balances(fixture, 'ETH');
     expect(
       await refusal(
         ...posting('unlock', 1, [
@@ -193,7 +193,7 @@ describe('postings', () => {
     ).toMatch(/do not fit its state PENDING/);
   });
   test('that unlock an ended transfer again', async () => {
-    await bench.ledger.cancelTransfer({ txId });
+    await fixture.ledger.cancelTransfer({ txId });
     expect(
       await refusal(
         ...posting('unlock', 2, [
@@ -238,12 +238,12 @@ describe('balances', () => {
     );
   });
   test('given at birth', async () => {
-    const { accountId, walletId, clientId } = bench.account;
+    const { accountId, walletId, clientId } = fixture.account;
     const insert = (owner: string, available: number) =>
       `insert into ledger_accounts (ledger_account_id, account_id, wallet_id, client_id, chain, symbol, decimals, available)
        values ('${newId()}', '${accountId}', '${walletId}', '${owner}', 'ethereum', 'X', 6, ${available})`;
     expect(await refusal(insert(clientId, 1))).toMatch(/starts empty/);
-    const stranger = await buildClient(bench.database);
+    const stranger = await buildClient(fixture.database);
     expect(await refusal(insert(stranger.clientId, 0))).toMatch(/wallet and client of its account/);
   });
   test('of another token or precision', async () => {
@@ -265,8 +265,8 @@ describe('states', () => {
       expect(await refusal(setStatus(status))).toMatch(/do not fit its state/);
   });
   test('an end after signing has begun', async () => {
-    await sign(bench, txId);
-    const [, locked] = await balances(bench, 'ETH');
+    await sign(fixture, txId);
+    const [, locked] = await balances(fixture, 'ETH');
     const unlock = posting('unlock', 2, [
       [assetId, 'AVAILABLE', locked],
       [assetId, 'LOCKED', -locked],
@@ -278,13 +278,13 @@ describe('states', () => {
     );
   });
   test('a second end', async () => {
-    await bench.ledger.cancelTransfer({ txId });
+    await fixture.ledger.cancelTransfer({ txId });
     for (const status of ['PENDING', 'SIGNING', 'FAILED', 'CONFIRMED'])
       expect(await refusal(setStatus(status))).toMatch(/cannot go from CANCELLED/);
   });
   test('confirmed without anything having left', async () => {
-    const hash = await sign(bench, txId);
-    const [, locked] = await balances(bench, 'ETH');
+    const hash = await sign(fixture, txId);
+    const [, locked] = await balances(fixture, 'ETH');
     const block = `, tx_hash = '${hash}', block_number = 7, block_hash = '${randomHash()}', fee = 0`;
     expect(
       await refusal(
@@ -297,8 +297,8 @@ describe('states', () => {
     ).toMatch(/do not fit/);
   });
   test('a fee that was not posted', async () => {
-    const hash = await sign(bench, txId);
-    const [, locked] = await balances(bench, 'ETH');
+    const hash = await sign(fixture, txId);
+    const [, locked] = await balances(fixture, 'ETH');
     const block = `, tx_hash = '${hash}', block_number = 7, block_hash = '${randomHash()}', fee = 7`;
     const lines: Line[] = [
       [assetId, 'AVAILABLE', locked - ether],
@@ -327,7 +327,7 @@ describe('states', () => {
     expect(await refusal(`update transactions set fee_locked = fee_locked + 1 where tx_id = '${txId}'`)).toMatch(/do not fit/);
   });
   test('a fee changed after the end', async () => {
-    await bench.ledger.cancelTransfer({ txId });
+    await fixture.ledger.cancelTransfer({ txId });
     expect(await refusal(`update transactions set fee_locked = 0 where tx_id = '${txId}'`)).toMatch(/has ended/);
   });
   test('born elsewhere than at the beginning, or without its lock', async () => {
@@ -349,17 +349,17 @@ describe('states', () => {
 });
 
 describe('reservations and attempts', () => {
-  const take = (resource: string, { of = txId, ordinal = 'null', owner = bench.account.addressKey } = {}) =>
+  const take = (resource: string, { of = txId, ordinal = 'null', owner = fixture.account.addressKey } = {}) =>
     `insert into reservations (chain, owner, resource, ordinal, tx_id) values ('ethereum', '${owner}', '${resource}', ${ordinal}, '${of}')`;
   const nonce = (ordinal: number, of = txId) => take(String(ordinal), { of, ordinal: String(ordinal) });
   /** Ties a resource to the first attempt of its transfer. */
   const use = (resource: string) =>
-    bench.database.query(
+    fixture.database.query(
       'insert into attempt_reservations select tx_id, 1, reservation_id from reservations where resource = $1 and released_at is null',
       [resource],
     );
   const prove = (attempt: number) =>
-    bench.database.query(`update transfer_attempts set impossible_proof = '{"why":"test"}' where tx_id = $1 and attempt = $2`, [
+    fixture.database.query(`update transfer_attempts set impossible_proof = '{"why":"test"}' where tx_id = $1 and attempt = $2`, [
       txId,
       attempt,
     ]);
@@ -367,51 +367,51 @@ describe('reservations and attempts', () => {
   test('before signing has begun, or for another address', async () => {
     expect(await refusal(nonce(0))).toMatch(/whose signing has begun/);
     expect(await refusal(take('a:0'))).toMatch(/whose signing has begun/);
-    await sign(bench, txId);
+    await sign(fixture, txId);
     expect(await refusal(take('a:0', { owner: '0x0000000000000000000000000000000000000001' }))).toMatch(/of that address/);
   });
   test('a resource twice, two nonces for one transfer, one given back', async () => {
-    await sign(bench, txId);
-    const second = await bench.ledger.lockTransfer(buildTransferRequest(bench.account, ethereum));
-    await sign(bench, second.txId);
+    await sign(fixture, txId);
+    const second = await fixture.ledger.lockTransfer(buildTransferRequest(fixture.account, ethereum));
+    await sign(fixture, second.txId);
     expect(await refusal(nonce(0, second.txId))).toMatch(
       /reservations_held_once|reservations_by_ordinal|reservations_one_ordinal/,
     );
     expect(await refusal(nonce(9))).toMatch(/reservations_one_ordinal/);
     expect(await refusal('delete from reservations')).toMatch(/are kept/);
     expect(await refusal('update reservations set released_at = now()')).toMatch(/written once/);
-    await bench.database.query(take('a:0'));
+    await fixture.database.query(take('a:0'));
     await use('a:0');
     expect(await refusal(take('a:0', { of: second.txId }))).toMatch(/reservations_held_once/);
   });
   test('an input: not given back while an attempt may use it, free for others afterwards', async () => {
-    await sign(bench, txId);
-    await bench.database.query(take('a:0'));
+    await sign(fixture, txId);
+    await fixture.database.query(take('a:0'));
     await use('a:0');
     const release = `update reservations set released_at = now() where resource = 'a:0'`;
     expect(await refusal(release)).toMatch(/may still be used/);
     await prove(1);
-    await bench.database.query(release);
+    await fixture.database.query(release);
     expect(await refusal(`update reservations set released_at = null where resource = 'a:0'`)).toMatch(/written once/);
-    const second = await bench.ledger.lockTransfer(buildTransferRequest(bench.account, ethereum));
-    await sign(bench, second.txId);
-    await bench.database.query(take('a:0', { of: second.txId }));
+    const second = await fixture.ledger.lockTransfer(buildTransferRequest(fixture.account, ethereum));
+    await sign(fixture, second.txId);
+    await fixture.database.query(take('a:0', { of: second.txId }));
     await use('a:0');
   });
   test('inputs that the executed attempt did not use are given back once it is final', async () => {
-    await sign(bench, txId);
-    await sign(bench, txId, 2, { maxFeePerGas: 2_300_000_000n });
-    await bench.database.query(take('unused:0'));
-    await bench.database.query(take('spent:0'));
+    await sign(fixture, txId);
+    await sign(fixture, txId, 2, { maxFeePerGas: 2_300_000_000n });
+    await fixture.database.query(take('unused:0'));
+    await fixture.database.query(take('spent:0'));
     await use('unused:0');
-    await bench.database.query(
+    await fixture.database.query(
       `insert into attempt_reservations select tx_id, 2, reservation_id from reservations where resource = 'spent:0'`,
     );
-    await include(bench, txId, 2, { debited: ether });
-    await bench.ledger.settleTransfer({ txId });
+    await include(fixture, txId, 2, { debited: ether });
+    await fixture.ledger.settleTransfer({ txId });
     expect(await refusal(`update reservations set released_at = now() where resource = 'unused:0'`)).toMatch(/may still be used/);
-    await bench.database.transaction((manager) => finalize(manager, ethereum.name, 7));
-    const rows = await bench.database.query<{ resource: string; free: boolean }[]>(
+    await fixture.database.transaction((manager) => finalize(manager, ethereum.name, 7));
+    const rows = await fixture.database.query<{ resource: string; free: boolean }[]>(
       'select resource, released_at is not null as free from reservations order by reservation_id',
     );
     expect(rows.map(({ resource, free }) => [resource, free])).toEqual([
@@ -421,16 +421,16 @@ describe('reservations and attempts', () => {
     ]);
   });
   test('an attempt that uses what another transfer has reserved, or of a transfer that has ended', async () => {
-    await sign(bench, txId);
-    const second = await bench.ledger.lockTransfer(buildTransferRequest(bench.account, ethereum));
-    await sign(bench, second.txId);
+    await sign(fixture, txId);
+    const second = await fixture.ledger.lockTransfer(buildTransferRequest(fixture.account, ethereum));
+    await sign(fixture, second.txId);
     expect(
       await refusal(
         `insert into attempt_reservations select '${txId}', 1, reservation_id from reservations where tx_id = '${second.txId}'`,
       ),
     ).toMatch(/foreign key/);
-    await include(bench, txId, 1, { debited: usdc });
-    await bench.ledger.settleTransfer({ txId });
+    await include(fixture, txId, 1, { debited: usdc });
+    await fixture.ledger.settleTransfer({ txId });
     expect(
       await refusal(
         `insert into transfer_attempts (tx_id, attempt, kind, chain, prepared, unsigned, signers, message_key, fee_bound)
@@ -439,10 +439,10 @@ describe('reservations and attempts', () => {
     ).toMatch(/no open transaction/);
   });
   test('signed bytes or a proof exchanged, attempts deleted, one message in two attempts', async () => {
-    await begun(bench, { txId });
+    await begun(fixture, { txId });
     expect(await refusal(`update transfer_attempts set unsigned = '0x01'`)).toMatch(/written once/);
     expect(await refusal(`update transfer_attempts set message_key = 'other'`)).toMatch(/written once/);
-    await bench.database.query(`update transfer_attempts set signed = '0x01', tx_hash = '0x02', signed_at = now()`);
+    await fixture.database.query(`update transfer_attempts set signed = '0x01', tx_hash = '0x02', signed_at = now()`);
     expect(await refusal(`update transfer_attempts set signed = '0x03'`)).toMatch(/written once/);
     await prove(1);
     expect(await refusal(`update transfer_attempts set impossible_proof = '{}'`)).toMatch(/written once/);
@@ -456,23 +456,23 @@ describe('reservations and attempts', () => {
   });
   test('failed after signing has begun: only with a result or a proof for every attempt', async () => {
     const fail = `update transactions set status = 'FAILED', version = version + 1 where tx_id = '${txId}'`;
-    await sign(bench, txId);
+    await sign(fixture, txId);
     expect(await refusal(fail)).toMatch(/without an on-chain result or a proof for every attempt/);
     await prove(1);
-    await sign(bench, txId, 2, { maxFeePerGas: 2_300_000_000n });
+    await sign(fixture, txId, 2, { maxFeePerGas: 2_300_000_000n });
     expect(await refusal(fail)).toMatch(/without an on-chain result or a proof for every attempt/);
-    expect(await codeOf(bench.ledger.failByProof({ txId, code: 'stuck', reason: 'gone' }))).toBe('not_cancellable');
+    expect(await codeOf(fixture.ledger.failByProof({ txId, code: 'stuck', reason: 'gone' }))).toBe('not_cancellable');
     await prove(2);
     expect(await refusal(fail)).toMatch(/do not fit its state FAILED/);
-    expect(await bench.ledger.failByProof({ txId, code: 'stuck', reason: 'gone' })).toMatchObject({ status: 'FAILED' });
-    expect(await bench.ledger.failByProof({ txId, code: 'stuck', reason: 'gone' })).toMatchObject({ status: 'FAILED' });
-    expect(await differences(bench)).toEqual([]);
+    expect(await fixture.ledger.failByProof({ txId, code: 'stuck', reason: 'gone' })).toMatchObject({ status: 'FAILED' });
+    expect(await fixture.ledger.failByProof({ txId, code: 'stuck', reason: 'gone' })).toMatchObject({ status: 'FAILED' });
+    expect(await differences(fixture)).toEqual([]);
   });
 });
 
 describe('types of transactions', () => {
   test('are the same in the database and in the code, and every transaction repeats them', async () => {
-    const rows = await bench.database.query<Record<string, unknown>[]>('select * from transaction_types');
+    const rows = await fixture.database.query<Record<string, unknown>[]>('select * from transaction_types');
     const stored = rows.map((row) => [
       row.transaction_type,
       { direction: row.direction, isHeld: row.is_held, isSigned: row.is_signed },
@@ -485,8 +485,8 @@ describe('types of transactions', () => {
 
 describe('deposits', () => {
   test('the same place twice', async () => {
-    const place = buildDeposit(bench.account, ethereum, 'ETH', 5n);
-    await recordDeposits(bench.database.manager, ethereum, [place]);
+    const place = buildDeposit(fixture.account, ethereum, 'ETH', 5n);
+    await recordDeposits(fixture.database.manager, ethereum, [place]);
     expect(
       await refusal(`insert into transactions (tx_id, client_id, wallet_id, account_id, asset_id, chain, transaction_type, from_address, to_address, token_symbol,
         decimals, amount, status, tx_hash, position, block_number, block_hash, required_confirmations)
@@ -503,14 +503,14 @@ describe('wallets and accounts', () => {
   test('the key of a wallet, the address of an account', async () => {
     expect(await refusal(`update wallets set public_key = '\\x${'02'.repeat(33)}'`)).toMatch(/written once/);
     expect(await refusal(`update accounts set address_key = '0x0'`)).toMatch(/written once/);
-    const stranger = await buildWallet(bench.database, await buildClient(bench.database));
+    const stranger = await buildWallet(fixture.database, await buildClient(fixture.database));
     expect(await refusal(`update accounts set wallet_id = '${stranger.walletId}'`)).toMatch(/written once/);
   });
 });
 
 test('an attempt seen included does not by itself end anything', async () => {
-  await sign(bench, txId);
-  await include(bench, txId, 1);
-  const [row] = await bench.database.query<{ status: string }[]>(`select status from transactions where tx_id = '${txId}'`);
+  await sign(fixture, txId);
+  await include(fixture, txId, 1);
+  const [row] = await fixture.database.query<{ status: string }[]>(`select status from transactions where tx_id = '${txId}'`);
   expect(row?.status).toBe('SIGNING');
 });

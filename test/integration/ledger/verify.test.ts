@@ -1,35 +1,35 @@
 import { verifyLedger, type LedgerDifference } from '../../../src/ledger/verify';
 import { buildDeposit, buildTransferRequest } from '../../factories';
 import { recordDeposits } from '../../../src/deposits/service';
-import { createBench, ether, ethereum, fund, include, sign, usdc, type Bench } from './fixture';
+import { createFixture, ether, ethereum, fund, include, sign, usdc, type Fixture } from './fixture';
 
 /** The rules keep these differences from arising; an operator (or a restored backup) can get around the rules. */
 
-let bench: Bench;
+let fixture: Fixture;
 let settled: string;
 let open: string;
 beforeAll(async () => {
-  bench = await createBench({ poolSize: 3 });
-  await fund(bench, 'ETH', 10n * ether);
-  await fund(bench, 'USDC', 100n * usdc);
+  fixture = await createFixture({ poolSize: 3 });
+  await fund(fixture, 'ETH', 10n * ether);
+  await fund(fixture, 'USDC', 100n * usdc);
   const make = async () => {
-    const request = buildTransferRequest(bench.account, ethereum, { tokenSymbol: 'USDC' });
-    await bench.ledger.lockTransfer(request);
-    await sign(bench, request.txId);
+    const request = buildTransferRequest(fixture.account, ethereum, { tokenSymbol: 'USDC' });
+    await fixture.ledger.lockTransfer(request);
+    await sign(fixture, request.txId);
     return request.txId;
   };
   settled = await make();
-  await include(bench, settled, 1, { debited: usdc });
-  await bench.ledger.settleTransfer({ txId: settled });
+  await include(fixture, settled, 1, { debited: usdc });
+  await fixture.ledger.settleTransfer({ txId: settled });
   open = await make();
 });
-afterAll(() => bench.close());
+afterAll(() => fixture.close());
 
 /** What verify says with the rules off and the statement run; undone afterwards. */
 async function afterwards(statement: string): Promise<string[]> {
   const found: LedgerDifference[] = [];
   const undone = new Error('undone');
-  await bench.database
+  await fixture.database
     .transaction('REPEATABLE READ', async (manager) => {
       await manager.query(`set local session_replication_role = 'replica'`);
       await manager.query(statement);
@@ -43,7 +43,7 @@ async function afterwards(statement: string): Promise<string[]> {
 }
 
 test('says nothing about books that agree', async () => {
-  expect(await verifyLedger(bench.database.manager)).toEqual([]);
+  expect(await verifyLedger(fixture.database.manager)).toEqual([]);
 });
 
 test.each([
@@ -82,16 +82,16 @@ test.each([
 });
 
 test('compares with the chain: what is not settled or credited yet is allowed for', async () => {
-  await include(bench, open, 1, { debited: usdc, fee: 500n });
-  await recordDeposits(bench.database.manager, ethereum, [buildDeposit(bench.account, ethereum, 'USDC', 3n)]);
-  const [fees] = await bench.database.query<{ sum: string }[]>('select sum(fee) from transfer_attempts');
+  await include(fixture, open, 1, { debited: usdc, fee: 500n });
+  await recordDeposits(fixture.database.manager, ethereum, [buildDeposit(fixture.account, ethereum, 'USDC', 3n)]);
+  const [fees] = await fixture.database.query<{ sum: string }[]>('select sum(fee) from transfer_attempts');
   const onChain: Record<string, bigint> = { ETH: 10n * ether - BigInt(fees?.sum ?? 0), USDC: 98n * usdc + 3n };
   const balanceOnChain =
     (extra: bigint) =>
     ({ symbol }: { symbol: string }) =>
       Promise.resolve((onChain[symbol] ?? 0n) + extra);
-  expect(await verifyLedger(bench.database.manager, { balanceOnChain: balanceOnChain(0n) })).toEqual([]);
-  const found = await verifyLedger(bench.database.manager, { balanceOnChain: balanceOnChain(1n) });
+  expect(await verifyLedger(fixture.database.manager, { balanceOnChain: balanceOnChain(0n) })).toEqual([]);
+  const found = await verifyLedger(fixture.database.manager, { balanceOnChain: balanceOnChain(1n) });
   expect(found.map(({ expected, actual }) => BigInt(actual) - BigInt(expected))).toEqual([1n, 1n]);
-  expect(await verifyLedger(bench.database.manager, { balanceOnChain: () => Promise.resolve(null) })).toEqual([]);
+  expect(await verifyLedger(fixture.database.manager, { balanceOnChain: () => Promise.resolve(null) })).toEqual([]);
 });

@@ -9,18 +9,18 @@ import { StartLimits } from '../../../src/transfers/start-limits';
 import type { TransferWorkflows } from '../../../src/transfers/workflows';
 import { buildClient, buildTransferRequest } from '../../factories';
 import { roomyStartLimits } from '../../ledger';
-import { createBench, ether, ethereum, fund, type Bench } from '../ledger/fixture';
+import { createFixture, ether, ethereum, fund, type Fixture } from '../ledger/fixture';
 
-let bench: Bench;
+let fixture: Fixture;
 let database: DataSource;
 let clientId: string;
 beforeAll(async () => {
-  bench = await createBench({ poolSize: 6 });
-  ({ database } = bench);
-  await fund(bench, 'ETH', 10n * ether);
+  fixture = await createFixture({ poolSize: 6 });
+  ({ database } = fixture);
+  await fund(fixture, 'ETH', 10n * ether);
   ({ clientId } = await buildClient(database));
 });
-afterAll(() => bench.close());
+afterAll(() => fixture.close());
 afterEach(() => database.query('truncate workflow_outbox'));
 
 const silent = createLogger('test', 'fatal');
@@ -139,7 +139,7 @@ describe('the writer', () => {
 
 describe('a workflow that is not there', () => {
   const accepted = async () =>
-    (await bench.ledger.lockTransfer(buildTransferRequest(bench.account, ethereum, { amount: '0.1' }))).txId;
+    (await fixture.ledger.lockTransfer(buildTransferRequest(fixture.account, ethereum, { amount: '0.1' }))).txId;
   const tell = async (kind: 'start_transfer' | 'transfer_approved' | 'transfer_ended', txId: string) => {
     const log = { error: jest.fn() };
     const workflows: TransferWorkflows = {
@@ -162,7 +162,7 @@ describe('a workflow that is not there', () => {
   });
   test('has closed and its transfer has ended: nothing to be said', async () => {
     const txId = await accepted();
-    await bench.ledger.cancelTransfer({ txId });
+    await fixture.ledger.cancelTransfer({ txId });
     expect(await tell('start_transfer', txId)).toEqual([]);
     expect(await tell('transfer_ended', txId)).toEqual([]);
   });

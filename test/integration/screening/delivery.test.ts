@@ -42,7 +42,7 @@ afterEach(async () => {
 });
 
 const storeOf = (node: NodeIndex) => stores.get(node) as ShareStore;
-const dispatch = () => dispatchBlacklists(served.bench.database, served.client, createLogger('test', 'fatal'));
+const dispatch = () => dispatchBlacklists(served.fixture.database, served.client, createLogger('test', 'fatal'));
 const has = (node: NodeIndex, clientId: string, address: string) =>
   storeOf(node).blacklist.has(clientId, 'ethereum', address.toLowerCase());
 const delivered = (node: NodeIndex, clientId: string, address: string, listed = true) =>
@@ -50,7 +50,7 @@ const delivered = (node: NodeIndex, clientId: string, address: string, listed = 
 const finished = async (clientId: string) => served.client.workflow.getHandle(distributeBlacklistWorkflowId(clientId)).result();
 
 test('every change reaches every node’s own copy, and nothing else does', async () => {
-  const { database, alice } = served.bench;
+  const { database, alice } = served.fixture;
   const [bad, good] = [randomAddress(), randomAddress()];
   const factorId = await listAddress(database, alice, bad);
   await listAddress(database, alice, good, { type: 'WHITELIST' });
@@ -72,7 +72,7 @@ test('every change reaches every node’s own copy, and nothing else does', asyn
 });
 
 test('a node that is down gets it when it is back; the others do not wait', async () => {
-  const { database, alice } = served.bench;
+  const { database, alice } = served.fixture;
   const [first, second] = [randomAddress(), randomAddress()];
   down.add(3);
   await listAddress(database, alice, first);
@@ -88,7 +88,7 @@ test('a node that is down gets it when it is back; the others do not wait', asyn
 });
 
 test('a long list goes in pages, of each address its last change alone', async () => {
-  const { database } = served.bench;
+  const { database } = served.fixture;
   const client = await buildClient(database);
   const { userId } = await buildUser(database, client);
   const count = maxBlacklistChanges + 5;
@@ -114,7 +114,7 @@ test('a long list goes in pages, of each address its last change alone', async (
 });
 
 test('a change is dispatched once, and again when that was not put on record', async () => {
-  const { database, alice } = served.bench;
+  const { database, alice } = served.fixture;
   await listAddress(database, alice, randomAddress());
   const due = async () => (await database.query<unknown[]>('select 1 from blacklist_versions where dispatched < version')).length;
   expect(await due()).toBe(1);
@@ -127,7 +127,7 @@ test('a change is dispatched once, and again when that was not put on record', a
 });
 
 test('a list is brought again after an hour: a node whose database was lost or restored gets it back', async () => {
-  const { database, alice } = served.bench;
+  const { database, alice } = served.fixture;
   const bad = randomAddress();
   await listAddress(database, alice, bad);
   await dispatch();

@@ -14,16 +14,16 @@ import { StartLimits } from '../../../src/transfers/start-limits';
 import { transferWorkflowsOn } from '../../../src/transfers/workflows';
 import { buildTotp, buildUser, randomAddress, totpCode } from '../../factories';
 import { roomyStartLimits } from '../../ledger';
-import type { FollowBench } from '../following/fixture';
+import type { FollowFixture } from '../following/fixture';
 import { booksAgree, ServedWorkflows, until } from '../transfers/served';
 import { auditOf, listAddress, setPolicy, unlist } from './factors';
 
 jest.setTimeout(120_000);
 
-const served = new ServedWorkflows(() => booksAgree(bench));
-let bench: FollowBench;
+const served = new ServedWorkflows(() => booksAgree(fixture));
+let fixture: FollowFixture;
 beforeEach(() => {
-  bench = served.bench;
+  fixture = served.fixture;
 });
 const { serve, submit, status, ends, record } = {
   serve: served.serve.bind(served),
@@ -33,11 +33,11 @@ const { serve, submit, status, ends, record } = {
   record: served.record.bind(served),
 };
 const is = (txId: string, wanted: string) => until(`${txId} is ${wanted}`, async () => (await status(txId)) === wanted);
-const list = () => listAddress(bench.database, bench.alice, bench.bob.address.toLowerCase());
-const kinds = async (txId: string) => (await bench.attempts(txId)).map(({ kind }) => kind);
-const row = (txId: string) => bench.transaction(txId);
-const late = (txId: string) => auditOf(bench.database, 'transfer.blacklisted_after_broadcast', txId);
-const burnt = (txId: string) => auditOf(bench.database, 'transfer.cancellation_begun', txId);
+const list = () => listAddress(fixture.database, fixture.alice, fixture.bob.address.toLowerCase());
+const kinds = async (txId: string) => (await fixture.attempts(txId)).map(({ kind }) => kind);
+const row = (txId: string) => fixture.transaction(txId);
+const late = (txId: string) => auditOf(fixture.database, 'transfer.blacklisted_after_broadcast', txId);
+const burnt = (txId: string) => auditOf(fixture.database, 'transfer.cancellation_begun', txId);
 const expectBurnt = async (txId: string) => {
   const { request_id } = await row(txId);
   expect(await burnt(txId)).toMatchObject([
@@ -45,7 +45,7 @@ const expectBurnt = async (txId: string) => {
       outcome: 'success',
       actor_type: 'system',
       actor_id: 'screening',
-      client_id: bench.alice.clientId,
+      client_id: fixture.alice.clientId,
       subject_type: 'transaction',
       detail: { code: 'address_blacklisted', reason: expect.stringMatching(/uses up the nonce/) },
       request_id,
@@ -62,7 +62,7 @@ describe('an address blacklisted', () => {
     await serve();
     await is(txId, 'REJECTED');
     expect(await row(txId)).toMatchObject({ failure_code: 'address_blacklisted', signing_begun_at: null });
-    expect(await auditOf(bench.database, 'transfer.refused', txId)).toMatchObject([
+    expect(await auditOf(fixture.database, 'transfer.refused', txId)).toMatchObject([
       { outcome: 'refused', actor_type: 'system', detail: { code: 'address_blacklisted' } },
     ]);
     expect(await served.client.workflow.getHandle(transferWorkflowId(txId)).result()).toMatchObject({ status: 'REJECTED' });
@@ -74,21 +74,21 @@ describe('an address blacklisted', () => {
       chain: {
         prepareAttempt: async (input) => {
           await list();
-          return bench.onChain.prepareAttempt(input);
+          return fixture.onChain.prepareAttempt(input);
         },
       },
     });
     const txId = await submit();
     await is(txId, 'REJECTED');
     expect(await row(txId)).toMatchObject({ failure_code: 'address_blacklisted', signing_begun_at: null });
-    expect(await bench.attempts(txId)).toEqual([]);
+    expect(await fixture.attempts(txId)).toEqual([]);
   });
 
   test('after signing has begun: a node refuses, a cancellation uses up the nonce, and a later transfer goes through', async () => {
     let listed: Promise<string> | undefined;
     await serve({
       sign: async (request) => {
-        if (request.kind !== 'first' || request.intent.outputs[0]?.to !== bench.bob.address) return;
+        if (request.kind !== 'first' || request.intent.outputs[0]?.to !== fixture.bob.address) return;
         await (listed ??= list());
         throw nodeRefusal();
       },
@@ -100,15 +100,15 @@ describe('an address blacklisted', () => {
       cancellation_reason: 'address_blacklisted',
       screening_note: expect.stringMatching(/uses up/),
     });
-    expect(await bench.balance(bench.alice, 'USDC')).toEqual({ available: 3_000_000n, locked: 2_000_000n });
+    expect(await fixture.balance(fixture.alice, 'USDC')).toEqual({ available: 3_000_000n, locked: 2_000_000n });
     const later = await submit({ amount: '1', toAddress: randomAddress() });
     await ends(txId, 'FAILED');
-    const [first, noop] = await bench.attempts(txId);
+    const [first, noop] = await fixture.attempts(txId);
     expect(first?.signed).toBeNull();
     expect(await row(txId)).toMatchObject({ failure_code: 'address_blacklisted', tx_hash: noop?.tx_hash, fee: noop?.fee });
     await ends(later, 'CONFIRMED');
     // nobody was asked
-    const events = await bench.database.query<{ status: string }[]>(
+    const events = await fixture.database.query<{ status: string }[]>(
       'select status from transaction_events where tx_id = $1 order by seq',
       [txId],
     );
@@ -125,7 +125,7 @@ describe('an address blacklisted', () => {
       chain: {
         broadcast: async (input) => {
           if (input.attempt === 1) await list();
-          const result = await bench.onChain.broadcast(input);
+          const result = await fixture.onChain.broadcast(input);
           if (result.outcome === 'accepted') sent.push(input.attempt);
           return result;
         },
@@ -135,7 +135,7 @@ describe('an address blacklisted', () => {
     await ends(txId, 'FAILED');
     expect(await row(txId)).toMatchObject({ failure_code: 'address_blacklisted' });
     expect(sent).toEqual([2]);
-    const [first, noop] = await bench.attempts(txId);
+    const [first, noop] = await fixture.attempts(txId);
     expect([first, noop]).toMatchObject([
       { signed: expect.any(String), broadcast_at: null },
       { kind: 'cancellation', success: true },
@@ -150,17 +150,17 @@ describe('an address blacklisted', () => {
       chain: {
         broadcast: async (input) => {
           if (input.attempt === 1) await unlessListed(input.txId);
-          return bench.onChain.broadcast(input);
+          return fixture.onChain.broadcast(input);
         },
         prepareAttempt: (input) => {
           if (away && input.kind === 'cancellation')
             throw ApplicationFailure.create({ type: 'chain_unavailable', message: 'away' });
-          return bench.onChain.prepareAttempt(input);
+          return fixture.onChain.prepareAttempt(input);
         },
       },
     });
     const unlessListed = async (txId: string) => {
-      if (!(await bench.ledger.destinationBlacklisted({ txId }))) await list();
+      if (!(await fixture.ledger.destinationBlacklisted({ txId }))) await list();
     };
     const txId = await submit();
     await until('the burn begins', async () => {
@@ -179,7 +179,7 @@ describe('an address blacklisted', () => {
     expect(await kinds(txId)).toEqual(['first', 'cancellation']);
     await expectBurnt(txId);
     // by the user, once: the run that was started again names nobody
-    expect(await auditOf(bench.database, 'transfer.accepted', txId)).toMatchObject([
+    expect(await auditOf(fixture.database, 'transfer.accepted', txId)).toMatchObject([
       { actor_type: 'user', actor_id: expect.stringMatching(/^[0-9a-f-]{36}$/) },
     ]);
   });
@@ -189,8 +189,8 @@ describe('an address blacklisted', () => {
     await serve({
       chain: {
         broadcast: async (input) => {
-          if (input.attempt === 1 && !(await bench.ledger.destinationBlacklisted({ txId: input.txId }))) await list();
-          return bench.onChain.broadcast(input);
+          if (input.attempt === 1 && !(await fixture.ledger.destinationBlacklisted({ txId: input.txId }))) await list();
+          return fixture.onChain.broadcast(input);
         },
       },
       sign: ({ kind }) => {
@@ -201,16 +201,16 @@ describe('an address blacklisted', () => {
     await until('the cancellation is begun', async () => (await kinds(txId)).length === 2);
     await served.client.workflow.getHandle(transferWorkflowId(txId)).terminate();
     // whoever asks: what was given up is neither sent nor sent again
-    expect(await bench.onChain.broadcast({ txId, attempt: 1 })).toEqual({ outcome: 'withheld' });
-    expect(await bench.onChain.observe({ txId })).toMatchObject({ state: 'absent' });
+    expect(await fixture.onChain.broadcast({ txId, attempt: 1 })).toEqual({ outcome: 'withheld' });
+    expect(await fixture.onChain.observe({ txId })).toMatchObject({ state: 'absent' });
     expect(await served.operations.retry(txId)).toBe('started again');
     away = false;
     await ends(txId, 'FAILED');
     expect(await row(txId)).toMatchObject({ failure_code: 'address_blacklisted' });
-    const [first, ...noops] = await bench.attempts(txId);
+    const [first, ...noops] = await fixture.attempts(txId);
     expect(first).toMatchObject({ signed: expect.any(String), broadcast_at: null });
     expect(noops.map(({ kind }) => kind).every((kind) => kind === 'cancellation')).toBe(true);
-    expect(await bench.anvil.client.getTransaction({ hash: first?.tx_hash as Hex }).catch(() => null)).toBeNull();
+    expect(await fixture.anvil.client.getTransaction({ hash: first?.tx_hash as Hex }).catch(() => null)).toBeNull();
   });
 
   test('and the first attempt is executed all the same: CONFIRMED, and the record says that it came too late', async () => {
@@ -219,13 +219,13 @@ describe('an address blacklisted', () => {
         broadcast: async (input) => {
           if (input.attempt === 1) {
             await list();
-            return bench.onChain.broadcast(input);
+            return fixture.onChain.broadcast(input);
           }
           // whoever has got hold of the signed bytes sends them first
-          const [first] = await bench.attempts(input.txId);
-          await bench.client.broadcast(first?.signed as Hex);
-          await bench.mine();
-          return bench.onChain.broadcast(input);
+          const [first] = await fixture.attempts(input.txId);
+          await fixture.client.broadcast(first?.signed as Hex);
+          await fixture.mine();
+          return fixture.onChain.broadcast(input);
         },
       },
     });
@@ -246,9 +246,9 @@ describe('an address blacklisted', () => {
       /^blacklisted at 20[-0-9T:]+Z, after the transaction had been broadcast: it could not be undone$/,
     );
     expect(await row(txId)).toMatchObject({ status: 'SUBMITTED', screening_note: note });
-    expect(await late(txId)).toMatchObject([{ client_id: bench.alice.clientId, subject_id: txId, actor_type: 'system' }]);
+    expect(await late(txId)).toMatchObject([{ client_id: fixture.alice.clientId, subject_id: txId, actor_type: 'system' }]);
     // off the list and on it again: said once
-    await unlist(bench.database, factorId);
+    await unlist(fixture.database, factorId);
     await list();
     await ends(txId, 'CONFIRMED');
     expect(await burnt(txId)).toEqual([]);
@@ -260,8 +260,8 @@ describe('an address blacklisted', () => {
     await serve({
       chain: {
         broadcast: async (input) => {
-          const result = await bench.onChain.broadcast(input);
-          await bench.database.query('update transfer_attempts set broadcast_at = null where tx_id = $1', [input.txId]);
+          const result = await fixture.onChain.broadcast(input);
+          await fixture.database.query('update transfer_attempts set broadcast_at = null where tx_id = $1', [input.txId]);
           await list();
           return result;
         },
@@ -279,7 +279,7 @@ describe('an address blacklisted', () => {
     await serve({
       chain: {
         observe: async (input) =>
-          hidden ? { state: 'absent', hash: null, blockNumber: null, confirmations: 0 } : bench.onChain.observe(input),
+          hidden ? { state: 'absent', hash: null, blockNumber: null, confirmations: 0 } : fixture.onChain.observe(input),
       },
     });
     const txId = await submit();
@@ -288,11 +288,11 @@ describe('an address blacklisted', () => {
     await is(txId, 'NEEDS_ATTENTION');
     expect(await row(txId)).toMatchObject({ failure_code: 'address_blacklisted' });
     expect(await kinds(txId)).toEqual(['first']);
-    const [first] = await bench.attempts(txId);
-    await bench.anvil.client.dropTransaction({ hash: first?.tx_hash as Hex });
+    const [first] = await fixture.attempts(txId);
+    await fixture.anvil.client.dropTransaction({ hash: first?.tx_hash as Hex });
     hidden = false;
-    expect(await bench.onChain.observe({ txId })).toMatchObject({ state: 'absent' });
-    expect(await bench.anvil.client.getTransaction({ hash: first?.tx_hash as Hex }).catch(() => null)).toBeNull();
+    expect(await fixture.onChain.observe({ txId })).toMatchObject({ state: 'absent' });
+    expect(await fixture.anvil.client.getTransaction({ hash: first?.tx_hash as Hex }).catch(() => null)).toBeNull();
     await served.operations.abandon(txId);
     await ends(txId, 'FAILED');
     expect(await row(txId)).toMatchObject({ failure_code: 'address_blacklisted' });
@@ -305,17 +305,17 @@ test('blacklisted between the signature of a replacement and its broadcast: park
   await serve({
     chain: {
       observe: async (input) =>
-        hidden ? { state: 'absent', hash: null, blockNumber: null, confirmations: 0 } : bench.onChain.observe(input),
+        hidden ? { state: 'absent', hash: null, blockNumber: null, confirmations: 0 } : fixture.onChain.observe(input),
       broadcast: async (input) => {
         if (input.attempt === 2) await list();
-        return bench.onChain.broadcast(input);
+        return fixture.onChain.broadcast(input);
       },
     },
   });
   const txId = await submit();
   await is(txId, 'NEEDS_ATTENTION');
   expect(await row(txId)).toMatchObject({ failure_code: 'address_blacklisted' });
-  expect(await bench.attempts(txId)).toMatchObject([
+  expect(await fixture.attempts(txId)).toMatchObject([
     { kind: 'first', broadcast_at: expect.any(Date) },
     { kind: 'replacement', signed: expect.any(String), broadcast_at: null },
   ]);
@@ -340,24 +340,24 @@ test('a node whose copy is old refuses what is allowed again: asked until it has
 describe('a transfer that has to be approved', () => {
   const box = new SecretBox(randomBytes(32).toString('hex'));
   const waiting = async (changes: Parameters<typeof submit>[0] = {}) => {
-    await setPolicy(bench.database, bench.alice, 'approve');
+    await setPolicy(fixture.database, fixture.alice, 'approve');
     const txId = await submit(changes);
     await is(txId, 'AWAITING_APPROVAL');
     return txId;
   };
   const approve = async (txId: string) => {
-    const { clientId } = bench.alice;
-    const user = await buildUser(bench.database, { clientId } as never);
-    const secret = await buildTotp(bench.database, box, user);
-    const outbox = new WorkflowOutbox(bench.database, deliveries(), createLogger('test', 'fatal'));
-    const approvals = new Approvals({ mfa: new MfaService(bench.database, box), outbox });
+    const { clientId } = fixture.alice;
+    const user = await buildUser(fixture.database, { clientId } as never);
+    const secret = await buildTotp(fixture.database, box, user);
+    const outbox = new WorkflowOutbox(fixture.database, deliveries(), createLogger('test', 'fatal'));
+    const approvals = new Approvals({ mfa: new MfaService(fixture.database, box), outbox });
     const caller = { clientId, userId: user.userId, keyId: '' };
     await approvals.approve({ caller, code: totpCode(secret), operation: `approve ${txId}`, requestId: 'r' }, txId);
     await outbox.settled();
   };
   const deliveries = () =>
     createDeliveries({
-      database: bench.database,
+      database: fixture.database,
       workflows: transferWorkflowsOn(served.client),
       keyGeneration: { start: () => Promise.resolve() },
       starts: new StartLimits(roomyStartLimits),
@@ -378,17 +378,17 @@ describe('a transfer that has to be approved', () => {
     await record(transferWorkflowId(txId), 'transfer-confirmed-approved');
 
     const another = await waiting({ amount: '1' });
-    await bench.ledger.cancelTransfer({ txId: another });
-    await deliveries().transfer_ended({ kind: 'transfer_ended', subjectId: another, clientId: bench.alice.clientId });
+    await fixture.ledger.cancelTransfer({ txId: another });
+    await deliveries().transfer_ended({ kind: 'transfer_ended', subjectId: another, clientId: fixture.alice.clientId });
     expect(await served.client.workflow.getHandle(transferWorkflowId(another)).result()).toMatchObject({ status: 'CANCELLED' });
   });
 
   test('is REJECTED when nobody has approved it in time', async () => {
     await serve();
     const txId = await waiting();
-    await bench.database.query('update transactions set approval_expires_at = now() where tx_id = $1', [txId]);
-    const outbox = new WorkflowOutbox(bench.database, deliveries(), createLogger('test', 'fatal'));
-    await expireApprovals(bench.database, outbox);
+    await fixture.database.query('update transactions set approval_expires_at = now() where tx_id = $1', [txId]);
+    const outbox = new WorkflowOutbox(fixture.database, deliveries(), createLogger('test', 'fatal'));
+    await expireApprovals(fixture.database, outbox);
     await is(txId, 'REJECTED');
     expect(await row(txId)).toMatchObject({ failure_code: 'approval_expired', approved_at: null });
     await expect(approve(txId)).rejects.toMatchObject({ code: 'not_awaiting_approval' });
@@ -434,6 +434,6 @@ describe('a transfer that has to be approved', () => {
     expect(asked).toEqual([]);
     await approve(txId);
     await ends(txId, 'CONFIRMED');
-    expect(asked[0]?.intent).toMatchObject({ txId, clientId: bench.alice.clientId });
+    expect(asked[0]?.intent).toMatchObject({ txId, clientId: fixture.alice.clientId });
   });
 });

@@ -6,34 +6,34 @@ import { acceptTransfer } from '../../../src/transfers/accept';
 import { buildTransferRequest } from '../../factories';
 import { acceptDependencies } from '../../ledger';
 import { PostgresProxy } from '../../stack/postgres-proxy';
-import { balances, codeOf, createBench, ethereum, fund, registry, usdc, type Bench } from '../ledger/fixture';
+import { balances, codeOf, createFixture, ethereum, fund, registry, usdc, type Fixture } from '../ledger/fixture';
 
 /** The answer to COMMIT does not arrive: what is answered then is what has happened. */
 
-let bench: Bench;
+let fixture: Fixture;
 let proxy: PostgresProxy;
 let database: DataSource;
 beforeAll(async () => {
-  bench = await createBench({ poolSize: 5 });
-  await fund(bench, 'ETH', 10n ** 19n);
-  await fund(bench, 'USDC', 1000n * usdc);
-  proxy = await PostgresProxy.start(bench.url);
+  fixture = await createFixture({ poolSize: 5 });
+  await fund(fixture, 'ETH', 10n ** 19n);
+  await fund(fixture, 'USDC', 1000n * usdc);
+  proxy = await PostgresProxy.start(fixture.url);
   // two connections: the outcome is asked for on another one than the transaction's
   database = await createDatabase({ url: proxy.url, poolSize: 2, applicationName: 'cut', entities }).initialize();
 });
 afterAll(async () => {
   await database.destroy();
   await proxy.stop();
-  await bench.close();
+  await fixture.close();
 });
 afterEach(() => {
   proxy.awayMs = 0;
 });
 
-const request = () => buildTransferRequest(bench.account, ethereum, { tokenSymbol: 'USDC', amount: '10' });
+const request = () => buildTransferRequest(fixture.account, ethereum, { tokenSymbol: 'USDC', amount: '10' });
 const accept = (wanted: ReturnType<typeof request>) => acceptTransfer(acceptDependencies(database, registry), wanted);
-const isStored = (txId: string) => bench.database.manager.existsBy(TransactionEntity, { txId });
-const lockedUsdc = async () => (await balances(bench, 'USDC'))[1];
+const isStored = (txId: string) => fixture.database.manager.existsBy(TransactionEntity, { txId });
+const lockedUsdc = async () => (await balances(fixture, 'USDC'))[1];
 
 test('committed: the normal answer', async () => {
   const before = await lockedUsdc();
@@ -61,15 +61,15 @@ test('not committed: unavailable, and nothing is stored', async () => {
 });
 
 test('ended by the server during COMMIT: unavailable, and nothing is stored', async () => {
-  await bench.database.query(`create function cut() returns trigger language plpgsql as
+  await fixture.database.query(`create function cut() returns trigger language plpgsql as
     'begin perform pg_sleep(0.3), pg_terminate_backend(pg_backend_pid()), pg_sleep(1); return null; end'`);
-  await bench.database.query(`create constraint trigger cut after insert on transactions deferrable initially deferred
+  await fixture.database.query(`create constraint trigger cut after insert on transactions deferrable initially deferred
     for each row execute function cut()`);
   const wanted = request();
   try {
     expect(await codeOf(accept(wanted))).toBe('unavailable');
   } finally {
-    await bench.database.query('drop trigger cut on transactions');
+    await fixture.database.query('drop trigger cut on transactions');
   }
   expect(await isStored(wanted.txId)).toBe(false);
 });

@@ -2,16 +2,16 @@ import { createTestLedger } from '../../ledger';
 import { evmFamily } from '../../../src/chains/evm/family';
 import type { Family, ReserveResult } from '../../../src/chains/family';
 import { insertReservation } from '../../../src/chains/reservations';
-import { begin, begun, registry, type Bench } from '../ledger/fixture';
-import { useFundedBench } from './fixture';
+import { begin, begun, registry, type Fixture } from '../ledger/fixture';
+import { useFundedFixture } from './fixture';
 
-let bench: Bench;
-const { row, locked } = useFundedBench((it) => (bench = it));
+let fixture: Fixture;
+const { row, locked } = useFundedFixture((it) => (fixture = it));
 
-/** The bench on a family that reserves as the test says. */
-const onFamily = (reserve: Family['reserve']): Bench => ({
-  ...bench,
-  ledger: createTestLedger({ database: bench.database, registry, getFamily: () => ({ ...evmFamily, reserve }) }),
+/** The fixture on a family that reserves as the test says. */
+const onFamily = (reserve: Family['reserve']): Fixture => ({
+  ...fixture,
+  ledger: createTestLedger({ database: fixture.database, registry, getFamily: () => ({ ...evmFamily, reserve }) }),
 });
 
 /** Takes the given resources one after the other, as inputs are taken: without an ordinal. */
@@ -34,14 +34,14 @@ test.each<ReserveResult>([
   // the hold would have to be raised, too
   expect(await begin(family, { txId, fees: { gasLimit: 200_000n, maxFeePerGas: 10_000_000_000n } })).toEqual(answer);
   expect(await row(txId)).toEqual(before);
-  expect(await bench.database.query('select 1 from transfer_attempts')).toEqual([]);
+  expect(await fixture.database.query('select 1 from transfer_attempts')).toEqual([]);
 });
 
 test('bytes that use up something else than was reserved are never stored', async () => {
   const txId = await locked();
   const family: Family = { ...evmFamily, describe: (bytes) => ({ ...evmFamily.describe(bytes), resources: ['7'] }) };
-  const ledger = createTestLedger({ database: bench.database, registry, getFamily: () => family });
-  await expect(begin({ ...bench, ledger }, { txId })).rejects.toThrow(/use up 7, reserved is 0/);
+  const ledger = createTestLedger({ database: fixture.database, registry, getFamily: () => family });
+  await expect(begin({ ...fixture, ledger }, { txId })).rejects.toThrow(/use up 7, reserved is 0/);
   expect((await row(txId)).status).toBe('PENDING');
 });
 
@@ -53,11 +53,11 @@ test('issued anew only after proof, with resources of its own; those of the firs
     outcome: 'refused',
     code: 'business_error',
   });
-  await bench.database.query(`update transfer_attempts set impossible_proof = '{"why": "expired"}'`);
+  await fixture.database.query(`update transfer_attempts set impossible_proof = '{"why": "expired"}'`);
   const second = await begun(family, { txId, attempt: 2, kind: 'reissue' });
   expect(second.request).toMatchObject({ kind: 'reissue', attempt: 2 });
   expect(
-    await bench.database.query('select resource, released_at is not null as free from reservations order by reservation_id'),
+    await fixture.database.query('select resource, released_at is not null as free from reservations order by reservation_id'),
   ).toEqual([
     { resource: '5', free: true },
     { resource: '6', free: false },

@@ -20,8 +20,8 @@ import { verifyIntent } from '../../../src/mpc/verify-intent';
 import { TransferOperations } from '../../../src/cli/transfer-operations';
 import { transferWorkflowsOn } from '../../../src/transfers/workflows';
 import { buildTransferRequest } from '../../factories';
-import type { ChainBench } from '../following/chain-bench';
-import { createFollowBench, type FollowBench } from '../following/fixture';
+import type { ChainFixture } from '../following/chain-fixture';
+import { createFollowFixture, type FollowFixture } from '../following/fixture';
 
 export const ether = 10n ** 18n;
 const silent = { child: () => silent, warn() {}, error() {}, info() {} } as never;
@@ -37,21 +37,21 @@ export interface Changes {
 }
 
 /** Real rows and real workflows on a chain that is given, for every test of a file; only the nodes are one key that signs. */
-export class ServedChain<Bench extends ChainBench> {
-  bench!: Bench;
+export class ServedChain<Fixture extends ChainFixture> {
+  fixture!: Fixture;
   temporal!: TestWorkflowEnvironment;
   private workflowBundle!: Awaited<ReturnType<typeof bundleWorkflowCode>>;
   private workers: { worker: Worker; done: Promise<void> }[] = [];
 
-  /** `createBench`: for each test, with accounts that have funds. `checkAtEnd`: after every test, when nothing runs any more. */
+  /** `createFixture`: for each test, with accounts that have funds. `checkAtEnd`: after every test, when nothing runs any more. */
   constructor(
-    createBench: () => Promise<Bench>,
+    createFixture: () => Promise<Fixture>,
     private readonly checkAtEnd: () => Promise<void> = () => Promise.resolve(),
   ) {
     beforeAll(() => this.start());
     afterAll(() => this.temporal.teardown());
     beforeEach(async () => {
-      this.bench = await createBench();
+      this.fixture = await createFixture();
     });
     afterEach(() => this.stop());
   }
@@ -61,18 +61,18 @@ export class ServedChain<Bench extends ChainBench> {
   }
 
   get operations(): TransferOperations {
-    return new TransferOperations(this.bench.database, this.client);
+    return new TransferOperations(this.fixture.database, this.client);
   }
 
   async serve(changes: Changes = {}): Promise<void> {
-    const { bench, temporal, workflowBundle } = this;
-    const { keyId, publicKey, chainCode } = bench.wallet;
+    const { fixture, temporal, workflowBundle } = this;
+    const { keyId, publicKey, chainCode } = fixture.wallet;
     if (!keyId || !publicKey || !chainCode) throw new Error('no key');
     const keys = new Map([[keyId, { publicKey, chainCode }]]);
     const signTransaction = (node: NodeIndex) => async (request: SignTransactionRequest) => {
       await changes.sign?.(request, node);
-      verifyIntent(request, { registry: new ChainRegistry([bench.chain]), getFamily: bench.getFamily, keys });
-      return { signatures: bench.signatures(request.unsigned, request.intent.fromAddress) };
+      verifyIntent(request, { registry: new ChainRegistry([fixture.chain]), getFamily: fixture.getFamily, keys });
+      return { signatures: fixture.signatures(request.unsigned, request.intent.fromAddress) };
     };
     const common = { connection: temporal.nativeConnection, namespace: temporal.namespace, shutdownGraceTime: 100 };
     const created = await Promise.all([
@@ -81,14 +81,14 @@ export class ServedChain<Bench extends ChainBench> {
         workflowBundle,
         taskQueue: mainTaskQueue,
         activities: withMappedErrors(
-          { ...bench.ledger, ...createBlacklistActivities(bench.database), ...changes.ledger },
+          { ...fixture.ledger, ...createBlacklistActivities(fixture.database), ...changes.ledger },
           silent,
         ),
       }),
       Worker.create({
         ...common,
-        taskQueue: chainTaskQueue(bench.chain.name),
-        activities: withMappedErrors({ ...bench.onChain, ...changes.chain }, silent),
+        taskQueue: chainTaskQueue(fixture.chain.name),
+        activities: withMappedErrors({ ...fixture.onChain, ...changes.chain }, silent),
       }),
       ...nodeIndexes.map((node) =>
         Worker.create({
@@ -102,12 +102,12 @@ export class ServedChain<Bench extends ChainBench> {
   }
 
   async status(txId: string): Promise<string> {
-    return String((await this.bench.transaction(txId)).status);
+    return String((await this.fixture.transaction(txId)).status);
   }
 
   async submit(changes: RequestChanges): Promise<string> {
-    const request = buildTransferRequest(this.bench.alice, this.bench.chain, changes);
-    await this.bench.ledger.lockTransfer(request);
+    const request = buildTransferRequest(this.fixture.alice, this.fixture.chain, changes);
+    await this.fixture.ledger.lockTransfer(request);
     await transferWorkflowsOn(this.client).start(request);
     return request.txId;
   }
@@ -124,8 +124,8 @@ export class ServedChain<Bench extends ChainBench> {
   /** Mines and follows, like the follower would, until the transfer is in this state. */
   ends(txId: string, as: string): Promise<void> {
     return until(`${txId} is ${as}`, async () => {
-      await this.bench.mine();
-      await this.bench.follow();
+      await this.fixture.mine();
+      await this.fixture.follow();
       return (await this.status(txId)) === as;
     });
   }
@@ -151,29 +151,29 @@ export class ServedChain<Bench extends ChainBench> {
     try {
       await this.checkAtEnd();
     } finally {
-      await this.bench.close();
+      await this.fixture.close();
     }
   }
 }
 
 /** The same on an EVM chain, with an account that has 1 ETH and 5 USDC. */
-export class ServedWorkflows extends ServedChain<FollowBench> {
+export class ServedWorkflows extends ServedChain<FollowFixture> {
   constructor(checkAtEnd?: () => Promise<void>) {
-    super(createFundedBench, checkAtEnd);
+    super(createFundedFixture, checkAtEnd);
   }
 
   override submit(changes: RequestChanges = {}): Promise<string> {
-    return super.submit({ tokenSymbol: 'USDC', amount: '5', toAddress: this.bench.bob.address, ...changes });
+    return super.submit({ tokenSymbol: 'USDC', amount: '5', toAddress: this.fixture.bob.address, ...changes });
   }
 }
 
-async function createFundedBench(): Promise<FollowBench> {
-  const bench = await createFollowBench({ stuckAfterMs: 500 });
-  await bench.send(bench.alice, ether);
-  await bench.mint(bench.alice, 5_000_000n);
-  await bench.mine(4);
-  await bench.follow();
-  return bench;
+async function createFundedFixture(): Promise<FollowFixture> {
+  const fixture = await createFollowFixture({ stuckAfterMs: 500 });
+  await fixture.send(fixture.alice, ether);
+  await fixture.mint(fixture.alice, 5_000_000n);
+  await fixture.mine(4);
+  await fixture.follow();
+  return fixture;
 }
 
 export async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
@@ -184,15 +184,15 @@ export async function until(what: string, holds: () => Promise<boolean>): Promis
 }
 
 /** The books say what the chain says, nothing is locked, and the ledger verifies. */
-export async function booksAgree(bench: FollowBench): Promise<void> {
+export async function booksAgree(fixture: FollowFixture): Promise<void> {
   const { abi } = (await contractArtifacts()).TestUSDC;
-  const address = bench.chain.tokens.find(({ symbol }) => symbol === 'USDC')?.contract as Hex;
-  const holder = bench.alice.address as Hex;
+  const address = fixture.chain.tokens.find(({ symbol }) => symbol === 'USDC')?.contract as Hex;
+  const holder = fixture.alice.address as Hex;
   const [ETH, USDC] = await Promise.all([
-    bench.anvil.client.getBalance({ address: holder }),
-    bench.anvil.client.readContract({ address, abi, functionName: 'balanceOf', args: [holder] }),
+    fixture.anvil.client.getBalance({ address: holder }),
+    fixture.anvil.client.readContract({ address, abi, functionName: 'balanceOf', args: [holder] }),
   ]);
-  expect(await bench.balance(bench.alice, 'ETH')).toEqual({ available: ETH, locked: 0n });
-  expect(await bench.balance(bench.alice, 'USDC')).toEqual({ available: USDC, locked: 0n });
-  expect(await verifyLedger(bench.database.manager)).toEqual([]);
+  expect(await fixture.balance(fixture.alice, 'ETH')).toEqual({ available: ETH, locked: 0n });
+  expect(await fixture.balance(fixture.alice, 'USDC')).toEqual({ available: USDC, locked: 0n });
+  expect(await verifyLedger(fixture.database.manager)).toEqual([]);
 }

@@ -2,84 +2,84 @@ import { activateWallet } from '../../../src/wallets/activate-wallet';
 import { newId } from '../../../src/platform/ids';
 import { reconcileReorg } from '../../../src/transfers/reconcile-reorg';
 import { signAs } from '../../factories';
-import { balances, begin, codeOf, ether, ethereum, fund, include, sign, usdc, type Bench } from '../ledger/fixture';
-import { useFundedBench } from './fixture';
+import { balances, begin, codeOf, ether, ethereum, fund, include, sign, usdc, type Fixture } from '../ledger/fixture';
+import { useFundedFixture } from './fixture';
 
-let bench: Bench;
-const { request, row, locked } = useFundedBench((it) => (bench = it));
+let fixture: Fixture;
+const { request, row, locked } = useFundedFixture((it) => (fixture = it));
 
 describe('settle', () => {
   const submitted = async (changes: Parameters<typeof request>[0] = {}) => {
     const txId = await locked(changes);
-    await sign(bench, txId);
-    await bench.ledger.markSubmitted({ txId, attempt: 1 });
+    await sign(fixture, txId);
+    await fixture.ledger.markSubmitted({ txId, attempt: 1 });
     return txId;
   };
 
   test('a token transfer: amount and real fee leave, the rest of the fee bound returns', async () => {
     const txId = await submitted();
-    await include(bench, txId, 1, { fee: 1_000n, debited: 10n * usdc });
+    await include(fixture, txId, 1, { fee: 1_000n, debited: 10n * usdc });
     const confirmed = { status: 'CONFIRMED', code: null, reason: null };
-    expect(await bench.ledger.settleTransfer({ txId })).toEqual(confirmed);
-    expect(await bench.ledger.settleTransfer({ txId })).toEqual(confirmed);
-    expect(await balances(bench, 'USDC')).toEqual([990n * usdc, 0n]);
-    expect(await balances(bench, 'ETH')).toEqual([10n * ether - 1_000n, 0n]);
+    expect(await fixture.ledger.settleTransfer({ txId })).toEqual(confirmed);
+    expect(await fixture.ledger.settleTransfer({ txId })).toEqual(confirmed);
+    expect(await balances(fixture, 'USDC')).toEqual([990n * usdc, 0n]);
+    expect(await balances(fixture, 'ETH')).toEqual([10n * ether - 1_000n, 0n]);
     expect(await row(txId)).toMatchObject({ fee: 1_000n, blockNumber: 7n });
   });
 
   test('a native transfer', async () => {
     const txId = await submitted({ tokenSymbol: 'ETH', amount: '2.5' });
-    await include(bench, txId, 1, { fee: 42n, debited: (5n * ether) / 2n });
-    expect((await bench.ledger.settleTransfer({ txId })).status).toBe('CONFIRMED');
-    expect(await balances(bench, 'ETH')).toEqual([(15n * ether) / 2n - 42n, 0n]);
+    await include(fixture, txId, 1, { fee: 42n, debited: (5n * ether) / 2n });
+    expect((await fixture.ledger.settleTransfer({ txId })).status).toBe('CONFIRMED');
+    expect(await balances(fixture, 'ETH')).toEqual([(15n * ether) / 2n - 42n, 0n]);
   });
 
   test('reverted: refunded but for the fee', async () => {
     const txId = await submitted();
-    await include(bench, txId, 1, { success: false, fee: 5_000n });
-    expect(await bench.ledger.settleTransfer({ txId })).toMatchObject({ status: 'FAILED', code: 'reverted_on_chain' });
-    expect(await balances(bench, 'USDC')).toEqual([1000n * usdc, 0n]);
-    expect(await balances(bench, 'ETH')).toEqual([10n * ether - 5_000n, 0n]);
+    await include(fixture, txId, 1, { success: false, fee: 5_000n });
+    expect(await fixture.ledger.settleTransfer({ txId })).toMatchObject({ status: 'FAILED', code: 'reverted_on_chain' });
+    expect(await balances(fixture, 'USDC')).toEqual([1000n * usdc, 0n]);
+    expect(await balances(fixture, 'ETH')).toEqual([10n * ether - 5_000n, 0n]);
   });
 
   test('the replacement was executed, not the first', async () => {
     const txId = await submitted();
-    const second = await sign(bench, txId, 2, { maxFeePerGas: 2_300_000_000n });
-    await include(bench, txId, 2, { debited: 10n * usdc });
-    await bench.ledger.settleTransfer({ txId });
+    const second = await sign(fixture, txId, 2, { maxFeePerGas: 2_300_000_000n });
+    await include(fixture, txId, 2, { debited: 10n * usdc });
+    await fixture.ledger.settleTransfer({ txId });
     expect((await row(txId)).txHash).toBe(second);
   });
 
   test('fee-on-transfer: what left is debited, the recipient’s shortfall told', async () => {
     const txId = await submitted();
-    await include(bench, txId, 1, { debited: 10n * usdc, received: 9n * usdc });
-    expect(await bench.ledger.settleTransfer({ txId })).toEqual({
+    await include(fixture, txId, 1, { debited: 10n * usdc, received: 9n * usdc });
+    expect(await fixture.ledger.settleTransfer({ txId })).toEqual({
       status: 'CONFIRMED',
       code: null,
       reason: 'The recipient got 9 of 10 USDC',
     });
-    expect(await balances(bench, 'USDC')).toEqual([990n * usdc, 0n]);
+    expect(await balances(fixture, 'USDC')).toEqual([990n * usdc, 0n]);
   });
 
   test('less left than asked: the rest returns', async () => {
     const txId = await submitted();
-    await include(bench, txId, 1, { debited: 4n * usdc });
-    expect((await bench.ledger.settleTransfer({ txId })).status).toBe('CONFIRMED');
-    expect(await balances(bench, 'USDC')).toEqual([996n * usdc, 0n]);
+    await include(fixture, txId, 1, { debited: 4n * usdc });
+    expect((await fixture.ledger.settleTransfer({ txId })).status).toBe('CONFIRMED');
+    expect(await balances(fixture, 'USDC')).toEqual([996n * usdc, 0n]);
   });
 
   test.each([null, 0n])(
     'success without the movement (%s): parked, nothing unlocked, settled once it is seen',
     async (debited) => {
       const txId = await submitted();
-      await include(bench, txId, 1, { debited });
-      expect(await bench.ledger.settleTransfer({ txId })).toMatchObject({
+      await include(fixture, txId, 1, { debited });
+      expect(await fixture.ledger.settleTransfer({ txId })).toMatchObject({
         status: 'NEEDS_ATTENTION',
         code: 'transfer_not_observed',
       });
-      expect(await balances(bench, 'USDC')).toEqual([990n * usdc, 10n * usdc]);
-      await include(bench, txId, 1, { debited: 10n * usdc });
-      expect((await bench.ledger.settleTransfer({ txId })).status).toBe('CONFIRMED');
+      expect(await balances(fixture, 'USDC')).toEqual([990n * usdc, 10n * usdc]);
+      await include(fixture, txId, 1, { debited: 10n * usdc });
+      expect((await fixture.ledger.settleTransfer({ txId })).status).toBe('CONFIRMED');
       expect(await row(txId)).toMatchObject({ failureCode: null, failureMessage: null });
     },
   );
@@ -87,22 +87,22 @@ describe('settle', () => {
   test('a fee above what is locked is taken from what is there', async () => {
     const txId = await submitted();
     const fee = (await row(txId)).feeLocked + 77n;
-    await include(bench, txId, 1, { debited: 10n * usdc, fee });
-    await bench.ledger.settleTransfer({ txId });
-    expect(await balances(bench, 'ETH')).toEqual([10n * ether - fee, 0n]);
-    expect(bench.alerts).toEqual([]);
+    await include(fixture, txId, 1, { debited: 10n * usdc, fee });
+    await fixture.ledger.settleTransfer({ txId });
+    expect(await balances(fixture, 'ETH')).toEqual([10n * ether - fee, 0n]);
+    expect(fixture.alerts).toEqual([]);
   });
 
   test('and what is not there is the house’s loss: posted, frozen, alerted', async () => {
     const txId = await submitted();
-    await include(bench, txId, 1, { debited: 10n * usdc, fee: 11n * ether });
-    expect((await bench.ledger.settleTransfer({ txId })).status).toBe('CONFIRMED');
-    expect(await balances(bench, 'ETH')).toEqual([0n, 0n]);
-    const loss = await bench.database.query(`select symbol, amount from ledger_entries where bucket = 'LOSS'`);
+    await include(fixture, txId, 1, { debited: 10n * usdc, fee: 11n * ether });
+    expect((await fixture.ledger.settleTransfer({ txId })).status).toBe('CONFIRMED');
+    expect(await balances(fixture, 'ETH')).toEqual([0n, 0n]);
+    const loss = await fixture.database.query(`select symbol, amount from ledger_entries where bucket = 'LOSS'`);
     expect(loss).toEqual([{ symbol: 'ETH', amount: (-ether).toString() }]);
-    expect(bench.alerts).toMatchObject([{ alert: 'ledger_shortfall', tx_id: txId, symbol: 'ETH', amount: ether.toString() }]);
-    await fund(bench, 'ETH', 5n * ether);
-    expect(await codeOf(bench.ledger.lockTransfer(request()))).toBe('business_error');
+    expect(fixture.alerts).toMatchObject([{ alert: 'ledger_shortfall', tx_id: txId, symbol: 'ETH', amount: ether.toString() }]);
+    await fund(fixture, 'ETH', 5n * ether);
+    expect(await codeOf(fixture.ledger.lockTransfer(request()))).toBe('business_error');
   });
 
   describe.each([
@@ -110,107 +110,110 @@ describe('settle', () => {
     ['ETH', '2.5', 10n * ether],
   ])('the cancellation of a released transfer of %s', (tokenSymbol, amount, had) => {
     const scannedTo = (block: number) =>
-      bench.database.query('update chain_cursors set next_block = $1 where chain = $2', [block + 1, ethereum.name]);
+      fixture.database.query('update chain_cursors set next_block = $1 where chain = $2', [block + 1, ethereum.name]);
     const released = async () => {
       const txId = await submitted({ tokenSymbol, amount });
       const fees = { gasLimit: 21_000n, maxFeePerGas: 2_300_000_000n };
-      const begun = await begin(bench, { txId, attempt: 2, kind: 'cancellation', fees });
+      const begun = await begin(fixture, { txId, attempt: 2, kind: 'cancellation', fees });
       if (begun.outcome !== 'begun') throw new Error(begun.outcome);
-      const signatures = signAs(bench.wallet, bench.account, begun.request.unsigned);
-      const { hash } = await bench.ledger.recordSigned({ txId, attempt: 2, signatures });
-      await bench.ledger.markSubmitted({ txId, attempt: 2 });
+      const signatures = signAs(fixture.wallet, fixture.account, begun.request.unsigned);
+      const { hash } = await fixture.ledger.recordSigned({ txId, attempt: 2, signatures });
+      await fixture.ledger.markSubmitted({ txId, attempt: 2 });
       return { txId, hash };
     };
     const final = 7 + ethereum.finalityDepth - 1;
 
     test('ends it once it is final: all but the fee is unlocked', async () => {
       const { txId, hash } = await released();
-      await include(bench, txId, 2, { fee: 700n, debited: 0n });
+      await include(fixture, txId, 2, { fee: 700n, debited: 0n });
       for (const block of [6, 7, final - 1]) {
         await scannedTo(block);
-        expect(await bench.ledger.settleTransfer({ txId })).toMatchObject({ status: 'WAITING' });
+        expect(await fixture.ledger.settleTransfer({ txId })).toMatchObject({ status: 'WAITING' });
       }
-      expect((await balances(bench, tokenSymbol))[1]).not.toBe(0n);
+      expect((await balances(fixture, tokenSymbol))[1]).not.toBe(0n);
       await scannedTo(final);
       for (let times = 0; times < 2; times += 1)
-        expect(await bench.ledger.settleTransfer({ txId })).toMatchObject({ status: 'FAILED', code: 'abandoned' });
-      expect(await balances(bench, tokenSymbol)).toEqual([tokenSymbol === 'ETH' ? had - 700n : had, 0n]);
-      expect(await balances(bench, 'ETH')).toEqual([10n * ether - 700n, 0n]);
+        expect(await fixture.ledger.settleTransfer({ txId })).toMatchObject({ status: 'FAILED', code: 'abandoned' });
+      expect(await balances(fixture, tokenSymbol)).toEqual([tokenSymbol === 'ETH' ? had - 700n : had, 0n]);
+      expect(await balances(fixture, 'ETH')).toEqual([10n * ether - 700n, 0n]);
       expect(await row(txId)).toMatchObject({ txHash: hash, fee: 700n, failureCode: 'abandoned' });
       // mined again in another block: the books agree
-      await include(bench, txId, 2, { fee: 700n, debited: 0n });
-      const log = { error: (alert: object) => void bench.alerts.push(alert) };
-      expect(await reconcileReorg({ database: bench.database, log }, { txId })).toBe('stands');
-      expect(bench.alerts).toEqual([]);
+      await include(fixture, txId, 2, { fee: 700n, debited: 0n });
+      const log = { error: (alert: object) => void fixture.alerts.push(alert) };
+      expect(await reconcileReorg({ database: fixture.database, log }, { txId })).toBe('stands');
+      expect(fixture.alerts).toEqual([]);
     });
 
     test('gives way to an earlier attempt', async () => {
       const { txId } = await released();
-      await include(bench, txId, 1, { debited: tokenSymbol === 'ETH' ? (5n * ether) / 2n : 10n * usdc });
-      expect(await bench.ledger.settleTransfer({ txId })).toMatchObject({ status: 'CONFIRMED' });
+      await include(fixture, txId, 1, { debited: tokenSymbol === 'ETH' ? (5n * ether) / 2n : 10n * usdc });
+      expect(await fixture.ledger.settleTransfer({ txId })).toMatchObject({ status: 'CONFIRMED' });
     });
   });
 
   describe('reorganised away after its end', () => {
     const standing = (txId: string) =>
-      reconcileReorg({ database: bench.database, log: { error: (alert: object) => void bench.alerts.push(alert) } }, { txId });
+      reconcileReorg(
+        { database: fixture.database, log: { error: (alert: object) => void fixture.alerts.push(alert) } },
+        { txId },
+      );
     const gone = (txId: string) =>
-      bench.database.query(
+      fixture.database.query(
         'update transfer_attempts set block_number = null, block_hash = null, included_id = null, success = null, fee = null, debited = null, received = null where tx_id = $1',
         [txId],
       );
 
     test('mined again at other fees: stands, and the books follow each time', async () => {
       const txId = await submitted();
-      await include(bench, txId, 1, { fee: 1_000n, debited: 10n * usdc });
-      await bench.ledger.settleTransfer({ txId });
+      await include(fixture, txId, 1, { fee: 1_000n, debited: 10n * usdc });
+      await fixture.ledger.settleTransfer({ txId });
       expect(await standing(txId)).toBe('stands');
       await gone(txId);
       expect(await standing(txId)).toBe('absent');
       for (const fee of [1_300n, 900n, 900n]) {
-        await include(bench, txId, 1, { fee, debited: 10n * usdc });
+        await include(fixture, txId, 1, { fee, debited: 10n * usdc });
         expect(await standing(txId)).toBe('stands');
         expect(await standing(txId)).toBe('stands');
-        expect(await balances(bench, 'ETH')).toEqual([10n * ether - fee, 0n]);
+        expect(await balances(fixture, 'ETH')).toEqual([10n * ether - fee, 0n]);
       }
-      expect(await balances(bench, 'USDC')).toEqual([990n * usdc, 0n]);
-      expect(bench.alerts).toEqual([]);
+      expect(await balances(fixture, 'USDC')).toEqual([990n * usdc, 0n]);
+      expect(fixture.alerts).toEqual([]);
     });
 
     test('refunded, and now executed: nothing is posted, the accounts are frozen', async () => {
       const txId = await submitted();
-      await include(bench, txId, 1, { success: false, fee: 5_000n });
-      await bench.ledger.settleTransfer({ txId });
+      await include(fixture, txId, 1, { success: false, fee: 5_000n });
+      await fixture.ledger.settleTransfer({ txId });
       await gone(txId);
-      await include(bench, txId, 1, { fee: 5_000n, debited: 10n * usdc });
+      await include(fixture, txId, 1, { fee: 5_000n, debited: 10n * usdc });
       expect(await standing(txId)).toBe('differs');
-      expect(await balances(bench, 'USDC')).toEqual([1000n * usdc, 0n]);
-      expect(bench.alerts).toMatchObject([{ alert: 'ended_transfer_changed', tx_id: txId }]);
-      expect(await codeOf(bench.ledger.lockTransfer(request()))).toBe('business_error');
+      expect(await balances(fixture, 'USDC')).toEqual([1000n * usdc, 0n]);
+      expect(fixture.alerts).toMatchObject([{ alert: 'ended_transfer_changed', tx_id: txId }]);
+      expect(await codeOf(fixture.ledger.lockTransfer(request()))).toBe('business_error');
     });
   });
 
   test('nothing to settle while nothing is included', async () => {
     const txId = await submitted();
-    expect(await bench.ledger.settleTransfer({ txId })).toMatchObject({ status: 'WAITING' });
+    expect(await fixture.ledger.settleTransfer({ txId })).toMatchObject({ status: 'WAITING' });
     expect((await row(txId)).status).toBe('SUBMITTED');
   });
 
   test('ended transfers ignore late messages', async () => {
     const txId = await submitted();
-    await include(bench, txId, 1, { debited: 10n * usdc });
-    await bench.ledger.settleTransfer({ txId });
-    await bench.ledger.parkTransfer({ txId, code: 'stuck', reason: 'late' });
-    expect(await bench.ledger.markSubmitted({ txId, attempt: 1 })).toEqual({ status: 'CONFIRMED' });
-    expect(await bench.ledger.endTransfer({ txId, status: 'FAILED', code: 'stuck', reason: 'late' })).toEqual({
+    await include(fixture, txId, 1, { debited: 10n * usdc });
+    await fixture.ledger.settleTransfer({ txId });
+    await fixture.ledger.parkTransfer({ txId, code: 'stuck', reason: 'late' });
+    expect(await fixture.ledger.markSubmitted({ txId, attempt: 1 })).toEqual({ status: 'CONFIRMED' });
+    expect(await fixture.ledger.endTransfer({ txId, status: 'FAILED', code: 'stuck', reason: 'late' })).toEqual({
       status: 'CONFIRMED',
     });
-    expect(await begin(bench, { txId, attempt: 2 })).toEqual({
+    expect(await begin(fixture, { txId, attempt: 2 })).toEqual({
       outcome: 'ended',
       status: 'CONFIRMED',
     });
-    expect(await codeOf(bench.ledger.cancelTransfer({ txId }))).toBe('not_cancellable');
-    const timeline = await bench.database.query<{ status: string }[]>(
+    expect(await codeOf(fixture.ledger.cancelTransfer({ txId }))).toBe('not_cancellable');
+    const timeline = await fixture.database.query<{ status: string }[]>(
       `select status from transaction_events where tx_id = $1 order by seq`,
       [txId],
     );
@@ -221,15 +224,15 @@ describe('settle', () => {
 describe('wallet', () => {
   test('becomes active with its key, once', async () => {
     const walletId = newId();
-    await bench.database.query(`insert into wallets (wallet_id, client_id, wallet_name) values ($1, $2, 'w')`, [
+    await fixture.database.query(`insert into wallets (wallet_id, client_id, wallet_name) values ($1, $2, 'w')`, [
       walletId,
-      bench.client.clientId,
+      fixture.client.clientId,
     ]);
     const key = { walletId, keyId: newId(), publicKey: `0x02${'11'.repeat(32)}`, chainCode: `0x${'22'.repeat(32)}` } as const;
-    await activateWallet(bench.database, key);
-    await activateWallet(bench.database, key);
-    expect(await codeOf(activateWallet(bench.database, { ...key, keyId: newId() }))).toBe('business_error');
-    const [wallet] = await bench.database.query<object[]>(
+    await activateWallet(fixture.database, key);
+    await activateWallet(fixture.database, key);
+    expect(await codeOf(activateWallet(fixture.database, { ...key, keyId: newId() }))).toBe('business_error');
+    const [wallet] = await fixture.database.query<object[]>(
       'select status, key_status, key_id, length(public_key) as bytes from wallets where wallet_id = $1',
       [walletId],
     );

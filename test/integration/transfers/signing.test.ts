@@ -2,99 +2,99 @@ import { getFamily } from '../../../src/chains/families';
 import { verifyIntent } from '../../../src/mpc/verify-intent';
 import { newId } from '../../../src/platform/ids';
 import { buildWallet, signAs } from '../../factories';
-import { balances, begin, codeOf, ether, include, registry, sign, usdc, type Bench } from '../ledger/fixture';
-import { useFundedBench } from './fixture';
+import { balances, begin, codeOf, ether, include, registry, sign, usdc, type Fixture } from '../ledger/fixture';
+import { useFundedFixture } from './fixture';
 
-let bench: Bench;
-const { row, locked } = useFundedBench((it) => (bench = it));
+let fixture: Fixture;
+const { row, locked } = useFundedFixture((it) => (fixture = it));
 const attemptsWithNonce = `select a.kind, r.resource as nonce
   from transfer_attempts a join attempt_reservations l using (tx_id, attempt) join reservations r using (reservation_id) order by a.attempt`;
 
 describe('cancel and end', () => {
   test('before signing: unlocked, and a second call does nothing', async () => {
     const txId = await locked();
-    expect(await bench.ledger.cancelTransfer({ txId })).toEqual({ status: 'CANCELLED' });
-    expect(await bench.ledger.cancelTransfer({ txId })).toEqual({ status: 'CANCELLED' });
-    expect(await bench.ledger.endTransfer({ txId, status: 'FAILED', code: 'stuck', reason: 'x' })).toEqual({
+    expect(await fixture.ledger.cancelTransfer({ txId })).toEqual({ status: 'CANCELLED' });
+    expect(await fixture.ledger.cancelTransfer({ txId })).toEqual({ status: 'CANCELLED' });
+    expect(await fixture.ledger.endTransfer({ txId, status: 'FAILED', code: 'stuck', reason: 'x' })).toEqual({
       status: 'CANCELLED',
     });
-    expect(await balances(bench, 'USDC')).toEqual([1000n * usdc, 0n]);
-    expect(await balances(bench, 'ETH')).toEqual([10n * ether, 0n]);
+    expect(await balances(fixture, 'USDC')).toEqual([1000n * usdc, 0n]);
+    expect(await balances(fixture, 'ETH')).toEqual([10n * ether, 0n]);
   });
 
   test('rejected with its reason', async () => {
     const txId = await locked();
-    expect(await bench.ledger.endTransfer({ txId, status: 'REJECTED', code: 'address_blacklisted', reason: 'no' })).toEqual({
+    expect(await fixture.ledger.endTransfer({ txId, status: 'REJECTED', code: 'address_blacklisted', reason: 'no' })).toEqual({
       status: 'REJECTED',
     });
     expect(await row(txId)).toMatchObject({ failureCode: 'address_blacklisted', failureMessage: 'no' });
-    expect(await codeOf(bench.ledger.cancelTransfer({ txId }))).toBe('not_cancellable');
+    expect(await codeOf(fixture.ledger.cancelTransfer({ txId }))).toBe('not_cancellable');
   });
 
   test('parked before signing can still be cancelled', async () => {
     const txId = await locked();
-    await bench.ledger.parkTransfer({ txId, code: 'chain_unavailable', reason: 'down' });
-    expect(await bench.ledger.cancelTransfer({ txId })).toEqual({ status: 'CANCELLED' });
+    await fixture.ledger.parkTransfer({ txId, code: 'chain_unavailable', reason: 'down' });
+    expect(await fixture.ledger.cancelTransfer({ txId })).toEqual({ status: 'CANCELLED' });
   });
 
   test('not once signing has begun', async () => {
     const txId = await locked();
-    await begin(bench, { txId, attempt: 1 });
-    expect(await codeOf(bench.ledger.cancelTransfer({ txId }))).toBe('not_cancellable');
-    expect(await codeOf(bench.ledger.endTransfer({ txId, status: 'FAILED', code: 'stuck', reason: 'x' }))).toBe(
+    await begin(fixture, { txId, attempt: 1 });
+    expect(await codeOf(fixture.ledger.cancelTransfer({ txId }))).toBe('not_cancellable');
+    expect(await codeOf(fixture.ledger.endTransfer({ txId, status: 'FAILED', code: 'stuck', reason: 'x' }))).toBe(
       'not_cancellable',
     );
-    await bench.ledger.parkTransfer({ txId, code: 'signers_unavailable', reason: 'x' });
-    expect(await codeOf(bench.ledger.cancelTransfer({ txId }))).toBe('not_cancellable');
+    await fixture.ledger.parkTransfer({ txId, code: 'signers_unavailable', reason: 'x' });
+    expect(await codeOf(fixture.ledger.cancelTransfer({ txId }))).toBe('not_cancellable');
   });
 
   test('unknown transfers', async () => {
-    expect(await codeOf(bench.ledger.cancelTransfer({ txId: newId() }))).toBe('not_found');
+    expect(await codeOf(fixture.ledger.cancelTransfer({ txId: newId() }))).toBe('not_found');
   });
 });
 
 describe('signing', () => {
   test('takes the nonce, and a retried call gets the same bytes, then the hash', async () => {
     const txId = await locked();
-    const begun = await begin(bench, { txId, attempt: 1, fees: { minedNonce: 3 } });
+    const begun = await begin(fixture, { txId, attempt: 1, fees: { minedNonce: 3 } });
     expect(begun).toMatchObject({
       outcome: 'begun',
       request: {
-        signers: [{ keyId: bench.wallet.keyId, path: 'm/60/0', protocol: 'ecdsa-secp256k1', digests: [expect.any(String)] }],
+        signers: [{ keyId: fixture.wallet.keyId, path: 'm/60/0', protocol: 'ecdsa-secp256k1', digests: [expect.any(String)] }],
         family: 'evm',
         kind: 'first',
         attempt: 1,
         intent: { txId, outputs: [{ amount: '10000000' }] },
       },
     });
-    expect(await begin(bench, { txId, attempt: 1, fees: { maxFeePerGas: 1n, minedNonce: 9 } })).toEqual(begun);
+    expect(await begin(fixture, { txId, attempt: 1, fees: { maxFeePerGas: 1n, minedNonce: 9 } })).toEqual(begun);
     if (begun.outcome !== 'begun') throw new Error();
-    const signatures = signAs(bench.wallet, bench.account, begun.request.unsigned);
-    const { hash } = await bench.ledger.recordSigned({ txId, attempt: 1, signatures });
-    expect(await bench.ledger.recordSigned({ txId, attempt: 1, signatures })).toEqual({ hash });
-    expect(await begin(bench, { txId, attempt: 1 })).toEqual({ outcome: 'signed', attempt: 1 });
-    expect(await bench.ledger.markSubmitted({ txId, attempt: 1 })).toEqual({ status: 'SUBMITTED' });
+    const signatures = signAs(fixture.wallet, fixture.account, begun.request.unsigned);
+    const { hash } = await fixture.ledger.recordSigned({ txId, attempt: 1, signatures });
+    expect(await fixture.ledger.recordSigned({ txId, attempt: 1, signatures })).toEqual({ hash });
+    expect(await begin(fixture, { txId, attempt: 1 })).toEqual({ outcome: 'signed', attempt: 1 });
+    expect(await fixture.ledger.markSubmitted({ txId, attempt: 1 })).toEqual({ status: 'SUBMITTED' });
     expect(await row(txId)).toMatchObject({ status: 'SUBMITTED', txHash: hash });
   });
 
   test('refuses signatures of another key', async () => {
     const txId = await locked();
-    const begun = await begin(bench, { txId, attempt: 1 });
+    const begun = await begin(fixture, { txId, attempt: 1 });
     if (begun.outcome !== 'begun') throw new Error();
-    const stranger = await buildWallet(bench.database, bench.client);
+    const stranger = await buildWallet(fixture.database, fixture.client);
     await expect(
-      bench.ledger.recordSigned({ txId, attempt: 1, signatures: signAs(stranger, bench.account, begun.request.unsigned) }),
+      fixture.ledger.recordSigned({ txId, attempt: 1, signatures: signAs(stranger, fixture.account, begun.request.unsigned) }),
     ).rejects.toThrow();
   });
 
   test('fills a gap first and passes over what is mined', async () => {
     const ids = await Promise.all([locked(), locked(), locked(), locked()]);
     const [a, b, c, d] = ids;
-    await sign(bench, a, 1, { minedNonce: 0 });
-    await sign(bench, b, 1, { minedNonce: 2 });
-    await sign(bench, c, 1, { minedNonce: 0 });
-    await sign(bench, d, 1, { minedNonce: 0 });
-    const nonces = await bench.database.query<{ tx_id: string; nonce: string }[]>(
+    await sign(fixture, a, 1, { minedNonce: 0 });
+    await sign(fixture, b, 1, { minedNonce: 2 });
+    await sign(fixture, c, 1, { minedNonce: 0 });
+    await sign(fixture, d, 1, { minedNonce: 0 });
+    const nonces = await fixture.database.query<{ tx_id: string; nonce: string }[]>(
       'select tx_id, ordinal as nonce from reservations order by ordinal',
     );
     expect(nonces.map(({ tx_id }) => tx_id)).toEqual([a, c, b, d]);
@@ -105,41 +105,41 @@ describe('signing', () => {
     const txId = await locked();
     const before = await row(txId);
     const maxFeePerGas = before.feeLocked / 65_000n + 1n;
-    await sign(bench, txId, 1, { maxFeePerGas });
+    await sign(fixture, txId, 1, { maxFeePerGas });
     expect((await row(txId)).feeLocked).toBe(maxFeePerGas * 65_000n);
-    expect((await balances(bench, 'ETH'))[1]).toBe(maxFeePerGas * 65_000n);
+    expect((await balances(fixture, 'ETH'))[1]).toBe(maxFeePerGas * 65_000n);
     // and again for a replacement, though the state did not change
-    await bench.ledger.markSubmitted({ txId, attempt: 1 });
-    await sign(bench, txId, 2, { maxFeePerGas: maxFeePerGas * 2n });
-    await sign(bench, txId, 3, { maxFeePerGas: maxFeePerGas * 3n });
-    expect((await balances(bench, 'ETH'))[1]).toBe(maxFeePerGas * 3n * 65_000n);
+    await fixture.ledger.markSubmitted({ txId, attempt: 1 });
+    await sign(fixture, txId, 2, { maxFeePerGas: maxFeePerGas * 2n });
+    await sign(fixture, txId, 3, { maxFeePerGas: maxFeePerGas * 3n });
+    expect((await balances(fixture, 'ETH'))[1]).toBe(maxFeePerGas * 3n * 65_000n);
   });
 
   test('refused when the account cannot lock more: nothing has changed, and it may end', async () => {
     const txId = await locked();
     const before = await row(txId);
     const fees = { maxFeePerGas: ether / 1000n };
-    expect(await begin(bench, { txId, attempt: 1, fees })).toMatchObject({
+    expect(await begin(fixture, { txId, attempt: 1, fees })).toMatchObject({
       outcome: 'refused',
       code: 'fee_above_bound',
     });
     expect(await row(txId)).toEqual(before);
-    expect(await bench.ledger.endTransfer({ txId, status: 'FAILED', code: 'fee_above_bound', reason: 'x' })).toEqual({
+    expect(await fixture.ledger.endTransfer({ txId, status: 'FAILED', code: 'fee_above_bound', reason: 'x' })).toEqual({
       status: 'FAILED',
     });
-    expect(await begin(bench, { txId, attempt: 1, fees })).toEqual({ outcome: 'ended', status: 'FAILED' });
+    expect(await begin(fixture, { txId, attempt: 1, fees })).toEqual({ outcome: 'ended', status: 'FAILED' });
   });
 
   test('a replacement has the same nonce, recipient and amount', async () => {
     const txId = await locked();
-    const first = await sign(bench, txId);
-    await bench.ledger.markSubmitted({ txId, attempt: 1 });
-    const second = await sign(bench, txId, 2, { maxFeePerGas: 2_300_000_000n, minedNonce: 0 });
+    const first = await sign(fixture, txId);
+    await fixture.ledger.markSubmitted({ txId, attempt: 1 });
+    const second = await sign(fixture, txId, 2, { maxFeePerGas: 2_300_000_000n, minedNonce: 0 });
     expect(second).not.toBe(first);
     expect((await row(txId)).status).toBe('SUBMITTED');
-    await bench.ledger.markSubmitted({ txId, attempt: 2 });
+    await fixture.ledger.markSubmitted({ txId, attempt: 2 });
     expect((await row(txId)).txHash).toBe(second);
-    const attempts = await bench.database.query<{ kind: string; nonce: string }[]>(attemptsWithNonce);
+    const attempts = await fixture.database.query<{ kind: string; nonce: string }[]>(attemptsWithNonce);
     expect(attempts).toEqual([
       { kind: 'first', nonce: '0' },
       { kind: 'replacement', nonce: '0' },
@@ -148,8 +148,8 @@ describe('signing', () => {
 
   test('a replacement that would be the same transaction is refused', async () => {
     const txId = await locked();
-    await sign(bench, txId);
-    expect(await begin(bench, { txId, attempt: 2, fees: { l1DataFee: 9n } })).toMatchObject({
+    await sign(fixture, txId);
+    expect(await begin(fixture, { txId, attempt: 2, fees: { l1DataFee: 9n } })).toMatchObject({
       outcome: 'refused',
       code: 'stuck',
     });
@@ -158,23 +158,23 @@ describe('signing', () => {
   describe('a cancellation', () => {
     const parked = async () => {
       const txId = await locked();
-      await begin(bench, { txId, attempt: 1, fees: { minedNonce: 4 } });
-      await bench.ledger.parkTransfer({ txId, code: 'intent_mismatch', reason: 'no' });
+      await begin(fixture, { txId, attempt: 1, fees: { minedNonce: 4 } });
+      await fixture.ledger.parkTransfer({ txId, code: 'intent_mismatch', reason: 'no' });
       return txId;
     };
     const noop = (txId: string, attempt = 2, maxFeePerGas = 2_300_000_000n) =>
-      begin(bench, { txId, attempt, kind: 'cancellation', fees: { gasLimit: 21_000n, maxFeePerGas } });
+      begin(fixture, { txId, attempt, kind: 'cancellation', fees: { gasLimit: 21_000n, maxFeePerGas } });
 
     test('moves nothing on the transfer’s nonce, and the intent says so; a retried call gets the same bytes', async () => {
       const txId = await parked();
       const begun = await noop(txId);
       if (begun.outcome !== 'begun') throw new Error(begun.outcome);
-      const { address } = bench.account;
+      const { address } = fixture.account;
       const { kind, unsigned, intent } = begun.request;
       expect(kind).toBe('cancellation');
       expect(intent).toMatchObject({ fromAddress: address, outputs: [{ to: address, tokenContract: null, amount: '0' }] });
       expect(getFamily('evm').describe(unsigned)).toMatchObject({ outputs: [{ amount: 0n, tokenContract: null }] });
-      const { keyId, publicKey, chainCode } = bench.wallet;
+      const { keyId, publicKey, chainCode } = fixture.wallet;
       if (!keyId || !publicKey || !chainCode) throw new Error('no key');
       const keys = new Map([[keyId, { publicKey, chainCode }]]);
       expect(verifyIntent({ ...begun.request, peer: 2 }, { registry, getFamily, keys }).payloads).toHaveLength(1);
@@ -185,8 +185,8 @@ describe('signing', () => {
     test('is followed by cancellations only, all on one nonce', async () => {
       const txId = await parked();
       await noop(txId);
-      await sign(bench, txId, 3, { maxFeePerGas: 2_600_000_000n, gasLimit: 21_000n });
-      expect(await bench.database.query(attemptsWithNonce)).toEqual([
+      await sign(fixture, txId, 3, { maxFeePerGas: 2_600_000_000n, gasLimit: 21_000n });
+      expect(await fixture.database.query(attemptsWithNonce)).toEqual([
         { kind: 'first', nonce: '4' },
         { kind: 'cancellation', nonce: '4' },
         { kind: 'cancellation', nonce: '4' },
@@ -206,24 +206,24 @@ describe('signing', () => {
     test('is refused once an attempt is included, and before there is a nonce', async () => {
       const txId = await locked();
       await expect(noop(txId, 1)).rejects.toThrow(/begun nothing/);
-      await sign(bench, txId);
-      await include(bench, txId, 1, { debited: null });
+      await sign(fixture, txId);
+      await include(fixture, txId, 1, { debited: null });
       expect(await noop(txId)).toMatchObject({ outcome: 'refused', code: 'business_error' });
     });
   });
 
   test('attempts come in order', async () => {
     const txId = await locked();
-    await expect(begin(bench, { txId, attempt: 2 })).rejects.toThrow(/cannot begin/);
+    await expect(begin(fixture, { txId, attempt: 2 })).rejects.toThrow(/cannot begin/);
   });
 
   test('parked and resumed: the same bytes, SIGNING again, the failure gone', async () => {
     const txId = await locked();
-    const begun = await begin(bench, { txId, attempt: 1 });
-    await bench.ledger.parkTransfer({ txId, code: 'signers_unavailable', reason: 'two nodes down' });
-    await bench.ledger.parkTransfer({ txId, code: 'intent_mismatch', reason: 'refused' });
+    const begun = await begin(fixture, { txId, attempt: 1 });
+    await fixture.ledger.parkTransfer({ txId, code: 'signers_unavailable', reason: 'two nodes down' });
+    await fixture.ledger.parkTransfer({ txId, code: 'intent_mismatch', reason: 'refused' });
     expect(await row(txId)).toMatchObject({ status: 'NEEDS_ATTENTION', failureCode: 'intent_mismatch', version: 2 });
-    expect(await begin(bench, { txId, attempt: 1 })).toEqual(begun);
+    expect(await begin(fixture, { txId, attempt: 1 })).toEqual(begun);
     expect(await row(txId)).toMatchObject({ status: 'SIGNING', failureCode: null });
   });
 });

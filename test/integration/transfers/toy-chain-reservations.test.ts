@@ -1,69 +1,72 @@
 import type { AttemptKind } from '../../../src/chains/types';
 import { lifeBlocks } from '../../toy-chain/client';
-import { createToyBench, type ToyBench } from '../../toy-chain/fixture';
+import { createToyFixture, type ToyFixture } from '../../toy-chain/fixture';
 
 /** What a family without nonces reserves, step by step; toy-chain.test.ts has whole transfers. */
 
-let bench: ToyBench;
+let fixture: ToyFixture;
 beforeEach(async () => {
-  bench = await createToyBench();
+  fixture = await createToyFixture();
 });
-afterEach(() => bench.close());
+afterEach(() => fixture.close());
 
 /** Alice has outputs of 100 and 50 TOY; the first attempt's fee is 0.01, with which this leaves 0.005 of the first. */
-const transfer = (amount = '99.985') => bench.transfer({ tokenSymbol: 'TOY', amount, toAddress: bench.outside });
+const transfer = (amount = '99.985') => fixture.transfer({ tokenSymbol: 'TOY', amount, toAddress: fixture.outside });
 
 async function begin(txId: string, attempt: number, kind: AttemptKind) {
-  const prepared = await bench.onChain.prepareAttempt({ txId, attempt, kind });
-  return bench.ledger.beginSigning({ txId, attempt, kind, prepared });
+  const prepared = await fixture.onChain.prepareAttempt({ txId, attempt, kind });
+  return fixture.ledger.beginSigning({ txId, attempt, kind, prepared });
 }
 
-const proven = async (txId: string) => (await bench.attempts(txId)).map(({ impossible_proof: proof }) => proof !== null);
-const held = async (txId: string) => (await bench.reservations(txId)).map(({ isHeld }) => isHeld);
+const proven = async (txId: string) => (await fixture.attempts(txId)).map(({ impossible_proof: proof }) => proof !== null);
+const held = async (txId: string) => (await fixture.reservations(txId)).map(({ isHeld }) => isHeld);
 
 test('both owners of the inputs sign, each with its own path', async () => {
   const txId = await transfer();
-  await bench.sign(txId, 1);
-  const [attempt] = await bench.attempts(txId);
+  await fixture.sign(txId, 1);
+  const [attempt] = await fixture.attempts(txId);
   const paths = (attempt?.signers as { path: string }[]).map(({ path }) => path);
-  expect(paths).toEqual([bench.alice.derivationPath, bench.bob.derivationPath]);
-  expect((await bench.reservations(txId)).map(({ owner }) => owner)).toEqual([bench.alice.addressKey, bench.bob.addressKey]);
+  expect(paths).toEqual([fixture.alice.derivationPath, fixture.bob.derivationPath]);
+  expect((await fixture.reservations(txId)).map(({ owner }) => owner)).toEqual([
+    fixture.alice.addressKey,
+    fixture.bob.addressKey,
+  ]);
 });
 
 test('a replacement uses what the attempt before it uses, and an input more', async () => {
   const txId = await transfer();
-  await bench.sign(txId, 1);
-  await bench.sign(txId, 2);
-  expect((await bench.reservations(txId)).map(({ attempts }) => attempts)).toEqual([[1, 2], [1, 2], [2]]);
+  await fixture.sign(txId, 1);
+  await fixture.sign(txId, 2);
+  expect((await fixture.reservations(txId)).map(({ attempts }) => attempts)).toEqual([[1, 2], [1, 2], [2]]);
 });
 
 test('a begun attempt is begun once: the same request again, and nothing more is reserved', async () => {
   const txId = await transfer();
   const first = await begin(txId, 1, 'first');
-  bench.toy.mine();
+  fixture.toy.mine();
   expect(await begin(txId, 1, 'first')).toEqual(first);
-  expect(await bench.reservations(txId)).toHaveLength(2);
+  expect(await fixture.reservations(txId)).toHaveLength(2);
 });
 
 test('inputs that another transfer holds are waited for', async () => {
   const [first, second] = [await transfer('70'), await transfer('60')];
-  await bench.sign(first, 1);
+  await fixture.sign(first, 1);
   expect(await begin(second, 1, 'first')).toMatchObject({ outcome: 'wait' });
-  expect(await bench.transaction(second)).toMatchObject({ status: 'PENDING', signing_begun_at: null });
-  expect(await bench.reservations(second)).toEqual([]);
+  expect(await fixture.transaction(second)).toMatchObject({ status: 'PENDING', signing_begun_at: null });
+  expect(await fixture.reservations(second)).toEqual([]);
 });
 
 test('two transfers that begin at once do not spend the same input', async () => {
   const ids = [await transfer('40'), await transfer('40')];
-  await Promise.all(ids.map((txId) => bench.sign(txId, 1)));
-  const taken = (await Promise.all(ids.map(bench.reservations))).flat().map(({ resource }) => resource);
+  await Promise.all(ids.map((txId) => fixture.sign(txId, 1)));
+  const taken = (await Promise.all(ids.map(fixture.reservations))).flat().map(({ resource }) => resource);
   expect(new Set(taken).size).toBe(4);
 });
 
 test('no attempt can be added that could be executed beside an earlier one', async () => {
   const txId = await transfer();
-  await bench.sign(txId, 1);
-  const added = bench.database.query(
+  await fixture.sign(txId, 1);
+  const added = fixture.database.query(
     `insert into transfer_attempts (tx_id, attempt, kind, chain, prepared, unsigned, signers, message_key, fee_bound)
      select tx_id, 2, 'replacement', chain, prepared, unsigned, signers, 'another', fee_bound from transfer_attempts where tx_id = $1`,
     [txId],
@@ -73,43 +76,43 @@ test('no attempt can be added that could be executed beside an earlier one', asy
 
 test.each(['the follower', 'asking the chain'])('an attempt executed under an id never seen is recognised by %s', async (way) => {
   const txId = await transfer();
-  await bench.sign(txId, 1);
-  const [attempt] = await bench.attempts(txId);
-  const peers = bench.signOnceMore(attempt);
-  bench.toy.accept(peers.bytes);
-  bench.toy.mine();
-  if (way === 'the follower') await bench.follow();
-  else expect(await bench.onChain.observe({ txId })).toMatchObject({ state: 'included', hash: peers.id });
-  expect((await bench.attempts(txId))[0]).toMatchObject({ included_id: peers.id, success: true });
-  const ids = await bench.database.query<{ id: string }[]>('select id from attempt_ids where tx_id = $1', [txId]);
+  await fixture.sign(txId, 1);
+  const [attempt] = await fixture.attempts(txId);
+  const peers = fixture.signOnceMore(attempt);
+  fixture.toy.accept(peers.bytes);
+  fixture.toy.mine();
+  if (way === 'the follower') await fixture.follow();
+  else expect(await fixture.onChain.observe({ txId })).toMatchObject({ state: 'included', hash: peers.id });
+  expect((await fixture.attempts(txId))[0]).toMatchObject({ included_id: peers.id, success: true });
+  const ids = await fixture.database.query<{ id: string }[]>('select id from attempt_ids where tx_id = $1', [txId]);
   expect(ids.map(({ id }) => id).sort()).toEqual([peers.id, attempt?.tx_hash].sort());
 });
 
 test('nothing is issued anew while one of the attempts has no proof', async () => {
   const txId = await transfer();
-  await bench.sign(txId, 1);
-  bench.toy.mine(bench.chain.finalityDepth);
-  await bench.sign(txId, 2);
-  bench.toy.mine(lifeBlocks);
-  expect((await bench.onChain.observe({ txId })).state).not.toBe('impossible');
+  await fixture.sign(txId, 1);
+  fixture.toy.mine(fixture.chain.finalityDepth);
+  await fixture.sign(txId, 2);
+  fixture.toy.mine(lifeBlocks);
+  expect((await fixture.onChain.observe({ txId })).state).not.toBe('impossible');
   expect(await proven(txId)).toEqual([true, false]);
   expect(await begin(txId, 3, 'reissue')).toMatchObject({ outcome: 'refused' });
-  bench.toy.mine(bench.chain.finalityDepth);
-  expect((await bench.onChain.observe({ txId })).state).toBe('impossible');
+  fixture.toy.mine(fixture.chain.finalityDepth);
+  expect((await fixture.onChain.observe({ txId })).state).toBe('impossible');
   expect(await begin(txId, 3, 'reissue')).toMatchObject({ outcome: 'begun' });
   expect(await held(txId)).toEqual([false, false, false, true, true]);
 });
 
 test('nothing is unlocked or released while one of the attempts has no proof', async () => {
   const txId = await transfer();
-  await bench.sign(txId, 1);
-  const failByProof = () => bench.ledger.failByProof({ txId, code: 'abandoned', reason: 'given up' });
+  await fixture.sign(txId, 1);
+  const failByProof = () => fixture.ledger.failByProof({ txId, code: 'abandoned', reason: 'given up' });
   await expect(failByProof()).rejects.toThrow();
-  await expect(bench.setFailed(txId)).rejects.toThrow('a proof for every attempt');
-  for (const { id } of await bench.reservations(txId)) await expect(bench.release(id)).rejects.toThrow('may still be used');
-  bench.toy.mine(lifeBlocks + bench.chain.finalityDepth);
-  expect((await bench.onChain.observe({ txId })).state).toBe('impossible');
+  await expect(fixture.setFailed(txId)).rejects.toThrow('a proof for every attempt');
+  for (const { id } of await fixture.reservations(txId)) await expect(fixture.release(id)).rejects.toThrow('may still be used');
+  fixture.toy.mine(lifeBlocks + fixture.chain.finalityDepth);
+  expect((await fixture.onChain.observe({ txId })).state).toBe('impossible');
   expect(await failByProof()).toMatchObject({ status: 'FAILED', code: 'abandoned' });
   expect(await held(txId)).toEqual([false, false]);
-  expect(await bench.balance(bench.alice, 'TOY')).toEqual({ available: 150_000n, locked: 0n });
+  expect(await fixture.balance(fixture.alice, 'TOY')).toEqual({ available: 150_000n, locked: 0n });
 });

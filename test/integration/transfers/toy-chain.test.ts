@@ -4,7 +4,7 @@ import { abandonUpdate, retryUpdate } from '../../../src/messages/transfer';
 import { transferWorkflowId } from '../../../src/messages/workflow-ids';
 import { verifyLedger } from '../../../src/ledger/verify';
 import { lifeBlocks } from '../../toy-chain/client';
-import { createToyBench, type ToyBench } from '../../toy-chain/fixture';
+import { createToyFixture, type ToyFixture } from '../../toy-chain/fixture';
 import { sum } from '../../toy-chain/message';
 import { auditOf, listAddress } from '../screening/factors';
 import { ServedChain, until } from './served';
@@ -16,40 +16,40 @@ const patientMs = 60_000;
 const hastyMs = 1_000;
 
 let stuckAfterMs = patientMs;
-const served = new ServedChain<ToyBench>(() => createToyBench({ stuckAfterMs }));
-let bench: ToyBench;
+const served = new ServedChain<ToyFixture>(() => createToyFixture({ stuckAfterMs }));
+let fixture: ToyFixture;
 beforeEach(() => {
-  bench = served.bench;
+  fixture = served.fixture;
 });
 
 /** Alice has outputs of 100 and 50 TOY; a first attempt pays a fee of 0.01. */
 const fitsOneInput = '99.985';
-const submit = (amount = fitsOneInput) => served.submit({ tokenSymbol: 'TOY', amount, toAddress: bench.outside });
-const arrived = (count = 1) => until(`${count} in the pool`, () => Promise.resolve(bench.toy.pooled.length >= count));
+const submit = (amount = fitsOneInput) => served.submit({ tokenSymbol: 'TOY', amount, toAddress: fixture.outside });
+const arrived = (count = 1) => until(`${count} in the pool`, () => Promise.resolve(fixture.toy.pooled.length >= count));
 const attemptCount = (txId: string, count: number) =>
-  until(`${count} attempts`, async () => (await bench.attempts(txId)).length >= count);
+  until(`${count} attempts`, async () => (await fixture.attempts(txId)).length >= count);
 
 const handleOf = (txId: string) => served.client.workflow.getHandle(transferWorkflowId(txId));
 /** An operator's retry, at any time: the workflow asks the chain at once. */
 const askChain = (txId: string) => handleOf(txId).executeUpdate(retryUpdate);
 
 /** Follows once, and tells the workflows. */
-const follow = () => bench.follow({ signalTransfer: transferSignaller(served.client) });
+const follow = () => fixture.follow({ signalTransfer: transferSignaller(served.client) });
 
 /** Mines and follows until the transfer is in this state. */
 const ends = (txId: string, as: string) =>
   until(`${txId} is ${as}`, async () => {
-    bench.toy.mine();
+    fixture.toy.mine();
     await follow();
     return (await served.status(txId)) === as;
   });
 
 async function booksAgree(): Promise<void> {
-  for (const account of [bench.alice, bench.bob]) {
-    const available = sum(bench.toy.unspent(account.address));
-    expect(await bench.balance(account, 'TOY')).toEqual({ available, locked: 0n });
+  for (const account of [fixture.alice, fixture.bob]) {
+    const available = sum(fixture.toy.unspent(account.address));
+    expect(await fixture.balance(account, 'TOY')).toEqual({ available, locked: 0n });
   }
-  expect(await verifyLedger(bench.database.manager)).toEqual([]);
+  expect(await verifyLedger(fixture.database.manager)).toEqual([]);
 }
 
 describe('a transfer that nothing is in the way of', () => {
@@ -58,10 +58,13 @@ describe('a transfer that nothing is in the way of', () => {
     const txId = await submit();
     await arrived();
     await ends(txId, 'CONFIRMED');
-    const [attempt] = await bench.attempts(txId);
+    const [attempt] = await fixture.attempts(txId);
     const paths = (attempt?.signers as { path: string }[]).map(({ path }) => path);
-    expect(paths).toEqual([bench.alice.derivationPath, bench.bob.derivationPath]);
-    expect((await bench.reservations(txId)).map(({ owner }) => owner)).toEqual([bench.alice.addressKey, bench.bob.addressKey]);
+    expect(paths).toEqual([fixture.alice.derivationPath, fixture.bob.derivationPath]);
+    expect((await fixture.reservations(txId)).map(({ owner }) => owner)).toEqual([
+      fixture.alice.addressKey,
+      fixture.bob.addressKey,
+    ]);
     await booksAgree();
   });
 
@@ -69,19 +72,19 @@ describe('a transfer that nothing is in the way of', () => {
     await served.serve();
     const txId = await submit();
     await arrived();
-    bench.toy.mine();
+    fixture.toy.mine();
     await follow();
-    bench.toy.reorganise(1, { isLost: true });
-    bench.toy.skip(1);
-    bench.toy.mine();
+    fixture.toy.reorganise(1, { isLost: true });
+    fixture.toy.skip(1);
+    fixture.toy.mine();
     await follow();
     await askChain(txId);
     await arrived();
-    bench.toy.mine();
-    bench.toy.skip(bench.chain.confirmations);
+    fixture.toy.mine();
+    fixture.toy.skip(fixture.chain.confirmations);
     await follow();
     await ends(txId, 'CONFIRMED');
-    expect(await bench.attempts(txId)).toHaveLength(1);
+    expect(await fixture.attempts(txId)).toHaveLength(1);
     await booksAgree();
   });
 });
@@ -89,16 +92,16 @@ describe('a transfer that nothing is in the way of', () => {
 describe('ids that change with each signature', () => {
   test('executed under an id that the gateway never saw: recognised by its message and settled', async () => {
     await served.serve();
-    bench.toy.holdsArrivals = true;
+    fixture.toy.holdsArrivals = true;
     const txId = await submit();
     await arrived();
-    bench.toy.holdsArrivals = false;
-    const [attempt] = await bench.attempts(txId);
-    const peers = bench.signOnceMore(attempt);
+    fixture.toy.holdsArrivals = false;
+    const [attempt] = await fixture.attempts(txId);
+    const peers = fixture.signOnceMore(attempt);
     expect(peers.id).not.toBe(attempt?.tx_hash);
-    bench.toy.accept(peers.bytes);
+    fixture.toy.accept(peers.bytes);
     await ends(txId, 'CONFIRMED');
-    expect((await bench.transaction(txId)).tx_hash).toBe(peers.id);
+    expect((await fixture.transaction(txId)).tx_hash).toBe(peers.id);
     await booksAgree();
   });
 
@@ -110,12 +113,12 @@ describe('ids that change with each signature', () => {
     });
     const txId = await submit();
     await attemptCount(txId, 1);
-    const [attempt] = await bench.attempts(txId);
-    const peers = bench.signOnceMore(attempt);
-    bench.toy.accept(peers.bytes);
+    const [attempt] = await fixture.attempts(txId);
+    const peers = fixture.signOnceMore(attempt);
+    fixture.toy.accept(peers.bytes);
     await ends(txId, 'CONFIRMED');
-    expect(await bench.transaction(txId)).toMatchObject({ tx_hash: peers.id });
-    expect((await bench.attempts(txId))[0]).toMatchObject({ signed: null, included_id: peers.id });
+    expect(await fixture.transaction(txId)).toMatchObject({ tx_hash: peers.id });
+    expect((await fixture.attempts(txId))[0]).toMatchObject({ signed: null, included_id: peers.id });
     await booksAgree();
   });
 });
@@ -130,35 +133,35 @@ describe('a transfer that is stuck', () => {
 
   test('is replaced with an input more, and the replacement is confirmed', async () => {
     await served.serve();
-    bench.toy.holdsArrivals = true;
+    fixture.toy.holdsArrivals = true;
     const txId = await submit();
     await arrived(2);
-    const [first, second] = await bench.attempts(txId);
+    const [first, second] = await fixture.attempts(txId);
     expect([first?.kind, second?.kind]).toEqual(['first', 'replacement']);
-    expect((await bench.reservations(txId)).map(({ attempts }) => attempts)).toEqual([[1, 2], [1, 2], [2]]);
-    bench.toy.drop(String(first?.tx_hash));
-    bench.toy.releaseHeld();
+    expect((await fixture.reservations(txId)).map(({ attempts }) => attempts)).toEqual([[1, 2], [1, 2], [2]]);
+    fixture.toy.drop(String(first?.tx_hash));
+    fixture.toy.releaseHeld();
     await ends(txId, 'CONFIRMED');
-    expect((await bench.transaction(txId)).tx_hash).toBe(second?.tx_hash);
+    expect((await fixture.transaction(txId)).tx_hash).toBe(second?.tx_hash);
     await booksAgree();
   });
 
   test('the input added in the replacement is free after finality, and not before, when the first attempt was executed', async () => {
     await served.serve();
-    bench.toy.holdsArrivals = true;
+    fixture.toy.holdsArrivals = true;
     const txId = await submit();
     await arrived(2);
-    const [first] = await bench.attempts(txId);
-    for (const id of bench.toy.pooled) if (id !== first?.tx_hash) bench.toy.drop(id);
-    bench.toy.releaseHeld();
-    bench.toy.mine();
+    const [first] = await fixture.attempts(txId);
+    for (const id of fixture.toy.pooled) if (id !== first?.tx_hash) fixture.toy.drop(id);
+    fixture.toy.releaseHeld();
+    fixture.toy.mine();
     await ends(txId, 'CONFIRMED');
-    expect((await bench.transaction(txId)).tx_hash).toBe(first?.tx_hash);
-    const held = () => bench.reservations(txId).then((rows) => rows.map(({ isHeld }) => isHeld));
-    while (!(await bench.transaction(txId)).finalized_at) {
+    expect((await fixture.transaction(txId)).tx_hash).toBe(first?.tx_hash);
+    const held = () => fixture.reservations(txId).then((rows) => rows.map(({ isHeld }) => isHeld));
+    while (!(await fixture.transaction(txId)).finalized_at) {
       expect(await held()).toEqual([true, true, true]);
-      await expect(bench.release((await bench.reservations(txId))[2]?.id ?? '')).rejects.toThrow('may still be used');
-      bench.toy.mine();
+      await expect(fixture.release((await fixture.reservations(txId))[2]?.id ?? '')).rejects.toThrow('may still be used');
+      fixture.toy.mine();
       await follow();
     }
     expect(await held()).toEqual([true, true, false]);
@@ -170,20 +173,20 @@ describe('a transfer that is stuck', () => {
 
   test('given up: its expiry is waited for, nothing is unlocked before every attempt is proven impossible', async () => {
     await served.serve();
-    bench.toy.holdsArrivals = true;
+    fixture.toy.holdsArrivals = true;
     // what is left does not pay for a fourth attempt
     const txId = await submit('149.95');
     await until('parked', async () => (await served.status(txId)) === 'NEEDS_ATTENTION');
     expect(await handleOf(txId).executeUpdate(abandonUpdate)).toEqual({ status: 'abandoning' });
-    expect(await bench.attempts(txId)).toHaveLength(3);
+    expect(await fixture.attempts(txId)).toHaveLength(3);
     const end = { txId, code: 'abandoned' as const, reason: 'too early' };
-    await expect(bench.ledger.failByProof(end)).rejects.toThrow();
-    await expect(bench.setFailed(txId)).rejects.toThrow('a proof for every attempt');
-    expect((await bench.balance(bench.alice, 'TOY')).locked).toBeGreaterThan(149_950n);
+    await expect(fixture.ledger.failByProof(end)).rejects.toThrow();
+    await expect(fixture.setFailed(txId)).rejects.toThrow('a proof for every attempt');
+    expect((await fixture.balance(fixture.alice, 'TOY')).locked).toBeGreaterThan(149_950n);
     await ends(txId, 'FAILED');
-    expect(await bench.attempts(txId)).toHaveLength(3);
-    for (const { impossible_proof: proof } of await bench.attempts(txId)) expect(proof).toMatchObject({ kind: 'expired' });
-    expect((await bench.reservations(txId)).map(({ isHeld }) => isHeld)).toEqual([false, false, false]);
+    expect(await fixture.attempts(txId)).toHaveLength(3);
+    for (const { impossible_proof: proof } of await fixture.attempts(txId)) expect(proof).toMatchObject({ kind: 'expired' });
+    expect((await fixture.reservations(txId)).map(({ isHeld }) => isHeld)).toEqual([false, false, false]);
     await booksAgree();
     await served.record(transferWorkflowId(txId), 'transfer-failed-by-proof');
   });
@@ -191,27 +194,27 @@ describe('a transfer that is stuck', () => {
   test('blacklisted while it is signed: nothing is sent, and it ends as blacklisted once it has expired', async () => {
     await served.serve({
       sign: async () => {
-        const { database, alice, chain, getFamily } = bench;
-        await listAddress(database, alice, bench.outside, { chain: chain.name, family: chain.family, getFamily });
+        const { database, alice, chain, getFamily } = fixture;
+        await listAddress(database, alice, fixture.outside, { chain: chain.name, family: chain.family, getFamily });
         throw ApplicationFailure.create({ type: 'address_blacklisted', message: 'on the list', nonRetryable: true });
       },
     });
     const txId = await submit();
-    await until('given up', async () => (await bench.transaction(txId)).cancellation_reason !== null);
+    await until('given up', async () => (await fixture.transaction(txId)).cancellation_reason !== null);
     await ends(txId, 'FAILED');
-    expect(await bench.transaction(txId)).toMatchObject({ failure_code: 'address_blacklisted' });
-    expect(await auditOf(bench.database, 'transfer.cancellation_begun', txId)).toHaveLength(1);
-    expect(bench.toy.received).toEqual([]);
+    expect(await fixture.transaction(txId)).toMatchObject({ failure_code: 'address_blacklisted' });
+    expect(await auditOf(fixture.database, 'transfer.cancellation_begun', txId)).toHaveLength(1);
+    expect(fixture.toy.received).toEqual([]);
     await booksAgree();
   });
 
   test('given up and executed all the same: settled as usual', async () => {
     await served.serve();
-    bench.toy.holdsArrivals = true;
+    fixture.toy.holdsArrivals = true;
     const txId = await submit('149.95');
     await until('parked', async () => (await served.status(txId)) === 'NEEDS_ATTENTION');
     await handleOf(txId).executeUpdate(abandonUpdate);
-    bench.toy.releaseHeld();
+    fixture.toy.releaseHeld();
     await ends(txId, 'CONFIRMED');
     await booksAgree();
   });
@@ -220,17 +223,17 @@ describe('a transfer that is stuck', () => {
 describe('a transfer that expires', () => {
   test('is issued anew once it is proven impossible, with inputs that are free again', async () => {
     await served.serve();
-    bench.toy.holdsArrivals = true;
+    fixture.toy.holdsArrivals = true;
     const txId = await submit();
     await arrived();
-    bench.toy.drop(bench.toy.pooled[0] as string);
-    bench.toy.releaseHeld();
-    bench.toy.mine(lifeBlocks + bench.chain.finalityDepth);
+    fixture.toy.drop(fixture.toy.pooled[0] as string);
+    fixture.toy.releaseHeld();
+    fixture.toy.mine(lifeBlocks + fixture.chain.finalityDepth);
     await follow();
     await askChain(txId);
     await arrived();
     await ends(txId, 'CONFIRMED');
-    const attempts = await bench.attempts(txId);
+    const attempts = await fixture.attempts(txId);
     expect(attempts.map(({ kind }) => kind)).toEqual(['first', 'reissue']);
     expect(attempts[0]?.impossible_proof).toMatchObject({ kind: 'expired' });
     await booksAgree();

@@ -5,15 +5,15 @@ import type { Hex } from '../../../src/chains/types';
 import type { SignTransactionRequest } from '../../../src/messages/signing';
 import { abandonUpdate, chainObservedSignal } from '../../../src/messages/transfer';
 import { transferWorkflowId } from '../../../src/messages/workflow-ids';
-import type { FollowBench } from '../following/fixture';
+import type { FollowFixture } from '../following/fixture';
 import { booksAgree, ether, ServedWorkflows, until } from './served';
 
 jest.setTimeout(120_000);
 
 const served = new ServedWorkflows();
-let bench: FollowBench;
+let fixture: FollowFixture;
 beforeEach(() => {
-  bench = served.bench;
+  fixture = served.fixture;
 });
 
 const client = () => served.client;
@@ -25,7 +25,7 @@ const status = served.status.bind(served);
 /** Mines and follows, like the follower would, until the transfer has ended. */
 async function confirmed(txId: string): Promise<void> {
   await served.ends(txId, 'CONFIRMED');
-  const { available, locked } = await bench.balance(bench.alice, 'USDC');
+  const { available, locked } = await fixture.balance(fixture.alice, 'USDC');
   expect([available, locked]).toEqual([0n, 0n]);
 }
 
@@ -37,19 +37,19 @@ test('the first attempt is executed while a replacement is prepared: settled, an
     chain: {
       prepareAttempt: async (input) => {
         // the whole balance leaves: the chain would now refuse a second transfer of it
-        if (input.attempt === 2) await bench.mine(2);
-        return bench.onChain.prepareAttempt(input);
+        if (input.attempt === 2) await fixture.mine(2);
+        return fixture.onChain.prepareAttempt(input);
       },
     },
   });
   const txId = await submit();
-  await until('a second attempt', async () => (await bench.attempts(txId)).length > 1);
+  await until('a second attempt', async () => (await fixture.attempts(txId)).length > 1);
   await confirmed(txId);
 });
 
 /** What the audit log says that operators did to it. */
 const audited = async (txId: string) =>
-  (await listAuditLog(bench.database.manager, { subject: txId, limit: 10 })).flatMap(
+  (await listAuditLog(fixture.database.manager, { subject: txId, limit: 10 })).flatMap(
     ({ action, outcome, detail, actor_type: actor }) => (actor === 'operator' ? [[action, outcome, detail]] : []),
   );
 
@@ -59,7 +59,7 @@ test('a step that refuses for good parks the transfer; a retry goes on', async (
     chain: {
       observe: async (input) => {
         if (refusals-- > 0) throw ApplicationFailure.create({ type: 'not_found', message: 'gone', nonRetryable: true });
-        return bench.onChain.observe(input);
+        return fixture.onChain.observe(input);
       },
     },
   });
@@ -78,7 +78,7 @@ test.each([
   let block = true;
   const hold = (name: typeof step) => async (input: never) => {
     if (block && name === step) throw ApplicationFailure.create({ type: 'chain_unavailable', message: 'away' });
-    return (bench.onChain[name] as (it: never) => Promise<never>)(input);
+    return (fixture.onChain[name] as (it: never) => Promise<never>)(input);
   };
   await serve({ chain: { prepareAttempt: hold('prepareAttempt'), broadcast: hold('broadcast'), observe: hold('observe') } });
   const txId = await submit();
@@ -91,7 +91,7 @@ test.each([
   expect(await operations().retry(txId)).toBe('started again');
   await confirmed(txId);
   await expect(operations().retry(txId)).rejects.toMatchObject({ code: 'business_error' });
-  const postings = await bench.database.query<{ kind: string }[]>(`select kind from ledger_postings where tx_id = $1`, [txId]);
+  const postings = await fixture.database.query<{ kind: string }[]>(`select kind from ledger_postings where tx_id = $1`, [txId]);
   expect(postings.map(({ kind }) => kind).sort()).toEqual(['lock', 'settle']);
 });
 
@@ -128,13 +128,13 @@ test('bytes that the node refuses after a retry too are replaced at the fees of 
   await serve({
     chain: {
       broadcast: async (input) => {
-        if (input.attempt > 1) return bench.onChain.broadcast(input);
+        if (input.attempt > 1) return fixture.onChain.broadcast(input);
         refused.push(input.attempt);
         return { outcome: 'rejected', reason: 'transaction underpriced' };
       },
       observe: async (input) => {
-        const attempts = await bench.attempts(input.txId);
-        if (attempts.length > 1) return bench.onChain.observe(input);
+        const attempts = await fixture.attempts(input.txId);
+        if (attempts.length > 1) return fixture.onChain.observe(input);
         return { state: 'absent', hash: null, blockNumber: null, confirmations: 0 };
       },
     },
@@ -153,8 +153,8 @@ describe('abandon', () => {
   };
   const parked = (txId: string) => until('parked', async () => (await status(txId)) === 'NEEDS_ATTENTION');
   const ends = served.ends.bind(served);
-  const kinds = async (txId: string) => (await bench.attempts(txId)).map(({ kind }) => kind);
-  const agrees = () => booksAgree(bench);
+  const kinds = async (txId: string) => (await fixture.attempts(txId)).map(({ kind }) => kind);
+  const agrees = () => booksAgree(fixture);
 
   test('nodes that refuse for good: a cancellation uses the nonce up, the transfer fails and later ones go through', async () => {
     let refused: string | undefined;
@@ -171,26 +171,26 @@ describe('abandon', () => {
     await expect(operations().abandon(txId)).rejects.toMatchObject({ code: 'business_error' });
 
     const later = await submit({ amount: '1' });
-    await bench.mine(bench.chain.confirmations + 1);
-    await bench.follow();
+    await fixture.mine(fixture.chain.confirmations + 1);
+    await fixture.follow();
     await new Promise((resolve) => setTimeout(resolve, 1_500));
     // deep enough for a transfer, not final yet: an earlier attempt could still take its place
     expect(await status(txId)).toBe('SUBMITTED');
-    expect(await bench.balance(bench.alice, 'USDC')).toMatchObject({ available: 2_000_000n });
+    expect(await fixture.balance(fixture.alice, 'USDC')).toMatchObject({ available: 2_000_000n });
 
     await ends(txId, 'FAILED');
-    const row = await bench.transaction(txId);
-    const attempts = await bench.attempts(txId);
+    const row = await fixture.transaction(txId);
+    const attempts = await fixture.attempts(txId);
     const noop = attempts.find(({ block_number }) => block_number !== null);
     expect(noop).toMatchObject({ kind: 'cancellation', success: true });
     expect(row).toMatchObject({ failure_code: 'abandoned', tx_hash: noop?.tx_hash, fee: noop?.fee });
-    expect(await bench.anvil.client.getTransaction({ hash: noop?.tx_hash as Hex })).toMatchObject({
+    expect(await fixture.anvil.client.getTransaction({ hash: noop?.tx_hash as Hex })).toMatchObject({
       value: 0n,
       input: '0x',
       nonce: 0,
-      to: bench.alice.address.toLowerCase(),
+      to: fixture.alice.address.toLowerCase(),
     });
-    const postings = await bench.database.query<{ kind: string }[]>(
+    const postings = await fixture.database.query<{ kind: string }[]>(
       `select kind from ledger_postings where tx_id = $1 and kind <> 'lock_more' order by created_at`,
       [txId],
     );
@@ -209,10 +209,10 @@ describe('abandon', () => {
     await serve({
       chain: {
         broadcast: async (input) =>
-          input.attempt > 1 ? bench.onChain.broadcast(input) : { outcome: 'rejected', reason: 'no such thing' },
+          input.attempt > 1 ? fixture.onChain.broadcast(input) : { outcome: 'rejected', reason: 'no such thing' },
         observe: async (input) =>
-          (await bench.attempts(input.txId)).length > 1
-            ? bench.onChain.observe(input)
+          (await fixture.attempts(input.txId)).length > 1
+            ? fixture.onChain.observe(input)
             : { state: 'absent', hash: null, blockNumber: null, confirmations: 0 },
       },
     });
@@ -220,7 +220,7 @@ describe('abandon', () => {
     await parked(txId);
     await operations().abandon(txId);
     await ends(txId, 'FAILED');
-    const [first, noop] = (await bench.attempts(txId)).map(({ unsigned }) => feesIn(unsigned as Hex));
+    const [first, noop] = (await fixture.attempts(txId)).map(({ unsigned }) => feesIn(unsigned as Hex));
     expect(Number(noop?.maxFeePerGas)).toBeGreaterThanOrEqual(1.125 * Number(first?.maxFeePerGas));
     expect(Number(noop?.maxPriorityFeePerGas)).toBeGreaterThanOrEqual(1.125 * Number(first?.maxPriorityFeePerGas));
     await agrees();
@@ -233,16 +233,16 @@ describe('abandon', () => {
         broadcast: async (input) => {
           if (input.attempt > 1) {
             // the first has been sent by somebody after all
-            const [first] = await bench.attempts(input.txId);
-            await bench.anvil.client.sendRawTransaction({ serializedTransaction: first?.signed as Hex });
-            await bench.mine();
+            const [first] = await fixture.attempts(input.txId);
+            await fixture.anvil.client.sendRawTransaction({ serializedTransaction: first?.signed as Hex });
+            await fixture.mine();
             hidden = false;
-            return bench.onChain.broadcast(input);
+            return fixture.onChain.broadcast(input);
           }
           return { outcome: 'rejected', reason: 'no such thing' };
         },
         observe: async (input) =>
-          hidden ? { state: 'absent', hash: null, blockNumber: null, confirmations: 0 } : bench.onChain.observe(input),
+          hidden ? { state: 'absent', hash: null, blockNumber: null, confirmations: 0 } : fixture.onChain.observe(input),
       },
     });
     const txId = await submit();
@@ -261,7 +261,7 @@ describe('abandon', () => {
       },
       chain: {
         prepareAttempt: async (input) => {
-          const prepared = await bench.onChain.prepareAttempt(input);
+          const prepared = await fixture.onChain.prepareAttempt(input);
           return input.kind === 'cancellation' ? { ...prepared, feeBound: (21_000n * ether).toString() } : prepared;
         },
       },
@@ -269,7 +269,7 @@ describe('abandon', () => {
     const txId = await submit();
     await parked(txId);
     await operations().abandon(txId);
-    await until('refused', async () => (await bench.transaction(txId)).failure_code === 'fee_above_bound');
+    await until('refused', async () => (await fixture.transaction(txId)).failure_code === 'fee_above_bound');
     expect(await status(txId)).toBe('NEEDS_ATTENTION');
     expect(await kinds(txId)).toEqual(['first']);
     dear = false;
@@ -283,13 +283,13 @@ describe('abandon', () => {
       chain: {
         prepareAttempt: (input) => {
           if (away) throw ApplicationFailure.create({ type: 'chain_unavailable', message: 'away' });
-          return bench.onChain.prepareAttempt(input);
+          return fixture.onChain.prepareAttempt(input);
         },
       },
       ledger: {
         settleTransfer: async ({ txId }) => {
           const parking = { code: 'transfer_not_observed', reason: 'nothing moved' } as const;
-          await bench.ledger.parkTransfer({ txId, ...parking });
+          await fixture.ledger.parkTransfer({ txId, ...parking });
           return { status: 'NEEDS_ATTENTION', ...parking };
         },
       },
@@ -300,7 +300,7 @@ describe('abandon', () => {
       await expect(operations().abandon(txId)).rejects.toMatchObject({ code: 'business_error' });
       await expect(handle.executeUpdate(abandonUpdate)).rejects.toMatchObject({ cause: { type: 'business_error' } });
     };
-    await bench.ledger.parkTransfer({ txId, code: 'chain_unavailable', reason: 'away' });
+    await fixture.ledger.parkTransfer({ txId, code: 'chain_unavailable', reason: 'away' });
     await refusedByBoth();
     away = false;
     await until('sent', async () => (await status(txId)) === 'SUBMITTED');

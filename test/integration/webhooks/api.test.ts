@@ -9,34 +9,34 @@ import { WebhookService } from '../../../src/webhooks/service';
 import { TargetGuard, createTargetGuard } from '../../../src/webhooks/ssrf-guard';
 import { buildTotp, totpCode } from '../../factories';
 import { box, expectProblem, secretsKey, type Tenant } from '../http/fixture';
-import { createWebhookBench, type WebhookBench } from './fixture';
+import { createWebhookFixture, type WebhookFixture } from './fixture';
 
-let bench: WebhookBench;
+let fixture: WebhookFixture;
 let tenant: Tenant;
 beforeAll(async () => {
-  bench = await createWebhookBench();
+  fixture = await createWebhookFixture();
 });
-afterAll(() => bench.close());
+afterAll(() => fixture.close());
 beforeEach(async () => {
-  tenant = await bench.newTenant();
+  tenant = await fixture.newTenant();
 });
 
 const audits = async (clientId: string): Promise<{ action: string; detail: object; actor_id: string; subject_id: string }[]> =>
-  bench.database.query(
+  fixture.database.query(
     `select action, detail, actor_id, subject_id from audit_events where client_id = $1 and action like 'webhook.%' order by at`,
     [clientId],
   );
 
 test('create, read, list, change and delete, each with its audit row', async () => {
-  const created = await bench.act(tenant, 'POST', '/webhooks', {
-    url: bench.receiver.url,
+  const created = await fixture.act(tenant, 'POST', '/webhooks', {
+    url: fixture.receiver.url,
     description: 'books',
     events: ['deposit.confirmed'],
   });
   expect(created.status).toBe(201);
   expect(created.body).toEqual({
     webhook_id: expect.any(String),
-    url: bench.receiver.url,
+    url: fixture.receiver.url,
     description: 'books',
     events: ['deposit.confirmed'],
     status: 'enabled',
@@ -52,25 +52,25 @@ test('create, read, list, change and delete, each with its audit row', async () 
   expect(created.headers.get('location')).toBe(`/api/v1${path}`);
 
   const { secret, ...shown } = created.body as unknown as { secret: string };
-  expect((await bench.call('GET', path, { tenant })).body).toEqual(shown);
-  expect((await bench.call('GET', '/webhooks', { tenant })).body).toEqual({ data: [shown], total: 1, has_more: false });
-  const stored = JSON.stringify(await bench.database.query('select * from webhook_endpoints'));
+  expect((await fixture.call('GET', path, { tenant })).body).toEqual(shown);
+  expect((await fixture.call('GET', '/webhooks', { tenant })).body).toEqual({ data: [shown], total: 1, has_more: false });
+  const stored = JSON.stringify(await fixture.database.query('select * from webhook_endpoints'));
   expect(stored).not.toContain(secret);
 
-  const changed = await bench.act(tenant, 'PUT', path, { events: null, status: 'disabled' });
+  const changed = await fixture.act(tenant, 'PUT', path, { events: null, status: 'disabled' });
   expect(changed).toMatchObject({
     status: 200,
     body: { events: null, status: 'disabled', disabled_reason: 'client', description: 'books' },
   });
-  expect((await bench.act(tenant, 'PUT', path, { status: 'enabled' })).body).toMatchObject({
+  expect((await fixture.act(tenant, 'PUT', path, { status: 'enabled' })).body).toMatchObject({
     disabled_reason: null,
     disabled_at: null,
   });
 
-  expect((await bench.act(tenant, 'DELETE', path)).body).toEqual({ webhook_id: created.body['webhook_id'], deleted: true });
-  expectProblem(await bench.call('GET', path, { tenant }), 404, 'not_found');
-  expectProblem(await bench.act(tenant, 'DELETE', path), 404, 'not_found');
-  expect((await bench.call('GET', '/webhooks', { tenant })).body).toEqual({ data: [], total: 0, has_more: false });
+  expect((await fixture.act(tenant, 'DELETE', path)).body).toEqual({ webhook_id: created.body['webhook_id'], deleted: true });
+  expectProblem(await fixture.call('GET', path, { tenant }), 404, 'not_found');
+  expectProblem(await fixture.act(tenant, 'DELETE', path), 404, 'not_found');
+  expect((await fixture.call('GET', '/webhooks', { tenant })).body).toEqual({ data: [], total: 0, has_more: false });
   const rows = await audits(tenant.clientId);
   expect(rows.map(({ action }) => action)).toEqual(['webhook.created', 'webhook.updated', 'webhook.updated', 'webhook.deleted']);
   expect(rows[0]).toMatchObject({
@@ -94,35 +94,35 @@ test.each([
 ])('refused: %s', async (_, body, field) => {
   const { mfa_code, ...rest } = body as { mfa_code?: string };
   const answer = mfa_code
-    ? await bench.call('POST', '/webhooks', { tenant, body })
-    : await bench.act(tenant, 'POST', '/webhooks', rest);
+    ? await fixture.call('POST', '/webhooks', { tenant, body })
+    : await fixture.act(tenant, 'POST', '/webhooks', rest);
   expectProblem(answer, 400, 'invalid_parameter', field);
 });
 
 test('changes need a second factor', async () => {
-  const { webhookId } = await bench.endpoint(tenant);
-  await bench.database.query('delete from user_totp where user_id = $1', [tenant.userId]);
+  const { webhookId } = await fixture.endpoint(tenant);
+  await fixture.database.query('delete from user_totp where user_id = $1', [tenant.userId]);
   const changes = [
-    ['POST', '/webhooks', { url: bench.receiver.url }],
+    ['POST', '/webhooks', { url: fixture.receiver.url }],
     ['PUT', `/webhooks/${webhookId}`, { description: 'x' }],
     ['DELETE', `/webhooks/${webhookId}`, {}],
     ['POST', `/webhooks/${webhookId}/rotate-secret`, {}],
   ] as const;
   for (const [method, path, body] of changes)
-    expectProblem(await bench.call(method, path, { tenant, body }), 400, 'MFA_NOT_ENABLED');
-  const secret = await buildTotp(bench.database, box, tenant);
+    expectProblem(await fixture.call(method, path, { tenant, body }), 400, 'MFA_NOT_ENABLED');
+  const secret = await buildTotp(fixture.database, box, tenant);
   for (const [method, path, body] of changes)
-    expectProblem(await bench.call(method, path, { tenant, body }), 400, 'MFA_REQUIRED');
+    expectProblem(await fixture.call(method, path, { tenant, body }), 400, 'MFA_REQUIRED');
   const wrong = String((Number(totpCode(secret)) + 1) % 1_000_000).padStart(6, '0');
   for (const [method, path, body] of changes)
-    expectProblem(await bench.call(method, path, { tenant, body: { ...body, mfa_code: wrong } }), 400, 'MFA_INVALID');
+    expectProblem(await fixture.call(method, path, { tenant, body: { ...body, mfa_code: wrong } }), 400, 'MFA_INVALID');
   expect((await audits(tenant.clientId)).map(({ action }) => action)).toEqual(['webhook.created']);
-  expect((await bench.call('GET', '/webhooks', { tenant })).body).toMatchObject({ total: 1, data: [{ description: '' }] });
+  expect((await fixture.call('GET', '/webhooks', { tenant })).body).toMatchObject({ total: 1, data: [{ description: '' }] });
 });
 
 test('a name is looked up once the second factor is right, and for three seconds at most', async () => {
-  const { database } = bench;
-  const { webhookId } = await bench.endpoint(tenant);
+  const { database } = fixture;
+  const { webhookId } = await fixture.endpoint(tenant);
   const asked: string[] = [];
   const targets = TargetGuard.publicOnly((name) => {
     asked.push(name);
@@ -160,53 +160,53 @@ test('a name is looked up once the second factor is right, and for three seconds
 });
 
 test('another client finds nothing and changes nothing', async () => {
-  const { webhookId } = await bench.endpoint(tenant);
-  const { body } = await bench.call('POST', `/webhooks/${webhookId}/test`, { tenant });
-  const other = await bench.newTenant();
+  const { webhookId } = await fixture.endpoint(tenant);
+  const { body } = await fixture.call('POST', `/webhooks/${webhookId}/test`, { tenant });
+  const other = await fixture.newTenant();
   const path = `/webhooks/${webhookId}`;
-  const before = await bench.database.query('select * from webhook_endpoints w, webhook_deliveries d where w.webhook_id = $1', [
+  const before = await fixture.database.query('select * from webhook_endpoints w, webhook_deliveries d where w.webhook_id = $1', [
     webhookId,
   ]);
-  expectProblem(await bench.call('GET', path, { tenant: other }), 404, 'not_found');
-  expectProblem(await bench.act(other, 'PUT', path, { description: 'mine' }), 404, 'not_found');
-  expectProblem(await bench.act(other, 'DELETE', path), 404, 'not_found');
-  expectProblem(await bench.act(other, 'POST', `${path}/rotate-secret`), 404, 'not_found');
-  expectProblem(await bench.call('POST', `${path}/test`, { tenant: other }), 404, 'not_found');
-  expectProblem(await bench.call('GET', `${path}/deliveries`, { tenant: other }), 404, 'not_found');
+  expectProblem(await fixture.call('GET', path, { tenant: other }), 404, 'not_found');
+  expectProblem(await fixture.act(other, 'PUT', path, { description: 'mine' }), 404, 'not_found');
+  expectProblem(await fixture.act(other, 'DELETE', path), 404, 'not_found');
+  expectProblem(await fixture.act(other, 'POST', `${path}/rotate-secret`), 404, 'not_found');
+  expectProblem(await fixture.call('POST', `${path}/test`, { tenant: other }), 404, 'not_found');
+  expectProblem(await fixture.call('GET', `${path}/deliveries`, { tenant: other }), 404, 'not_found');
   const delivery = `${path}/deliveries/${String(body['delivery_id'])}/resend`;
-  expectProblem(await bench.call('POST', delivery, { tenant: other }), 404, 'not_found');
+  expectProblem(await fixture.call('POST', delivery, { tenant: other }), 404, 'not_found');
   const since = new Date(0).toISOString();
-  expectProblem(await bench.call('POST', `${path}/resend-failed`, { tenant: other, body: { since } }), 404, 'not_found');
-  expect((await bench.call('GET', '/webhooks', { tenant: other })).body).toMatchObject({ total: 0 });
+  expectProblem(await fixture.call('POST', `${path}/resend-failed`, { tenant: other, body: { since } }), 404, 'not_found');
+  expect((await fixture.call('GET', '/webhooks', { tenant: other })).body).toMatchObject({ total: 0 });
   expect(
-    await bench.database.query('select * from webhook_endpoints w, webhook_deliveries d where w.webhook_id = $1', [webhookId]),
+    await fixture.database.query('select * from webhook_endpoints w, webhook_deliveries d where w.webhook_id = $1', [webhookId]),
   ).toEqual(before);
   // nor by an endpoint of its own
-  const own = await bench.endpoint(other);
+  const own = await fixture.endpoint(other);
   const crossed = `/webhooks/${own.webhookId}/deliveries/${String(body['delivery_id'])}/resend`;
-  expectProblem(await bench.call('POST', crossed, { tenant: other }), 404, 'not_found');
+  expectProblem(await fixture.call('POST', crossed, { tenant: other }), 404, 'not_found');
 });
 
 test('ids that are none are not found', async () => {
   for (const id of ['x', '00000000-0000-0000-0000-000000000000', randomUUID()]) {
-    expectProblem(await bench.call('GET', `/webhooks/${id}`, { tenant }), 404, 'not_found');
-    expectProblem(await bench.act(tenant, 'PUT', `/webhooks/${id}`, { description: 'x' }), 404, 'not_found');
+    expectProblem(await fixture.call('GET', `/webhooks/${id}`, { tenant }), 404, 'not_found');
+    expectProblem(await fixture.act(tenant, 'PUT', `/webhooks/${id}`, { description: 'x' }), 404, 'not_found');
   }
-  const { webhookId } = await bench.endpoint(tenant);
-  expectProblem(await bench.call('POST', `/webhooks/${webhookId}/deliveries/x/resend`, { tenant }), 404, 'not_found');
+  const { webhookId } = await fixture.endpoint(tenant);
+  expectProblem(await fixture.call('POST', `/webhooks/${webhookId}/deliveries/x/resend`, { tenant }), 404, 'not_found');
 });
 
 test('a repeated request gets the same secret, which is nowhere in the clear', async () => {
   const key = { 'Idempotency-Key': randomUUID() };
-  await buildTotp(bench.database, box, tenant).then(async (secret) => {
-    const body = { url: bench.receiver.url, mfa_code: totpCode(secret) };
-    const first = await bench.call('POST', '/webhooks', { tenant, body, headers: key });
-    const again = await bench.call('POST', '/webhooks', { tenant, body, headers: key });
+  await buildTotp(fixture.database, box, tenant).then(async (secret) => {
+    const body = { url: fixture.receiver.url, mfa_code: totpCode(secret) };
+    const first = await fixture.call('POST', '/webhooks', { tenant, body, headers: key });
+    const again = await fixture.call('POST', '/webhooks', { tenant, body, headers: key });
     expect([first.status, again.status, again.headers.get('idempotency-replayed')]).toEqual([201, 201, 'true']);
     expect(again.text).toBe(first.text);
     expect(again.headers.get('location')).toBe(first.headers.get('location'));
 
-    const stored = await bench.database.query(
+    const stored = await fixture.database.query(
       `select response_body #>> '{}' as body from idempotency_keys where client_id = $1`,
       [tenant.clientId],
     );
@@ -214,26 +214,26 @@ test('a repeated request gets the same secret, which is nowhere in the clear', a
     expect(Buffer.from(String(stored[0].body), 'base64').toString('latin1')).not.toMatch(/whsec_/);
 
     // the process died between its work and the answer: the code is used up, the work is found again
-    await bench.database.query(
+    await fixture.database.query(
       `update idempotency_keys set response_status = null, response_body = null, leased_until = now() - interval '1 minute' where client_id = $1`,
       [tenant.clientId],
     );
-    const resumed = await bench.call('POST', '/webhooks', { tenant, body, headers: key });
+    const resumed = await fixture.call('POST', '/webhooks', { tenant, body, headers: key });
     expect([resumed.status, resumed.body]).toEqual([201, first.body]);
   });
-  expect((await bench.call('GET', '/webhooks', { tenant })).body).toMatchObject({ total: 1 });
+  expect((await fixture.call('GET', '/webhooks', { tenant })).body).toMatchObject({ total: 1 });
 });
 
 test('a rotation that is repeated rotates once', async () => {
-  const { webhookId, secret } = await bench.endpoint(tenant);
-  await bench.database.query('delete from user_totp where user_id = $1', [tenant.userId]);
-  const body = { mfa_code: totpCode(await buildTotp(bench.database, box, tenant)) };
+  const { webhookId, secret } = await fixture.endpoint(tenant);
+  await fixture.database.query('delete from user_totp where user_id = $1', [tenant.userId]);
+  const body = { mfa_code: totpCode(await buildTotp(fixture.database, box, tenant)) };
   const headers = { 'Idempotency-Key': randomUUID() };
-  const rotate = () => bench.call('POST', `/webhooks/${webhookId}/rotate-secret`, { tenant, body, headers });
+  const rotate = () => fixture.call('POST', `/webhooks/${webhookId}/rotate-secret`, { tenant, body, headers });
   const first = await rotate();
   expect(first.status).toBe(200);
   expect(first.body['secret']).not.toBe(secret);
-  await bench.database.query(
+  await fixture.database.query(
     `update idempotency_keys set response_status = null, leased_until = now() - interval '1 minute' where client_id = $1`,
     [tenant.clientId],
   );
@@ -244,14 +244,14 @@ test('a rotation that is repeated rotates once', async () => {
 test('a client has ten at most, also when they are asked for at once', async () => {
   const users = await Promise.all(
     Array.from({ length: 13 }, async () => {
-      const [row] = await bench.database.query(
+      const [row] = await fixture.database.query(
         `insert into users (user_id, client_id, name) values (gen_random_uuid(), $1, gen_random_uuid()::text) returning user_id`,
         [tenant.clientId],
       );
-      return { userId: String(row.user_id), secret: await buildTotp(bench.database, box, { userId: String(row.user_id) }) };
+      return { userId: String(row.user_id), secret: await buildTotp(fixture.database, box, { userId: String(row.user_id) }) };
     }),
   );
-  const { database } = bench;
+  const { database } = fixture;
   const service = new WebhookService({
     webhooks: new WebhookRepository(database),
     mfa: new MfaService(database, box),
@@ -263,7 +263,7 @@ test('a client has ten at most, also when they are asked for at once', async () 
       service.create(
         { caller: { clientId: tenant.clientId, userId, keyId: '' }, code: totpCode(secret), operation: 'x', requestId: 'r' },
         { resourceId: randomUUID(), idempotencyKey: null, firstAttemptAt: null, storeAnswer: () => Promise.resolve() },
-        { url: bench.receiver.url },
+        { url: fixture.receiver.url },
       ),
     ),
   );
@@ -273,21 +273,21 @@ test('a client has ten at most, also when they are asked for at once', async () 
 });
 
 test('a disabled endpoint is neither tested nor resent to', async () => {
-  const { webhookId } = await bench.endpoint(tenant);
-  const { body } = await bench.call('POST', `/webhooks/${webhookId}/test`, { tenant });
-  await bench.act(tenant, 'PUT', `/webhooks/${webhookId}`, { status: 'disabled' });
-  expect(await bench.deliveries(webhookId)).toMatchObject([{ status: 'failed', attempts: 0 }]);
-  expectProblem(await bench.call('POST', `/webhooks/${webhookId}/test`, { tenant }), 400, 'business_error');
+  const { webhookId } = await fixture.endpoint(tenant);
+  const { body } = await fixture.call('POST', `/webhooks/${webhookId}/test`, { tenant });
+  await fixture.act(tenant, 'PUT', `/webhooks/${webhookId}`, { status: 'disabled' });
+  expect(await fixture.deliveries(webhookId)).toMatchObject([{ status: 'failed', attempts: 0 }]);
+  expectProblem(await fixture.call('POST', `/webhooks/${webhookId}/test`, { tenant }), 400, 'business_error');
   const resend = `/webhooks/${webhookId}/deliveries/${String(body['delivery_id'])}/resend`;
-  expectProblem(await bench.call('POST', resend, { tenant }), 400, 'business_error');
-  await bench.act(tenant, 'PUT', `/webhooks/${webhookId}`, { status: 'enabled' });
-  expect((await bench.call('POST', resend, { tenant })).body).toMatchObject({ status: 'pending', ended_at: null });
+  expectProblem(await fixture.call('POST', resend, { tenant }), 400, 'business_error');
+  await fixture.act(tenant, 'PUT', `/webhooks/${webhookId}`, { status: 'enabled' });
+  expect((await fixture.call('POST', resend, { tenant })).body).toMatchObject({ status: 'pending', ended_at: null });
 });
 
 test.each(['', 'yesterday', '2026-W03', '2026-13-01T00:00:00Z'])('resend-failed since %p is refused', async (since) => {
-  const { webhookId } = await bench.endpoint(tenant);
+  const { webhookId } = await fixture.endpoint(tenant);
   expectProblem(
-    await bench.call('POST', `/webhooks/${webhookId}/resend-failed`, { tenant, body: { since } }),
+    await fixture.call('POST', `/webhooks/${webhookId}/resend-failed`, { tenant, body: { since } }),
     400,
     'invalid_parameter',
     'since',
@@ -295,17 +295,17 @@ test.each(['', 'yesterday', '2026-W03', '2026-13-01T00:00:00Z'])('resend-failed 
 });
 
 test('reseal lets the old key go, of both secrets of a rotation', async () => {
-  const endpoint = await bench.endpoint(tenant);
-  const rotated = await bench.act(tenant, 'POST', `/webhooks/${endpoint.webhookId}/rotate-secret`);
+  const endpoint = await fixture.endpoint(tenant);
+  const rotated = await fixture.act(tenant, 'POST', `/webhooks/${endpoint.webhookId}/rotate-secret`);
   const next = randomBytes(32).toString('hex');
-  await resealSecrets(bench.database, new SecretBox(`${next},${secretsKey}`));
-  const row = await bench.database.manager.findOneByOrFail(WebhookEntity, { webhookId: endpoint.webhookId });
+  await resealSecrets(fixture.database, new SecretBox(`${next},${secretsKey}`));
+  const row = await fixture.database.manager.findOneByOrFail(WebhookEntity, { webhookId: endpoint.webhookId });
   const opened = [row.secret, row.previousSecret].map((secret) => openSecret(new SecretBox(next), { ...row, secret }));
   expect(opened).toEqual([rotated.body['secret'], endpoint.secret]);
   expect(() => openSecret(box, row)).toThrow('SECRETS_KEY');
   // back, for the other tests
-  await resealSecrets(bench.database, new SecretBox(`${secretsKey},${next}`));
-  expect(openSecret(box, await bench.database.manager.findOneByOrFail(WebhookEntity, { webhookId: row.webhookId }))).toBe(
+  await resealSecrets(fixture.database, new SecretBox(`${secretsKey},${next}`));
+  expect(openSecret(box, await fixture.database.manager.findOneByOrFail(WebhookEntity, { webhookId: row.webhookId }))).toBe(
     opened[0],
   );
 });

@@ -9,44 +9,44 @@ import { TargetGuard, createTargetGuard } from '../../../src/webhooks/ssrf-guard
 import { buildTransferRequest } from '../../factories';
 import { box, buildFunded, ethereum, expectProblem, type Tenant } from '../http/fixture';
 import { createGroup } from '../mpc/certificates';
-import { createWebhookBench, type Endpoint, type WebhookBench } from './fixture';
+import { createWebhookFixture, type Endpoint, type WebhookFixture } from './fixture';
 import { startReceiver, status, verify } from './receiver';
 
-let bench: WebhookBench;
+let fixture: WebhookFixture;
 let tenant: Tenant;
 let endpoint: Endpoint;
 beforeAll(async () => {
-  bench = await createWebhookBench();
+  fixture = await createWebhookFixture();
 });
-afterAll(() => bench.close());
+afterAll(() => fixture.close());
 beforeEach(async () => {
-  tenant = await bench.newTenant();
-  endpoint = await bench.endpoint(tenant);
-  bench.receiver.received.length = 0;
-  bench.receiver.replies.length = 0;
+  tenant = await fixture.newTenant();
+  endpoint = await fixture.endpoint(tenant);
+  fixture.receiver.received.length = 0;
+  fixture.receiver.replies.length = 0;
 });
 
 const path = (rest = '') => `/webhooks/${endpoint.webhookId}${rest}`;
-const testEvent = () => bench.call('POST', path('/test'), { tenant });
-const log = async (query = '') => (await bench.call('GET', path(`/deliveries${query}`), { tenant })).body.data;
-const shown = async () => (await bench.call('GET', path(), { tenant })).body;
-const ids = () => bench.receiver.received.map(({ id }) => id);
+const testEvent = () => fixture.call('POST', path('/test'), { tenant });
+const log = async (query = '') => (await fixture.call('GET', path(`/deliveries${query}`), { tenant })).body.data;
+const shown = async () => (await fixture.call('GET', path(), { tenant })).body;
+const ids = () => fixture.receiver.received.map(({ id }) => id);
 
 async function cancelledTransfer(): Promise<string> {
   // what funds the account is deposits, which have events too
-  endpoint = await bench.endpoint(tenant, { events: ['transaction.created', 'transaction.updated'] });
-  const { account } = await buildFunded(bench, tenant);
+  endpoint = await fixture.endpoint(tenant, { events: ['transaction.created', 'transaction.updated'] });
+  const { account } = await buildFunded(fixture, tenant);
   const request = buildTransferRequest(account, ethereum, { tokenSymbol: 'USDC', clientId: tenant.clientId });
-  const { txId } = await bench.workflows.ledger.lockTransfer(request);
-  await bench.workflows.ledger.cancelTransfer({ txId });
+  const { txId } = await fixture.workflows.ledger.lockTransfer(request);
+  await fixture.workflows.ledger.cancelTransfer({ txId });
   return txId;
 }
 
 test('a test event arrives, signed as Standard Webhooks says, and is on record', async () => {
   const { body } = await testEvent();
   expect(body).toMatchObject({ event_type: 'webhook.test', status: 'pending', attempts: 0, attempt_log: [] });
-  await bench.deliver(endpoint.webhookId);
-  const [one] = bench.receiver.received;
+  await fixture.deliver(endpoint.webhookId);
+  const [one] = fixture.receiver.received;
   expect(verify(endpoint.secret, one as never)).toEqual({
     type: 'webhook.test',
     timestamp: expect.stringMatching(/Z$/),
@@ -76,20 +76,20 @@ test('a test event arrives, signed as Standard Webhooks says, and is on record',
 });
 
 test('a failed attempt is made again when its time has come, under the same id with the same body', async () => {
-  bench.receiver.replies.push(status(500, {}, 'boom'), status(429), status(404));
+  fixture.receiver.replies.push(status(500, {}, 'boom'), status(429), status(404));
   await testEvent();
-  await bench.deliver(endpoint.webhookId);
-  await bench.deliver(endpoint.webhookId);
+  await fixture.deliver(endpoint.webhookId);
+  await fixture.deliver(endpoint.webhookId);
   expect(ids()).toHaveLength(1);
   expect(await shown()).toMatchObject({ failing_since: expect.any(String) });
   for (const seconds of [7, 400, 2400]) {
-    await bench.pass(seconds);
-    await bench.deliver(endpoint.webhookId);
+    await fixture.pass(seconds);
+    await fixture.deliver(endpoint.webhookId);
   }
   expect(ids()).toHaveLength(4);
   expect(new Set(ids()).size).toBe(1);
-  expect(new Set(bench.receiver.received.map(({ body }) => body)).size).toBe(1);
-  for (const one of bench.receiver.received) verify(endpoint.secret, one);
+  expect(new Set(fixture.receiver.received.map(({ body }) => body)).size).toBe(1);
+  for (const one of fixture.receiver.received) verify(endpoint.secret, one);
   const [delivery] = await log();
   expect(delivery).toMatchObject({ status: 'delivered', attempts: 4 });
   expect((delivery?.['attempt_log'] as unknown as { status_code: number }[]).map(({ status_code }) => status_code)).toEqual([
@@ -99,68 +99,68 @@ test('a failed attempt is made again when its time has come, under the same id w
 });
 
 test('the events of a transaction arrive in its order, also past a failure', async () => {
-  bench.receiver.replies.push(status(503));
+  fixture.receiver.replies.push(status(503));
   const txId = await cancelledTransfer();
-  await bench.deliver(endpoint.webhookId);
+  await fixture.deliver(endpoint.webhookId);
   // the first one failed: what follows it waits
-  expect(bench.receiver.received.map(({ payload }) => payload.data['sequence'])).toEqual([0]);
-  await bench.pass(7);
-  await bench.deliver(endpoint.webhookId);
+  expect(fixture.receiver.received.map(({ payload }) => payload.data['sequence'])).toEqual([0]);
+  await fixture.pass(7);
+  await fixture.deliver(endpoint.webhookId);
   expect(
-    bench.receiver.received
+    fixture.receiver.received
       .filter(({ payload }) => payload.data['tx_id'] === txId)
       .map(({ payload }) => payload.data['sequence']),
   ).toEqual([0, 0, 1]);
 });
 
 test('an event that the receiver cannot take holds back later ones for three retries, not for ever', async () => {
-  bench.receiver.replies.push(...Array.from({ length: 4 }, () => status(500)));
+  fixture.receiver.replies.push(...Array.from({ length: 4 }, () => status(500)));
   await cancelledTransfer();
   const retrySchedule = [5, 300, 1800, 7200, 7200];
   for (const seconds of [0, 7, 400, 2400]) {
-    expect(bench.receiver.received.every(({ payload }) => payload.data['sequence'] === 0)).toBe(true);
-    await bench.pass(seconds);
-    await bench.deliver(endpoint.webhookId, { retrySchedule });
+    expect(fixture.receiver.received.every(({ payload }) => payload.data['sequence'] === 0)).toBe(true);
+    await fixture.pass(seconds);
+    await fixture.deliver(endpoint.webhookId, { retrySchedule });
   }
-  expect(bench.receiver.received.map(({ payload }) => payload.data['sequence'])).toEqual([0, 0, 0, 0, 1]);
+  expect(fixture.receiver.received.map(({ payload }) => payload.data['sequence'])).toEqual([0, 0, 0, 0, 1]);
 });
 
 test('Retry-After is waited for', async () => {
-  bench.receiver.replies.push(status(503, { 'Retry-After': '600' }));
+  fixture.receiver.replies.push(status(503, { 'Retry-After': '600' }));
   await testEvent();
-  await bench.deliver(endpoint.webhookId);
-  await bench.pass(590);
-  await bench.deliver(endpoint.webhookId);
+  await fixture.deliver(endpoint.webhookId);
+  await fixture.pass(590);
+  await fixture.deliver(endpoint.webhookId);
   expect(ids()).toHaveLength(1);
-  await bench.pass(10);
-  await bench.deliver(endpoint.webhookId);
+  await fixture.pass(10);
+  await fixture.deliver(endpoint.webhookId);
   expect(ids()).toHaveLength(2);
 });
 
 test('410 disables the endpoint at once; its other endpoints and the audit log get an event', async () => {
   const witness = await startReceiver();
   try {
-    const other = await bench.endpoint(tenant, { url: witness.url, events: ['webhook.disabled'] });
-    bench.receiver.replies.push(status(410));
+    const other = await fixture.endpoint(tenant, { url: witness.url, events: ['webhook.disabled'] });
+    fixture.receiver.replies.push(status(410));
     const [first] = [await testEvent(), await testEvent()];
-    await bench.deliver(endpoint.webhookId);
+    await fixture.deliver(endpoint.webhookId);
     expect(ids()).toEqual([first.body['event_id']]);
     expect(await shown()).toMatchObject({ status: 'disabled', disabled_reason: 'gone' });
     expect((await log()).map(({ status: state }) => state)).toEqual(['failed', 'failed']);
-    await bench.deliver(other.webhookId);
+    await fixture.deliver(other.webhookId);
     expect(witness.received.map((one) => verify(other.secret, one))).toEqual([
       {
         type: 'webhook.disabled',
         timestamp: expect.any(String),
         data: {
           webhook_id: endpoint.webhookId,
-          url: bench.receiver.url,
+          url: fixture.receiver.url,
           reason: 'gone',
           disabled_at: expect.stringMatching(/Z$/),
         },
       },
     ]);
-    const [row] = await bench.database.query(
+    const [row] = await fixture.database.query(
       `select actor_type, detail from audit_events where client_id = $1 and action = 'webhook.disabled'`,
       [tenant.clientId],
     );
@@ -171,116 +171,116 @@ test('410 disables the endpoint at once; its other endpoints and the audit log g
 });
 
 test('nothing but failures for too long: given up, disabled, resent on demand', async () => {
-  bench.receiver.replies.push(...Array.from({ length: 3 }, () => status(500)));
+  fixture.receiver.replies.push(...Array.from({ length: 3 }, () => status(500)));
   await testEvent();
   for (const seconds of [0, 7, 7, 0]) {
-    await bench.pass(seconds);
-    await bench.deliver(endpoint.webhookId, { retrySchedule: [5, 5] });
+    await fixture.pass(seconds);
+    await fixture.deliver(endpoint.webhookId, { retrySchedule: [5, 5] });
   }
   expect(ids()).toHaveLength(3);
   expect(await shown()).toMatchObject({ status: 'disabled', disabled_reason: 'failing' });
   expect(await log('?status=failed')).toMatchObject([{ attempts: 3 }]);
 
   const since = new Date(Date.now() - 60_000).toISOString();
-  expect((await bench.call('POST', path('/resend-failed'), { tenant, body: { since } })).status).toBe(400);
-  await bench.act(tenant, 'PUT', path(), { status: 'enabled' });
+  expect((await fixture.call('POST', path('/resend-failed'), { tenant, body: { since } })).status).toBe(400);
+  await fixture.act(tenant, 'PUT', path(), { status: 'enabled' });
   expect(await shown()).toMatchObject({ failing_since: null });
-  const none = await bench.call('POST', path('/resend-failed'), {
+  const none = await fixture.call('POST', path('/resend-failed'), {
     tenant,
     body: { since: new Date(Date.now() + 60_000).toISOString() },
   });
   expect(none.body).toEqual({ resent: 0, has_more: false });
-  expect((await bench.call('POST', path('/resend-failed'), { tenant, body: { since } })).body).toEqual({
+  expect((await fixture.call('POST', path('/resend-failed'), { tenant, body: { since } })).body).toEqual({
     resent: 1,
     has_more: false,
   });
-  await bench.deliver(endpoint.webhookId);
+  await fixture.deliver(endpoint.webhookId);
   expect(new Set(ids()).size).toBe(1);
   expect(await log('?status=delivered')).toMatchObject([{ attempts: 4 }]);
 });
 
 test('an endpoint that answers now and then is not disabled', async () => {
-  bench.receiver.replies.push(status(500), status(200), status(500));
+  fixture.receiver.replies.push(status(500), status(200), status(500));
   await testEvent();
-  await bench.deliver(endpoint.webhookId, { retrySchedule: [5, 5] });
-  await bench.pass(100);
-  await bench.deliver(endpoint.webhookId, { retrySchedule: [5, 5] });
+  await fixture.deliver(endpoint.webhookId, { retrySchedule: [5, 5] });
+  await fixture.pass(100);
+  await fixture.deliver(endpoint.webhookId, { retrySchedule: [5, 5] });
   await testEvent();
-  await bench.pass(100);
-  await bench.deliver(endpoint.webhookId, { retrySchedule: [5, 5] });
+  await fixture.pass(100);
+  await fixture.deliver(endpoint.webhookId, { retrySchedule: [5, 5] });
   expect(await shown()).toMatchObject({ status: 'enabled', failing_since: expect.any(String) });
 });
 
 test('a delivery that arrived can be sent again, by the same id; one that waits for its retry is tried now', async () => {
   const { body } = await testEvent();
   const resend = path(`/deliveries/${String(body['delivery_id'])}/resend`);
-  expect((await bench.call('POST', resend, { tenant })).body).toMatchObject({ status: 'pending' });
-  await bench.deliver(endpoint.webhookId);
-  expect((await bench.call('POST', resend, { tenant })).body).toMatchObject({ status: 'pending', attempts: 1 });
-  await bench.deliver(endpoint.webhookId);
+  expect((await fixture.call('POST', resend, { tenant })).body).toMatchObject({ status: 'pending' });
+  await fixture.deliver(endpoint.webhookId);
+  expect((await fixture.call('POST', resend, { tenant })).body).toMatchObject({ status: 'pending', attempts: 1 });
+  await fixture.deliver(endpoint.webhookId);
   expect(ids()).toEqual([body['event_id'], body['event_id']]);
-  bench.receiver.replies.push(status(500));
-  await bench.call('POST', resend, { tenant });
-  await bench.deliver(endpoint.webhookId);
-  await bench.call('POST', resend, { tenant });
-  await bench.deliver(endpoint.webhookId);
+  fixture.receiver.replies.push(status(500));
+  await fixture.call('POST', resend, { tenant });
+  await fixture.deliver(endpoint.webhookId);
+  await fixture.call('POST', resend, { tenant });
+  await fixture.deliver(endpoint.webhookId);
   expect(ids()).toHaveLength(4);
 });
 
 test('a 410 of the url before the last does not disable', async () => {
-  bench.receiver.replies.push((response) => {
-    void bench
-      .act(tenant, 'PUT', path(), { url: `${bench.receiver.url}/moved` })
+  fixture.receiver.replies.push((response) => {
+    void fixture
+      .act(tenant, 'PUT', path(), { url: `${fixture.receiver.url}/moved` })
       .then(() => status(410)(response, undefined as never));
   });
   await testEvent();
-  await bench.deliver(endpoint.webhookId);
+  await fixture.deliver(endpoint.webhookId);
   expect(await shown()).toMatchObject({ status: 'enabled' });
-  await bench.pass(7);
-  await bench.deliver(endpoint.webhookId);
-  expect(bench.receiver.received.map((one) => one.path)).toEqual(['/hook', '/hook/moved']);
+  await fixture.pass(7);
+  await fixture.deliver(endpoint.webhookId);
+  expect(fixture.receiver.received.map((one) => one.path)).toEqual(['/hook', '/hook/moved']);
 });
 
 test('while a secret is being replaced both verify; after the overlap the new one only', async () => {
-  const rotated = await bench.act(tenant, 'POST', path('/rotate-secret'), { overlap_hours: 1 });
+  const rotated = await fixture.act(tenant, 'POST', path('/rotate-secret'), { overlap_hours: 1 });
   const fresh = String(rotated.body['secret']);
   expect(rotated.body).toMatchObject({ previous_secret_valid_until: expect.stringMatching(/Z$/) });
   await testEvent();
-  await bench.deliver(endpoint.webhookId);
-  const [during] = bench.receiver.received;
+  await fixture.deliver(endpoint.webhookId);
+  const [during] = fixture.receiver.received;
   expect(String(during?.headers['webhook-signature']).split(' ')).toHaveLength(2);
   for (const secret of [endpoint.secret, fresh]) verify(secret, during as never);
 
-  await bench.database.query(
+  await fixture.database.query(
     `update webhook_endpoints set previous_secret_until = now() - interval '1 second' where webhook_id = $1`,
     [endpoint.webhookId],
   );
   expect(await shown()).toMatchObject({ previous_secret_valid_until: null });
   await testEvent();
-  await bench.deliver(endpoint.webhookId);
-  const [, after] = bench.receiver.received;
+  await fixture.deliver(endpoint.webhookId);
+  const [, after] = fixture.receiver.received;
   verify(fresh, after as never);
   expect(() => verify(endpoint.secret, after as never)).toThrow();
 
-  const last = await bench.act(tenant, 'POST', path('/rotate-secret'), { overlap_hours: 0 });
+  const last = await fixture.act(tenant, 'POST', path('/rotate-secret'), { overlap_hours: 0 });
   await testEvent();
-  await bench.deliver(endpoint.webhookId);
-  verify(String(last.body['secret']), bench.receiver.received[2] as never);
-  expect(() => verify(fresh, bench.receiver.received[2] as never)).toThrow();
+  await fixture.deliver(endpoint.webhookId);
+  verify(String(last.body['secret']), fixture.receiver.received[2] as never);
+  expect(() => verify(fresh, fixture.receiver.received[2] as never)).toThrow();
 });
 
 test('200 test events may wait for an endpoint, repeated requests do not count', async () => {
   const key = { 'Idempotency-Key': randomUUID() };
-  const first = await bench.call('POST', path('/test'), { tenant, headers: key });
+  const first = await fixture.call('POST', path('/test'), { tenant, headers: key });
   for (let count = 1; count < 200; count += 1) expect((await testEvent()).status).toBe(200);
   expectProblem(await testEvent(), 400, 'business_error');
   // the process died before it answered: the event is there
-  await bench.database.query(
+  await fixture.database.query(
     `update idempotency_keys set response_status = null, leased_until = now() - interval '1 minute' where client_id = $1`,
     [tenant.clientId],
   );
-  expect((await bench.call('POST', path('/test'), { tenant, headers: key })).body).toEqual(first.body);
-  await bench.deliver(endpoint.webhookId);
+  expect((await fixture.call('POST', path('/test'), { tenant, headers: key })).body).toEqual(first.body);
+  await fixture.deliver(endpoint.webhookId);
   expect((await testEvent()).status).toBe(200);
   expect(ids()).toHaveLength(200);
 });
@@ -288,13 +288,13 @@ test('200 test events may wait for an endpoint, repeated requests do not count',
 describe('an endpoint that is busy', () => {
   const stream = (subjectId: string) => ({ webhookId: endpoint.webhookId, subjectId, busyTimes: 0 });
   const deps = (concurrency: EndpointConcurrency) => ({
-    database: bench.database,
+    database: fixture.database,
     box,
     concurrency,
     retrySchedule: [5],
     targets: createTargetGuard('local'),
   });
-  const subjects = async () => (await bench.deliveries(endpoint.webhookId)).map(({ subject_id }) => subject_id);
+  const subjects = async () => (await fixture.deliveries(endpoint.webhookId)).map(({ subject_id }) => subject_id);
 
   test('its streams wait longer the more deliveries are pending; the log shows until when', async () => {
     for (let count = 0; count < 10; count += 1) await testEvent();
@@ -312,24 +312,26 @@ describe('an endpoint that is busy', () => {
   });
 
   test('once it has failed for a minute it gets one request at a time', async () => {
-    bench.receiver.replies.push(status(500));
+    fixture.receiver.replies.push(status(500));
     await testEvent();
-    await bench.deliver(endpoint.webhookId);
+    await fixture.deliver(endpoint.webhookId);
     await testEvent();
     const [, second = ''] = await subjects();
     const concurrency = new EndpointConcurrency({ permits: 8, maxWaiting: 8, maxWaitMs: 10 });
     let release!: () => void;
     const held = concurrency.run(endpoint.webhookId, () => new Promise<void>((resolve) => (release = resolve)));
-    await bench.database.query(
+    await fixture.database.query(
       `update webhook_endpoints set failing_since = now() - interval '61 seconds' where webhook_id = $1`,
       [endpoint.webhookId],
     );
     expect(await deliverNext(deps(concurrency), stream(second))).toMatchObject({ outcome: 'busy' });
-    await bench.database.query(
+    await fixture.database.query(
       `update webhook_deliveries set next_attempt_at = now() where webhook_id = $1 and subject_id = $2`,
       [endpoint.webhookId, second],
     );
-    await bench.database.query(`update webhook_endpoints set failing_since = now() where webhook_id = $1`, [endpoint.webhookId]);
+    await fixture.database.query(`update webhook_endpoints set failing_since = now() where webhook_id = $1`, [
+      endpoint.webhookId,
+    ]);
     expect(await deliverNext(deps(concurrency), stream(second))).toMatchObject({ outcome: 'delivered' });
     release();
     await held;
@@ -338,10 +340,10 @@ describe('an endpoint that is busy', () => {
 
 test('the list of deliveries pages, filters and shows the last 20 attempts', async () => {
   for (let count = 0; count < 3; count += 1) await testEvent();
-  const page = await bench.call('GET', path('/deliveries?page=2&page_size=2'), { tenant });
+  const page = await fixture.call('GET', path('/deliveries?page=2&page_size=2'), { tenant });
   expect(page.body).toMatchObject({ total: 3, has_more: false, data: [{ status: 'pending' }] });
   const [{ delivery_id: id }] = (await log()) as unknown as [{ delivery_id: string }];
-  await bench.database.query(
+  await fixture.database.query(
     `insert into webhook_attempts (delivery_id, attempt, at, duration_ms, status_code) select $1, n, now(), 1, 500 from generate_series(1, 30) n`,
     [id],
   );
@@ -355,11 +357,11 @@ describe('receivers that misbehave', () => {
   test('a redirect is a failure and is not followed', async () => {
     const target = await startReceiver();
     try {
-      bench.receiver.replies.push(status(302, { Location: target.url }), status(307, { Location: target.url }));
+      fixture.receiver.replies.push(status(302, { Location: target.url }), status(307, { Location: target.url }));
       await testEvent();
-      await bench.deliver(endpoint.webhookId);
-      await bench.pass(7);
-      await bench.deliver(endpoint.webhookId);
+      await fixture.deliver(endpoint.webhookId);
+      await fixture.pass(7);
+      await fixture.deliver(endpoint.webhookId);
       expect(target.received).toEqual([]);
       expect(await log()).toMatchObject([
         { status: 'pending', attempts: 2, attempt_log: [{ status_code: 302 }, { status_code: 307 }] },
@@ -370,9 +372,9 @@ describe('receivers that misbehave', () => {
   });
 
   test('one that does not answer in time', async () => {
-    bench.receiver.replies.push(() => undefined);
+    fixture.receiver.replies.push(() => undefined);
     await testEvent();
-    await bench.deliver(endpoint.webhookId, { totalMs: 300 });
+    await fixture.deliver(endpoint.webhookId, { totalMs: 300 });
     expect(await attempt()).toMatchObject({ status_code: null, error: 'timeout' });
     expect(Number((await attempt())?.['duration_ms'])).toBeLessThan(3_000);
   });
@@ -380,7 +382,7 @@ describe('receivers that misbehave', () => {
   test('one whose answer does not end: its status counts, 1 KB is kept, the connection is closed', async () => {
     let closed!: () => void;
     const gone = new Promise<void>((resolve) => (closed = resolve));
-    bench.receiver.replies.push((response) => {
+    fixture.receiver.replies.push((response) => {
       response.writeHead(200, { 'content-type': 'text/plain' });
       const more = setInterval(() => response.write(`\u0000\u001b[31m${'ä'.repeat(1000)}`), 1);
       response.on('close', () => {
@@ -389,7 +391,7 @@ describe('receivers that misbehave', () => {
       });
     });
     await testEvent();
-    await bench.deliver(endpoint.webhookId);
+    await fixture.deliver(endpoint.webhookId);
     await gone;
     const { status_code: code, excerpt } = (await attempt()) as { status_code: number; excerpt: string };
     expect(code).toBe(200);
@@ -398,14 +400,14 @@ describe('receivers that misbehave', () => {
   });
 
   test('one that sends its answer drop by drop is cut off', async () => {
-    bench.receiver.replies.push((response) => {
+    fixture.receiver.replies.push((response) => {
       response.writeHead(200);
       const drops = setInterval(() => response.write('.'), 20);
       response.on('close', () => clearInterval(drops));
     });
     await testEvent();
     const begun = Date.now();
-    await bench.deliver(endpoint.webhookId, { totalMs: 400 });
+    await fixture.deliver(endpoint.webhookId, { totalMs: 400 });
     expect(Date.now() - begun).toBeLessThan(5_000);
     expect(await attempt()).toMatchObject({ status_code: 200 });
   });
@@ -444,10 +446,10 @@ describe('receivers that misbehave', () => {
   test('a body above 64 KB is not sent', async () => {
     const sent = await send(
       { targets: createTargetGuard('local') },
-      { url: bench.receiver.url, headers: {}, body: 'x'.repeat(65 * 1024) },
+      { url: fixture.receiver.url, headers: {}, body: 'x'.repeat(65 * 1024) },
     );
     expect(sent).toMatchObject({ error: 'body_too_large' });
-    expect(bench.receiver.received).toEqual([]);
+    expect(fixture.receiver.received).toEqual([]);
   });
 });
 

@@ -3,7 +3,7 @@ import { EndpointConcurrency } from '../../../src/webhooks/endpoint-concurrency'
 import { sendLimits } from '../../../src/webhooks/http-client';
 import { createTargetGuard } from '../../../src/webhooks/ssrf-guard';
 import { buildTotp, totpCode } from '../../factories';
-import { type Answer, type Bench, box, buildTenant, createBench, type Tenant } from '../http/fixture';
+import { type Answer, type Fixture, box, buildTenant, createFixture, type Tenant } from '../http/fixture';
 import { type Receiver, startReceiver } from './receiver';
 
 export interface Endpoint {
@@ -21,7 +21,7 @@ export interface DeliveryState {
   attempts: number;
 }
 
-export interface WebhookBench extends Bench {
+export interface WebhookFixture extends Fixture {
   receiver: Receiver;
   /** A client whose user has a second factor. */
   newTenant(): Promise<Tenant>;
@@ -35,28 +35,28 @@ export interface WebhookBench extends Bench {
   pass(seconds: number): Promise<void>;
 }
 
-export async function createWebhookBench(): Promise<WebhookBench> {
-  const [bench, receiver] = await Promise.all([createBench(), startReceiver()]);
-  const { database } = bench;
+export async function createWebhookFixture(): Promise<WebhookFixture> {
+  const [fixture, receiver] = await Promise.all([createFixture(), startReceiver()]);
+  const { database } = fixture;
   const concurrency = new EndpointConcurrency({ permits: 8, maxWaiting: 8, maxWaitMs: 2_000 });
 
-  const act: WebhookBench['act'] = async (tenant, method, path, body = {}, headers = {}) => {
+  const act: WebhookFixture['act'] = async (tenant, method, path, body = {}, headers = {}) => {
     await database.query(`delete from user_totp where user_id = $1`, [tenant.userId]);
     const secret = await buildTotp(database, box, tenant);
-    return bench.call(method, path, { tenant, body: { ...body, mfa_code: totpCode(secret) }, headers });
+    return fixture.call(method, path, { tenant, body: { ...body, mfa_code: totpCode(secret) }, headers });
   };
-  const deliveries: WebhookBench['deliveries'] = (webhookId) =>
+  const deliveries: WebhookFixture['deliveries'] = (webhookId) =>
     database.query(
       `select d.delivery_id, d.webhook_id, d.event_id, d.subject_id, e.kind, d.status, d.attempts
          from webhook_deliveries d join webhook_events e using (event_id) where d.webhook_id = $1 order by d.position`,
       [webhookId],
     );
   return {
-    ...bench,
+    ...fixture,
     receiver,
     act,
     deliveries,
-    newTenant: () => buildTenant(bench),
+    newTenant: () => buildTenant(fixture),
     endpoint: async (tenant, body = {}) => {
       const answer = await act(tenant, 'POST', '/webhooks', { url: receiver.url, ...body });
       if (answer.status !== 201) throw new Error(`POST /webhooks answered ${answer.status}: ${answer.text}`);
@@ -88,7 +88,7 @@ export async function createWebhookBench(): Promise<WebhookBench> {
     },
     close: async () => {
       await receiver.close();
-      await bench.close();
+      await fixture.close();
     },
   };
 }

@@ -7,18 +7,18 @@ import { toPayload, type StoredEvent } from '../../../src/webhooks/events';
 import { confirmDeposits, recordDeposits } from '../../../src/deposits/service';
 import { buildDeposit, buildTransferRequest, randomAddress } from '../../factories';
 import { buildFunded, ethereum, type Funded, type Tenant } from '../http/fixture';
-import { createWebhookBench, type WebhookBench } from './fixture';
+import { createWebhookFixture, type WebhookFixture } from './fixture';
 
-let bench: WebhookBench;
+let fixture: WebhookFixture;
 let tenant: Tenant;
 let funded: Funded;
 beforeAll(async () => {
-  bench = await createWebhookBench();
+  fixture = await createWebhookFixture();
 });
-afterAll(() => bench.close());
+afterAll(() => fixture.close());
 beforeEach(async () => {
-  tenant = await bench.newTenant();
-  funded = await buildFunded(bench, tenant);
+  tenant = await fixture.newTenant();
+  funded = await buildFunded(fixture, tenant);
 });
 
 interface EventRow {
@@ -28,9 +28,10 @@ interface EventRow {
   created_at: Date;
 }
 const eventsOf = (clientId = tenant.clientId): Promise<EventRow[]> =>
-  bench.database.query('select event_id, kind, snapshot, created_at from webhook_events where client_id = $1 order by position', [
-    clientId,
-  ]);
+  fixture.database.query(
+    'select event_id, kind, snapshot, created_at from webhook_events where client_id = $1 order by position',
+    [clientId],
+  );
 const payload = ({ kind, snapshot, created_at }: EventRow) =>
   JSON.parse(toPayload({ kind, snapshot, createdAt: created_at })) as {
     type: string;
@@ -44,24 +45,24 @@ const transfer = async (amount = '1'): Promise<string> => {
     clientId: tenant.clientId,
     memo: 'rent',
   });
-  return (await bench.workflows.ledger.lockTransfer(request)).txId;
+  return (await fixture.workflows.ledger.lockTransfer(request)).txId;
 };
 
 test('nothing is written for a client without an enabled endpoint', async () => {
   await transfer();
   expect(await eventsOf()).toEqual([]);
-  const { webhookId } = await bench.endpoint(tenant);
-  await bench.act(tenant, 'PUT', `/webhooks/${webhookId}`, { status: 'disabled' });
+  const { webhookId } = await fixture.endpoint(tenant);
+  await fixture.act(tenant, 'PUT', `/webhooks/${webhookId}`, { status: 'disabled' });
   await transfer();
   expect(await eventsOf()).toEqual([]);
 });
 
 test('a transfer: one event per state change, as the API presents it, counted by `sequence`', async () => {
-  const { webhookId } = await bench.endpoint(tenant);
+  const { webhookId } = await fixture.endpoint(tenant);
   const txId = await transfer('12.5');
-  const created = (await bench.call('GET', '/transactions', { tenant })).body.data[0];
-  await bench.workflows.ledger.cancelTransfer({ txId });
-  await bench.workflows.ledger.cancelTransfer({ txId });
+  const created = (await fixture.call('GET', '/transactions', { tenant })).body.data[0];
+  await fixture.workflows.ledger.cancelTransfer({ txId });
+  await fixture.workflows.ledger.cancelTransfer({ txId });
   const events = await eventsOf();
   expect(events.map(({ kind }) => kind)).toEqual(['transaction.created', 'transaction.updated']);
   const [first, second] = events.map(payload);
@@ -78,23 +79,25 @@ test('a transfer: one event per state change, as the API presents it, counted by
     },
   });
   expect(second?.data).toMatchObject({ tx_id: txId, status: 'CANCELLED', amount: '12.5', sequence: 1 });
-  const written = await bench.database.query('select seq, status from transaction_events where tx_id = $1 order by seq', [txId]);
+  const written = await fixture.database.query('select seq, status from transaction_events where tx_id = $1 order by seq', [
+    txId,
+  ]);
   expect([first, second].map((event) => ({ seq: event?.data['sequence'], status: event?.data['status'] }))).toEqual(written);
-  expect(await bench.deliveries(webhookId)).toMatchObject(
+  expect(await fixture.deliveries(webhookId)).toMatchObject(
     events.map(({ event_id }) => ({ event_id, status: 'pending', subject_id: txId })),
   );
   // like all public ids: version 7, by time
-  const ids = (await bench.deliveries(webhookId)).flatMap(({ event_id, delivery_id }) => [event_id, delivery_id]);
+  const ids = (await fixture.deliveries(webhookId)).flatMap(({ event_id, delivery_id }) => [event_id, delivery_id]);
   expect(ids).toHaveLength(4);
   for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
 });
 
 test('a change that is rolled back leaves no event', async () => {
-  await bench.endpoint(tenant);
+  await fixture.endpoint(tenant);
   const txId = await transfer();
   const before = await eventsOf();
   await expect(
-    bench.database.transaction(async (manager) => {
+    fixture.database.transaction(async (manager) => {
       await manager.query(`update wallets set status = 'SUSPENDED' where wallet_id = $1`, [funded.wallet.walletId]);
       await manager.query(`update wallets set status = 'ACTIVE' where wallet_id = $1`, [funded.wallet.walletId]);
       await manager.query(`update transactions set status = 'NEEDS_ATTENTION', version = version + 1 where tx_id = $1`, [txId]);
@@ -109,18 +112,18 @@ test('a change that is rolled back leaves no event', async () => {
 });
 
 test('what is no state change is no event', async () => {
-  await bench.endpoint(tenant);
+  await fixture.endpoint(tenant);
   const txId = await transfer();
-  await bench.database.query(`update transactions set screening_note = 'seen' where tx_id = $1`, [txId]);
-  await bench.database.query(`update wallets set description = 'x' where wallet_id = $1`, [funded.wallet.walletId]);
+  await fixture.database.query(`update transactions set screening_note = 'seen' where tx_id = $1`, [txId]);
+  await fixture.database.query(`update wallets set description = 'x' where wallet_id = $1`, [funded.wallet.walletId]);
   expect((await eventsOf()).map(({ kind }) => kind)).toEqual(['transaction.created']);
 });
 
 test('a deposit is detected, confirmed and, should the chain take it back, updated', async () => {
-  await bench.endpoint(tenant);
+  await fixture.endpoint(tenant);
   const deposit = buildDeposit(funded.account, ethereum, 'USDC', 1_500_000n);
-  await bench.database.transaction((manager) => recordDeposits(manager, ethereum, [deposit]));
-  await bench.database.transaction((manager) =>
+  await fixture.database.transaction((manager) => recordDeposits(manager, ethereum, [deposit]));
+  await fixture.database.transaction((manager) =>
     confirmDeposits(manager, ethereum, deposit.blockNumber + ethereum.confirmations - 1),
   );
   const events = (await eventsOf()).map(payload);
@@ -131,24 +134,24 @@ test('a deposit is detected, confirmed and, should the chain take it back, updat
 });
 
 test('wallets that become active and security factors that change', async () => {
-  await bench.endpoint(tenant);
+  await fixture.endpoint(tenant);
   const walletId = newId();
-  await bench.database.query(`insert into wallets (wallet_id, client_id, wallet_name) values ($1, $2, 'w')`, [
+  await fixture.database.query(`insert into wallets (wallet_id, client_id, wallet_name) values ($1, $2, 'w')`, [
     walletId,
     tenant.clientId,
   ]);
   const key = { keyId: newId(), publicKey: `0x02${'11'.repeat(32)}`, chainCode: `0x${'22'.repeat(32)}` } as const;
-  await activateWallet(bench.database, { walletId, ...key });
-  await activateWallet(bench.database, { walletId, ...key });
+  await activateWallet(fixture.database, { walletId, ...key });
+  await activateWallet(fixture.database, { walletId, ...key });
   const factorId = newId();
-  await bench.database.query(
+  await fixture.database.query(
     `insert into security_factors (factor_id, client_id, factor_type, chain, address, address_key, added_by) values ($1, $2, 'BLACKLIST', 'ethereum', $3, $3, $4)`,
     [factorId, tenant.clientId, randomAddress(), tenant.userId],
   );
   for (const change of [`status = 'inactive'`, `status = 'active'`, `updated_at = now()`, `deleted_at = now()`])
-    await bench.database.query(`update security_factors set ${change} where factor_id = $1`, [factorId]);
+    await fixture.database.query(`update security_factors set ${change} where factor_id = $1`, [factorId]);
   const [wallet, ...factors] = (await eventsOf()).map(payload);
-  const shown = (await bench.call('GET', `/wallets/${walletId}`, { tenant })).body;
+  const shown = (await fixture.call('GET', `/wallets/${walletId}`, { tenant })).body;
   expect(wallet).toMatchObject({ type: 'wallet.active', data: shown });
   expect(factors.map(({ type, data }) => [type, data['change'], data['status']])).toEqual([
     ['security_factor.changed', 'created', 'active'],
@@ -159,21 +162,21 @@ test('wallets that become active and security factors that change', async () => 
 });
 
 test('each endpoint gets the kinds it wants, each client its own events', async () => {
-  const all = await bench.endpoint(tenant);
-  const some = await bench.endpoint(tenant, { events: ['transaction.updated', 'deposit.detected'] });
-  const foreign = await bench.endpoint(await bench.newTenant());
+  const all = await fixture.endpoint(tenant);
+  const some = await fixture.endpoint(tenant, { events: ['transaction.updated', 'deposit.detected'] });
+  const foreign = await fixture.endpoint(await fixture.newTenant());
   const txId = await transfer();
-  await bench.workflows.ledger.cancelTransfer({ txId });
-  const kinds = async (webhookId: string) => (await bench.deliveries(webhookId)).map(({ kind }) => kind);
+  await fixture.workflows.ledger.cancelTransfer({ txId });
+  const kinds = async (webhookId: string) => (await fixture.deliveries(webhookId)).map(({ kind }) => kind);
   expect(await kinds(all.webhookId)).toEqual(['transaction.created', 'transaction.updated']);
   expect(await kinds(some.webhookId)).toEqual(['transaction.updated']);
   expect(await kinds(foreign.webhookId)).toEqual([]);
 });
 
 test('changes at the same time leave an event each, in the order of each transaction', async () => {
-  await bench.endpoint(tenant);
+  await fixture.endpoint(tenant);
   const txIds = await Promise.all(Array.from({ length: 20 }, () => transfer()));
-  await Promise.all(txIds.map((txId) => bench.workflows.ledger.cancelTransfer({ txId })));
+  await Promise.all(txIds.map((txId) => fixture.workflows.ledger.cancelTransfer({ txId })));
   const events = (await eventsOf()).map(payload);
   expect(events).toHaveLength(40);
   for (const txId of txIds)
@@ -182,14 +185,14 @@ test('changes at the same time leave an event each, in the order of each transac
 
 test('an endpoint that goes away meanwhile never keeps a transfer from its change', async () => {
   const endpoints = [];
-  for (let count = 0; count < 5; count += 1) endpoints.push(await bench.endpoint(tenant));
+  for (let count = 0; count < 5; count += 1) endpoints.push(await fixture.endpoint(tenant));
   const deleted = (async () => {
-    for (const { webhookId } of endpoints) await bench.act(tenant, 'DELETE', `/webhooks/${webhookId}`);
+    for (const { webhookId } of endpoints) await fixture.act(tenant, 'DELETE', `/webhooks/${webhookId}`);
   })();
   const txIds = await Promise.all(Array.from({ length: 20 }, () => transfer()));
   await deleted;
   expect(new Set(txIds).size).toBe(20);
-  const left = await bench.database.query(
+  const left = await fixture.database.query(
     `select 1 from webhook_deliveries d join webhook_endpoints w using (webhook_id)
     where w.client_id = $1 and w.deleted_at is null`,
     [tenant.clientId],
@@ -226,8 +229,8 @@ test('amounts in events equal formatAmount whatever their size', () => {
 });
 
 test('the largest amount there is passes through the database unharmed', async () => {
-  await bench.endpoint(tenant);
+  await fixture.endpoint(tenant);
   const deposit = buildDeposit(funded.account, ethereum, 'USDC', 10n ** 77n + 1n);
-  await bench.database.transaction((manager) => recordDeposits(manager, ethereum, [deposit]));
+  await fixture.database.transaction((manager) => recordDeposits(manager, ethereum, [deposit]));
   expect((await eventsOf()).map(payload)[0]?.data['amount']).toBe(formatAmount(10n ** 77n + 1n, 6));
 });

@@ -1,5 +1,5 @@
 import { TargetGuard } from '../../../src/webhooks/ssrf-guard';
-import { type Answer, type Bench, buildTenant, createBench, expectProblem, type Tenant } from '../http/fixture';
+import { type Answer, type Fixture, buildTenant, createFixture, expectProblem, type Tenant } from '../http/fixture';
 import { freshCode } from '../http/second-factor';
 
 /** Where webhooks may lead outside a developer's machine, asked when they are saved. */
@@ -31,21 +31,21 @@ const refused: [string, string][] = [
   ['credentials', 'https://user:pass@hooks.example.com/'],
 ];
 
-let bench: Bench;
+let fixture: Fixture;
 let tenant: Tenant;
 let path: string;
 beforeAll(async () => {
-  bench = await createBench({ webhookTargets: targets });
-  tenant = await buildTenant(bench);
+  fixture = await createFixture({ webhookTargets: targets });
+  tenant = await buildTenant(fixture);
   const created = await act('POST', '/webhooks', { url: 'https://hooks.example.com/events' });
   expect(created.status).toBe(201);
   path = `/webhooks/${String(created.body['webhook_id'])}`;
 });
-afterAll(() => bench.close());
+afterAll(() => fixture.close());
 
 const act = async (method: string, to: string, body: object): Promise<Answer> =>
-  bench.call(method, to, { tenant, body: { ...body, mfa_code: await freshCode(bench, tenant) } });
-const saved = async () => (await bench.call('GET', '/webhooks', { tenant })).body;
+  fixture.call(method, to, { tenant, body: { ...body, mfa_code: await freshCode(fixture, tenant) } });
+const saved = async () => (await fixture.call('GET', '/webhooks', { tenant })).body;
 
 test.each(refused)('refuses %s: a new webhook and a changed one', async (_, url) => {
   const before = await saved();

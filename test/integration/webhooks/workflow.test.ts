@@ -12,7 +12,7 @@ import { EndpointConcurrency } from '../../../src/webhooks/endpoint-concurrency'
 import { createTargetGuard } from '../../../src/webhooks/ssrf-guard';
 import { buildTransferRequest } from '../../factories';
 import { box, buildFunded, ethereum, type Tenant } from '../http/fixture';
-import { createWebhookBench, type Endpoint, type WebhookBench } from './fixture';
+import { createWebhookFixture, type Endpoint, type WebhookFixture } from './fixture';
 import { startReceiver, status, verify } from './receiver';
 
 jest.setTimeout(120_000);
@@ -20,7 +20,7 @@ jest.setTimeout(120_000);
 const log = createLogger('test', 'fatal');
 let temporal: TestWorkflowEnvironment;
 let workflowBundle: Awaited<ReturnType<typeof bundleWorkflowCode>>;
-let bench: WebhookBench;
+let fixture: WebhookFixture;
 let tenant: Tenant;
 let endpoint: Endpoint;
 let stopServing: (() => Promise<void>) | undefined;
@@ -28,7 +28,7 @@ let stopServing: (() => Promise<void>) | undefined;
 beforeAll(async () => {
   Runtime.install({ logger: new DefaultLogger('ERROR') });
   const logger = new DefaultLogger('ERROR');
-  [temporal, workflowBundle, bench] = await Promise.all([
+  [temporal, workflowBundle, fixture] = await Promise.all([
     TestWorkflowEnvironment.createLocal({
       server: {
         executable: { type: 'existing-path', path: await findTemporalCli(() => undefined) },
@@ -36,19 +36,19 @@ beforeAll(async () => {
       },
     }),
     bundleWorkflowCode({ workflowsPath: require.resolve('../../../workflows/index'), logger }),
-    createWebhookBench(),
+    createWebhookFixture(),
   ]);
 });
 afterAll(async () => {
-  await bench.close();
+  await fixture.close();
   await temporal.teardown();
 });
 
 beforeEach(async () => {
-  tenant = await bench.newTenant();
-  endpoint = await bench.endpoint(tenant);
-  bench.receiver.received.length = 0;
-  bench.receiver.replies.length = 0;
+  tenant = await fixture.newTenant();
+  endpoint = await fixture.endpoint(tenant);
+  fixture.receiver.received.length = 0;
+  fixture.receiver.replies.length = 0;
 });
 afterEach(async () => {
   await stopServing?.();
@@ -57,7 +57,7 @@ afterEach(async () => {
 
 /** What the worker process does for webhooks. */
 async function serve(retrySchedule = [1, 1, 1], perEndpoint = 8): Promise<void> {
-  const { database } = bench;
+  const { database } = fixture;
   const concurrency = new EndpointConcurrency({ permits: perEndpoint, maxWaiting: perEndpoint, maxWaitMs: 200 });
   const worker = await Worker.create({
     connection: temporal.nativeConnection,
@@ -88,18 +88,18 @@ async function until(what: string, holds: () => Promise<boolean> | boolean): Pro
 }
 
 const allDelivered = async ({ webhookId }: Endpoint, count: number) => {
-  const deliveries = await bench.deliveries(webhookId);
+  const deliveries = await fixture.deliveries(webhookId);
   return deliveries.length === count && deliveries.every(({ status: state }) => state === 'delivered');
 };
-const testEvent = (of = endpoint) => bench.call('POST', `/webhooks/${of.webhookId}/test`, { tenant });
+const testEvent = (of = endpoint) => fixture.call('POST', `/webhooks/${of.webhookId}/test`, { tenant });
 
 async function cancelledTransfers(count: number): Promise<string[]> {
-  const { account } = await buildFunded(bench, tenant);
+  const { account } = await buildFunded(fixture, tenant);
   return Promise.all(
     Array.from({ length: count }, async () => {
       const request = buildTransferRequest(account, ethereum, { tokenSymbol: 'USDC', clientId: tenant.clientId });
-      const { txId } = await bench.workflows.ledger.lockTransfer(request);
-      await bench.workflows.ledger.cancelTransfer({ txId });
+      const { txId } = await fixture.workflows.ledger.lockTransfer(request);
+      await fixture.workflows.ledger.cancelTransfer({ txId });
       return txId;
     }),
   );
@@ -107,18 +107,18 @@ async function cancelledTransfers(count: number): Promise<string[]> {
 
 test('state changes reach the receiver in the order of each transaction, whatever it answers now and then', async () => {
   await serve();
-  for (let count = 0; count < 5; count += 1) bench.receiver.replies.push(status(200), status(500));
+  for (let count = 0; count < 5; count += 1) fixture.receiver.replies.push(status(200), status(500));
   const txIds = await cancelledTransfers(10);
   // two deposits have funded the account, seen and credited
   await until('all delivered', () => allDelivered(endpoint, 24));
   for (const txId of txIds) {
-    const seen = bench.receiver.received
+    const seen = fixture.receiver.received
       .filter(({ payload }) => payload.data['tx_id'] === txId)
       .map(({ payload }) => payload.data['sequence']);
     expect(seen).toEqual([...seen].sort());
     expect(new Set(seen)).toEqual(new Set([0, 1]));
   }
-  for (const one of bench.receiver.received) verify(endpoint.secret, one);
+  for (const one of fixture.receiver.received) verify(endpoint.secret, one);
 });
 
 test('a workflow ends when there is nothing left, and is started again; what it keeps holds neither url nor secret', async () => {
@@ -129,31 +129,32 @@ test('a workflow ends when there is nothing left, and is started again; what it 
   await temporal.client.workflow.getHandle(workflowId).result();
   const history = JSON.stringify(await temporal.client.workflow.getHandle(workflowId).fetchHistory());
   expect(history).not.toMatch(/whsec_|127\.0\.0\.1:\d+\/hook/);
-  expect(history).not.toContain(Buffer.from(bench.receiver.url).toString('base64').slice(0, 20));
+  expect(history).not.toContain(Buffer.from(fixture.receiver.url).toString('base64').slice(0, 20));
 
-  await bench.call('POST', `/webhooks/${endpoint.webhookId}/deliveries/${String(body['delivery_id'])}/resend`, { tenant });
-  await until('sent again', () => bench.receiver.received.length === 2);
-  expect(new Set(bench.receiver.received.map(({ id }) => id)).size).toBe(1);
+  await fixture.call('POST', `/webhooks/${endpoint.webhookId}/deliveries/${String(body['delivery_id'])}/resend`, { tenant });
+  await until('sent again', () => fixture.receiver.received.length === 2);
+  expect(new Set(fixture.receiver.received.map(({ id }) => id)).size).toBe(1);
 });
 
 test('a resend wakes a workflow that waits for its retry', async () => {
   await serve([3600]);
-  bench.receiver.replies.push(status(500));
+  fixture.receiver.replies.push(status(500));
   const { body } = await testEvent();
-  await until('failed once', async () => (await bench.deliveries(endpoint.webhookId))[0]?.attempts === 1);
-  await bench.call('POST', `/webhooks/${endpoint.webhookId}/deliveries/${String(body['delivery_id'])}/resend`, { tenant });
+  await until('failed once', async () => (await fixture.deliveries(endpoint.webhookId))[0]?.attempts === 1);
+  await fixture.call('POST', `/webhooks/${endpoint.webhookId}/deliveries/${String(body['delivery_id'])}/resend`, { tenant });
   await until('delivered', () => allDelivered(endpoint, 1));
 });
 
 test('the whole schedule fails: given up and disabled', async () => {
   await serve([1, 1]);
-  bench.receiver.replies.push(...Array.from({ length: 3 }, () => status(500)));
+  fixture.receiver.replies.push(...Array.from({ length: 3 }, () => status(500)));
   await testEvent();
   await until(
     'disabled',
-    async () => (await bench.call('GET', `/webhooks/${endpoint.webhookId}`, { tenant })).body['status'] === ('disabled' as never),
+    async () =>
+      (await fixture.call('GET', `/webhooks/${endpoint.webhookId}`, { tenant })).body['status'] === ('disabled' as never),
   );
-  expect(await bench.deliveries(endpoint.webhookId)).toMatchObject([{ status: 'failed', attempts: 3 }]);
+  expect(await fixture.deliveries(endpoint.webhookId)).toMatchObject([{ status: 'failed', attempts: 3 }]);
 });
 
 test('a receiver that hangs does not hold up another', async () => {
@@ -161,7 +162,7 @@ test('a receiver that hangs does not hold up another', async () => {
   const hanging = await startReceiver();
   try {
     hanging.replies.push(...Array.from({ length: 50 }, () => () => undefined));
-    const slow = await bench.endpoint(tenant, { url: hanging.url });
+    const slow = await fixture.endpoint(tenant, { url: hanging.url });
     for (let count = 0; count < 10; count += 1) await testEvent(slow);
     await until('hanging', () => hanging.received.length === 2);
     const begun = Date.now();
@@ -175,71 +176,71 @@ test('a receiver that hangs does not hold up another', async () => {
 });
 
 test('a stream whose workflow was lost gets another; an unused secret is wiped and old events go', async () => {
-  const dispatcher = new WebhookDispatcher(bench.database, () => Promise.resolve(), log);
+  const dispatcher = new WebhookDispatcher(fixture.database, () => Promise.resolve(), log);
   await testEvent();
   // dispatched, but no worker ran the workflow
   expect(await dispatcher.dispatch()).toBe(1);
   expect(await dispatcher.dispatch()).toBe(0);
   await dispatcher.sweep();
   expect(await dispatcher.dispatch()).toBe(0);
-  await bench.pass(11 * 60);
-  await bench.act(tenant, 'POST', `/webhooks/${endpoint.webhookId}/rotate-secret`);
-  await bench.database.query(
+  await fixture.pass(11 * 60);
+  await fixture.act(tenant, 'POST', `/webhooks/${endpoint.webhookId}/rotate-secret`);
+  await fixture.database.query(
     `update webhook_endpoints set previous_secret_until = now() - interval '1 second' where webhook_id = $1`,
     [endpoint.webhookId],
   );
   await dispatcher.sweep();
   expect(
-    await bench.database.query(`select previous_secret from webhook_endpoints where webhook_id = $1`, [endpoint.webhookId]),
+    await fixture.database.query(`select previous_secret from webhook_endpoints where webhook_id = $1`, [endpoint.webhookId]),
   ).toEqual([{ previous_secret: null }]);
   await serve();
   await until('delivered', () => allDelivered(endpoint, 1));
 
   await testEvent();
   await until('delivered', () => allDelivered(endpoint, 2));
-  await bench.database.query(
+  await fixture.database.query(
     `update webhook_events set created_at = now() - interval '31 days' where event_id in (
     select event_id from webhook_deliveries where webhook_id = $1 order by position limit 1)`,
     [endpoint.webhookId],
   );
   await dispatcher.sweep();
-  expect(await bench.deliveries(endpoint.webhookId)).toHaveLength(1);
+  expect(await fixture.deliveries(endpoint.webhookId)).toHaveLength(1);
 });
 
 test('a stream is lost once its next delivery is overdue, whatever comes after it', async () => {
   const dispatched: string[] = [];
   const startDelivery = ({ subjectId }: { subjectId: string }) => Promise.resolve(void dispatched.push(subjectId));
-  const dispatcher = new WebhookDispatcher(bench.database, startDelivery, log);
+  const dispatcher = new WebhookDispatcher(fixture.database, startDelivery, log);
   const [txId] = await cancelledTransfers(1);
   while ((await dispatcher.dispatch()) > 0);
   dispatched.length = 0;
   const later = `update webhook_deliveries d set next_attempt_at = now() + $2::interval from webhook_events e
                   where e.event_id = d.event_id and d.subject_id = $1 and e.kind = $3`;
   // what is held back does not matter, nor does what is due soon
-  await bench.database.query(later, [txId, '-11 minutes', 'transaction.updated']);
+  await fixture.database.query(later, [txId, '-11 minutes', 'transaction.updated']);
   await dispatcher.sweep();
   await dispatcher.dispatch();
   expect(dispatched).toEqual([]);
-  await bench.database.query(later, [txId, '-11 minutes', 'transaction.created']);
-  await bench.database.query(later, [txId, '1 hour', 'transaction.updated']);
+  await fixture.database.query(later, [txId, '-11 minutes', 'transaction.created']);
+  await fixture.database.query(later, [txId, '1 hour', 'transaction.updated']);
   await dispatcher.sweep();
   await dispatcher.dispatch();
   expect(dispatched).toEqual([txId]);
 });
 
 test('old events go in one sweep however many, but for those that are still to be delivered', async () => {
-  const dispatcher = new WebhookDispatcher(bench.database, () => Promise.resolve(), log);
+  const dispatcher = new WebhookDispatcher(fixture.database, () => Promise.resolve(), log);
   await testEvent();
-  await bench.database.query(
+  await fixture.database.query(
     `insert into webhook_events (client_id, kind, subject_id, snapshot)
        select $1, 'wallet.active', gen_random_uuid(), '{}' from generate_series(1, 2500)`,
     [tenant.clientId],
   );
-  await bench.database.query(`update webhook_events set created_at = now() - interval '31 days' where client_id = $1`, [
+  await fixture.database.query(`update webhook_events set created_at = now() - interval '31 days' where client_id = $1`, [
     tenant.clientId,
   ]);
   await dispatcher.sweep();
-  expect(await bench.database.query('select kind from webhook_events where client_id = $1', [tenant.clientId])).toEqual([
+  expect(await fixture.database.query('select kind from webhook_events where client_id = $1', [tenant.clientId])).toEqual([
     { kind: 'webhook.test' },
   ]);
 });
@@ -249,7 +250,7 @@ test('a sweep that fails does not keep deliveries from being dispatched', async 
   const done: string[] = [];
   const startDelivery = ({ webhookId }: { webhookId: string }) =>
     Promise.resolve(void (webhookId === endpoint.webhookId && done.push(webhookId)));
-  const dispatcher = new WebhookDispatcher(bench.database, startDelivery, log);
+  const dispatcher = new WebhookDispatcher(fixture.database, startDelivery, log);
   jest.spyOn(dispatcher, 'sweep').mockImplementation(() => {
     done.push('sweep');
     return Promise.reject(new Error('statement timeout'));
@@ -269,9 +270,9 @@ test('a sweep that fails does not keep deliveries from being dispatched', async 
 
 test('a stream whose signal fails does not delay the others', async () => {
   const dispatched: string[] = [];
-  const bad = await bench.endpoint(tenant);
+  const bad = await fixture.endpoint(tenant);
   const dispatcher = new WebhookDispatcher(
-    bench.database,
+    fixture.database,
     ({ webhookId }) => {
       if (webhookId === bad.webhookId) return Promise.reject(new Error('too many signals'));
       dispatched.push(webhookId);
@@ -283,7 +284,7 @@ test('a stream whose signal fails does not delay the others', async () => {
   await testEvent();
   await expect(dispatcher.dispatch()).rejects.toThrow('too many signals');
   expect(dispatched).toEqual([endpoint.webhookId]);
-  await bench.act(tenant, 'DELETE', `/webhooks/${bad.webhookId}`);
+  await fixture.act(tenant, 'DELETE', `/webhooks/${bad.webhookId}`);
   expect(await dispatcher.dispatch()).toBe(0);
 });
 
@@ -291,7 +292,7 @@ test('Temporal is away for a while: what happened meanwhile is dispatched after'
   const failures = [new Error('unavailable'), new Error('unavailable')];
   const dispatched: string[] = [];
   const dispatcher = new WebhookDispatcher(
-    bench.database,
+    fixture.database,
     ({ webhookId }) => {
       const failure = failures.shift();
       if (failure) return Promise.reject(failure);

@@ -21,7 +21,7 @@ import {
 import { createTestLedger } from '../../ledger';
 import { createTestDatabase } from '../../stack/database';
 
-export interface BenchOptions {
+export interface FixtureOptions {
   client: ChainClient;
   getFamily: GetFamily;
   /** Tokens that both accounts have added. */
@@ -29,7 +29,7 @@ export interface BenchOptions {
 }
 
 /** A database with two accounts on a chain, and everything between them but Temporal and the nodes that sign. */
-export async function createChainBench({ client, getFamily, symbols }: BenchOptions) {
+export async function createChainFixture({ client, getFamily, symbols }: FixtureOptions) {
   const { chain } = client;
   const testDatabase = await createTestDatabase();
   const { database } = testDatabase;
@@ -149,9 +149,9 @@ export async function createChainBench({ client, getFamily, symbols }: BenchOpti
   };
 }
 
-type CommonBench = Awaited<ReturnType<typeof createChainBench>>;
+type CommonFixture = Awaited<ReturnType<typeof createChainFixture>>;
 
 /** With what each chain has of its own. */
-export interface ChainBench extends CommonBench {
+export interface ChainFixture extends CommonFixture {
   mine(blocks?: number): Promise<void>;
 }
