@@ -5,7 +5,7 @@ export async function load(count: number, inFlight: number, run: () => Promise<u
   const times: number[] = [];
   let left = count;
   const began = performance.now();
-  const lane = async () => {
+  const worker = async () => {
     while (left > 0) {
       left -= 1;
       const start = performance.now();
@@ -13,7 +13,7 @@ export async function load(count: number, inFlight: number, run: () => Promise<u
       times.push(performance.now() - start);
     }
   };
-  await Promise.all(Array.from({ length: inFlight }, lane));
+  await Promise.all(Array.from({ length: inFlight }, worker));
   return { ...percentiles(times), rate_per_second: round((count * 1000) / (performance.now() - began)) };
 }
 
