@@ -1,6 +1,6 @@
 import 'reflect-metadata';
-import { generateKeyPairSync, randomBytes, webcrypto } from 'node:crypto';
-import { existsSync, mkdirSync } from 'node:fs';
+import { createPublicKey, generateKeyPairSync, randomBytes, randomUUID, webcrypto } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import * as x509 from '@peculiar/x509';
 import { type NodeIndex, nodeIndexes } from '../src/messages/nodes';
@@ -20,11 +20,27 @@ export interface NodeCredentials {
 
 /** Ed25519 key of the API's access tokens. Returns its path. */
 export function jwtKey(secrets: string): string {
-  getOrCreateSecret(secrets, 'jwt.pem', () =>
-    generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
-  );
+  getOrCreateSecret(secrets, 'jwt.pem', newEd25519Key);
   return path.join(secrets, 'jwt.pem');
 }
+
+/** What the authoriser signs orders with, and what the nodes know it by. */
+export interface OrderCredentials {
+  /** Paths of an Ed25519 private key (PEM) and of a JWKS. */
+  key: string;
+  jwks: string;
+  deployment: string;
+}
+
+export function orderCredentials(secrets: string): OrderCredentials {
+  const [key, jwks] = [path.join(secrets, 'order.pem'), path.join(secrets, 'order-keys.json')];
+  getOrCreateSecret(secrets, 'order.pem', newEd25519Key);
+  const publicKey = createPublicKey(readFileSync(key)).export({ format: 'jwk' });
+  writeFileAtomically(jwks, JSON.stringify({ keys: [publicKey] }));
+  return { key, jwks, deployment: getOrCreateSecret(secrets, 'deployment-id', () => randomUUID()) };
+}
+
+const newEd25519Key = (): string => generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
 
 /** Key-encryption key of TOTP and webhook secrets. Returns its path. */
 export function secretsKey(secrets: string): string {

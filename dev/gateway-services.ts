@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { rpcUrlsVariable } from '../src/chains/config';
 import { type NodeIndex, nodeIndexes } from '../src/messages/nodes';
-import { jwtKey, nodeCredentials, secretsKey } from './credentials';
+import { jwtKey, nodeCredentials, orderCredentials, secretsKey } from './credentials';
 import { getOrCreateSecret } from './files';
 import type { ServicesContext } from './services';
 import { projectRoot } from './paths';
@@ -34,6 +34,7 @@ export async function nodeSpecs(
 ): Promise<{ specs: ProcessSpec[]; healthUrls: string[] }> {
   const { paths, env } = context;
   const credentials = await nodeCredentials(paths.secrets);
+  const orders = orderCredentials(paths.secrets);
   const ports = new Map<NodeIndex, { peer: number; health: number }>();
   for (const index of nodeIndexes) ports.set(index, { peer: await freePort(), health: await freePort() });
   const portsOf = (index: NodeIndex) => ports.get(index) ?? { peer: 0, health: 0 };
@@ -56,6 +57,8 @@ export async function nodeSpecs(
         MPC_NODE_TLS_CA_FILE: own.ca,
         MPC_NODE_PEER_CERTS_FILE: own.peerCerts,
         MPC_NODE_KEK_FILE: own.kek,
+        MPC_NODE_ORDER_KEYS_FILE: orders.jwks,
+        MPC_NODE_DEPLOYMENT: orders.deployment,
         METRICS_HOST: '127.0.0.1',
         METRICS_PORT: String(portsOf(index).health),
       };
@@ -80,6 +83,24 @@ export async function workerSpec({ env, paths }: ServicesContext, environment: S
   return nodeProcess(
     { name: 'worker', group: 'worker', entry: 'worker', healthUrl },
     { ...startLimits, ...commonVariables(env, environment), ...variables },
+  );
+}
+
+/** The only process that has the order key. */
+export async function authoriserSpec({ env, paths }: ServicesContext, environment: StackEnvironment): Promise<ProcessSpec> {
+  const port = await freePort();
+  const { key, deployment } = orderCredentials(paths.secrets);
+  const variables = {
+    DATABASE_URL: environment.databaseUrl,
+    ORDER_KEY_FILE: key,
+    DEPLOYMENT_ID: deployment,
+    METRICS_HOST: '127.0.0.1',
+    METRICS_PORT: String(port),
+  };
+  const healthUrl = `http://127.0.0.1:${port}/health/ready`;
+  return nodeProcess(
+    { name: 'authoriser', group: 'authoriser', entry: 'authoriser', healthUrl },
+    { ...commonVariables(env, environment), ...variables },
   );
 }
 
@@ -128,7 +149,8 @@ async function nodeDatabase(
 
 /** Variables of every process of the gateway: the caller's environment with the addresses of the stack. */
 function commonVariables(env: NodeJS.ProcessEnv, { temporalAddress, chains }: StackEnvironment): NodeJS.ProcessEnv {
-  const excluded = /^(npm_|JEST_|NODE_ENV$|DATABASE_URL|JWT_P(RIVATE|UBLIC)_KEY|SECRETS_KEY|MPC_NODE_|METRICS_|TEST_POSTGRES)/;
+  const excluded =
+    /^(npm_|JEST_|NODE_ENV$|DATABASE_URL|JWT_P(RIVATE|UBLIC)_KEY|SECRETS_KEY|ORDER_KEY|DEPLOYMENT_ID|MPC_NODE_|METRICS_|TEST_POSTGRES)/;
   const inherited = Object.fromEntries(Object.entries(env).filter(([name]) => !excluded.test(name)));
   const rpcUrls = Object.entries(chains).map(([name, { rpc }]) => [rpcUrlsVariable(name), env[rpcUrlsVariable(name)] || rpc]);
   return {

@@ -7,7 +7,15 @@ import { createDatabase } from '../src/platform/database';
 import { createTemporalClient } from '../src/platform/temporal';
 import { type DevClient, seedClients } from './clients';
 import { writeJson } from './files';
-import { apiSpec, gatewayDatabase, hasExternalNodes, nodeSpecs, type StackEnvironment, workerSpec } from './gateway-services';
+import {
+  apiSpec,
+  authoriserSpec,
+  gatewayDatabase,
+  hasExternalNodes,
+  nodeSpecs,
+  type StackEnvironment,
+  workerSpec,
+} from './gateway-services';
 import { type ServicesContext, startChain, startPostgres, startTemporal } from './services';
 import { devPaths } from './paths';
 import { postgresHome } from './postgres';
@@ -40,7 +48,7 @@ export class AlreadyRunning extends Error {}
 
 const defaultChains = 'ethereum,base';
 /** A process is stopped before those it depends on. */
-const stopOrder = [['api'], ['worker'], ['mpc'], ['temporal', 'chain:*'], ['postgres']];
+const stopOrder = [['api'], ['worker'], ['authoriser'], ['mpc'], ['temporal', 'chain:*'], ['postgres']];
 
 /**
  * Starts all services on one machine and returns when they are ready. The calling process is the supervisor.
@@ -152,6 +160,10 @@ async function bootServices(context: ServicesContext, runTasks: TaskRunner): Pro
     },
   };
   const worker: Step = { title: 'worker', run: async () => supervisor.start(await workerSpec(context, environment())) };
+  const authoriser: Step = {
+    title: 'authoriser',
+    run: async () => supervisor.start(await authoriserSpec(context, environment())),
+  };
   const api: Step = {
     title: 'API',
     run: async () => {
@@ -164,7 +176,7 @@ async function bootServices(context: ServicesContext, runTasks: TaskRunner): Pro
 
   await runTasks([
     [postgres, workflowServer, ...chainSteps],
-    [nodes, worker, api],
+    [nodes, worker, authoriser, api],
   ]);
   return {
     base_url: baseUrl,

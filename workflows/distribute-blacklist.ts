@@ -1,8 +1,12 @@
-import { condition, continueAsNew, setHandler, workflowInfo } from '@temporalio/workflow';
+import { condition, continueAsNew, setHandler, sleep, workflowInfo } from '@temporalio/workflow';
 import { type DistributeBlacklistWorkflowInput, blacklistChangedSignal } from '../src/messages/blacklist';
 import { type NodeIndex, nodeIndexes } from '../src/messages/nodes';
 import { WorkflowProgress } from './progress';
-import { blacklistActivities, patientNodeActivities } from './activities';
+import { authoriserActivities, patientNodeActivities } from './activities';
+import { toProblem } from './failures';
+
+/** Until a node that has refused an order is asked again. */
+const refusedWaitMs = 30_000;
 
 /**
  * Brings a client's blacklist to every node's own copy. A node says which version it has and gets what is newer, page by page; one
@@ -32,13 +36,23 @@ export async function distributeBlacklist({ clientId }: DistributeBlacklistWorkf
   if (!isDone) await continueAsNew<typeof distributeBlacklist>({ clientId });
 }
 
-/** Ends with the version that has nothing above it. */
+/**
+ * Ends with the version that has nothing above it. The node's version is asked for first: that waits for a node that is down, and the
+ * order comes after it.
+ */
 async function bringUpToDate(node: NodeIndex, clientId: string): Promise<number> {
-  const { applyBlacklist } = patientNodeActivities(node);
-  let { version } = await applyBlacklist({ clientId, after: 0, through: 0, changes: [] });
+  const { applyBlacklist, blacklistVersion } = patientNodeActivities(node);
+  let { version } = await blacklistVersion({ clientId });
   for (;;) {
-    const page = await blacklistActivities.blacklistChanges({ clientId, after: version });
-    if (page.changes.length === 0) return version;
-    ({ version } = await applyBlacklist(page));
+    const page = await authoriserActivities.orderBlacklistPage({ clientId, after: version });
+    if (page === null) return version;
+    try {
+      ({ version } = await applyBlacklist(page));
+    } catch (error) {
+      // the node went down and the order has expired meanwhile
+      if (toProblem(error).code !== 'order_refused') throw error;
+      await sleep(refusedWaitMs);
+      ({ version } = await blacklistVersion({ clientId }));
+    }
   }
 }

@@ -1,9 +1,9 @@
 import { continueAsNew, log, sleep, workflowInfo } from '@temporalio/workflow';
-import type { GenerateKeyWorkflowInput, GroupKey } from '../src/messages/key-generation';
+import type { GenerateKeyWorkflowInput, GroupKey, WalletKey } from '../src/messages/key-generation';
 import { type NodeIndex, nodeIndexes } from '../src/messages/nodes';
 import { toProblem } from './failures';
 import { WorkflowProgress } from './progress';
-import { walletActivities, nodeActivities, signingPairs, stableIndex } from './activities';
+import { authoriserActivities, walletActivities, nodeActivities, signingPairs, stableIndex } from './activities';
 
 /** A generation takes about 11 CPU seconds over three nodes, more while others run. */
 const generationSeconds = 180;
@@ -13,7 +13,7 @@ const confirmationRounds = 20;
 
 /**
  * Generates a wallet's key. The wallet becomes ACTIVE only when all three nodes hold their share durably, name the
- * same public key and have signed with it. A generation that fails is dropped and begun anew under a new key id, for
+ * same public key, have signed with it and have bound it to the wallet. A generation that fails is dropped and begun anew under a new key id, for
  * as long as it takes.
  */
 export async function generateKey({ walletId, clientId, attemptsBefore = 0 }: GenerateKeyWorkflowInput): Promise<GroupKey> {
@@ -22,14 +22,16 @@ export async function generateKey({ walletId, clientId, attemptsBefore = 0 }: Ge
     const initiator = nodeIndexes[(stableIndex(walletId, nodeIndexes.length) + attempt) % nodeIndexes.length] as NodeIndex;
     try {
       progress.report('generating', `Distributed key generation, begun by node ${initiator}`, attempt);
-      const key = await nodeActivities(initiator, generationSeconds, `generate key, attempt ${attempt}`).generateKey({
-        keyId: `${walletId}.${attempt}`,
-        clientId,
-      });
+      const wanted = { walletId, keyId: `${walletId}.${attempt}` };
+      const key = await nodeActivities(initiator, generationSeconds, `generate key, attempt ${attempt}`).generateKey(
+        await authoriserActivities.orderKeyGeneration(wanted),
+      );
       progress.report('confirming', 'Every node must hold its share durably and name the same public key', attempt);
       await confirmOnEveryNode(key);
       progress.report('testing', 'Test signatures that use each share', attempt);
-      await signWithEveryShare(key);
+      await signWithEveryShare(wanted);
+      progress.report('binding', 'Every node ties the key to the wallet', attempt);
+      await bindOnEveryNode(wanted);
       await walletActivities.activateWallet({ walletId, ...key });
       progress.report('active', key.publicKey, attempt);
       return key;
@@ -53,11 +55,21 @@ async function confirmOnEveryNode(key: GroupKey): Promise<void> {
 }
 
 /** Two pairs suffice for three shares. */
-async function signWithEveryShare({ keyId }: GroupKey): Promise<void> {
+async function signWithEveryShare(key: WalletKey): Promise<void> {
   for (const { initiator, peer } of signingPairs.slice(0, 2)) {
-    await untilUp(() =>
-      nodeActivities(initiator, 20, `test signature, nodes ${initiator} and ${peer}`).testSign({ keyId, peer }),
-    );
+    await untilUp(async () => {
+      const { order } = await authoriserActivities.orderKeyGeneration(key);
+      await nodeActivities(initiator, 20, `test signature, nodes ${initiator} and ${peer}`).testSign({ order, peer });
+    });
+  }
+}
+
+async function bindOnEveryNode(key: WalletKey): Promise<void> {
+  for (const node of nodeIndexes) {
+    await untilUp(async () => {
+      const { order } = await authoriserActivities.orderKeyBinding(key);
+      await nodeActivities(node, 10, `bind key on node ${node}`).bindKey({ order });
+    });
   }
 }
 

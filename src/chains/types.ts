@@ -45,6 +45,11 @@ export interface ChainDefinition {
   gasOverhead?: number;
   /** After this long without inclusion a transfer is replaced at a higher fee. */
   stuckAfterMs: number;
+  /**
+   * No transaction may cost more than this, whatever is held for it; atomic units of the native coin. Checked by the authoriser
+   * and by every node.
+   */
+  maxNetworkFee: bigint;
   /** e.g. https://etherscan.io/tx/{hash}; null for local chains. */
   explorerTx: string | null;
 }
@@ -74,6 +79,8 @@ export interface TransactionDescription {
   outputs: TransactionOutput[];
   /** Highest network fee that the bytes allow, atomic units of the native coin. */
   maxNetworkFee: bigint;
+  /** When the bytes stop being executable by themselves, seconds since the epoch; left out where time does not decide it. */
+  expiresAt?: number;
   /** What the bytes use up, as reservations name it (a nonce, inputs); empty where a family reserves nothing. */
   resources: string[];
 }

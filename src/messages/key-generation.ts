@@ -9,10 +9,11 @@ export interface GenerateKeyWorkflowInput {
 }
 
 export interface GenerateKeyRequest {
-  /** Fresh for every attempt; shares of an attempt that did not finish are never used. */
-  keyId: string;
-  /** Whose key it will be: every node keeps it with its share, and refuses what is on that client's blacklist. */
-  clientId?: string;
+  /**
+   * generate_key (order.ts): it names a key id that is fresh for every attempt, and whose key it will be. Shares of an attempt that did
+   * not finish are never used.
+   */
+  order: string;
 }
 
 export interface GroupKey {
@@ -28,10 +29,24 @@ export interface ConfirmKeyRequest {
   keyId: string;
 }
 
-/** A signature over a digest the nodes compute themselves from keyId and a domain tag: it proves that shares fit. */
+/** A signature over a digest the nodes compute themselves from key id and a domain tag: it proves that shares fit. */
 export interface TestSignRequest {
-  keyId: string;
+  /** The order of the key's generation: it admits a few test signatures, until the key is bound. */
+  order: string;
   peer: NodeIndex;
+}
+
+/** Ties a key to its wallet and client, once; only then it signs transactions. */
+export interface BindKeyRequest {
+  /** bind_key (order.ts). */
+  order: string;
+}
+
+/** A key that a wallet is to have. */
+export interface WalletKey {
+  walletId: string;
+  /** `<walletId>.<attempt>`. */
+  keyId: string;
 }
 
 /** Short database activities of wallets; run as local activities by the main worker. */

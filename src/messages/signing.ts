@@ -1,28 +1,8 @@
 /** What travels between workflows and MPC nodes: ids and public data only, never a share or a round message. */
-import type { AttemptKind, ChainFamily, Hex, KeyProtocol } from '../chains/types';
-import type { BlacklistChanges } from './blacklist';
-import type { ConfirmKeyRequest, GenerateKeyRequest, GroupKey, TestSignRequest } from './key-generation';
+import type { Hex, KeyProtocol } from '../chains/types';
+import type { ApplyBlacklistRequest } from './blacklist';
+import type { BindKeyRequest, ConfirmKeyRequest, GenerateKeyRequest, GroupKey, TestSignRequest } from './key-generation';
 import type { NodeIndex } from './nodes';
-
-/** What the client asked for; every node compares the unsigned transaction with it before taking part. */
-export interface TransferIntent {
-  txId: string;
-  /** Counts for keys that were made before nodes knew whose they are. */
-  clientId?: string;
-  chain: string;
-  fromAddress: string;
-  outputs: IntendedOutput[];
-  /** Highest network fee the transaction may cost, atomic units of the native coin. */
-  feeBound: string;
-}
-
-export interface IntendedOutput {
-  to: string;
-  /** null: the chain's native coin. */
-  tokenContract: string | null;
-  /** Atomic units, decimal digits. */
-  amount: string;
-}
 
 /** One key that signs, with what it signs. */
 export interface Signer {
@@ -35,13 +15,10 @@ export interface Signer {
 }
 
 export interface SignTransactionRequest {
-  signers: Signer[];
-  family: ChainFamily;
-  kind: AttemptKind;
-  attempt: number;
+  /** The authoriser's order over exactly these bytes: a JWS in compact form (src/messages/order.ts). */
+  order: string;
   /** The chain's serialisation of the unsigned transaction, in hex. */
   unsigned: Hex;
-  intent: TransferIntent;
   peer: NodeIndex;
 }
 
@@ -56,6 +33,10 @@ export interface MpcNodeActivities {
   confirmKey(request: ConfirmKeyRequest): Promise<GroupKey>;
   testSign(request: TestSignRequest): Promise<{ verified: true }>;
   signTransaction(request: SignTransactionRequest): Promise<TransactionSignatures>;
+  /** Ties a key to its wallet; again for the same wallet does nothing. */
+  bindKey(request: BindKeyRequest): Promise<{ bound: true }>;
+  /** The version of the node's own copy of a client's blacklist; 0 without one. */
+  blacklistVersion(request: { clientId: string }): Promise<{ version: number }>;
   /** Brings the node's own copy of a client's blacklist up to date. Answers the version it has then. */
-  applyBlacklist(changes: BlacklistChanges): Promise<{ version: number }>;
+  applyBlacklist(request: ApplyBlacklistRequest): Promise<{ version: number }>;
 }

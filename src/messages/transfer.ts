@@ -5,7 +5,6 @@
 import { defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { AttemptKind, FamilyRules, Hex, Prepared } from '../chains/types';
 import type { FailureCode } from '../platform/codes';
-import type { SignTransactionRequest } from './signing';
 
 /** Everything else is in the rows: a run that continues another, or is started again by hand, begins in the same way. */
 export interface TransferWorkflowInput {
@@ -62,16 +61,40 @@ export type ScreeningVerdict =
   /** AWAITING_APPROVAL: to be asked again once somebody has approved it, or after this long. */
   | { outcome: 'awaiting_approval'; waitMs: number };
 
+/** What the nodes are asked to sign: an attempt's bytes and the order over them. */
+export interface OrderedAttempt {
+  attempt: number;
+  kind: AttemptKind;
+  unsigned: Hex;
+  /** JWS in compact form (order.ts). */
+  order: string;
+  /** Milliseconds since the epoch: nodes refuse the order afterwards. */
+  expiresAtMs: number;
+}
+
 /** Result of the compare-and-set into SIGNING: from here on the payload counts as signed. */
 export type BeginSigningResult =
-  | { outcome: 'begun'; attempt: number; request: Omit<SignTransactionRequest, 'peer'> }
+  | ({ outcome: 'begun' } & OrderedAttempt)
   /** The attempt was signed before (a retry after a crash): continue with its bytes. */
-  | { outcome: 'signed'; attempt: number }
+  | { outcome: 'signed'; attempt: number; kind: AttemptKind }
+  /** The caller's last attempt is not the newest one, which this is. Nothing was begun. */
+  | { outcome: 'stale'; attempt: number; kind: AttemptKind }
   /** Cancelled or ended meanwhile. */
   | { outcome: 'ended'; status: string }
+  /** By the rules of now somebody has to approve it first. */
+  | { outcome: 'needs_approval' }
   /** What it would spend is not spendable yet. */
   | { outcome: 'wait'; reason: string }
   | { outcome: 'refused'; code: FailureCode; reason: string };
+
+/**
+ * What the authoriser is asked to begin. It numbers attempts itself. `resume`: another order over the bytes of the newest attempt.
+ */
+export type BeginSigning = {
+  txId: string;
+  /** Number of the newest attempt that the caller knows; 0 before the first. */
+  lastAttempt: number;
+} & ({ kind: AttemptKind; prepared: Prepared } | { kind: 'resume' });
 
 /** An attempt that is about to be made. */
 export interface NextAttempt {
@@ -137,8 +160,6 @@ export interface TransferActivities {
   endTransfer(input: EndTransfer): Promise<{ status: string }>;
   /** Whether the destination is on the client's blacklist now. */
   destinationBlacklisted(input: { txId: string }): Promise<boolean>;
-  /** `cancellation` moves nothing and uses up what the earlier attempts would spend. */
-  beginSigning(input: NextAttempt & { prepared: Prepared }): Promise<BeginSigningResult>;
   /** Answers the transaction id of the recorded bytes. */
   recordSigned(input: SignedAttempt): Promise<{ hash: string }>;
   markSubmitted(input: { txId: string; attempt: number }): Promise<{ status: string }>;

@@ -7,8 +7,10 @@ import type { Logger } from '../platform/logging';
 import { type VerifiedTransaction, verifyIntent } from './verify-intent';
 import type { Hex } from '../chains/types';
 import type { GenerateKeyRequest, GroupKey, TestSignRequest } from '../messages/key-generation';
-import type { TransferIntent } from '../messages/signing';
+import { transactionOrderKinds } from '../messages/order';
+import type { Admission, Admitted } from './admission';
 import { misbehaviour } from './metrics';
+import type { OrderVerifier } from './order-verifier';
 import { ProtocolError, type KeygenResult, type ProtocolEngine } from './protocol/engine';
 import type { NodeIndex } from '../messages/nodes';
 import type { ProtocolName, ProtocolRun, RoundMessages } from './protocols';
@@ -27,6 +29,8 @@ export interface EcdsaHandlerOptions {
   engine: Pick<ProtocolEngine, 'keygen' | 'sign'>;
   store: ShareStore;
   registry: ChainRegistry;
+  orders: OrderVerifier;
+  admission: Admission;
   logger: Logger;
   /** For tests: families beside the product's own. */
   getFamily?: GetFamily;
@@ -35,6 +39,14 @@ export interface EcdsaHandlerOptions {
 export interface SignTask extends SessionTask<Hex> {
   /** Signing payloads of the transaction. */
   payloads: number;
+  /** Where this node has a signature over the same digest already, no session is needed. */
+  signature?: Hex;
+}
+
+/** Who takes part in a signature beside this node. */
+interface Participants {
+  peer: NodeIndex;
+  initiator: NodeIndex;
 }
 
 /**
@@ -58,7 +70,7 @@ export class EcdsaHandler {
       case 'sign': {
         const sign = readSignPayload(request);
         this.assertIsSelf(sign.transaction.peer);
-        return this.sign(sign, params.initiator);
+        return this.sign(sign, { peer: params.initiator, initiator: params.initiator });
       }
     }
   }
@@ -74,14 +86,25 @@ export class EcdsaHandler {
   }
 
   /** A new key by all three: no dealer, no node ever sees another's share. */
-  async keygen({ keyId, clientId }: GenerateKeyRequest): Promise<SessionTask<GroupKey>> {
+  async keygen({ order }: GenerateKeyRequest): Promise<SessionTask<GroupKey>> {
+    const { claims } = await this.options.orders.verify(order, ['generate_key']);
+    const { key_id: keyId, client_id: clientId } = claims;
     if (await this.options.store.has(keyId)) throw new GatewayError('invalid_parameter', `key id ${keyId} is used already`);
-    return { run: (session) => this.generate(keyId, clientId ?? null, session), dispose: () => undefined };
+    return { run: (session) => this.generate(keyId, clientId, session), dispose: () => undefined };
   }
 
-  /** A signature over a digest made of key id and session id: proves that two shares fit, and is good for nothing else. */
-  async test({ keyId }: TestSignRequest, other: NodeIndex): Promise<SessionTask<void>> {
+  /**
+   * A signature over a digest made of key id and session id: proves that two shares fit, and is good for nothing else. A few of them
+   * are made with a key, before it is bound.
+   */
+  async test({ order }: TestSignRequest, other: NodeIndex): Promise<SessionTask<void>> {
+    const { claims } = await this.options.orders.verify(order, ['generate_key']);
+    const { key_id: keyId } = claims;
     const key = await this.unlock(keyId);
+    if (!(await this.options.store.countTestSignature(keyId))) {
+      wipe(key);
+      throw new GatewayError('order_refused', 'key_id: the key is bound, or was tested too often');
+    }
     const run = async (session: Session): Promise<void> => {
       const digest = createHash('sha256').update(testDomain).update(`${keyId}\0`).update(session.id).digest();
       await this.signature(session, key, other, { digest, path: 'm', publicKey: key.publicKey });
@@ -90,41 +113,81 @@ export class EcdsaHandler {
   }
 
   /**
-   * One signing payload of a transaction that this node has judged. Facts that need a chain (that an earlier attempt is
-   * impossible) will be proven here, before the judgement.
-   * @throws GatewayError intent_mismatch, address_blacklisted
+   * One signing payload of a transaction: the order verifies, the keys are its client's, the bytes do exactly what it says, the recipient is not on this node's
+   * copy of the blacklist, and admission has nothing against it.
+   * @throws GatewayError order_refused, intent_mismatch, address_blacklisted
    */
-  async sign({ transaction, payload }: SignPayloadRequest, other: NodeIndex): Promise<SignTask> {
-    const keys = await this.unlockAll(transaction.signers.map(({ keyId }) => keyId));
-    const dispose = () => keys.forEach(wipe);
+  async sign({ transaction, payload }: SignPayloadRequest, participants: Participants): Promise<SignTask> {
+    const { orders, registry, getFamily: families = getFamily } = this.options;
+    const { claims, hash } = await orders.verify(transaction.order, transactionOrderKinds);
+    const keys = await this.unlockAll(claims.signers.map(({ key_id: keyId }) => keyId));
     try {
-      const { registry, getFamily: families = getFamily } = this.options;
-      const verified = verifyIntent(transaction, { registry, getFamily: families, keys });
-      await this.refuseBlacklisted(transaction.intent, verified, keys);
+      this.assertBound(claims.client_id, keys);
+      const verified = verifyIntent(claims, transaction.unsigned, { registry, getFamily: families, keys });
+      await this.refuseBlacklisted(claims.client_id, verified);
       const task = verified.payloads[payload];
       const key = task && keys.get(task.keyId);
       if (!key) throw new GatewayError('intent_mismatch', 'payload: the transaction has no such signing payload');
-      const run = (session: Session) => this.signature(session, key, other, task);
-      return { run, dispose, payloads: verified.payloads.length };
+      const { digest, keyId } = task;
+      const { resources, token } = verified;
+      const entry = { order: claims, orderHash: hash, resources, payload, digest, keyId, token, ...participants };
+      const admitted = await this.options.admission.admit(entry);
+      const end = this.endOnce(admitted);
+      return {
+        run: (session) => this.recorded(end, this.signature(session, key, participants.peer, task)),
+        dispose: () => {
+          keys.forEach(wipe);
+          // a session that was never run
+          void end(null);
+        },
+        payloads: verified.payloads.length,
+        ...('signature' in admitted && { signature: admitted.signature }),
+      };
     } catch (error) {
-      dispose();
+      keys.forEach(wipe);
       throw error;
     }
   }
 
-  /** By this node's own copy of the client's blacklist, whatever API and worker have let pass. */
-  private async refuseBlacklisted(
-    intent: TransferIntent,
-    { recipientKeys }: VerifiedTransaction,
-    keys: ReadonlyMap<string, UnlockedKey>,
-  ): Promise<void> {
+  private async recorded(end: (signature: Hex | null) => Promise<void>, signing: Promise<Hex>): Promise<Hex> {
+    try {
+      const signature = await signing;
+      await end(signature);
+      return signature;
+    } finally {
+      await end(null);
+    }
+  }
+
+  /**
+   * Tells admission once how it has ended. A node that has the signature on record takes part again for a peer that has none: it is
+   * the same digest, and there is nothing to be told.
+   */
+  private endOnce(admitted: Admitted | { signature: Hex }): (signature: Hex | null) => Promise<void> {
+    let isTold = 'signature' in admitted;
+    return async (signature) => {
+      if (isTold || !('outcome' in admitted)) return;
+      isTold = true;
+      await admitted
+        .outcome(signature)
+        .catch((err: unknown) => this.options.logger.error({ err }, 'the outcome of a signature was not recorded'));
+    };
+  }
+
+  /** Keys of the order's client, bound to a wallet of his. */
+  private assertBound(clientId: string, keys: ReadonlyMap<string, UnlockedKey>): void {
+    for (const key of keys.values()) {
+      if (key.walletId === null) throw new GatewayError('intent_mismatch', 'signers: the key is not bound to a wallet');
+      if (key.clientId !== clientId) throw new GatewayError('intent_mismatch', "client_id: the key is another client's");
+    }
+  }
+
+  /** By this node's own copy of the client's blacklist, whatever the gateway has let pass. */
+  private async refuseBlacklisted(clientId: string, { chain, recipientKeys }: VerifiedTransaction): Promise<void> {
     const { blacklist } = this.options.store;
-    const clientIds = new Set([...keys.values()].flatMap(({ clientId }) => clientId ?? intent.clientId ?? []));
-    for (const clientId of clientIds) {
-      for (const recipientKey of recipientKeys) {
-        if (await blacklist.has(clientId, intent.chain, recipientKey))
-          throw new GatewayError('address_blacklisted', `node ${this.options.self} has the recipient on the client's blacklist`);
-      }
+    for (const recipientKey of recipientKeys) {
+      if (await blacklist.has(clientId, chain, recipientKey))
+        throw new GatewayError('address_blacklisted', `node ${this.options.self} has the recipient on the client's blacklist`);
     }
   }
 

@@ -1,12 +1,23 @@
 import type { ChainRegistry } from '../chains/registry';
 import { GatewayError } from '../platform/errors';
 import type { Logger } from '../platform/logging';
+import { type Admission, openAdmission } from './admission';
 import { EcdsaHandler, groupKey } from './ecdsa-handler';
 import type { Identity } from './identity';
 import type { MpcNodeActivities, TransactionSignatures } from '../messages/signing';
+import type { OrderVerifier } from './order-verifier';
 import { ProtocolEngine } from './protocol/engine';
 import { type NodeIndex, nodeIndexes } from '../messages/nodes';
-import { readBlacklistChanges, readConfirmKey, readGenerateKey, readSignTransaction, readTestSign } from './requests';
+import { hashPage } from '../messages/page-hash';
+import {
+  readApplyBlacklist,
+  readBindKey,
+  readBlacklistVersion,
+  readConfirmKey,
+  readGenerateKey,
+  readSignTransaction,
+  readTestSign,
+} from './requests';
 import { Semaphore } from '../platform/semaphore';
 import { SessionManager } from './session-manager';
 import { wipe, type ShareStore } from './store';
@@ -21,7 +32,10 @@ export interface MpcNodeOptions {
   /** Opened by the caller, closed by the node. */
   store: ShareStore;
   registry: ChainRegistry;
+  orders: OrderVerifier;
   logger: Logger;
+  /** What this node remembers of what it took part in. */
+  admission?: Admission;
   /** For tests: replaces the engine; the node closes it too. */
   engine?: ProtocolEngine;
 }
@@ -50,14 +64,16 @@ export async function createMpcNode({
   listen,
   store,
   registry,
+  orders,
   logger,
+  admission = openAdmission,
   engine: given,
 }: MpcNodeOptions): Promise<MpcNode> {
   const self = identity.index;
   // each of the three nodes may initiate one key generation at a time
   const engine = given ?? new ProtocolEngine({ maxKeygenSessions: 4, maxSignSessions: 256 });
   const client = new TransportClient(identity, peers);
-  const ecdsa = new EcdsaHandler({ self, engine, store, registry, logger });
+  const ecdsa = new EcdsaHandler({ self, engine, store, registry, orders, admission, logger });
   const sessions = new SessionManager({
     self,
     signingKey: identity.signingKey,
@@ -71,7 +87,7 @@ export async function createMpcNode({
 
   return {
     index: self,
-    activities: createActivities(self, ecdsa, sessions, store),
+    activities: createActivities({ self, ecdsa, sessions, store, orders }),
     databaseAnswers: () =>
       store.ping().then(
         () => true,
@@ -91,7 +107,15 @@ export async function createMpcNode({
   };
 }
 
-function createActivities(self: NodeIndex, ecdsa: EcdsaHandler, sessions: SessionManager, store: ShareStore): MpcNodeActivities {
+interface NodeParts {
+  self: NodeIndex;
+  ecdsa: EcdsaHandler;
+  sessions: SessionManager;
+  store: ShareStore;
+  orders: OrderVerifier;
+}
+
+function createActivities({ self, ecdsa, sessions, store, orders }: NodeParts): MpcNodeActivities {
   const keygens = new Semaphore({ permits: 1, maxWaiting: maxWaitingKeygens, maxWaitMs: maxKeygenWaitMs });
   const assertOtherNode = (peer: NodeIndex) => {
     if (peer === self) throw new GatewayError('invalid_parameter', 'a node cannot be its own peer');
@@ -133,15 +157,35 @@ function createActivities(self: NodeIndex, ecdsa: EcdsaHandler, sessions: Sessio
       let payloads = 1;
       for (let payload = 0; payload < payloads; payload += 1) {
         const request = { transaction, payload };
-        const task = await ecdsa.sign(request, transaction.peer);
+        const task = await ecdsa.sign(request, { peer: transaction.peer, initiator: self });
         payloads = task.payloads;
+        if (task.signature !== undefined) {
+          task.dispose();
+          signatures.push(task.signature);
+          continue;
+        }
         signatures.push(await sessions.initiate(ecdsa.toSessionParams('sign', [self, transaction.peer], request), task));
       }
       return { signatures };
     },
 
+    async bindKey(input) {
+      const { claims } = await orders.verify(readBindKey(input).order, ['bind_key']);
+      const { key_id: keyId, wallet_id: walletId, client_id: clientId } = claims;
+      await store.bind(keyId, { walletId, clientId });
+      return { bound: true };
+    },
+
+    async blacklistVersion(input) {
+      return { version: await store.blacklist.version(readBlacklistVersion(input).clientId) };
+    },
+
     async applyBlacklist(input) {
-      return { version: await store.blacklist.apply(readBlacklistChanges(input)) };
+      const { order, changes } = readApplyBlacklist(input);
+      const { claims } = await orders.verify(order, ['blacklist_page']);
+      const { client_id: clientId, after, through, sha256 } = claims;
+      if (hashPage(changes) !== sha256) throw new GatewayError('order_refused', 'sha256: the changes are others');
+      return { version: await store.blacklist.apply({ clientId, after, through, changes }) };
     },
   };
 }

@@ -38,6 +38,7 @@ export const failureCodes = {
   reverted_on_chain: { status: 400, retryable: false, title: 'The transaction failed on chain' },
   transfer_not_observed: { status: 400, retryable: false, title: 'Executed on chain without the expected token transfer' },
   intent_mismatch: { status: 400, retryable: false, title: 'A signing node refused: the transaction differs from the request' },
+  order_refused: { status: 400, retryable: false, title: 'A signing node refused the order' },
   invalid_signature: { status: 400, retryable: false, title: 'A signature was not of its signer' },
   signers_unavailable: { status: 503, retryable: true, title: 'Not enough signing nodes' },
   broadcast_rejected: { status: 400, retryable: false, title: 'The chain node refused the signed transaction' },

@@ -28,7 +28,7 @@ function variable<T>(group: string, schema: Joi.Schema<T>, doc: string, secret =
  * RPC urls (CHAIN_<NAME>_RPC_URLS) are read by src/chains/config.ts, the variables of Temporal (TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE,
  * TEMPORAL_TLS_*, TEMPORAL_API_KEY) by its SDK.
  */
-const variables = {
+export const variables = {
   GATEWAY_ENV: variable(
     'all processes',
     Joi.string<'production' | 'sandbox' | 'local'>().valid('production', 'sandbox', 'local').required(),
@@ -40,7 +40,7 @@ const variables = {
     'Lowest level that is logged: debug, info, warn or error.',
   ),
   DATABASE_URL: variable(
-    'api, worker, cli',
+    'api, worker, authoriser, cli',
     Joi.string()
       .uri({ scheme: ['postgres', 'postgresql'] })
       .required(),
@@ -48,7 +48,7 @@ const variables = {
     true,
   ),
   DATABASE_POOL_SIZE: variable(
-    'api, worker, cli',
+    'api, worker, authoriser, cli',
     Joi.number().integer().min(2).max(200).default(20),
     'Connections per process. Local activities of the worker are capped to it.',
   ),
@@ -64,7 +64,7 @@ const variables = {
     'Name of the operator in the audit log; by default the name of the system user.',
   ),
   CHAINS: variable(
-    'api, worker, mpc-node',
+    'api, worker, authoriser, mpc-node',
     Joi.string()
       .pattern(/^[a-z0-9]+(,[a-z0-9]+)*$/)
       .required(),
@@ -138,8 +138,16 @@ const variables = {
     Joi.number().integer().min(1).max(86_400).default(86_400),
     'How long a transfer that somebody has to approve waits for it before it is REJECTED.',
   ),
-  METRICS_HOST: variable('worker, mpc-node', Joi.string().default('127.0.0.1'), 'Address of the health and metrics listener.'),
-  METRICS_PORT: variable('worker, mpc-node', port().default(0), 'Port of the health and metrics listener; 0 picks a free one.'),
+  METRICS_HOST: variable(
+    'worker, authoriser, mpc-node',
+    Joi.string().default('127.0.0.1'),
+    'Address of the health and metrics listener.',
+  ),
+  METRICS_PORT: variable(
+    'worker, authoriser, mpc-node',
+    port().default(0),
+    'Port of the health and metrics listener; 0 picks a free one.',
+  ),
   WORKER_CACHED_WORKFLOWS: variable(
     'worker',
     Joi.number().integer().min(10).max(100_000).default(500),
@@ -151,6 +159,17 @@ const variables = {
       .pattern(/^[1-9]\d{0,5}(,[1-9]\d{0,5}){0,19}$/)
       .default('5,300,1800,7200,18000,36000,50400,72000,86400'),
     'Seconds before each retry of a webhook delivery, separated by commas; after the last one the delivery has failed.',
+  ),
+  ORDER_KEY: variable(
+    'authoriser',
+    secretText().required(),
+    'Ed25519 private key (PKCS#8 PEM or JWK) that signs orders for the signing nodes. No other process has it.',
+    true,
+  ),
+  DEPLOYMENT_ID: variable(
+    'authoriser',
+    Joi.string().min(1).max(100).required(),
+    'Name of this deployment in every order: nodes of another deployment refuse them. It never changes.',
   ),
   MPC_NODE_INDEX: variable(
     'mpc-node',
@@ -196,6 +215,17 @@ const variables = {
     'Key-encryption key of the share store: 32 bytes in hex.',
     true,
   ),
+  MPC_NODE_ORDER_KEYS: variable(
+    'mpc-node',
+    secretText().required(),
+    "JWKS of the authoriser's public keys (Ed25519), 1 to 10: orders signed by other keys are refused.",
+    true,
+  ),
+  MPC_NODE_DEPLOYMENT: variable(
+    'mpc-node',
+    Joi.string().min(1).max(100).required(),
+    'DEPLOYMENT_ID of the authoriser whose orders this node takes.',
+  ),
 } as const;
 
 export type VariableName = keyof typeof variables;
@@ -238,31 +268,4 @@ export function readVariable(name: string, { secret }: { secret: boolean }, env:
   } catch (error) {
     throw new ConfigError(`${name}_FILE cannot be read (${(error as NodeJS.ErrnoException).code ?? 'error'})`);
   }
-}
-
-/** Text of `.env.example`. */
-export function environmentExample(): string {
-  const lines = ['# Every variable of every process. Secrets can come from files: NAME_FILE=/path instead of NAME=value.'];
-  let group = '';
-  for (const [name, { doc, group: of, secret, schema }] of Object.entries(variables)) {
-    if (of !== group) lines.push('', `## ${of}`);
-    group = of;
-    const described = schema.describe() as { flags?: { default?: string | number | boolean; presence?: string } };
-    const required = described.flags?.presence === 'required';
-    lines.push(`# ${doc}${secret ? ' Secret.' : ''}${required ? ' Required.' : ''}`);
-    lines.push(`${required ? '' : '#'}${name}=${String(described.flags?.default ?? '')}`);
-  }
-  lines.push(
-    '',
-    '## chains (worker)',
-    '# RPC endpoints of each enabled chain, separated by commas; the first that answers is used. Required per chain.',
-    'CHAIN_ETHEREUM_RPC_URLS=',
-    '',
-    '## Temporal (api, worker, mpc-node, cli): read by the SDK itself',
-    'TEMPORAL_ADDRESS=127.0.0.1:7233',
-    '#TEMPORAL_NAMESPACE=default',
-    '#TEMPORAL_API_KEY=',
-    '#TEMPORAL_TLS=true',
-  );
-  return `${lines.join('\n')}\n`;
 }

@@ -6,6 +6,7 @@ import { loadRegistry } from '../chains/registry';
 import { Identity } from '../mpc/identity';
 import { nodeTaskQueue } from '../messages/task-queues';
 import { createMpcNode, type MpcNode } from '../mpc/node';
+import { OrderVerifier } from '../mpc/order-verifier';
 import { ShareStore } from '../mpc/store';
 import { parsePeers } from '../mpc/transport-client';
 import { ConfigError, readConfig } from '../platform/config';
@@ -34,6 +35,8 @@ runMain('mpc-node', async () => {
     'MPC_NODE_TLS_CA',
     'MPC_NODE_PEER_CERTS',
     'MPC_NODE_KEK',
+    'MPC_NODE_ORDER_KEYS',
+    'MPC_NODE_DEPLOYMENT',
   ]);
   const index = config.MPC_NODE_INDEX;
   const logger = createLogger(`mpc-node-${index}`, config.LOG_LEVEL);
@@ -50,6 +53,12 @@ runMain('mpc-node', async () => {
     cert: config.MPC_NODE_TLS_CERT,
     ca: config.MPC_NODE_TLS_CA,
     peerCerts: config.MPC_NODE_PEER_CERTS,
+  });
+
+  const orders = await OrderVerifier.create({
+    keys: config.MPC_NODE_ORDER_KEYS,
+    deployment: config.MPC_NODE_DEPLOYMENT,
+    logger,
   });
 
   const running: { node?: MpcNode; worker: boolean } = { worker: false };
@@ -79,6 +88,7 @@ runMain('mpc-node', async () => {
     listen: { host: config.MPC_NODE_LISTEN_HOST, port: config.MPC_NODE_LISTEN_PORT },
     store,
     registry,
+    orders,
     logger,
   });
   running.node = node;

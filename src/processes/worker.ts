@@ -3,7 +3,6 @@ import path from 'node:path';
 import { WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { NativeConnection, Worker } from '@temporalio/worker';
-import { createBlacklistActivities } from '../../activities/blacklist';
 import { createChainActivities } from '../../activities/chain';
 import { withMappedErrors } from '../../activities/errors';
 import { transferSignaller } from '../../activities/follow';
@@ -89,7 +88,6 @@ runMain('worker', async () => {
       {
         ...createTransferActivities({ database, registry, approvalWaitSeconds: config.APPROVAL_WAIT_SECONDS, log: logger }),
         ...createWalletActivities(database),
-        ...createBlacklistActivities(database),
       },
       logger,
     ),

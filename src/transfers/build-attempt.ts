@@ -3,26 +3,32 @@ import type { AttemptKind, Hex, Prepared } from '../chains/types';
 import type { Signer } from '../messages/signing';
 import type { TransactionEntity } from '../transactions/entity';
 import { toIntent } from '../transactions/intent';
-import type { TransferDependencies } from './dependencies';
+import type { AuthoriserDependencies } from './dependencies';
 import { NotBegun } from './not-begun';
-import { findSigners, getAccount } from './signing-request';
+import { findSigners, getAccount } from './signers';
 import { insertAttempt } from './store-attempt';
 
-export interface BuiltAttempt {
+/** The bytes of an attempt, as an order is written over them. */
+export interface OrderableAttempt {
   attempt: number;
   kind: AttemptKind;
+  prepared: Prepared;
   unsigned: Hex;
   signers: Signer[];
+}
+
+export interface BuiltAttempt extends OrderableAttempt {
   store(): Promise<void>;
 }
 
 /**
  * Reserves what the attempt uses up and builds its bytes; `store` writes them. For a transfer whose signing has begun.
- * @throws NotBegun when the family cannot reserve now; Error when the bytes use up something else than was reserved.
+ * @throws NotBegun when the family cannot reserve now; Error when the bytes use up something else than was reserved, or may cost
+ * more than the bound they are said to have.
  */
 export async function buildAttempt(
   manager: EntityManager,
-  { registry, getFamily }: TransferDependencies,
+  { registry, getFamily }: Pick<AuthoriserDependencies, 'registry' | 'getFamily'>,
   transfer: TransactionEntity,
   next: { attempt: number; kind: AttemptKind; prepared: Prepared },
 ): Promise<BuiltAttempt> {
@@ -35,11 +41,14 @@ export async function buildAttempt(
   if (reserved.outcome !== 'reserved') throw new NotBegun(reserved);
   const { resources } = reserved;
   const unsigned = family.build({ chain, intent: toIntent(transfer, kind), kind, prepared, resources });
-  assertSameResources(txId, family.describe(unsigned).resources, resources);
+  const described = family.describe(unsigned);
+  assertSameResources(txId, described.resources, resources);
+  if (described.maxNetworkFee > BigInt(prepared.feeBound))
+    throw new Error(`the bytes for ${txId} may cost ${described.maxNetworkFee}, their bound is ${prepared.feeBound}`);
   const signers = await findSigners(manager, transfer, chain, family.signingPayloads(unsigned, fromAddress));
   const messageKey = family.messageKey(unsigned, fromAddress);
   const row = { txId, attempt, kind, chain: chain.name, prepared, unsigned, signers, messageKey, resources };
-  return { attempt, kind, unsigned, signers, store: () => insertAttempt(manager, row) };
+  return { attempt, kind, prepared, unsigned, signers, store: () => insertAttempt(manager, row) };
 }
 
 function assertSameResources(txId: string, used: string[], reserved: string[]): void {

@@ -3,18 +3,24 @@ import type { ChainClient, GetFamily } from '../chains/family';
 import type { ChainRegistry } from '../chains/registry';
 import type { AlertLog } from '../ledger/accounts';
 import type { Logger } from '../platform/logging';
-import type { ScreeningRule } from '../screening/rules';
+import type { Orders } from '../orders/orders';
 
 /** What the database steps of a transfer are given. */
 export interface TransferDependencies {
   database: DataSource;
   registry: ChainRegistry;
   getFamily: GetFamily;
-  /** In the order they are asked. */
-  screeningRules: ScreeningRule[];
   /** How long a transfer waits for somebody to approve it. */
   approvalWaitSeconds: number;
   log: AlertLog;
+}
+
+/** What the authoriser's steps are given. */
+export interface AuthoriserDependencies {
+  database: DataSource;
+  registry: ChainRegistry;
+  getFamily: GetFamily;
+  orders: Orders;
 }
 
 /** What the steps that ask a chain are given. */

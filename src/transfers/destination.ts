@@ -1,12 +1,20 @@
 import type { EntityManager } from 'typeorm';
 import { notFound } from '../platform/errors';
 import { type Destination, isBlacklisted } from '../screening/destinations';
+import type { ScreenedTransfer } from '../screening/rules';
 import { TransactionEntity } from '../transactions/entity';
 
 /** Where a transfer goes, as screening asks for it. */
 export function toDestination({ txId, clientId, chain, toAddressKey }: TransactionEntity): Destination {
   if (toAddressKey === null) throw new Error(`transaction ${txId} has no destination to be screened`);
   return { clientId, chain, addressKey: toAddressKey };
+}
+
+/** The transfer as the rules see it. @throws Error for a transaction without an account. */
+export function toScreened(transfer: TransactionEntity): ScreenedTransfer {
+  const { walletId, accountId, assetId } = transfer;
+  if (!walletId || !accountId || !assetId) throw new Error(`transfer ${transfer.txId} names no account`);
+  return { ...transfer, walletId, accountId, assetId };
 }
 
 /** Says on the record of a transfer that is sent again after its end that its destination is blacklisted meanwhile. */

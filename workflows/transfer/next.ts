@@ -1,5 +1,5 @@
 import type { AttemptKind } from '../../src/chains/types';
-import type { SignTransactionRequest } from '../../src/messages/signing';
+import type { OrderedAttempt } from '../../src/messages/transfer';
 import type { FailureCode } from '../../src/platform/codes';
 import type { TransferState } from './state';
 
@@ -24,7 +24,9 @@ export type Next =
   | { next: 'lock' }
   | { next: 'screen' }
   | { next: 'prepare'; kind: AttemptKind }
-  | { next: 'sign'; attempt: number; kind: AttemptKind; request: Omit<SignTransactionRequest, 'peer'> }
+  /** Another order over the bytes of the newest attempt, which is of this kind. */
+  | { next: 'resume'; kind: AttemptKind }
+  | ({ next: 'sign' } & OrderedAttempt)
   | { next: 'broadcast'; attempt: number; tries: number }
   | { next: 'confirm' }
   | { next: 'settle' }

@@ -1,10 +1,12 @@
 import { CancellationScope, condition } from '@temporalio/workflow';
 import type { AttemptKind, Prepared } from '../../src/chains/types';
 import type { BeginSigningResult } from '../../src/messages/transfer';
-import { chainActivities, transferActivities } from '../activities';
+import type { FailureCode } from '../../src/platform/codes';
+import { authoriserActivities, chainActivities, transferActivities } from '../activities';
 import { isCancelled, toProblem } from '../failures';
 import { endUnsigned } from './end-unsigned';
 import { ended, type Next, park, resumed } from './next';
+import { resume, toNext } from './resume';
 import type { TransferState } from './state';
 
 /** What is not spendable yet is asked for again after this long, so many times, before an operator is asked. */
@@ -27,17 +29,21 @@ export function prepare(state: TransferState, kind: AttemptKind): Promise<Next> 
   }
 }
 
-/** Until signing has begun a refusal ends the transfer, and so does a cancellation by the client. */
+/**
+ * Until signing has begun a refusal ends the transfer, and so does a cancellation by the client. One that has begun in an earlier run
+ * goes on with its bytes.
+ */
 function startFirstAttempt(state: TransferState): Promise<Next> {
-  return beginAttempt(state, 1, 'first', ({ code, reason }) =>
-    endUnsigned(state, code === 'address_blacklisted' ? 'REJECTED' : 'FAILED', code, reason),
+  if (state.lastAttempt > 0) return resume(state, 'first');
+  return beginAttempt(state, 'first', ({ code, reason }) =>
+    endUnsigned(state, isScreened(code) ? 'REJECTED' : 'FAILED', code, reason),
   );
 }
 
 /** The same reservation with a higher fee, within what is held; beyond it an operator decides. */
 function replaceAttempt(state: TransferState): Promise<Next> {
-  return beginAttempt(state, state.lastAttempt + 1, 'replacement', ({ code, reason }) =>
-    code === 'address_blacklisted'
+  return beginAttempt(state, 'replacement', ({ code, reason }) =>
+    isScreened(code)
       ? park(code, `${reason}: it is not sent again at a higher fee`, { next: 'confirm' })
       : park('stuck', 'Not included in time, and a higher fee is beyond the locked bound', { next: 'confirm' }),
   );
@@ -45,7 +51,7 @@ function replaceAttempt(state: TransferState): Promise<Next> {
 
 /** Another message in place of attempts that are proven impossible; too late for that, the transfer ends by the proof. */
 function reissueAttempt(state: TransferState): Promise<Next> {
-  return beginAttempt(state, state.lastAttempt + 1, 'reissue', async ({ code, reason }) => {
+  return beginAttempt(state, 'reissue', async ({ code, reason }) => {
     return ended(await transferActivities.failByProof({ txId: state.txId, code, reason }));
   });
 }
@@ -55,24 +61,28 @@ function reissueAttempt(state: TransferState): Promise<Next> {
  * executed meanwhile is settled instead. Refused before it has begun, nothing is given up: a retry goes on with the transfer.
  */
 function cancelNonce(state: TransferState): Promise<Next> {
-  return beginAttempt(state, state.lastAttempt + 1, 'cancellation', ({ code, reason }) =>
+  return beginAttempt(state, 'cancellation', ({ code, reason }) =>
     code === 'business_error' ? { next: 'confirm' } : park(code, reason, resumed(state)),
   );
 }
 
-/** The core of all four: prepared by the chain's activity, begun in one database transaction. */
+/** Refused for its destination, or for a rule of the client's own lists. */
+const isScreened = (code: FailureCode): boolean => code === 'address_blacklisted' || code === 'address_not_whitelisted';
+
+/** The core of all four: prepared by the chain's activity, begun by the authoriser in one database transaction. */
 async function beginAttempt(
   state: TransferState,
-  attempt: number,
   kind: AttemptKind,
   onRefused: (refused: Refused) => Next | Promise<Next>,
 ): Promise<Next> {
+  const { txId, lastAttempt } = state;
+  const attempt = lastAttempt + 1;
   for (let tries = 1; ; tries += 1) {
     state.progress.report('prepare', `Fees on ${state.transfer.chain}`, attempt);
     const prepared = await prepareOrRefuse(state, attempt, kind);
     if (prepared === 'ended') return { next: 'lock' };
     if ('outcome' in prepared) return onRefused(prepared);
-    const begun = await transferActivities.beginSigning({ txId: state.txId, attempt, kind, prepared });
+    const begun = await authoriserActivities.beginSigning({ txId, lastAttempt, kind, prepared });
     switch (begun.outcome) {
       case 'ended':
         return { next: 'lock' };
@@ -83,14 +93,15 @@ async function beginAttempt(
         state.progress.report('prepare', begun.reason, attempt);
         await condition(() => state.isEnded, reserveAgainMs);
         continue;
+      case 'needs_approval':
+        return { next: 'screen' };
+      case 'stale':
+        // the answer to an earlier call was lost
+        state.lastAttempt = begun.attempt;
+        return resume(state, begun.kind);
       case 'signed':
       case 'begun':
-        state.lastAttempt = attempt;
-        // from here on nothing but cancellations is signed: whatever interrupts this one, the chain is followed
-        if (kind === 'cancellation') state.isAbandoned = state.isFollowed = true;
-        return begun.outcome === 'begun'
-          ? { next: 'sign', attempt, kind, request: begun.request }
-          : { next: 'broadcast', attempt, tries: 1 };
+        return toNext(state, begun);
     }
   }
 }

@@ -2,32 +2,45 @@ import { condition, log } from '@temporalio/workflow';
 import { nodeActivities, signingPairs, stableIndex, transferActivities } from '../activities';
 import { toProblem } from '../failures';
 import { type Next, park } from './next';
+import { resume } from './resume';
 import type { TransferState } from './state';
 
 /** Pairs tried before an operator is asked: with the waits below about an hour. */
 const signingRounds = 120;
 const signatureSeconds = 15;
 const longestWaitMs = 30_000;
+/** An order with less life left is renewed: a session must not outlive it, nor a node's clock be ahead of it. */
+const renewBeforeMs = 75_000;
 
 /**
  * One activity per try, on the queue of the initiating node. A node that is down or a session that was aborted costs a new session
  * with another pair. What a node refuses on its merits is for an operator, since trying elsewhere would be asking until one agrees.
  * The blacklist is the exception: a first attempt is abandoned at once if its destination is listed in Postgres too, else the
- * node's copy is about to be corrected and another try is made.
+ * node's copy is about to be corrected and another try is made. An order that is about to expire is renewed by the authoriser.
  */
 export async function sign(state: TransferState, stage: Extract<Next, { next: 'sign' }>): Promise<Next> {
-  const { attempt, kind, request } = stage;
   const { txId, progress } = state;
-  if (attempt === 1) progress.status('SIGNING');
+  let ordered = stage;
+  if (stage.attempt === 1) progress.status('SIGNING');
   const first = stableIndex(txId, signingPairs.length);
   for (let round = 0; !state.sawInclusion; round += 1) {
+    if (ordered.expiresAtMs - Date.now() < renewBeforeMs) {
+      const renewed = await resume(state, ordered.kind);
+      if (renewed.next !== 'sign') return renewed;
+      ordered = renewed;
+    }
+    const { attempt, kind, order, unsigned } = ordered;
     const pair = signingPairs[(first + round) % signingPairs.length];
     if (!pair) throw new Error('no signing pair');
     const { initiator, peer } = pair;
     progress.report('sign', `Nodes ${initiator} and ${peer}`, round + 1);
     try {
       const summary = `sign attempt ${attempt}: nodes ${initiator} and ${peer}`;
-      const { signatures } = await nodeActivities(initiator, signatureSeconds, summary).signTransaction({ ...request, peer });
+      const { signatures } = await nodeActivities(initiator, signatureSeconds, summary).signTransaction({
+        order,
+        unsigned,
+        peer,
+      });
       await transferActivities.recordSigned({ txId, attempt, signatures });
       return { next: 'broadcast', attempt, tries: 1 };
     } catch (error) {
@@ -36,10 +49,10 @@ export async function sign(state: TransferState, stage: Extract<Next, { next: 's
       const byBlacklist = code === 'address_blacklisted';
       const isListed = byBlacklist && (await transferActivities.destinationBlacklisted({ txId }));
       if (isListed && kind === 'first') return { next: 'abandon' };
-      // a node that answers with a useless signature is treated like one that is down
-      const triesElsewhere = retryable || code === 'invalid_signature' || (byBlacklist && !isListed);
+      // a node that answers with a useless signature, or does not take the order, is treated like one that is down
+      const triesElsewhere = retryable || code === 'invalid_signature' || code === 'order_refused' || (byBlacklist && !isListed);
       if (!triesElsewhere || round >= signingRounds) {
-        return park(retryable ? 'signers_unavailable' : code, message, stage);
+        return park(retryable ? 'signers_unavailable' : code, message, ordered);
       }
       if (round % signingPairs.length === signingPairs.length - 1) {
         progress.report('sign', `Waiting for two signing nodes: ${message}`, round + 1);

@@ -7,8 +7,11 @@ import { loadRegistry, type ChainRegistry } from '../../../src/chains/registry';
 import { Identity } from '../../../src/mpc/identity';
 import { createMpcNode, type MpcNode } from '../../../src/mpc/node';
 import type { ProtocolEngine } from '../../../src/mpc/protocol/engine';
+import type { GroupKey } from '../../../src/messages/key-generation';
 import { type NodeIndex, nodeIndexes } from '../../../src/messages/nodes';
 import { ShareStore } from '../../../src/mpc/store';
+import { OrderVerifier } from '../../../src/mpc/order-verifier';
+import { deployment, orderHead, orderKeys, signOrder } from '../../orders';
 import { createGroup, type GroupFiles } from './certificates';
 
 export interface NodeDatabase {
@@ -38,6 +41,10 @@ async function sql(server: string, ...statements: string[]): Promise<void> {
   for (const statement of statements) await client.query(statement);
   await client.end();
 }
+
+/** Whose keys they are, and for which wallet, unless a test says otherwise. */
+export const client = '0190b5a4-0000-7000-8000-00000000000c';
+const wallet = '0190b5a4-0000-7000-8000-0000000000f1';
 
 export interface NodeOptions {
   registry?: ChainRegistry;
@@ -74,6 +81,29 @@ export class Group {
     return node;
   }
 
+  /** A new key, bound to its wallet unless a test wants it otherwise. */
+  async generateKey(
+    initiator: NodeIndex,
+    keyId: string,
+    { clientId = client, isBound = true }: { clientId?: string; isBound?: boolean } = {},
+  ): Promise<GroupKey> {
+    const order = await signOrder({ ...orderHead(), kind: 'generate_key', key_id: keyId, client_id: clientId });
+    const key = await this.node(initiator).activities.generateKey({ order });
+    if (isBound) for (const party of nodeIndexes) await this.bindKey(party, keyId, { clientId });
+    return key;
+  }
+
+  async bindKey(party: NodeIndex, keyId: string, { clientId = client, walletId = wallet } = {}): Promise<void> {
+    const facts = { kind: 'bind_key', key_id: keyId, wallet_id: walletId, client_id: clientId } as const;
+    await this.node(party).activities.bindKey({ order: await signOrder({ ...orderHead(), ...facts }) });
+  }
+
+  /** A test signature of a key that is not bound yet. */
+  async testSign(initiator: NodeIndex, peer: NodeIndex, keyId: string): Promise<{ verified: true }> {
+    const order = await signOrder({ ...orderHead(), kind: 'generate_key', key_id: keyId, client_id: client });
+    return this.node(initiator).activities.testSign({ order, peer });
+  }
+
   async openStore(party: NodeIndex): Promise<ShareStore> {
     return ShareStore.open({
       url: this.databases[party].url,
@@ -91,13 +121,15 @@ export class Group {
 
   async start(party: NodeIndex, { registry = localRegistry, engine }: NodeOptions = {}): Promise<void> {
     const store = await this.openStore(party);
+    const logger = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent', base: { process: `mpc-node-${party}` } });
     const node = await createMpcNode({
       identity: new Identity(this.files.nodes[party]),
       peers: this.peersOf(party),
       listen: { host: '127.0.0.1', port: this.ports[party] },
       store,
       registry,
-      logger: pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent', base: { process: `mpc-node-${party}` } }),
+      orders: await OrderVerifier.create({ keys: orderKeys, deployment, logger }),
+      logger,
       ...(engine ? { engine } : {}),
     });
     this.nodes.set(party, node);

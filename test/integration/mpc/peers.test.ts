@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { request as httpsRequest, type RequestOptions } from 'node:https';
 import type { GroupKey } from '../../../src/messages/key-generation';
 import { signEnvelope } from '../../../src/mpc/envelope';
@@ -8,9 +8,10 @@ import type { NodeIndex } from '../../../src/messages/nodes';
 import type { RoundMessages } from '../../../src/mpc/protocols';
 import { deriveSessionId, type SessionParams } from '../../../src/mpc/session-params';
 import { TransportClient } from '../../../src/mpc/transport-client';
+import { forgeOrder, orderHead, signOrder } from '../../orders';
 import { createGroup } from './certificates';
-import { Group, localRegistry } from './group';
-import { recipient, stranger, transferRequest } from './transactions';
+import { client, Group, localRegistry } from './group';
+import { orderedTransfer, recipient, stranger, toRequest } from './transactions';
 
 /** Signs with its real share, but flips a bit of one round's message before it is authenticated and sent. */
 class DishonestEngine extends ProtocolEngine {
@@ -46,7 +47,8 @@ describe('a node among peers it does not trust', () => {
 
   beforeAll(async () => {
     group = await Group.create({ 3: { engine: dishonest } });
-    key = await group.node(2).activities.generateKey({ keyId: 'wallet.1' });
+    key = await group.generateKey(2, 'wallet.1');
+    await group.generateKey(2, 'untested', { isBound: false });
     attackerIdentity = new Identity(group.files.nodes[1]);
     attacker = new TransportClient(attackerIdentity, group.peersOf(1));
   }, 120_000);
@@ -63,48 +65,76 @@ describe('a node among peers it does not trust', () => {
     request: JSON.stringify(request),
   });
   const propose = (proposed: SessionParams) => attacker.propose(2, { params: proposed, randomness: randomBytes(32) });
-  const transfer = () => ({ ...transferRequest(key, localRegistry, { symbol: 'USDC' }), peer: 2 as const });
+  const generation = () => signOrder({ ...orderHead(), kind: 'generate_key', key_id: 'untested', client_id: client });
+  const transfer = (peer: NodeIndex = 2) => toRequest(orderedTransfer(key, localRegistry, { symbol: 'USDC' }), peer);
 
   describe('judges for itself what a lying initiator proposes', () => {
-    test('another recipient, amount, token or a lower fee bound than the bytes say', async () => {
-      const honest = transfer();
-      const outputs = (change: object) => ({ outputs: honest.intent.outputs.map((output) => ({ ...output, ...change })) });
+    test('bytes that are not what the order says', async () => {
+      const honest = orderedTransfer(key, localRegistry, { symbol: 'USDC' });
+      const outputs = (change: object) => ({ recipients: honest.claims.recipients.map((output) => ({ ...output, ...change })) });
       const lies = [
-        outputs({ to: stranger }),
+        outputs({ address: stranger }),
         outputs({ amount: '1' }),
-        outputs({ tokenContract: null }),
-        { outputs: [...honest.intent.outputs, ...honest.intent.outputs] },
-        { feeBound: '1' },
-        { fromAddress: recipient },
-        { chain: 'base' },
+        outputs({ token: null }),
+        { recipients: [...honest.claims.recipients, ...honest.claims.recipients] },
+        { max_fee: '1' },
+        { from: recipient },
+        { chain: 'eip155:8453' },
       ];
       for (const lie of lies) {
-        const lying = { transaction: { ...honest, intent: { ...honest.intent, ...lie } }, payload: 0 };
-        await expect(propose(params('sign', lying))).rejects.toMatchObject({ code: 'intent_mismatch' });
+        const transaction = await toRequest({ ...honest, claims: { ...honest.claims, ...lie } }, 2);
+        await expect(propose(params('sign', { transaction, payload: 0 }))).rejects.toMatchObject({ code: 'intent_mismatch' });
       }
-      await expect(propose(params('sign', { transaction: honest, payload: 0 }))).resolves.toHaveLength(32);
+      const transaction = await toRequest(honest, 2);
+      await expect(propose(params('sign', { transaction, payload: 0 }))).resolves.toHaveLength(32);
+    });
+
+    test('an order that the attacker has made, altered, or kept for too long', async () => {
+      const { claims, unsigned } = orderedTransfer(key, localRegistry, { symbol: 'USDC' });
+      const [header, , signature] = (await toRequest({ claims, unsigned }, 2)).order.split('.');
+      const altered = Buffer.from(JSON.stringify({ ...claims, attempt: 2 })).toString('base64url');
+      const orders = {
+        signature: [
+          await forgeOrder(claims, { key: generateKeyPairSync('ed25519').privateKey }),
+          [header, altered, signature].join('.'),
+        ],
+        exp: [await forgeOrder({ ...claims, iat: claims.iat - 601, exp: claims.exp - 601 })],
+        dep: [await forgeOrder({ ...claims, dep: 'another' })],
+        more: [await forgeOrder({ ...claims, more: 1 })],
+      };
+      for (const [field, made] of Object.entries(orders))
+        for (const order of made) {
+          const proposed = propose(params('sign', { transaction: { order, unsigned, peer: 2 }, payload: 0 }));
+          await expect(proposed).rejects.toMatchObject({ code: 'order_refused', message: expect.stringContaining(`${field}: `) });
+        }
+    });
+
+    test('a real order with other bytes', async () => {
+      const { order } = await transfer();
+      const { unsigned } = orderedTransfer(key, localRegistry, { symbol: 'USDC', nonce: 8 });
+      const proposed = propose(params('sign', { transaction: { order, unsigned, peer: 2 }, payload: 0 }));
+      await expect(proposed).rejects.toMatchObject({ code: 'intent_mismatch', message: expect.stringContaining('signers: ') });
     });
 
     test('a digest instead of a transaction, a request meant for another peer, a payload that is not there', async () => {
-      const honest = transfer();
+      const honest = await transfer();
       await expect(propose(params('sign', { keyId: key.keyId, digest: '00'.repeat(32) }))).rejects.toThrow(
         /missing, unknown or malformed/,
       );
-      await expect(propose(params('test', { keyId: key.keyId, peer: 2, digest: '00'.repeat(32) }))).rejects.toThrow(
-        /digest is missing, unknown/,
-      );
+      const test = { order: await generation(), peer: 2 };
+      await expect(propose(params('test', { ...test, digest: '00'.repeat(32) }))).rejects.toThrow(/digest is missing, unknown/);
       await expect(propose(params('sign', { transaction: { ...honest, peer: 3 }, payload: 0 }))).rejects.toThrow(/another peer/);
       await expect(propose(params('sign', { transaction: honest, payload: 1 }))).rejects.toMatchObject({
         code: 'intent_mismatch',
       });
-      await expect(propose(params('keygen', { keyId: 'two-only' }))).rejects.toThrow(/number of participants/);
-      await expect(propose(params('test', { keyId: key.keyId, peer: 2 }, [2, 3]))).rejects.toThrow(/both sender and recipient/);
+      await expect(propose(params('keygen', { order: test.order }))).rejects.toThrow(/number of participants/);
+      await expect(propose(params('test', test, [2, 3]))).rejects.toThrow(/both sender and recipient/);
     });
   });
 
   describe('checks every round message', () => {
     test('signature, round, session and order; a refused message does not harm the session', async () => {
-      const proposed = params('test', { keyId: key.keyId, peer: 2 });
+      const proposed = params('test', { order: await generation(), peer: 2 });
       const randomness = randomBytes(32);
       const handle = randomness.toString('hex');
       const answer = await attacker.propose(2, { params: proposed, randomness });
@@ -135,10 +165,10 @@ describe('a node among peers it does not trust', () => {
     test('a peer that breaks the protocol gets no signature; the other pair goes on', async () => {
       for (const round of [1, 2, 3]) {
         dishonest.flipInRound = round;
-        const signing = group.node(2).activities.signTransaction({ ...transfer(), peer: 3 });
+        const signing = group.node(2).activities.signTransaction(await transfer(3));
         await expect(signing).rejects.toMatchObject({ code: 'signers_unavailable' });
       }
-      await expect(group.node(2).activities.signTransaction({ ...transfer(), peer: 1 })).resolves.toMatchObject({
+      await expect(group.node(2).activities.signTransaction(await transfer(1))).resolves.toMatchObject({
         signatures: [expect.any(String)],
       });
     });

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/common';
 import { MfaService } from '../../../src/mfa/service';
 import type { Hex } from '../../../src/chains/types';
-import type { SignTransactionRequest } from '../../../src/messages/signing';
+import type { SigningClaims } from '../../../src/messages/order';
 import { transferWorkflowId } from '../../../src/messages/workflow-ids';
 import { createLogger } from '../../../src/platform/logging';
 import { SecretBox } from '../../../src/platform/secret-box';
@@ -88,7 +88,7 @@ describe('an address blacklisted', () => {
     let listed: Promise<string> | undefined;
     await serve({
       sign: async (request) => {
-        if (request.kind !== 'first' || request.intent.outputs[0]?.to !== fixture.bob.address) return;
+        if (request.kind !== 'transfer' || request.recipients[0]?.address !== fixture.bob.address) return;
         await (listed ??= list());
         throw nodeRefusal();
       },
@@ -427,13 +427,13 @@ describe('a transfer that has to be approved', () => {
   });
 
   test('of nodes that sign nothing before it is approved', async () => {
-    const asked: SignTransactionRequest[] = [];
+    const asked: SigningClaims[] = [];
     await serve({ sign: (request) => void asked.push(request) });
     const txId = await waiting();
     await new Promise((resolve) => setTimeout(resolve, 500));
     expect(asked).toEqual([]);
     await approve(txId);
     await ends(txId, 'CONFIRMED');
-    expect(asked[0]?.intent).toMatchObject({ txId, clientId: fixture.alice.clientId });
+    expect(asked[0]).toMatchObject({ tx_id: txId, client_id: fixture.alice.clientId });
   });
 });

@@ -1,8 +1,22 @@
 import { getFamily } from '../../../src/chains/families';
 import { verifyIntent } from '../../../src/mpc/verify-intent';
 import { newId } from '../../../src/platform/ids';
+import { recordRequest } from '../../../src/transfers/operator-requests';
 import { buildWallet, signAs } from '../../factories';
-import { balances, begin, codeOf, ether, include, registry, sign, usdc, type Fixture } from '../ledger/fixture';
+import { claimsOf } from '../../orders';
+import {
+  balances,
+  begin,
+  codeOf,
+  ether,
+  ethereum,
+  include,
+  registry,
+  sign,
+  usdc,
+  usualFees,
+  type Fixture,
+} from '../ledger/fixture';
 import { useFundedFixture } from './fixture';
 
 let fixture: Fixture;
@@ -59,20 +73,26 @@ describe('signing', () => {
     const begun = await begin(fixture, { txId, attempt: 1, fees: { minedNonce: 3 } });
     expect(begun).toMatchObject({
       outcome: 'begun',
-      request: {
-        signers: [{ keyId: fixture.wallet.keyId, path: 'm/60/0', protocol: 'ecdsa-secp256k1', digests: [expect.any(String)] }],
-        family: 'evm',
-        kind: 'first',
-        attempt: 1,
-        intent: { txId, outputs: [{ amount: '10000000' }] },
-      },
+      kind: 'first',
+      attempt: 1,
     });
     expect(await begin(fixture, { txId, attempt: 1, fees: { maxFeePerGas: 1n, minedNonce: 9 } })).toEqual(begun);
     if (begun.outcome !== 'begun') throw new Error();
-    const signatures = signAs(fixture.wallet, fixture.account, begun.request.unsigned);
+    expect(claimsOf(begun.order)).toMatchObject({
+      kind: 'transfer',
+      tx_id: txId,
+      attempt: 1,
+      client_id: fixture.client.clientId,
+      chain: ethereum.caip2,
+      from: fixture.account.address,
+      recipients: [{ amount: '10000000' }],
+      max_fee: (usualFees.gasLimit * usualFees.maxFeePerGas).toString(),
+      signers: [{ key_id: fixture.wallet.keyId, path: 'm/60/0', protocol: 'ecdsa-secp256k1', digests: [expect.any(String)] }],
+    });
+    const signatures = signAs(fixture.wallet, fixture.account, begun.unsigned);
     const { hash } = await fixture.ledger.recordSigned({ txId, attempt: 1, signatures });
     expect(await fixture.ledger.recordSigned({ txId, attempt: 1, signatures })).toEqual({ hash });
-    expect(await begin(fixture, { txId, attempt: 1 })).toEqual({ outcome: 'signed', attempt: 1 });
+    expect(await begin(fixture, { txId, attempt: 1 })).toEqual({ outcome: 'signed', attempt: 1, kind: 'first' });
     expect(await fixture.ledger.markSubmitted({ txId, attempt: 1 })).toEqual({ status: 'SUBMITTED' });
     expect(await row(txId)).toMatchObject({ status: 'SUBMITTED', txHash: hash });
   });
@@ -83,7 +103,7 @@ describe('signing', () => {
     if (begun.outcome !== 'begun') throw new Error();
     const stranger = await buildWallet(fixture.database, fixture.client);
     await expect(
-      fixture.ledger.recordSigned({ txId, attempt: 1, signatures: signAs(stranger, fixture.account, begun.request.unsigned) }),
+      fixture.ledger.recordSigned({ txId, attempt: 1, signatures: signAs(stranger, fixture.account, begun.unsigned) }),
     ).rejects.toThrow();
   });
 
@@ -116,12 +136,13 @@ describe('signing', () => {
   });
 
   test('refused when the account cannot lock more: nothing has changed, and it may end', async () => {
-    const txId = await locked();
+    const txId = await locked({ tokenSymbol: 'ETH', amount: '9.9' });
     const before = await row(txId);
-    const fees = { maxFeePerGas: ether / 1000n };
+    const fees = { maxFeePerGas: ether / 5n / 65_000n };
     expect(await begin(fixture, { txId, attempt: 1, fees })).toMatchObject({
       outcome: 'refused',
       code: 'fee_above_bound',
+      reason: expect.stringContaining('cannot lock more'),
     });
     expect(await row(txId)).toEqual(before);
     expect(await fixture.ledger.endTransfer({ txId, status: 'FAILED', code: 'fee_above_bound', reason: 'x' })).toEqual({
@@ -160,6 +181,7 @@ describe('signing', () => {
       const txId = await locked();
       await begin(fixture, { txId, attempt: 1, fees: { minedNonce: 4 } });
       await fixture.ledger.parkTransfer({ txId, code: 'intent_mismatch', reason: 'no' });
+      await recordRequest(fixture.database.manager, { txId, kind: 'abandon', operator: 'test' });
       return txId;
     };
     const noop = (txId: string, attempt = 2, maxFeePerGas = 2_300_000_000n) =>
@@ -170,14 +192,15 @@ describe('signing', () => {
       const begun = await noop(txId);
       if (begun.outcome !== 'begun') throw new Error(begun.outcome);
       const { address } = fixture.account;
-      const { kind, unsigned, intent } = begun.request;
+      const { kind, unsigned, order } = begun;
       expect(kind).toBe('cancellation');
-      expect(intent).toMatchObject({ fromAddress: address, outputs: [{ to: address, tokenContract: null, amount: '0' }] });
+      const claims = claimsOf(order);
+      expect(claims).toMatchObject({ kind, from: address, recipients: [{ address, token: null, amount: '0' }] });
       expect(getFamily('evm').describe(unsigned)).toMatchObject({ outputs: [{ amount: 0n, tokenContract: null }] });
       const { keyId, publicKey, chainCode } = fixture.wallet;
       if (!keyId || !publicKey || !chainCode) throw new Error('no key');
       const keys = new Map([[keyId, { publicKey, chainCode }]]);
-      expect(verifyIntent({ ...begun.request, peer: 2 }, { registry, getFamily, keys }).payloads).toHaveLength(1);
+      expect(verifyIntent(claims, unsigned, { registry, getFamily, keys }).payloads).toHaveLength(1);
       expect(await noop(txId, 2, 9_900_000_000n)).toEqual(begun);
       expect(await row(txId)).toMatchObject({ status: 'SIGNING', failureCode: null });
     });
@@ -205,7 +228,7 @@ describe('signing', () => {
 
     test('is refused once an attempt is included, and before there is a nonce', async () => {
       const txId = await locked();
-      await expect(noop(txId, 1)).rejects.toThrow(/begun nothing/);
+      await expect(noop(txId, 1)).rejects.toMatchObject({ code: 'invalid_parameter' });
       await sign(fixture, txId);
       await include(fixture, txId, 1, { debited: null });
       expect(await noop(txId)).toMatchObject({ outcome: 'refused', code: 'business_error' });
@@ -214,7 +237,7 @@ describe('signing', () => {
 
   test('attempts come in order', async () => {
     const txId = await locked();
-    await expect(begin(fixture, { txId, attempt: 2 })).rejects.toThrow(/cannot begin/);
+    await expect(begin(fixture, { txId, attempt: 2 })).rejects.toMatchObject({ code: 'invalid_parameter' });
   });
 
   test('parked and resumed: the same bytes, SIGNING again, the failure gone', async () => {

@@ -2,7 +2,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { feesIn } from '../../../src/chains/evm/codec';
 import { listAuditLog } from '../../../src/audit/list';
 import type { Hex } from '../../../src/chains/types';
-import type { SignTransactionRequest } from '../../../src/messages/signing';
+import type { SigningClaims } from '../../../src/messages/order';
 import { abandonUpdate, chainObservedSignal } from '../../../src/messages/transfer';
 import { transferWorkflowId } from '../../../src/messages/workflow-ids';
 import type { FollowFixture } from '../following/fixture';
@@ -147,7 +147,7 @@ test('bytes that the node refuses after a retry too are replaced at the fees of 
 });
 
 describe('abandon', () => {
-  const refuse = (request: SignTransactionRequest) => {
+  const refuse = (request: Pick<SigningClaims, 'kind'>) => {
     if (request.kind !== 'cancellation')
       throw ApplicationFailure.create({ type: 'intent_mismatch', message: 'no', nonRetryable: true });
   };
@@ -160,7 +160,7 @@ describe('abandon', () => {
     let refused: string | undefined;
     await serve({
       sign: (request) => {
-        if (request.intent.txId === (refused ??= request.intent.txId)) refuse(request);
+        if (request.tx_id === (refused ??= request.tx_id)) refuse(request);
       },
     });
     const txId = await submit({ amount: '2' });
@@ -314,7 +314,7 @@ describe('abandon', () => {
     const signed: string[] = [];
     await serve({
       sign: (request) => {
-        if (refuseAll) refuse({ ...request, kind: 'first' });
+        if (refuseAll) refuse({ kind: 'transfer' });
         signed.push(request.kind);
       },
     });

@@ -1,0 +1,18 @@
+import type { ApplyBlacklistRequest } from './blacklist';
+import type { WalletKey } from './key-generation';
+import type { BeginSigning, BeginSigningResult } from './transfer';
+
+/** What the authoriser serves on its own task queue. Nothing else begins to sign or writes orders. */
+export interface AuthoriserActivities {
+  /**
+   * The point of no return of a transfer: one database transaction decides, reserves, stores bytes and claims; then the order is
+   * signed. `cancellation` moves nothing and uses up what the earlier attempts would spend.
+   */
+  beginSigning(input: BeginSigning): Promise<BeginSigningResult>;
+  /** To generate a key for a wallet that has none, and to test it. */
+  orderKeyGeneration(input: WalletKey): Promise<{ order: string }>;
+  /** To tie a key to the wallet and its client. */
+  orderKeyBinding(input: WalletKey): Promise<{ order: string }>;
+  /** What is newer than a version of a client's blacklist, one page at most; null when nothing is. */
+  orderBlacklistPage(input: { clientId: string; after: number }): Promise<ApplyBlacklistRequest | null>;
+}

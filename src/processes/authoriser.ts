@@ -1,0 +1,83 @@
+import { loadClientConnectConfig } from '@temporalio/envconfig';
+import { NativeConnection, Worker } from '@temporalio/worker';
+import { createAuthoriserActivities } from '../../activities/authoriser';
+import { withMappedErrors } from '../../activities/errors';
+import { getFamily } from '../chains/families';
+import { loadRegistry } from '../chains/registry';
+import { entities } from '../entities';
+import { authoriserTaskQueue } from '../messages/task-queues';
+import { Orders } from '../orders/orders';
+import { OrderSigner } from '../orders/signer';
+import { readConfig } from '../platform/config';
+import { createDatabase } from '../platform/database';
+import { createLogger } from '../platform/logging';
+import { startHealthListener } from '../platform/metrics';
+import { runMain, shutdownSignal, untilUp } from './process';
+import { logTemporalWith, runUntil } from './temporal-worker';
+
+runMain('authoriser', async () => {
+  const config = readConfig([
+    'GATEWAY_ENV',
+    'LOG_LEVEL',
+    'DATABASE_URL',
+    'DATABASE_POOL_SIZE',
+    'CHAINS',
+    'METRICS_HOST',
+    'METRICS_PORT',
+    'ORDER_KEY',
+    'DEPLOYMENT_ID',
+  ]);
+  const logger = createLogger('authoriser', config.LOG_LEVEL);
+  const stop = shutdownSignal();
+  logTemporalWith(logger);
+
+  const signer = await OrderSigner.create(config.ORDER_KEY);
+  const registry = loadRegistry(config.GATEWAY_ENV, config.CHAINS.split(','));
+  const database = createDatabase({
+    url: config.DATABASE_URL,
+    poolSize: config.DATABASE_POOL_SIZE,
+    applicationName: 'gateway-authoriser',
+    entities,
+  });
+  const running = { worker: false };
+  const health = await startHealthListener({
+    host: config.METRICS_HOST,
+    port: config.METRICS_PORT,
+    ready: async () => ({
+      database: await database.query('select 1').then(
+        () => true,
+        () => false,
+      ),
+      worker: running.worker,
+    }),
+  });
+
+  await untilUp('Postgres', () => database.initialize(), logger, stop);
+  const { connectionOptions, namespace } = loadClientConnectConfig();
+  const connection = await untilUp('Temporal', () => NativeConnection.connect(connectionOptions), logger, stop);
+  if (!connection) return;
+  const orders = new Orders({ signer, deployment: config.DEPLOYMENT_ID });
+  const create = () =>
+    Worker.create({
+      connection,
+      namespace: namespace ?? 'default',
+      taskQueue: authoriserTaskQueue,
+      activities: withMappedErrors(createAuthoriserActivities({ database, registry, getFamily, orders }), logger),
+      // each holds one connection at a time
+      maxConcurrentActivityTaskExecutions: config.DATABASE_POOL_SIZE,
+      shutdownGraceTime: '10 seconds',
+    });
+  const worker = await untilUp('Temporal namespace', create, logger, stop);
+  try {
+    if (!worker) return;
+    running.worker = true;
+    logger.info({ task_queue: authoriserTaskQueue }, 'authoriser is running');
+    await runUntil(worker, stop);
+  } finally {
+    running.worker = false;
+    await connection.close();
+    await database.destroy();
+    await health.close();
+    logger.info('authoriser has stopped');
+  }
+});

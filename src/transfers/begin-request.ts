@@ -1,0 +1,27 @@
+import Joi from 'joi';
+import type { Prepared } from '../chains/types';
+import type { BeginSigning } from '../messages/transfer';
+import { GatewayError } from '../platform/errors';
+
+/** Whatever comes through Temporal may be anybody's: a field that is not known is refused. */
+const schema = Joi.object({
+  txId: Joi.string().uuid().required(),
+  lastAttempt: Joi.number().integer().min(0).max(1_000_000).required(),
+  kind: Joi.string().valid('first', 'replacement', 'reissue', 'cancellation', 'resume').required(),
+  prepared: Joi.object<Prepared>({
+    feeBound: Joi.string()
+      .pattern(/^(0|[1-9]\d{0,77})$/)
+      .required(),
+    expiry: Joi.object().allow(null).required(),
+    // the family's own: its codec reads it
+    details: Joi.any().required(),
+  }).when('kind', { is: 'resume', then: Joi.forbidden(), otherwise: Joi.required() }),
+}).required();
+
+/** @throws GatewayError invalid_parameter naming the field, never its value. */
+export function readBeginSigning(value: unknown): BeginSigning {
+  const result = schema.validate(value, { convert: false });
+  if (!result.error) return result.value as BeginSigning;
+  const path = result.error.details[0]?.path.join('.') || 'request';
+  throw new GatewayError('invalid_parameter', `${path} is missing, unknown or malformed`);
+}

@@ -1,0 +1,73 @@
+import type { EntityManager } from 'typeorm';
+import type { ChainDefinition } from '../chains/types';
+import { GatewayError } from '../platform/errors';
+import { formatAmount } from '../platform/money';
+import { type DestinationVerdict, evaluateDestination } from '../screening/destinations';
+import { checkRules } from '../screening/rules';
+import type { TransactionEntity } from '../transactions/entity';
+import type { Attempts } from './attempts';
+import { toDestination, toScreened } from './destination';
+import { checkLimits } from './limits';
+import { NotBegun, refuse } from './not-begun';
+import { isRequested } from './operator-requests';
+
+/** What the authoriser reads anew, under the transfer's lock, before it orders anything: rules, lists, approval, limits, caps. */
+
+/** Every rule that a transfer has to pass before its first attempt. @throws NotBegun. */
+export async function assertMayBegin(manager: EntityManager, transfer: TransactionEntity): Promise<void> {
+  const rule = await checkRules(manager, toScreened(transfer));
+  if (!rule.allowed) refuse(rule.code, rule.reason);
+  const verdict = await judgeDestination(manager, transfer);
+  if (verdict.outcome === 'refused') refuse(verdict.code, verdict.reason);
+  if (verdict.outcome === 'needs_approval' || transfer.status === 'AWAITING_APPROVAL')
+    throw new NotBegun({ outcome: 'needs_approval' });
+  await assertWithinLimits(manager, transfer);
+}
+
+/**
+ * The lists and the approval, for what follows the first attempt; the workflow cannot wait for an approval any more.
+ * @throws NotBegun.
+ */
+export async function assertMayContinue(manager: EntityManager, transfer: TransactionEntity): Promise<void> {
+  const verdict = await judgeDestination(manager, transfer);
+  if (verdict.outcome === 'refused') refuse(verdict.code, verdict.reason);
+  if (verdict.outcome === 'needs_approval')
+    refuse('address_not_whitelisted', 'to_address is no longer on your whitelist, and nobody has approved the transfer');
+}
+
+/** By the rules of now: an approval counts if it is on the row, and is not read from the status. */
+const judgeDestination = (manager: EntityManager, transfer: TransactionEntity): Promise<DestinationVerdict> =>
+  evaluateDestination(manager, toDestination(transfer), { approved: transfer.approvedAt !== null });
+
+async function assertWithinLimits(manager: EntityManager, transfer: TransactionEntity): Promise<void> {
+  const { walletId } = toScreened(transfer);
+  const { txId, tokenSymbol: symbol, amount, decimals } = transfer;
+  try {
+    await checkLimits(manager, { txId, walletId, symbol, amount, decimals });
+  } catch (error) {
+    if (error instanceof GatewayError) refuse(error.code, error.message);
+    throw error;
+  }
+}
+
+/** A cancellation needs a reason on the record: an earlier one, an operator's request, or the blacklist. @throws NotBegun. */
+export async function assertMayCancel(
+  manager: EntityManager,
+  { txId }: TransactionEntity,
+  attempts: Attempts,
+  isBlacklisted: boolean,
+): Promise<void> {
+  if (attempts.isAbandoned || isBlacklisted) return;
+  if (!(await isRequested(manager, txId, 'abandon')))
+    refuse('not_cancellable', 'No operator has asked for it, and the destination is not blacklisted');
+}
+
+/** `fee`: atomic units of the native coin. @throws NotBegun fee_above_bound. */
+export function assertBelowCap({ maxNetworkFee, native, name }: ChainDefinition, fee: bigint): void {
+  if (fee <= maxNetworkFee) return;
+  const display = (amount: bigint) => `${formatAmount(amount, native.decimals)} ${native.symbol}`;
+  refuse(
+    'fee_above_bound',
+    `The network fee may reach ${display(fee)}; on ${name} no more than ${display(maxNetworkFee)} is paid`,
+  );
+}
