@@ -1,10 +1,8 @@
 import { type Client, WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import type { DataSource } from 'typeorm';
-import { searchAttributes } from '../messages/progress';
-import { mainTaskQueue } from '../messages/task-queues';
-import { type TransferWorkflowInput, abandonUpdate, retryUpdate } from '../messages/transfer';
-import { transferWorkflowId, workflowTypes } from '../messages/workflow-ids';
+import { abandonUpdate, retryUpdate } from '../messages/transfer';
+import { transferWorkflowId } from '../messages/workflow-ids';
 import { audit, type AuditAction } from '../audit/log';
 import { withinMs } from '../platform/temporal';
 import { GatewayError, notFound } from '../platform/errors';
@@ -12,6 +10,7 @@ import { isUuid } from '../platform/ids';
 import { TransactionEntity, type TransactionStatus } from '../transactions/entity';
 import { isEnded } from '../transactions/state';
 import { loadAttempts } from '../transfers/attempts';
+import { startTransferWorkflow } from '../transfers/workflows';
 import { currentOperator } from './operator';
 
 const updateTimeoutMs = 15_000;
@@ -152,26 +151,8 @@ export class TransferOperations {
     }
   }
 
-  /** The new run adopts what is locked. Two operators at once reach one run. */
   private async startAgain(tx: TransactionEntity): Promise<string> {
-    const { txId, clientId, chain, tokenSymbol } = tx;
-    const input: TransferWorkflowInput = { txId };
-    await withinMs(this.temporal, updateTimeoutMs, () =>
-      this.temporal.workflow.start(workflowTypes.transfer, {
-        workflowId: transferWorkflowId(txId),
-        taskQueue: mainTaskQueue,
-        args: [input],
-        workflowIdConflictPolicy: 'USE_EXISTING',
-        workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-        typedSearchAttributes: [
-          { key: searchAttributes.clientId, value: clientId },
-          { key: searchAttributes.txId, value: txId },
-          { key: searchAttributes.chain, value: chain },
-          { key: searchAttributes.tokenSymbol, value: tokenSymbol },
-        ],
-        staticSummary: `${tokenSymbol} on ${chain}, started again`,
-      }),
-    );
+    await withinMs(this.temporal, updateTimeoutMs, () => startTransferWorkflow(this.temporal, tx, 'again'));
     return 'started again';
   }
 

@@ -116,13 +116,13 @@ async function once<T>(
   options: TransactionOptions<T>,
 ): Promise<T> {
   const runner = database.createQueryRunner();
-  let commit: { result: T; transactionId: string | null } | undefined;
+  let commit: { result: T; transactionId: string } | undefined;
   let lost: unknown;
   try {
     await runner.startTransaction();
-    await setTimeouts(runner.manager, options);
+    const transactionId = await prepareTransaction(runner.manager, options);
     const result = await work(runner.manager);
-    commit = { result, transactionId: await findTransactionId(runner.manager) };
+    commit = { result, transactionId };
     await runner.commitTransaction();
     return result;
   } catch (error) {
@@ -139,7 +139,7 @@ async function once<T>(
   }
   const { result, transactionId } = commit;
   const isStored = options.isStored ? () => options.isStored?.(database.manager, result) : undefined;
-  const outcome = transactionId === null ? 'aborted' : await findCommitOutcome(database, transactionId, isStored);
+  const outcome = await findCommitOutcome(database, transactionId, isStored);
   if (outcome === 'committed') return result;
   if (outcome === 'aborted') throw lost;
   throw new GatewayError('outcome_unknown', 'The database did not say whether the request was carried out', {
@@ -148,21 +148,23 @@ async function once<T>(
   });
 }
 
-async function setTimeouts(manager: EntityManager, { lockTimeoutMs, timeoutMs }: TransactionOptions<never>): Promise<void> {
-  if (lockTimeoutMs === undefined && timeoutMs === undefined) return;
+/**
+ * Sets the time-outs and assigns the id under which the server remembers the outcome: now, in one statement, since it would otherwise
+ * have to be asked for right before COMMIT, while others wait for the rows that are locked by then.
+ */
+async function prepareTransaction(
+  manager: EntityManager,
+  { lockTimeoutMs, timeoutMs }: TransactionOptions<never>,
+): Promise<string> {
   // a setting that the server does not have has no current value
-  await manager.query(
-    `select set_config(name, value, true)
+  const [row] = await manager.query<{ id: string }[]>(
+    `select pg_current_xact_id()::text as id, count(set_config(name, value, true))
        from (values ('lock_timeout', $1::text), ('transaction_timeout', $2), ('idle_in_transaction_session_timeout', $2)) as s (name, value)
       where value is not null and current_setting(name, true) is not null`,
     [lockTimeoutMs?.toString() ?? null, timeoutMs?.toString() ?? null],
   );
-}
-
-/** The id under which the server remembers the outcome; null when nothing was written. */
-async function findTransactionId(manager: EntityManager): Promise<string | null> {
-  const [row] = await manager.query<{ id: string | null }[]>('select pg_current_xact_id_if_assigned()::text as id');
-  return row?.id ?? null;
+  if (!row) throw new Error('the server gave the transaction no id');
+  return row.id;
 }
 
 /** An ERROR in answer to COMMIT means that it was rolled back. FATAL, or no answer at all, may come after it was carried out. */

@@ -6,7 +6,7 @@ import { GatewayError, notFound } from '../platform/errors';
 import { formatAmount } from '../platform/money';
 import { TransactionEntity } from '../transactions/entity';
 import { transferType } from '../transactions/types';
-import { changeState } from '../transactions/state';
+import { awaitApproval } from './await-approval';
 import { checkClientRules, recordRefusal } from './client-rules';
 import { placeTransferHold } from './hold';
 import { isSameTransfer, parseTransfer, type ParsedTransfer, type TransferParser, type TransferRequest } from './request';
@@ -33,7 +33,7 @@ export type StoreAnswer = (manager: EntityManager, answer: Acceptance | GatewayE
 
 /**
  * Accepts a transfer in one database transaction: its row, its hold, the audit row, the order to start its workflow and the stored answer
- * of its Idempotency-Key. No chain and no workflow service is asked. A refusal commits as well: its stored answer and its audit row.
+ * of its Idempotency-Key. No chain and no workflow service is asked. A refusal for good is stored as well, after everything is undone.
  * @throws GatewayError naming why it is refused; unavailable or chain_unavailable when nothing was written; outcome_unknown with tx_id.
  */
 export async function acceptTransfer(
@@ -42,34 +42,34 @@ export async function acceptTransfer(
   storeAnswer: StoreAnswer = () => Promise.resolve(),
 ): Promise<Acceptance> {
   const parsed = parseTransfer(deps, request);
-  const { txId } = request;
-  const isStored = (manager: EntityManager, outcome: Acceptance | GatewayError) =>
-    outcome instanceof GatewayError ? Promise.resolve(true) : manager.existsBy(TransactionEntity, { txId: outcome.txId });
-  const outcome = await inTransaction(deps.database, (manager) => acceptOrRefuse(deps, manager, parsed, storeAnswer), {
-    ...requestTransaction,
-    isStored,
-  }).catch((error: unknown) => {
-    throw error instanceof GatewayError && error.code === 'outcome_unknown' ? withTxId(error, txId) : error;
-  });
-  if (outcome instanceof GatewayError) throw outcome;
-  return outcome;
+  const isStored = (manager: EntityManager, { txId }: Acceptance) => manager.existsBy(TransactionEntity, { txId });
+  try {
+    const work = (manager: EntityManager) => accept(deps, manager, parsed, storeAnswer);
+    return await inTransaction(deps.database, work, { ...requestTransaction, isStored });
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    if (error.code === 'outcome_unknown') throw withTxId(error, request.txId);
+    // what is refused for now may be accepted later: nothing is stored
+    if (error.status < 500 && error.code !== 'idempotency_in_progress') await storeRefusal(deps, parsed, error, storeAnswer);
+    throw error;
+  }
 }
 
-/** What is refused for good is undone up to the savepoint, and its answer stored. What is refused for now is not stored. */
-async function acceptOrRefuse(
-  deps: AcceptDependencies,
-  manager: EntityManager,
+/** @throws GatewayError unavailable when it is not certain that it is stored: the same request is good once more. */
+async function storeRefusal(
+  { database }: AcceptDependencies,
   parsed: ParsedTransfer,
+  refusal: GatewayError,
   storeAnswer: StoreAnswer,
-): Promise<Acceptance | GatewayError> {
-  try {
-    return await manager.transaction((nested) => accept(deps, nested, parsed, storeAnswer));
-  } catch (error) {
-    if (!(error instanceof GatewayError) || error.status >= 500 || error.code === 'idempotency_in_progress') throw error;
-    await recordRefusal(manager, parsed, error);
-    await storeAnswer(manager, error);
-    return error;
-  }
+): Promise<void> {
+  const store = async (manager: EntityManager) => {
+    await recordRefusal(manager, parsed, refusal);
+    await storeAnswer(manager, refusal);
+  };
+  await inTransaction(database, store, requestTransaction).catch((error: unknown) => {
+    if (!(error instanceof GatewayError) || error.code !== 'outcome_unknown') throw error;
+    throw new GatewayError('unavailable', 'The database is unreachable', { cause: error, retryAfterSeconds: 2 });
+  });
 }
 
 async function accept(
@@ -104,7 +104,7 @@ async function accept(
     return replay(concurrent);
   }
   const verdict = await checkClientRules(manager, parsed, source);
-  if (verdict === 'needs_approval') await awaitApproval(manager, txId, deps.approvalWaitSeconds);
+  if (verdict === 'needs_approval') await awaitApproval(manager, { txId, version: 0 }, deps.approvalWaitSeconds);
   await recordAccepted(manager, parsed);
   await enqueue(manager, { kind: 'start_transfer', subjectId: txId, clientId, chain: chain.name });
   const acceptance = { txId, status: 'PENDING', replayed: false };
@@ -112,13 +112,6 @@ async function accept(
   // last, so that others wait for the ledger accounts no longer than it takes to post and commit
   await placeTransferHold(manager, { txId, source, amount, feeLocked, chain });
   return acceptance;
-}
-
-/** A new transfer is PENDING; its wait for an approval is its first change of state. */
-async function awaitApproval(manager: EntityManager, txId: string, waitSeconds: number): Promise<void> {
-  await changeState(manager, { txId, version: 0 }, 'AWAITING_APPROVAL', {
-    approvalExpiresAt: () => `clock_timestamp() + make_interval(secs => ${Number(waitSeconds)})`,
-  });
 }
 
 const toRow = (

@@ -3,7 +3,7 @@ import type { ChainDefinition } from '../chains/types';
 import { findLedgerAccount, findLedgerAccountsForUpdate } from '../ledger/accounts';
 import type { LedgerAccountEntity } from '../ledger/entity';
 import { type Hold, placeHold } from '../ledger/entries';
-import { post } from '../ledger/posting';
+import { post, postIfCovered } from '../ledger/posting';
 import { GatewayError } from '../platform/errors';
 import { formatAmount } from '../platform/money';
 import type { TransactionEntity } from '../transactions/entity';
@@ -42,8 +42,8 @@ export interface NewHold {
 }
 
 /**
- * Moves a new transfer's amount and fee bound from available to locked. Its ledger accounts stay locked, in id order, until the end
- * of the database transaction.
+ * Moves a new transfer's amount and fee bound from available to locked, in one statement. Its ledger accounts stay locked, in id order,
+ * until the end of the database transaction.
  * @throws GatewayError business_error for a frozen account, insufficient_balance.
  */
 export async function placeTransferHold(
@@ -51,27 +51,27 @@ export async function placeTransferHold(
   { txId, source, amount, feeLocked, chain }: NewHold,
 ): Promise<void> {
   const { asset, native } = source;
-  const rows = await findLedgerAccountsForUpdate(manager, [asset.ledgerAccountId, native.ledgerAccountId]);
-  const hold = { token: getRow(rows, asset.ledgerAccountId), native: getRow(rows, native.ledgerAccountId), amount, feeLocked };
-  for (const { symbol, frozenReason } of [hold.token, hold.native]) {
-    if (frozenReason) throw new GatewayError('business_error', `${symbol} on ${chain.name} is frozen for this account`);
+  const hold = { token: asset, amount, native, feeLocked };
+  const { posted, accounts } = await postIfCovered(manager, { txId, kind: 'lock', seq: 0, entries: placeHold(hold) });
+  if (posted) return;
+  const locked = new Map(accounts.map((account) => [account.ledgerAccountId, account]));
+  for (const { symbol, ledgerAccountId } of [asset, native]) {
+    if (locked.get(ledgerAccountId)?.frozenReason)
+      throw new GatewayError('business_error', `${symbol} on ${chain.name} is frozen for this account`);
   }
-  requireFunds(hold, chain);
-  await post(manager, [{ txId, kind: 'lock', seq: 0, entries: placeHold(hold) }]);
+  const available = (ledgerAccountId: string): bigint => locked.get(ledgerAccountId)?.available ?? 0n;
+  throw insufficientBalance(available(asset.ledgerAccountId) < amount ? asset.symbol : null, feeLocked, chain);
 }
 
-function requireFunds({ token, native, amount, feeLocked }: Hold, chain: ChainDefinition): void {
-  const same = token.ledgerAccountId === native.ledgerAccountId;
-  if (token.available < amount) {
-    throw new GatewayError('insufficient_balance', `The available balance of ${token.symbol} on ${chain.name} is too small`);
-  }
-  if (native.available < feeLocked + (same ? amount : 0n)) {
-    const needed = formatAmount(feeLocked, chain.native.decimals);
-    throw new GatewayError(
-      'insufficient_balance',
-      `The available balance of ${native.symbol} on ${chain.name} is too small for the network fee of up to ${needed} ${native.symbol}`,
-    );
-  }
+/** Of the token, or of the coin that pays the fee. */
+function insufficientBalance(token: string | null, feeLocked: bigint, { name, native }: ChainDefinition): GatewayError {
+  const fee = `${formatAmount(feeLocked, native.decimals)} ${native.symbol}`;
+  return new GatewayError(
+    'insufficient_balance',
+    token === null
+      ? `The available balance of ${native.symbol} on ${name} is too small for the network fee of up to ${fee}`
+      : `The available balance of ${token} on ${name} is too small`,
+  );
 }
 
 /**

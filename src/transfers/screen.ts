@@ -5,6 +5,7 @@ import { notFound } from '../platform/errors';
 import { evaluateDestination } from '../screening/destinations';
 import { TransactionEntity } from '../transactions/entity';
 import { changeState, isEnded, findTransactionForUpdate } from '../transactions/state';
+import { awaitApproval } from './await-approval';
 import type { TransferDependencies } from './dependencies';
 import { toDestination } from './destination';
 
@@ -48,7 +49,7 @@ async function screenDestination(
     if (waits) await changeState(manager, transfer, 'PENDING');
     return { outcome: 'allowed' };
   }
-  if (!waits) await awaitApproval(manager, transfer, approvalWaitSeconds);
+  if (!waits) await awaitApproval(manager, await returnToPending(manager, transfer), approvalWaitSeconds);
   return { outcome: 'awaiting_approval', waitMs };
 }
 
@@ -63,12 +64,13 @@ async function approvalLeft(manager: EntityManager, txId: string): Promise<numbe
   return row?.left ?? 0;
 }
 
-async function awaitApproval(manager: EntityManager, transfer: TransactionEntity, waitSeconds: number): Promise<void> {
-  // one that was parked comes back to its beginning first
-  const version = transfer.status === 'PENDING' ? transfer.version : await changeState(manager, transfer, 'PENDING', unfailed);
-  await changeState(manager, { txId: transfer.txId, version }, 'AWAITING_APPROVAL', {
-    approvalExpiresAt: () => `clock_timestamp() + make_interval(secs => ${Number(waitSeconds)})`,
-  });
+/** One that was parked comes back to its beginning first. */
+async function returnToPending(
+  manager: EntityManager,
+  transfer: TransactionEntity,
+): Promise<Pick<TransactionEntity, 'txId' | 'version'>> {
+  if (transfer.status === 'PENDING') return transfer;
+  return { txId: transfer.txId, version: await changeState(manager, transfer, 'PENDING', unfailed) };
 }
 
 const unfailed = { failureCode: null, failureMessage: null };

@@ -2,7 +2,7 @@ import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/c
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { type LiveStatus, searchAttributes, statusQuery } from '../messages/progress';
 import { mainTaskQueue } from '../messages/task-queues';
-import { transferApprovedSignal, transferEndedSignal } from '../messages/transfer';
+import { transferApprovedSignal, transferEndedSignal, type TransferWorkflowInput } from '../messages/transfer';
 import { transferWorkflowId, workflowTypes } from '../messages/workflow-ids';
 import { withinMs } from '../platform/temporal';
 import type { TransactionEntity } from '../transactions/entity';
@@ -34,7 +34,7 @@ export function transferWorkflowsOn(temporal: Client): TransferWorkflows {
   return {
     start: async (transfer) => {
       try {
-        await withinMs(temporal, callTimeoutMs, () => startWorkflow(temporal, transfer));
+        await withinMs(temporal, callTimeoutMs, () => startTransferWorkflow(temporal, transfer, 'first'));
         return 'started';
       } catch (error) {
         if (error instanceof WorkflowExecutionAlreadyStartedError) return 'closed';
@@ -58,20 +58,26 @@ export function transferWorkflowsOn(temporal: Client): TransferWorkflows {
   };
 }
 
-function startWorkflow(temporal: Client, { txId, clientId, chain, tokenSymbol, requestId }: StartedTransfer): Promise<unknown> {
+/** `again`: a new run after an earlier one has closed; it continues from the rows. Two callers at once reach one run. */
+export function startTransferWorkflow(
+  temporal: Client,
+  { txId, clientId, chain, tokenSymbol, requestId }: StartedTransfer,
+  run: 'first' | 'again',
+): Promise<unknown> {
+  const input: TransferWorkflowInput = { txId };
   return temporal.workflow.start(workflowTypes.transfer, {
     workflowId: transferWorkflowId(txId),
     taskQueue: mainTaskQueue,
-    args: [{ txId }],
+    args: [input],
     workflowIdConflictPolicy: 'USE_EXISTING',
-    workflowIdReusePolicy: 'REJECT_DUPLICATE',
+    workflowIdReusePolicy: run === 'first' ? 'REJECT_DUPLICATE' : 'ALLOW_DUPLICATE',
     typedSearchAttributes: [
       { key: searchAttributes.clientId, value: clientId },
       { key: searchAttributes.txId, value: txId },
       { key: searchAttributes.chain, value: chain },
       { key: searchAttributes.tokenSymbol, value: tokenSymbol },
     ],
-    staticSummary: `${tokenSymbol} on ${chain}`,
+    staticSummary: `${tokenSymbol} on ${chain}${run === 'again' ? ', started again' : ''}`,
     memo: { requestId },
   });
 }
