@@ -5,8 +5,8 @@ const maxUrls = 8;
 export const rpcUrlsVariable = (chain: string): string => `CHAIN_${chain.toUpperCase()}_RPC_URLS`;
 
 /**
- * RPC endpoints of the enabled chains from CHAIN_<NAME>_RPC_URLS (commas between them, the first that answers is used).
- * Urls often carry an API key: NAME_FILE may name a file that holds the value, and no error repeats a url.
+ * RPC endpoints of the enabled chains from CHAIN_<NAME>_RPC_URLS (separated by commas; the first that responds is used). Urls often
+ * contain an API key: NAME_FILE may name a file that holds the value, and no error contains a url.
  * @throws ConfigError naming the variable and what is wrong with it.
  */
 export function readRpcUrls(chains: readonly string[], env: NodeJS.ProcessEnv = process.env): Map<string, string[]> {

@@ -5,7 +5,7 @@ import type { ChainDefinition, FeeLevels } from './types';
 const maxAgeSeconds = 600;
 
 /**
- * The fee levels that the chain's follower saw last: no chain is asked.
+ * The fee levels that the chain's follower stored last; no chain is called.
  * @throws GatewayError chain_unavailable when there are none, or none of the last 10 minutes.
  */
 export async function findFeeLevels(manager: EntityManager, { name }: Pick<ChainDefinition, 'name'>): Promise<FeeLevels> {

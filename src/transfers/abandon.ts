@@ -6,8 +6,8 @@ import type { TransferDependencies } from './dependencies';
 import { toDestination } from './destination';
 
 /**
- * Records that a transfer whose signing has begun is given up, where its attempts expire and no cancellation is needed: from then on
- * nothing is signed or sent for it. An ended one stays as it is.
+ * Records that a transfer whose signing has begun is abandoned, for families whose attempts expire and that need no cancellation:
+ * from then on nothing is signed or sent for it. An ended one stays as it is.
  * @throws GatewayError not_found.
  */
 export function abandonTransfer({ database }: Pick<TransferDependencies, 'database'>, { txId }: { txId: string }): Promise<void> {

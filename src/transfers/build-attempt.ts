@@ -18,7 +18,7 @@ export interface BuiltAttempt {
 
 /**
  * Reserves what the attempt uses up and builds its bytes; `store` writes them. For a transfer whose signing has begun.
- * @throws NotBegun when the family cannot reserve now; Error when the bytes use up something else than was reserved.
+ * @throws NotBegun when the family cannot reserve now; Error when the bytes use up anything that was not reserved.
  */
 export async function buildAttempt(
   manager: EntityManager,

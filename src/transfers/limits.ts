@@ -10,13 +10,14 @@ interface LimitedTransfer {
   decimals: number;
 }
 
-/** Display amounts are compared at this many decimals: more than any token has, so nothing is rounded. */
+/** Number of decimals at which display amounts are compared: more than any token has, so nothing is rounded. */
 const scale = 36;
 
 /**
- * The wallet's limits for a symbol: largest single amount, and the sum of the last 24 hours over every account and chain
- * (rejected, failed and cancelled transfers do not count; approved ones from their approval, for which they wait a day at most). Concurrent transfers wait for each other here, but only in
- * wallets that have a limit. The transfer itself is stored already and left out of the sum.
+ * Checks the wallet's limits for a symbol: the largest single amount, and the sum of the last 24 hours over every account and
+ * chain. Rejected, failed and cancelled transfers do not count; approved ones count from their approval. Concurrent transfers are
+ * serialised here, but only in wallets that have a limit. The row of the transfer itself is already stored and is left out of the
+ * sum.
  * @throws GatewayError business_error.
  */
 export async function checkLimits(
@@ -50,7 +51,7 @@ export async function checkLimits(
   }
 }
 
-/** Digits beyond the scale are cut off: no amount has any, so the comparison stays exact. */
+/** Digits beyond the scale are dropped: no amount has any, so the comparison stays exact. */
 export function scaledLimit(limit: string): bigint {
   const [whole = '', fraction = ''] = limit.split('.');
   return BigInt(whole + fraction.slice(0, scale).padEnd(scale, '0'));

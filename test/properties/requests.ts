@@ -3,7 +3,7 @@ import { bodySchemaOf, type NamedOperation, type Parameter } from '../openapi';
 import { allowedBy, anyText, type Known, nasty, objectOf, type Schema } from './values';
 
 /** A request as it goes onto the wire. */
-export interface WireRequest {
+export interface HttpRequest {
   method: string;
   /** Percent-encoded, with the query. */
   path: string;
@@ -13,7 +13,7 @@ export interface WireRequest {
 }
 
 /** Valid and broken requests of an operation, from its parameters and its body's schema. */
-export function requestsOf({ method, path, operation }: NamedOperation, known: Known): fc.Arbitrary<WireRequest> {
+export function requestsOf({ method, path, operation }: NamedOperation, known: Known): fc.Arbitrary<HttpRequest> {
   const inPlace = (place: Parameter['in']) => operation.parameters.filter((parameter) => parameter.in === place);
   return fc
     .record({

@@ -1,7 +1,7 @@
 import { Agent, request as httpRequest } from 'node:http';
 import fc from 'fast-check';
 import { AnswerCheck, type Document, type NamedOperation, operationsOf } from '../openapi';
-import { requestsOf, type WireRequest } from './requests';
+import { requestsOf, type HttpRequest } from './requests';
 import type { Known } from './values';
 
 export interface Target {
@@ -15,9 +15,9 @@ export interface Target {
   /** Statuses of 500 and above that are right here, such as `get /health/ready 503` where no signing nodes run. */
   expected?: string[];
   /** False keeps a request from being sent: where what is asked for costs too much. */
-  sends?: (operation: NamedOperation, request: WireRequest) => boolean;
+  sends?: (operation: NamedOperation, request: HttpRequest) => boolean;
   /** Last changes to what is sent: what cannot be known when requests are made up, such as a second factor's code. */
-  finish?: (operation: NamedOperation, request: WireRequest) => WireRequest | Promise<WireRequest>;
+  finish?: (operation: NamedOperation, request: HttpRequest) => HttpRequest | Promise<HttpRequest>;
 }
 
 /** How often each status was answered, by operation. */
@@ -29,7 +29,7 @@ const seed = Number(process.env.PROPERTY_SEED ?? Math.floor(Math.random() * 2 **
 const shrinkMs = 20_000;
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 
-interface WireAnswer {
+interface HttpAnswer {
   status: number;
   headers: Headers;
   body: unknown;
@@ -90,7 +90,7 @@ export async function checkOperations(
 const longestBody = 20_000;
 
 /** The fields of a request whose body is a JSON object; null for every other. */
-export function fieldsSentBy({ body }: WireRequest): Record<string, unknown> | null {
+export function fieldsSentBy({ body }: HttpRequest): Record<string, unknown> | null {
   if (body !== null && body.length > longestBody) return null;
   try {
     const fields = JSON.parse(body ?? '') as unknown;
@@ -100,7 +100,7 @@ export function fieldsSentBy({ body }: WireRequest): Record<string, unknown> | n
   }
 }
 
-function complaintOf(target: Target, check: AnswerCheck, operation: NamedOperation, answer: WireAnswer): string | null {
+function complaintOf(target: Target, check: AnswerCheck, operation: NamedOperation, answer: HttpAnswer): string | null {
   const { status, headers, body } = answer;
   const expected = target.expected?.includes(`${operation.name} ${status}`);
   if (status >= 500 && !expected) return `${operation.name} answered ${status}: ${JSON.stringify(body)}`;
@@ -121,7 +121,7 @@ function complaintOf(target: Target, check: AnswerCheck, operation: NamedOperati
 }
 
 /** Not fetch, which tidies paths and headers up. */
-async function send({ baseUrl, token, headers: added }: Target, request: WireRequest): Promise<WireAnswer> {
+async function send({ baseUrl, token, headers: added }: Target, request: HttpRequest): Promise<HttpAnswer> {
   const { method, path, body, withToken } = request;
   const url = new URL(baseUrl);
   const headers = {

@@ -2,7 +2,7 @@ import { transferActivities } from '../activities';
 import { ended, type Next, resumed } from './next';
 import type { TransferState } from './state';
 
-/** Adopts the hold that accepting the transfer has placed, or learns how it was ended meanwhile. */
+/** Adopts the hold that was placed when the transfer was accepted, or finds that the transfer has ended meanwhile. */
 export async function lock(state: TransferState): Promise<Next> {
   state.progress.report('lock', 'Amount and network fee are held since the transfer was accepted');
   state.forgetEnd();

@@ -2,7 +2,7 @@ import { transferActivities } from '../activities';
 import type { Next, Park } from './next';
 import type { TransferState } from './state';
 
-/** NEEDS_ATTENTION until an operator's `retry` or `abandon`, or news from the chain. Nothing is unlocked. */
+/** NEEDS_ATTENTION until an operator's `retry` or `abandon`, or an inclusion on the chain. Nothing is unlocked. */
 export async function waitForOperator(state: TransferState, { code, reason, resume, isAbandonable }: Park): Promise<Next> {
   const { txId, progress } = state;
   await transferActivities.parkTransfer({ txId, code, reason });
@@ -16,8 +16,8 @@ export async function waitForOperator(state: TransferState, { code, reason, resu
 }
 
 /**
- * Gives the transfer up after signing has begun. Where a nonce or input can be used up, a cancellation does that; where attempts
- * expire, that is waited for. An earlier attempt that is executed all the same is settled as usual.
+ * Abandons the transfer after signing has begun. A cancellation uses up the reservation; in families whose attempts expire, the
+ * expiry is waited for. If an earlier attempt is executed after all, it is settled as usual.
  */
 export async function abandon(state: TransferState): Promise<Next> {
   if (state.transfer.rules.giveUp === 'cancel') return { next: 'prepare', kind: 'cancellation' };

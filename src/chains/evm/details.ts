@@ -9,7 +9,7 @@ export interface GasFees {
 }
 
 export interface EvmDetails extends GasFees {
-  /** Transactions of the sender already mined: lower nonces are used up. */
+  /** Number of mined transactions of the sender: all lower nonces are used up. */
   minedNonce: number;
 }
 

@@ -80,7 +80,7 @@ export class Workflows implements TransferWorkflows {
   /** Wallets whose key generation was started. */
   keys: string[] = [];
   /** Transfers whose workflow was told of their approval, or of their end. */
-  told: { approved: string[]; ended: string[] } = { approved: [], ended: [] };
+  signalled: { approved: string[]; ended: string[] } = { approved: [], ended: [] };
   /** Thrown by the next calls, in order. */
   failures: Error[] = [];
   /** Every call fails. */
@@ -105,11 +105,11 @@ export class Workflows implements TransferWorkflows {
     return 'started';
   }
 
-  async signal(txId: string, news: 'approved' | 'ended'): Promise<'told' | 'gone'> {
+  async signal(txId: string, news: 'approved' | 'ended'): Promise<'signalled' | 'gone'> {
     await this.pass();
     if (!this.started.includes(txId)) return 'gone';
-    this.told[news].push(txId);
-    return 'told';
+    this.signalled[news].push(txId);
+    return 'signalled';
   }
 
   live(): Promise<{ step: string; attempt: number; detail: string } | null> {

@@ -20,7 +20,7 @@ beforeEach(async () => {
   secret = await buildTotp(fixture.database, box, tenant);
   steps = [-1, 0, 1];
   fixture.workflows.started = [];
-  fixture.workflows.told = { approved: [], ended: [] };
+  fixture.workflows.signalled = { approved: [], ended: [] };
 });
 
 const code = () => totpCode(secret, steps.shift());
@@ -164,7 +164,7 @@ describe('POST /transactions/{tx_id}/approve', () => {
       { status: 'PENDING' },
     ]);
     await fixture.dispatch();
-    expect(fixture.workflows.told.approved).toEqual([txId]);
+    expect(fixture.workflows.signalled.approved).toEqual([txId]);
     expect(await rows(txId)).toMatchObject([{ outcome: 'success', actor_id: tenant.userId, client_id: tenant.clientId }]);
     expect(await fixture.workflows.ledger.screenTransfer({ txId })).toEqual({ outcome: 'allowed' });
   });
@@ -243,10 +243,10 @@ describe('POST /transactions/{tx_id}/approve', () => {
     fixture.workflows.away = true;
     expect((await approve(running, { mfa_code: code() })).status).toBe(200);
     await fixture.dispatch();
-    expect(fixture.workflows.told.approved).not.toContain(running);
+    expect(fixture.workflows.signalled.approved).not.toContain(running);
     fixture.workflows.away = false;
     for (let i = 0; i < 2; i += 1) await fixture.dispatch();
-    expect(fixture.workflows.told.approved.filter((id) => id === running)).toHaveLength(1);
+    expect(fixture.workflows.signalled.approved.filter((id) => id === running)).toHaveLength(1);
     expect(await fixture.database.query('select * from workflow_outbox')).toEqual([]);
   });
 
@@ -260,7 +260,7 @@ describe('POST /transactions/{tx_id}/approve', () => {
     expect((await get(txId)).body).toMatchObject({ status: 'REJECTED', failure: { code: 'approval_expired' }, live: null });
     expect((await get(later)).body['status']).toBe('AWAITING_APPROVAL');
     expect(await auditOf(fixture.database, 'transfer.refused', txId)).toMatchObject([{ actor_id: 'screening' }]);
-    expect(fixture.workflows.told.ended).toEqual([txId]);
+    expect(fixture.workflows.signalled.ended).toEqual([txId]);
     await fixture.call('POST', `/transactions/${later}/cancel`, { tenant });
     expect(await locked()).toBe('0');
   });

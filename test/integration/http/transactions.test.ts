@@ -135,7 +135,7 @@ describe('POST /transactions/{tx_id}/cancel', () => {
     await fixture.resources.outbox.settled();
     await cancel(txId);
     await fixture.resources.outbox.settled();
-    expect(fixture.workflows.told.ended).toContain(txId);
+    expect(fixture.workflows.signalled.ended).toContain(txId);
   });
   test('409 once signing has begun', async () => {
     const txId = await transfer();

@@ -11,21 +11,21 @@ import { createTestDatabase, type TestDatabase } from '../../stack/database';
 
 const key = randomBytes(32).toString('hex');
 const box = new SecretBox(key);
-let bed: TestDatabase;
+let db: TestDatabase;
 let totp: TotpOperations;
 let mfa: MfaService;
 let client: ClientEntity;
 let user: UserEntity;
 
 beforeAll(async () => {
-  bed = await createTestDatabase();
-  totp = new TotpOperations(bed.database, () => box);
-  mfa = new MfaService(bed.database, box);
+  db = await createTestDatabase();
+  totp = new TotpOperations(db.database, () => box);
+  mfa = new MfaService(db.database, box);
 });
-afterAll(() => bed.drop());
+afterAll(() => db.drop());
 beforeEach(async () => {
-  client = await buildClient(bed.database);
-  user = await buildUser(bed.database, client);
+  client = await buildClient(db.database);
+  user = await buildUser(db.database, client);
 });
 
 const enroll = (replace = false) => totp.enroll(user.userId, { replace });
@@ -40,13 +40,13 @@ const authorise = (code: string) => {
 const refusal = (code: string, message?: RegExp) =>
   expect.objectContaining({ code, ...(message && { message: expect.stringMatching(message) }) });
 const audited = () =>
-  bed.database.query<{ action: string; outcome: string; actor_type: string; subject_id: string; detail: object }[]>(
+  db.database.query<{ action: string; outcome: string; actor_type: string; subject_id: string; detail: object }[]>(
     'select action, outcome, actor_type, subject_id, detail from audit_events where client_id = $1 order by audit_id',
     [client.clientId],
   );
 const everything = async () =>
   JSON.stringify(
-    await bed.database.query(
+    await db.database.query(
       `select (select json_agg(t) from user_totp t) totp, (select json_agg(c) from totp_recovery_codes c) codes, (select json_agg(a) from audit_events a) audit`,
     ),
   );
@@ -126,7 +126,7 @@ describe('enrolment', () => {
 
   test('that nobody confirmed for a day has to be begun again', async () => {
     const { secret } = await enroll();
-    await bed.database.query(`update user_totp set created_at = now() - interval '25 hours' where user_id = $1`, [user.userId]);
+    await db.database.query(`update user_totp set created_at = now() - interval '25 hours' where user_id = $1`, [user.userId]);
     await expect(totp.confirm(user.userId, totpCode(secret))).rejects.toEqual(refusal('business_error', /enroll again/));
     const again = await enroll();
     expect(await totp.confirm(user.userId, totpCode(again.secret))).toHaveLength(10);
@@ -137,8 +137,8 @@ describe('enrolment', () => {
     for (const reference of [newId(), user.name, `${client.name}/nobody`, ''])
       await expect(totp.status(reference)).rejects.toEqual(refusal('not_found'));
     const name = newId();
-    await buildUser(bed.database, await buildClient(bed.database, { name }), { name: 'a/b' });
-    await buildUser(bed.database, await buildClient(bed.database, { name: `${name}/a` }), { name: 'b' });
+    await buildUser(db.database, await buildClient(db.database, { name }), { name: 'a/b' });
+    await buildUser(db.database, await buildClient(db.database, { name: `${name}/a` }), { name: 'b' });
     await expect(totp.status(`${name}/a/b`)).rejects.toEqual(refusal('business_error', /More than one/));
     await expect(totp.confirm(user.userId, '123456')).rejects.toEqual(refusal('business_error', /no enrolment/));
   });
@@ -173,7 +173,7 @@ describe('recovery codes', () => {
   test('another user’s, a wrong one and none at all change nothing', async () => {
     const { codes } = await confirmed();
     const { codes: own } = await (async () => {
-      user = await buildUser(bed.database, client);
+      user = await buildUser(db.database, client);
       return confirmed();
     })();
     for (const code of [codes[0] as string, 'AAAA-AAAA-AAAA-AAAA', '', (own[0] as string).slice(0, -1)])
@@ -207,15 +207,15 @@ describe('upkeep', () => {
 
   test('reseal lets the old key go', async () => {
     const { secret } = await confirmed();
-    const other = await buildUser(bed.database, client);
+    const other = await buildUser(db.database, client);
     await totp.enroll(other.userId, { replace: false });
     const next = randomBytes(32).toString('hex');
-    const [{ count }] = await bed.database.query<[{ count: number }]>('select count(*)::int as count from user_totp');
-    expect(await resealSecrets(bed.database, new SecretBox(`${next},${key}`))).toBe(count);
-    mfa = new MfaService(bed.database, new SecretBox(next));
+    const [{ count }] = await db.database.query<[{ count: number }]>('select count(*)::int as count from user_totp');
+    expect(await resealSecrets(db.database, new SecretBox(`${next},${key}`))).toBe(count);
+    mfa = new MfaService(db.database, new SecretBox(next));
     expect(await authorise(totpCode(secret, 1))).toBe('done');
     // back, for the other tests
-    await resealSecrets(bed.database, new SecretBox(`${key},${next}`));
-    mfa = new MfaService(bed.database, box);
+    await resealSecrets(db.database, new SecretBox(`${key},${next}`));
+    mfa = new MfaService(db.database, box);
   });
 });

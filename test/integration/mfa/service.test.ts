@@ -9,27 +9,27 @@ import { buildClient, buildTotp, buildUser, totpCode } from '../../factories';
 import { createTestDatabase, type TestDatabase } from '../../stack/database';
 
 const box = new SecretBox(randomBytes(32).toString('hex'));
-let bed: TestDatabase;
+let db: TestDatabase;
 let mfa: MfaService;
 let caller: Caller;
 let secret: string;
 
 beforeAll(async () => {
-  bed = await createTestDatabase();
-  mfa = new MfaService(bed.database, box);
+  db = await createTestDatabase();
+  mfa = new MfaService(db.database, box);
 });
-afterAll(() => bed.drop());
+afterAll(() => db.drop());
 beforeEach(async () => {
   caller = await newCaller();
-  secret = await buildTotp(bed.database, box, caller);
+  secret = await buildTotp(db.database, box, caller);
   // the middle of a step, and standing still: no code grows old between being made and being checked
   jest.spyOn(Date, 'now').mockReturnValue(Math.floor(Date.now() / 30_000) * 30_000 + 15_000);
 });
 afterEach(() => jest.restoreAllMocks());
 
 async function newCaller(): Promise<Caller> {
-  const client = await buildClient(bed.database);
-  const { userId } = await buildUser(bed.database, client);
+  const client = await buildClient(db.database);
+  const { userId } = await buildUser(db.database, client);
   return { clientId: client.clientId, userId, keyId: newId() };
 }
 
@@ -48,7 +48,7 @@ async function outcome(
   }
 }
 const state = async () => {
-  const [row] = await bed.database.query('select failures, locked_until from user_totp where user_id = $1', [caller.userId]);
+  const [row] = await db.database.query('select failures, locked_until from user_totp where user_id = $1', [caller.userId]);
   return row as { failures: number; locked_until: Date | null };
 };
 /** A code that none of the accepted steps has. */
@@ -61,7 +61,7 @@ const enterWrong = async (times: number) => {
 };
 const actions = async () =>
   (
-    await bed.database.query<{ action: string; outcome: string; actor_type: string; actor_id: string }[]>(
+    await db.database.query<{ action: string; outcome: string; actor_type: string; actor_id: string }[]>(
       'select action, outcome, actor_type, actor_id from audit_events where client_id = $1 order by audit_id',
       [caller.clientId],
     )
@@ -84,13 +84,13 @@ describe('which codes are right', () => {
   });
 
   test('another user’s code is wrong', async () => {
-    const other = await buildTotp(bed.database, box, await newCaller());
+    const other = await buildTotp(db.database, box, await newCaller());
     expect(await outcome(request(totpCode(other)))).toBe('MFA_INVALID');
   });
 
   test('a secret moved to another user’s row does not open', async () => {
     const other = await newCaller();
-    await bed.database.query(
+    await db.database.query(
       'insert into user_totp (user_id, secret, confirmed_at) select $2, secret, now() from user_totp where user_id = $1',
       [caller.userId, other.userId],
     );
@@ -99,9 +99,9 @@ describe('which codes are right', () => {
 
   test('without a confirmed factor no code counts; with one, a code is required', async () => {
     expect(await outcome(request(undefined))).toBe('MFA_REQUIRED');
-    await bed.database.query('update user_totp set confirmed_at = null where user_id = $1', [caller.userId]);
+    await db.database.query('update user_totp set confirmed_at = null where user_id = $1', [caller.userId]);
     for (const code of [totpCode(secret), undefined]) expect(await outcome(request(code))).toBe('MFA_NOT_ENABLED');
-    await bed.database.query('delete from user_totp where user_id = $1', [caller.userId]);
+    await db.database.query('delete from user_totp where user_id = $1', [caller.userId]);
     for (const code of [totpCode(secret), undefined]) expect(await outcome(request(code))).toBe('MFA_NOT_ENABLED');
   });
 });
@@ -137,7 +137,7 @@ describe('what becomes of the code and of the work', () => {
   const mark = (manager: EntityManager) =>
     manager.query(`update users set name = 'marked' where user_id = $1`, [caller.userId]).then(() => undefined);
   const marked = async () =>
-    (await bed.database.query<unknown[]>(`select 1 from users where user_id = $1 and name = 'marked'`, [caller.userId])).length;
+    (await db.database.query<unknown[]>(`select 1 from users where user_id = $1 and name = 'marked'`, [caller.userId])).length;
 
   test('work that refuses is undone, and the code is used', async () => {
     const refuse = async (manager: EntityManager) => {
@@ -204,12 +204,12 @@ describe('lock-out', () => {
   test('one user’s lock is not another’s', async () => {
     await enterWrong(5);
     const other = await newCaller();
-    const otherSecret = await buildTotp(bed.database, box, other);
+    const otherSecret = await buildTotp(db.database, box, other);
     expect(await outcome({ ...request(totpCode(otherSecret)), caller: other })).toBe('done');
   });
 
   const endLock = () =>
-    bed.database.query(`update user_totp set locked_until = locked_until - interval '15 minutes' where user_id = $1`, [
+    db.database.query(`update user_totp set locked_until = locked_until - interval '15 minutes' where user_id = $1`, [
       caller.userId,
     ]);
 });

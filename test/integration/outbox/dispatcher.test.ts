@@ -140,7 +140,7 @@ describe('the writer', () => {
 describe('a workflow that is not there', () => {
   const accepted = async () =>
     (await fixture.ledger.lockTransfer(buildTransferRequest(fixture.account, ethereum, { amount: '0.1' }))).txId;
-  const tell = async (kind: 'start_transfer' | 'transfer_approved' | 'transfer_ended', txId: string) => {
+  const deliver = async (kind: 'start_transfer' | 'transfer_approved' | 'transfer_ended', txId: string) => {
     const log = { error: jest.fn() };
     const workflows: TransferWorkflows = {
       start: () => Promise.resolve('closed'),
@@ -156,17 +156,17 @@ describe('a workflow that is not there', () => {
 
   test('has closed although its transfer is open: an alarm', async () => {
     const txId = await accepted();
-    expect(await tell('start_transfer', txId)).toEqual(['transfer_without_workflow']);
+    expect(await deliver('start_transfer', txId)).toEqual(['transfer_without_workflow']);
     await database.query('truncate workflow_outbox');
-    expect(await tell('transfer_approved', txId)).toEqual(['transfer_without_workflow']);
+    expect(await deliver('transfer_approved', txId)).toEqual(['transfer_without_workflow']);
   });
   test('has closed and its transfer has ended: nothing to be said', async () => {
     const txId = await accepted();
     await fixture.ledger.cancelTransfer({ txId });
-    expect(await tell('start_transfer', txId)).toEqual([]);
-    expect(await tell('transfer_ended', txId)).toEqual([]);
+    expect(await deliver('start_transfer', txId)).toEqual([]);
+    expect(await deliver('transfer_ended', txId)).toEqual([]);
   });
   test('is not started yet: it will read what it would be told', async () => {
-    expect(await tell('transfer_approved', await accepted())).toEqual([]);
+    expect(await deliver('transfer_approved', await accepted())).toEqual([]);
   });
 });

@@ -138,7 +138,7 @@ test('a list is brought again after an hour: a node whose database was lost or r
   stores.set(2, await ShareStore.open({ url: lost.url, node: 2, kek: randomBytes(32), migrations }));
   await dispatch();
   expect(await has(2, alice.clientId, bad)).toBe(false);
-  await database.query(`update blacklist_versions set told_at = told_at - interval '61 minutes'`);
+  await database.query(`update blacklist_versions set dispatched_at = dispatched_at - interval '61 minutes'`);
   await dispatch();
   await delivered(2, alice.clientId, bad);
   await finished(alice.clientId);

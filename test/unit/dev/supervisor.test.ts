@@ -66,10 +66,10 @@ describe('Supervisor', () => {
   it('stops the groups in order and starts nothing after', async () => {
     const log = path.join(folder, 'order');
     writeFileSync(log, '');
-    const telling = (name: string) =>
+    const logsItsEnd = (name: string) =>
       `process.on('SIGTERM', () => { require('fs').appendFileSync(${JSON.stringify(log)}, '${name} '); process.exit(0) }); console.log('up'); setInterval(() => {}, 1000)`;
     const spec = (name: string, group: string): ProcessSpec => ({
-      ...sleeper(name, group, telling(name)),
+      ...sleeper(name, group, logsItsEnd(name)),
       ready: () => Promise.resolve(readFileSync(supervisor.logFile(name), 'utf8').includes('up')),
     });
     await Promise.all([

@@ -21,11 +21,11 @@ test('what has no consequence is said again ever more rarely: a parked transferâ
 test('news is told at once, and repeated soon again', async () => {
   const said: string[] = [];
   const signals = new ObservationNotifier((_, { state }) => Promise.resolve((said.push(state), 'sent' as const)), silent, 30_000);
-  const tell = (state: ChainObservation['state']) => signals.sendAll(new Map([['tx', { ...observation, state }]]));
-  await tell('included');
-  await tell('included');
-  await tell('confirmed');
+  const send = (state: ChainObservation['state']) => signals.sendAll(new Map([['tx', { ...observation, state }]]));
+  await send('included');
+  await send('included');
+  await send('confirmed');
   jest.advanceTimersByTime(30_000);
-  await tell('confirmed');
+  await send('confirmed');
   expect(said).toEqual(['included', 'confirmed', 'confirmed']);
 });

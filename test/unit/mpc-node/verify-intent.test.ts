@@ -53,7 +53,7 @@ function requestFor(plan: EvmPlan): SignTransactionRequest {
     peer: 2,
   };
 }
-const judge = (request: SignTransactionRequest) => verifyIntent(request, { registry, getFamily, keys: new Map([['w.1', key]]) });
+const verify = (request: SignTransactionRequest) => verifyIntent(request, { registry, getFamily, keys: new Map([['w.1', key]]) });
 
 describe('signs', () => {
   test.each([
@@ -65,10 +65,10 @@ describe('signs', () => {
   ])('%s that is what the intent says', (_what, plan) => {
     const request = requestFor(plan);
     request.intent.feeBound = (plan.gasLimit * 50n).toString();
-    const judgement = judge(request);
+    const verified = verify(request);
     const digest = Buffer.from(digestOf(request.unsigned, from).slice(2), 'hex');
-    expect(judgement.payloads).toEqual([{ digest, keyId: 'w.1', path, publicKey: deriveKey(key, path) }]);
-    expect(judgement.recipientKeys).toEqual(plan.kind === 'cancellation' ? [] : [to.toLowerCase()]);
+    expect(verified.payloads).toEqual([{ digest, keyId: 'w.1', path, publicKey: deriveKey(key, path) }]);
+    expect(verified.recipientKeys).toEqual(plan.kind === 'cancellation' ? [] : [to.toLowerCase()]);
   });
 
   test('whatever letter case addresses come in', () => {
@@ -78,13 +78,13 @@ describe('signs', () => {
       fromAddress: from.toLowerCase(),
       outputs: [{ to: to.toLowerCase(), tokenContract: usdc.toLowerCase(), amount: '2500000' }],
     };
-    expect(() => judge(request)).not.toThrow();
+    expect(() => verify(request)).not.toThrow();
   });
 
   test('a cancellation whatever transfer it stands for', () => {
     const request = requestFor(noop);
     request.intent = { ...request.intent, outputs: [{ to, tokenContract: usdc, amount: '999' }] };
-    expect(() => judge(request)).not.toThrow();
+    expect(() => verify(request)).not.toThrow();
   });
 });
 
@@ -156,7 +156,7 @@ describe('refuses', () => {
   ])('%s', (_what, field, request) => {
     let refusal: unknown;
     try {
-      judge(request);
+      verify(request);
     } catch (error) {
       refusal = error;
     }
