@@ -14,7 +14,7 @@ export function toProblem(error: unknown): Problem {
   if (cause instanceof ApplicationFailure && isFailureCode(cause.type)) {
     return { code: cause.type, message: cause.message, retryable: failureCodes[cause.type].retryable };
   }
-  const message = cause instanceof TimeoutFailure ? `no answer in time (${cause.timeoutType})` : 'unexpected failure';
+  const message = cause instanceof TimeoutFailure ? `no response in time (${cause.timeoutType})` : 'unexpected failure';
   return { code: 'internal_error', message, retryable: true };
 }
 

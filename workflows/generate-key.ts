@@ -20,12 +20,12 @@ export async function generateKey({ walletId, clientId, attemptsBefore = 0 }: Ge
   for (let attempt = attemptsBefore + 1; ; attempt += 1) {
     const initiator = nodeIndexes[(stableIndex(walletId, nodeIndexes.length) + attempt) % nodeIndexes.length] as NodeIndex;
     try {
-      progress.report('generating', `Distributed key generation, begun by node ${initiator}`, attempt);
+      progress.report('generating', `Distributed key generation, initiated by node ${initiator}`, attempt);
       const key = await nodeActivities(initiator, generationSeconds, `generate key, attempt ${attempt}`).generateKey({
         keyId: `${walletId}.${attempt}`,
         clientId,
       });
-      progress.report('confirming', 'Every node must hold its share durably and name the same public key', attempt);
+      progress.report('confirming', 'Every node must have stored its share and report the same public key', attempt);
       await confirmOnEveryNode(key);
       progress.report('testing', 'Test signatures that use each share', attempt);
       await signWithEveryShare(key);

@@ -22,7 +22,7 @@ function parseUrls(chain: string, env: NodeJS.ProcessEnv): string[] {
   if (urls.length === 0) throw new ConfigError(`${name} is required: RPC urls of ${chain}, separated by commas`);
   if (urls.length > maxUrls) throw new ConfigError(`${name} names more than ${maxUrls} urls`);
   urls.forEach((url, index) => {
-    if (!isHttpUrl(url)) throw new ConfigError(`${name} is wrong: entry ${index + 1} is no http or https url`);
+    if (!isHttpUrl(url)) throw new ConfigError(`${name} is wrong: entry ${index + 1} is not an http or https url`);
   });
   if (new Set(urls).size !== urls.length) throw new ConfigError(`${name} names a url twice`);
   return urls;

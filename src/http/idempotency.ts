@@ -25,7 +25,8 @@ const pollMs = { first: 50, longest: 500 };
 
 const header = {
   name: 'Idempotency-Key',
-  description: 'Makes the request safe to repeat: the same key and body get the first answer again (kept 24 hours).',
+  description:
+    'Makes the request safe to repeat: the same key and body get the first answer again (kept 24 hours; for transfers without a time limit).',
   required: false,
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[ -~]+$' },
 };
@@ -100,7 +101,7 @@ async function runClaimed(ctx: GatewayContext, next: () => Promise<unknown>, sto
       throw error;
     }
     if (asksForAnother.has(shown.code)) {
-      await store.forget(claim).catch((err: unknown) => ctx.state.log.warn({ err }, 'idempotency key not forgotten'));
+      await store.forget(claim).catch((err: unknown) => ctx.state.log.warn({ err }, 'idempotency claim not removed'));
       throw error;
     }
     answerProblem(ctx, shown);

@@ -75,7 +75,7 @@ export class EcdsaHandler {
 
   /** Generates a new key with all three nodes: no dealer, and no node ever has another node's share. */
   async keygen({ keyId, clientId }: GenerateKeyRequest): Promise<SessionTask<GroupKey>> {
-    if (await this.options.store.has(keyId)) throw new GatewayError('invalid_parameter', `key id ${keyId} is used already`);
+    if (await this.options.store.has(keyId)) throw new GatewayError('invalid_parameter', `key id ${keyId} is already used`);
     return { run: (session) => this.generate(keyId, clientId ?? null, session), dispose: () => undefined };
   }
 

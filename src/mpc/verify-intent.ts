@@ -47,7 +47,7 @@ export function verifyIntent(request: SignTransactionRequest, { registry, getFam
   assertMatches(chain !== undefined && chain.family === request.family, 'chain', 'this node does not serve it');
   const family = getFamily(chain.family);
   const from = family.parseAddress(intent.fromAddress);
-  assertMatches(from !== null, 'from address', 'it is no address of this chain');
+  assertMatches(from !== null, 'from address', 'it is not an address of this chain');
   const described = decode(() => family.describe(unsigned));
   const same = comparer(family);
 
@@ -75,7 +75,7 @@ function verifyOutputs(
   assertMatches(outputs.length === intended.length, 'outputs', 'the bytes have another number of them');
   outputs.forEach(({ recipient, amount, tokenContract }, index) => {
     const wanted = intended[index] as IntendedOutput;
-    assertMatches(same(recipient, wanted.to), 'recipient', 'the bytes pay somebody else');
+    assertMatches(same(recipient, wanted.to), 'recipient', 'the bytes pay another recipient');
     assertMatches(amount === BigInt(wanted.amount), 'amount', 'the bytes move another amount');
     assertMatches(sameToken(tokenContract, wanted.tokenContract, same), 'token', 'the bytes move another token');
     assertMatches(tokenByContract(chain, tokenContract) !== undefined, 'token', 'it is not in the registry of this node');
@@ -99,7 +99,7 @@ function verifySigners(
   keys: VerifyContext['keys'],
 ): VerifiedPayload[] {
   const isUsable = payloads.length >= 1 && payloads.length <= maxPayloads && payloads.every(({ digest }) => digest.length === 66);
-  assertMatches(isUsable, 'unsigned', 'it has no usable signing payloads');
+  assertMatches(isUsable, 'unsigned', 'it has no valid signing payloads');
   const derived = signers.map((signer) => ({ ...signer, ...deriveSigner(signer, family, keys) }));
   for (const { addressKey, digests } of derived) {
     const own = payloads.filter(({ signer }) => signer === addressKey).map(({ digest }) => digest);
@@ -117,7 +117,7 @@ function verifySigners(
 function deriveSigner({ keyId, path, protocol }: Signer, family: FamilyCodec, keys: VerifyContext['keys']) {
   const key = keys.get(keyId);
   assertMatches(key !== undefined, 'key', 'this node has no share of it');
-  assertMatches(protocol === family.keyProtocol, 'protocol', 'the chain takes no signatures of it');
+  assertMatches(protocol === family.keyProtocol, 'protocol', 'the chain does not accept signatures of this protocol');
   const index = Number(path.slice(path.lastIndexOf('/') + 1));
   assertMatches(index < 2 ** 31 && family.accountPath(index) === path, 'derivation path', 'it is not a path of an account');
   const publicKey = deriveKey(key, path);

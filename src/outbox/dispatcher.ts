@@ -34,8 +34,9 @@ export class OutboxDispatcher {
   async dispatch(): Promise<void> {
     for (const kind of outboxKinds) {
       const failure = await this.dispatchKind(kind);
-      if (failure && !this.failing.has(kind)) this.log.warn({ err: failure, kind }, 'workflows cannot be told, trying again');
-      if (!failure && this.failing.has(kind)) this.log.info({ kind }, 'workflows are told again');
+      if (failure && !this.failing.has(kind))
+        this.log.warn({ err: failure, kind }, 'workflow messages cannot be delivered, trying again');
+      if (!failure && this.failing.has(kind)) this.log.info({ kind }, 'workflow messages are delivered again');
       if (failure) this.failing.add(kind);
       else this.failing.delete(kind);
     }

@@ -61,7 +61,7 @@ export class WorkflowOutbox {
       if ((await this.deliveries[kind](message)) === 'later') return;
       await this.database.query('delete from workflow_outbox where kind = $1 and subject_id = $2', [kind, subjectId]);
     } catch (err) {
-      this.log.warn({ err, kind, subject_id: subjectId }, 'a workflow was not told, the dispatcher tries again');
+      this.log.warn({ err, kind, subject_id: subjectId }, 'a workflow message was not delivered, the dispatcher tries again');
     }
   }
 }

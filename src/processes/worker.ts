@@ -106,7 +106,7 @@ runMain('worker', async () => {
       deposits,
       signalTransfer: transferSignaller(temporal),
       onConfirmedReorged: (txId) => {
-        logger.error({ tx_id: txId }, 'a confirmed transfer has left the chain: an operator must look');
+        logger.error({ tx_id: txId }, 'a confirmed transfer has left the chain: an operator must check it');
         return Promise.resolve();
       },
       logger,

@@ -29,9 +29,9 @@ interface Row {
 export const screening: AuditActor = { type: 'system', id: 'screening' };
 export const blacklistedReason = 'to_address is on your blacklist';
 /** Note on a transfer that is stopped after one of its attempts was signed. */
-export const cancellationNote = `${blacklistedReason}: a transaction that moves nothing uses up the nonce`;
+export const cancellationNote = `${blacklistedReason}: a cancellation that moves nothing uses up the reservation`;
 /** The same for families whose attempts expire. */
-export const expiryNote = `${blacklistedReason}: nothing of the transfer is sent any more, and its expiry is waited for`;
+export const expiryNote = `${blacklistedReason}: nothing of the transfer is sent any more, and it ends when its attempts have expired`;
 
 /**
  * The rule about destinations, used by the API, after the lock and when signing begins. The blacklist has priority; a whitelist
@@ -62,7 +62,7 @@ export async function evaluateDestination(
   return {
     outcome: 'refused',
     code: 'address_not_whitelisted',
-    reason: 'to_address is not on your whitelist, or has not been there for the cooling time',
+    reason: 'to_address is not on your whitelist, or its cooling time has not passed',
   };
 }
 

@@ -37,7 +37,7 @@ const walletIsActive = (database: DataSource): ScreeningRule => ({
   name: 'wallet is active',
   check: async ({ walletId, clientId }) => {
     const active = await database.manager.existsBy(WalletEntity, { walletId, clientId, status: 'ACTIVE' });
-    return active ? allowed : { allowed: false, code: 'wallet_not_active', reason: 'The wallet is not active any more' };
+    return active ? allowed : { allowed: false, code: 'wallet_not_active', reason: 'The wallet is no longer active' };
   },
 });
 
@@ -45,7 +45,7 @@ const accountIsActive = (database: DataSource): ScreeningRule => ({
   name: 'account is active',
   check: async ({ accountId, clientId }) => {
     const active = await database.manager.existsBy(AccountEntity, { accountId, clientId, status: 'ACTIVE' });
-    return active ? allowed : { allowed: false, code: 'account_not_active', reason: 'The account is not active any more' };
+    return active ? allowed : { allowed: false, code: 'account_not_active', reason: 'The account is no longer active' };
   },
 });
 

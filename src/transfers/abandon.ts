@@ -14,7 +14,7 @@ export function abandonTransfer({ database }: Pick<TransferDependencies, 'databa
   return inTransaction(database, async (manager) => {
     const transfer = await findTransactionForUpdate(manager, txId);
     if (isEnded(transfer)) return;
-    if (transfer.signingBegunAt === null) throw new Error(`transfer ${txId} has begun nothing that could be abandoned`);
+    if (transfer.signingBegunAt === null) throw new Error(`transfer ${txId} has no attempt that could be abandoned`);
     if (await isBlacklisted(manager, toDestination(transfer))) await recordCancellationReason(manager, transfer, expiryNote);
     await manager.query(
       `update transactions set cancellation_reason = coalesce(cancellation_reason, 'abandoned') where tx_id = $1`,

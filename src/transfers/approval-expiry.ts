@@ -28,7 +28,7 @@ export async function expireApprovals(database: DataSource, outbox: WorkflowOutb
       failures.push(error);
     }
   }
-  if (failures.length > 0) throw new AggregateError(failures, `${failures.length} approvals could not be expired`);
+  if (failures.length > 0) throw new AggregateError(failures, `${failures.length} overdue approvals could not be ended`);
 }
 
 /** False when it was approved, cancelled or rejected meanwhile. */

@@ -30,7 +30,7 @@ export class Approvals {
       (manager) => approve(manager, request, txId),
       async (manager) => {
         const transfer = await findLocked(manager, clientId, txId);
-        if (transfer?.approvedAt) throw notAwaiting('The transfer is approved already');
+        if (transfer?.approvedAt) throw notAwaiting('The transfer is already approved');
       },
     );
     this.deps.outbox.deliverSoon({ kind: 'transfer_approved', subjectId: txId, clientId });

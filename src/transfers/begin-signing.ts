@@ -94,7 +94,7 @@ async function reissueAttempt(beginning: Beginning): Promise<BeginSigningResult>
 /** The transfer is abandoned: a transaction that moves nothing uses up the resources of the earlier attempts. */
 async function cancelAttempts(beginning: Beginning): Promise<BeginSigningResult> {
   const { manager, transfer, attempts } = beginning;
-  if (attempts.included) refuse('business_error', 'The chain has executed an attempt: nothing is left to be cancelled');
+  if (attempts.included) refuse('business_error', 'The chain has executed an attempt: it cannot be cancelled any more');
   const begun = await startAttempt(beginning, 'cancellation');
   if (beginning.isBlacklisted) await recordCancellationReason(manager, transfer);
   return begun;
@@ -122,7 +122,7 @@ function assertIsNext(
 ): void {
   const { attempt, kind } = next;
   if (kind === 'cancellation' && attempts.last === undefined)
-    throw new Error(`transfer ${txId} has begun nothing that a cancellation could use up`);
+    throw new Error(`transfer ${txId} has no attempt that could be cancelled`);
   const fits = attempt === attempts.nextNumber && (kind === 'first') === (attempt === 1);
   if (!isSigned || status === 'AWAITING_APPROVAL' || !fits) {
     const last = attempts.last?.attempt ?? 0;

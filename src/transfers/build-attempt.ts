@@ -44,5 +44,5 @@ export async function buildAttempt(
 
 function assertSameResources(txId: string, used: string[], reserved: string[]): void {
   if (used.length !== reserved.length || used.some((resource) => !reserved.includes(resource)))
-    throw new Error(`the bytes for ${txId} use up ${used.join(', ')}, reserved is ${reserved.join(', ')}`);
+    throw new Error(`the bytes for ${txId} use up ${used.join(', ')}, but ${reserved.join(', ')} is reserved`);
 }

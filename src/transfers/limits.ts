@@ -31,7 +31,10 @@ export async function checkLimits(
   if (!limit) return;
   const scaled = amount * 10n ** BigInt(scale - decimals);
   if (limit.max_single !== null && scaled > scaledLimit(limit.max_single)) {
-    throw new GatewayError('business_error', `The amount exceeds the wallet's limit of ${limit.max_single} ${symbol} a transfer`);
+    throw new GatewayError(
+      'business_error',
+      `The amount exceeds the wallet's limit of ${limit.max_single} ${symbol} per transfer`,
+    );
   }
   if (limit.max_daily === null) return;
   const sums = await manager.query<{ decimals: number; sum: string }[]>(
@@ -46,7 +49,7 @@ export async function checkLimits(
   if (spent + scaled > scaledLimit(limit.max_daily)) {
     throw new GatewayError(
       'business_error',
-      `The amount exceeds what the wallet's limit of ${limit.max_daily} ${symbol} in 24 hours leaves`,
+      `The amount exceeds the rest of the wallet's limit of ${limit.max_daily} ${symbol} in 24 hours`,
     );
   }
 }

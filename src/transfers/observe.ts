@@ -66,6 +66,6 @@ async function sendAgain(
     if (attempts.isAbandoned || (await destinationBlacklisted(database.manager, txId))) return;
   }
   const result = await client.broadcast(newest.signed.bytes);
-  logger.warn({ tx_id: txId, chain, attempt: newest.attempt, ...result }, 'no node knew the transaction: sent again');
+  logger.warn({ tx_id: txId, chain, attempt: newest.attempt, ...result }, 'no node knew the transaction: it was sent again');
   if (result.outcome === 'accepted') await markBroadcast(database.manager, txId, newest.attempt);
 }

@@ -78,7 +78,7 @@ export async function correctReorged(
 ): Promise<void> {
   const outcome = await reconcileReorg({ database, log: logger }, { txId });
   if (outcome === 'stands') {
-    logger.info({ tx_id: txId }, 'the transfer was mined again to the same effect');
+    logger.info({ tx_id: txId }, 'the transfer was included again with the same effect');
     return;
   }
   if (outcome === 'absent') await sendExecutedAgain(database.manager, client, logger, txId);

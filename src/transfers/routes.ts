@@ -34,11 +34,11 @@ export function transferRoutes(resources: TransferRoutes): Route[] {
       tag: 'Transfers',
       summary: 'Create a transfer: lock the amount and start signing',
       description:
-        'Send an Idempotency-Key: with it a retry after any time-out, crash or day cannot pay twice. The network fee is paid by the source account in the native coin and locked beside the amount.',
+        'Send an Idempotency-Key: a retry with the same key never pays twice, without a time limit. The network fee is paid by the source account in the native coin and locked in addition to the amount.',
       middleware: [authenticate, body(createTransfer), idempotent],
       answer: {
         status: 202,
-        description: 'The amount is locked and the transfer is under way',
+        description: 'The amount is locked and the transfer is in progress',
         schema: transferView,
         location: true,
       },

@@ -20,7 +20,7 @@ export async function screenTransfer(steps: Screening, { txId }: { txId: string 
   const transfer = await database.manager.findOneBy(TransactionEntity, { txId, isSigned: true });
   if (!transfer) throw notFound('transaction');
   const { walletId, accountId, assetId } = transfer;
-  if (!walletId || !accountId || !assetId) throw new Error(`transfer ${txId} names no account`);
+  if (!walletId || !accountId || !assetId) throw new Error(`transfer ${txId} has no account`);
   if (isPast(transfer)) return { outcome: 'allowed' };
   for (const rule of screeningRules) {
     const verdict = await rule.check({ ...transfer, walletId, accountId, assetId });

@@ -45,7 +45,7 @@ export async function findSigners(
   const accounts = await manager.findBy(AccountEntity, { clientId, family: chain.family, addressKey: In(addressKeys) });
   return addressKeys.map((addressKey) => {
     const account = accounts.find((candidate) => candidate.addressKey === addressKey);
-    if (!account) throw new Error(`${addressKey} is no account of the client and cannot sign`);
+    if (!account) throw new Error(`${addressKey} is not an account of the client and cannot sign`);
     const digests = payloads.filter(({ signer }) => signer === addressKey).map(({ digest }) => digest);
     return { keyId: account.keyId, path: account.derivationPath, protocol: account.keyProtocol, digests };
   });

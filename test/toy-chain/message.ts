@@ -89,7 +89,7 @@ export function decodeMessage(unsigned: Hex): ToyMessage {
     change: payments(change),
     expiryHeight,
   };
-  if (encodeMessage(message) !== unsigned) throw new Error('the bytes are not the canonical form of what they say');
+  if (encodeMessage(message) !== unsigned) throw new Error('the bytes are not in canonical form');
   verifyMessage(message);
   return message;
 }

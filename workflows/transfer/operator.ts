@@ -7,8 +7,9 @@ export async function waitForOperator(state: TransferState, { code, reason, resu
   const { txId, progress } = state;
   await transferActivities.parkTransfer({ txId, code, reason });
   progress.status('NEEDS_ATTENTION', code);
-  const abandon = isAbandonable && state.lastAttempt > 0 ? ' What can never go on is given up with the update `abandon`.' : '';
-  progress.report('park', `${code}: ${reason}. Mend the cause, then send the update \`retry\`.${abandon}`, state.lastAttempt);
+  const abandon =
+    isAbandonable && state.lastAttempt > 0 ? ' A transfer that cannot continue is ended with the update `abandon`.' : '';
+  progress.report('park', `${code}: ${reason}. Remove the cause, then send the update \`retry\`.${abandon}`, state.lastAttempt);
   const decision = await state.attention(isAbandonable);
   if (state.isEnded) return { next: 'lock' };
   if (decision === 'abandon') return { next: 'abandon' };

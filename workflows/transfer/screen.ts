@@ -15,7 +15,7 @@ export async function screen(state: TransferState): Promise<Next> {
       return { next: 'prepare', kind: 'first' };
     }
     state.progress.status('AWAITING_APPROVAL');
-    state.progress.report('screen', 'Not on the whitelist: waits for POST /transactions/{tx_id}/approve');
+    state.progress.report('screen', 'Not on the whitelist: waiting for POST /transactions/{tx_id}/approve');
     // the database's clock decides: if the timer fires early, the rest is waited for
     await state.approval(Math.max(verdict.waitMs, 1000));
   }

@@ -173,7 +173,7 @@ export class EvmChainClient implements ChainClient {
     if (answer === '0x') {
       // development nodes have no predeploys unless they are deployed explicitly
       if (this.chain.network === 'local') return 0n;
-      throw unavailable(this.chain, 'the gas price oracle does not answer');
+      throw unavailable(this.chain, 'the gas price oracle does not respond');
     }
     const fee = decodeFunctionResult({ abi: gasPriceOracleAbi, functionName: 'getL1Fee', data: answer });
     return fee + fee / 4n;

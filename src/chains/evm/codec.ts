@@ -106,8 +106,8 @@ function decode(unsigned: Hex): Unsigned {
   if (parsed.type !== 'eip1559' && parsed.type !== 'legacy')
     throw new Error('only EIP-1559 and EIP-155 legacy transactions are signed');
   const transaction = parsed as Unsigned;
-  if (serializeTransaction(transaction) !== unsigned) throw new Error('the bytes are not the canonical form of what they say');
-  if (transaction.r !== undefined || transaction.s !== undefined) throw new Error('the transaction is signed already');
+  if (serializeTransaction(transaction) !== unsigned) throw new Error('the bytes are not in canonical form');
+  if (transaction.r !== undefined || transaction.s !== undefined) throw new Error('the transaction is already signed');
   if (!transaction.chainId || !Number.isSafeInteger(transaction.chainId))
     throw new Error('the transaction is not bound to a chain (EIP-155)');
   if (transaction.type === 'eip1559' && (transaction as TransactionSerializableEIP1559).accessList?.length)

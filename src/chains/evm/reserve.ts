@@ -12,7 +12,7 @@ export async function reserveNonce(
   txId: string,
   kind: AttemptKind,
 ): Promise<ReserveResult> {
-  if (kind === 'reissue') throw new Error('an EVM transfer is not issued anew: its nonce does not expire');
+  if (kind === 'reissue') throw new Error('an EVM transfer has no reissue: its nonce does not expire');
   if (kind === 'first')
     return { outcome: 'reserved', resources: [await takeNonce(manager, owner, readDetails(prepared).minedNonce, txId)] };
   const held = await findReservations(manager, txId);

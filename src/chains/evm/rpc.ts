@@ -84,7 +84,8 @@ class Endpoint {
     if (this.chain.network !== 'local') return;
     // Local chains have the chain ids of production: without this check a local gateway could be connected to real funds.
     const version = await this.call<string>('web3_clientVersion', []);
-    if (!/anvil|hardhat/i.test(version)) throw new ConfigError(`${where} is no development node, and the environment is local`);
+    if (!/anvil|hardhat/i.test(version))
+      throw new ConfigError(`${where} is not a development node, but the environment is local`);
   }
 }
 
@@ -145,7 +146,7 @@ export class Endpoints {
         reasons.push(`endpoint ${index + 1}: ${error instanceof Error ? error.message : 'failed'}`);
       }
     }
-    throw unavailable(this.chain, 'no RPC endpoint answered', new Error(reasons.join('; ')));
+    throw unavailable(this.chain, 'no RPC endpoint responded', new Error(reasons.join('; ')));
   }
 
   /**

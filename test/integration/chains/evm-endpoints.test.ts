@@ -58,7 +58,7 @@ describe('endpoints', () => {
     const secret = 'http://127.0.0.1:1/v2/secret-api-key';
     const error: unknown = await new EvmChainClient(client.chain, [secret]).head().catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(GatewayError);
-    expect(error).toMatchObject({ code: 'chain_unavailable', message: 'ethereum: no RPC endpoint answered' });
+    expect(error).toMatchObject({ code: 'chain_unavailable', message: 'ethereum: no RPC endpoint responded' });
     const everything =
       JSON.stringify(error, Object.getOwnPropertyNames(error)) +
       String((error as Error).cause) +

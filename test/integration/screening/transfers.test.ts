@@ -47,7 +47,7 @@ const expectBurnt = async (txId: string) => {
       actor_id: 'screening',
       client_id: fixture.alice.clientId,
       subject_type: 'transaction',
-      detail: { code: 'address_blacklisted', reason: expect.stringMatching(/uses up the nonce/) },
+      detail: { code: 'address_blacklisted', reason: expect.stringMatching(/uses up the reservation/) },
       request_id,
     },
   ]);

@@ -41,7 +41,7 @@ test('bytes that use up something else than was reserved are never stored', asyn
   const txId = await locked();
   const family: Family = { ...evmFamily, describe: (bytes) => ({ ...evmFamily.describe(bytes), resources: ['7'] }) };
   const ledger = createTestLedger({ database: fixture.database, registry, getFamily: () => family });
-  await expect(begin({ ...fixture, ledger }, { txId })).rejects.toThrow(/use up 7, reserved is 0/);
+  await expect(begin({ ...fixture, ledger }, { txId })).rejects.toThrow(/use up 7, but 0 is reserved/);
   expect((await row(txId)).status).toBe('PENDING');
 });
 

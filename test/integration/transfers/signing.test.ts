@@ -205,7 +205,7 @@ describe('signing', () => {
 
     test('is refused once an attempt is included, and before there is a nonce', async () => {
       const txId = await locked();
-      await expect(noop(txId, 1)).rejects.toThrow(/begun nothing/);
+      await expect(noop(txId, 1)).rejects.toThrow(/no attempt/);
       await sign(fixture, txId);
       await include(fixture, txId, 1, { debited: null });
       expect(await noop(txId)).toMatchObject({ outcome: 'refused', code: 'business_error' });
