@@ -94,7 +94,7 @@ export function transferRoutes(resources: TransferRoutes): Route[] {
         'With the whitelist policy `approve` a transfer to an address that is not on the whitelist waits for this, at most until `approval.expires_at`; then it is REJECTED. Any user of the client with a second factor may approve.',
       middleware: [authenticate, body(approveTransaction)],
       answer: { status: 200, description: 'The approved transaction', schema: transactionDetailView },
-      fails: [...mfaFailures, 'not_found', 'not_awaiting_approval', 'unavailable', 'outcome_unknown'],
+      fails: [...mfaFailures, 'not_found', 'not_awaiting_approval'],
       handle: async (ctx) => {
         const txId = resourceId(ctx, 'tx_id');
         await approvals.approve(toMfaRequest(ctx), txId);
