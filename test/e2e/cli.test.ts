@@ -30,7 +30,7 @@ afterAll(async () => {
 });
 
 describe('clients, users and API keys', () => {
-  test('a new client’s key gets in and sees nothing of others; its secret is shown once', async () => {
+  test('the key of a new client works and shows nothing of other clients; its secret is shown once', async () => {
     const client = await json('client', 'create', name);
     expect(client).toMatchObject({ client_id: expect.any(String), name, status: 'ACTIVE' });
     const user = await json('user', 'create', name, 'ops');
@@ -110,7 +110,7 @@ describe('clients, users and API keys', () => {
   });
 });
 
-describe('what operators set', () => {
+describe('settings of operators', () => {
   test('a wallet’s limit refuses a transfer with business_error until it is cleared', async () => {
     expect(await json('wallet', 'limit', 'set', walletId, 'USDT', '--max-single', '1.5')).toEqual({
       symbol: 'USDT',

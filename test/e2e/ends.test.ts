@@ -67,7 +67,7 @@ describe('every way a transfer ends', () => {
     expect(again.headers.get('idempotency-replayed')).toBe('true');
   });
 
-  test('REJECTED: a rule that held when it was accepted no longer does', async () => {
+  test('REJECTED: a rule that passed at acceptance fails at screening', async () => {
     const { wallet_id: walletId } = await sharedWallet();
     const before = (await balances(account.account_id, 'ethereum')).ETH;
     const holds = await Holds.install(stack().postgres.url);
@@ -92,7 +92,7 @@ describe('every way a transfer ends', () => {
     recordHistory(transferWorkflowId(txId), 'transfer-rejected');
   });
 
-  test('CANCELLED: before signing it always works, and a second cancel answers alike', async () => {
+  test('CANCELLED: always possible before signing, and a second cancel gets the same answer', async () => {
     const [pid] = stack().processes['chain:ethereum'] ?? [];
     process.kill(Number(pid), 'SIGSTOP');
     let txId: string;
@@ -173,7 +173,7 @@ describe('every way a transfer ends', () => {
     recordHistory(transferWorkflowId(txId), 'transfer-confirmed-replaced');
   });
 
-  test('CONFIRMED although the chain forgot it: broadcast again', async () => {
+  test('CONFIRMED although the chain dropped it: broadcast again', async () => {
     const to = fresh();
     await anvil('evm_setIntervalMining', [0]);
     let txId: string;
@@ -191,7 +191,7 @@ describe('every way a transfer ends', () => {
     recordHistory(transferWorkflowId(txId), 'transfer-confirmed-forgotten');
   });
 
-  test('NEEDS_ATTENTION: what cannot be judged waits for an operator, with its funds locked', async () => {
+  test('NEEDS_ATTENTION: a transfer without the expected effect waits for an operator, with its funds locked', async () => {
     const usdc = await fundedAccount('ethereum', { ETH: '1', USDC: '5' });
     const contract = stack().chains.ethereum?.tokens.USDC as Address;
     const code = await chain().getCode({ address: contract });
@@ -215,7 +215,7 @@ describe('every way a transfer ends', () => {
     recordHistory(transferWorkflowId(txId), 'transfer-needs-attention');
   });
 
-  test('FAILED by an operator who gives it up: a cancellation uses up the nonce, everything is unlocked but the fee', async () => {
+  test('FAILED after an operator abandons it: a cancellation uses up the nonce, everything but the fee is unlocked', async () => {
     const from = await fundedAccount('ethereum', { ETH: '1' });
     const address = from.address as Address;
     const had = await chain().getBalance({ address });

@@ -13,7 +13,7 @@ const loginsAtMost = 4;
 
 afterAll(endRun);
 
-test('whatever is sent, the answer is one that the document knows', async () => {
+test('every request gets a documented answer', async () => {
   const { wallet_id } = await sharedWallet();
   const { account_id, address } = await newAccount('ethereum');
   const { body } = await api().request<{ data: { tx_id: string }[] }>('GET', '/transactions');

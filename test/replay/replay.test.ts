@@ -34,11 +34,11 @@ beforeAll(() => {
   Runtime.install({ logger: new DefaultLogger('ERROR') });
 });
 
-test('the histories are those that are listed: none is lost unnoticed', () => {
+test('the committed histories are exactly the listed ones', () => {
   expect([...histories].sort()).toEqual(committed);
 });
 
-test.each(histories)('%s replays on today’s workflows', async (file) => {
+test.each(histories)('%s replays on the current workflows', async (file) => {
   const history: unknown = JSON.parse(readFileSync(path.join(folder, file), 'utf8'));
   await Worker.runReplayHistory({ workflowBundle: { codePath } }, history);
 });

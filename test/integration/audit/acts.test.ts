@@ -95,7 +95,7 @@ describe('operators', () => {
     ]);
   });
 
-  test('what is refused or fails leaves neither the act nor a row', async () => {
+  test('a refused or failed operation leaves neither the change nor a row', async () => {
     const operations = new ClientOperations(fixture.database);
     await operations.createClient('taken');
     const before = (await list()).length;
@@ -113,7 +113,7 @@ describe('operators', () => {
     expect(await operations.listKeys('taken')).toEqual([]);
   });
 
-  test('GATEWAY_OPERATOR names who', () => {
+  test('GATEWAY_OPERATOR is the name of the operator', () => {
     process.env.GATEWAY_OPERATOR = ' ann ';
     expect(currentOperator()).toEqual({ type: 'operator', id: 'ann' });
     delete process.env.GATEWAY_OPERATOR;
@@ -281,7 +281,7 @@ describe('logins', () => {
     }
   });
 
-  test('an unknown key is named by a short hash: it may be a secret in the wrong place', async () => {
+  test('an unknown key is recorded as a short hash: it may be a secret in the wrong header', async () => {
     const misplaced = 'gs_a-secret-given-as-key';
     const first = await login(misplaced, 'x');
     const second = await login(misplaced, 'y');
@@ -299,7 +299,7 @@ describe('logins', () => {
     expect(JSON.stringify(await list())).not.toContain(misplaced);
   });
 
-  test('what the throttle refuses is not recorded: the log cannot be flooded', async () => {
+  test('requests that the throttle refuses are not recorded: the log cannot be flooded', async () => {
     // a key each: of one key's and one address's counters the eleventh of either refuses
     const headers = () => ({ 'X-API-Key': newId(), 'X-API-Secret': 'x', 'X-Forwarded-For': '192.0.2.77' });
     const answers = await Promise.all(
@@ -323,7 +323,7 @@ describe('logins', () => {
 });
 
 describe('the list', () => {
-  test('filters by what, who, whom, outcome and time, newest first', async () => {
+  test('filters by action, actor, subject, outcome and time, newest first', async () => {
     const operations = new ClientOperations(fixture.database);
     const { clientId } = await operations.createClient('listed');
     await operations.setClientStatus('listed', 'DISABLED');

@@ -129,7 +129,7 @@ describe('the queue', () => {
     expect(findings).toEqual([{ auditId: waiting, seal: null, problem: 'was removed before it was sealed' }]);
   });
 
-  it('a sealed row that is queued again is named, and holds the sealer up for nobody', async () => {
+  it('a sealed row that is queued again is named, and does not block the sealer', async () => {
     const other = await createTestDatabase();
     try {
       const [id] = await writeEvents(other.database.manager, 1);
@@ -184,7 +184,7 @@ describe('seals', () => {
       { numRuns: 12 },
     ));
 
-  it('a chain that is closed over a removed seal', async () => {
+  it('a chain that was relinked after a seal was removed', async () => {
     const findings = await tamper(async (manager) => {
       await manager.query(`delete from audit_seal_entries where seq = 2`);
       await manager.query(`delete from audit_seals where seq = 2`);

@@ -22,7 +22,7 @@ describe('clients of the development stack', () => {
       () => Promise.resolve('done'),
     );
 
-  test('demo’s user has a second factor that stays the same, other’s has none', async () => {
+  test('the user of demo keeps its second factor, the user of other has none', async () => {
     const [demo, other] = (await seedClients(db.database, folder)) as [DevClient, DevClient];
     expect([demo.name, other.name, other.totp_secret]).toEqual(['demo', 'other', null]);
     expect(await seedClients(db.database, folder)).toEqual([demo, other]);
@@ -30,7 +30,7 @@ describe('clients of the development stack', () => {
     await expect(authorise(other, '123456')).rejects.toMatchObject({ code: 'MFA_NOT_ENABLED' });
   });
 
-  test('a folder from before there were second factors gets one', async () => {
+  test('a data folder without second factors gets one', async () => {
     const before = await seedClients(db.database, folder);
     await db.database.query('delete from user_totp');
     writeFileSync(file, JSON.stringify(before.map((client) => ({ ...client, totp_secret: null }))));

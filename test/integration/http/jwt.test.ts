@@ -97,7 +97,7 @@ function expectRefused(answer: Answer): void {
   expect(answer.headers.get('www-authenticate')).toBe('Bearer error="invalid_token"');
 }
 
-test('the crafted tokens below differ from a valid one in one thing each', async () => {
+test('each forged token below differs from a valid one in one property', async () => {
   expect((await withToken(craft())).status).toBe(200);
   // RFC 9110: the scheme's letter case does not matter
   expect((await read(`bearer ${craft()}`)).status).toBe(200);
@@ -216,7 +216,7 @@ describe('an attack by', () => {
     expectRefused(await withToken(await token()));
   });
 
-  test('keys that a token points to: none was fetched', () => expect(keysFetched).toBe(0));
+  test('no key that a token refers to was fetched', () => expect(keysFetched).toBe(0));
 });
 
 describe('the header Authorization', () => {
@@ -247,7 +247,7 @@ describe('the header Authorization', () => {
     expect(status).toBe(401);
   });
 
-  test('is looked at before anything else of a request', async () => {
+  test('is checked before the rest of a request', async () => {
     for (const [method, path] of [
       ['POST', '/wallets'],
       ['POST', '/transfer'],

@@ -50,7 +50,7 @@ describe('per client', () => {
   let fixture: Fixture;
   beforeAll(async () => void (fixture = await start({ shared: first, limits: { clientPerMinute: perMinute(20) } })));
 
-  test('answers tell what is left; beyond it 429 until the window ends; another client is not touched', async () => {
+  test('answers have the remaining quota; beyond it 429 until the window ends; other clients are not affected', async () => {
     const [tenant, quiet] = [await buildTenant(first), await buildTenant(first)];
     const begun = Date.now();
     const one = await list(fixture, tenant);
@@ -73,7 +73,7 @@ describe('per client', () => {
     expect(Date.now() - begun).toBeGreaterThanOrEqual(9_900);
   });
 
-  test('errors after authentication tell it too; without a token there is nothing to tell', async () => {
+  test('errors after authentication have the remaining quota too; requests without a token do not', async () => {
     const tenant = await buildTenant(first);
     const missing = await fixture.call('GET', '/wallets/nope', { tenant });
     expect([missing.status, missing.headers.get('ratelimit')]).toEqual([404, expect.stringMatching(/^"client";r=19;/)]);
@@ -81,14 +81,14 @@ describe('per client', () => {
     expect([nobody.status, nobody.headers.get('ratelimit')]).toEqual([401, null]);
   });
 
-  test('two processes share one budget', async () => {
+  test('two processes share one quota', async () => {
     const tenant = await buildTenant(first);
     const twin = await start({ shared: first, limits: { clientPerMinute: perMinute(20) } });
     const answers = await many(60, (i) => list(i % 2 ? fixture : twin, tenant));
     expect(statuses(answers)).toEqual({ 200: 20, 429: 40 });
   });
 
-  test('while the table is away every process counts alone, and nothing fails', async () => {
+  test('while the table is missing every process counts on its own, and nothing fails', async () => {
     const tenant = await buildTenant(first);
     const twin = await start({ shared: first, limits: { clientPerMinute: perMinute(20) } });
     await first.database.query('alter table request_quotas rename to request_quotas_away');
@@ -100,7 +100,7 @@ describe('per client', () => {
     }
   });
 
-  test('a database that hangs holds a request up for half a second, not for its time-out', async () => {
+  test('a database that hangs delays a request by half a second, not by its time-out', async () => {
     const tenant = await buildTenant(first);
     // the key is known, so that only the budget asks the database
     await fixture.call('POST', '/wallets', { tenant, body: {} });
@@ -154,7 +154,7 @@ describe('per address', () => {
     fixture = await start({ shared: first, limits });
   });
 
-  test('counts what has no token and what leads nowhere; health and metrics answer all the same', async () => {
+  test('counts requests without a token and to unknown paths; health and metrics are exempt', async () => {
     const headers = { 'X-Forwarded-For': address() };
     const answers = await many(20, (i) => fixture.call('GET', i % 2 ? '/wallets' : '/nope', { tenant: null, headers }));
     const refused = answers.filter(({ status }) => status === 429);
@@ -191,7 +191,7 @@ describe('per address', () => {
   });
 });
 
-test('routes whose body takes an mfa_code have a stricter limit, without asking for it; the document says so', async () => {
+test('routes with an mfa_code in their body get a stricter limit automatically, and the document shows it', async () => {
   const limits = new RequestLimits(first.database, { ...roomyLimits, mfaPerMinute: perMinute(3) });
   const { clientId, userId, keyId } = first.demo;
   const authenticate = documented({ authenticated: true, fails: ['unauthorized'] }, (ctx, next) => {

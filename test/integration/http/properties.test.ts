@@ -106,7 +106,7 @@ async function seed(tenant: Tenant, fromAddress: string) {
   };
 }
 
-test('whatever is sent, the answer is one that the document knows', async () => {
+test('every request gets a documented answer', async () => {
   const { statuses, failures } = await checkOperations(document, targetFor, runsOf);
   expect(failures.join('\n\n')).toBe('');
   const withCode = operationsOf(document).filter(takesCode);

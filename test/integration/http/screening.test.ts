@@ -40,7 +40,7 @@ const locked = async () => {
   return row?.locked;
 };
 
-describe('403 at once, with an audit row, and nothing begun', () => {
+describe('403 at once, with an audit row and nothing stored', () => {
   test.each<[string, (address: string) => string]>([
     ['with its checksum', (address) => address],
     ['in lower case', (address) => address.toLowerCase()],
@@ -101,7 +101,7 @@ describe('403 at once, with an audit row, and nothing begun', () => {
     await setPolicy(fixture.database, fixture.other, 'off');
   });
 
-  test('what is not the client’s to send stays 404', async () => {
+  test('an asset that is not the client’s stays 404', async () => {
     const address = randomAddress();
     await listAddress(fixture.database, tenant, address);
     expectProblem(await transfer(address, {}, { token_symbol: 'DOGE' }), 404, 'not_found');
@@ -146,7 +146,7 @@ describe('POST /transactions/{tx_id}/approve', () => {
   };
   const rows = (txId: string) => auditOf(fixture.database, 'transfer.approved', txId);
 
-  test('lets it go on, says who approved it, and tells its workflow', async () => {
+  test('stores who approved it and signals its workflow', async () => {
     const txId = await waiting();
     expect((await get(txId)).body).toMatchObject({
       status: 'AWAITING_APPROVAL',
@@ -169,7 +169,7 @@ describe('POST /transactions/{tx_id}/approve', () => {
     expect(await fixture.workflows.ledger.screenTransfer({ txId })).toEqual({ outcome: 'allowed' });
   });
 
-  test('a second approval answers alike if its code is accepted; the same code again does nothing', async () => {
+  test('a second approval gets the same answer if its code is accepted; the same code again has no effect', async () => {
     const txId = await waiting();
     const first = code();
     expect((await approve(txId, { mfa_code: first })).status).toBe(200);
@@ -221,7 +221,7 @@ describe('POST /transactions/{tx_id}/approve', () => {
     expectProblem(await approve(txId, { mfa_code: code() }), 409, 'not_awaiting_approval');
   });
 
-  test('cancelling works while it waits, and is on the audit log', async () => {
+  test('a waiting transfer can be cancelled, which is audited', async () => {
     const txId = await waiting();
     const answer = await fixture.call('POST', `/transactions/${txId}/cancel`, { tenant });
     expect([answer.status, answer.body['status']]).toEqual([200, 'CANCELLED']);
@@ -231,7 +231,7 @@ describe('POST /transactions/{tx_id}/approve', () => {
     expect(await locked()).toBe('0');
   });
 
-  test('approved while the workflow service is down: told once it is back; nobody to tell before the start', async () => {
+  test('approved while the workflow service is down: signalled once it is back; no signal before the start', async () => {
     fixture.workflows.away = true;
     const [txId, running] = [await waiting(), await waiting()];
     expect((await approve(txId, { mfa_code: code() })).status).toBe(200);
@@ -250,7 +250,7 @@ describe('POST /transactions/{tx_id}/approve', () => {
     expect(await fixture.database.query('select * from workflow_outbox')).toEqual([]);
   });
 
-  test('is REJECTED and unlocked once its time is over; told to its workflow', async () => {
+  test('is REJECTED and unlocked once its time is over; its workflow is signalled', async () => {
     const [txId, later] = [await waiting(), await waiting()];
     await fixture.resources.outbox.settled();
     await fixture.database.query(`update transactions set approval_expires_at = now() where tx_id = $1`, [txId]);

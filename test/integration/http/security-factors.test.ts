@@ -85,12 +85,12 @@ describe('states', () => {
     ]);
   });
 
-  test('what is not given is empty text', async () => {
+  test('omitted texts are empty', async () => {
     expect((await post(factorBody())).body).toMatchObject({ label: '', reason: '' });
     expect((await post(factorBody({ label: null, reason: '' }))).body).toMatchObject({ label: '', reason: '' });
   });
 
-  test('active → inactive → active: the updated entry is returned, and it counts as activated anew', async () => {
+  test('active → inactive → active: the updated entry is returned, with a new activation time', async () => {
     const id = await added();
     const before = await activatedAt(id);
     const inactive = await setStatus(id, 'inactive');
@@ -107,7 +107,7 @@ describe('states', () => {
     ]);
   });
 
-  test('a status it has already is answered and changes nothing', async () => {
+  test('setting the current status has no effect', async () => {
     const id = await added();
     const before = await activatedAt(id);
     const answer = await setStatus(id, 'active');
@@ -136,7 +136,7 @@ describe('states', () => {
     },
   );
 
-  test('an address whose twin is inactive can be added; activating the twin is then 409', async () => {
+  test('an address with an inactive entry can be added; activating that entry is then 409', async () => {
     const body = factorBody();
     const twin = await added(body);
     await setStatus(twin, 'inactive');
@@ -147,7 +147,7 @@ describe('states', () => {
     expect((await setStatus(twin, 'active')).status).toBe(200);
   });
 
-  test('type and chain make another entry; the rest does not', async () => {
+  test('another type or chain makes another entry; other fields do not', async () => {
     const body = factorBody();
     await added(body);
     await added(factorBody({ address: body.address, factor_type: 'WHITELIST' }));
@@ -239,7 +239,7 @@ describe.each(mounts)('second factor at %s', (mount) => {
   });
 });
 
-describe('users of one client at the same moment', () => {
+describe('concurrent users of one client', () => {
   const colleagues = () => Promise.all(Array.from({ length: 6 }, () => buildColleague(fixture, tenant)));
 
   test('add one address in different spellings: one entry, added by one of them', async () => {
@@ -256,7 +256,7 @@ describe('users of one client at the same moment', () => {
     expect(users.map(({ userId }) => userId)).toContain(items[0]?.added_by);
   });
 
-  test('activate twins: one becomes active', async () => {
+  test('activate entries of the same address: one becomes active', async () => {
     const users = await colleagues();
     const body = factorBody();
     const ids: string[] = [];
@@ -292,7 +292,7 @@ describe.each(mounts)('addresses at %s', (mount) => {
     expect(await list()).toMatchObject({ items: [{ address: lower }], total: 1 });
   });
 
-  test('mixed case is kept', async () => {
+  test('keeps mixed case', async () => {
     const address = '0x8617E340B3D01FA5F11F306F4090FD50E238070D';
     expect((await post(factorBody({ address }))).body).toMatchObject({ address });
   });
@@ -336,11 +336,11 @@ describe.each(mounts)('bodies and queries at %s', (mount) => {
     expectProblem(answer, 400, 'invalid_parameter', field);
   });
 
-  test('takes label and reason of full length, counted in characters', async () => {
+  test('accepts label and reason of the maximum length, counted in characters', async () => {
     expect((await post(factorBody({ label: '🦊'.repeat(100), reason: 'é'.repeat(255) }))).status).toBe(201);
   });
 
-  test('refuses a status that is none, and fields that a change does not have', async () => {
+  test('refuses an invalid status and unknown fields', async () => {
     const id = await added();
     for (const [body, field] of [
       [{}, 'status'],
@@ -424,7 +424,7 @@ describe('both mounts', () => {
 describe.each(mounts)('another client at %s', (mount) => {
   at(mount);
 
-  test('sees and changes nothing, and may list the same address', async () => {
+  test('sees and changes nothing, and can add the same address', async () => {
     const body = factorBody();
     const id = await added(body);
     const other = await buildTenant(fixture);
@@ -444,7 +444,7 @@ describe.each(mounts)('another client at %s', (mount) => {
     expect((await post(body, other)).status).toBe(201);
   });
 
-  test('a colleague shares the list', async () => {
+  test('another user of the client sees the same list', async () => {
     const id = await added();
     const colleague = await buildColleague(fixture, tenant);
     expect(await list('', colleague)).toMatchObject({ items: [{ factor_id: id, added_by: tenant.userId }], total: 1 });
@@ -455,7 +455,7 @@ describe.each(mounts)('another client at %s', (mount) => {
 });
 
 describe('Idempotency-Key', () => {
-  test('the same request gets the first answer again, whatever has become of its code', async () => {
+  test('the same request gets the first answer again, although its code is used up', async () => {
     const headers = { 'Idempotency-Key': newId() };
     const body = { ...factorBody(), mfa_code: await freshCode(fixture, tenant) };
     const first = await fixture.call('POST', path, { tenant, body, headers });

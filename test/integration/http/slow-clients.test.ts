@@ -44,7 +44,7 @@ function talk(first: string, { drip = '', reads = true } = {}): Promise<Seen> {
   });
 }
 
-test('headers that come by the byte: 408', async () => {
+test('headers sent byte by byte: 408', async () => {
   const { text, ms } = await talk('GET / HTTP/1.1\r\nHost: a\r\nX-Slow: ', { drip: 'x' });
   expect(text).toMatch(/^HTTP\/1\.1 408 /);
   expect(text).toContain('Connection: close');
@@ -52,31 +52,31 @@ test('headers that come by the byte: 408', async () => {
   expect(ms).toBeLessThan(timeouts.headers + 1_000);
 });
 
-test('nothing at all: closed', async () => {
+test('no data at all: closed', async () => {
   expect((await talk('')).ms).toBeLessThan(timeouts.headers + 1_000);
 });
 
-test('a body that comes by the byte: 408', async () => {
+test('a body sent byte by byte: 408', async () => {
   const { text, ms } = await talk('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n', { drip: 'x' });
   expect(text).toMatch(/^HTTP\/1\.1 408 /);
   expect(ms).toBeGreaterThanOrEqual(timeouts.request - 100);
   expect(ms).toBeLessThan(timeouts.request + 1_000);
 });
 
-test('a connection that is kept and not used: closed', async () => {
+test('an idle connection: closed', async () => {
   const { text, ms } = await talk('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
   expect(text).toMatch(/^HTTP\/1\.1 200 /);
   // Node adds up to a second, so that it does not close what the client has just used
   expect(ms).toBeLessThan(timeouts.keepAlive + 2_500);
 });
 
-test('an answer that is never read: closed', async () => {
+test('a response that is never read: closed', async () => {
   const { ms } = await talk('GET /large HTTP/1.1\r\nHost: a\r\n\r\n', { reads: false, drip: '\r\n' });
   expect(ms).toBeGreaterThanOrEqual(timeouts.exchange - 100);
   expect(ms).toBeLessThan(timeouts.exchange + 1_500);
 });
 
-test('whoever reads gets all of it', async () => {
+test('a client that reads gets the whole response', async () => {
   const answer = await fetch(`http://127.0.0.1:${server.port}/large`);
   expect((await answer.arrayBuffer()).byteLength).toBe(large.length);
 });

@@ -67,12 +67,12 @@ const cases = Object.keys(rows).flatMap((key) => [
   ...(isMountedTwice(key.split(' ')[1] ?? '') ? [[key, secondMount]] : []),
 ]) as [string, string][];
 
-test('every path that is mounted twice has its rows twice', () => {
+test('every path that is mounted twice is tested at both mounts', () => {
   for (const { path, alsoAt } of fixture.resources.routes)
     expect({ path, alsoAt }).toEqual({ path, alsoAt: isMountedTwice(path) ? `${secondMount}${path}` : undefined });
 });
 
-test('every reference in the document has its row, and every row is of the document', () => {
+test('every reference in the document has a row, and every row a reference', () => {
   expect(Object.keys(rows).sort()).toEqual(operationsOf(document).flatMap(referencesOf).sort());
 });
 
@@ -92,7 +92,7 @@ test.each(cases)('%s, mount "%s": another client finds nothing and changes nothi
   if (key.includes('?')) expect(Number(own.body['total'])).toBeGreaterThan(0);
 });
 
-test('without a token 401, but for what is marked as public', async () => {
+test('without a token 401, except for public operations', async () => {
   const open: string[] = [];
   for (const { name, method, path, operation } of operationsOf(document)) {
     const answer = await fixture.call(method.toUpperCase(), path.replace(/\{\w+\}/g, 'x'), { tenant: null });

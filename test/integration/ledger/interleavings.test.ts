@@ -164,7 +164,7 @@ const group = fc
   .array(operation, { minLength: 1, maxLength: 6 })
   .filter((it) => it.filter((one) => one.do === 'include').length < 2);
 
-test('the books agree after any interleaving', async () => {
+test('the ledger verifies after any interleaving', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(group, { minLength: 3, maxLength: 20 }), async (groups) => {
       const world = await startWorld();

@@ -42,7 +42,7 @@ async function afterwards(statement: string): Promise<string[]> {
   return [...new Set(found.map(({ check }) => check))];
 }
 
-test('says nothing about books that agree', async () => {
+test('finds no difference in a correct ledger', async () => {
   expect(await verifyLedger(fixture.database.manager)).toEqual([]);
 });
 
@@ -81,7 +81,7 @@ test.each([
   expect(await afterwards(statement)).toEqual(checks);
 });
 
-test('compares with the chain: what is not settled or credited yet is allowed for', async () => {
+test('compares with the chain, allowing for amounts that are not settled or credited yet', async () => {
   await include(fixture, open, 1, { debited: usdc, fee: 500n });
   await recordDeposits(fixture.database.manager, ethereum, [buildDeposit(fixture.account, ethereum, 'USDC', 3n)]);
   const [fees] = await fixture.database.query<{ sum: string }[]>('select sum(fee) from transfer_attempts');

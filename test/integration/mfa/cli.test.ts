@@ -114,7 +114,7 @@ test('in two steps for scripts, then status, refusal without --replace, unlock a
   expect((await gateway(['status', name])).out).toMatch(/^state +none$/m);
 });
 
-test('ends with a sentence where something is missing', async () => {
+test('ends with a message when something is missing', async () => {
   const silent = await gateway(['enroll', name]);
   expect(silent).toMatchObject({ code: 1, err: expect.stringContaining('nothing was entered') });
   expect((await gateway(['status', name])).out).toMatch(/^state +waiting$/m);

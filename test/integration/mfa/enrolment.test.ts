@@ -52,7 +52,7 @@ const everything = async () =>
   );
 
 describe('enrolment', () => {
-  test('counts only once a code has confirmed it', async () => {
+  test('takes effect only once a code has confirmed it', async () => {
     const { secret, uri } = await enroll();
     expect(secret).toMatch(/^[A-Z2-7]{32}$/);
     const parsed = new URL(uri);
@@ -88,7 +88,7 @@ describe('enrolment', () => {
     ]);
   });
 
-  test('stores neither the secret nor a recovery code in the clear', async () => {
+  test('stores neither the secret nor a recovery code unencrypted', async () => {
     const { secret, codes } = await confirmed();
     const rows = await everything();
     for (const text of [secret, ...codes, ...codes.map((code) => code.replaceAll('-', ''))]) {
@@ -97,7 +97,7 @@ describe('enrolment', () => {
     }
   });
 
-  test('begun again before its confirmation, only the latest secret counts', async () => {
+  test('begun again before its confirmation: only the latest secret is valid', async () => {
     const first = await enroll();
     const second = await enroll();
     await expect(totp.confirm(user.userId, totpCode(first.secret))).rejects.toEqual(refusal('MFA_INVALID'));
@@ -107,14 +107,14 @@ describe('enrolment', () => {
     );
   });
 
-  test('two confirmations at once: one', async () => {
+  test('of two concurrent confirmations one succeeds', async () => {
     const { secret } = await enroll();
     const results = await Promise.allSettled([0, 1].map((steps) => totp.confirm(user.userId, totpCode(secret, steps))));
     expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
     expect((await totp.status(user.userId)).recoveryCodesLeft).toBe(10);
   });
 
-  test('over a confirmed one needs --replace, which ends that one at once', async () => {
+  test('of a user with a confirmed factor needs --replace, which ends that factor at once', async () => {
     const { secret } = await confirmed();
     await expect(enroll()).rejects.toEqual(refusal('business_error', /--replace/));
     expect(await authorise(totpCode(secret, 1))).toBe('done');
@@ -124,7 +124,7 @@ describe('enrolment', () => {
     expect(await authorise(totpCode(anew.secret, 1))).toBe('done');
   });
 
-  test('that nobody confirmed for a day has to be begun again', async () => {
+  test('that was not confirmed within a day must be repeated', async () => {
     const { secret } = await enroll();
     await db.database.query(`update user_totp set created_at = now() - interval '25 hours' where user_id = $1`, [user.userId]);
     await expect(totp.confirm(user.userId, totpCode(secret))).rejects.toEqual(refusal('business_error', /enroll again/));
@@ -132,7 +132,7 @@ describe('enrolment', () => {
     expect(await totp.confirm(user.userId, totpCode(again.secret))).toHaveLength(10);
   });
 
-  test('users are named by id or as client/user; what is unknown or ambiguous is not guessed', async () => {
+  test('users are identified by id or as client/user; unknown and ambiguous names are refused', async () => {
     expect((await totp.status(`${client.name}/${user.name}`)).user.userId).toBe(user.userId);
     for (const reference of [newId(), user.name, `${client.name}/nobody`, ''])
       await expect(totp.status(reference)).rejects.toEqual(refusal('not_found'));
@@ -164,7 +164,7 @@ describe('recovery codes', () => {
     expect(used[0]?.detail).toEqual({ codes_left: 9 });
   });
 
-  test('at the same moment it is used up once', async () => {
+  test('is used once by concurrent recoveries', async () => {
     const { codes } = await confirmed();
     const results = await Promise.allSettled(Array.from({ length: 4 }, () => totp.recover(user.userId, codes[0] as string)));
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
@@ -182,8 +182,8 @@ describe('recovery codes', () => {
   });
 });
 
-describe('upkeep', () => {
-  test('unlock ends a lock-out', async () => {
+describe('maintenance', () => {
+  test('unlock ends a lock', async () => {
     const { secret } = await confirmed();
     const wrong = totpCode(secret, 9);
     for (let n = 0; n < 5; n += 1) await expect(authorise(wrong)).rejects.toEqual(refusal('MFA_INVALID'));
@@ -195,7 +195,7 @@ describe('upkeep', () => {
     expect((await audited()).at(-1)).toMatchObject({ action: 'mfa.unlocked', actor_type: 'operator' });
   });
 
-  test('remove takes the factor and its recovery codes away', async () => {
+  test('remove deletes the factor and its recovery codes', async () => {
     const { secret, codes } = await confirmed();
     await totp.remove(user.userId);
     expect(await totp.status(user.userId)).toMatchObject({ state: 'none', recoveryCodesLeft: 0 });
@@ -205,7 +205,7 @@ describe('upkeep', () => {
     expect((await audited()).filter(({ action }) => action === 'totp.removed')).toHaveLength(1);
   });
 
-  test('reseal lets the old key go', async () => {
+  test('after reseal the old key is not needed', async () => {
     const { secret } = await confirmed();
     const other = await buildUser(db.database, client);
     await totp.enroll(other.userId, { replace: false });

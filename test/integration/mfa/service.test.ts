@@ -67,7 +67,7 @@ const actions = async () =>
     )
   ).map(({ action }) => action);
 
-describe('which codes are right', () => {
+describe('valid codes', () => {
   test.each([
     [-2, 'MFA_INVALID'],
     [-1, 'done'],
@@ -78,7 +78,7 @@ describe('which codes are right', () => {
     expect(await outcome(request(totpCode(secret, steps)))).toBe(expected);
   });
 
-  test('a code is good once, and its neighbours stay good', async () => {
+  test('a code is valid once, and adjacent codes stay valid', async () => {
     for (const steps of [0, 1, -1]) expect(await outcome(request(totpCode(secret, steps)))).toBe('done');
     for (const steps of [-1, 0, 1]) expect(await outcome(request(totpCode(secret, steps)))).toBe('MFA_INVALID');
   });
@@ -97,7 +97,7 @@ describe('which codes are right', () => {
     expect(await outcome({ ...request(totpCode(secret)), caller: other })).not.toMatch(/done|MFA/);
   });
 
-  test('without a confirmed factor no code counts; with one, a code is required', async () => {
+  test('without a confirmed factor no code is valid; with one, a code is required', async () => {
     expect(await outcome(request(undefined))).toBe('MFA_REQUIRED');
     await db.database.query('update user_totp set confirmed_at = null where user_id = $1', [caller.userId]);
     for (const code of [totpCode(secret), undefined]) expect(await outcome(request(code))).toBe('MFA_NOT_ENABLED');
@@ -106,7 +106,7 @@ describe('which codes are right', () => {
   });
 });
 
-describe('one code at the same moment', () => {
+describe('one code in concurrent requests', () => {
   test('in ten different requests: one succeeds, the others count as wrong until MFA locks', async () => {
     let works = 0;
     const code = totpCode(secret);
@@ -117,7 +117,7 @@ describe('one code at the same moment', () => {
     expect(works).toBe(1);
   });
 
-  test('in thirty identical requests: one succeeds, the others hear why it cannot be done twice, and nothing counts as wrong', async () => {
+  test('in thirty identical requests: one succeeds, the others get the reason why it cannot be repeated, and nothing counts as wrong', async () => {
     const made = request(totpCode(secret));
     const exists = () => Promise.reject(new GatewayError('SECURITY_FACTOR_ALREADY_EXISTS', 'there'));
     const outcomes = await Promise.all(Array.from({ length: 30 }, () => outcome(made, undefined, exists)));
@@ -126,14 +126,14 @@ describe('one code at the same moment', () => {
     expect(await state()).toEqual({ failures: 0, locked_until: null });
   });
 
-  test('an identical request that nothing stands against is not done twice either: its code counts as wrong', async () => {
+  test('an identical request that could be repeated is not executed twice either: its code counts as wrong', async () => {
     const made = request(totpCode(secret));
     expect([await outcome(made), await outcome(made)]).toEqual(['done', 'MFA_INVALID']);
     expect((await state()).failures).toBe(1);
   });
 });
 
-describe('what becomes of the code and of the work', () => {
+describe('code and work', () => {
   const mark = (manager: EntityManager) =>
     manager.query(`update users set name = 'marked' where user_id = $1`, [caller.userId]).then(() => undefined);
   const marked = async () =>
@@ -149,7 +149,7 @@ describe('what becomes of the code and of the work', () => {
     expect(await outcome(request(totpCode(secret)), mark)).toBe('MFA_INVALID');
   });
 
-  test('our own failure undoes all of it: the code can be sent again', async () => {
+  test('an internal error undoes everything: the code can be sent again', async () => {
     const made = request(totpCode(secret));
     const fail = async (manager: EntityManager) => {
       await mark(manager);
@@ -163,7 +163,7 @@ describe('what becomes of the code and of the work', () => {
   });
 });
 
-describe('lock-out', () => {
+describe('lock', () => {
   test('five wrong codes lock for 15 minutes, also for the right code, which stays unused', async () => {
     await enterWrong(5);
     const refusal = await mfa.authorize(request(totpCode(secret)), () => Promise.resolve()).catch((error: unknown) => error);

@@ -31,7 +31,7 @@ describe('the blacklist', () => {
     }
   });
 
-  test('is one client’s, for one chain, and counts while the entry is active', async () => {
+  test('applies to one client and one chain, while the entry is active', async () => {
     const [client, other] = [await buildClient(db.database), await buildClient(db.database)];
     const address = randomAddress();
     const factorId = await listAddress(db.database, client, address);
@@ -46,17 +46,20 @@ describe('the blacklist', () => {
     expect(await evaluate(client, address)).toBe('allowed');
   });
 
-  test.each(['off', 'approve', 'only'] as const)('beats the whitelist, an approval and the policy %s', async (mode) => {
-    const client = await buildClient(db.database);
-    const address = randomAddress();
-    await setPolicy(db.database, client, mode);
-    await listAddress(db.database, client, address, { type: 'WHITELIST' });
-    await listAddress(db.database, client, address);
-    expect(await evaluate(client, address)).toBe('address_blacklisted');
-    expect(await evaluate(client, address, 'ethereum', { approved: true })).toBe('address_blacklisted');
-    const destination = { clientId: client.clientId, chain: 'ethereum', addressKey: key(address) };
-    expect(await isBlacklisted(db.database.manager, destination)).toBe(true);
-  });
+  test.each(['off', 'approve', 'only'] as const)(
+    'has priority over the whitelist, an approval and the policy %s',
+    async (mode) => {
+      const client = await buildClient(db.database);
+      const address = randomAddress();
+      await setPolicy(db.database, client, mode);
+      await listAddress(db.database, client, address, { type: 'WHITELIST' });
+      await listAddress(db.database, client, address);
+      expect(await evaluate(client, address)).toBe('address_blacklisted');
+      expect(await evaluate(client, address, 'ethereum', { approved: true })).toBe('address_blacklisted');
+      const destination = { clientId: client.clientId, chain: 'ethereum', addressKey: key(address) };
+      expect(await isBlacklisted(db.database.manager, destination)).toBe(true);
+    },
+  );
 });
 
 describe('the whitelist', () => {
@@ -75,7 +78,7 @@ describe('the whitelist', () => {
     expect(await evaluate(client, address, 'base')).toBe(unlisted);
   });
 
-  test('an entry counts once the cooling time has passed', async () => {
+  test('an entry takes effect once the cooling time has passed', async () => {
     const client = await buildClient(db.database);
     const [fresh, seasoned] = [randomAddress(), randomAddress()];
     await setPolicy(db.database, client, 'only', 3600);
@@ -86,7 +89,7 @@ describe('the whitelist', () => {
   });
 });
 
-test('what an entry names cannot change', async () => {
+test('type, chain and address of an entry cannot change', async () => {
   const client = await buildClient(db.database);
   const factorId = await listAddress(db.database, client, randomAddress());
   await expect(

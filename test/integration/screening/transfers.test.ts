@@ -144,7 +144,7 @@ describe('an address blacklisted', () => {
     await record(transferWorkflowId(txId), 'transfer-failed-blacklisted-signed');
   });
 
-  test('and its run lost before the cancellation: started again it comes to the same end', async () => {
+  test('and its run lost before the cancellation: a new run ends in the same way', async () => {
     let away = true;
     await serve({
       chain: {
@@ -213,7 +213,7 @@ describe('an address blacklisted', () => {
     expect(await fixture.anvil.client.getTransaction({ hash: first?.tx_hash as Hex }).catch(() => null)).toBeNull();
   });
 
-  test('and the first attempt is executed all the same: CONFIRMED, and the record says that it came too late', async () => {
+  test('and the first attempt is executed nevertheless: CONFIRMED, with a note that the blacklisting was too late', async () => {
     await serve({
       chain: {
         broadcast: async (input) => {
@@ -325,7 +325,7 @@ test('blacklisted between the signature of a replacement and its broadcast: park
   expect(await late(txId)).toHaveLength(1);
 });
 
-test('a node whose copy is old refuses what is allowed again: asked until it has learnt that', async () => {
+test('a node with an outdated copy refuses an address that is allowed again: it is asked until its copy is current', async () => {
   let refusals = 4;
   await serve({
     sign: () => {
@@ -368,7 +368,7 @@ describe('a transfer that has to be approved', () => {
     return typedSearchAttributes.getAll().some(({ key, value }) => key.name === 'TxStatus' && value === wanted);
   };
 
-  test('waits, goes on once approved, and is whitelisted for itself alone', async () => {
+  test('waits, continues once approved, and the approval is for this transfer only', async () => {
     await serve();
     const txId = await waiting({ amount: '1' });
     await until('its status is searchable', () => hasSearchStatus(txId, 'AWAITING_APPROVAL'));
@@ -404,7 +404,7 @@ describe('a transfer that has to be approved', () => {
     expect(await row(txId)).toMatchObject({ failure_code: 'address_blacklisted' });
   });
 
-  test('approved while its run was lost: started again, it goes on', async () => {
+  test('approved while its run was lost: continues in a new run', async () => {
     await serve();
     const txId = await waiting();
     await served.client.workflow.getHandle(transferWorkflowId(txId)).terminate();
@@ -414,7 +414,7 @@ describe('a transfer that has to be approved', () => {
     await ends(txId, 'CONFIRMED');
   });
 
-  test('a run that is lost while it waits waits on', async () => {
+  test('keeps waiting in a new run when its run is lost', async () => {
     await serve();
     const txId = await waiting();
     const { approval_expires_at: until_ } = await row(txId);
@@ -426,7 +426,7 @@ describe('a transfer that has to be approved', () => {
     await ends(txId, 'CONFIRMED');
   });
 
-  test('of nodes that sign nothing before it is approved', async () => {
+  test('is not signed before it is approved', async () => {
     const asked: SignTransactionRequest[] = [];
     await serve({ sign: (request) => void asked.push(request) });
     const txId = await waiting();

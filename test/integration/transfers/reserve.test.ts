@@ -45,7 +45,7 @@ test('bytes that use up something else than was reserved are never stored', asyn
   expect((await row(txId)).status).toBe('PENDING');
 });
 
-test('issued anew only after proof, with resources of its own; those of the first attempt are free again', async () => {
+test('reissued only after proof, with its own resources; those of the first attempt are free again', async () => {
   const txId = await locked();
   const family = onFamily(inputs('5', '6'));
   await begun(family, { txId });
@@ -64,7 +64,7 @@ test('issued anew only after proof, with resources of its own; those of the firs
   ]);
 });
 
-test('an input goes to one transfer at a time', async () => {
+test('an input is held by one transfer at a time', async () => {
   const [first, second] = [await locked(), await locked()];
   await begun(onFamily(inputs('5')), { txId: first });
   await expect(begin(onFamily(inputs('5')), { txId: second })).rejects.toThrow(/reservations_held_once/);

@@ -52,7 +52,7 @@ async function booksAgree(): Promise<void> {
   expect(await verifyLedger(fixture.database.manager)).toEqual([]);
 }
 
-describe('a transfer that nothing is in the way of', () => {
+describe('a transfer without problems', () => {
   test('is signed by both owners of its inputs, confirmed and settled', async () => {
     await served.serve();
     const txId = await submit();
@@ -171,7 +171,7 @@ describe('a transfer that is stuck', () => {
     await booksAgree();
   });
 
-  test('given up: its expiry is waited for, nothing is unlocked before every attempt is proven impossible', async () => {
+  test('abandoned: its expiry is waited for, nothing is unlocked before every attempt is proven impossible', async () => {
     await served.serve();
     fixture.toy.holdsArrivals = true;
     // what is left does not pay for a fourth attempt
@@ -208,7 +208,7 @@ describe('a transfer that is stuck', () => {
     await booksAgree();
   });
 
-  test('given up and executed all the same: settled as usual', async () => {
+  test('abandoned and executed nevertheless: settled as usual', async () => {
     await served.serve();
     fixture.toy.holdsArrivals = true;
     const txId = await submit('149.95');
@@ -221,7 +221,7 @@ describe('a transfer that is stuck', () => {
 });
 
 describe('a transfer that expires', () => {
-  test('is issued anew once it is proven impossible, with inputs that are free again', async () => {
+  test('is reissued once it is proven impossible, with inputs that are free again', async () => {
     await served.serve();
     fixture.toy.holdsArrivals = true;
     const txId = await submit();

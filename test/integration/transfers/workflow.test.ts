@@ -53,7 +53,7 @@ const audited = async (txId: string) =>
     ({ action, outcome, detail, actor_type: actor }) => (actor === 'operator' ? [[action, outcome, detail]] : []),
   );
 
-test('a step that refuses for good parks the transfer; a retry goes on', async () => {
+test('a step that fails permanently parks the transfer; a retry continues', async () => {
   let refusals = 1;
   await serve({
     chain: {
@@ -102,7 +102,7 @@ test('Temporal’s own cancellation does not leave funds locked', async () => {
   await confirmed(txId);
 });
 
-test('old news does not keep a parked transfer from waiting', async () => {
+test('an outdated observation does not end the wait of a parked transfer', async () => {
   let refuse = true;
   await serve({
     sign: () => {
@@ -123,7 +123,7 @@ test('old news does not keep a parked transfer from waiting', async () => {
   await confirmed(txId);
 });
 
-test('bytes that the node refuses after a retry too are replaced at the fees of then', async () => {
+test('bytes that the node refuses again after a retry are replaced at current fees', async () => {
   const refused: number[] = [];
   await serve({
     chain: {
@@ -156,7 +156,7 @@ describe('abandon', () => {
   const kinds = async (txId: string) => (await fixture.attempts(txId)).map(({ kind }) => kind);
   const agrees = () => booksAgree(fixture);
 
-  test('nodes that refuse for good: a cancellation uses the nonce up, the transfer fails and later ones go through', async () => {
+  test('nodes that refuse permanently: a cancellation uses up the nonce, the transfer fails and later ones are confirmed', async () => {
     let refused: string | undefined;
     await serve({
       sign: (request) => {
@@ -253,7 +253,7 @@ describe('abandon', () => {
     await agrees();
   });
 
-  test('fees beyond the bound: refused and parked again; a retry then goes on with the transfer itself', async () => {
+  test('fees beyond the bound: refused and parked again; a retry then continues the transfer itself', async () => {
     let dear = true;
     await serve({
       sign: (request) => {

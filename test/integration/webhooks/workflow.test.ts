@@ -121,7 +121,7 @@ test('state changes reach the receiver in the order of each transaction, whateve
   for (const one of fixture.receiver.received) verify(endpoint.secret, one);
 });
 
-test('a workflow ends when there is nothing left, and is started again; what it keeps holds neither url nor secret', async () => {
+test('a workflow ends when nothing is pending, and is started again; its history has neither url nor secret', async () => {
   await serve();
   const { body } = await testEvent();
   await until('delivered', () => allDelivered(endpoint, 1));
@@ -136,7 +136,7 @@ test('a workflow ends when there is nothing left, and is started again; what it 
   expect(new Set(fixture.receiver.received.map(({ id }) => id)).size).toBe(1);
 });
 
-test('a resend wakes a workflow that waits for its retry', async () => {
+test('a resend ends the wait of a workflow for its retry', async () => {
   await serve([3600]);
   fixture.receiver.replies.push(status(500));
   const { body } = await testEvent();
@@ -145,7 +145,7 @@ test('a resend wakes a workflow that waits for its retry', async () => {
   await until('delivered', () => allDelivered(endpoint, 1));
 });
 
-test('the whole schedule fails: given up and disabled', async () => {
+test('the whole schedule fails: the delivery fails and the endpoint is disabled', async () => {
   await serve([1, 1]);
   fixture.receiver.replies.push(...Array.from({ length: 3 }, () => status(500)));
   await testEvent();
@@ -175,7 +175,7 @@ test('a receiver that hangs does not hold up another', async () => {
   }
 });
 
-test('a stream whose workflow was lost gets another; an unused secret is wiped and old events go', async () => {
+test('a stream whose workflow was lost gets another; an unused secret and old events are deleted', async () => {
   const dispatcher = new WebhookDispatcher(fixture.database, () => Promise.resolve(), log);
   await testEvent();
   // dispatched, but no worker ran the workflow
@@ -228,7 +228,7 @@ test('a stream is lost once its next delivery is overdue, whatever comes after i
   expect(dispatched).toEqual([txId]);
 });
 
-test('old events go in one sweep however many, but for those that are still to be delivered', async () => {
+test('one sweep deletes all old events except those that are still pending', async () => {
   const dispatcher = new WebhookDispatcher(fixture.database, () => Promise.resolve(), log);
   await testEvent();
   await fixture.database.query(
@@ -288,7 +288,7 @@ test('a stream whose signal fails does not delay the others', async () => {
   expect(await dispatcher.dispatch()).toBe(0);
 });
 
-test('Temporal is away for a while: what happened meanwhile is dispatched after', async () => {
+test('events during an outage of Temporal are dispatched afterwards', async () => {
   const failures = [new Error('unavailable'), new Error('unavailable')];
   const dispatched: string[] = [];
   const dispatcher = new WebhookDispatcher(

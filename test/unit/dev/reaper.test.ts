@@ -34,7 +34,7 @@ function startParent(folder: string): { pid: number; childFile: string; doomed: 
   return { pid: parent.pid ?? 0, childFile, doomed };
 }
 
-it('ends what was started, and removes what was left, when its process is killed with SIGKILL', async () => {
+it('ends the child processes and removes the files when its process is killed with SIGKILL', async () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'reaper-'));
   const { pid, childFile, doomed } = startParent(folder);
   await until(() => existsSync(childFile), 10_000);

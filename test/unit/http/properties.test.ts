@@ -69,7 +69,7 @@ const run = () => {
   );
 };
 
-test('nothing, where every answer is documented', async () => {
+test('finds nothing where every answer is documented', async () => {
   reply = () => right;
   expect(await run()).toEqual({ statuses: { 'post /things': { 200: 200 } }, failures: [] });
 });

@@ -21,7 +21,7 @@ const workflows = ({ start, signal, query }: Behaviour) =>
 const failWith = (error: Error) => () => Promise.reject(error);
 
 describe('start', () => {
-  test('starts transfer-<tx_id> with nothing but its id, once for ever', async () => {
+  test('starts transfer-<tx_id> with only its id, and never twice', async () => {
     const start = jest.fn().mockResolvedValue({});
     expect(await workflows({ start }).start(transfer)).toBe('started');
     expect(start).toHaveBeenCalledWith(
@@ -34,7 +34,7 @@ describe('start', () => {
       }),
     );
   });
-  test('says that it has run before', async () => {
+  test('reports that it has run before', async () => {
     const closed = new WorkflowExecutionAlreadyStartedError('closed', 'transfer-t', 'transfer');
     expect(await workflows({ start: failWith(closed) }).start(transfer)).toBe('closed');
   });
@@ -52,7 +52,7 @@ describe('signal', () => {
     expect(await workflows({ signal }).signal('t', news)).toBe('signalled');
     expect(signal).toHaveBeenCalledWith(expect.objectContaining({ name }));
   });
-  test('says that the workflow does not run', async () => {
+  test('reports that the workflow is not running', async () => {
     const gone = new WorkflowNotFoundError('gone', 'transfer-t', undefined);
     expect(await workflows({ signal: failWith(gone) }).signal('t', 'approved')).toBe('gone');
   });

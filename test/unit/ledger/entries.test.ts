@@ -93,7 +93,7 @@ test('within its bounds a transfer costs exactly amount and fee', () => {
   expect(entries).toHaveLength(5);
 });
 
-test('deposits undone together see what the one before has left', () => {
+test('deposits reversed together use the balance that the ones before have left', () => {
   fc.assert(
     fc.property(
       amount,

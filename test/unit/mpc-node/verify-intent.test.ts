@@ -71,7 +71,7 @@ describe('signs', () => {
     expect(verified.recipientKeys).toEqual(plan.kind === 'cancellation' ? [] : [to.toLowerCase()]);
   });
 
-  test('whatever letter case addresses come in', () => {
+  test('addresses in any letter case', () => {
     const request = requestFor(token);
     request.intent = {
       ...request.intent,
@@ -81,7 +81,7 @@ describe('signs', () => {
     expect(() => verify(request)).not.toThrow();
   });
 
-  test('a cancellation whatever transfer it stands for', () => {
+  test('a cancellation of any transfer', () => {
     const request = requestFor(noop);
     request.intent = { ...request.intent, outputs: [{ to, tokenContract: usdc, amount: '999' }] };
     expect(() => verify(request)).not.toThrow();
@@ -144,7 +144,7 @@ describe('refuses', () => {
       intent({ outputs: [...requestFor(token).intent.outputs, ...requestFor(token).intent.outputs] }),
     ],
     ['bytes that do not decode', 'unsigned', other({ unsigned: '0x02c0' })],
-    ['a cancellation to somebody else', 'recipient', { ...requestFor(noop), unsigned: buildEvm({ ...native, amount: 0n }) }],
+    ['a cancellation to another address', 'recipient', { ...requestFor(noop), unsigned: buildEvm({ ...native, amount: 0n }) }],
     ['a cancellation that moves coins', 'amount', { ...requestFor(noop), unsigned: buildEvm({ ...native, to: from }) }],
     [
       'a cancellation that moves tokens',
