@@ -3,11 +3,11 @@ import { fund, sharedWallet, waitFor } from '../stack/client';
 import { documented, expectProblem } from './openapi';
 import { type Account, balances, fundedAccount, newAccount, transactionWhen } from './support';
 
-/** The API as an unforgiving client sees it. Every answer is held against openapi.json. */
+/** Strict checks of the API. Every answer is checked against openapi.json. */
 
 const uuidV7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const utc = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
-/** Well formed, and nobody's here. */
+/** Well formed, but not an address of the gateway. */
 const outside = '0x52908400098527886E0F7030069857D2E4169EE7';
 /** Capitals and small letters, by its checksum. */
 const mixed = '0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045';
@@ -184,7 +184,7 @@ describe('accounts and assets', () => {
     await waitFor(async () => (await documented('GET', `/transactions?account_id=${account_id}`)).body.total === 2);
     expect((await documented('GET', `/assets?account_id=${account_id}`)).body).toMatchObject({ total: 1 });
     const add = (symbol: string) => documented('POST', '/assets', { body: { account_id, symbol, chain: 'base' } });
-    // no longer waiting for confirmations, or it would show later
+    // after its confirmations, so that it does not appear later
     await waitFor(async () => {
       const { data } = (await documented('GET', `/transactions?account_id=${account_id}`)).body;
       return data.every(({ status }: { status: string }) => status === 'CONFIRMED');

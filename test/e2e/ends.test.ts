@@ -43,7 +43,7 @@ describe('every way a transfer ends', () => {
   test('refused: the answer is the error, nothing is kept, and the same key gets the same answer', async () => {
     const holds = await Holds.install(stack().postgres.url);
     try {
-      // enough before the other transfer's hold, too little after it: the refusal comes from the locked balance
+      // the balance suffices before the other transfer's hold and not after it: the refusal comes from the locked balance
       await holds.hold('accept');
       const first = call('POST', '/transfer', { body: body(fresh(), '4') });
       await holds.reached('accept', 30_000);
@@ -128,7 +128,7 @@ describe('every way a transfer ends', () => {
       await holds.hold('persistSignature');
       txId = (await call('POST', '/transfer', { body: body(to) })).body.tx_id as string;
       await holds.reached('persistSignature', 60_000);
-      // what was an ordinary address when gas was estimated refuses the coin now
+      // an address without code when gas was estimated now reverts
       await anvil('anvil_setCode', [to, '0x60006000fd']);
       await holds.release('persistSignature');
     } finally {
@@ -202,7 +202,7 @@ describe('every way a transfer ends', () => {
       const request = { from_address: usdc.address, to_address: fresh(), chain: 'ethereum', token_symbol: 'USDC', amount: '2' };
       txId = (await call('POST', '/transfer', { body: request })).body.tx_id as string;
       await holds.reached('persistSignature', 60_000);
-      // the token lies: it succeeds and moves nothing
+      // the token returns success and moves nothing
       await anvil('anvil_setCode', [contract, '0x600160005260206000f3']);
       await holds.release('persistSignature');
       const parked = await transactionWhen(txId, ['NEEDS_ATTENTION']);
@@ -226,7 +226,7 @@ describe('every way a transfer ends', () => {
       await holds.hold('persistSignature');
       txId = (await call('POST', '/transfer', { body: { ...body(to), from_address: address } })).body.tx_id as string;
       await holds.reached('persistSignature', 60_000);
-      // nothing to pay it with: the chain refuses the signed bytes
+      // no balance for the fee: the chain refuses the signed bytes
       await anvil('anvil_setBalance', [address, '0x0']);
       await holds.release('persistSignature');
       const parked = await transactionWhen(txId, ['NEEDS_ATTENTION']);

@@ -3,7 +3,7 @@ import { api, sharedWallet, stack } from '../stack/client';
 import { openApi } from './openapi';
 import { newAccount } from './support';
 
-/** Every operation of the running stack with requests made from its own description, valid and broken. */
+/** Sends valid and invalid requests, generated from the OpenAPI document, to every operation of the running stack. */
 
 const runsPerOperation = 80;
 /** Each costs a key generation of some 11 seconds. */

@@ -37,7 +37,7 @@ describe('transfers and deposits on the whole stack', () => {
     const receipt = await chain(name).getTransactionReceipt({ hash: transfer.tx_hash });
     expect(receipt.status).toBe('success');
 
-    // what the ledger says is what the chain says
+    // the ledger and the chain agree
     const onChain = await chain(name).getBalance({ address: account.address as Address });
     const { ETH } = await balances(account.account_id, name);
     expect(ETH).toEqual({ balance: decimal(onChain, 18), locked_balance: '0' });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { bodySchemaOf, type NamedOperation, type Parameter } from '../openapi';
 import { allowedBy, anyText, type Known, nasty, objectOf, type Schema } from './values';
 
-/** A request as it goes onto the wire. */
+/** A request as it is sent. */
 export interface HttpRequest {
   method: string;
   /** Percent-encoded, with the query. */
@@ -76,7 +76,7 @@ function queryOf(parameters: Parameter[], known: Known): fc.Arbitrary<string> {
     .map((query) => (query ? `?${query}` : ''));
 }
 
-/** Headers hold no controls and nothing beyond Latin-1: Node itself refuses to send them. */
+/** Headers contain no control characters and only Latin-1: Node refuses to send others. */
 const headerText = fc.oneof(
   fc.string({ unit: 'grapheme-ascii', maxLength: 40 }),
   fc.constantFrom('x'.repeat(256), 'é', ' ', '', '"'),

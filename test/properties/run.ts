@@ -14,9 +14,9 @@ export interface Target {
   headers?: () => Record<string, string>;
   /** Statuses of 500 and above that are right here, such as `get /health/ready 503` where no signing nodes run. */
   expected?: string[];
-  /** False keeps a request from being sent: where what is asked for costs too much. */
+  /** False for requests that must not be sent because they are too expensive. */
   sends?: (operation: NamedOperation, request: HttpRequest) => boolean;
-  /** Last changes to what is sent: what cannot be known when requests are made up, such as a second factor's code. */
+  /** Last changes to a request: values that are not known when requests are generated, such as the code of a second factor. */
   finish?: (operation: NamedOperation, request: HttpRequest) => HttpRequest | Promise<HttpRequest>;
 }
 
@@ -25,7 +25,7 @@ export type Statuses = Record<string, Record<string, number>>;
 
 /** Reproduces a run: PROPERTY_SEED=<seed of its output>. */
 const seed = Number(process.env.PROPERTY_SEED ?? Math.floor(Math.random() * 2 ** 31));
-/** Looking for the smallest failing request ends after this. */
+/** Limit for the search of the smallest failing request. */
 const shrinkMs = 20_000;
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 
@@ -86,7 +86,7 @@ export async function checkOperations(
   return { statuses, failures };
 }
 
-/** Longer bodies are nested too deeply to be written again. */
+/** Longer bodies are nested too deeply to be serialised again. */
 const longestBody = 20_000;
 
 /** The fields of a request whose body is a JSON object; null for every other. */
@@ -112,7 +112,7 @@ function complaintOf(target: Target, check: AnswerCheck, operation: NamedOperati
   if (status < 400) return null;
   const problem = body as { status: number; request_id: string };
   if (problem.status !== status) return `${operation.name}: the problem says ${problem.status}, the answer ${status}`;
-  // a stored answer is the first request's, to the byte
+  // a stored answer has the bytes of the first one
   const isReplay = headers.get('idempotency-replayed') === 'true';
   if (!isReplay && problem.request_id !== headers.get('x-request-id')) return `${operation.name} ${status}: another request_id`;
   return /select |insert |\bat .*\.[tj]s|postgres|ECONN/i.test(JSON.stringify({ ...problem, instance: '' }))
@@ -120,7 +120,7 @@ function complaintOf(target: Target, check: AnswerCheck, operation: NamedOperati
     : null;
 }
 
-/** Not fetch, which tidies paths and headers up. */
+/** Not fetch, which normalises paths and headers. */
 async function send({ baseUrl, token, headers: added }: Target, request: HttpRequest): Promise<HttpAnswer> {
   const { method, path, body, withToken } = request;
   const url = new URL(baseUrl);
@@ -149,5 +149,5 @@ async function send({ baseUrl, token, headers: added }: Target, request: HttpReq
   });
 }
 
-/** Lets go of the connection, so that the run can end. */
+/** Closes the connection, so that the run can end. */
 export const endRun = (): void => agent.destroy();

@@ -6,7 +6,7 @@ const folder = path.join(__dirname, 'histories');
 const histories = readdirSync(folder).filter((file) => file.endsWith('.json'));
 const codePath = path.resolve(__dirname, '../../dist/workflow-bundle.js');
 
-/** Every workflow, every way a transfer can end and the detours to it; a new one is added here and by `npm run replay:add`. */
+/** Every workflow and every path to every end of a transfer; a new one is added here and by `npm run replay:add`. */
 const committed = [
   'deliver-webhooks.json',
   'distribute-blacklist.json',

@@ -7,7 +7,7 @@ import { newId } from '../../../src/platform/ids';
 import { randomAddress } from '../../factories';
 import { type Answer, type Fixture, buildFunded, buildTenant, createFixture, type Funded } from '../http/fixture';
 
-/** What is on record after what was done. */
+/** Audit rows of operations. */
 
 let fixture: Fixture;
 beforeAll(async () => void (fixture = await createFixture()));
@@ -36,7 +36,7 @@ describe('operators', () => {
     await operations.setClientStatus('audited', 'DISABLED');
     await operations.setClientStatus('audited', 'ACTIVE');
     await operations.revokeKey(apiKey);
-    // done before: nothing happens
+    // a repeated call has no effect
     await operations.revokeKey(keyId);
 
     const [client, user, key] = [`client ${clientId}`, `user ${userId}`, `api_key ${keyId}`];
@@ -168,7 +168,7 @@ describe('clients', () => {
       });
     const first = await ask(requestId);
     expect([201, 202]).toContain(first.status);
-    // as if the first try had died before its answer was stored: the act is run again
+    // simulates a crash of the first try before its answer was stored: the act is run again
     const [, forgotten] = await fixture.database.query<[unknown, number]>(
       `update idempotency_keys set response_status = null, response_headers = null, response_body = null,
               leased_until = now() - interval '1 second' where key = $1`,
@@ -276,7 +276,7 @@ describe('logins', () => {
           },
         ],
       ]);
-      // what the key's state is, is told only to those who know its secret
+      // the state of the key is shown only to callers who know its secret
       expect((await login(tenant.apiKey, 'gs_wrong')).rows[0]?.detail).toMatchObject({ reason: 'wrong_secret' });
     }
   });
@@ -300,7 +300,7 @@ describe('logins', () => {
   });
 
   test('requests that the throttle refuses are not recorded: the log cannot be flooded', async () => {
-    // a key each: of one key's and one address's counters the eleventh of either refuses
+    // a new key each time: only the counter of the address refuses the eleventh
     const headers = () => ({ 'X-API-Key': newId(), 'X-API-Secret': 'x', 'X-Forwarded-For': '192.0.2.77' });
     const answers = await Promise.all(
       Array.from({ length: 30 }, () => fixture.call('POST', '/auth/token', { tenant: null, headers: headers() })),

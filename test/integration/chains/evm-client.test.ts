@@ -189,7 +189,7 @@ describe('status', () => {
     expect(await ask()).toEqual({ attempt: 1, state: 'absent' });
     await anvil.client.mine({ blocks: 1 });
     expect(await ask()).toMatchObject({ state: 'impossible', proof: { used_by: used.id, nonce: never.plan.nonce } });
-    // the same bytes under a signature that we never saw
+    // the same bytes with an unknown signature
     expect(await statesOf({ plan: used.plan, id: keccak256('0x02') }, never)).toMatchObject([
       { attempt: 1, state: 'included', id: used.id },
       { attempt: 2, state: 'impossible' },
@@ -236,7 +236,7 @@ describe('scan', () => {
 
   it('finds native, token and internal deposits, each with its position', async () => {
     const from = (await head()) + 1;
-    // sends what it gets on to the address in its calldata: value that stands in no transaction
+    // forwards the value it receives to the address in its calldata: an internal transfer
     const forwarder = '0x00000000000000000000000000000000000f0123';
     await anvil.client.setCode({ address: forwarder, bytecode: '0x5f5f5f5f345f355af100' });
     const wallet = createWalletClient({ account: other, transport: http(anvil.url) });

@@ -91,7 +91,7 @@ describe('with a pool of two connections', () => {
     const answers = await many(50, (index) => other.send(body, keys[index]));
     expect(countBy(answers)).toEqual({ '202': 20, '400 insufficient_balance': 30 });
     expect(await other.locked()).toBe(1_000_000_000n);
-    // every answer was stored together with what it tells
+    // every answer was stored together with its transfer
     const again = await many(50, (index) => other.send(body, keys[index]));
     expect(again.map(({ text }) => text)).toEqual(answers.map(({ text }) => text));
   });

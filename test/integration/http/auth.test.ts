@@ -8,7 +8,7 @@ beforeAll(async () => void (fixture = await createFixture()));
 afterAll(() => fixture.close());
 
 let addresses = 0;
-/** Every test its own address, so that throttling of one does not reach another. */
+/** Each test has its own address, so that the throttle of one does not affect another. */
 const address = () => `198.51.100.${(addresses += 1)}`;
 const login = (headers: Record<string, string>, from = address()) =>
   fixture.call('POST', '/auth/token', { tenant: null, headers: { 'X-Forwarded-For': from, ...headers } });

@@ -136,7 +136,7 @@ describe('5xx', () => {
 
 describe('a crash', () => {
   const crashed = async (key: string, tenant: Tenant) => {
-    // what a process leaves that died after its work and before it stored the answer
+    // the rows after a crash between the work and the storing of the answer
     await fixture.database.query(
       `update idempotency_keys set response_status = null, response_body = null, leased_until = now() - interval '1 second' where key = $1 and client_id = $2`,
       [key, tenant.clientId],

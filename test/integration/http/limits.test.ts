@@ -17,7 +17,7 @@ import {
   type Tenant,
 } from './fixture';
 
-/** Per minute; a sixth of it per window of 10 s. */
+/** Per minute; a window of 10 s has a sixth of it. */
 const perMinute = (perWindow: number) => perWindow * 6;
 
 const fixtures: Fixture[] = [];
@@ -26,7 +26,7 @@ async function start(options: FixtureOptions): Promise<Fixture> {
   fixtures.push(fixture);
   return fixture;
 }
-/** One database for all, counted in by address and client, which every test has of its own. */
+/** One database for all tests; each test has its own address and client. */
 let first: Fixture;
 beforeAll(async () => void (first = await start({})));
 afterAll(async () => {
@@ -102,14 +102,14 @@ describe('per client', () => {
 
   test('a database that hangs delays a request by half a second, not by its time-out', async () => {
     const tenant = await buildTenant(first);
-    // the key is known, so that only the budget asks the database
+    // the key is cached, so that only the quota queries the database
     await fixture.call('POST', '/wallets', { tenant, body: {} });
     const lock = first.database.createQueryRunner();
     await lock.startTransaction();
     await lock.query('lock table request_quotas in access exclusive mode');
     try {
       const begun = Date.now();
-      // three slices are spent: each time the database is waited for
+      // three slices are claimed: each claim waits for the database
       const answers = await many(10, () => fixture.call('POST', '/wallets', { tenant, body: {} }));
       expect(statuses(answers)).toEqual({ 400: 10 });
       expect(Date.now() - begun).toBeLessThan(4_000);
@@ -176,7 +176,7 @@ describe('per address', () => {
   test('X-Forwarded-For counts only behind a proxy, and there only what the proxy wrote', async () => {
     const from = address();
     expect(statuses(await many(20, (i) => list(fixture, null, `203.0.113.${i}, ${from}`)))).toEqual({ 401: 12, 429: 8 });
-    // 127.0.0.1 has spent more than that at the other fixtures, or nothing when a window has just begun
+    // 127.0.0.1 has used more than that at the other fixtures, or nothing if a window has just begun
     const open = await start({ shared: first, trustProxy: false, limits: { addressPerMinute: perMinute(12) } });
     const direct = await many(20, () => list(open, null));
     expect(statuses(direct)[429]).toBeGreaterThanOrEqual(8);

@@ -9,7 +9,7 @@ afterAll(() => fixture.close());
 const post = (body: string, headers: Record<string, string> = {}, path = '/wallets') =>
   fixture.call('POST', path, { body, headers });
 
-/** Bytes as they are, for what fetch would not send. */
+/** Sends raw bytes, for requests that fetch would not send. */
 function raw(request: string): Promise<string> {
   return new Promise((resolve, reject) => {
     let answer = '';

@@ -8,7 +8,7 @@ let fixture: Fixture;
 let tenant: Tenant;
 let funded: Funded;
 let secret: string;
-/** Codes of this test's user that are not used up yet. */
+/** Unused codes of this test's user. */
 let steps: number[];
 beforeAll(async () => {
   fixture = await createFixture();
@@ -124,7 +124,7 @@ describe('403 at once, with an audit row and nothing stored', () => {
     const accepted = { 'idempotency-key': newId() };
     const { body } = await transfer(later, accepted);
     await listAddress(fixture.database, tenant, later);
-    // also once the key's answer is forgotten
+    // also after the stored answer was removed
     for (const forget of [false, true]) {
       if (forget) await fixture.database.query('delete from idempotency_keys');
       const again = await transfer(later, accepted);

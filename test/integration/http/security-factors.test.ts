@@ -33,7 +33,7 @@ const factorBody = (changes: object = {}): Body => ({
   address: randomAddress(),
   ...changes,
 });
-/** With a code of its own where the body has none. */
+/** Adds a new code where the body has none. */
 const post = async (body: Body, as = tenant) => {
   const mfa_code = body.mfa_code ?? (await freshCode(fixture, as));
   return fixture.call('POST', path, { tenant: as, body: { ...body, mfa_code } });
@@ -210,7 +210,7 @@ describe.each(mounts)('second factor at %s', (mount) => {
 
   test('thirty identical requests at once, with the limits of production: one 201, the others 409, and MFA is not locked', async () => {
     const body = { ...factorBody(), mfa_code: await freshCode(fixture, tenant) };
-    // an address of its own: those of the other tests are counted in the same database
+    // a separate address: those of the other tests are counted in the same database
     const headers = { 'X-Forwarded-For': `203.0.113.${mounts.findIndex((mount) => mount === path) + 1}` };
     const ask = () => limited.call('POST', path, { tenant, body, headers });
     const answers = await Promise.all(Array.from({ length: 30 }, ask));

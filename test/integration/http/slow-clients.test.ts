@@ -3,9 +3,9 @@ import Koa from 'koa';
 import type { GatewayState } from '../../../src/http/context';
 import { listen, type RunningServer } from '../../../src/http/server';
 
-/** The server's time-outs, made short: what a client that is slow or silent can hold on to. */
+/** The server's time-outs, shortened: they limit what a slow or silent client can occupy. */
 const timeouts = { headers: 400, request: 800, keepAlive: 300, exchange: 4_000, checkEvery: 50 };
-/** More than the buffers of both sides take. */
+/** More than fits into the buffers of both sides. */
 const large = Buffer.alloc(30_000_000, 'x');
 
 let server: RunningServer;
@@ -33,7 +33,7 @@ function talk(first: string, { drip = '', reads = true } = {}): Promise<Seen> {
     let text = '';
     const socket: Socket = connect(server.port, '127.0.0.1', () => socket.write(first));
     const timer = setInterval(() => drip && socket.write(drip), 100);
-    // who does not read learns of the end by its next writing
+    // a client that does not read notices the end when it writes again
     if (reads) socket.on('data', (data) => (text += data.toString().slice(0, 400)));
     socket.on('error', () => undefined);
     socket.on('close', () => {
@@ -66,7 +66,7 @@ test('a body sent byte by byte: 408', async () => {
 test('an idle connection: closed', async () => {
   const { text, ms } = await talk('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
   expect(text).toMatch(/^HTTP\/1\.1 200 /);
-  // Node adds up to a second, so that it does not close what the client has just used
+  // Node adds up to a second, so that it does not close a connection that the client has just used
   expect(ms).toBeLessThan(timeouts.keepAlive + 2_500);
 });
 

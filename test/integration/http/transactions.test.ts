@@ -121,7 +121,7 @@ describe('POST /transactions/{tx_id}/cancel', () => {
     await fixture.dispatch();
     fixture.workflows.away = false;
     await fixture.dispatch();
-    // started all the same: it finds that the transfer has ended
+    // started nevertheless: it finds that the transfer has ended
     expect(fixture.workflows.started).toContain(txId);
     const rows = await fixture.database.query<{ actor_id: string }[]>(
       `select actor_id from audit_events where action = 'transfer.cancelled' and subject_id = $1`,

@@ -111,7 +111,7 @@ test('orphaned after it was spent: the house’s loss, one account frozen, one a
   const request = buildTransferRequest(fixture.account, ethereum, { tokenSymbol: 'USDC', amount: '5' });
   await fixture.ledger.lockTransfer(request);
   await orphan(50);
-  // locked stays locked: it is signed soon
+  // the locked amount stays locked: it is about to be signed
   expect(await balances(fixture, 'USDC')).toEqual([0n, 5n * usdc]);
   const [loss] = await fixture.database.query<{ sum: string }[]>(`select sum(amount) from ledger_entries where bucket = 'LOSS'`);
   expect(loss?.sum).toBe((-5n * usdc).toString());

@@ -27,7 +27,7 @@ import {
   type Fixture,
 } from './fixture';
 
-/** Every rule of the schema, attacked with raw SQL as its owner: what the code could do wrong, the database refuses. */
+/** Attacks every rule of the schema with raw SQL as the owner of the tables: the database refuses what the code could do wrong. */
 
 let fixture: Fixture;
 let txId: string;

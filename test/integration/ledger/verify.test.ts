@@ -3,7 +3,7 @@ import { buildDeposit, buildTransferRequest } from '../../factories';
 import { recordDeposits } from '../../../src/deposits/service';
 import { createFixture, ether, ethereum, fund, include, sign, usdc, type Fixture } from './fixture';
 
-/** The rules keep these differences from arising; an operator (or a restored backup) can get around the rules. */
+/** The rules prevent these differences; an operator or a restored backup can bypass them. */
 
 let fixture: Fixture;
 let settled: string;
@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.close());
 
-/** What verify says with the rules off and the statement run; undone afterwards. */
+/** Result of verify after the statement was run without triggers; rolled back afterwards. */
 async function afterwards(statement: string): Promise<string[]> {
   const found: LedgerDifference[] = [];
   const undone = new Error('undone');

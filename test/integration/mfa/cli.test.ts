@@ -31,7 +31,7 @@ beforeEach(async () => {
   [clientId, userId, name] = [client.clientId, user.userId, `${client.name}/ops`];
 });
 
-/** `answers` makes what is typed after a question was put; without it stdin is empty. */
+/** `answers` returns the input for each question; without it stdin is empty. */
 function gateway(
   args: string[],
   { answer, env = {} }: { answer?: (question: string, out: string) => string; env?: Record<string, string> } = {},
@@ -105,7 +105,7 @@ test('in two steps for scripts, then status, refusal without --replace, unlock a
   const confirmed = JSON.parse((await gateway(['confirm', name, totpCode(enrolment.secret), '--json'])).out);
   expect(confirmed).toEqual({ state: 'confirmed', recovery_codes: expect.any(Array) });
   expect(confirmed.recovery_codes).toHaveLength(10);
-  // neither needs the key
+  // neither command needs the key
   const status = await gateway(['status', name, '--json'], { env: { SECRETS_KEY: '' } });
   expect(JSON.parse(status.out)).toMatchObject({ user_id: userId, state: 'confirmed', wrong_codes: 0, recovery_codes_left: 10 });
   expect(await gateway(['enroll', name])).toMatchObject({ code: 1, err: expect.stringContaining('--replace') });

@@ -78,7 +78,7 @@ describe('enrolment', () => {
       confirmedAt: expect.any(Date),
       recoveryCodesLeft: 10,
     });
-    // the code that confirmed is used, the next is good
+    // the code of the confirmation is used up, the next one is valid
     await expect(authorise(code)).rejects.toEqual(refusal('MFA_INVALID'));
     expect(await authorise(totpCode(secret, 1))).toBe('done');
     expect(await audited()).toMatchObject([
@@ -155,7 +155,7 @@ describe('recovery codes', () => {
     await expect(totp.recover(user.userId, code)).rejects.toEqual(refusal('business_error', /not an unused recovery code/));
     const next = await totp.confirm(user.userId, totpCode(anew));
     expect((await totp.status(user.userId)).recoveryCodesLeft).toBe(10);
-    // those of before are void
+    // earlier codes are invalid
     await expect(totp.recover(user.userId, codes[1] as string)).rejects.toBeInstanceOf(GatewayError);
     expect(await authorise(totpCode(anew, 1))).toBe('done');
     expect(await totp.recover(user.userId, next[9] as string)).toMatchObject({ secret: expect.any(String) });
@@ -214,7 +214,7 @@ describe('maintenance', () => {
     expect(await resealSecrets(db.database, new SecretBox(`${next},${key}`))).toBe(count);
     mfa = new MfaService(db.database, new SecretBox(next));
     expect(await authorise(totpCode(secret, 1))).toBe('done');
-    // back, for the other tests
+    // restored for the other tests
     await resealSecrets(db.database, new SecretBox(`${key},${next}`));
     mfa = new MfaService(db.database, box);
   });

@@ -22,7 +22,7 @@ afterAll(() => db.drop());
 beforeEach(async () => {
   caller = await newCaller();
   secret = await buildTotp(db.database, box, caller);
-  // the middle of a step, and standing still: no code grows old between being made and being checked
+  // a fixed time in the middle of a step: no code expires between its creation and its check
   jest.spyOn(Date, 'now').mockReturnValue(Math.floor(Date.now() / 30_000) * 30_000 + 15_000);
 });
 afterEach(() => jest.restoreAllMocks());
@@ -51,7 +51,7 @@ const state = async () => {
   const [row] = await db.database.query('select failures, locked_until from user_totp where user_id = $1', [caller.userId]);
   return row as { failures: number; locked_until: Date | null };
 };
-/** A code that none of the accepted steps has. */
+/** A code of none of the accepted steps. */
 function wrongCode(): string {
   const right = [-1, 0, 1].map((steps) => totpCode(secret, steps));
   return ['000000', '111111', '222222', '333333'].find((code) => !right.includes(code)) as string;

@@ -39,7 +39,7 @@ class DishonestEngine extends ProtocolEngine {
 describe('a node among peers it does not trust', () => {
   let group: Group;
   let key: GroupKey;
-  /** Node 1 as an attacker who holds its certificate and speaks for himself. */
+  /** Node 1 as an attacker that has its certificate and sends its own messages. */
   let attacker: TransportClient;
   let attackerIdentity: Identity;
   const dishonest = new DishonestEngine();
@@ -127,7 +127,7 @@ describe('a node among peers it does not trust', () => {
       await expect(send(2, signed({ round: 2 }))).rejects.toThrow(/sent round 2 instead of 1/);
       await expect(attacker.message(2, randomBytes(32).toString('hex'), 1, body, signed())).rejects.toThrow(/no such session/);
       await expect(attacker.propose(2, { params: proposed, randomness })).rejects.toThrow(/already proposed/);
-      // the first acceptable message begins the session; its nonsense then ends it
+      // the first valid message begins the session; its invalid content then ends it
       await expect(send(1, signed())).resolves.toBeUndefined();
       await expect(send(1, signed())).rejects.toThrow(/refused/);
     });

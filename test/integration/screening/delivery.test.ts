@@ -17,7 +17,7 @@ jest.setTimeout(120_000);
 const served = new ServedWorkflows();
 const databases: NodeDatabase[] = [];
 const stores = new Map<NodeIndex, ShareStore>();
-/** Nodes that do not answer. */
+/** Nodes that do not respond. */
 const down = new Set<NodeIndex>();
 
 beforeEach(async () => {

@@ -107,7 +107,7 @@ describe('an address blacklisted', () => {
     expect(first?.signed).toBeNull();
     expect(await row(txId)).toMatchObject({ failure_code: 'address_blacklisted', tx_hash: noop?.tx_hash, fee: noop?.fee });
     await ends(later, 'CONFIRMED');
-    // nobody was asked
+    // no approval was requested
     const events = await fixture.database.query<{ status: string }[]>(
       'select status from transaction_events where tx_id = $1 order by seq',
       [txId],
@@ -178,7 +178,7 @@ describe('an address blacklisted', () => {
     expect(await row(txId)).toMatchObject({ failure_code: 'address_blacklisted' });
     expect(await kinds(txId)).toEqual(['first', 'cancellation']);
     await expectBurnt(txId);
-    // by the user, once: the run that was started again names nobody
+    // by the user, once: the new run writes no row
     expect(await auditOf(fixture.database, 'transfer.accepted', txId)).toMatchObject([
       { actor_type: 'user', actor_id: expect.stringMatching(/^[0-9a-f-]{36}$/) },
     ]);
@@ -200,7 +200,7 @@ describe('an address blacklisted', () => {
     const txId = await submit();
     await until('the cancellation is begun', async () => (await kinds(txId)).length === 2);
     await served.client.workflow.getHandle(transferWorkflowId(txId)).terminate();
-    // whoever asks: what was given up is neither sent nor sent again
+    // an abandoned attempt is neither sent nor sent again
     expect(await fixture.onChain.broadcast({ txId, attempt: 1 })).toEqual({ outcome: 'withheld' });
     expect(await fixture.onChain.observe({ txId })).toMatchObject({ state: 'absent' });
     expect(await served.operations.retry(txId)).toBe('started again');
@@ -221,7 +221,7 @@ describe('an address blacklisted', () => {
             await list();
             return fixture.onChain.broadcast(input);
           }
-          // whoever has got hold of the signed bytes sends them first
+          // another party has the signed bytes and sends them first
           const [first] = await fixture.attempts(input.txId);
           await fixture.client.broadcast(first?.signed as Hex);
           await fixture.mine();
@@ -247,7 +247,7 @@ describe('an address blacklisted', () => {
     );
     expect(await row(txId)).toMatchObject({ status: 'SUBMITTED', screening_note: note });
     expect(await late(txId)).toMatchObject([{ client_id: fixture.alice.clientId, subject_id: txId, actor_type: 'system' }]);
-    // off the list and on it again: said once
+    // removed and listed again: noted once
     await unlist(fixture.database, factorId);
     await list();
     await ends(txId, 'CONFIRMED');

@@ -8,13 +8,13 @@ import { useFundedFixture } from './fixture';
 let fixture: Fixture;
 const { row, locked } = useFundedFixture((it) => (fixture = it));
 
-/** The fixture on a family that reserves as the test says. */
+/** The fixture with a family whose `reserve` is given by the test. */
 const onFamily = (reserve: Family['reserve']): Fixture => ({
   ...fixture,
   ledger: createTestLedger({ database: fixture.database, registry, getFamily: () => ({ ...evmFamily, reserve }) }),
 });
 
-/** Takes the given resources one after the other, as inputs are taken: without an ordinal. */
+/** Reserves the given resources one after the other, like inputs: without an ordinal. */
 const inputs = (...resources: string[]): Family['reserve'] => {
   const left = [...resources];
   return async (manager, owner, _prepared, txId) => {
@@ -31,7 +31,7 @@ test.each<ReserveResult>([
   const txId = await locked();
   const before = await row(txId);
   const family = onFamily(() => Promise.resolve(answer));
-  // the hold would have to be raised, too
+  // the hold would have to be raised too
   expect(await begin(family, { txId, fees: { gasLimit: 200_000n, maxFeePerGas: 10_000_000_000n } })).toEqual(answer);
   expect(await row(txId)).toEqual(before);
   expect(await fixture.database.query('select 1 from transfer_attempts')).toEqual([]);

@@ -2,7 +2,7 @@ import type { AttemptKind } from '../../../src/chains/types';
 import { lifeBlocks } from '../../toy-chain/client';
 import { createToyFixture, type ToyFixture } from '../../toy-chain/fixture';
 
-/** What a family without nonces reserves, step by step; toy-chain.test.ts has whole transfers. */
+/** Reservations of a family without nonces, step by step; whole transfers are in toy-chain.test.ts. */
 
 let fixture: ToyFixture;
 beforeEach(async () => {

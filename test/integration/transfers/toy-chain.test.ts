@@ -11,7 +11,7 @@ import { ServedChain, until } from './served';
 
 jest.setTimeout(120_000);
 
-/** Long enough that nothing is replaced unless a test wants it. */
+/** Long enough that nothing is replaced unless a test requires it. */
 const patientMs = 60_000;
 const hastyMs = 1_000;
 
@@ -33,7 +33,7 @@ const handleOf = (txId: string) => served.client.workflow.getHandle(transferWork
 /** An operator's retry, at any time: the workflow asks the chain at once. */
 const askChain = (txId: string) => handleOf(txId).executeUpdate(retryUpdate);
 
-/** Follows once, and tells the workflows. */
+/** Follows once, and signals the workflows. */
 const follow = () => fixture.follow({ signalTransfer: transferSignaller(served.client) });
 
 /** Mines and follows until the transfer is in this state. */
@@ -174,7 +174,7 @@ describe('a transfer that is stuck', () => {
   test('abandoned: its expiry is waited for, nothing is unlocked before every attempt is proven impossible', async () => {
     await served.serve();
     fixture.toy.holdsArrivals = true;
-    // what is left does not pay for a fourth attempt
+    // the rest does not suffice for a fourth attempt
     const txId = await submit('149.95');
     await until('parked', async () => (await served.status(txId)) === 'NEEDS_ATTENTION');
     expect(await handleOf(txId).executeUpdate(abandonUpdate)).toEqual({ status: 'abandoning' });

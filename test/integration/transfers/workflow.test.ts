@@ -36,7 +36,7 @@ test('the first attempt is executed while a replacement is prepared: settled, an
   await serve({
     chain: {
       prepareAttempt: async (input) => {
-        // the whole balance leaves: the chain would now refuse a second transfer of it
+        // the whole balance is transferred: the chain would now refuse a second transfer
         if (input.attempt === 2) await fixture.mine(2);
         return fixture.onChain.prepareAttempt(input);
       },
@@ -47,7 +47,7 @@ test('the first attempt is executed while a replacement is prepared: settled, an
   await confirmed(txId);
 });
 
-/** What the audit log says that operators did to it. */
+/** The audited acts of operators on the transfer. */
 const audited = async (txId: string) =>
   (await listAuditLog(fixture.database.manager, { subject: txId, limit: 10 })).flatMap(
     ({ action, outcome, detail, actor_type: actor }) => (actor === 'operator' ? [[action, outcome, detail]] : []),
@@ -111,7 +111,7 @@ test('an outdated observation does not end the wait of a parked transfer', async
   });
   const txId = await submit();
   await until('parked', async () => (await status(txId)) === 'NEEDS_ATTENTION');
-  // a reorganisation was told while nobody asked: it stays in the queue until confirmation
+  // the signal of a reorganisation that no stage read: it stays in the queue until confirmation
   const handle = client().workflow.getHandle(transferWorkflowId(txId));
   await handle.signal(chainObservedSignal, { state: 'absent', hash: null, blockNumber: null, confirmations: 0 });
   await new Promise((resolve) => setTimeout(resolve, 1_000));
@@ -232,7 +232,7 @@ describe('abandon', () => {
       chain: {
         broadcast: async (input) => {
           if (input.attempt > 1) {
-            // the first has been sent by somebody after all
+            // the first was sent by another party after all
             const [first] = await fixture.attempts(input.txId);
             await fixture.anvil.client.sendRawTransaction({ serializedTransaction: first?.signed as Hex });
             await fixture.mine();

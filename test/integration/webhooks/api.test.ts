@@ -213,7 +213,7 @@ test('a repeated request gets the same secret, which is stored encrypted only', 
     expect(JSON.stringify(stored)).not.toMatch(/whsec_/);
     expect(Buffer.from(String(stored[0].body), 'base64').toString('latin1')).not.toMatch(/whsec_/);
 
-    // the process died between its work and the answer: the code is used up, the work is found again
+    // a crash between the work and the answer: the code is used up, the work is found again
     await fixture.database.query(
       `update idempotency_keys set response_status = null, response_body = null, leased_until = now() - interval '1 minute' where client_id = $1`,
       [tenant.clientId],
@@ -303,7 +303,7 @@ test('after reseal the old key is not needed for either secret of a rotation', a
   const opened = [row.secret, row.previousSecret].map((secret) => openSecret(new SecretBox(next), { ...row, secret }));
   expect(opened).toEqual([rotated.body['secret'], endpoint.secret]);
   expect(() => openSecret(box, row)).toThrow('SECRETS_KEY');
-  // back, for the other tests
+  // restored for the other tests
   await resealSecrets(fixture.database, new SecretBox(`${secretsKey},${next}`));
   expect(openSecret(box, await fixture.database.manager.findOneByOrFail(WebhookEntity, { webhookId: row.webhookId }))).toBe(
     opened[0],

@@ -33,7 +33,7 @@ const shown = async () => (await fixture.call('GET', path(), { tenant })).body;
 const ids = () => fixture.receiver.received.map(({ id }) => id);
 
 async function cancelledTransfer(): Promise<string> {
-  // what funds the account is deposits, which have events too
+  // the account is funded by deposits, which have events too
   endpoint = await fixture.endpoint(tenant, { events: ['transaction.created', 'transaction.updated'] });
   const { account } = await buildFunded(fixture, tenant);
   const request = buildTransferRequest(account, ethereum, { tokenSymbol: 'USDC', clientId: tenant.clientId });
@@ -274,7 +274,7 @@ test('200 test events may wait for an endpoint, repeated requests do not count',
   const first = await fixture.call('POST', path('/test'), { tenant, headers: key });
   for (let count = 1; count < 200; count += 1) expect((await testEvent()).status).toBe(200);
   expectProblem(await testEvent(), 400, 'business_error');
-  // the process died before it answered: the event is there
+  // a crash before the answer: the event is stored
   await fixture.database.query(
     `update idempotency_keys set response_status = null, leased_until = now() - interval '1 minute' where client_id = $1`,
     [tenant.clientId],

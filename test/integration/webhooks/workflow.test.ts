@@ -55,7 +55,7 @@ afterEach(async () => {
   stopServing = undefined;
 });
 
-/** What the worker process does for webhooks. */
+/** Runs what the worker process runs for webhooks. */
 async function serve(retrySchedule = [1, 1, 1], perEndpoint = 8): Promise<void> {
   const { database } = fixture;
   const concurrency = new EndpointConcurrency({ permits: perEndpoint, maxWaiting: perEndpoint, maxWaitMs: 200 });
@@ -109,7 +109,7 @@ test('state changes reach the receiver in the order of each transaction, whateve
   await serve();
   for (let count = 0; count < 5; count += 1) fixture.receiver.replies.push(status(200), status(500));
   const txIds = await cancelledTransfers(10);
-  // two deposits have funded the account, seen and credited
+  // the account was funded by two deposits, each with two events
   await until('all delivered', () => allDelivered(endpoint, 24));
   for (const txId of txIds) {
     const seen = fixture.receiver.received
@@ -216,7 +216,7 @@ test('a stream is lost once its next delivery is overdue, whatever comes after i
   dispatched.length = 0;
   const later = `update webhook_deliveries d set next_attempt_at = now() + $2::interval from webhook_events e
                   where e.event_id = d.event_id and d.subject_id = $1 and e.kind = $3`;
-  // what is held back does not matter, nor does what is due soon
+  // neither blocked deliveries nor those that are due soon matter
   await fixture.database.query(later, [txId, '-11 minutes', 'transaction.updated']);
   await dispatcher.sweep();
   await dispatcher.dispatch();

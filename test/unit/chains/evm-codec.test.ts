@@ -93,7 +93,7 @@ describe('build and describe', () => {
         } catch {
           return;
         }
-        // the tip, and the split of the highest fee into gas and price, are all that a description leaves out
+        // a description omits only the tip and the split of the highest fee into gas and price
         if (shown === text(codec.describe(unsigned))) expect(feesIn(changed)).not.toEqual(feesIn(unsigned));
       }),
       { numRuns: 300 },

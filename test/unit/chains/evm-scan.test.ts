@@ -14,7 +14,7 @@ const everyBit = `0x${'ff'.repeat(256)}`;
 const noBit = `0x${'00'.repeat(256)}`;
 
 type Method = (params: unknown[]) => unknown;
-/** A node that answers with what the test says; `asked` keeps the calls. */
+/** A node with the responses of the test; `asked` records the calls. */
 function node(methods: Record<string, Method>) {
   const asked: [string, unknown[]][] = [];
   const standard: Record<string, Method> = {

@@ -7,7 +7,7 @@ import { processIdentity, until } from '../../../dev/processes';
 
 jest.setTimeout(30_000);
 
-/** A parent that starts a child, tells its reaper and then waits to be killed. */
+/** A parent that starts a child, registers it with its reaper and then waits to be killed. */
 function startParent(folder: string): { pid: number; childFile: string; doomed: string } {
   const { code } = transformFileSync(path.resolve(__dirname, '../../../dev/reaper.ts'), {
     swcrc: false,

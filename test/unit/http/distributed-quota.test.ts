@@ -4,7 +4,7 @@ import { network } from '../../../src/http/limits/network';
 
 const quota = { name: 'client', limit: 100, windowSeconds: 10 };
 
-/** Counts like the table does: fixed windows per key, shared by all who hold it. */
+/** Counts like the table: fixed windows per key, shared by all users of the store. */
 function createStore() {
   const rows = new Map<string, { points: number; expire: number }>();
   const clock = { now: 0 };

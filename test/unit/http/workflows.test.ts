@@ -12,7 +12,7 @@ interface Behaviour {
   query?: () => Promise<unknown>;
 }
 
-/** As much of a client as the calls touch. */
+/** The part of a client that the calls use. */
 const workflows = ({ start, signal, query }: Behaviour) =>
   transferWorkflowsOn({
     connection: { withDeadline: (_at: number, calls: () => Promise<unknown>) => calls() },

@@ -19,7 +19,7 @@ const limits = { ...sessionLimits, sign: fast, keygen: { ...fast, perInitiator: 
 
 const settled = (act: () => void): Promise<void> => Promise.resolve().then(act);
 
-/** Three nodes joined by function calls, running a protocol that only exchanges names. */
+/** Three nodes connected by function calls, with a protocol that only exchanges names. */
 class Net {
   readonly sessions = new Map<NodeIndex, SessionManager>();
   readonly opened: string[] = [];

@@ -34,7 +34,7 @@ const native: EvmPlan = {
 const token: EvmPlan = { ...native, tokenContract: usdc, amount: 2_500_000n, gasLimit: 80_000n };
 const noop: EvmPlan = { ...native, kind: 'cancellation', to: from, amount: 0n };
 
-/** What an honest worker would send for a plan: bytes and intent agree. */
+/** The request of an honest worker for a plan: bytes and intent agree. */
 function requestFor(plan: EvmPlan): SignTransactionRequest {
   const unsigned = buildEvm(plan);
   return {

@@ -1,6 +1,6 @@
 import { createLogger, type Logger } from '../../../src/platform/logging';
 
-/** Every secret of these objects says so; whatever is written must not contain it. */
+/** All secrets contain `do-not-log`, which must not appear in a log line. */
 let made = 0;
 const secret = () => `do-not-log-${(made += 1)}`;
 

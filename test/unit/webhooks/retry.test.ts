@@ -59,13 +59,13 @@ test('a slow key uses only its own permits, and its queue is short', async () =>
   expect(await concurrency.run('other', () => Promise.resolve('at once'))).toBe('at once');
   ends.shift()?.();
   expect(await first).toBe('done');
-  // the one that waited has its place now
+  // the waiting caller has the permit now
   await new Promise((resolve) => setImmediate(resolve));
   for (const end of ends) end();
   expect(await Promise.all([second, waits])).toEqual(['done', 'done']);
 
   const again = [slow(), slow()];
-  // waits in vain
+  // waits until its time-out
   expect(await slow()).toBeUndefined();
   for (const end of ends) end();
   expect(await Promise.all(again)).toEqual(['done', 'done']);

@@ -60,7 +60,7 @@ test.each([
   '[ff02::1]',
   '[5f00::1]',
 ])('https://%s/ is no target', async (host) => {
-  // the resolver would say something public: a literal is not to be asked for
+  // the resolver would return a public address: a literal must not be resolved
   expect(await refusal(publicOnly('93.184.215.14'), `https://${host}/`)).toBe('blocked_address');
 });
 
