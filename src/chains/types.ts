@@ -39,7 +39,7 @@ export interface ChainDefinition {
   /** The follower watches for reorganisations down to this depth. */
   finalityDepth: number;
   blockTimeMs: number;
-  /** Rollups that charge an L1 data fee beside gas (GasPriceOracle predeploy). */
+  /** Rollups that charge an L1 data fee in addition to gas (GasPriceOracle predeploy). */
   l1DataFee: boolean;
   /**
    * Gas that estimates of this chain contain in addition to execution (rollups that charge L1 data in gas units); 0 when absent.

@@ -46,7 +46,7 @@ export class TransactionEntity {
   @Column({ type: 'numeric', precision: 78, scale: 0, transformer: atomicColumn }) amount!: bigint;
   @Column({ type: 'text', name: 'fee_symbol', nullable: true }) feeSymbol!: string | null;
   @Column({ type: 'smallint', name: 'fee_decimals', nullable: true }) feeDecimals!: number | null;
-  /** Highest network fee, locked beside the amount; atomic units of the native coin. */
+  /** Highest network fee, locked in addition to the amount; atomic units of the native coin. */
   @Column({ type: 'numeric', name: 'fee_locked', precision: 78, scale: 0, transformer: atomicColumn }) feeLocked!: bigint;
   /** Fee taken by the network; null until known. */
   @Column({ type: 'numeric', precision: 78, scale: 0, nullable: true, transformer: atomicColumn }) fee!: bigint | null;

@@ -116,7 +116,7 @@ function complaintOf(target: Target, check: AnswerCheck, operation: NamedOperati
   const isReplay = headers.get('idempotency-replayed') === 'true';
   if (!isReplay && problem.request_id !== headers.get('x-request-id')) return `${operation.name} ${status}: another request_id`;
   return /select |insert |\bat .*\.[tj]s|postgres|ECONN/i.test(JSON.stringify({ ...problem, instance: '' }))
-    ? `${operation.name} ${status} tells of its inside: ${JSON.stringify(body)}`
+    ? `${operation.name} ${status} exposes internals: ${JSON.stringify(body)}`
     : null;
 }
 

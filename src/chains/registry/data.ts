@@ -3,7 +3,7 @@ import { genesisHashes } from './genesis';
 import { localTokenAddresses } from './local-tokens';
 
 /**
- * The chains of every environment. Each contract stands beside the text it was read in; a token whose address could not
+ * The chains of every environment. Each contract is listed with the text it was read in; a token whose address could not
  * be read in a text of its issuer, of the chain or of the chain's bridge is left out rather than guessed.
  *
  * Sources, named by the letters below, all read in the publisher's own text in November 2026:
