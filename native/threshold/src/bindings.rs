@@ -23,7 +23,7 @@ impl From<ProtocolError> for JsValue {
     }
 }
 
-/// Makes a panic report where it happened. Its message is left out, for it may quote a value.
+/// Makes a panic tell where it happened. Its message is left out, for it may quote a value.
 #[wasm_bindgen(start)]
 fn on_load() {
     std::panic::set_hook(Box::new(|panic| {
