@@ -4,7 +4,7 @@ import type { KnownAttempt, TransactionPlan } from '../src/chains/family';
 import { getChains } from '../src/chains/registry/data';
 import type { AttemptKind, ChainDefinition, Hex, TransactionIntent } from '../src/chains/types';
 
-/** A payment on an EVM chain, all in one: tests change single values of it. */
+/** A payment on an EVM chain as one object, of which tests change single fields. */
 export interface EvmPlan extends GasFees {
   chainId: number;
   kind: AttemptKind;

@@ -95,8 +95,8 @@ export class TransferOperations {
   }
 
   /**
-   * Abandons a parked transfer whose signing has begun: a cancellation transaction uses its nonce, so that it does not block later
-   * transfers of the address. The transfer ends as FAILED once the cancellation is final, or normally if an earlier attempt is
+   * Abandons a parked transfer whose signing has begun: a cancellation uses up its reservation, so that later transfers of the
+   * address do not wait for it. The transfer ends as FAILED once the cancellation is final, or normally if an earlier attempt is
    * executed instead.
    * @throws GatewayError business_error when the transfer cannot be abandoned.
    */

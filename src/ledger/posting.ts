@@ -1,12 +1,12 @@
 import type { EntityManager } from 'typeorm';
 import { newId } from '../platform/ids';
 
-/** AVAILABLE and LOCKED belong to a client's account, the others to the house: see the schema. */
+/** AVAILABLE and LOCKED belong to a ledger account of a client, the others to the house: see the schema. */
 export type Bucket = 'AVAILABLE' | 'LOCKED' | 'EXTERNAL' | 'FEES' | 'LOSS';
 export type PostingKind = 'lock' | 'lock_more' | 'unlock' | 'settle' | 'refund' | 'deposit' | 'deposit_reversal' | 'adjustment';
 
 export interface Entry {
-  /** null for the house's buckets. */
+  /** null for the buckets of the house. */
   ledgerAccountId: string | null;
   bucket: Bucket;
   chain: string;
@@ -18,7 +18,7 @@ export interface Entry {
 export interface Posting {
   txId: string;
   kind: PostingKind;
-  /** The transaction's version after the change this belongs to; for lock_more the attempt. */
+  /** The version of the transaction after the change that this posting belongs to; for lock_more the number of the attempt. */
   seq: number;
   entries: Entry[];
 }
@@ -28,8 +28,8 @@ const lineColumns =
   'posting_id uuid, line smallint, ledger_account_id uuid, bucket text, chain text, symbol text, amount numeric';
 
 /**
- * Writes postings with their entries in one statement; the database moves the balances with them and refuses what does
- * not balance, goes below zero, or was posted before. Lock the ledger accounts first (findLedgerAccountsForUpdate).
+ * Writes postings with their entries in one statement. The database changes the balances with them and refuses postings that do not
+ * balance, make a balance negative or were made before. Lock the ledger accounts first (findLedgerAccountsForUpdate).
  */
 export async function post(manager: EntityManager, postings: Posting[]): Promise<void> {
   if (postings.length === 0) return;

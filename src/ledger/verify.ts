@@ -1,15 +1,15 @@
 import type { EntityManager } from 'typeorm';
 
-/** One place where the books do not agree with themselves (or with the chain). */
+/** A difference between the rows of the ledger, or between the ledger and the chain. */
 export interface LedgerDifference {
   check: string;
-  /** Id of the row concerned, with its chain and symbol where it has one. */
+  /** Id of the row, with its chain and symbol where it has one. */
   subject: string;
   expected: string;
   actual: string;
 }
 
-/** A ledger account as a reader of the chain needs it. */
+/** A ledger account, with the fields that are needed to read its balance from the chain. */
 export interface AccountOnChain {
   ledgerAccountId: string;
   chain: string;
@@ -20,9 +20,9 @@ export interface AccountOnChain {
 }
 
 export interface VerifyOptions {
-  /** Most differences reported of each kind. */
+  /** Maximum number of reported differences of each kind. */
   limit?: number;
-  /** Balance on the chain in atomic units; null when it cannot be told. Without it the chain is not asked. */
+  /** Balance on the chain in atomic units; null when it cannot be read. Without it the chain is not called. */
   balanceOnChain?: (account: AccountOnChain) => Promise<bigint | null>;
 }
 
@@ -32,7 +32,7 @@ interface Check {
   sql: string;
 }
 
-/** What every transaction moved, by posting: the basis of the checks below. Atomic units. */
+/** Amounts moved by each transaction, by kind of posting; used by the checks below. Atomic units. */
 const moved = /* sql */ `
   select p.tx_id, e.symbol,
          sum(e.amount) filter (where e.bucket = 'LOCKED') as held,
@@ -179,12 +179,12 @@ const checks: Check[] = [
 ];
 
 /**
- * Recomputes the books from their entries and returns where they differ; nothing is changed. Everything is read in one
- * snapshot, aggregated by Postgres: memory here is bounded by `limit` differences of each kind.
+ * Recomputes balances from the entries and returns the differences; changes nothing. Everything is read in one snapshot and
+ * aggregated by Postgres, so that memory use is bounded by `limit` differences of each kind.
  */
 export function verifyLedger(manager: EntityManager, options: VerifyOptions = {}): Promise<LedgerDifference[]> {
   return manager.transaction('REPEATABLE READ', async (snapshot) => {
-    // a whole ledger takes longer than a request may
+    // a whole ledger takes longer than the statement time-out of requests
     await snapshot.query('set local statement_timeout = 0');
     await snapshot.query('set transaction read only');
     const limit = options.limit ?? 1000;
@@ -210,8 +210,8 @@ interface OnChainRow {
 const pageSize = 200;
 
 /**
- * A balance on the chain is the ledger's, plus deposits seen but not credited yet, less what included transfers took that are
- * not settled yet. It differs for a moment whenever a block came between the two readings.
+ * The balance on the chain is that of the ledger, plus deposits that are not credited yet, less what included transfers took that
+ * are not settled yet. A block between the two readings causes a temporary difference.
  */
 async function compareWithChain(
   snapshot: EntityManager,

@@ -142,7 +142,7 @@ async function once<T>(
   const outcome = await findCommitOutcome(database, transactionId, isStored);
   if (outcome === 'committed') return result;
   if (outcome === 'aborted') throw lost;
-  throw new GatewayError('outcome_unknown', 'The database did not say whether the request was carried out', {
+  throw new GatewayError('outcome_unknown', 'It is not known whether the request was carried out: the database did not answer', {
     cause: lost,
     retryAfterSeconds: 2,
   });

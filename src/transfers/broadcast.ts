@@ -6,9 +6,9 @@ import { destinationBlacklisted } from './destination';
 import { markBroadcast } from './store-attempt';
 
 /**
- * Sends the signed bytes on record, the only thing that is ever sent: safe to repeat. What was given up, or has never been sent and
- * now goes to a blacklisted address, is not sent.
- * @throws GatewayError chain_unavailable when no node answered: whether one has taken the bytes is unknown, and they are sent again.
+ * Sends the stored signed bytes, the only thing that is ever sent: safe to repeat. An abandoned transfer is not sent, nor one that
+ * has never been sent and whose destination is blacklisted.
+ * @throws GatewayError chain_unavailable when no node responded: a node may have accepted the bytes, and they are sent again.
  */
 export async function broadcastAttempt(
   steps: ChainDependencies,

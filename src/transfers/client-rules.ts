@@ -6,7 +6,7 @@ import { checkLimits } from './limits';
 import type { ParsedTransfer } from './request';
 import type { TransferSource } from './source';
 
-/** What a client has ruled for its own transfers. A transfer of the house, such as a sweep, is not asked for them. */
+/** Rules that a client has set for its own transfers. They do not apply to transfers of the house, such as a sweep. */
 
 /**
  * The client's address lists and the wallet's limits, for a transfer whose row is stored.
@@ -28,7 +28,7 @@ export async function checkClientRules(
   return verdict.outcome;
 }
 
-/** Refusals for the destination are on the audit log; others change nothing that an auditor would ask for. */
+/** Refusals because of the destination are written to the audit log; other refusals change nothing that is relevant to an audit. */
 export async function recordRefusal(manager: EntityManager, parsed: ParsedTransfer, { code }: GatewayError): Promise<void> {
   if (code !== 'address_blacklisted' && code !== 'address_not_whitelisted') return;
   const { request, chain, from, to } = parsed;

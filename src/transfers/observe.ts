@@ -15,8 +15,8 @@ const absent: ChainObservation = { state: 'absent', hash: null, blockNumber: nul
 type Included = Extract<AttemptStatus, { state: 'included' }>;
 
 /**
- * Asks the chain where the attempts of a transfer are, and stores what it says: an inclusion, also under an id not seen before, and
- * proofs of impossibility. What no node knows any more is sent again.
+ * Asks the chain for the status of a transfer's attempts and stores it: an inclusion, also under an id not seen before, and proofs
+ * of impossibility. Transactions that no node knows any more are sent again.
  * @throws GatewayError chain_unavailable, not_found.
  */
 export async function observeTransfer(steps: ChainDependencies, { txId }: { txId: string }): Promise<ChainObservation> {
@@ -36,7 +36,7 @@ export async function observeTransfer(steps: ChainDependencies, { txId }: { txId
   }
   const pending = states.find((status) => status.state === 'pending');
   if (pending) return { ...absent, state: 'pending', hash: pending.id };
-  // proofs are kept: what a node with older states has shown counts, even if this one could not show it
+  // stored proofs are used: a node with older states has provided them, even if this node cannot
   if ((await loadAttempts(manager, txId)).allImpossible) return { ...absent, state: 'impossible' };
   await sendAgain(steps, client, transfer, attempts);
   return absent;
@@ -53,7 +53,7 @@ async function recordInclusion(
   return { state, hash: id, blockNumber: effect.blockNumber, confirmations: depth };
 }
 
-/** What was given up or must not be paid is not helped on: forgotten by the chain, it waits for its replacement. */
+/** An abandoned transfer, or one that must not be paid, is not sent again: it waits for its cancellation or expiry. */
 async function sendAgain(
   { database, logger }: ChainDependencies,
   client: ChainClient,
@@ -66,6 +66,6 @@ async function sendAgain(
     if (attempts.isAbandoned || (await destinationBlacklisted(database.manager, txId))) return;
   }
   const result = await client.broadcast(newest.signed.bytes);
-  logger.warn({ tx_id: txId, chain, attempt: newest.attempt, ...result }, 'no node knew the transaction: sent again');
+  logger.warn({ tx_id: txId, chain, attempt: newest.attempt, ...result }, 'no node knew the transaction: it was sent again');
   if (result.outcome === 'accepted') await markBroadcast(database.manager, txId, newest.attempt);
 }

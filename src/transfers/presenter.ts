@@ -5,7 +5,7 @@ import type { TransferView } from './schema';
 const presentAccepted = ({ txId, status }: Acceptance): TransferView => ({
   tx_id: txId,
   status,
-  message: 'The amount is locked and the transfer is under way: follow it with GET /transactions/{tx_id}',
+  message: 'The amount is locked and the transfer is in progress: follow it with GET /transactions/{tx_id}',
 });
 
 export const toAnswer = (acceptance: Acceptance): CreatedAnswer => ({

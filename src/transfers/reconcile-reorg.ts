@@ -13,13 +13,16 @@ import { noteIfBlacklisted } from './destination';
 import { findHeldAccountsForUpdate } from './hold';
 import { debitedBy, isExecuted } from './settle';
 
-/** `stands`: in a block again, with the books agreeing; `absent`: in none; `differs`: in one, with another effect than was posted. */
+/**
+ * `stands`: in a block again, and the ledger agrees; `absent`: in no block; `differs`: in a block with another effect than was
+ * posted.
+ */
 export type ReorgOutcome = 'stands' | 'absent' | 'differs';
 
 /**
- * A transfer that had ended was reorganised away. Mined again to the same effect, by any of its attempts, it stands in its
- * new block; a fee that has changed with the block is posted as an adjustment. With another effect the books are wrong:
- * the accounts are frozen, with an alert, until an operator has looked.
+ * For a transfer that had ended and was reorganised away. Included again with the same effect, by any of its attempts, it stands in
+ * its new block, and a fee that has changed is posted as an adjustment. With another effect the ledger is wrong: the accounts are
+ * frozen, with an alert, until an operator has checked them.
  */
 export function reconcileReorg(
   { database, log }: Pick<TransferDependencies, 'database' | 'log'>,
@@ -59,15 +62,15 @@ export interface CorrectReorg {
   database: DataSource;
   client: Pick<ChainClient, 'broadcast'>;
   logger: Logger;
-  /** Told while the transfer stands in no block, or in one with another effect. */
+  /** Called while the transfer is in no block, or in one with another effect. */
   onConfirmedReorged: (txId: string) => Promise<void>;
 }
 
 /**
- * An ended transfer has lost its block: the bytes that were executed are sent again (the same resources, so money moves once),
- * and once mined anew the books follow; also to an address that was blacklisted since, of which the record then says so.
- * What had been reverted and is refunded is not sent again: it might succeed now.
- * Safe to repeat; the follower does so until the transfer stands.
+ * For an ended transfer that has lost its block: the executed bytes are sent again (the same resources, so money moves once), and
+ * once they are included again the ledger is corrected. This also applies to an address that was blacklisted since, which is then
+ * noted on the transfer. A reverted and refunded transfer is not sent again: it might succeed now. Safe to repeat; the follower
+ * does so until the transfer stands.
  */
 export async function correctReorged(
   { database, client, logger, onConfirmedReorged }: CorrectReorg,
@@ -75,7 +78,7 @@ export async function correctReorged(
 ): Promise<void> {
   const outcome = await reconcileReorg({ database, log: logger }, { txId });
   if (outcome === 'stands') {
-    logger.info({ tx_id: txId }, 'the transfer was mined again to the same effect');
+    logger.info({ tx_id: txId }, 'the transfer was included again with the same effect');
     return;
   }
   if (outcome === 'absent') await sendExecutedAgain(database.manager, client, logger, txId);
@@ -105,7 +108,7 @@ async function freeze(manager: EntityManager, transfer: TransactionEntity, log: 
   log.error({ alert: 'ended_transfer_changed', tx_id: transfer.txId }, reason);
 }
 
-/** What the books say has left: the token to the world outside, the native coin as fees. */
+/** Amounts that have left according to the ledger: the token to EXTERNAL, the native coin as fees. */
 async function posted(manager: EntityManager, txId: string, symbol: string, feeSymbol: string | null) {
   const [row] = await manager.query<{ outside: string; fees: string }[]>(
     `select coalesce(sum(e.amount) filter (where e.bucket = 'EXTERNAL' and e.symbol = $2), 0) as outside,

@@ -35,7 +35,7 @@ interface SourceRow {
 }
 
 /**
- * The asset a client transfers from: one it has added, or a native coin that holds a balance.
+ * The asset to transfer from: one that the client has added, or a native coin with a balance.
  * @throws GatewayError not_found, wallet_not_active or account_not_active.
  */
 export async function findSource(

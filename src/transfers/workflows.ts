@@ -10,19 +10,19 @@ import type { TransactionEntity } from '../transactions/entity';
 const queryTimeoutMs = 500;
 const callTimeoutMs = 3_000;
 
-/** What the gateway asks of a transfer's workflow. */
+/** What the gateway needs from the workflow of a transfer. */
 export interface TransferWorkflows {
   /**
-   * `started` also when it runs already; `closed` when it has run before: a transfer's workflow is started once.
-   * @throws Error when the workflow service does not answer.
+   * `started` also when it is already running; `closed` when it has run before: the workflow of a transfer is started once.
+   * @throws Error when the workflow service does not respond.
    */
   start(transfer: StartedTransfer): Promise<'started' | 'closed'>;
   /**
-   * Tells it that its transfer was approved, or has ended outside of it. `gone` when it does not run.
-   * @throws Error when the workflow service does not answer.
+   * Signals that the transfer was approved or has ended in the database. `gone` when the workflow is not running.
+   * @throws Error when the workflow service does not respond.
    */
-  signal(txId: string, news: 'approved' | 'ended'): Promise<'told' | 'gone'>;
-  /** What it is doing just now; null when it does not say so at once. Never throws. */
+  signal(txId: string, news: 'approved' | 'ended'): Promise<'signalled' | 'gone'>;
+  /** The current step; null when the workflow does not respond immediately. Never throws. */
   live(txId: string): Promise<LiveStatus | null>;
 }
 
@@ -45,7 +45,7 @@ export function transferWorkflowsOn(temporal: Client): TransferWorkflows {
       const workflow = temporal.workflow.getHandle(transferWorkflowId(txId));
       try {
         await withinMs(temporal, callTimeoutMs, () => workflow.signal(signals[news]));
-        return 'told';
+        return 'signalled';
       } catch (error) {
         if (error instanceof WorkflowNotFoundError) return 'gone';
         throw error;

@@ -8,5 +8,5 @@ beforeAll(async () => {
 }, 180_000);
 
 test('api killed while the lock is written', () => crashAt('lock', 'api', account), 240_000);
-test('a signing node killed as the signature is put on record', () => crashAt('persistSignature', 'mpc', account), 240_000);
+test('a signing node killed while the signature is stored', () => crashAt('persistSignature', 'mpc', account), 240_000);
 test('worker killed between broadcast and its record', () => crashAt('recordBroadcast', 'worker', account), 240_000);

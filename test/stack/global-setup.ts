@@ -10,7 +10,7 @@ export interface TestStack {
   dataDir: string;
 }
 
-/** Overrides of a developer's shell must not reach the tests: they boot everything themselves. */
+/** The developer's environment must not affect the tests: they start everything themselves. */
 const overrides = /^(DATABASE_URL|TEMPORAL_(ADDRESS|NAMESPACE)|CHAINS$|CHAIN_\w+_RPC_URLS|MPC_NODE_|API_)/;
 
 /**

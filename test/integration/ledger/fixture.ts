@@ -40,7 +40,7 @@ export interface EvmFees {
   minedNonce: number;
 }
 
-/** What beginSigning is told unless a test says otherwise: well below the bound at the default fee levels. */
+/** Fees for beginSigning unless a test gives others: well below the bound at the default fee levels. */
 export const usualFees: EvmFees = {
   gasLimit: 65_000n,
   maxFeePerGas: 2_000_000_000n,
@@ -122,14 +122,14 @@ export function begin({ ledger }: Fixture, { txId, attempt = 1, kind, fees }: Be
   });
 }
 
-/** The same for what is expected to begin. */
+/** The same for an attempt that is expected to begin. */
 export async function begun(fixture: Fixture, input: Begin): Promise<Extract<BeginSigningResult, { outcome: 'begun' }>> {
   const result = await begin(fixture, input);
   if (result.outcome !== 'begun') throw new Error(`signing did not begin: ${JSON.stringify(result)}`);
   return result;
 }
 
-/** beginSigning and recordSigned with the wallet's whole key; returns the hash. */
+/** beginSigning and recordSigned with the wallet's complete key; returns the hash. */
 export async function sign(fixture: Fixture, txId: string, attempt = 1, fees: Partial<EvmFees> = {}): Promise<string> {
   const { request } = await begun(fixture, { txId, attempt, fees });
   const { hash } = await fixture.ledger.recordSigned({
@@ -147,7 +147,7 @@ export interface Effect {
   received?: bigint | null;
 }
 
-/** What the follower writes when it has seen an attempt included. */
+/** Stores the inclusion of an attempt as the follower does. */
 export async function include({ database }: Fixture, txId: string, attempt: number, effect: Effect = {}): Promise<void> {
   const { success = true, fee = 21_000n, debited = null, received = debited } = effect;
   await database.query(

@@ -27,7 +27,7 @@ import {
   type Fixture,
 } from './fixture';
 
-/** Every rule of the schema, attacked with raw SQL as its owner: what the code could do wrong, the database refuses. */
+/** Attacks every rule of the schema with raw SQL as the owner of the tables: the database refuses what the code could do wrong. */
 
 let fixture: Fixture;
 let txId: string;
@@ -161,7 +161,7 @@ describe('postings', () => {
       ),
     ).toMatch(/available_check/);
   });
-  test('of nothing', async () => {
+  test('with a zero amount', async () => {
     expect(
       await refusal(
         ...posting('adjustment', 1, [
@@ -237,7 +237,7 @@ describe('balances', () => {
       /by ledger entries only/,
     );
   });
-  test('given at birth', async () => {
+  test('set when the row is inserted', async () => {
     const { accountId, walletId, clientId } = fixture.account;
     const insert = (owner: string, available: number) =>
       `insert into ledger_accounts (ledger_account_id, account_id, wallet_id, client_id, chain, symbol, decimals, available)
@@ -330,7 +330,7 @@ describe('states', () => {
     await fixture.ledger.cancelTransfer({ txId });
     expect(await refusal(`update transactions set fee_locked = 0 where tx_id = '${txId}'`)).toMatch(/has ended/);
   });
-  test('born elsewhere than at the beginning, or without its lock', async () => {
+  test('inserted in another state than the first, or without its lock', async () => {
     const copy = (
       columns: string,
       values: string,
@@ -438,7 +438,7 @@ describe('reservations and attempts', () => {
       ),
     ).toMatch(/no open transaction/);
   });
-  test('signed bytes or a proof exchanged, attempts deleted, one message in two attempts', async () => {
+  test('signed bytes or a proof replaced, attempts deleted, one message in two attempts', async () => {
     await begun(fixture, { txId });
     expect(await refusal(`update transfer_attempts set unsigned = '0x01'`)).toMatch(/written once/);
     expect(await refusal(`update transfer_attempts set message_key = 'other'`)).toMatch(/written once/);

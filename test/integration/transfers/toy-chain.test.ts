@@ -11,7 +11,7 @@ import { ServedChain, until } from './served';
 
 jest.setTimeout(120_000);
 
-/** Long enough that nothing is replaced unless a test wants it. */
+/** Long enough that nothing is replaced unless a test requires it. */
 const patientMs = 60_000;
 const hastyMs = 1_000;
 
@@ -33,7 +33,7 @@ const handleOf = (txId: string) => served.client.workflow.getHandle(transferWork
 /** An operator's retry, at any time: the workflow asks the chain at once. */
 const askChain = (txId: string) => handleOf(txId).executeUpdate(retryUpdate);
 
-/** Follows once, and tells the workflows. */
+/** Follows once, and signals the workflows. */
 const follow = () => fixture.follow({ signalTransfer: transferSignaller(served.client) });
 
 /** Mines and follows until the transfer is in this state. */
@@ -52,7 +52,7 @@ async function booksAgree(): Promise<void> {
   expect(await verifyLedger(fixture.database.manager)).toEqual([]);
 }
 
-describe('a transfer that nothing is in the way of', () => {
+describe('a transfer without problems', () => {
   test('is signed by both owners of its inputs, confirmed and settled', async () => {
     await served.serve();
     const txId = await submit();
@@ -171,10 +171,10 @@ describe('a transfer that is stuck', () => {
     await booksAgree();
   });
 
-  test('given up: its expiry is waited for, nothing is unlocked before every attempt is proven impossible', async () => {
+  test('abandoned: its expiry is waited for, nothing is unlocked before every attempt is proven impossible', async () => {
     await served.serve();
     fixture.toy.holdsArrivals = true;
-    // what is left does not pay for a fourth attempt
+    // the rest does not suffice for a fourth attempt
     const txId = await submit('149.95');
     await until('parked', async () => (await served.status(txId)) === 'NEEDS_ATTENTION');
     expect(await handleOf(txId).executeUpdate(abandonUpdate)).toEqual({ status: 'abandoning' });
@@ -208,7 +208,7 @@ describe('a transfer that is stuck', () => {
     await booksAgree();
   });
 
-  test('given up and executed all the same: settled as usual', async () => {
+  test('abandoned and executed nevertheless: settled as usual', async () => {
     await served.serve();
     fixture.toy.holdsArrivals = true;
     const txId = await submit('149.95');
@@ -221,7 +221,7 @@ describe('a transfer that is stuck', () => {
 });
 
 describe('a transfer that expires', () => {
-  test('is issued anew once it is proven impossible, with inputs that are free again', async () => {
+  test('is reissued once it is proven impossible, with inputs that are free again', async () => {
     await served.serve();
     fixture.toy.holdsArrivals = true;
     const txId = await submit();

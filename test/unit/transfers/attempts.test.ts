@@ -30,7 +30,7 @@ const attempt = (number: number, changes: Partial<Attempt> = {}): Attempt => ({
 const signed = { id: 'a', bytes: '0x02' } as const;
 
 describe('attempts of a transfer', () => {
-  test('none: the next is the first, and nothing is proven', () => {
+  test('without attempts the next is the first, and nothing is proven', () => {
     const none = new Attempts([]);
     expect([none.last, none.nextNumber, none.included, none.isAbandoned, none.allImpossible]).toEqual([
       undefined,
@@ -51,7 +51,7 @@ describe('attempts of a transfer', () => {
     expect([two.knows('0x01'), two.knows('0x03')]).toEqual([true, false]);
   });
 
-  test('included is one of them, never two', () => {
+  test('at most one attempt is included', () => {
     expect(new Attempts([attempt(1), attempt(2, { inclusion })]).included).toBe(inclusion);
     const both = new Attempts([attempt(1, { inclusion }), attempt(2, { inclusion })]);
     expect(() => both.included).toThrow(/two attempts/);
