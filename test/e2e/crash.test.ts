@@ -1,4 +1,5 @@
-import { crashAccount, crashAt } from '../crash/cases';
+import { crashAt } from '../crash/cases';
+import { crashAccount } from '../crash/transfer';
 import type { Account } from './support';
 
 /** Three of the cases of `npm run test:crash`. */
