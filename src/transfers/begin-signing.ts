@@ -94,7 +94,8 @@ async function reissueAttempt(beginning: Beginning): Promise<BeginSigningResult>
 /** The transfer is given up: a transaction that moves nothing uses up the resources of the earlier attempts. */
 async function cancelNonce(beginning: Beginning): Promise<BeginSigningResult> {
   const { manager, transfer, attempts } = beginning;
-  if (attempts.included) refuse('business_error', 'The chain has executed an attempt: nothing is left to be cancelled');
+  if (attempts.inclusions.length > 0)
+    refuse('business_error', 'The chain has executed an attempt: nothing is left to be cancelled');
   const begun = await startAttempt(beginning, 'cancellation');
   if (beginning.isBlacklisted) await recordCancellationReason(manager, transfer);
   return begun;

@@ -2,24 +2,25 @@ import type { DataSource, EntityManager } from 'typeorm';
 import { type AlertLog, freezeForShortfalls } from '../ledger/accounts';
 import { correctFee } from '../ledger/entries';
 import { post } from '../ledger/posting';
+import { isExecuted } from '../following/depth';
 import { inTransaction } from '../platform/database';
 import type { TransactionEntity } from '../transactions/entity';
 import { findTransaction, findTransactionForUpdate } from '../transactions/state';
 import type { ChainClient } from '../chains/family';
 import type { Logger } from '../platform/logging';
-import { loadAttempts } from './attempts';
+import { type Inclusion, loadAttempts } from './attempts';
 import type { TransferDependencies } from './dependencies';
 import { noteIfBlacklisted } from './destination';
 import { findHeldAccountsForUpdate } from './hold';
-import { debitedBy, isExecuted } from './settle';
+import { debitedBy } from './settle';
 
 /** `stands`: in a block again, with the books agreeing; `absent`: in none; `differs`: in one, with another effect than was posted. */
 export type ReorgOutcome = 'stands' | 'absent' | 'differs';
 
 /**
- * A transfer that had ended was reorganised away. Mined again to the same effect, by any of its attempts, it stands in its
- * new block; a fee that has changed with the block is posted as an adjustment. With another effect the books are wrong:
- * the accounts are frozen, with an alert, until an operator has looked.
+ * A transfer that had ended was reorganised away, or an attempt of it was executed that had been proven impossible. Mined again to
+ * the same effect, by any of its attempts, it stands in its new block; a fee that has changed with the block is posted as an
+ * adjustment. With another effect the books are wrong: the accounts are frozen, with an alert, until an operator has looked.
  */
 export function reconcileReorg(
   { database, log }: Pick<TransferDependencies, 'database' | 'log'>,
@@ -27,15 +28,11 @@ export function reconcileReorg(
 ): Promise<ReorgOutcome> {
   return inTransaction(database, async (manager) => {
     const transfer = await findTransactionForUpdate(manager, txId);
-    const inclusion = (await loadAttempts(manager, txId)).included;
+    const [inclusion, other] = (await loadAttempts(manager, txId)).inclusions;
     if (!inclusion) return 'absent';
-    if (inclusion.blockHash === transfer.blockHash) return 'stands';
+    if (!other && inclusion.blockHash === transfer.blockHash) return 'stands';
     const { outside, fees } = await posted(manager, txId, transfer.tokenSymbol, transfer.feeSymbol);
-    if (
-      !transfer.isSigned ||
-      transfer.status !== (isExecuted(inclusion) ? 'CONFIRMED' : 'FAILED') ||
-      debitedBy(transfer, inclusion) !== outside
-    ) {
+    if (other || !isSameEnd(transfer, inclusion) || debitedBy(transfer, inclusion) !== outside) {
       await freeze(manager, transfer, log);
       return 'differs';
     }
@@ -54,6 +51,10 @@ export function reconcileReorg(
     return 'stands';
   });
 }
+
+/** Ended by proof, a transfer has no block: no inclusion agrees with that. */
+const isSameEnd = ({ isSigned, blockHash, status }: TransactionEntity, inclusion: Inclusion): boolean =>
+  isSigned && blockHash !== null && status === (isExecuted(inclusion) ? 'CONFIRMED' : 'FAILED');
 
 export interface CorrectReorg {
   database: DataSource;
@@ -97,7 +98,7 @@ async function sendExecutedAgain(
 
 async function freeze(manager: EntityManager, transfer: TransactionEntity, log: AlertLog): Promise<void> {
   const { token, native } = await findHeldAccountsForUpdate(manager, transfer);
-  const reason = `transfer ${transfer.txId} ended as ${transfer.status}, but a reorganisation has changed its effect`;
+  const reason = `transfer ${transfer.txId} ended as ${transfer.status}, but the chain shows another effect`;
   await manager.query(
     'update ledger_accounts set frozen_reason = coalesce(frozen_reason, $2) where ledger_account_id = any($1::uuid[])',
     [[token.ledgerAccountId, native.ledgerAccountId], reason],
