@@ -108,7 +108,7 @@ export class TransferOperations {
         'business_error',
         `Only a transfer that is NEEDS_ATTENTION after its signing has begun can be abandoned; this one is ${status}`,
       );
-    if ((await loadAttempts(this.database.manager, txId)).included)
+    if ((await loadAttempts(this.database.manager, txId)).inclusions.length > 0)
       throw new GatewayError('business_error', 'The chain has already executed an attempt of the transfer');
     if (!(await this.isRunning(txId)))
       throw new GatewayError('business_error', 'The workflow of the transfer is not running: start it again with retry first');

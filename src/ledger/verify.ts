@@ -164,6 +164,12 @@ const checks: Check[] = [
            where t.is_signed and (t.signing_begun_at is null) <> (a.tx_id is null)`,
   },
   {
+    name: 'no transfer has ended on a false proof of impossibility',
+    sql: `select a.tx_id || ' attempt ' || a.attempt || ' ' || t.status as subject, 'in no block' as expected, a.included_id || ' in block ' || a.block_number as actual
+            from transfer_attempts a join transactions t using (tx_id)
+           where a.impossible_proof is not null and a.block_number is not null and t.ended_at is not null and t.block_hash is distinct from a.block_hash`,
+  },
+  {
     name: 'no deposit is stored twice',
     sql: `select chain || ' ' || tx_hash || ' ' || position as subject, '1' as expected, count(*)::text as actual
             from transactions where direction = 'in' and status <> 'ORPHANED'

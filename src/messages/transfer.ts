@@ -93,11 +93,16 @@ export type BroadcastResult =
   /** Not sent: the destination was blacklisted after signing had begun. */
   | { outcome: 'blacklisted' }
   /** Not sent: the transfer is abandoned, only its cancellation is sent. */
-  | { outcome: 'withheld' };
+  | { outcome: 'withheld' }
+  /** Not sent: the attempt was begun and never signed. */
+  | { outcome: 'unsigned'; kind: AttemptKind };
 
 /** The state of a transfer on the chain; signalled by the follower, or requested by the workflow's poll timer. */
 export interface ChainObservation {
-  /** `impossible`: every attempt has a stored proof that the chain will never execute it. */
+  /**
+   * `confirmed`: included deep enough to end the transfer, which is finality for what was reverted or cancelled.
+   * `impossible`: every attempt has a stored proof that the chain will never execute it.
+   */
   state: 'absent' | 'pending' | 'included' | 'confirmed' | 'impossible';
   /** Transaction id on the chain. */
   hash: string | null;
@@ -106,7 +111,7 @@ export interface ChainObservation {
 }
 
 export interface SettleResult {
-  /** WAITING: a reorganisation has removed the inclusion, or the cancellation of an abandoned transfer is not final yet. */
+  /** WAITING: a reorganisation has removed the inclusion, or it is not deep enough yet to end the transfer. */
   status: 'CONFIRMED' | 'FAILED' | 'NEEDS_ATTENTION' | 'WAITING';
   code: FailureCode | null;
   reason: string | null;
@@ -118,6 +123,11 @@ export interface EndTransfer {
   status: 'REJECTED' | 'FAILED';
   code: FailureCode;
   reason: string;
+}
+
+/** `ended`: it has ended outside of this run and is not parked. */
+export interface ParkResult {
+  outcome: 'parked' | 'ended';
 }
 
 /** The end of a transfer. */
@@ -148,8 +158,8 @@ export interface TransferActivities {
   settleTransfer(input: { txId: string }): Promise<SettleResult>;
   /** FAILED and unlocked: every attempt has a proof that the chain will never execute it. */
   failByProof(input: { txId: string; code: FailureCode; reason: string }): Promise<TransferEnd>;
-  /** Parks the transfer in NEEDS_ATTENTION for an operator. */
-  parkTransfer(input: { txId: string; code: FailureCode; reason: string }): Promise<void>;
+  /** Parks the transfer in NEEDS_ATTENTION for an operator. Histories from before it had a result have none. */
+  parkTransfer(input: { txId: string; code: FailureCode; reason: string }): Promise<ParkResult | undefined>;
 }
 
 /** Steps that call a chain; run on the task queue of that chain. */

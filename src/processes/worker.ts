@@ -106,7 +106,7 @@ runMain('worker', async () => {
       deposits,
       signalTransfer: transferSignaller(temporal),
       onConfirmedReorged: (txId) => {
-        logger.error({ tx_id: txId }, 'a confirmed transfer has left the chain: an operator must check it');
+        logger.error({ tx_id: txId }, 'the end of a transfer does not agree with the chain: an operator must check it');
         return Promise.resolve();
       },
       logger,

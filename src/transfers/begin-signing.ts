@@ -94,7 +94,8 @@ async function reissueAttempt(beginning: Beginning): Promise<BeginSigningResult>
 /** The transfer is abandoned: a transaction that moves nothing uses up the resources of the earlier attempts. */
 async function cancelAttempts(beginning: Beginning): Promise<BeginSigningResult> {
   const { manager, transfer, attempts } = beginning;
-  if (attempts.included) refuse('business_error', 'The chain has executed an attempt: it cannot be cancelled any more');
+  if (attempts.inclusions.length > 0)
+    refuse('business_error', 'The chain has executed an attempt: it cannot be cancelled any more');
   const begun = await startAttempt(beginning, 'cancellation');
   if (beginning.isBlacklisted) await recordCancellationReason(manager, transfer);
   return begun;

@@ -17,11 +17,12 @@ export async function broadcastAttempt(
   const { manager } = steps.database;
   const { chain } = await findTransaction(manager, txId);
   const attempts = await loadAttempts(manager, txId);
-  const { kind, signed, isBroadcast, inclusion } = attempts.getSigned(attempt);
+  const { kind, signed, isBroadcast, inclusion } = attempts.get(attempt);
   if (kind !== 'cancellation') {
     if (attempts.isAbandoned) return { outcome: 'withheld' };
     if (!isBroadcast && !inclusion && (await destinationBlacklisted(manager, txId))) return { outcome: 'blacklisted' };
   }
+  if (!signed) return { outcome: 'unsigned', kind };
   const result = await getClient(steps, chain).broadcast(signed.bytes);
   if (result.outcome === 'rejected') return result;
   await markBroadcast(manager, txId, attempt);

@@ -1,10 +1,12 @@
 import type { AttemptStatus, ChainClient } from '../chains/family';
 import { findReservations } from '../chains/reservations';
+import { depthOfEnd } from '../following/depth';
 import { storeInclusion } from '../following/inclusions';
 import type { ChainObservation } from '../messages/transfer';
+import { inTransaction } from '../platform/database';
 import type { TransactionEntity } from '../transactions/entity';
 import { findTransaction } from '../transactions/state';
-import { type Attempts, loadAttempts } from './attempts';
+import { type Attempt, type Attempts, loadAttempts } from './attempts';
 import { type ChainDependencies, getClient } from './dependencies';
 import { destinationBlacklisted } from './destination';
 import { toKnownAttempt } from './known-attempt';
@@ -29,7 +31,7 @@ export async function observeTransfer(steps: ChainDependencies, { txId }: { txId
     await findReservations(manager, txId),
   );
   const included = states.find((status) => status.state === 'included');
-  if (included) return recordInclusion(steps, client, txId, included);
+  if (included) return recordInclusion(steps, client, transfer, attempts.get(included.attempt), included);
 
   for (const status of states) {
     if (status.state === 'impossible') await storeProof(manager, txId, status.attempt, status.proof);
@@ -45,12 +47,14 @@ export async function observeTransfer(steps: ChainDependencies, { txId }: { txId
 async function recordInclusion(
   { database }: ChainDependencies,
   { chain }: ChainClient,
-  txId: string,
+  { txId, requiredConfirmations }: TransactionEntity,
+  { kind }: Attempt,
   { attempt, id, depth, effect }: Included,
 ): Promise<ChainObservation> {
-  if (!(await storeInclusion(database.manager, { txId, attempt, id }, effect))) return absent;
-  const state = depth >= chain.confirmations ? 'confirmed' : 'included';
-  return { state, hash: id, blockNumber: effect.blockNumber, confirmations: depth };
+  const isStored = await inTransaction(database, (manager) => storeInclusion(manager, { txId, attempt, id }, effect));
+  if (!isStored) return absent;
+  const needed = depthOfEnd({ kind, success: effect.success }, requiredConfirmations, chain.finalityDepth);
+  return { state: depth >= needed ? 'confirmed' : 'included', hash: id, blockNumber: effect.blockNumber, confirmations: depth };
 }
 
 /** An abandoned transfer, or one that must not be paid, is not sent again: it waits for its cancellation or expiry. */

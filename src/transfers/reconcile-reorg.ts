@@ -2,16 +2,17 @@ import type { DataSource, EntityManager } from 'typeorm';
 import { type AlertLog, freezeForShortfalls } from '../ledger/accounts';
 import { correctFee } from '../ledger/entries';
 import { post } from '../ledger/posting';
+import { isExecuted } from '../following/depth';
 import { inTransaction } from '../platform/database';
 import type { TransactionEntity } from '../transactions/entity';
 import { findTransaction, findTransactionForUpdate } from '../transactions/state';
 import type { ChainClient } from '../chains/family';
 import type { Logger } from '../platform/logging';
-import { loadAttempts } from './attempts';
+import { type Inclusion, loadAttempts } from './attempts';
 import type { TransferDependencies } from './dependencies';
 import { noteIfBlacklisted } from './destination';
 import { findHeldAccountsForUpdate } from './hold';
-import { debitedBy, isExecuted } from './settle';
+import { debitedBy } from './settle';
 
 /**
  * `stands`: in a block again, and the ledger agrees; `absent`: in no block; `differs`: in a block with another effect than was
@@ -20,9 +21,9 @@ import { debitedBy, isExecuted } from './settle';
 export type ReorgOutcome = 'stands' | 'absent' | 'differs';
 
 /**
- * For a transfer that had ended and was reorganised away. Included again with the same effect, by any of its attempts, it stands in
- * its new block, and a fee that has changed is posted as an adjustment. With another effect the ledger is wrong: the accounts are
- * frozen, with an alert, until an operator has checked them.
+ * For a transfer that had ended and was reorganised away, or of which an attempt was executed that had been proven impossible.
+ * Included again with the same effect, by any of its attempts, it stands in its new block, and a fee that has changed is posted as
+ * an adjustment. With another effect the ledger is wrong: the accounts are frozen, with an alert, until an operator has checked them.
  */
 export function reconcileReorg(
   { database, log }: Pick<TransferDependencies, 'database' | 'log'>,
@@ -30,15 +31,11 @@ export function reconcileReorg(
 ): Promise<ReorgOutcome> {
   return inTransaction(database, async (manager) => {
     const transfer = await findTransactionForUpdate(manager, txId);
-    const inclusion = (await loadAttempts(manager, txId)).included;
+    const [inclusion, other] = (await loadAttempts(manager, txId)).inclusions;
     if (!inclusion) return 'absent';
-    if (inclusion.blockHash === transfer.blockHash) return 'stands';
+    if (!other && inclusion.blockHash === transfer.blockHash) return 'stands';
     const { outside, fees } = await posted(manager, txId, transfer.tokenSymbol, transfer.feeSymbol);
-    if (
-      !transfer.isSigned ||
-      transfer.status !== (isExecuted(inclusion) ? 'CONFIRMED' : 'FAILED') ||
-      debitedBy(transfer, inclusion) !== outside
-    ) {
+    if (other || !isSameEnd(transfer, inclusion) || debitedBy(transfer, inclusion) !== outside) {
       await freeze(manager, transfer, log);
       return 'differs';
     }
@@ -57,6 +54,10 @@ export function reconcileReorg(
     return 'stands';
   });
 }
+
+/** Ended by proof, a transfer has no block: no inclusion agrees with that. */
+const isSameEnd = ({ isSigned, blockHash, status }: TransactionEntity, inclusion: Inclusion): boolean =>
+  isSigned && blockHash !== null && status === (isExecuted(inclusion) ? 'CONFIRMED' : 'FAILED');
 
 export interface CorrectReorg {
   database: DataSource;
@@ -100,7 +101,7 @@ async function sendExecutedAgain(
 
 async function freeze(manager: EntityManager, transfer: TransactionEntity, log: AlertLog): Promise<void> {
   const { token, native } = await findHeldAccountsForUpdate(manager, transfer);
-  const reason = `transfer ${transfer.txId} ended as ${transfer.status}, but a reorganisation has changed its effect`;
+  const reason = `transfer ${transfer.txId} ended as ${transfer.status}, but the chain shows another effect`;
   await manager.query(
     'update ledger_accounts set frozen_reason = coalesce(frozen_reason, $2) where ledger_account_id = any($1::uuid[])',
     [[token.ledgerAccountId, native.ledgerAccountId], reason],

@@ -1,7 +1,7 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { getFamily as productFamily } from '../../src/chains/families';
 import type { GetFamily } from '../../src/chains/family';
-import type { ChainDefinition, Hex } from '../../src/chains/types';
+import type { ChainDefinition, FamilyRules, Hex } from '../../src/chains/types';
 import { createChainFixture } from '../integration/following/chain-fixture';
 import { toyChain } from './chain';
 import { ToyChainClient } from './client';
@@ -9,15 +9,15 @@ import { toyFamily } from './family';
 import { ToyLedger } from './ledger';
 import { toyAddress } from './message';
 
-const getFamily: GetFamily = (name) => (name === toyFamily.name ? toyFamily : productFamily(name));
-
 /** Outputs of Alice, the sender; atomic units. */
 const aliceOutputs = [100_000n, 50_000n];
 /** Outputs of Bob, Alice's guardian: one is spent in each of her transactions and returned to him. */
 const bobOutputs = [7n, 8n, 9n];
 
-/** The toy chain with two accounts, one guarding the other, that have coins. */
-export async function createToyFixture(changes: Partial<ChainDefinition> = {}) {
+/** The toy chain with two accounts, one guarding the other, that have coins. `rules`: in place of the toy family's own. */
+export async function createToyFixture(changes: Partial<ChainDefinition> = {}, rules: Partial<FamilyRules> = {}) {
+  const family = { ...toyFamily, rules: { ...toyFamily.rules, ...rules } };
+  const getFamily: GetFamily = (name) => (name === family.name ? family : productFamily(name));
   const toy = new ToyLedger();
   const client = new ToyChainClient(toyChain(changes), toy);
   const fixture = await createChainFixture({ client, getFamily, symbols: ['TOY'] });

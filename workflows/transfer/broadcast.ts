@@ -18,6 +18,8 @@ export async function broadcast(state: TransferState, { attempt, tries }: Extrac
       progress.status(status);
       return follow(state);
     }
+    case 'unsigned':
+      return { next: 'prepare', kind: result.kind, begun: attempt };
     case 'withheld':
       return { next: 'abandon' };
     case 'blacklisted':

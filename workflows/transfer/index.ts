@@ -65,7 +65,7 @@ async function run(stage: Exclude<Next, { next: 'ended' }>, state: TransferState
       case 'screen':
         return await screen(state);
       case 'prepare':
-        return await prepare(state, stage.kind);
+        return await prepare(state, stage);
       case 'sign':
         return await sign(state, stage);
       case 'broadcast':

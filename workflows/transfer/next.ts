@@ -23,7 +23,8 @@ export interface Park {
 export type Next =
   | { next: 'lock' }
   | { next: 'screen' }
-  | { next: 'prepare'; kind: AttemptKind }
+  /** `begun`: an attempt that was begun before and waits for its signatures; else a new one. */
+  | { next: 'prepare'; kind: AttemptKind; begun?: number }
   | { next: 'sign'; attempt: number; kind: AttemptKind; request: Omit<SignTransactionRequest, 'peer'> }
   | { next: 'broadcast'; attempt: number; tries: number }
   | { next: 'confirm' }

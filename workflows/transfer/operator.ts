@@ -5,7 +5,8 @@ import type { TransferState } from './state';
 /** NEEDS_ATTENTION until an operator's `retry` or `abandon`, or an inclusion on the chain. Nothing is unlocked. */
 export async function waitForOperator(state: TransferState, { code, reason, resume, isAbandonable }: Park): Promise<Next> {
   const { txId, progress } = state;
-  await transferActivities.parkTransfer({ txId, code, reason });
+  const parked = await transferActivities.parkTransfer({ txId, code, reason });
+  if (parked?.outcome === 'ended') return { next: 'lock' };
   progress.status('NEEDS_ATTENTION', code);
   const abandon =
     isAbandonable && state.lastAttempt > 0 ? ' A transfer that cannot continue is ended with the update `abandon`.' : '';

@@ -14,7 +14,8 @@ const reserveTries = 120;
 type Refused = Extract<BeginSigningResult, { outcome: 'refused' }>;
 
 /** Asks the chain for fees and other facts, then begins signing: from then on the attempt counts as signed. */
-export function prepare(state: TransferState, kind: AttemptKind): Promise<Next> {
+export function prepare(state: TransferState, { kind, begun }: Extract<Next, { next: 'prepare' }>): Promise<Next> {
+  if (begun !== undefined) return resumeAttempt(state, begun, kind);
   switch (kind) {
     case 'first':
       return startFirstAttempt(state);
@@ -25,6 +26,11 @@ export function prepare(state: TransferState, kind: AttemptKind): Promise<Next> 
     case 'cancellation':
       return cancelAttempts(state);
   }
+}
+
+/** The signatures of an attempt that was begun before: its bytes stay as they are. */
+function resumeAttempt(state: TransferState, attempt: number, kind: AttemptKind): Promise<Next> {
+  return beginAttempt(state, attempt, kind, ({ code, reason }) => park(code, reason, { next: 'confirm' }));
 }
 
 /** Until signing has begun a refusal ends the transfer, and so does a cancellation by the client. */

@@ -20,7 +20,7 @@ import { encodeLevels, type EvmFeeLevels, gasLimitFrom, planFees } from './fees'
 import { Endpoints, NodeRefusal, unavailable, type RpcCall } from './rpc';
 import { scanBlocks } from './scan';
 import { quantity, type RpcBlock } from './rpc-types';
-import { fetchStatus } from './status';
+import { askStatus } from './status';
 
 /** Largest number of blocks in one scan. */
 export const maxScanRange = 50;
@@ -125,9 +125,7 @@ export class EvmChainClient implements ChainClient {
   }
 
   status(attempts: KnownAttempt[], reservations: Reservation[]): Promise<AttemptStatus[]> {
-    return attempts.length === 0
-      ? Promise.resolve([])
-      : this.ask((call) => fetchStatus(call, this.chain, attempts, reservations));
+    return attempts.length === 0 ? Promise.resolve([]) : askStatus((work) => this.ask(work), this.chain, attempts, reservations);
   }
 
   effects(items: EffectRequest[]): Promise<Map<string, InclusionEffect>> {

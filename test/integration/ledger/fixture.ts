@@ -145,17 +145,28 @@ export interface Effect {
   fee?: bigint;
   debited?: bigint | null;
   received?: bigint | null;
+  /** Blocks that the follower has scanned from the inclusion on; default: final. */
+  depth?: number;
 }
 
-/** Stores the inclusion of an attempt as the follower does. */
+/** Block of every inclusion. */
+const includedAt = 7;
+
+/** Stores the inclusion of an attempt as the follower does, once it has scanned so many blocks. */
 export async function include({ database }: Fixture, txId: string, attempt: number, effect: Effect = {}): Promise<void> {
-  const { success = true, fee = 21_000n, debited = null, received = debited } = effect;
+  const { success = true, fee = 21_000n, debited = null, received = debited, depth } = effect;
   await database.query(
-    `update transfer_attempts set block_number = 7, block_hash = $3, success = $4, fee = $5, debited = $6, received = $7,
+    `update transfer_attempts set block_number = ${includedAt}, block_hash = $3, success = $4, fee = $5, debited = $6, received = $7,
             included_id = coalesce(tx_hash, 'unseen')
       where tx_id = $1 and attempt = $2`,
     [txId, attempt, randomHash(), success, fee.toString(), debited?.toString() ?? null, received?.toString() ?? null],
   );
+  const [{ chain }] = await database.query<[{ chain: string }]>('select chain from transactions where tx_id = $1', [txId]);
+  const { finalityDepth } = registry.get(chain);
+  await database.query('update chain_cursors set next_block = $1 where chain = $2', [
+    includedAt + (depth ?? finalityDepth),
+    chain,
+  ]);
 }
 
 export function differences({ database }: Fixture): Promise<LedgerDifference[]> {

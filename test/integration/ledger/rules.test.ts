@@ -14,6 +14,7 @@ import { newId } from '../../../src/platform/ids';
 import { transactionTypes } from '../../../src/transactions/types';
 import {
   balances,
+  begin,
   begun,
   codeOf,
   createFixture,
@@ -70,6 +71,15 @@ function posting(kind: string, seq: number, lines: Line[], { of = txId, entries 
     `insert into ledger_postings (posting_id, tx_id, kind, seq, entries) values ('${id}', '${of}', '${kind}', ${seq}, ${entries})`,
     `insert into ledger_entries (posting_id, line, ledger_account_id, bucket, chain, symbol, amount) values ${values.join(', ')}`,
   ];
+}
+
+/** Assigns the block in which an attempt is included. */
+async function includedBlock(attempt: number): Promise<string> {
+  const [row] = await fixture.database.query<{ id: string; number: string; hash: string }[]>(
+    'select included_id as id, block_number as number, block_hash as hash from transfer_attempts where tx_id = $1 and attempt = $2',
+    [txId, attempt],
+  );
+  return `, tx_hash = '${row?.id}', block_number = ${row?.number}, block_hash = '${row?.hash}'`;
 }
 
 const setStatus = (status: string, more = '') =>
@@ -283,9 +293,10 @@ describe('states', () => {
       expect(await refusal(setStatus(status))).toMatch(/cannot go from CANCELLED/);
   });
   test('confirmed without anything having left', async () => {
-    const hash = await sign(fixture, txId);
+    await sign(fixture, txId);
     const [, locked] = await balances(fixture, 'ETH');
-    const block = `, tx_hash = '${hash}', block_number = 7, block_hash = '${randomHash()}', fee = 0`;
+    await include(fixture, txId, 1, { debited: ether });
+    const block = `${await includedBlock(1)}, fee = 0`;
     expect(
       await refusal(
         setStatus('CONFIRMED', block),
@@ -297,9 +308,10 @@ describe('states', () => {
     ).toMatch(/do not fit/);
   });
   test('a fee that was not posted', async () => {
-    const hash = await sign(fixture, txId);
+    await sign(fixture, txId);
     const [, locked] = await balances(fixture, 'ETH');
-    const block = `, tx_hash = '${hash}', block_number = 7, block_hash = '${randomHash()}', fee = 7`;
+    await include(fixture, txId, 1, { debited: ether });
+    const block = `${await includedBlock(1)}, fee = 7`;
     const lines: Line[] = [
       [assetId, 'AVAILABLE', locked - ether],
       [assetId, 'LOCKED', -locked],
@@ -467,6 +479,52 @@ describe('reservations and attempts', () => {
     expect(await fixture.ledger.failByProof({ txId, code: 'stuck', reason: 'gone' })).toMatchObject({ status: 'FAILED' });
     expect(await fixture.ledger.failByProof({ txId, code: 'stuck', reason: 'gone' })).toMatchObject({ status: 'FAILED' });
     expect(await differences(fixture)).toEqual([]);
+  });
+});
+
+describe('an end on the chain', () => {
+  const unsupported = /without an on-chain result or a proof for every attempt/;
+  const unexecuted = /do not fit its state/;
+  const end = async (status: string, attempt = 1) => refusal(setStatus(status, `${await includedBlock(attempt)}, fee = 0`));
+
+  test('needs an attempt in the block that it names, not just a block', async () => {
+    const hash = await sign(fixture, txId);
+    const named = `, tx_hash = '${hash}', block_number = 7, block_hash = '${randomHash()}', fee = 0`;
+    for (const status of ['CONFIRMED', 'FAILED']) expect(await refusal(setStatus(status, named))).toMatch(unsupported);
+    await include(fixture, txId, 1, { debited: ether });
+    for (const status of ['CONFIRMED', 'FAILED']) expect(await refusal(setStatus(status, named))).toMatch(unsupported);
+  });
+
+  test.each([
+    ['executed', 'first', true, 'CONFIRMED', 'FAILED'],
+    ['reverted', 'first', false, 'FAILED', 'CONFIRMED'],
+    ['a cancellation', 'cancellation', true, 'FAILED', 'CONFIRMED'],
+  ] as const)('%s: as the attempt says', async (_, kind, success, fits, refused) => {
+    await sign(fixture, txId);
+    const fees = { gasLimit: 21_000n, maxFeePerGas: 2_300_000_000n };
+    if (kind === 'cancellation') await begun(fixture, { txId, attempt: 2, kind, fees });
+    const attempt = kind === 'cancellation' ? 2 : 1;
+    await include(fixture, txId, attempt, { success, debited: success ? ether : null });
+    expect(await end(refused, attempt)).toMatch(unsupported);
+    // only its postings are missing
+    expect(await end(fits, attempt)).toMatch(unexecuted);
+  });
+
+  test('moves to another block only with an attempt that stands there', async () => {
+    await sign(fixture, txId);
+    await include(fixture, txId, 1, { debited: ether });
+    await fixture.ledger.settleTransfer({ txId });
+    expect(await refusal(`update transactions set block_hash = 'other' where tx_id = '${txId}'`)).toMatch(unsupported);
+  });
+
+  test('by proof: not while an attempt is included, whose proof is false', async () => {
+    await sign(fixture, txId);
+    await fixture.database.query(`update transfer_attempts set impossible_proof = '{"why":"test"}'`);
+    await include(fixture, txId, 1, { debited: ether });
+    expect(await refusal(setStatus('FAILED'))).toMatch(unsupported);
+    expect(await codeOf(fixture.ledger.failByProof({ txId, code: 'stuck', reason: 'gone' }))).toBe('not_cancellable');
+    expect(await begin(fixture, { txId, attempt: 2, kind: 'reissue' })).toMatchObject({ outcome: 'refused' });
+    await fixture.ledger.settleTransfer({ txId });
   });
 });
 

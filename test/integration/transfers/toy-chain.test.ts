@@ -1,5 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { transferSignaller } from '../../../activities/follow';
+import type { FamilyRules } from '../../../src/chains/types';
+import { statusQuery } from '../../../src/messages/progress';
 import { abandonUpdate, retryUpdate } from '../../../src/messages/transfer';
 import { transferWorkflowId } from '../../../src/messages/workflow-ids';
 import { verifyLedger } from '../../../src/ledger/verify';
@@ -16,7 +18,8 @@ const patientMs = 60_000;
 const hastyMs = 1_000;
 
 let stuckAfterMs = patientMs;
-const served = new ServedChain<ToyFixture>(() => createToyFixture({ stuckAfterMs }));
+let rules: Partial<FamilyRules> = {};
+const served = new ServedChain<ToyFixture>(() => createToyFixture({ stuckAfterMs }, rules));
 let fixture: ToyFixture;
 beforeEach(() => {
   fixture = served.fixture;
@@ -32,6 +35,10 @@ const attemptCount = (txId: string, count: number) =>
 const handleOf = (txId: string) => served.client.workflow.getHandle(transferWorkflowId(txId));
 /** An operator's retry, at any time: the workflow asks the chain at once. */
 const askChain = (txId: string) => handleOf(txId).executeUpdate(retryUpdate);
+
+/** Until the workflow is in this stage. */
+const entered = (txId: string, stage: string) =>
+  until(`${txId} in ${stage}`, async () => (await handleOf(txId).query(statusQuery)).step === stage);
 
 /** Follows once, and signals the workflows. */
 const follow = () => fixture.follow({ signalTransfer: transferSignaller(served.client) });
@@ -216,6 +223,42 @@ describe('a transfer that is stuck', () => {
     await handleOf(txId).executeUpdate(abandonUpdate);
     fixture.toy.releaseHeld();
     await ends(txId, 'CONFIRMED');
+    await booksAgree();
+  });
+});
+
+describe('a transfer that is stuck and sent once more', () => {
+  beforeAll(() => {
+    stuckAfterMs = hastyMs;
+    rules = { stuck: 'rebroadcast' };
+  });
+  afterAll(() => {
+    stuckAfterMs = patientMs;
+    rules = {};
+  });
+
+  test('is signed first, if its execution under a signature that the gateway never saw was taken back', async () => {
+    let refuses = true;
+    await served.serve({
+      sign: () => {
+        if (refuses) throw ApplicationFailure.create({ type: 'signers_unavailable', message: 'the initiator is gone' });
+      },
+    });
+    const txId = await submit();
+    await attemptCount(txId, 1);
+    const [attempt] = await fixture.attempts(txId);
+    fixture.toy.accept(fixture.signOnceMore(attempt).bytes);
+    fixture.toy.mine();
+    await follow();
+    // included: no signature is asked for any more
+    await entered(txId, 'confirm');
+    refuses = false;
+    fixture.toy.reorganise(1, { isLost: true });
+    fixture.toy.mine();
+    await follow();
+    await arrived();
+    await ends(txId, 'CONFIRMED');
+    expect((await fixture.attempts(txId)).map(({ kind, signed }) => [kind, signed !== null])).toEqual([['first', true]]);
     await booksAgree();
   });
 });

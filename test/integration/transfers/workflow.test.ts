@@ -70,6 +70,22 @@ test('a step that fails permanently parks the transfer; a retry continues', asyn
   expect(await audited(txId)).toEqual([['transfer.retried', 'success', { status: 'NEEDS_ATTENTION' }]]);
 });
 
+test('a transfer that has ended when it is to be parked ends its run', async () => {
+  await serve({
+    ledger: {
+      settleTransfer: async (input) => {
+        const result = await fixture.ledger.settleTransfer(input);
+        if (result.status === 'WAITING') return result;
+        throw ApplicationFailure.create({ type: 'not_found', message: 'its answer was lost', nonRetryable: true });
+      },
+    },
+  });
+  const txId = await submit();
+  await confirmed(txId);
+  const result = client().workflow.getHandle(transferWorkflowId(txId)).result();
+  expect(await result).toEqual({ txId, status: 'CONFIRMED', code: null });
+}, 30_000);
+
 test.each([
   ['before its nonce is taken', 'prepareAttempt' as const],
   ['before it is broadcast', 'broadcast' as const],
