@@ -23,7 +23,7 @@ create table ledger_entries (
   line smallint not null,
   ledger_account_id uuid references ledger_accounts,
   -- AVAILABLE and LOCKED are balances of a client's ledger account. The others are internal accounts without a client:
-  -- CHAIN: value outside the gateway; FEES: paid to the network; LOSS: shortfalls caused by events on the chain
+  -- EXTERNAL: value outside the gateway; FEES: paid to the network; LOSS: shortfalls caused by events on the chain
   bucket text not null check (bucket in ('AVAILABLE', 'LOCKED', 'EXTERNAL', 'FEES', 'LOSS')),
   chain text not null,
   symbol text not null,

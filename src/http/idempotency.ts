@@ -17,6 +17,7 @@ const asksForAnother: ReadonlySet<FailureCode> = new Set([
   'MFA_REQUIRED',
   'MFA_INVALID',
   'idempotency_in_progress',
+  'idempotency_key_reused',
 ]);
 
 /** How long a duplicate waits for the answer of the first. */
@@ -96,8 +97,8 @@ async function runClaimed(ctx: GatewayContext, next: () => Promise<unknown>, sto
   } catch (error) {
     const shown = publicError(error);
     if (shown.status >= 500) {
-      // if this fails, the lease expires by itself
-      await store.release(claim).catch((err: unknown) => ctx.state.log.warn({ err }, 'idempotency key not released'));
+      // not waited for: a COMMIT whose answer was lost may still lock the row. If it fails, the lease expires by itself
+      void store.release(claim).catch((err: unknown) => ctx.state.log.warn({ err }, 'idempotency key not released'));
       throw error;
     }
     if (asksForAnother.has(shown.code)) {

@@ -10,6 +10,9 @@ export interface AccountBalance {
   locked: bigint;
 }
 
+/** Names a ledger account. */
+export type LedgerAccountRef = Pick<AccountBalance, 'ledgerAccountId' | 'chain' | 'symbol'>;
+
 /** Amounts held by a transfer on its two ledger accounts (the same one twice when the token is the native coin). */
 export interface Hold {
   token: AccountBalance;
@@ -21,10 +24,11 @@ export interface Hold {
 /** Collects pairs of movements that sum to zero, as one net entry per account and bucket. */
 class EntryBuilder {
   private readonly lines = new Map<string, Entry>();
-  private readonly available = new Map<string, bigint>();
+  /** Net change of AVAILABLE so far. */
+  private readonly moved = new Map<string, bigint>();
   readonly shortfalls: Shortfall[] = [];
 
-  move(of: AccountBalance, from: Bucket, to: Bucket, amount: bigint): void {
+  move(of: LedgerAccountRef, from: Bucket, to: Bucket, amount: bigint): void {
     if (amount < 0n) throw new RangeError(`cannot move ${amount} ${of.symbol} from ${from} to ${to}`);
     if (amount === 0n) return;
     this.add(of, from, -amount);
@@ -47,20 +51,25 @@ class EntryBuilder {
   }
 
   private availableOf(of: AccountBalance): bigint {
-    return this.available.get(of.ledgerAccountId) ?? of.available;
+    return of.available + (this.moved.get(of.ledgerAccountId) ?? 0n);
   }
 
-  private add(of: AccountBalance, bucket: Bucket, amount: bigint): void {
+  private add(of: LedgerAccountRef, bucket: Bucket, amount: bigint): void {
     const ledgerAccountId = bucket === 'AVAILABLE' || bucket === 'LOCKED' ? of.ledgerAccountId : null;
     const key = `${ledgerAccountId ?? ''} ${bucket} ${of.chain} ${of.symbol}`;
     const line = this.lines.get(key) ?? { ledgerAccountId, bucket, chain: of.chain, symbol: of.symbol, amount: 0n };
     this.lines.set(key, { ...line, amount: line.amount + amount });
-    if (bucket === 'AVAILABLE') this.available.set(of.ledgerAccountId, this.availableOf(of) + amount);
+    if (bucket === 'AVAILABLE') this.moved.set(of.ledgerAccountId, (this.moved.get(of.ledgerAccountId) ?? 0n) + amount);
   }
 }
 
 /** Amount and fee bound from available to locked. */
-export function placeHold({ token, amount, native, feeLocked }: Hold): Entry[] {
+export function placeHold({
+  token,
+  amount,
+  native,
+  feeLocked,
+}: Pick<Hold, 'amount' | 'feeLocked'> & { token: LedgerAccountRef; native: LedgerAccountRef }): Entry[] {
   const builder = new EntryBuilder();
   builder.move(token, 'AVAILABLE', 'LOCKED', amount);
   builder.move(native, 'AVAILABLE', 'LOCKED', feeLocked);

@@ -53,13 +53,15 @@ export interface LockedAccount {
 
 /**
  * Locks the posting's ledger accounts, in id order until the end of the database transaction, and posts if none of them is frozen and
- * each has available what the posting takes from it; otherwise nothing is posted. One statement: others wait for these rows.
+ * each has available what the posting takes from it; otherwise nothing is posted. One statement, since other transfers
+ * of the account wait until these rows are free again.
  * @throws Error when a ledger account does not exist.
  */
 export async function postIfCovered(
   manager: EntityManager,
   posting: Posting,
 ): Promise<{ posted: boolean; accounts: LockedAccount[] }> {
+  const ids = [...new Set(posting.entries.flatMap(({ ledgerAccountId }) => ledgerAccountId ?? []))];
   const rows = await manager.query<
     { ledger_account_id: string; available: string; frozen_reason: string | null; covered: boolean }[]
   >(
@@ -67,12 +69,12 @@ export async function postIfCovered(
        select * from jsonb_to_recordset($2::jsonb) as l (${lineColumns})
      ), locked as materialized (
        select a.ledger_account_id, a.available, a.frozen_reason from ledger_accounts a
-        where a.ledger_account_id in (select l.ledger_account_id from lines l)
+        where a.ledger_account_id = any($3::uuid[])
         order by a.ledger_account_id for no key update
      ), taken as (
        select ledger_account_id, -sum(amount) as amount from lines where bucket = 'AVAILABLE' group by ledger_account_id
      ), verdict as materialized (
-       select count(*) = (select count(distinct l.ledger_account_id) from lines l)
+       select count(*) = cardinality($3::uuid[])
               and bool_and(k.frozen_reason is null and k.available >= coalesce(t.amount, 0)) as covered
          from locked k left join taken t using (ledger_account_id)
      ), heads as (
@@ -83,11 +85,9 @@ export async function postIfCovered(
        select l.* from lines l, verdict where covered
      )
      select k.*, v.covered from locked k, verdict v`,
-    toRows([posting]),
+    [...toRows([posting]), ids],
   );
-  const expected = new Set(posting.entries.flatMap(({ ledgerAccountId }) => ledgerAccountId ?? []));
-  if (rows.length !== expected.size)
-    throw new Error(`only ${rows.length} of the ledger accounts ${[...expected].join(', ')} exist`);
+  if (rows.length !== ids.length) throw new Error(`only ${rows.length} of the ledger accounts ${ids.join(', ')} exist`);
   const accounts = rows.map((row) => ({
     ledgerAccountId: row.ledger_account_id,
     available: BigInt(row.available),

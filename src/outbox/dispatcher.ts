@@ -32,7 +32,8 @@ export class OutboxDispatcher {
 
   /** One round. A failing delivery is logged once and stays in the outbox. */
   async dispatch(): Promise<void> {
-    for (const kind of outboxKinds) {
+    const due = await this.findDueKinds();
+    for (const kind of outboxKinds.filter((candidate) => due.has(candidate))) {
       const failure = await this.dispatchKind(kind);
       if (failure && !this.failing.has(kind))
         this.log.warn({ err: failure, kind }, 'workflow messages cannot be delivered, trying again');
@@ -40,6 +41,13 @@ export class OutboxDispatcher {
       if (failure) this.failing.add(kind);
       else this.failing.delete(kind);
     }
+  }
+
+  private async findDueKinds(): Promise<Set<OutboxKind>> {
+    const rows = await this.database.query<{ kind: OutboxKind }[]>(
+      'select distinct kind from workflow_outbox where deliver_after <= clock_timestamp()',
+    );
+    return new Set(rows.map(({ kind }) => kind));
   }
 
   /**

@@ -1,4 +1,5 @@
 import type { DataSource, EntityManager } from 'typeorm';
+import { CachedValue } from '../platform/cached-value';
 import type { Logger } from '../platform/logging';
 
 /** In the order of delivery: starts last, since there may be many. */
@@ -23,7 +24,7 @@ export interface OutboxMessage {
 export type Deliveries = Record<OutboxKind, (message: OutboxMessage) => Promise<'delivered' | 'later'>>;
 
 /** Deliveries that one process makes at a time directly after its commits; the dispatcher makes the others. */
-const maxAtOnce = 20;
+const maxAtOnce = 8;
 
 /** Records a message in the database transaction of the act it is about. */
 export async function enqueue(manager: EntityManager, { kind, subjectId, clientId, chain }: OutboxMessage): Promise<void> {
@@ -36,6 +37,7 @@ export async function enqueue(manager: EntityManager, { kind, subjectId, clientI
 /** Delivers messages directly after the commit that recorded them; the dispatcher delivers those that fail here. */
 export class WorkflowOutbox {
   private readonly running = new Set<Promise<void>>();
+  private readonly backlogs = new CachedValue(findBacklogs);
 
   constructor(
     private readonly database: DataSource,
@@ -55,13 +57,34 @@ export class WorkflowOutbox {
     await Promise.all(this.running);
   }
 
+  /** Messages that were written earlier wait: the dispatcher delivers them first. */
+  private async isBehind({ kind, chain }: OutboxMessage): Promise<boolean> {
+    return (await this.backlogs.get(this.database.manager)).has(backlogKey(kind, chain ?? null));
+  }
+
   private async deliver(message: OutboxMessage): Promise<void> {
     const { kind, subjectId } = message;
     try {
+      if (await this.isBehind(message)) return;
       if ((await this.deliveries[kind](message)) === 'later') return;
-      await this.database.query('delete from workflow_outbox where kind = $1 and subject_id = $2', [kind, subjectId]);
+      // a row that the dispatcher has locked is deleted by the dispatcher
+      await this.database.query(
+        `delete from workflow_outbox where outbox_id in (
+           select outbox_id from workflow_outbox where kind = $1 and subject_id = $2 for update skip locked)`,
+        [kind, subjectId],
+      );
     } catch (err) {
       this.log.warn({ err, kind, subject_id: subjectId }, 'a workflow message was not delivered, the dispatcher tries again');
     }
   }
+}
+
+const backlogKey = (kind: OutboxKind, chain: string | null): string => `${kind}/${chain ?? ''}`;
+
+/** Kinds and chains with messages that their writers have not delivered in time. */
+async function findBacklogs(manager: EntityManager): Promise<Set<string>> {
+  const rows = await manager.query<{ kind: OutboxKind; chain: string | null }[]>(
+    'select distinct kind, chain from workflow_outbox where deliver_after <= clock_timestamp()',
+  );
+  return new Set(rows.map(({ kind, chain }) => backlogKey(kind, chain)));
 }

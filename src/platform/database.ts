@@ -58,7 +58,7 @@ export function isDatabaseDown(error: unknown): boolean {
   const { code, message } = (cause ?? {}) as { code?: string; message?: string };
   // 57014: statement_timeout; the same statement can succeed later
   if (code && (connectionStates.test(code) || code === '57014' || /^E(CONN|PIPE|HOST|TIMEDOUT|AI_AGAIN)/.test(code))) return true;
-  return /connection terminated|timeout exceeded when trying to connect|query read timeout|terminating connection|the database system is|Driver not Connected|not queryable/i.test(
+  return /connection terminated|timeout exceeded when trying to connect|query read timeout|terminating connection|the database system is|Driver not Connected|not queryable|query runner already released/i.test(
     message ?? '',
   );
 }

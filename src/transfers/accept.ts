@@ -28,7 +28,7 @@ export interface Acceptance {
   replayed: boolean;
 }
 
-/** Stores the answer of the request in the database transaction that accepts or refuses it. */
+/** Stores the answer of the request, in the database transaction that accepts it or in the one that records its refusal. */
 export type StoreAnswer = (manager: EntityManager, answer: Acceptance | GatewayError) => Promise<void>;
 
 /**
@@ -49,11 +49,14 @@ export async function acceptTransfer(
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
     if (error.code === 'outcome_unknown') throw withTxId(error, request.txId);
-    // what is refused for now may be accepted later: nothing is stored
-    if (error.status < 500 && error.code !== 'idempotency_in_progress') await storeRefusal(deps, parsed, error, storeAnswer);
+    if (isFinal(error)) await storeRefusal(deps, parsed, error, storeAnswer);
     throw error;
   }
 }
+
+/** What is refused for now may be accepted later. A key that belongs to another transfer must still give that transfer. */
+const isFinal = ({ status, code }: GatewayError): boolean =>
+  status < 500 && code !== 'idempotency_in_progress' && code !== 'idempotency_key_reused';
 
 /** @throws GatewayError unavailable when it is not certain that it is stored: the same request is good once more. */
 async function storeRefusal(

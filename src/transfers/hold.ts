@@ -59,18 +59,14 @@ export async function placeTransferHold(
     if (locked.get(ledgerAccountId)?.frozenReason)
       throw new GatewayError('business_error', `${symbol} on ${chain.name} is frozen for this account`);
   }
-  const available = (ledgerAccountId: string): bigint => locked.get(ledgerAccountId)?.available ?? 0n;
-  throw insufficientBalance(available(asset.ledgerAccountId) < amount ? asset.symbol : null, feeLocked, chain);
-}
-
-/** Of the token, or of the coin that pays the fee. */
-function insufficientBalance(token: string | null, feeLocked: bigint, { name, native }: ChainDefinition): GatewayError {
-  const fee = `${formatAmount(feeLocked, native.decimals)} ${native.symbol}`;
-  return new GatewayError(
+  const available = locked.get(asset.ledgerAccountId)?.available;
+  if (available === undefined || available < amount)
+    throw new GatewayError('insufficient_balance', `The available balance of ${asset.symbol} on ${chain.name} is too small`);
+  const fee = `the network fee of up to ${formatAmount(feeLocked, chain.native.decimals)} ${native.symbol}`;
+  const needs = asset.ledgerAccountId === native.ledgerAccountId ? `the amount and ${fee}` : fee;
+  throw new GatewayError(
     'insufficient_balance',
-    token === null
-      ? `The available balance of ${native.symbol} on ${name} is too small for the network fee of up to ${fee}`
-      : `The available balance of ${token} on ${name} is too small`,
+    `The available balance of ${native.symbol} on ${chain.name} is too small for ${needs}`,
   );
 }
 

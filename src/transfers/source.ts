@@ -3,17 +3,17 @@ import type { AccountEntity } from '../accounts/entity';
 import { tokenBySymbol } from '../chains/registry';
 import type { ChainDefinition, TokenDefinition } from '../chains/types';
 import { ensureLedgerAccounts, findLedgerAccount } from '../ledger/accounts';
-import type { AccountBalance } from '../ledger/entries';
+import type { LedgerAccountRef } from '../ledger/entries';
 import { GatewayError, notFound } from '../platform/errors';
 import type { WalletEntity } from '../wallets/entity';
 
 export interface TransferSource {
   account: Pick<AccountEntity, 'accountId' | 'walletId' | 'address' | 'addressKey'>;
   token: TokenDefinition;
-  /** Ledger account of the token, as it was read: not locked. */
-  asset: AccountBalance;
+  /** Ledger account of the token. */
+  asset: LedgerAccountRef;
   /** Ledger account of the coin that pays the fee; may be the same. */
-  native: AccountBalance;
+  native: LedgerAccountRef;
 }
 
 interface SourceRow {
@@ -26,12 +26,9 @@ interface SourceRow {
   key_status: WalletEntity['keyStatus'];
   /** null: the account has never held the token. */
   ledger_account_id: string | null;
-  available: string;
-  locked: string;
+  has_balance: boolean | null;
   is_added: boolean;
   native_id: string | null;
-  native_available: string;
-  native_locked: string;
 }
 
 /**
@@ -53,11 +50,9 @@ export async function findSource(
   if (row.status !== 'ACTIVE') throw new GatewayError('account_not_active', 'The account is not active');
 
   const account = { accountId: row.account_id, walletId: row.wallet_id, address: row.address, addressKey: row.address_key };
-  const asset = toBalance(row.ledger_account_id, chain, token, row.available, row.locked);
+  const asset = toRef(row.ledger_account_id, chain, token);
   if (token.contract === null) return { account, token, asset, native: asset };
-  const native = row.native_id
-    ? toBalance(row.native_id, chain, chain.native, row.native_available, row.native_locked)
-    : await makeNative(manager, clientId, account, chain);
+  const native = row.native_id ? toRef(row.native_id, chain, chain.native) : await makeNative(manager, clientId, account, chain);
   return { account, token, asset, native };
 }
 
@@ -70,9 +65,9 @@ async function queryRow(
 ): Promise<SourceRow | undefined> {
   const [row] = await manager.query<SourceRow[]>(
     `select a.account_id, a.wallet_id, a.address, a.address_key, a.status, w.status as wallet_status, w.key_status,
-            l.ledger_account_id, l.available, l.locked,
+            l.ledger_account_id, l.available + l.locked > 0 as has_balance,
             exists (select 1 from assets s where s.asset_id = l.ledger_account_id and s.is_active) as is_added,
-            n.ledger_account_id as native_id, n.available as native_available, n.locked as native_locked
+            n.ledger_account_id as native_id
        from accounts a
        join wallets w on w.wallet_id = a.wallet_id and w.client_id = a.client_id
        left join ledger_accounts l on l.account_id = a.account_id and l.chain = $4 and l.symbol = $5
@@ -84,7 +79,7 @@ async function queryRow(
 }
 
 const isAsset = (row: SourceRow, token: TokenDefinition): boolean =>
-  row.is_added || (token.contract === null && BigInt(row.available) + BigInt(row.locked) > 0n);
+  row.is_added || (token.contract === null && row.has_balance === true);
 
 /** An account that has never held the coin gets an empty ledger account for it. */
 async function makeNative(
@@ -92,17 +87,15 @@ async function makeNative(
   clientId: string,
   { accountId, walletId }: TransferSource['account'],
   chain: ChainDefinition,
-): Promise<AccountBalance> {
+): Promise<LedgerAccountRef> {
   await ensureLedgerAccounts(manager, [{ owner: { accountId, walletId, clientId }, chain: chain.name, token: chain.native }]);
   const made = await findLedgerAccount(manager, accountId, chain.name, chain.native.symbol);
   if (!made) throw new Error(`no ledger account of ${chain.native.symbol} for account ${accountId}`);
   return made;
 }
 
-const toBalance = (
-  ledgerAccountId: string,
-  chain: ChainDefinition,
-  { symbol }: TokenDefinition,
-  available: string,
-  locked: string,
-): AccountBalance => ({ ledgerAccountId, chain: chain.name, symbol, available: BigInt(available), locked: BigInt(locked) });
+const toRef = (ledgerAccountId: string, chain: ChainDefinition, { symbol }: TokenDefinition): LedgerAccountRef => ({
+  ledgerAccountId,
+  chain: chain.name,
+  symbol,
+});

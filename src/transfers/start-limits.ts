@@ -1,4 +1,5 @@
 import type { EntityManager } from 'typeorm';
+import { CachedValue } from '../platform/cached-value';
 import { GatewayError } from '../platform/errors';
 
 export interface StartLimitSettings {
@@ -9,31 +10,10 @@ export interface StartLimitSettings {
   maxPendingPerClient: number;
 }
 
-/** How long a count is used; transfers that are accepted or started meanwhile can exceed a limit. */
-const cachedMs = 1_000;
-
-/** A value that is read again once it is a second old. Concurrent callers share one query, in their order. */
-class CachedValue<T> {
-  private readAt = -Infinity;
-  private value: Promise<T> | undefined;
-
-  constructor(private readonly read: (manager: EntityManager) => Promise<T>) {}
-
-  get(manager: EntityManager): Promise<T> {
-    if (this.value && performance.now() - this.readAt < cachedMs) return this.value;
-    this.readAt = performance.now();
-    this.value = this.read(manager).catch((error: unknown) => {
-      this.value = undefined;
-      throw error;
-    });
-    return this.value;
-  }
-}
-
 /**
  * Limits on transfers that wait for their start and on those that run. Transfers are still accepted while the workflow service is
  * slow or down, but not without limit; and starts leave capacity of the database and the signing nodes for transfers already
- * running.
+ * running. Counts are cached: transfers that are accepted or started meanwhile can exceed a limit.
  */
 export class StartLimits {
   /** Starts per chain since the last count of transfers in flight. */

@@ -127,7 +127,39 @@ describe('the writer', () => {
     );
     for (const it of messages) outbox.deliverSoon(it);
     await outbox.settled();
-    expect(await left()).toHaveLength(10);
+    expect(await left()).toHaveLength(22);
+  });
+
+  test('leaves a message to the dispatcher while earlier ones of its kind and chain wait', async () => {
+    await write(1, 'transfer_ended');
+    await due();
+    const [late, other] = [message('transfer_ended'), message('transfer_approved')];
+    for (const it of [late, other]) await enqueue(database.manager, it);
+    const seen: string[] = [];
+    const outbox = new WorkflowOutbox(
+      database,
+      toAll(({ subjectId }) => (seen.push(subjectId), Promise.resolve('delivered'))),
+      silent,
+    );
+    for (const it of [late, other]) outbox.deliverSoon(it);
+    await outbox.settled();
+    expect(seen).toEqual([other.subjectId]);
+  });
+
+  test('does not wait for a message that the dispatcher has locked', async () => {
+    const it = message('transfer_ended');
+    await enqueue(database.manager, it);
+    const outbox = new WorkflowOutbox(
+      database,
+      toAll(() => Promise.resolve('delivered')),
+      silent,
+    );
+    await database.transaction(async (manager) => {
+      await manager.query('select 1 from workflow_outbox for update');
+      outbox.deliverSoon(it);
+      await outbox.settled();
+    });
+    expect(await left()).toEqual([it.subjectId]);
   });
 
   test('a message that is written twice is stored once', async () => {
