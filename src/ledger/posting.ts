@@ -1,4 +1,4 @@
-import type { EntityManager } from 'typeorm';
+import { type EntityManager, QueryFailedError } from 'typeorm';
 import { newId } from '../platform/ids';
 
 /** AVAILABLE and LOCKED belong to a ledger account of a client, the others to the house: see the schema. */
@@ -23,10 +23,6 @@ export interface Posting {
   entries: Entry[];
 }
 
-const headColumns = 'posting_id uuid, tx_id uuid, kind text, seq integer, entries smallint';
-const lineColumns =
-  'posting_id uuid, line smallint, ledger_account_id uuid, bucket text, chain text, symbol text, amount numeric';
-
 /**
  * Writes postings with their entries in one statement. The database changes the balances with them and refuses postings that do not
  * balance, make a balance negative or were made before. Lock the ledger accounts first (findLedgerAccountsForUpdate).
@@ -35,85 +31,72 @@ export async function post(manager: EntityManager, postings: Posting[]): Promise
   if (postings.length === 0) return;
   await manager.query(
     `with heads as (
-       insert into ledger_postings (posting_id, tx_id, kind, seq, entries) select * from jsonb_to_recordset($1::jsonb) as h (${headColumns})
+       insert into ledger_postings (posting_id, tx_id, kind, seq, entries)
+       select * from jsonb_to_recordset($1::jsonb) as h (posting_id uuid, tx_id uuid, kind text, seq integer, entries smallint)
      )
      insert into ledger_entries (posting_id, line, ledger_account_id, bucket, chain, symbol, amount)
-     select * from jsonb_to_recordset($2::jsonb) as l (${lineColumns})`,
+     select * from jsonb_to_recordset($2::jsonb) as l (posting_id uuid, line smallint, ledger_account_id uuid, bucket text,
+       chain text, symbol text, amount numeric)`,
     toRows(postings),
   );
 }
 
-/** A ledger account as it was when its row was locked. */
-export interface LockedAccount {
-  ledgerAccountId: string;
-  /** Atomic units, before the posting. */
-  available: bigint;
-  frozenReason: string | null;
-}
-
 /**
- * Locks the posting's ledger accounts, in id order until the end of the database transaction, and posts if none of them is frozen and
- * each has available what the posting takes from it; otherwise nothing is posted. One statement, since other transfers
- * of the account wait until these rows are free again.
- * @throws Error when a ledger account does not exist.
+ * Writes a lock whose entries the database writes within COMMIT (migrations/0007), so that other transfers of the account wait for its
+ * rows as briefly as possible. The COMMIT fails if an account is frozen or does not have what is taken: see readUncovered.
  */
-export async function postIfCovered(
+export async function postAtCommit(
   manager: EntityManager,
-  posting: Posting,
-): Promise<{ posted: boolean; accounts: LockedAccount[] }> {
-  const ids = [...new Set(posting.entries.flatMap(({ ledgerAccountId }) => ledgerAccountId ?? []))];
-  const rows = await manager.query<
-    { ledger_account_id: string; available: string; frozen_reason: string | null; covered: boolean }[]
-  >(
-    `with lines as materialized (
-       select * from jsonb_to_recordset($2::jsonb) as l (${lineColumns})
-     ), locked as materialized (
-       select a.ledger_account_id, a.available, a.frozen_reason from ledger_accounts a
-        where a.ledger_account_id = any($3::uuid[])
-        order by a.ledger_account_id for no key update
-     ), taken as (
-       select ledger_account_id, -sum(amount) as amount from lines where bucket = 'AVAILABLE' group by ledger_account_id
-     ), verdict as materialized (
-       select count(*) = cardinality($3::uuid[])
-              and bool_and(k.frozen_reason is null and k.available >= coalesce(t.amount, 0)) as covered
-         from locked k left join taken t using (ledger_account_id)
-     ), heads as (
-       insert into ledger_postings (posting_id, tx_id, kind, seq, entries)
-       select h.* from jsonb_to_recordset($1::jsonb) as h (${headColumns}), verdict where covered
-     ), entries as (
-       insert into ledger_entries (posting_id, line, ledger_account_id, bucket, chain, symbol, amount)
-       select l.* from lines l, verdict where covered
-     )
-     select k.*, v.covered from locked k, verdict v`,
-    [...toRows([posting]), ids],
+  { txId, kind, seq, entries }: Posting & { kind: 'lock' },
+): Promise<void> {
+  await manager.query(
+    'insert into ledger_postings (posting_id, tx_id, kind, seq, entries, at_commit) values ($1, $2, $3, $4, $5, $6)',
+    [newId(), txId, kind, seq, entries.length, JSON.stringify(entries.map(toLine))],
   );
-  if (rows.length !== ids.length) throw new Error(`only ${rows.length} of the ledger accounts ${ids.join(', ')} exist`);
-  const accounts = rows.map((row) => ({
-    ledgerAccountId: row.ledger_account_id,
-    available: BigInt(row.available),
-    frozenReason: row.frozen_reason,
-  }));
-  return { posted: rows.every(({ covered }) => covered), accounts };
 }
 
-/** Both parameters of the statements above, as JSON. */
+/** A ledger account of a lock that could not be posted. */
+export interface UncoveredAccount {
+  symbol: string;
+  /** Atomic units, at that time. */
+  available: bigint;
+  /** Atomic units. */
+  taken: bigint;
+  isFrozen: boolean;
+}
+
+const uncoveredState = 'GW001';
+
+/** The accounts of a lock whose COMMIT was refused because they do not cover it; null for any other error. */
+export function readUncovered(error: unknown): UncoveredAccount[] | null {
+  const { code, detail } = (error instanceof QueryFailedError ? error.driverError : {}) as { code?: string; detail?: string };
+  if (code !== uncoveredState || !detail) return null;
+  const rows = JSON.parse(detail) as { symbol: string; available: string; taken: string; frozen: boolean }[];
+  return rows.map(({ symbol, available, taken, frozen }) => ({
+    symbol,
+    available: BigInt(available),
+    taken: BigInt(taken),
+    isFrozen: frozen,
+  }));
+}
+
+const toLine = ({ ledgerAccountId, bucket, chain, symbol, amount }: Entry, line: number): object => ({
+  line,
+  ledger_account_id: ledgerAccountId,
+  bucket,
+  chain,
+  symbol,
+  amount: amount.toString(),
+});
+
+/** Both parameters of `post`, as JSON. */
 function toRows(postings: Posting[]): [heads: string, lines: string] {
   const heads: object[] = [];
   const lines: object[] = [];
   for (const { txId, kind, seq, entries } of postings) {
     const postingId = newId();
     heads.push({ posting_id: postingId, tx_id: txId, kind, seq, entries: entries.length });
-    entries.forEach((entry, line) =>
-      lines.push({
-        posting_id: postingId,
-        line,
-        ledger_account_id: entry.ledgerAccountId,
-        bucket: entry.bucket,
-        chain: entry.chain,
-        symbol: entry.symbol,
-        amount: entry.amount.toString(),
-      }),
-    );
+    entries.forEach((entry, line) => lines.push({ posting_id: postingId, ...toLine(entry, line) }));
   }
   return [JSON.stringify(heads), JSON.stringify(lines)];
 }

@@ -8,7 +8,7 @@ import { TransactionEntity } from '../transactions/entity';
 import { transferType } from '../transactions/types';
 import { awaitApproval } from './await-approval';
 import { checkClientRules, recordRefusal } from './client-rules';
-import { placeTransferHold } from './hold';
+import { placeTransferHold, toHoldRefusal } from './hold';
 import { isSameTransfer, parseTransfer, type ParsedTransfer, type TransferParser, type TransferRequest } from './request';
 import { findSource, type TransferSource } from './source';
 import type { StartLimits } from './start-limits';
@@ -46,7 +46,8 @@ export async function acceptTransfer(
   try {
     const work = (manager: EntityManager) => accept(deps, manager, parsed, storeAnswer);
     return await inTransaction(deps.database, work, { ...requestTransaction, isStored });
-  } catch (error) {
+  } catch (cause) {
+    const error = toHoldRefusal(cause, { ...parsed, tokenSymbol: request.tokenSymbol }) ?? cause;
     if (!(error instanceof GatewayError)) throw error;
     if (error.code === 'outcome_unknown') throw withTxId(error, request.txId);
     if (isFinal(error)) await storeRefusal(deps, parsed, error, storeAnswer);
@@ -112,8 +113,7 @@ async function accept(
   await enqueue(manager, { kind: 'start_transfer', subjectId: txId, clientId, chain: chain.name });
   const acceptance = { txId, status: 'PENDING', replayed: false };
   await storeAnswer(manager, acceptance);
-  // last, so that others wait for the ledger accounts no longer than it takes to post and commit
-  await placeTransferHold(manager, { txId, source, amount, feeLocked, chain });
+  await placeTransferHold(manager, { txId, source, amount, feeLocked });
   return acceptance;
 }
 

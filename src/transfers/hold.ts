@@ -3,7 +3,7 @@ import type { ChainDefinition } from '../chains/types';
 import { findLedgerAccount, findLedgerAccountsForUpdate } from '../ledger/accounts';
 import type { LedgerAccountEntity } from '../ledger/entity';
 import { type Hold, placeHold } from '../ledger/entries';
-import { post, postIfCovered } from '../ledger/posting';
+import { post, postAtCommit, readUncovered } from '../ledger/posting';
 import { GatewayError } from '../platform/errors';
 import { formatAmount } from '../platform/money';
 import type { TransactionEntity } from '../transactions/entity';
@@ -38,35 +38,34 @@ export interface NewHold {
   source: Pick<TransferSource, 'asset' | 'native'>;
   amount: bigint;
   feeLocked: bigint;
-  chain: ChainDefinition;
 }
 
-/**
- * Moves a new transfer's amount and fee bound from available to locked, in one statement. Its ledger accounts stay locked, in id order,
- * until the end of the database transaction.
- * @throws GatewayError business_error for a frozen account, insufficient_balance.
- */
-export async function placeTransferHold(
-  manager: EntityManager,
-  { txId, source, amount, feeLocked, chain }: NewHold,
-): Promise<void> {
-  const { asset, native } = source;
-  const hold = { token: asset, amount, native, feeLocked };
-  const { posted, accounts } = await postIfCovered(manager, { txId, kind: 'lock', seq: 0, entries: placeHold(hold) });
-  if (posted) return;
-  const locked = new Map(accounts.map((account) => [account.ledgerAccountId, account]));
-  for (const { symbol, ledgerAccountId } of [asset, native]) {
-    if (locked.get(ledgerAccountId)?.frozenReason)
-      throw new GatewayError('business_error', `${symbol} on ${chain.name} is frozen for this account`);
-  }
-  const available = locked.get(asset.ledgerAccountId)?.available;
-  if (available === undefined || available < amount)
-    throw new GatewayError('insufficient_balance', `The available balance of ${asset.symbol} on ${chain.name} is too small`);
-  const fee = `the network fee of up to ${formatAmount(feeLocked, chain.native.decimals)} ${native.symbol}`;
-  const needs = asset.ledgerAccountId === native.ledgerAccountId ? `the amount and ${fee}` : fee;
-  throw new GatewayError(
+/** Moves a new transfer's amount and fee bound from available to locked, within COMMIT, which fails if they are not available. */
+export function placeTransferHold(manager: EntityManager, { txId, source, amount, feeLocked }: NewHold): Promise<void> {
+  const entries = placeHold({ token: source.asset, amount, native: source.native, feeLocked });
+  return postAtCommit(manager, { txId, kind: 'lock', seq: 0, entries });
+}
+
+/** Why a COMMIT refused the hold of a transfer: business_error for a frozen account, insufficient_balance; null for any other error. */
+export function toHoldRefusal(
+  error: unknown,
+  { chain, tokenSymbol, amount }: { chain: ChainDefinition; tokenSymbol: string; amount: bigint },
+): GatewayError | null {
+  const accounts = readUncovered(error);
+  if (!accounts) return null;
+  const { name, native } = chain;
+  const frozen = accounts.find(({ isFrozen }) => isFrozen);
+  if (frozen) return new GatewayError('business_error', `${frozen.symbol} on ${name} is frozen for this account`);
+  const isNative = tokenSymbol === native.symbol;
+  const token = accounts.find(({ symbol }) => symbol === tokenSymbol);
+  if (!token || token.available < amount)
+    return new GatewayError('insufficient_balance', `The available balance of ${tokenSymbol} on ${name} is too small`);
+  const taken = accounts.find(({ symbol }) => symbol === native.symbol)?.taken ?? 0n;
+  const fee = `the network fee of up to ${formatAmount(taken - (isNative ? amount : 0n), native.decimals)} ${native.symbol}`;
+  const needs = isNative ? `the amount and ${fee}` : fee;
+  return new GatewayError(
     'insufficient_balance',
-    `The available balance of ${native.symbol} on ${chain.name} is too small for ${needs}`,
+    `The available balance of ${native.symbol} on ${name} is too small for ${needs}`,
   );
 }
 
