@@ -4,7 +4,7 @@ import { enqueue } from '../outbox/outbox';
 import { inTransaction, requestTransaction } from '../platform/database';
 import { GatewayError, notFound } from '../platform/errors';
 import { formatAmount } from '../platform/money';
-import { TransactionEntity } from '../transactions/entity';
+import { TransactionEntity, type TransactionStatus } from '../transactions/entity';
 import { transferType } from '../transactions/types';
 import { awaitApproval } from './await-approval';
 import { checkClientRules, recordRefusal } from './client-rules';
@@ -23,7 +23,7 @@ export interface AcceptDependencies extends TransferParser {
 /** What POST /transfer answers. */
 export interface Acceptance {
   txId: string;
-  status: string;
+  status: TransactionStatus;
   /** The transfer was made by an earlier request: by its id, or by its Idempotency-Key, which belongs to it for ever. */
   replayed: boolean;
 }
@@ -111,7 +111,7 @@ async function accept(
   if (verdict === 'needs_approval') await awaitApproval(manager, { txId, version: 0 }, deps.approvalWaitSeconds);
   await recordAccepted(manager, parsed);
   await enqueue(manager, { kind: 'start_transfer', subjectId: txId, clientId, chain: chain.name });
-  const acceptance = { txId, status: 'PENDING', replayed: false };
+  const acceptance: Acceptance = { txId, status: 'PENDING', replayed: false };
   await storeAnswer(manager, acceptance);
   await placeTransferHold(manager, { txId, source, amount, feeLocked });
   return acceptance;
