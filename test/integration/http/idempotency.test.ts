@@ -198,6 +198,7 @@ describe('/transfer pays once, without a time limit', () => {
     await age(key, '9 days');
     const again = await transfer(key);
     expect([again.status, again.body['tx_id'], again.body['status']]).toEqual([202, first.body['tx_id'], 'CANCELLED']);
+    expect(again.body['message']).toMatch(/has ended/);
     expect(again.headers.get('idempotency-replayed')).toBe('true');
   });
   test('days later the key with another transfer is 422', async () => {
