@@ -16,6 +16,22 @@ export interface EvmPlan extends GasFees {
   amount: bigint;
 }
 
+/** A payment of 5 wei on the local chain, at fees that suffice there. */
+export const localPlan = (nonce: number, from: string, to: string, changes: Partial<EvmPlan> = {}): EvmPlan => ({
+  chainId: 1,
+  kind: 'first',
+  nonce,
+  from,
+  to,
+  tokenContract: null,
+  amount: 5n,
+  gasLimit: 100_000n,
+  maxFeePerGas: 20n * 10n ** 9n,
+  maxPriorityFeePerGas: 10n ** 9n,
+  gasPrice: null,
+  ...changes,
+});
+
 const [ethereum] = getChains('local') as [ChainDefinition];
 
 export const toIntent = ({

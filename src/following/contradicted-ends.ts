@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { stillStands } from './inclusions';
 
-/** What an ended transfer is contradicted by. Derived from the rows, so that no crash can lose one. */
+/** How the chain contradicts the end of a transfer. Derived from the rows, so that no crash can lose one. */
 export type Contradiction = 'block_gone' | 'executed_after_proof';
 
 /** Most transfers of each kind that are read at once. */
@@ -17,7 +17,7 @@ export async function findContradictedEnds(manager: EntityManager, chain: string
   ]);
 }
 
-/** Not final yet, and no attempt stands in the block that ended them: reorganised away, perhaps mined again elsewhere. */
+/** Not final yet, and no attempt is in the block that ended them: reorganised away, perhaps included again elsewhere. */
 const endedWithoutBlock = `
   select t.tx_id from transactions t
    where t.chain = $1 and t.block_number is not null and t.finalized_at is null and t.is_signed

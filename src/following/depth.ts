@@ -1,9 +1,9 @@
 import type { AttemptKind } from '../chains/types';
 
-/** What an attempt in a block turned out to be. */
+/** What the chain did with an attempt that a block includes. */
 interface Outcome {
   kind: AttemptKind;
-  /** Neither reverted nor refused by the chain. */
+  /** Not reverted. */
   success: boolean;
 }
 
@@ -11,8 +11,8 @@ interface Outcome {
 export const isExecuted = ({ kind, success }: Outcome): boolean => success && kind !== 'cancellation';
 
 /**
- * Depth in blocks, the including one counted, at which an inclusion ends its transfer. What was not executed is refunded, which
- * cannot be undone, and after a reorganisation another attempt could be executed: finality is waited for.
+ * Depth in blocks, the including one counted, at which an inclusion ends its transfer. An inclusion that was not executed is
+ * refunded, which cannot be undone; after a reorganisation another attempt could be executed, so it has to be final.
  */
 export function depthOfEnd(inclusion: Outcome, requiredConfirmations: number, finalityDepth: number): number {
   return isExecuted(inclusion) ? requiredConfirmations : Math.max(requiredConfirmations, finalityDepth);

@@ -14,7 +14,7 @@ const alerts: Record<Contradiction, { alert: string; message: string }> = {
   },
 };
 
-/** Ended transfers that the chain contradicts: logged as an alert and handed on, again and again until it is put right. */
+/** Reports ended transfers that the chain contradicts: an alert in the log and a notification, repeated until it is corrected. */
 export class EndedWatch {
   /** When each was reported last, ms of the clock. */
   private readonly reported = new Map<string, number>();
@@ -28,11 +28,11 @@ export class EndedWatch {
     for (const [txId, contradiction] of contradicted) {
       if (now - (this.reported.get(txId) ?? 0) < reportEveryMs) continue;
       this.reported.set(txId, now);
-      await this.handOn(txId, contradiction);
+      await this.notify(txId, contradiction);
     }
   }
 
-  private async handOn(txId: string, contradiction: Contradiction): Promise<void> {
+  private async notify(txId: string, contradiction: Contradiction): Promise<void> {
     const { logger, chain, onConfirmedReorged } = this.options;
     const log = logger.child({ chain: chain.name, tx_id: txId });
     const { alert, message } = alerts[contradiction];

@@ -30,7 +30,7 @@ const levelsMaxAgeMs = 2 * 60_000;
  * everything was down is found later; notices reorganisations down to the finality depth; feeds the workflows that wait.
  * Works for about `sliceMs`, then returns the next block to scan. A chain, database or Temporal that does not answer ends
  * nothing: it is logged once and tried again.
- * @throws Error only for what waiting cannot mend: a database that has followed another chain under this name.
+ * @throws Error only for what waiting cannot solve: a database that has followed another chain under this name.
  */
 export async function followChain(options: FollowOptions): Promise<{ nextBlock: number }> {
   return new Follower(options).run();

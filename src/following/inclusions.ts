@@ -5,7 +5,7 @@ import type { AttemptKind, InclusionEffect } from '../chains/types';
 
 /** What the follower reads and writes of attempts: which of them a block holds, and which block holds them. */
 
-/** An attempt of the transaction stands in the block that the transaction names. */
+/** An attempt of the transaction is included in the block that the transaction names. */
 export const stillStands = 'exists (select 1 from transfer_attempts a where a.tx_id = t.tx_id and a.block_hash = t.block_hash)';
 /** The follower has been at the height of the block ($number, $hash) and has found another one there, or none at all. */
 export const contradicts = (chain: string, number: string, hash: string): string => `(
@@ -147,7 +147,7 @@ export function clearInclusions(manager: EntityManager, chain: string, from: num
 }
 
 /**
- * Forgets inclusions that the scanned blocks contradict: `observe` may have been told of a block, by another node, that was
+ * Forgets inclusions that the scanned blocks contradict: `observe` may have read a block, from another node, that was
  * reorganised away before the follower came to its height, and no roll-back would ever reach it.
  */
 export function clearContradicted(manager: EntityManager, chain: string, from: number, to: number): Promise<LostInclusion[]> {
@@ -167,7 +167,7 @@ async function clear(manager: EntityManager, condition: string, parameters: unkn
   return rows.map(({ tx_id: txId, included_id: id }) => ({ txId, id }));
 }
 
-/** A transfer that still waits, although an attempt of it stands in a block that was scanned. */
+/** A transfer that still waits, although an attempt of it is included in a block that was scanned. */
 export interface IncludedTransfer {
   txId: string;
   hash: string;

@@ -10,7 +10,10 @@ import type { AnswerStore } from './sealed-idempotency';
 import { type DocumentedMiddleware, documented } from './route';
 import { basePath } from './router';
 
-/** Temporary refusals before anything was begun: the same key is valid for the next try, also with another code. */
+/**
+ * Refusals before anything was begun: the same key is valid for the next try, also with another code. A key that belongs to another
+ * transfer stays valid for that transfer.
+ */
 const asksForAnother: ReadonlySet<FailureCode> = new Set([
   'rate_limited',
   'MFA_NOT_ENABLED',

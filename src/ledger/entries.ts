@@ -21,11 +21,13 @@ export interface Hold {
   feeLocked: bigint;
 }
 
+const isOfHouse = (bucket: Bucket): boolean => bucket !== 'AVAILABLE' && bucket !== 'LOCKED';
+const lineKey = ({ ledgerAccountId, chain, symbol }: LedgerAccountRef, bucket: Bucket): string =>
+  `${isOfHouse(bucket) ? '' : ledgerAccountId} ${bucket} ${chain} ${symbol}`;
+
 /** Collects pairs of movements that sum to zero, as one net entry per account and bucket. */
 class EntryBuilder {
   private readonly lines = new Map<string, Entry>();
-  /** Net change of AVAILABLE so far. */
-  private readonly moved = new Map<string, bigint>();
   readonly shortfalls: Shortfall[] = [];
 
   move(of: LedgerAccountRef, from: Bucket, to: Bucket, amount: bigint): void {
@@ -51,15 +53,14 @@ class EntryBuilder {
   }
 
   private availableOf(of: AccountBalance): bigint {
-    return of.available + (this.moved.get(of.ledgerAccountId) ?? 0n);
+    return of.available + (this.lines.get(lineKey(of, 'AVAILABLE'))?.amount ?? 0n);
   }
 
   private add(of: LedgerAccountRef, bucket: Bucket, amount: bigint): void {
-    const ledgerAccountId = bucket === 'AVAILABLE' || bucket === 'LOCKED' ? of.ledgerAccountId : null;
-    const key = `${ledgerAccountId ?? ''} ${bucket} ${of.chain} ${of.symbol}`;
+    const ledgerAccountId = isOfHouse(bucket) ? null : of.ledgerAccountId;
+    const key = lineKey(of, bucket);
     const line = this.lines.get(key) ?? { ledgerAccountId, bucket, chain: of.chain, symbol: of.symbol, amount: 0n };
     this.lines.set(key, { ...line, amount: line.amount + amount });
-    if (bucket === 'AVAILABLE') this.moved.set(of.ledgerAccountId, (this.moved.get(of.ledgerAccountId) ?? 0n) + amount);
   }
 }
 

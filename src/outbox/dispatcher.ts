@@ -1,7 +1,7 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import { inTransaction } from '../platform/database';
 import type { Logger } from '../platform/logging';
-import { type Deliveries, type OutboxKind, type OutboxMessage, outboxKinds } from './outbox';
+import { type Deliveries, findBacklogs, type OutboxKind, type OutboxMessage, outboxKinds } from './outbox';
 
 /** How long a message waits after a failed delivery: those behind it must not wait for one that always fails. */
 const retrySeconds = 5;
@@ -32,7 +32,7 @@ export class OutboxDispatcher {
 
   /** One round. A failing delivery is logged once and stays in the outbox. */
   async dispatch(): Promise<void> {
-    const due = await this.findDueKinds();
+    const due = new Set((await findBacklogs(this.database.manager)).map(({ kind }) => kind));
     for (const kind of outboxKinds.filter((candidate) => due.has(candidate))) {
       const failure = await this.dispatchKind(kind);
       if (failure && !this.failing.has(kind))
@@ -41,13 +41,6 @@ export class OutboxDispatcher {
       if (failure) this.failing.add(kind);
       else this.failing.delete(kind);
     }
-  }
-
-  private async findDueKinds(): Promise<Set<OutboxKind>> {
-    const rows = await this.database.query<{ kind: OutboxKind }[]>(
-      'select distinct kind from workflow_outbox where deliver_after <= clock_timestamp()',
-    );
-    return new Set(rows.map(({ kind }) => kind));
   }
 
   /**

@@ -58,8 +58,9 @@ export class WorkflowOutbox {
   }
 
   /** Messages that were written earlier wait: the dispatcher delivers them first. */
-  private async isBehind({ kind, chain }: OutboxMessage): Promise<boolean> {
-    return (await this.backlogs.get(this.database.manager)).has(backlogKey(kind, chain ?? null));
+  private async isBehind(message: OutboxMessage): Promise<boolean> {
+    const backlogs = await this.backlogs.get(this.database.manager);
+    return backlogs.some(({ kind, chain }) => kind === message.kind && chain === (message.chain ?? null));
   }
 
   private async deliver(message: OutboxMessage): Promise<void> {
@@ -79,12 +80,13 @@ export class WorkflowOutbox {
   }
 }
 
-const backlogKey = (kind: OutboxKind, chain: string | null): string => `${kind}/${chain ?? ''}`;
+/** A kind of message on a chain; null for messages that wait for no chain. */
+interface Backlog {
+  kind: OutboxKind;
+  chain: string | null;
+}
 
-/** Kinds and chains with messages that their writers have not delivered in time. */
-async function findBacklogs(manager: EntityManager): Promise<Set<string>> {
-  const rows = await manager.query<{ kind: OutboxKind; chain: string | null }[]>(
-    'select distinct kind, chain from workflow_outbox where deliver_after <= clock_timestamp()',
-  );
-  return new Set(rows.map(({ kind, chain }) => backlogKey(kind, chain)));
+/** Kinds and chains with messages that their writers have not delivered in time, or whose delivery is due again. */
+export function findBacklogs(manager: EntityManager): Promise<Backlog[]> {
+  return manager.query<Backlog[]>('select distinct kind, chain from workflow_outbox where deliver_after <= clock_timestamp()');
 }

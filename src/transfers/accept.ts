@@ -7,7 +7,7 @@ import { formatAmount } from '../platform/money';
 import { TransactionEntity, type TransactionStatus } from '../transactions/entity';
 import { transferType } from '../transactions/types';
 import { awaitApproval } from './await-approval';
-import { checkClientRules, recordRefusal } from './client-rules';
+import { checkClientRules, isAudited, recordRefusal } from './client-rules';
 import { placeTransferHold, toHoldRefusal } from './hold';
 import { isSameTransfer, parseTransfer, type ParsedTransfer, type TransferParser, type TransferRequest } from './request';
 import { findSource, type TransferSource } from './source';
@@ -33,7 +33,7 @@ export type StoreAnswer = (manager: EntityManager, answer: Acceptance | GatewayE
 
 /**
  * Accepts a transfer in one database transaction: its row, its hold, the audit row, the order to start its workflow and the stored answer
- * of its Idempotency-Key. No chain and no workflow service is asked. A refusal for good is stored as well, after everything is undone.
+ * of its Idempotency-Key. No chain and no workflow service is asked. A final refusal is stored too, by a transaction of its own.
  * @throws GatewayError naming why it is refused; unavailable or chain_unavailable when nothing was written; outcome_unknown with tx_id.
  */
 export async function acceptTransfer(
@@ -50,7 +50,8 @@ export async function acceptTransfer(
     const error = toHoldRefusal(cause, { ...parsed, tokenSymbol: request.tokenSymbol }) ?? cause;
     if (!(error instanceof GatewayError)) throw error;
     if (error.code === 'outcome_unknown') throw withTxId(error, request.txId);
-    if (isFinal(error)) await storeRefusal(deps, parsed, error, storeAnswer);
+    if (isFinal(error) && (request.idempotencyKey !== null || isAudited(error)))
+      await storeRefusal(deps, parsed, error, storeAnswer);
     throw error;
   }
 }

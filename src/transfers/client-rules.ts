@@ -29,15 +29,19 @@ export async function checkClientRules(
 }
 
 /** Refusals because of the destination are written to the audit log; other refusals change nothing that is relevant to an audit. */
-export async function recordRefusal(manager: EntityManager, parsed: ParsedTransfer, { code }: GatewayError): Promise<void> {
-  if (code !== 'address_blacklisted' && code !== 'address_not_whitelisted') return;
+export const isAudited = ({ code }: GatewayError): boolean =>
+  code === 'address_blacklisted' || code === 'address_not_whitelisted';
+
+/** Writes the audit row of a refusal that has one. */
+export async function recordRefusal(manager: EntityManager, parsed: ParsedTransfer, refusal: GatewayError): Promise<void> {
+  if (!isAudited(refusal)) return;
   const { request, chain, from, to } = parsed;
   await auditUser(manager, request, {
     action: 'transfer.refused',
     outcome: 'refused',
     subject: { type: 'address', id: to.address },
     detail: {
-      code,
+      code: refusal.code,
       chain: chain.name,
       from_address: from.address,
       token_symbol: request.tokenSymbol,

@@ -4,6 +4,7 @@ import { type AlertLog, freezeForShortfalls } from '../ledger/accounts';
 import { settleHold } from '../ledger/entries';
 import { post } from '../ledger/posting';
 import type { SettleResult } from '../messages/transfer';
+import type { FailureCode } from '../platform/codes';
 import { inTransaction } from '../platform/database';
 import { formatAmount } from '../platform/money';
 import { blacklistedReason, cancellationNote } from '../screening/destinations';
@@ -17,7 +18,7 @@ import { findHoldForUpdate } from './hold';
 /**
  * Ends an executed transfer by what the chain shows to have happened, not by what was asked for: posts the debited amount and the
  * real fee and unlocks the rest, or refunds all but the fee of a reverted one. Success without the expected movement is
- * nothing the gateway can judge: NEEDS_ATTENTION, everything stays locked. An ended transfer stays as it is.
+ * for an operator: NEEDS_ATTENTION, everything stays locked. An ended transfer stays as it is.
  * WAITING when no attempt is included any more, since a reorganisation has taken the inclusion back, and until the follower has
  * scanned as many blocks as the end needs: the transfer's confirmations, finality for what was not executed.
  */
@@ -41,8 +42,7 @@ export function settleTransfer(
     const debited = debitedBy(transfer, inclusion);
     if (isExecuted(inclusion) && debited === 0n) {
       const reason = `${inclusion.hash} succeeded without moving ${transfer.tokenSymbol}`;
-      await park(manager, transfer, 'transfer_not_observed', reason);
-      return { status: 'NEEDS_ATTENTION', code: 'transfer_not_observed', reason };
+      return parkFor(manager, transfer, 'transfer_not_observed', reason);
     }
     return end(manager, transfer, inclusion, debited, log);
   });
@@ -67,7 +67,7 @@ async function end(
     fee,
     failureCode: result.code,
     failureMessage: result.code && result.reason,
-    // whatever was said before: nothing has moved
+    // in place of what the note said before: nothing has moved
     ...(inclusion.kind === 'cancellation' && transfer.screeningNote !== null && { screeningNote: cancellationNote }),
   });
   await post(manager, [{ txId, kind: isExecuted(inclusion) ? 'settle' : 'refund', seq, entries }]);
@@ -102,7 +102,7 @@ function outcome(
 
 const waiting = (reason: string): SettleResult => ({ status: 'WAITING', code: null, reason });
 
-/** Money may have moved twice: a proof of impossibility was false. Nothing is posted before an operator has looked. */
+/** Money may have moved twice: a proof of impossibility was false. Nothing is posted before an operator has checked it. */
 async function parkExecutedTwice(
   manager: EntityManager,
   transfer: TransactionEntity,
@@ -110,9 +110,18 @@ async function parkExecutedTwice(
   log: AlertLog,
 ): Promise<SettleResult> {
   const reason = `Two attempts are included: ${both.map(({ hash }) => hash).join(', ')}`;
-  await park(manager, transfer, 'internal_error', reason);
   log.error({ alert: 'transfer_executed_twice', tx_id: transfer.txId }, reason);
-  return { status: 'NEEDS_ATTENTION', code: 'internal_error', reason };
+  return parkFor(manager, transfer, 'internal_error', reason);
+}
+
+async function parkFor(
+  manager: EntityManager,
+  transfer: TransactionEntity,
+  code: FailureCode,
+  reason: string,
+): Promise<SettleResult> {
+  await park(manager, transfer, code, reason);
+  return { status: 'NEEDS_ATTENTION', code, reason };
 }
 
 function ended({ txId, status, failureCode, failureMessage }: TransactionEntity): SettleResult {

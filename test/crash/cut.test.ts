@@ -26,12 +26,12 @@ async function cutAt(options: CutOptions): Promise<Submission> {
 }
 
 describe.each(cutSteps)('connection cut while %s is committed', (step) => {
-  test('before Postgres is told: done again', async () => {
+  test('before Postgres receives the COMMIT: done again', async () => {
     const { answers } = await cutAt({ step, fault: 'never arrives' });
     expect(answers).toEqual(step === 'accept' ? ['503 unavailable', '202'] : ['202']);
   });
 
-  test('after Postgres has done it: done once', async () => {
+  test('after Postgres has committed: done once', async () => {
     const { answers } = await cutAt({ step, fault: 'answer lost' });
     expect(answers).toEqual(['202']);
   });

@@ -14,7 +14,7 @@ function isWorkers(step: Step): step is Exclude<Step, 'accept' | 'commit'> {
 /** Where the write can be a transaction of its own, which has no COMMIT that could get lost: such a connection is ended. */
 const withoutCommit: Partial<Record<CutStep, string>> = {
   recordBroadcast: 'true',
-  // the follower's stands among others, after that of its cursor; the one of `observe` stands alone
+  // the follower writes it after its cursor, in one transaction; `observe` writes nothing else
   recordInclusion: `not exists (select from pg_locks where pid = pg_backend_pid() and relation = 'chain_cursors'::regclass
                                    and mode = 'RowExclusiveLock')`,
 };

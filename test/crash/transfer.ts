@@ -14,7 +14,7 @@ export const crashAccount = (): Promise<Account> => fundedAccount('ethereum', { 
 export type Send = () => Promise<Submission>;
 
 /**
- * One transfer with a disturbance: it must be confirmed under the only id that its client was told, the money must have moved
+ * One transfer with a disturbance: it must be confirmed under the only id that its client got, the money must have moved
  * once, and the ledger must verify.
  */
 export async function transferThrough(account: Account, disturb: (send: Send) => Promise<Submission>): Promise<Submission> {

@@ -17,7 +17,7 @@ const notice = /cut this connection: (answer lost|never arrives), away for (\d+)
 /** ReadyForQuery, outside a transaction: what was open is committed or rolled back. */
 const transactionEnded = Buffer.from('Z\0\0\0\x05I', 'latin1');
 
-/** Stands between clients and Postgres, and cuts the connection during COMMIT when a test wants that. */
+/** A proxy between clients and Postgres, which cuts the connection during COMMIT when a test wants that. */
 export class PostgresProxy {
   /** Of the next COMMIT alone. */
   fault: CommitFault | undefined;

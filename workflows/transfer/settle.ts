@@ -7,7 +7,7 @@ export async function settle(state: TransferState): Promise<Next> {
   state.progress.report('settle', '', state.lastAttempt);
   const { status, code, reason } = await transferActivities.settleTransfer({ txId: state.txId });
   if (status === 'WAITING') {
-    // the polls go on as they were: the follower says when it is deep enough
+    // the polls continue as before: the follower signals when it is deep enough
     state.waitingSince = Date.now();
     return { next: 'confirm' };
   }

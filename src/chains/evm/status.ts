@@ -60,7 +60,7 @@ async function fetchView(
   if (!isUsedUp || found.some(({ state }) => state === 'included')) return { states, isConclusive: true };
   const user = await findFinalUser(call, chain, sender, head - chain.finalityDepth + 1);
   if (user === null || user === 'unknown') return { states, isConclusive: user === null };
-  return { states: await judgeByUser(call, chain, head, attempts, user), isConclusive: true };
+  return { states: await statesBesideUser(call, chain, head, attempts, user), isConclusive: true };
 }
 
 function toSender(attempts: KnownAttempt[], reservations: Reservation[]): Sender {
@@ -98,7 +98,7 @@ async function stateOfIncluded(
 }
 
 /** The nonce is used up for good: by one of the attempts under an id not seen before, or by something else. */
-async function judgeByUser(
+async function statesBesideUser(
   call: RpcCall,
   chain: ChainDefinition,
   head: number,

@@ -3,7 +3,7 @@ import { evmCodec } from '../../../src/chains/evm/codec';
 import { decodeLevels } from '../../../src/chains/evm/fees';
 import { EvmChainClient } from '../../../src/chains/evm/client';
 import { contractArtifacts } from '../../../dev/contracts';
-import { buildEvm, digestOf, type EvmPlan, toIntent, toKnown } from '../../evm';
+import { buildEvm, digestOf, type EvmPlan, localPlan, toIntent, toKnown } from '../../evm';
 import { localChain, rich, startAnvil, type Anvil } from './anvil';
 
 const [sender, other] = rich;
@@ -43,20 +43,7 @@ afterAll(() => anvil.stop());
 
 async function signed(changes: Partial<EvmPlan> = {}) {
   const nonce = await anvil.client.getTransactionCount({ address: sender.address });
-  const plan: EvmPlan = {
-    chainId: 1,
-    kind: 'first',
-    nonce,
-    from: sender.address,
-    to: stranger,
-    tokenContract: null,
-    amount: 5n,
-    gasLimit: 100_000n,
-    maxFeePerGas: 20n * gwei,
-    maxPriorityFeePerGas: gwei,
-    gasPrice: null,
-    ...changes,
-  };
+  const plan = localPlan(nonce, sender.address, stranger, changes);
   const unsigned = buildEvm(plan);
   const signature = await sender.sign({ hash: digestOf(unsigned, sender.address) });
   const { id, bytes } = evmCodec.assemble(unsigned, [compact(signature)], sender.address);

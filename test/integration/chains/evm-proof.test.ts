@@ -1,7 +1,7 @@
 import { createWalletClient, http, keccak256 } from 'viem';
 import { EvmChainClient } from '../../../src/chains/evm/client';
 import type { AttemptStatus } from '../../../src/chains/family';
-import { type EvmPlan, toKnown } from '../../evm';
+import { type EvmPlan, localPlan, toKnown } from '../../evm';
 import { localChain, rich, startAnvil, type Anvil } from './anvil';
 import { type Falsify, startRpcProxy } from './rpc-proxy';
 
@@ -15,19 +15,8 @@ beforeAll(async () => {
 }, 30_000);
 afterAll(() => anvil.stop());
 
-const plan = (nonce: number, amount: bigint): EvmPlan => ({
-  chainId: 1,
-  kind: 'first',
-  nonce,
-  from: sender.address,
-  to: stranger,
-  tokenContract: null,
-  amount,
-  gasLimit: 21_000n,
-  maxFeePerGas: 20n * gwei,
-  maxPriorityFeePerGas: gwei,
-  gasPrice: null,
-});
+const plan = (nonce: number, amount: bigint): EvmPlan =>
+  localPlan(nonce, sender.address, stranger, { amount, gasLimit: 21_000n });
 
 type Changes = Partial<Parameters<ReturnType<typeof wallet>['sendTransaction']>[0]>;
 const wallet = () => createWalletClient({ account: sender, transport: http(anvil.url) });
