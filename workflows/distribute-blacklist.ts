@@ -5,16 +5,16 @@ import { WorkflowProgress } from './progress';
 import { authoriserActivities, patientNodeActivities } from './activities';
 import { toProblem } from './failures';
 
-/** Until a node that has refused an order is asked again. */
+/** Wait after a node has refused an order. */
 const refusedWaitMs = 30_000;
 
 /**
- * Brings a client's blacklist to every node's own copy. A node says which version it has and gets what is newer, page by page; one
- * that is down gets it when it is back, and the others do not wait for it. Ends when all have heard of the last change.
+ * Updates every node's own copy of a client's blacklist. A node returns the version of its copy and gets newer changes page by
+ * page; a node that is down gets them when it is back, and the others do not wait for it. Ends when all nodes have the last change.
  */
 export async function distributeBlacklist({ clientId }: DistributeBlacklistWorkflowInput): Promise<void> {
   const progress = new WorkflowProgress(`Blacklist of client ${clientId}`);
-  // the start itself is a change: after continue-as-new every node is asked again
+  // the start counts as a change: after continue-as-new every node is asked again
   let changes = 1;
   setHandler(blacklistChangedSignal, () => {
     changes += 1;
@@ -37,8 +37,8 @@ export async function distributeBlacklist({ clientId }: DistributeBlacklistWorkf
 }
 
 /**
- * Ends with the version that has nothing above it. The node's version is asked for first: that waits for a node that is down, and the
- * order comes after it.
+ * Returns the version after which there are no changes. The node's version is read first: this waits for a node that is down, so that
+ * the order is not issued before the node is back.
  */
 async function bringUpToDate(node: NodeIndex, clientId: string): Promise<number> {
   const { applyBlacklist, blacklistVersion } = patientNodeActivities(node);
@@ -49,7 +49,7 @@ async function bringUpToDate(node: NodeIndex, clientId: string): Promise<number>
     try {
       ({ version } = await applyBlacklist(page));
     } catch (error) {
-      // the node went down and the order has expired meanwhile
+      // the order expired while the node was down
       if (toProblem(error).code !== 'order_refused') throw error;
       await sleep(refusedWaitMs);
       ({ version } = await blacklistVersion({ clientId }));

@@ -4,13 +4,13 @@ import type { NodeIndex } from './nodes';
 export interface GenerateKeyWorkflowInput {
   walletId: string;
   clientId: string;
-  /** Key generations begun by earlier runs of this workflow; key ids never repeat. */
+  /** Key generations begun by earlier runs of this workflow; key ids are never reused. */
   attemptsBefore?: number;
 }
 
 export interface GenerateKeyRequest {
   /**
-   * generate_key (order.ts): it names a key id that is fresh for every attempt, and whose key it will be. Shares of an attempt that did
+   * generate_key (order.ts). It names a key id that is new for every attempt, and the owner of the key. Shares of an attempt that did
    * not finish are never used.
    */
   order: string;
@@ -24,25 +24,25 @@ export interface GroupKey {
   chainCode: Hex;
 }
 
-/** Asks a node what it holds durably for a key. */
+/** Asks a node what it has stored durably for a key. */
 export interface ConfirmKeyRequest {
   keyId: string;
 }
 
-/** A signature over a digest the nodes compute themselves from key id and a domain tag: it proves that shares fit. */
+/** Requests a signature over a digest that the nodes compute from key id and a domain tag: proves that the shares fit together. */
 export interface TestSignRequest {
   /** The order of the key's generation: it admits a few test signatures, until the key is bound. */
   order: string;
   peer: NodeIndex;
 }
 
-/** Ties a key to its wallet and client, once; only then it signs transactions. */
+/** Binds a key to its wallet and client, once; only a bound key signs transactions. */
 export interface BindKeyRequest {
   /** bind_key (order.ts). */
   order: string;
 }
 
-/** A key that a wallet is to have. */
+/** A key and the wallet that it is generated for. */
 export interface WalletKey {
   walletId: string;
   /** `<walletId>.<attempt>`. */

@@ -1,16 +1,16 @@
-/** What travels between workflows and MPC nodes: ids and public data only, never a share or a round message. */
+/** Messages between workflows and MPC nodes: ids and public data only, never a share or a round message. */
 import type { Hex, KeyProtocol } from '../chains/types';
 import type { ApplyBlacklistRequest } from './blacklist';
 import type { BindKeyRequest, ConfirmKeyRequest, GenerateKeyRequest, GroupKey, TestSignRequest } from './key-generation';
 import type { NodeIndex } from './nodes';
 
-/** One key that signs, with what it signs. */
+/** A key that signs, and the digests it signs. */
 export interface Signer {
   keyId: string;
   /** Non-hardened BIP-32 path below the group key, such as `m/60/0`. */
   path: string;
   protocol: KeyProtocol;
-  /** In the order of the transaction's signing payloads; every node computes them by itself and compares. */
+  /** In the order of the transaction's signing payloads; every node computes them itself and compares. */
   digests: Hex[];
 }
 
@@ -27,16 +27,16 @@ export interface TransactionSignatures {
   signatures: Hex[];
 }
 
-/** Activities each MPC node serves on its own task queue. */
+/** Activities of each MPC node, on its own task queue. */
 export interface MpcNodeActivities {
   generateKey(request: GenerateKeyRequest): Promise<GroupKey>;
   confirmKey(request: ConfirmKeyRequest): Promise<GroupKey>;
   testSign(request: TestSignRequest): Promise<{ verified: true }>;
   signTransaction(request: SignTransactionRequest): Promise<TransactionSignatures>;
-  /** Ties a key to its wallet; again for the same wallet does nothing. */
+  /** Binds a key to its wallet; a repeated call for the same wallet has no effect. */
   bindKey(request: BindKeyRequest): Promise<{ bound: true }>;
   /** The version of the node's own copy of a client's blacklist; 0 without one. */
   blacklistVersion(request: { clientId: string }): Promise<{ version: number }>;
-  /** Brings the node's own copy of a client's blacklist up to date. Answers the version it has then. */
+  /** Updates the node's own copy of a client's blacklist. Returns the resulting version. */
   applyBlacklist(request: ApplyBlacklistRequest): Promise<{ version: number }>;
 }

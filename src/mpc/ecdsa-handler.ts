@@ -32,7 +32,7 @@ export interface EcdsaHandlerOptions {
   orders: OrderVerifier;
   admission: Admission;
   logger: Logger;
-  /** For tests: families beside the product's own. */
+  /** For tests: adds families of their own. */
   getFamily?: GetFamily;
 }
 
@@ -50,13 +50,13 @@ interface Participants {
 }
 
 /**
- * What a node does in sessions of threshold ECDSA, alike as initiator and as peer. Nobody hands a digest in: it comes out
- * of a judged transaction or, for a test signature, out of the session id.
+ * What a node does in sessions of threshold ECDSA, as initiator and as peer. No digest is accepted from outside: it is computed
+ * from a verified transaction or, for a test signature, from the session id.
  */
 export class EcdsaHandler {
   constructor(private readonly options: EcdsaHandlerOptions) {}
 
-  /** This node's own judgement of what a peer proposes. @throws GatewayError to stay away. */
+  /** This node's own verification of a peer's proposal. @throws GatewayError when it refuses to take part. */
   async acceptProposal(params: SessionParams): Promise<SessionTask<unknown>> {
     const request = parse(params.request);
     switch (params.kind) {
@@ -85,17 +85,18 @@ export class EcdsaHandler {
     };
   }
 
-  /** A new key by all three: no dealer, no node ever sees another's share. */
+  /** Generates a new key with all three nodes: no dealer, and no node ever has another node's share. */
   async keygen({ order }: GenerateKeyRequest): Promise<SessionTask<GroupKey>> {
     const { claims } = await this.options.orders.verify(order, ['generate_key']);
     const { key_id: keyId, client_id: clientId } = claims;
-    if (await this.options.store.has(keyId)) throw new GatewayError('invalid_parameter', `key id ${keyId} is used already`);
+    if (await this.options.store.has(keyId)) throw new GatewayError('invalid_parameter', `key id ${keyId} is already used`);
     return { run: (session) => this.generate(keyId, clientId, session), dispose: () => undefined };
   }
 
   /**
-   * A signature over a digest made of key id and session id: proves that two shares fit, and is good for nothing else. A few of them
-   * are made with a key, before it is bound.
+   * Signs a digest made of key id and session id: proves that two shares fit together, and has no other use. The number per key is
+   * limited, and a bound key makes none.
+   * @throws GatewayError order_refused
    */
   async test({ order }: TestSignRequest, other: NodeIndex): Promise<SessionTask<void>> {
     const { claims } = await this.options.orders.verify(order, ['generate_key']);
@@ -113,8 +114,9 @@ export class EcdsaHandler {
   }
 
   /**
-   * One signing payload of a transaction: the order verifies, the keys are its client's, the bytes do exactly what it says, the recipient is not on this node's
-   * copy of the blacklist, and admission has nothing against it.
+   * Signs one payload of a transaction. Required: a valid order, keys that are bound for its client, bytes that do exactly what the
+   * order says, a recipient that is not on this node's copy of the blacklist, and admission. Facts that need a chain (that an earlier
+   * attempt is impossible) will be proven here.
    * @throws GatewayError order_refused, intent_mismatch, address_blacklisted
    */
   async sign({ transaction, payload }: SignPayloadRequest, participants: Participants): Promise<SignTask> {
@@ -160,29 +162,29 @@ export class EcdsaHandler {
   }
 
   /**
-   * Tells admission once how it has ended. A node that has the signature on record takes part again for a peer that has none: it is
-   * the same digest, and there is nothing to be told.
+   * Reports the outcome to admission once. A node that has the signature stored takes part again for a peer that has none: the digest
+   * is the same, and there is nothing to report.
    */
   private endOnce(admitted: Admitted | { signature: Hex }): (signature: Hex | null) => Promise<void> {
-    let isTold = 'signature' in admitted;
+    let isReported = 'signature' in admitted;
     return async (signature) => {
-      if (isTold || !('outcome' in admitted)) return;
-      isTold = true;
+      if (isReported || !('outcome' in admitted)) return;
+      isReported = true;
       await admitted
         .outcome(signature)
-        .catch((err: unknown) => this.options.logger.error({ err }, 'the outcome of a signature was not recorded'));
+        .catch((err: unknown) => this.options.logger.error({ err }, 'the outcome of a signature was not stored'));
     };
   }
 
-  /** Keys of the order's client, bound to a wallet of his. */
+  /** @throws GatewayError intent_mismatch for a key without a wallet, and for another client's key. */
   private assertBound(clientId: string, keys: ReadonlyMap<string, UnlockedKey>): void {
     for (const key of keys.values()) {
       if (key.walletId === null) throw new GatewayError('intent_mismatch', 'signers: the key is not bound to a wallet');
-      if (key.clientId !== clientId) throw new GatewayError('intent_mismatch', "client_id: the key is another client's");
+      if (key.clientId !== clientId) throw new GatewayError('intent_mismatch', 'client_id: the key belongs to another client');
     }
   }
 
-  /** By this node's own copy of the client's blacklist, whatever the gateway has let pass. */
+  /** Uses this node's own copy of the client's blacklist, independent of the API, the worker and the authoriser. */
   private async refuseBlacklisted(clientId: string, { chain, recipientKeys }: VerifiedTransaction): Promise<void> {
     const { blacklist } = this.options.store;
     for (const recipientKey of recipientKeys) {
@@ -192,8 +194,8 @@ export class EcdsaHandler {
   }
 
   /**
-   * After the protocol all three compare the public result, store their share, and tell the initiator that it is durable;
-   * only then does the initiator have a key.
+   * After the protocol all three nodes compare the public result, store their share and inform the initiator that it is durable;
+   * only then does the initiator return the key.
    */
   private async generate(keyId: string, clientId: string | null, session: Session): Promise<GroupKey> {
     const { engine, self, store } = this.options;
@@ -232,7 +234,10 @@ export class EcdsaHandler {
     return encodeSignature(signature);
   }
 
-  /** Runs the protocol; a peer caught attacking is an alarm. Durable bans go here. */
+  /**
+   * Runs the protocol. Logs an alert when a peer's message fails a check in a way that hints at an attack; durable bans belong
+   * here.
+   */
   private async reportMisbehaviour<R>(session: Session, keyId: string, protocolRun: Promise<ProtocolRun<R>>): Promise<R> {
     try {
       return await session.run(await protocolRun);
@@ -256,7 +261,7 @@ export class EcdsaHandler {
     throw new GatewayError('invalid_parameter', 'the key is of another protocol');
   }
 
-  /** Every key once. */
+  /** Unlocks every key once. */
   private async unlockAll(keyIds: string[]): Promise<Map<string, UnlockedKey>> {
     const keys = new Map<string, UnlockedKey>();
     try {
@@ -286,7 +291,7 @@ function parse(request: string): unknown {
 }
 
 const hex = (bytes: Uint8Array): Hex => `0x${Buffer.from(bytes).toString('hex')}`;
-/** The same memory, so that wiping one wipes the other. */
+/** Shares the memory, so that wiping one wipes the other. */
 const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 const toEach = (recipients: readonly NodeIndex[], body: Uint8Array): RoundMessages =>
   new Map(recipients.map((party) => [party, body]));

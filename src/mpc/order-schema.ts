@@ -8,7 +8,7 @@ import {
 } from '../messages/order';
 import { protocols } from './protocols';
 
-/** Inputs a transaction may have; each is a signature session of its own. */
+/** Maximum number of inputs of a transaction; each has a signing session of its own. */
 export const maxPayloads = 64;
 const maxOutputs = 64;
 const maxEarlier = 64;

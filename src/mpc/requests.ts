@@ -7,16 +7,16 @@ import type { SignTransactionRequest } from '../messages/signing';
 import { keyId, maxPayloads } from './order-schema';
 
 /**
- * What a node accepts, from Temporal and from its peers alike. A field it does not know is refused and not ignored: it
- * could change what the known ones mean.
+ * Requests that a node accepts, from Temporal and from its peers. An unknown field is refused and not ignored, since it could
+ * change the meaning of the known ones.
  */
 const node = Joi.number()
   .valid(...nodeIndexes)
   .required();
 const text = (max: number) => Joi.string().min(1).max(max).required();
-/** At most 64 KB of transaction. */
+/** Maximum 64 KB per transaction. */
 const maxUnsignedDigits = 2 * 64 * 1024;
-/** Enough for an order with the most payloads and outputs. */
+/** Enough for an order with the maximum number of payloads and outputs. */
 const maxOrderLength = 64 * 1024;
 
 /** JWS in compact form: three parts in base64url. */
@@ -52,7 +52,7 @@ const applyBlacklist = Joi.object<ApplyBlacklistRequest, true>({
     .required(),
 }).required();
 
-/** One payload of a transaction: what a signature session is about. */
+/** One payload of a transaction: the subject of a signing session. */
 export interface SignPayloadRequest {
   transaction: SignTransactionRequest;
   /** Position among the transaction's signing payloads. */
@@ -67,7 +67,7 @@ const signPayload = Joi.object<SignPayloadRequest, true>({
     .required(),
 }).required();
 
-/** A reader of untrusted values. @throws GatewayError invalid_parameter naming the field, never its value. */
+/** Creates a parser of untrusted values. @throws GatewayError invalid_parameter naming the field, never its value. */
 const reader =
   <T>(schema: Joi.ObjectSchema<T>) =>
   (value: unknown): T => {

@@ -12,10 +12,10 @@ export interface KeyMaterial {
 }
 
 export interface VerifyContext {
-  /** This node's own view of the enabled chains and their tokens. */
+  /** This node's own registry of the enabled chains and their tokens. */
   registry: ChainRegistry;
   getFamily: (name: ChainFamily) => FamilyCodec;
-  /** From the node's own store, by key id: every key that the order names. */
+  /** From the node's own store, by key id: every key in the order. */
   keys: ReadonlyMap<string, KeyMaterial>;
 }
 
@@ -34,17 +34,17 @@ export interface VerifiedTransaction {
   payloads: VerifiedPayload[];
   /** Name of the chain in the registry. */
   chain: string;
-  /** Canonical addresses that are paid, decoded from the bytes; none for a cancellation. */
+  /** Canonical recipient addresses, decoded from the bytes; none for a cancellation. */
   recipientKeys: string[];
   /** What leaves the account, atomic units; null for a cancellation. */
   token: { contract: string | null; amount: bigint } | null;
-  /** What the bytes use up. */
+  /** What the bytes use up, as named in reservations. */
   resources: string[];
 }
 
 /**
- * Decides what a node signs: a transaction whose bytes, decoded here, do exactly what the order says, with digests computed here, by
- * keys whose addresses are derived here. Pure; initiator and peer both run it on the bytes.
+ * Decides whether a node signs: only a transaction whose bytes, decoded here, do exactly what the order says, with digests
+ * computed here, by keys whose addresses are derived here. Pure; initiator and peer both run it on the bytes.
  * @throws GatewayError intent_mismatch naming the field that differs.
  */
 export function verifyIntent(
@@ -56,7 +56,7 @@ export function verifyIntent(
   assertMatches(chain !== undefined, 'chain', 'this node does not serve it');
   const family = getFamily(chain.family);
   const from = family.parseAddress(claims.from);
-  assertMatches(from !== null, 'from', 'it is no address of this chain');
+  assertMatches(from !== null, 'from', 'it is not an address of this chain');
   const described = decode(() => family.describe(unsigned));
   const same = comparer(family);
   const isCancellation = claims.kind === 'cancellation';
@@ -82,18 +82,18 @@ export function verifyIntent(
 
 type Comparer = (a: string, b: string) => boolean;
 
-/** Nothing but the ordered outputs, in their order. */
+/** Requires exactly the ordered outputs, in their order. */
 function verifyOutputs({ outputs }: TransactionDescription, ordered: OrderRecipient[], same: Comparer): void {
   assertMatches(outputs.length === ordered.length, 'recipients', 'the bytes have another number of them');
   outputs.forEach(({ recipient, amount, tokenContract }, index) => {
     const wanted = ordered[index] as OrderRecipient;
-    assertMatches(same(recipient, wanted.address), 'recipients', 'the bytes pay another address');
+    assertMatches(same(recipient, wanted.address), 'recipients', 'the bytes pay another recipient');
     assertMatches(amount === BigInt(wanted.amount), 'recipients', 'the bytes move another amount');
     assertMatches(sameToken(tokenContract, wanted.token, same), 'recipients', 'the bytes move another token');
   });
 }
 
-/** One token, and one that this node knows: limits are kept for a token. */
+/** Requires a single token that this node knows: limits are kept per token. */
 function verifyTokens({ outputs }: TransactionDescription, chain: ChainDefinition, same: Comparer): void {
   for (const { tokenContract } of outputs) {
     const isKnown = tokenByContract(chain, tokenContract) !== undefined;
@@ -108,7 +108,7 @@ const sumOf = (outputs: TransactionOutput[]): VerifiedTransaction['token'] => ({
   amount: outputs.reduce((sum, { amount }) => sum + amount, 0n),
 });
 
-/** A cancellation only uses something up: whatever the order says, nothing leaves the account but its fee. */
+/** A cancellation pays nobody, whatever the order says: nothing leaves the account but its fee. */
 function verifyCancellation({ outputs }: TransactionDescription, from: string, same: Comparer): void {
   for (const { recipient, tokenContract, amount } of outputs) {
     assertMatches(tokenContract === null, 'recipients', 'a cancellation moves no token');
@@ -117,7 +117,7 @@ function verifyCancellation({ outputs }: TransactionDescription, from: string, s
   }
 }
 
-/** Every payload is signed by exactly the key of its address, and the order says the same digests. */
+/** Requires that each payload is signed by the key of its address, and that the order has the same digests. */
 function verifySigners(
   signers: OrderSigner[],
   payloads: SigningPayload[],
@@ -125,7 +125,7 @@ function verifySigners(
   keys: VerifyContext['keys'],
 ): VerifiedPayload[] {
   const isUsable = payloads.length >= 1 && payloads.length <= maxPayloads && payloads.every(({ digest }) => digest.length === 66);
-  assertMatches(isUsable, 'unsigned', 'it has no usable signing payloads');
+  assertMatches(isUsable, 'unsigned', 'it has no valid signing payloads');
   const derived = signers.map((signer) => ({ ...signer, ...deriveSigner(signer, family, keys) }));
   for (const { addressKey, digests } of derived) {
     const own = payloads.filter(({ signer }) => signer === addressKey).map(({ digest }) => digest);
@@ -139,11 +139,11 @@ function verifySigners(
   });
 }
 
-/** Only paths that the family gives to accounts: the group key itself and anything beside them stay unused. */
+/** Only the family's account paths are accepted: the group key itself and all other paths are never used. */
 function deriveSigner({ key_id: keyId, path, protocol }: OrderSigner, family: FamilyCodec, keys: VerifyContext['keys']) {
   const key = keys.get(keyId);
   assertMatches(key !== undefined, 'signers', 'this node has no share of the key');
-  assertMatches(protocol === family.keyProtocol, 'signers', 'the chain takes no signatures of this protocol');
+  assertMatches(protocol === family.keyProtocol, 'signers', 'the chain does not accept signatures of this protocol');
   const index = Number(path.slice(path.lastIndexOf('/') + 1));
   assertMatches(index < 2 ** 31 && family.accountPath(index) === path, 'signers', 'the path is not one of an account');
   const publicKey = deriveKey(key, path);
@@ -160,7 +160,7 @@ function decode<T>(read: () => T): T {
   }
 }
 
-/** Addresses are equal when their canonical forms are; what does not parse equals nothing. */
+/** Addresses are equal when their canonical forms are equal; an address that cannot be parsed equals nothing. */
 const comparer =
   (family: FamilyCodec): Comparer =>
   (a, b) => {

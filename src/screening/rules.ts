@@ -4,7 +4,7 @@ import { LedgerAccountEntity } from '../ledger/entity';
 import type { FailureCode } from '../platform/codes';
 import { WalletEntity } from '../wallets/entity';
 
-/** What the rules see of a transfer. */
+/** The data of a transfer that rules use. */
 export interface ScreenedTransfer {
   txId: string;
   clientId: string;
@@ -21,8 +21,8 @@ export interface ScreenedTransfer {
 export type RuleVerdict = { allowed: true } | { allowed: false; code: FailureCode; reason: string };
 
 /**
- * One reason a locked transfer may be stopped for before it is signed. Rules read, in the caller's database transaction; they change
- * nothing. The one about destinations stands in destinations.ts.
+ * A reason to stop a locked transfer before it is signed. Rules only read, in the caller's database transaction. The rule about
+ * destinations is in destinations.ts.
  */
 export interface ScreeningRule {
   name: string;
@@ -35,7 +35,7 @@ const walletIsActive: ScreeningRule = {
   name: 'wallet is active',
   check: async (manager, { walletId, clientId }) => {
     const active = await manager.existsBy(WalletEntity, { walletId, clientId, status: 'ACTIVE' });
-    return active ? allowed : { allowed: false, code: 'wallet_not_active', reason: 'The wallet is not active any more' };
+    return active ? allowed : { allowed: false, code: 'wallet_not_active', reason: 'The wallet is no longer active' };
   },
 };
 
@@ -43,7 +43,7 @@ const accountIsActive: ScreeningRule = {
   name: 'account is active',
   check: async (manager, { accountId, clientId }) => {
     const active = await manager.existsBy(AccountEntity, { accountId, clientId, status: 'ACTIVE' });
-    return active ? allowed : { allowed: false, code: 'account_not_active', reason: 'The account is not active any more' };
+    return active ? allowed : { allowed: false, code: 'account_not_active', reason: 'The account is no longer active' };
   },
 };
 
@@ -56,7 +56,7 @@ const assetIsNotFrozen: ScreeningRule = {
   },
 };
 
-/** The rules in the order they are asked; the first refusal counts. New ones are added here. */
+/** The rules in order; the first refusal counts. New rules are added here. */
 export const screeningRules: readonly ScreeningRule[] = [walletIsActive, accountIsActive, assetIsNotFrozen];
 
 /** The first refusal of all rules. */

@@ -20,7 +20,7 @@ import { NotBegun, refuse } from './not-begun';
 import { toOrderFacts } from './order-facts';
 import { resumeSigning, type Stored } from './resume-signing';
 
-/** From the first attempt on: proofs are gathered from blocks that every endpoint still has. */
+/** From the first attempt on: proofs are read from blocks that every endpoint still has. */
 const reissueForMs = 24 * 60 * 60 * 1000;
 
 /** An attempt that is about to begin, under the lock of its transfer. */
@@ -33,11 +33,11 @@ interface Beginning {
 }
 
 /**
- * The point of no return. In one database transaction: everything that speaks against it is read anew, the state becomes SIGNING, what
- * the attempt uses up is reserved, the unsigned bytes and the claims of the order over them are stored. From then on they count as
- * signed, and nothing is unlocked before the chain has executed an attempt or every attempt was proven impossible. The order is
- * signed after the commit. A caller that has missed an attempt is told so, and `resume`s it; a refusal leaves everything as it was.
- * @throws GatewayError invalid_parameter, not_found.
+ * From this commit on, signing cannot be undone. In one database transaction everything that may forbid it is read again, the state
+ * becomes SIGNING, what the attempt uses up is reserved, and the unsigned bytes and the claims of the order over them are stored.
+ * From then on they count as signed, and nothing is unlocked before the chain has executed an attempt or every attempt is proven
+ * impossible. The order is signed after the commit. A caller that does not know the newest attempt gets `stale` and calls `resume`
+ * for it; a refusal changes nothing.
  */
 export async function beginSigning(steps: AuthoriserDependencies, input: unknown): Promise<BeginSigningResult> {
   const request = readBeginSigning(input);
@@ -77,7 +77,7 @@ const starters: Record<AttemptKind, (beginning: Beginning) => Promise<Stored>> =
   first: startFirstAttempt,
   replacement: replaceAttempt,
   reissue: reissueAttempt,
-  cancellation: cancelNonce,
+  cancellation: cancelAttempts,
 };
 
 async function startFirstAttempt(beginning: Beginning): Promise<Stored> {
@@ -91,7 +91,7 @@ async function replaceAttempt(beginning: Beginning): Promise<Stored> {
   return startAttempt(beginning, 'replacement');
 }
 
-/** A new transaction with resources of its own, after none of the earlier ones can be executed any more. */
+/** A new transaction with its own resources, once none of the earlier attempts can be executed any more. */
 async function reissueAttempt(beginning: Beginning): Promise<Stored> {
   const { manager, transfer, attempts } = beginning;
   if (!attempts.allImpossible) refuse('business_error', 'An earlier attempt may still be executed');
@@ -102,10 +102,11 @@ async function reissueAttempt(beginning: Beginning): Promise<Stored> {
   return startAttempt(beginning, 'reissue');
 }
 
-/** The transfer is given up: a transaction that moves nothing uses up the resources of the earlier attempts. */
-async function cancelNonce(beginning: Beginning): Promise<Stored> {
+/** The transfer is abandoned: a transaction that moves nothing uses up the resources of the earlier attempts. */
+async function cancelAttempts(beginning: Beginning): Promise<Stored> {
   const { manager, transfer, attempts } = beginning;
-  if (attempts.included) refuse('business_error', 'The chain has executed an attempt: nothing is left to be cancelled');
+  if (attempts.inclusions.length > 0)
+    refuse('business_error', 'The chain has executed an attempt: it cannot be cancelled any more');
   const isListed = await isBlacklisted(manager, toDestination(transfer));
   await assertMayCancel(manager, transfer, attempts, isListed);
   const begun = await startAttempt(beginning, 'cancellation');
@@ -126,7 +127,7 @@ async function startAttempt(beginning: Beginning, kind: AttemptKind): Promise<St
   await enterSigning(manager, transfer);
   const held = await raiseHold(manager, transfer, BigInt(prepared.feeBound), attempt);
   const built = await buildAttempt(manager, steps, held, { attempt, kind, prepared });
-  // a second attempt of the same bytes would be the first one again
+  // an attempt with the same bytes would be the same transaction
   if (attempts.knows(built.unsigned)) refuse('stuck', 'The fees have not risen: a replacement would be the same transaction');
   await built.store();
   const facts = toOrderFacts(chain, family, held, built, attempts.all);

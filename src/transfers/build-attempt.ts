@@ -8,7 +8,7 @@ import { NotBegun } from './not-begun';
 import { findSigners, getAccount } from './signers';
 import { insertAttempt } from './store-attempt';
 
-/** The bytes of an attempt, as an order is written over them. */
+/** The data of an attempt that its order contains. */
 export interface OrderableAttempt {
   attempt: number;
   kind: AttemptKind;
@@ -23,8 +23,8 @@ export interface BuiltAttempt extends OrderableAttempt {
 
 /**
  * Reserves what the attempt uses up and builds its bytes; `store` writes them. For a transfer whose signing has begun.
- * @throws NotBegun when the family cannot reserve now; Error when the bytes use up something else than was reserved, or may cost
- * more than the bound they are said to have.
+ * @throws NotBegun when the family cannot reserve now; Error when the bytes use up anything that was not reserved, or may cost more
+ * than their stated bound.
  */
 export async function buildAttempt(
   manager: EntityManager,
@@ -53,5 +53,5 @@ export async function buildAttempt(
 
 function assertSameResources(txId: string, used: string[], reserved: string[]): void {
   if (used.length !== reserved.length || used.some((resource) => !reserved.includes(resource)))
-    throw new Error(`the bytes for ${txId} use up ${used.join(', ')}, reserved is ${reserved.join(', ')}`);
+    throw new Error(`the bytes for ${txId} use up ${used.join(', ')}, but ${reserved.join(', ')} is reserved`);
 }

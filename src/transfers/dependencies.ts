@@ -5,17 +5,17 @@ import type { AlertLog } from '../ledger/accounts';
 import type { Logger } from '../platform/logging';
 import type { Orders } from '../orders/orders';
 
-/** What the database steps of a transfer are given. */
+/** Dependencies of the database steps of a transfer. */
 export interface TransferDependencies {
   database: DataSource;
   registry: ChainRegistry;
   getFamily: GetFamily;
-  /** How long a transfer waits for somebody to approve it. */
+  /** How long a transfer waits for its approval. */
   approvalWaitSeconds: number;
   log: AlertLog;
 }
 
-/** What the authoriser's steps are given. */
+/** Dependencies of the authoriser's steps. */
 export interface AuthoriserDependencies {
   database: DataSource;
   registry: ChainRegistry;
@@ -23,7 +23,7 @@ export interface AuthoriserDependencies {
   orders: Orders;
 }
 
-/** What the steps that ask a chain are given. */
+/** Dependencies of the steps that call a chain. */
 export interface ChainDependencies {
   database: DataSource;
   clients: ReadonlyMap<string, ChainClient>;

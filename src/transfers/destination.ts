@@ -4,20 +4,20 @@ import { type Destination, isBlacklisted } from '../screening/destinations';
 import type { ScreenedTransfer } from '../screening/rules';
 import { TransactionEntity } from '../transactions/entity';
 
-/** Where a transfer goes, as screening asks for it. */
+/** The destination of a transfer, as screening needs it. */
 export function toDestination({ txId, clientId, chain, toAddressKey }: TransactionEntity): Destination {
   if (toAddressKey === null) throw new Error(`transaction ${txId} has no destination to be screened`);
   return { clientId, chain, addressKey: toAddressKey };
 }
 
-/** The transfer as the rules see it. @throws Error for a transaction without an account. */
+/** The data of a transfer that screening rules need. @throws Error for a transaction without an account. */
 export function toScreened(transfer: TransactionEntity): ScreenedTransfer {
   const { walletId, accountId, assetId } = transfer;
-  if (!walletId || !accountId || !assetId) throw new Error(`transfer ${transfer.txId} names no account`);
+  if (!walletId || !accountId || !assetId) throw new Error(`transfer ${transfer.txId} has no account`);
   return { ...transfer, walletId, accountId, assetId };
 }
 
-/** Says on the record of a transfer that is sent again after its end that its destination is blacklisted meanwhile. */
+/** Notes on a transfer that is sent again after its end that its destination was blacklisted in the meantime. */
 export async function noteIfBlacklisted(manager: EntityManager, txId: string): Promise<void> {
   await manager.query(
     `update transactions t set screening_note = too_late(t.client_id, t.tx_id, f.activated_at)

@@ -9,13 +9,13 @@ import { ended, type Next, park, resumed } from './next';
 import { resume, toNext } from './resume';
 import type { TransferState } from './state';
 
-/** What is not spendable yet is asked for again after this long, so many times, before an operator is asked. */
+/** How long and how often a reservation that is not possible yet is tried again, before the transfer is parked. */
 const reserveAgainMs = 30_000;
 const reserveTries = 120;
 
 type Refused = Extract<BeginSigningResult, { outcome: 'refused' }>;
 
-/** Asks the chain for fees and the like, then begins signing: from there on the attempt counts as signed. */
+/** Asks the chain for fees and other facts, then begins signing: from then on the attempt counts as signed. */
 export function prepare(state: TransferState, kind: AttemptKind): Promise<Next> {
   switch (kind) {
     case 'first':
@@ -25,14 +25,11 @@ export function prepare(state: TransferState, kind: AttemptKind): Promise<Next> 
     case 'reissue':
       return reissueAttempt(state);
     case 'cancellation':
-      return cancelNonce(state);
+      return cancelAttempts(state);
   }
 }
 
-/**
- * Until signing has begun a refusal ends the transfer, and so does a cancellation by the client. One that has begun in an earlier run
- * goes on with its bytes.
- */
+/** Until signing has begun a refusal ends the transfer, and so does a cancellation by the client. An attempt of an earlier run is resumed. */
 function startFirstAttempt(state: TransferState): Promise<Next> {
   if (state.lastAttempt > 0) return resume(state, 'first');
   return beginAttempt(state, 'first', ({ code, reason }) =>
@@ -40,7 +37,7 @@ function startFirstAttempt(state: TransferState): Promise<Next> {
   );
 }
 
-/** The same reservation with a higher fee, within what is held; beyond it an operator decides. */
+/** The same reservation with a higher fee, within the fee bound; beyond it an operator decides. */
 function replaceAttempt(state: TransferState): Promise<Next> {
   return beginAttempt(state, 'replacement', ({ code, reason }) =>
     isScreened(code)
@@ -49,7 +46,7 @@ function replaceAttempt(state: TransferState): Promise<Next> {
   );
 }
 
-/** Another message in place of attempts that are proven impossible; too late for that, the transfer ends by the proof. */
+/** A new message after all attempts are proven impossible; if it is too late for that, the transfer ends as FAILED. */
 function reissueAttempt(state: TransferState): Promise<Next> {
   return beginAttempt(state, 'reissue', async ({ code, reason }) => {
     return ended(await transferActivities.failByProof({ txId: state.txId, code, reason }));
@@ -57,19 +54,20 @@ function reissueAttempt(state: TransferState): Promise<Next> {
 }
 
 /**
- * A transaction that moves nothing and spends what the attempts would spend, so that later transfers are not held up. What was
- * executed meanwhile is settled instead. Refused before it has begun, nothing is given up: a retry goes on with the transfer.
+ * A transaction that moves nothing and spends what the attempts would spend, so that later transfers do not wait. If an attempt is
+ * executed meanwhile, it is settled instead. If the cancellation is refused before it has begun, the transfer is not abandoned, and
+ * a retry continues it.
  */
-function cancelNonce(state: TransferState): Promise<Next> {
+function cancelAttempts(state: TransferState): Promise<Next> {
   return beginAttempt(state, 'cancellation', ({ code, reason }) =>
     code === 'business_error' ? { next: 'confirm' } : park(code, reason, resumed(state)),
   );
 }
 
-/** Refused for its destination, or for a rule of the client's own lists. */
+/** Refused because of its destination, by one of the client's lists. */
 const isScreened = (code: FailureCode): boolean => code === 'address_blacklisted' || code === 'address_not_whitelisted';
 
-/** The core of all four: prepared by the chain's activity, begun by the authoriser in one database transaction. */
+/** The common part: the chain activity prepares the attempt, and the authoriser begins it in one database transaction. */
 async function beginAttempt(
   state: TransferState,
   kind: AttemptKind,
@@ -107,8 +105,8 @@ async function beginAttempt(
 }
 
 /**
- * `ended` when the client cancels while the chain is asked: until signing begins that ends the transfer at once. A chain that knows
- * already that the transaction would fail refuses a first attempt.
+ * `ended` when the client cancels while the chain is asked: until signing begins this ends the transfer at once. A first attempt is
+ * refused when the chain reports that the transaction would fail.
  */
 async function prepareOrRefuse(state: TransferState, attempt: number, kind: AttemptKind): Promise<Prepared | Refused | 'ended'> {
   const scope = new CancellationScope();

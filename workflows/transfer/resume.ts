@@ -4,12 +4,13 @@ import { authoriserActivities } from '../activities';
 import { type Next, park } from './next';
 import type { TransferState } from './state';
 
-/** Attempts that a run may have missed; each costs one question. */
+/** Attempts that a run may not know of; each costs one call. */
 const missedAttempts = 10;
 
 /**
- * Another order over the bytes of the newest attempt, which is `kind` as far as this run knows: after its order has expired, or after an
- * answer or a run was lost. Lists and approval are read again; a first attempt whose destination was listed meanwhile is given up.
+ * Another order over the bytes of the newest attempt, of which this run knows `kind`: after its order has expired, or when the attempt
+ * was begun without the knowledge of this run. Lists and approval are read again; a first attempt whose destination was listed in the
+ * meantime is abandoned.
  */
 export async function resume(state: TransferState, kind: AttemptKind): Promise<Next> {
   const { txId } = state;
@@ -38,11 +39,11 @@ export async function resume(state: TransferState, kind: AttemptKind): Promise<N
   return park('stuck', 'The newest attempt could not be found', { next: 'resume', kind: newest });
 }
 
-/** Signs what has begun; what was signed already is sent. */
+/** The attempt is signed next, or sent if it is already signed. */
 export function toNext(state: TransferState, begun: Extract<BeginSigningResult, { outcome: 'begun' | 'signed' }>): Next {
   const { attempt, kind } = begun;
   state.lastAttempt = attempt;
-  // from here on nothing but cancellations is signed: whatever interrupts this one, the chain is followed
+  // from here on only cancellations are signed: after any interruption the chain is followed
   if (kind === 'cancellation') state.isAbandoned = state.isFollowed = true;
   if (begun.outcome === 'signed') return { next: 'broadcast', attempt, tries: 1 };
   const { unsigned, order, expiresAtMs } = begun;

@@ -5,18 +5,19 @@ import { type Next, park } from './next';
 import { resume } from './resume';
 import type { TransferState } from './state';
 
-/** Pairs tried before an operator is asked: with the waits below about an hour. */
+/** Pairs that are tried before an operator is asked: about an hour with the waits below. */
 const signingRounds = 120;
 const signatureSeconds = 15;
 const longestWaitMs = 30_000;
-/** An order with less life left is renewed: a session must not outlive it, nor a node's clock be ahead of it. */
+/** An order is renewed this long before it expires: for the time of a session and the clock difference of a node. */
 const renewBeforeMs = 75_000;
 
 /**
- * One activity per try, on the queue of the initiating node. A node that is down or a session that was aborted costs a new session
- * with another pair. What a node refuses on its merits is for an operator, since trying elsewhere would be asking until one agrees.
- * The blacklist is the exception: a first attempt is abandoned at once if its destination is listed in Postgres too, else the
- * node's copy is about to be corrected and another try is made. An order that is about to expire is renewed by the authoriser.
+ * One activity per try, on the queue of the initiating node. A node that is down or an aborted session is followed by a new session
+ * with another pair. A node's refusal of the transaction itself is for an operator: trying other nodes would mean asking until two
+ * agree. The blacklist is the exception: a first attempt is abandoned at once if its destination is listed in Postgres too;
+ * otherwise the node's copy is about to be corrected and another try is made. An order that is about to expire is replaced by
+ * another order of the authoriser.
  */
 export async function sign(state: TransferState, stage: Extract<Next, { next: 'sign' }>): Promise<Next> {
   const { txId, progress } = state;
@@ -49,7 +50,7 @@ export async function sign(state: TransferState, stage: Extract<Next, { next: 's
       const byBlacklist = code === 'address_blacklisted';
       const isListed = byBlacklist && (await transferActivities.destinationBlacklisted({ txId }));
       if (isListed && kind === 'first') return { next: 'abandon' };
-      // a node that answers with a useless signature, or does not take the order, is treated like one that is down
+      // a node that returns an invalid signature, or refuses the order, is treated like one that is down
       const triesElsewhere = retryable || code === 'invalid_signature' || code === 'order_refused' || (byBlacklist && !isListed);
       if (!triesElsewhere || round >= signingRounds) {
         return park(retryable ? 'signers_unavailable' : code, message, ordered);

@@ -3,7 +3,7 @@ import { genesisHashes } from './genesis';
 import { localTokenAddresses } from './local-tokens';
 
 /**
- * The chains of every environment. Each contract stands beside the text it was read in; a token whose address could not
+ * The chains of every environment. Each contract is listed with the text it was read in; a token whose address could not
  * be read in a text of its issuer, of the chain or of the chain's bridge is left out rather than guessed.
  *
  * Sources, named by the letters below, all read in the publisher's own text in November 2026:
@@ -44,10 +44,10 @@ const minute = 60_000;
 const milli = (amount: bigint): bigint => amount * 10n ** 15n;
 
 /**
- * What a chain is, whatever the environment. Confirmations and finality are depths in blocks, inclusion being depth 1.
- * A depth has two jobs: confirmations bound the loss by an ordinary reorg, finality is where watching stops.
- * `maxNetworkFee` is what 100,000 gas (more than a token transfer takes) cost at a price far above any usual one: 2,500 gwei on
- * ethereum, 500 on bsc and the rollups, 10,000 on avalanche, 200,000 on polygon.
+ * Properties of a chain that do not depend on the environment. Confirmations and finality are depths in blocks; the containing
+ * block has depth 1. The confirmation depth limits the loss by an ordinary reorganisation; the follower stops watching at finality
+ * depth. `maxNetworkFee` is the cost of 100,000 gas (more than a token transfer takes) at a price far above the usual ones: 2,500
+ * gwei on ethereum, 500 on bsc and the rollups, 10,000 on avalanche, 200,000 on polygon.
  */
 const common = {
   /** 12 blocks are the customary depth (2.4 minutes); finality takes two epochs, up to three when votes are late: 96 slots. */
@@ -70,7 +70,10 @@ const common = {
     stuckAfterMs: minute,
     maxNetworkFee: milli(50n),
   },
-  /** Milestones finalise within seconds, but reorgs over a hundred blocks long have happened (February 2023, 157): finality beyond that. */
+  /**
+   * Milestones finalise within seconds, but reorganisations of over a hundred blocks have happened (February 2023: 157); finality
+   * is deeper.
+   */
   polygon: {
     native: matic,
     confirmations: 64,
@@ -81,8 +84,8 @@ const common = {
     maxNetworkFee: milli(20_000n),
   },
   /**
-   * The sequencer's order stands unless it fails before posting; 20 blocks are 5 s. Final with the batch on a finalised L1
-   * block, some 20 minutes: 4,800 blocks. Estimates contain the L1 data cost in gas units: hence the overhead.
+   * The sequencer's order is kept unless it fails before posting; 20 blocks are 5 s. Final with the batch on a finalised L1 block,
+   * about 20 minutes: 4,800 blocks. Gas estimates contain the L1 data cost, which is why there is an overhead.
    */
   arbitrum: {
     native: ether,
@@ -94,7 +97,7 @@ const common = {
     maxNetworkFee: milli(50n),
     gasOverhead: 200_000,
   },
-  /** Unsafe heads of the one sequencer have been lost for a few blocks; 10 are 20 s. Final with the L1, some 20 minutes: 600. */
+  /** A few unsafe blocks of the single sequencer have been lost before; 10 are 20 s. Final with the L1, about 20 minutes: 600. */
   optimism: {
     native: ether,
     confirmations: 10,
@@ -104,7 +107,7 @@ const common = {
     stuckAfterMs: minute,
     maxNetworkFee: milli(50n),
   },
-  /** Snowman accepts a block for good within two seconds; the rest is for nodes that lag behind each other. */
+  /** Snowman accepts a block finally within two seconds; the rest is for nodes that lag behind each other. */
   avalanche: {
     native: avax,
     confirmations: 6,
@@ -114,7 +117,7 @@ const common = {
     stuckAfterMs: minute,
     maxNetworkFee: milli(1_000n),
   },
-  /** As optimism: the same stack. */
+  /** The same stack as optimism. */
   base: {
     native: ether,
     confirmations: 10,
@@ -148,7 +151,7 @@ const production: Record<ChainName, Deployment> = {
     network: 'mainnet',
     chainId: 56,
     explorer: 'https://bscscan.com',
-    // Neither Circle nor Tether mints here: both are Binance-Peg tokens of the chain's own bridge, with 18 decimals.
+    // neither Circle nor Tether mints here: both are Binance-Peg tokens of the chain's own bridge, with 18 decimals
     tokens: [
       token('USDC', '0x8AC76a51cc950d9822D68b83fE1Ad97B32Cd580d', { decimals: 18, assetType: 'BEP20' }), // [B] [P]
       token('USDT', '0x55d398326f99059fF775485246999027B3197955', { decimals: 18, assetType: 'BEP20' }), // [T] [B] [P]
@@ -178,8 +181,8 @@ const production: Record<ChainName, Deployment> = {
     explorer: 'https://optimistic.etherscan.io',
     tokens: [
       token('USDC', '0x0b2C639c533813f4Aa9D7837CAf62653d097Ff85'), // [C] [O]; not the bridged USDC.e, 0x7F5c…1607
-      // The bridge's contract. USD₮0 has another one here (0x01bF…1071 in [T0]): two contracts cannot share a symbol,
-      // and money sent as USD₮0 is not credited.
+      // The bridge's contract. USD₮0 has another one here (0x01bF…1071 in [T0]): two contracts cannot share a symbol, so deposits
+      // of USD₮0 are not credited.
       token('USDT', '0x94b008aA00579c1307B0EF2c499aD98a8ce58e58'), // [T] [O]
     ],
   },
@@ -257,7 +260,7 @@ function define(name: ChainName, { network, chainId, explorer, tokens }: Deploym
   };
 }
 
-/** Development chains: production's ids on nodes of one's own, one-second blocks and shallow depths, test tokens. */
+/** Development chains: the chain ids of production on local nodes, one-second blocks, shallow depths, test tokens. */
 function local(name: ChainName): ChainDefinition {
   const assetType: AssetType = name === 'bsc' ? 'BEP20' : 'ERC20';
   const tokens = [token('USDC', localTokenAddresses.USDC, { assetType }), token('USDT', localTokenAddresses.USDT, { assetType })];
@@ -279,7 +282,7 @@ const profiles: Record<GatewayEnvironment, () => ChainDefinition[]> = {
   local: () => names.map(local),
 };
 
-/** Every chain the environment's profile has, enabled or not. */
+/** Every chain of the environment's profile, enabled or not. */
 export function getChains(environment: GatewayEnvironment): ChainDefinition[] {
   return profiles[environment]();
 }

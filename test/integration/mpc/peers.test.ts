@@ -40,7 +40,7 @@ class DishonestEngine extends ProtocolEngine {
 describe('a node among peers it does not trust', () => {
   let group: Group;
   let key: GroupKey;
-  /** Node 1 as an attacker who holds its certificate and speaks for himself. */
+  /** Node 1 as an attacker that has its certificate and sends its own messages. */
   let attacker: TransportClient;
   let attackerIdentity: Identity;
   const dishonest = new DishonestEngine();
@@ -68,8 +68,8 @@ describe('a node among peers it does not trust', () => {
   const generation = () => signOrder({ ...orderHead(), kind: 'generate_key', key_id: 'untested', client_id: client });
   const transfer = (peer: NodeIndex = 2) => toRequest(orderedTransfer(key, localRegistry, { symbol: 'USDC' }), peer);
 
-  describe('judges for itself what a lying initiator proposes', () => {
-    test('bytes that are not what the order says', async () => {
+  describe('verifies the proposal of a dishonest initiator', () => {
+    test('refuses bytes that are not what the order says', async () => {
       const honest = orderedTransfer(key, localRegistry, { symbol: 'USDC' });
       const outputs = (change: object) => ({ recipients: honest.claims.recipients.map((output) => ({ ...output, ...change })) });
       const lies = [
@@ -116,7 +116,7 @@ describe('a node among peers it does not trust', () => {
       await expect(proposed).rejects.toMatchObject({ code: 'intent_mismatch', message: expect.stringContaining('signers: ') });
     });
 
-    test('a digest instead of a transaction, a request meant for another peer, a payload that is not there', async () => {
+    test('refuses a digest instead of a transaction, a request for another peer, a missing payload', async () => {
       const honest = await transfer();
       await expect(propose(params('sign', { keyId: key.keyId, digest: '00'.repeat(32) }))).rejects.toThrow(
         /missing, unknown or malformed/,
@@ -133,7 +133,7 @@ describe('a node among peers it does not trust', () => {
   });
 
   describe('checks every round message', () => {
-    test('signature, round, session and order; a refused message does not harm the session', async () => {
+    test('verifies signature, round, session and order; a refused message does not end the session', async () => {
       const proposed = params('test', { order: await generation(), peer: 2 });
       const randomness = randomBytes(32);
       const handle = randomness.toString('hex');
@@ -157,12 +157,12 @@ describe('a node among peers it does not trust', () => {
       await expect(send(2, signed({ round: 2 }))).rejects.toThrow(/sent round 2 instead of 1/);
       await expect(attacker.message(2, randomBytes(32).toString('hex'), 1, body, signed())).rejects.toThrow(/no such session/);
       await expect(attacker.propose(2, { params: proposed, randomness })).rejects.toThrow(/already proposed/);
-      // the first acceptable message begins the session; its nonsense then ends it
+      // the first valid message begins the session; its invalid content then ends it
       await expect(send(1, signed())).resolves.toBeUndefined();
       await expect(send(1, signed())).rejects.toThrow(/refused/);
     });
 
-    test('a peer that breaks the protocol gets no signature; the other pair goes on', async () => {
+    test('a peer that violates the protocol gets no signature; the other pair signs', async () => {
       for (const round of [1, 2, 3]) {
         dishonest.flipInRound = round;
         const signing = group.node(2).activities.signTransaction(await transfer(3));
@@ -193,7 +193,7 @@ describe('a node among peers it does not trust', () => {
           .end();
       });
 
-    test('a peer is served', async () => {
+    test('serves a peer', async () => {
       const { key: own, cert } = group.files.nodes[1];
       expect(await ping({ key: own, cert })).toBe(200);
     });

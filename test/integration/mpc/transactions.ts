@@ -65,14 +65,14 @@ export function orderedTransfer(
   return { claims, unsigned };
 }
 
-/** What the workflow sends to a node. */
+/** The request of the workflow to a node. */
 export const toRequest = async ({ claims, unsigned }: OrderedTransfer, peer: NodeIndex): Promise<SignTransactionRequest> => ({
   order: await signOrder(claims),
   unsigned,
   peer,
 });
 
-/** Has the order say that somebody else is paid. */
+/** Changes the recipient in the order. */
 export function payTo({ claims }: OrderedTransfer, address: string): void {
   claims.recipients = claims.recipients.map((output) => ({ ...output, address }));
 }

@@ -41,7 +41,7 @@ interface Ordered {
   unsigned: Hex;
 }
 
-/** What the authoriser would order for a plan: bytes and claims agree. */
+/** The order of an honest authoriser for a plan: bytes and claims agree. */
 function orderFor(plan: EvmPlan): Ordered {
   const unsigned = buildEvm(plan);
   const claims: SigningClaims = {
@@ -59,7 +59,7 @@ function orderFor(plan: EvmPlan): Ordered {
   };
   return { claims, unsigned };
 }
-const judge = ({ claims, unsigned }: Ordered) =>
+const verify = ({ claims, unsigned }: Ordered) =>
   verifyIntent(claims, unsigned, { registry, getFamily, keys: new Map([['w.1', key]]) });
 
 describe('signs', () => {
@@ -72,7 +72,7 @@ describe('signs', () => {
     const ordered = orderFor(plan);
     const isCancellation = plan.kind === 'cancellation';
     const digest = Buffer.from(digestOf(ordered.unsigned, from).slice(2), 'hex');
-    expect(judge(ordered)).toEqual({
+    expect(verify(ordered)).toEqual({
       payloads: [{ digest, keyId: 'w.1', path, publicKey: deriveKey(key, path) }],
       chain: 'ethereum',
       recipientKeys: isCancellation ? [] : [to.toLowerCase()],
@@ -81,10 +81,10 @@ describe('signs', () => {
     });
   });
 
-  test('whatever letter case addresses come in', () => {
+  test('addresses in any letter case', () => {
     const { claims, unsigned } = orderFor(token);
     const recipients = [{ address: to.toLowerCase(), token: usdc.toLowerCase(), amount: '2500000' }];
-    expect(() => judge({ unsigned, claims: { ...claims, from: from.toLowerCase(), recipients } })).not.toThrow();
+    expect(() => verify({ unsigned, claims: { ...claims, from: from.toLowerCase(), recipients } })).not.toThrow();
   });
 });
 
@@ -141,7 +141,7 @@ describe('refuses', () => {
       claim({ recipients: [...orderFor(token).claims.recipients, ...orderFor(token).claims.recipients] }),
     ],
     ['bytes that do not decode', 'unsigned', { ...orderFor(token), unsigned: '0x02c0' }],
-    ['a cancellation to somebody else', 'recipients', claim({ kind: 'cancellation' }, { ...native, amount: 0n })],
+    ['a cancellation to another address', 'recipients', claim({ kind: 'cancellation' }, { ...native, amount: 0n })],
     ['a cancellation that moves coins', 'recipients', claim({ kind: 'cancellation' }, { ...native, to: from })],
     ['a cancellation that moves tokens', 'recipients', claim({ kind: 'cancellation' }, token)],
     [
@@ -153,7 +153,7 @@ describe('refuses', () => {
   ])('%s', (_what, field, ordered) => {
     let refusal: unknown;
     try {
-      judge(ordered);
+      verify(ordered);
     } catch (error) {
       refusal = error;
     }
