@@ -33,7 +33,7 @@ export interface BootOptions {
   reset?: boolean;
   /** Environment of the processes; default process.env. */
   env?: NodeJS.ProcessEnv;
-  /** Given the url of the gateway's database, returns the one that API and worker use: for tests with a proxy between them. */
+  /** Given the url of the gateway's database, returns the one that its processes use: for tests with a proxy between them. */
   routeDatabase?: (url: string) => Promise<string>;
   /** Aborts the start and stops what is running. */
   signal?: AbortSignal;
