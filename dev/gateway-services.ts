@@ -60,7 +60,7 @@ export async function nodeSpecs(
         METRICS_PORT: String(portsOf(index).health),
       };
       return nodeProcess(
-        { name: `mpc-node-${index}`, group: 'mpc', entry: 'mpc-node', healthUrl: healthUrl(index) },
+        { name: `mpc-node-${index}`, group: 'mpc', entry: 'mpc-node', healthUrl: healthUrl(index), background: true },
         { ...commonVariables(env, environment), ...variables },
       );
     }),
@@ -78,7 +78,7 @@ export async function workerSpec({ env, paths }: ServicesContext, environment: S
   };
   const healthUrl = `http://127.0.0.1:${port}/health/ready`;
   return nodeProcess(
-    { name: 'worker', group: 'worker', entry: 'worker', healthUrl },
+    { name: 'worker', group: 'worker', entry: 'worker', healthUrl, background: true },
     { ...startLimits, ...commonVariables(env, environment), ...variables },
   );
 }
@@ -108,7 +108,7 @@ export async function apiSpec({ env, paths, preferred }: ServicesContext, enviro
   };
   const baseUrl = `http://127.0.0.1:${port}/api/v1`;
   const spec = nodeProcess(
-    { name: 'api', group: 'api', entry: 'api', healthUrl: `${baseUrl}/health/ready` },
+    { name: 'api', group: 'api', entry: 'api', healthUrl: `${baseUrl}/health/ready`, background: false },
     { ...startLimits, ...relaxedLimits, ...commonVariables(env, environment), ...variables },
   );
   return { spec, baseUrl };
@@ -141,7 +141,7 @@ function commonVariables(env: NodeJS.ProcessEnv, { temporalAddress, chains }: St
 }
 
 function nodeProcess(
-  what: { name: string; group: string; entry: string; healthUrl: string },
+  what: { name: string; group: string; entry: string; healthUrl: string; background: boolean },
   env: NodeJS.ProcessEnv,
 ): ProcessSpec {
   const entryPoint = path.join(projectRoot, 'dist', 'src', 'processes', `${what.entry}.js`);
@@ -152,6 +152,7 @@ function nodeProcess(
     ready: () => isHealthy(what.healthUrl),
     readyTimeoutMs: 60_000,
     stopTimeoutMs: 15_000,
+    background: what.background,
   };
 }
 
