@@ -99,19 +99,23 @@ const relaxedLimits = {
 export async function apiSpec({ env, paths, preferred }: ServicesContext, environment: StackEnvironment, healthUrls: string[]) {
   const port = await freePort(preferred(Number(env.API_PORT) || 8080));
   const variables = {
+  const metricsPort = await freePort();
     DATABASE_URL: environment.databaseUrl,
     API_HOST: '127.0.0.1',
     API_PORT: String(port),
     JWT_PRIVATE_KEY_FILE: jwtKey(paths.secrets),
+    METRICS_HOST: '127.0.0.1',
+    METRICS_PORT: String(metricsPort),
     SECRETS_KEY_FILE: secretsKey(paths.secrets),
     MPC_NODE_HEALTH_URLS: env.MPC_NODE_HEALTH_URLS ?? healthUrls.join(','),
   };
   const baseUrl = `http://127.0.0.1:${port}/api/v1`;
   const spec = nodeProcess(
-    { name: 'api', group: 'api', entry: 'api', healthUrl: `${baseUrl}/health/ready` },
+  const healthUrl = `http://127.0.0.1:${metricsPort}/health/ready`;
+    { name: 'api', group: 'api', entry: 'api', healthUrl },
     { ...startLimits, ...relaxedLimits, ...commonVariables(env, environment), ...variables },
   );
-  return { spec, baseUrl };
+  return { spec, baseUrl, healthUrl };
 }
 
 async function nodeDatabase(

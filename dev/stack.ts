@@ -117,6 +117,7 @@ async function bootServices(context: ServicesContext, runTasks: TaskRunner): Pro
   let databaseUrl = env.DATABASE_URL ?? '';
   let clients: DevClient[] = [];
   let baseUrl = '';
+  let healthUrl = '';
 
   const postgres: Step = {
     title: databaseUrl ? 'Postgres (DATABASE_URL)' : 'Postgres',
@@ -156,8 +157,8 @@ async function bootServices(context: ServicesContext, runTasks: TaskRunner): Pro
     title: 'API',
     run: async () => {
       const { healthUrls } = await prepareNodes();
-      const { spec, baseUrl: url } = await apiSpec(context, environment(), healthUrls);
-      baseUrl = url;
+      const { spec, ...urls } = await apiSpec(context, environment(), healthUrls);
+      ({ baseUrl, healthUrl } = urls);
       await supervisor.start(spec);
     },
   };
@@ -168,6 +169,7 @@ async function bootServices(context: ServicesContext, runTasks: TaskRunner): Pro
   ]);
   return {
     base_url: baseUrl,
+    health_url: healthUrl,
     clients,
     temporal,
     postgres: { url: databaseUrl },

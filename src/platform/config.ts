@@ -70,6 +70,12 @@ const variables = {
       .required(),
     'Names of the enabled chains, separated by commas, such as ethereum,base.',
   ),
+  METRICS_HOST: variable(
+    'api, worker, mpc-node',
+    Joi.string().default('127.0.0.1'),
+    'Address of the listener for metrics and detailed health; not for clients.',
+  ),
+  METRICS_PORT: variable('api, worker, mpc-node', port().default(0), 'Port of that listener; 0 picks a free one.'),
   API_HOST: variable('api', Joi.string().default('127.0.0.1'), 'Address the API listens on.'),
   API_PORT: variable('api', port().default(8080), 'Port the API listens on.'),
   API_TRUST_PROXY: variable(
@@ -138,8 +144,6 @@ const variables = {
     Joi.number().integer().min(1).max(86_400).default(86_400),
     'How long a transfer that somebody has to approve waits for it before it is REJECTED.',
   ),
-  METRICS_HOST: variable('worker, mpc-node', Joi.string().default('127.0.0.1'), 'Address of the health and metrics listener.'),
-  METRICS_PORT: variable('worker, mpc-node', port().default(0), 'Port of the health and metrics listener; 0 picks a free one.'),
   WORKER_CACHED_WORKFLOWS: variable(
     'worker',
     Joi.number().integer().min(10).max(100_000).default(500),

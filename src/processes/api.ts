@@ -1,13 +1,14 @@
 import { getFamily } from '../chains/families';
 import { loadRegistry } from '../chains/registry';
 import { entities } from '../entities';
-import { collectMetrics } from '../health/metrics';
+import { collectPoolMetrics } from '../health/metrics';
 import { createApp } from '../http/app';
 import { toLimitSettings, limitVariables } from '../http/limits/settings';
 import { listen } from '../http/server';
 import { readConfig } from '../platform/config';
 import { createDatabase } from '../platform/database';
 import { createLogger } from '../platform/logging';
+import { startHealthListener } from '../platform/metrics';
 import { SecretBox } from '../platform/secret-box';
 import { createTemporalClient } from '../platform/temporal';
 import { transferWorkflowsOn } from '../transfers/workflows';
@@ -29,6 +30,8 @@ runMain('api', async () => {
     'API_HOST',
     'API_PORT',
     'API_TRUST_PROXY',
+    'METRICS_HOST',
+    'METRICS_PORT',
     'JWT_PRIVATE_KEY',
     'JWT_PUBLIC_KEYS',
     'JWT_ISSUER',
@@ -71,11 +74,17 @@ runMain('api', async () => {
     signerUrls: config.MPC_NODE_HEALTH_URLS.split(',').map((url) => url.trim()),
     log,
   });
-  collectMetrics(database);
+  collectPoolMetrics(database);
   const app = createApp({ ...resources, log, trustProxy: config.API_TRUST_PROXY, environment: config.GATEWAY_ENV });
 
   const server = await listen(app, config.API_HOST, config.API_PORT);
-  log.info({ host: config.API_HOST, port: server.port }, 'listening');
+  // details and metrics are for operators: on an address of their own, which clients need not reach
+  const operations = await startHealthListener({
+    host: config.METRICS_HOST,
+    port: config.METRICS_PORT,
+    ready: () => resources.health.ready(),
+  });
+  log.info({ host: config.API_HOST, port: server.port, metrics_port: operations.port }, 'listening');
   // a dependency that is down delays readiness and not the start
   const connected = untilUp('Postgres', () => database.initialize(), log, stop);
   const chores = resources.housekeeping.map((chore) => connected.then(() => runPeriodically(chore, log, stop)));
@@ -84,6 +93,7 @@ runMain('api', async () => {
   await server.close();
   await Promise.all(chores);
   await resources.outbox.settled();
+  await operations.close();
   await temporal.connection.close();
   if (database.isInitialized) await database.destroy();
   log.info('stopped');

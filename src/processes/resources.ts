@@ -80,6 +80,7 @@ export interface Resources {
   housekeeping: PeriodicJob[];
 }
 
+  health: HealthService;
 /** Every resource of the API, put together: the same in the process and in the tests. */
 export async function createResources(deps: ResourceDependencies): Promise<Resources> {
   const { database, registry, getFamily, workflows, log } = deps;
@@ -110,6 +111,7 @@ export async function createResources(deps: ResourceDependencies): Promise<Resou
   const deliveries = new DeliveryService(database, webhookRows, new DeliveryRepository(database));
   return {
     routes: [
+  const health = new HealthService(deps);
       ...authRoutes({
         auth: new AuthService(credentials, tokens, new LoginThrottle(database), database.manager),
         ttlSeconds: tokens.ttlSeconds,
@@ -125,7 +127,8 @@ export async function createResources(deps: ResourceDependencies): Promise<Resou
     ],
     limits,
     outbox,
-    operational: healthRoutes({ health: new HealthService(deps) }),
+    operational: healthRoutes({ health }),
+    health,
     housekeeping: [
       { name: 'forget old idempotency keys', everyMs: 60_000, run: () => idempotencyStore.sweep() },
       { name: 'seal the audit log', everyMs: 2_000, run: async () => void (await sealAuditLog(database)) },
