@@ -47,6 +47,8 @@ create table user_totp (
   confirmed_at timestamptz,
   failures integer not null default 0 check (failures >= 0),
   locked_until timestamptz,
+  -- locks since the last right code: each is longer than the one before
+  locks integer not null default 0 check (locks >= 0),
   created_at timestamptz not null default now()
 );
 
