@@ -92,26 +92,27 @@ const relaxedLimits = {
   RATE_LIMIT_ADDRESS_PER_MINUTE: '600000',
   RATE_LIMIT_TOKEN_PER_MINUTE: '60000',
   RATE_LIMIT_MFA_PER_MINUTE: '60000',
+  MAX_PENDING_WALLETS_PER_CLIENT: '1000',
   MAX_REQUESTS_IN_FLIGHT_PER_CLIENT: '2000',
   MAX_REQUESTS_IN_FLIGHT: '5000',
 };
 
 export async function apiSpec({ env, paths, preferred }: ServicesContext, environment: StackEnvironment, healthUrls: string[]) {
   const port = await freePort(preferred(Number(env.API_PORT) || 8080));
-  const variables = {
   const metricsPort = await freePort();
+  const variables = {
     DATABASE_URL: environment.databaseUrl,
     API_HOST: '127.0.0.1',
     API_PORT: String(port),
-    JWT_PRIVATE_KEY_FILE: jwtKey(paths.secrets),
     METRICS_HOST: '127.0.0.1',
     METRICS_PORT: String(metricsPort),
+    JWT_PRIVATE_KEY_FILE: jwtKey(paths.secrets),
     SECRETS_KEY_FILE: secretsKey(paths.secrets),
     MPC_NODE_HEALTH_URLS: env.MPC_NODE_HEALTH_URLS ?? healthUrls.join(','),
   };
   const baseUrl = `http://127.0.0.1:${port}/api/v1`;
-  const spec = nodeProcess(
   const healthUrl = `http://127.0.0.1:${metricsPort}/health/ready`;
+  const spec = nodeProcess(
     { name: 'api', group: 'api', entry: 'api', healthUrl },
     { ...startLimits, ...relaxedLimits, ...commonVariables(env, environment), ...variables },
   );

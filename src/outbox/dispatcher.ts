@@ -17,9 +17,11 @@ interface OutboxRow {
   chain: string | null;
 }
 
+/** Kinds of which one client could write many: the clients take turns. The others are delivered oldest first. */
+const inTurns = new Set<OutboxKind>(['start_key_generation']);
+
 /**
- * Delivers what the writers of messages could not: oldest first, every kind on its own, so that one that waits for room does not
- * hold up the others. Several processes may run it: each takes rows that no other has locked.
+ * Delivers what the writers of messages could not, every kind on its own, so that one that waits for room does not hold up the others. Several processes may run it: each takes rows that no other has locked.
  */
 export class OutboxDispatcher {
   private readonly failing = new Set<OutboxKind>();
@@ -43,13 +45,14 @@ export class OutboxDispatcher {
 
   /**
    * Batches of one kind, each in a database transaction of its own: its row locks last no longer than its calls to the workflow
-   * service. A chain without room is left out of the following batches, so that the others go on.
+   * service. A chain without room is left out of the following batches, so that the others go on; without room for what has no chain
+   * the round is over.
    */
   private async dispatchKind(kind: OutboxKind): Promise<unknown> {
     const full = new Set<string>();
     for (let round = 0; round < batchesARound; round += 1) {
-      const { failure, found } = await inTransaction(this.database, (manager) => this.dispatchBatch(manager, kind, full));
-      if (failure || found < batch) return failure;
+      const { failure, isLast } = await inTransaction(this.database, (manager) => this.dispatchBatch(manager, kind, full));
+      if (failure || isLast) return failure;
     }
     return undefined;
   }
@@ -58,13 +61,9 @@ export class OutboxDispatcher {
     manager: EntityManager,
     kind: OutboxKind,
     full: Set<string>,
-  ): Promise<{ failure: unknown; found: number }> {
-    const rows = await manager.query<OutboxRow[]>(
-      `select outbox_id, subject_id, client_id, chain from workflow_outbox
-        where kind = $1 and deliver_after <= clock_timestamp() and (chain is null or chain <> all ($3::text[]))
-        order by outbox_id limit $2 for update skip locked`,
-      [kind, batch, [...full]],
-    );
+  ): Promise<{ failure: unknown; isLast: boolean }> {
+    const rows = await lockBatch(manager, kind, full);
+    let isLast = rows.length < batch;
     const [delivered, failed]: [string[], string[]] = [[], []];
     let failure: unknown;
     // when one fails, the workflow service is likely to be away: the rest need not be tried in this round
@@ -78,6 +77,7 @@ export class OutboxDispatcher {
           failed.push(id);
         } else if (outcome.value === 'delivered') delivered.push(id);
         else if (chain !== null) full.add(chain);
+        else isLast = true;
       });
     }
     if (failed.length > 0) {
@@ -87,8 +87,20 @@ export class OutboxDispatcher {
       );
     }
     if (delivered.length > 0) await manager.query('delete from workflow_outbox where outbox_id = any($1::bigint[])', [delivered]);
-    return { failure, found: rows.length };
+    return { failure, isLast };
   }
+}
+
+function lockBatch(manager: EntityManager, kind: OutboxKind, full: Set<string>): Promise<OutboxRow[]> {
+  // a client's first message, then everybody's second, and so on
+  const turns = `join (select outbox_id, row_number() over (partition by client_id order by outbox_id) as turn
+                         from workflow_outbox where kind = $1) turns using (outbox_id)`;
+  return manager.query<OutboxRow[]>(
+    `select outbox_id, subject_id, client_id, chain from workflow_outbox o ${inTurns.has(kind) ? turns : ''}
+      where kind = $1 and deliver_after <= clock_timestamp() and (chain is null or chain <> all ($3::text[]))
+      order by ${inTurns.has(kind) ? 'turn, ' : ''}outbox_id limit $2 for update of o skip locked`,
+    [kind, batch, [...full]],
+  );
 }
 
 const toMessage = (kind: OutboxKind, { subject_id: subjectId, client_id: clientId, chain }: OutboxRow): OutboxMessage => ({

@@ -139,6 +139,21 @@ const variables = {
     Joi.number().integer().min(1).max(10_000_000).default(2_000),
     'The same for one client.',
   ),
+  MAX_KEY_GENERATIONS_IN_FLIGHT: variable(
+    'api, worker',
+    Joi.number().integer().min(1).max(20).default(3),
+    'Keys of wallets that are generated at once, the clients in turn.',
+  ),
+  MAX_PENDING_WALLETS: variable(
+    'api, worker',
+    Joi.number().integer().min(1).max(100_000).default(1_000),
+    'Wallets that may wait for their key; then further ones are answered with 503.',
+  ),
+  MAX_PENDING_WALLETS_PER_CLIENT: variable(
+    'api, worker',
+    Joi.number().integer().min(1).max(100_000).default(100),
+    'The same for one client.',
+  ),
   APPROVAL_WAIT_SECONDS: variable(
     'api, worker',
     Joi.number().integer().min(1).max(86_400).default(86_400),

@@ -17,7 +17,7 @@ import { createTargetGuard } from '../webhooks/ssrf-guard';
 import { runMain, shutdownSignal, untilUp } from './process';
 import { runPeriodically } from './periodic-jobs';
 import { createResources } from './resources';
-import { startLimitVariables, toStartLimits } from './workflow-outbox';
+import { generationLimitVariables, startLimitVariables, toGenerationLimits, toStartLimits } from './workflow-outbox';
 
 runMain('api', async () => {
   const config = readConfig([
@@ -40,6 +40,7 @@ runMain('api', async () => {
     'MPC_NODE_HEALTH_URLS',
     'APPROVAL_WAIT_SECONDS',
     ...startLimitVariables,
+    ...generationLimitVariables,
     ...limitVariables,
   ]);
   const log = createLogger('api', config.LOG_LEVEL);
@@ -69,6 +70,7 @@ runMain('api', async () => {
     box: new SecretBox(config.SECRETS_KEY),
     approvalWaitSeconds: config.APPROVAL_WAIT_SECONDS,
     startLimits: toStartLimits(config),
+    generationLimits: toGenerationLimits(config),
     limits: toLimitSettings(config),
     webhookTargets: createTargetGuard(config.GATEWAY_ENV),
     signerUrls: config.MPC_NODE_HEALTH_URLS.split(',').map((url) => url.trim()),
@@ -91,9 +93,9 @@ runMain('api', async () => {
   await new Promise<void>((resolve) => stop.addEventListener('abort', () => resolve(), { once: true }));
   log.info('stopping: requests in flight are finished');
   await server.close();
+  await operations.close();
   await Promise.all(chores);
   await resources.outbox.settled();
-  await operations.close();
   await temporal.connection.close();
   if (database.isInitialized) await database.destroy();
   log.info('stopped');

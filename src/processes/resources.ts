@@ -39,6 +39,7 @@ import { transferRoutes } from '../transfers/routes';
 import { TransferService } from '../transfers/service';
 import { StartLimits, type StartLimitSettings } from '../transfers/start-limits';
 import type { TransferWorkflows } from '../transfers/workflows';
+import { GenerationLimits, type GenerationLimitSettings } from '../wallets/generation-limits';
 import type { KeyGeneration } from '../wallets/key-generation';
 import { WalletRepository } from '../wallets/repository';
 import { walletRoutes } from '../wallets/routes';
@@ -60,6 +61,7 @@ export interface ResourceDependencies {
   keyGeneration: KeyGeneration;
   workflows: TransferWorkflows;
   startLimits: StartLimitSettings;
+  generationLimits: GenerationLimitSettings;
   /** How long a transfer waits for somebody to approve it. */
   approvalWaitSeconds: number;
   tokenOptions: TokenOptions;
@@ -78,18 +80,19 @@ export interface Resources {
   limits: RequestLimits;
   outbox: WorkflowOutbox;
   housekeeping: PeriodicJob[];
+  health: HealthService;
 }
 
-  health: HealthService;
 /** Every resource of the API, put together: the same in the process and in the tests. */
 export async function createResources(deps: ResourceDependencies): Promise<Resources> {
   const { database, registry, getFamily, workflows, log } = deps;
   const starts = new StartLimits(deps.startLimits);
-  const outbox = new WorkflowOutbox(database, createDeliveries({ ...deps, starts }), log);
+  const generations = new GenerationLimits(deps.generationLimits);
+  const outbox = new WorkflowOutbox(database, createDeliveries({ ...deps, starts, generations }), log);
   const tokens = await AccessTokens.create(deps.tokenOptions);
   const credentials = new CredentialRepository(database);
   const idempotencyStore = new IdempotencyStore(database);
-  const walletRows = new WalletRepository(database);
+  const walletRows = new WalletRepository(database, generations);
   const accountRows = new AccountRepository(database);
   const assetRows = new AssetRepository(database);
   const authenticate = createAuthenticate(tokens, new KeyStatus(credentials));
@@ -108,10 +111,10 @@ export async function createResources(deps: ResourceDependencies): Promise<Resou
   const securityFactors = new SecurityFactorService({ registry, getFamily, mfa, factors: securityFactorRows });
   const webhookRows = new WebhookRepository(database);
   const webhooks = new WebhookService({ webhooks: webhookRows, mfa, box: deps.box, targets: deps.webhookTargets });
+  const health = new HealthService(deps);
   const deliveries = new DeliveryService(database, webhookRows, new DeliveryRepository(database));
   return {
     routes: [
-  const health = new HealthService(deps);
       ...authRoutes({
         auth: new AuthService(credentials, tokens, new LoginThrottle(database), database.manager),
         ttlSeconds: tokens.ttlSeconds,

@@ -30,12 +30,19 @@ import { dispatchBlacklists } from '../screening/distribution';
 import { expireApprovals } from '../transfers/approval-expiry';
 import { StartLimits } from '../transfers/start-limits';
 import { transferWorkflowsOn } from '../transfers/workflows';
+import { GenerationLimits } from '../wallets/generation-limits';
 import { keyGenerationOn } from '../wallets/key-generation';
 import { type PeriodicJob, runPeriodically } from './periodic-jobs';
 import { runMain, shutdownSignal, untilUp } from './process';
 import { logTemporalWith, runUntil } from './temporal-worker';
 import { runWebhookWorker } from './webhook-worker';
-import { createDeliveries, startLimitVariables, toStartLimits } from './workflow-outbox';
+import {
+  createDeliveries,
+  generationLimitVariables,
+  startLimitVariables,
+  toGenerationLimits,
+  toStartLimits,
+} from './workflow-outbox';
 
 /** Connections kept for the activities that are not local: one per chain and some for the follower's transactions. */
 const connectionsBesideLocalActivities = 6;
@@ -54,6 +61,7 @@ runMain('worker', async () => {
     'WORKER_CACHED_WORKFLOWS',
     'APPROVAL_WAIT_SECONDS',
     ...startLimitVariables,
+    ...generationLimitVariables,
   ]);
   const logger = createLogger('worker', config.LOG_LEVEL);
   const stop = shutdownSignal();
@@ -134,6 +142,7 @@ runMain('worker', async () => {
     workflows: transferWorkflowsOn(temporal),
     keyGeneration: keyGenerationOn(temporal),
     starts: new StartLimits(toStartLimits(config)),
+    generations: new GenerationLimits(toGenerationLimits(config)),
     log: logger,
   });
   const dispatcher = new OutboxDispatcher(database, deliveries, logger);

@@ -5,10 +5,14 @@ import { enqueue } from '../outbox/outbox';
 import { inTransaction, requestTransaction } from '../platform/database';
 import { isUuid } from '../platform/ids';
 import { WalletEntity } from './entity';
+import type { GenerationLimits } from './generation-limits';
 
 /** Wallets of one client at a time: every look-up takes the client first, so that none can forget it. */
 export class WalletRepository {
-  constructor(private readonly database: DataSource) {}
+  constructor(
+    private readonly database: DataSource,
+    private readonly limits: GenerationLimits,
+  ) {}
 
   find(clientId: string, walletId: string): Promise<WalletEntity | null> {
     return isUuid(walletId) ? this.database.manager.findOneBy(WalletEntity, { clientId, walletId }) : Promise.resolve(null);
@@ -30,7 +34,10 @@ export class WalletRepository {
     });
   }
 
-  /** With its audit row and the order to generate its key. Does nothing when the id exists: an earlier try of the same request made it. */
+  /**
+   * With its audit row and the order to generate its key. Does nothing when the id exists: an earlier try of the same request made it.
+   * @throws GatewayError unavailable when too many wallets wait for their key.
+   */
   insert(
     wallet: Pick<WalletEntity, 'walletId' | 'clientId' | 'walletName' | 'description'>,
     { userId, requestId }: RequestedBy,
@@ -45,6 +52,7 @@ export class WalletRepository {
         .returning('wallet_id')
         .execute();
       if ((inserted.raw as unknown[]).length === 0) return;
+      await this.limits.assertRoom(manager, wallet.clientId);
       await auditUser(
         manager,
         { clientId: wallet.clientId, userId },

@@ -19,6 +19,7 @@ import { OutboxDispatcher } from '../../../src/outbox/dispatcher';
 import { createDeliveries } from '../../../src/processes/workflow-outbox';
 import { StartLimits, type StartLimitSettings } from '../../../src/transfers/start-limits';
 import type { TransferWorkflows } from '../../../src/transfers/workflows';
+import { GenerationLimits, type GenerationLimitSettings } from '../../../src/wallets/generation-limits';
 import type { KeyGeneration } from '../../../src/wallets/key-generation';
 import { type TargetGuard, createTargetGuard } from '../../../src/webhooks/ssrf-guard';
 import {
@@ -32,7 +33,7 @@ import {
   setFeeLevels,
 } from '../../factories';
 import { AnswerCheck, type Document, operationAt } from '../../openapi';
-import { createTestLedger, roomyStartLimits, type TestLedger } from '../../ledger';
+import { createTestLedger, roomyGenerationLimits, roomyStartLimits, type TestLedger } from '../../ledger';
 import { createTestDatabase } from '../../stack/database';
 
 export const registry = loadRegistry('local', ['ethereum', 'base', 'avalanche', 'bsc']);
@@ -135,6 +136,8 @@ export interface Fixture {
   call: (method: string, path: string, call?: Call) => Promise<Answer>;
   /** What the worker's dispatcher does, for messages of any age. */
   dispatch: () => Promise<void>;
+  /** The same for messages that are due. */
+  dispatchDue: () => Promise<void>;
   close: () => Promise<void>;
 }
 
@@ -142,6 +145,7 @@ export interface FixtureOptions {
   tokens?: TokenOptions;
   limits?: Partial<LimitSettings>;
   startLimits?: Partial<StartLimitSettings>;
+  generationLimits?: Partial<GenerationLimitSettings>;
   shared?: Fixture;
   poolSize?: number;
   trustProxy?: boolean;
@@ -157,6 +161,7 @@ export async function createFixture(options: FixtureOptions = {}): Promise<Fixtu
     tokens = tokenOptions,
     limits = {},
     startLimits = {},
+    generationLimits = {},
     poolSize = 10,
     shared,
     trustProxy = true,
@@ -172,8 +177,10 @@ export async function createFixture(options: FixtureOptions = {}): Promise<Fixtu
     workflows,
     keyGeneration: workflows.keyGeneration,
     starts: new StartLimits({ ...roomyStartLimits, ...startLimits }),
+    generations: new GenerationLimits({ ...roomyGenerationLimits, ...generationLimits }),
     log,
   });
+  const dispatcher = new OutboxDispatcher(database, deliveries, log);
   const resources = await createResources({
     database,
     temporal,
@@ -182,6 +189,7 @@ export async function createFixture(options: FixtureOptions = {}): Promise<Fixtu
     keyGeneration: workflows.keyGeneration,
     workflows,
     startLimits: { ...roomyStartLimits, ...startLimits },
+    generationLimits: { ...roomyGenerationLimits, ...generationLimits },
     approvalWaitSeconds: 86_400,
     tokenOptions: tokens,
     signerUrls: [],
@@ -207,8 +215,9 @@ export async function createFixture(options: FixtureOptions = {}): Promise<Fixtu
     dispatch: async () => {
       await resources.outbox.settled();
       await database.query('update workflow_outbox set deliver_after = clock_timestamp()');
-      await new OutboxDispatcher(database, deliveries, log).dispatch();
+      await dispatcher.dispatch();
     },
+    dispatchDue: () => dispatcher.dispatch(),
     close: async () => {
       await server.close();
       await resources.outbox.settled();
