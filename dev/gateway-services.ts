@@ -72,7 +72,7 @@ export async function workerSpec({ env, paths }: ServicesContext, environment: S
   const port = await freePort();
   const variables = {
     DATABASE_URL: environment.databaseUrl,
-    SECRETS_KEY_FILE: secretsKey(paths.secrets),
+    WEBHOOK_SECRETS_KEY_FILE: secretsKey(paths.secrets, 'WEBHOOK_SECRETS_KEY'),
     METRICS_HOST: '127.0.0.1',
     METRICS_PORT: String(port),
   };
@@ -107,7 +107,9 @@ export async function apiSpec({ env, paths, preferred }: ServicesContext, enviro
     METRICS_HOST: '127.0.0.1',
     METRICS_PORT: String(metricsPort),
     JWT_PRIVATE_KEY_FILE: jwtKey(paths.secrets),
-    SECRETS_KEY_FILE: secretsKey(paths.secrets),
+    TOTP_SECRETS_KEY_FILE: secretsKey(paths.secrets, 'TOTP_SECRETS_KEY'),
+    WEBHOOK_SECRETS_KEY_FILE: secretsKey(paths.secrets, 'WEBHOOK_SECRETS_KEY'),
+    STORED_ANSWERS_KEY_FILE: secretsKey(paths.secrets, 'STORED_ANSWERS_KEY'),
     MPC_NODE_HEALTH_URLS: env.MPC_NODE_HEALTH_URLS ?? healthUrls.join(','),
   };
   const baseUrl = `http://127.0.0.1:${port}/api/v1`;
@@ -133,7 +135,8 @@ async function nodeDatabase(
 
 /** Variables of every process of the gateway: the caller's environment with the addresses of the stack. */
 function commonVariables(env: NodeJS.ProcessEnv, { temporalAddress, chains }: StackEnvironment): NodeJS.ProcessEnv {
-  const excluded = /^(npm_|JEST_|NODE_ENV$|DATABASE_URL|JWT_P(RIVATE|UBLIC)_KEY|SECRETS_KEY|MPC_NODE_|METRICS_|TEST_POSTGRES)/;
+  const excluded =
+    /^(npm_|JEST_|NODE_ENV$|DATABASE_URL|JWT_P(RIVATE|UBLIC)_KEY|(TOTP|WEBHOOK)_SECRETS_KEY|STORED_ANSWERS_KEY|MPC_NODE_|METRICS_|TEST_POSTGRES)/;
   const inherited = Object.fromEntries(Object.entries(env).filter(([name]) => !excluded.test(name)));
   const rpcUrls = Object.entries(chains).map(([name, { rpc }]) => [rpcUrlsVariable(name), env[rpcUrlsVariable(name)] || rpc]);
   return {

@@ -28,7 +28,7 @@ function variable<T>(group: string, schema: Joi.Schema<T>, doc: string, secret =
  * RPC urls (CHAIN_<NAME>_RPC_URLS) are read by src/chains/config.ts, the variables of Temporal (TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE,
  * TEMPORAL_TLS_*, TEMPORAL_API_KEY) by its SDK.
  */
-const variables = {
+export const variables = {
   GATEWAY_ENV: variable(
     'all processes',
     Joi.string<'production' | 'sandbox' | 'local'>().valid('production', 'sandbox', 'local').required(),
@@ -52,10 +52,16 @@ const variables = {
     Joi.number().integer().min(2).max(200).default(20),
     'Connections per process. Local activities of the worker are capped to it.',
   ),
-  SECRETS_KEY: variable(
+  WEBHOOK_SECRETS_KEY: variable(
     'api, worker, cli',
     secretText().required(),
-    'Key-encryption key of TOTP and webhook secrets: 32 bytes in hex. To replace it, put the new key first and the old one after a comma.',
+    'Key-encryption key of webhook secrets: 32 bytes in hex. To replace it, put the new key first and the old one after a comma.',
+    true,
+  ),
+  TOTP_SECRETS_KEY: variable(
+    'api, cli',
+    secretText().required(),
+    'Another one, of TOTP secrets. The worker does not need it and should not have it.',
     true,
   ),
   GATEWAY_OPERATOR: variable(
@@ -82,6 +88,12 @@ const variables = {
     'api',
     Joi.boolean().default(false),
     'true behind a proxy that sets X-Forwarded-For itself: the client address is then taken from there.',
+  ),
+  STORED_ANSWERS_KEY: variable(
+    'api',
+    secretText().required(),
+    'Another one, of answers that hold a secret and are kept for repeated requests.',
+    true,
   ),
   JWT_PRIVATE_KEY: variable('api', secretText().required(), 'Ed25519 private key (PKCS#8 PEM) that signs access tokens.', true),
   JWT_PUBLIC_KEYS: variable(
@@ -257,31 +269,4 @@ export function readVariable(name: string, { secret }: { secret: boolean }, env:
   } catch (error) {
     throw new ConfigError(`${name}_FILE cannot be read (${(error as NodeJS.ErrnoException).code ?? 'error'})`);
   }
-}
-
-/** Text of `.env.example`. */
-export function environmentExample(): string {
-  const lines = ['# Every variable of every process. Secrets can come from files: NAME_FILE=/path instead of NAME=value.'];
-  let group = '';
-  for (const [name, { doc, group: of, secret, schema }] of Object.entries(variables)) {
-    if (of !== group) lines.push('', `## ${of}`);
-    group = of;
-    const described = schema.describe() as { flags?: { default?: string | number | boolean; presence?: string } };
-    const required = described.flags?.presence === 'required';
-    lines.push(`# ${doc}${secret ? ' Secret.' : ''}${required ? ' Required.' : ''}`);
-    lines.push(`${required ? '' : '#'}${name}=${String(described.flags?.default ?? '')}`);
-  }
-  lines.push(
-    '',
-    '## chains (worker)',
-    '# RPC endpoints of each enabled chain, separated by commas; the first that answers is used. Required per chain.',
-    'CHAIN_ETHEREUM_RPC_URLS=',
-    '',
-    '## Temporal (api, worker, mpc-node, cli): read by the SDK itself',
-    'TEMPORAL_ADDRESS=127.0.0.1:7233',
-    '#TEMPORAL_NAMESPACE=default',
-    '#TEMPORAL_API_KEY=',
-    '#TEMPORAL_TLS=true',
-  );
-  return `${lines.join('\n')}\n`;
 }

@@ -9,7 +9,6 @@ import { readConfig } from '../platform/config';
 import { createDatabase } from '../platform/database';
 import { createLogger } from '../platform/logging';
 import { startHealthListener } from '../platform/metrics';
-import { SecretBox } from '../platform/secret-box';
 import { createTemporalClient } from '../platform/temporal';
 import { transferWorkflowsOn } from '../transfers/workflows';
 import { keyGenerationOn } from '../wallets/key-generation';
@@ -17,6 +16,7 @@ import { createTargetGuard } from '../webhooks/ssrf-guard';
 import { runMain, shutdownSignal, untilUp } from './process';
 import { runPeriodically } from './periodic-jobs';
 import { createResources } from './resources';
+import { createSecretBoxes, secretKeyVariables } from './secret-boxes';
 import { generationLimitVariables, startLimitVariables, toGenerationLimits, toStartLimits } from './workflow-outbox';
 
 runMain('api', async () => {
@@ -25,7 +25,7 @@ runMain('api', async () => {
     'LOG_LEVEL',
     'DATABASE_URL',
     'DATABASE_POOL_SIZE',
-    'SECRETS_KEY',
+    ...secretKeyVariables,
     'CHAINS',
     'API_HOST',
     'API_PORT',
@@ -67,7 +67,7 @@ runMain('api', async () => {
       audience: config.JWT_AUDIENCE,
       ttlSeconds: config.JWT_TTL_SECONDS,
     },
-    box: new SecretBox(config.SECRETS_KEY),
+    boxes: createSecretBoxes(config),
     approvalWaitSeconds: config.APPROVAL_WAIT_SECONDS,
     startLimits: toStartLimits(config),
     generationLimits: toGenerationLimits(config),

@@ -27,7 +27,6 @@ import type { Route } from '../http/route';
 import { MfaService } from '../mfa/service';
 import { WorkflowOutbox } from '../outbox/outbox';
 import type { Logger } from '../platform/logging';
-import type { SecretBox } from '../platform/secret-box';
 import { SecurityFactorRepository } from '../security-factors/repository';
 import { securityFactorRoutes } from '../security-factors/routes';
 import { SecurityFactorService } from '../security-factors/service';
@@ -51,6 +50,7 @@ import { webhookRoutes } from '../webhooks/routes';
 import { WebhookService } from '../webhooks/service';
 import type { TargetGuard } from '../webhooks/ssrf-guard';
 import type { PeriodicJob } from './periodic-jobs';
+import type { SecretBoxes } from './secret-boxes';
 import { createDeliveries } from './workflow-outbox';
 
 export interface ResourceDependencies {
@@ -67,8 +67,7 @@ export interface ResourceDependencies {
   tokenOptions: TokenOptions;
   signerUrls: string[];
   limits: LimitSettings;
-  /** Seals TOTP and webhook secrets. */
-  box: SecretBox;
+  boxes: SecretBoxes;
   /** Where webhooks may lead. */
   webhookTargets: TargetGuard;
   log: Logger;
@@ -85,7 +84,7 @@ export interface Resources {
 
 /** Every resource of the API, put together: the same in the process and in the tests. */
 export async function createResources(deps: ResourceDependencies): Promise<Resources> {
-  const { database, registry, getFamily, workflows, log } = deps;
+  const { database, registry, getFamily, workflows, boxes, log } = deps;
   const starts = new StartLimits(deps.startLimits);
   const generations = new GenerationLimits(deps.generationLimits);
   const outbox = new WorkflowOutbox(database, createDeliveries({ ...deps, starts, generations }), log);
@@ -98,8 +97,8 @@ export async function createResources(deps: ResourceDependencies): Promise<Resou
   const authenticate = createAuthenticate(tokens, new KeyStatus(credentials));
   const idempotent = createIdempotent(idempotencyStore);
   const limits = new RequestLimits(database, deps.limits);
-  const idempotentSealed = createIdempotent(sealedAnswers(idempotencyStore, deps.box));
-  const mfa = new MfaService(database, deps.box);
+  const idempotentSealed = createIdempotent(sealedAnswers(idempotencyStore, boxes.answers));
+  const mfa = new MfaService(database, boxes.totp);
 
   const wallets = new WalletService(walletRows, outbox);
   const accounts = new AccountService({ database, registry, getFamily, wallets: walletRows, accounts: accountRows });
@@ -110,7 +109,7 @@ export async function createResources(deps: ResourceDependencies): Promise<Resou
   const securityFactorRows = new SecurityFactorRepository(database);
   const securityFactors = new SecurityFactorService({ registry, getFamily, mfa, factors: securityFactorRows });
   const webhookRows = new WebhookRepository(database);
-  const webhooks = new WebhookService({ webhooks: webhookRows, mfa, box: deps.box, targets: deps.webhookTargets });
+  const webhooks = new WebhookService({ webhooks: webhookRows, mfa, box: boxes.webhooks, targets: deps.webhookTargets });
   const health = new HealthService(deps);
   const deliveries = new DeliveryService(database, webhookRows, new DeliveryRepository(database));
   return {

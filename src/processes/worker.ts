@@ -56,7 +56,7 @@ runMain('worker', async () => {
     'CHAINS',
     'METRICS_HOST',
     'METRICS_PORT',
-    'SECRETS_KEY',
+    'WEBHOOK_SECRETS_KEY',
     'WEBHOOK_RETRY_SCHEDULE_SECONDS',
     'WORKER_CACHED_WORKFLOWS',
     'APPROVAL_WAIT_SECONDS',
@@ -69,7 +69,7 @@ runMain('worker', async () => {
 
   const registry = loadRegistry(config.GATEWAY_ENV, config.CHAINS.split(','));
   const clients = createChainClients(registry);
-  const box = new SecretBox(config.SECRETS_KEY);
+  const box = new SecretBox(config.WEBHOOK_SECRETS_KEY, 'WEBHOOK_SECRETS_KEY');
   const database = createDatabase({
     url: config.DATABASE_URL,
     poolSize: config.DATABASE_POOL_SIZE,

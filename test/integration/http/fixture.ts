@@ -14,8 +14,8 @@ import { listen } from '../../../src/http/server';
 import { createResources, type Resources } from '../../../src/processes/resources';
 import { newId } from '../../../src/platform/ids';
 import { createLogger } from '../../../src/platform/logging';
-import { SecretBox } from '../../../src/platform/secret-box';
 import { OutboxDispatcher } from '../../../src/outbox/dispatcher';
+import { createSecretBoxes } from '../../../src/processes/secret-boxes';
 import { createDeliveries } from '../../../src/processes/workflow-outbox';
 import { StartLimits, type StartLimitSettings } from '../../../src/transfers/start-limits';
 import type { TransferWorkflows } from '../../../src/transfers/workflows';
@@ -39,8 +39,13 @@ import { createTestDatabase } from '../../stack/database';
 export const registry = loadRegistry('local', ['ethereum', 'base', 'avalanche', 'bsc']);
 export const ethereum = registry.get('ethereum');
 export const privateKey = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
-export const secretsKey = randomBytes(32).toString('hex');
-export const box = new SecretBox(secretsKey);
+export const webhookKey = randomBytes(32).toString('hex');
+const newKey = () => randomBytes(32).toString('hex');
+export const boxes = createSecretBoxes({
+  TOTP_SECRETS_KEY: newKey(),
+  WEBHOOK_SECRETS_KEY: webhookKey,
+  STORED_ANSWERS_KEY: newKey(),
+});
 export const roomyLimits: LimitSettings = {
   clientPerMinute: 1e6,
   addressPerMinute: 1e6,
@@ -194,7 +199,7 @@ export async function createFixture(options: FixtureOptions = {}): Promise<Fixtu
     tokenOptions: tokens,
     signerUrls: [],
     limits: { ...roomyLimits, ...limits },
-    box,
+    boxes,
     webhookTargets,
     log,
   });

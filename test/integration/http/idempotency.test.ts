@@ -1,6 +1,6 @@
 import { newId } from '../../../src/platform/ids';
 import { buildTotp, randomAddress, totpCode } from '../../factories';
-import { box, buildFunded, buildTenant, createFixture, expectProblem, type Fixture, type Funded, type Tenant } from './fixture';
+import { boxes, buildFunded, buildTenant, createFixture, expectProblem, type Fixture, type Funded, type Tenant } from './fixture';
 
 let fixture: Fixture;
 let funded: Funded;
@@ -239,7 +239,7 @@ test('old keys are forgotten by housekeeping, recent ones kept', async () => {
 
 test('a wrong code or a lock-out does not use the key up: the next try may come with another code', async () => {
   const tenant = await buildTenant(fixture);
-  const secret = await buildTotp(fixture.database, box, tenant);
+  const secret = await buildTotp(fixture.database, boxes.totp, tenant);
   const key = newId();
   const address = randomAddress();
   const post = (code: string) =>

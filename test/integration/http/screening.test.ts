@@ -2,7 +2,7 @@ import { newId } from '../../../src/platform/ids';
 import { expireApprovals } from '../../../src/transfers/approval-expiry';
 import { buildTotp, buildUser, randomAddress, totpCode, wrongChecksum } from '../../factories';
 import { auditOf, listAddress, setPolicy, unlist } from '../screening/factors';
-import { box, buildFunded, buildTenant, createFixture, expectProblem, type Fixture, type Funded, type Tenant } from './fixture';
+import { boxes, buildFunded, buildTenant, createFixture, expectProblem, type Fixture, type Funded, type Tenant } from './fixture';
 
 let fixture: Fixture;
 let tenant: Tenant;
@@ -17,7 +17,7 @@ afterAll(() => fixture.close());
 beforeEach(async () => {
   tenant = await buildTenant(fixture);
   funded = await buildFunded(fixture, tenant);
-  secret = await buildTotp(fixture.database, box, tenant);
+  secret = await buildTotp(fixture.database, boxes.totp, tenant);
   steps = [-1, 0, 1];
   fixture.workflows.started = [];
   fixture.workflows.told = { approved: [], ended: [] };
@@ -199,7 +199,7 @@ describe('POST /transactions/{tx_id}/approve', () => {
   test('404 for an unknown transfer and for another client’s', async () => {
     const txId = await waiting();
     const other = await buildTenant(fixture);
-    const theirs = await buildTotp(fixture.database, box, other);
+    const theirs = await buildTotp(fixture.database, boxes.totp, other);
     expectProblem(await approve(txId, { mfa_code: totpCode(theirs) }, other), 404, 'not_found');
     expectProblem(await approve(newId(), { mfa_code: code() }), 404, 'not_found');
     expect((await get(txId)).body['status']).toBe('AWAITING_APPROVAL');
@@ -273,7 +273,7 @@ describe('POST /transactions/{tx_id}/approve', () => {
       tenant: null,
       headers: { 'X-API-Key': tenant.apiKey, 'X-API-Secret': tenant.apiSecret },
     });
-    const theirs = await buildTotp(fixture.database, box, colleague);
+    const theirs = await buildTotp(fixture.database, boxes.totp, colleague);
     const answer = await approve(txId, { mfa_code: totpCode(theirs) }, { ...tenant, token: String(body['token']) });
     expect(answer.body).toMatchObject({ approval: { approved_by: colleague.userId } });
   });

@@ -9,7 +9,7 @@ import { SecretBox } from '../../../src/platform/secret-box';
 import { buildClient, buildTotp, buildUser, totpCode } from '../../factories';
 import { createTestDatabase, type TestDatabase } from '../../stack/database';
 
-const box = new SecretBox(randomBytes(32).toString('hex'));
+const box = new SecretBox(randomBytes(32).toString('hex'), 'TOTP_SECRETS_KEY');
 let bed: TestDatabase;
 let mfa: MfaService;
 let caller: Caller;

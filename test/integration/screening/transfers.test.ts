@@ -339,7 +339,7 @@ test('a node whose copy is old refuses what is allowed again: asked until it has
 });
 
 describe('a transfer that has to be approved', () => {
-  const box = new SecretBox(randomBytes(32).toString('hex'));
+  const box = new SecretBox(randomBytes(32).toString('hex'), 'TOTP_SECRETS_KEY');
   const waiting = async (changes: Parameters<typeof submit>[0] = {}) => {
     await setPolicy(fixture.database, fixture.alice, 'approve');
     const txId = await submit(changes);

@@ -8,9 +8,10 @@ import { openSecret } from '../../../src/webhooks/secrets';
 import { WebhookService } from '../../../src/webhooks/service';
 import { TargetGuard, createTargetGuard } from '../../../src/webhooks/ssrf-guard';
 import { buildTotp, totpCode } from '../../factories';
-import { box, expectProblem, secretsKey, type Tenant } from '../http/fixture';
+import { boxes, expectProblem, type Tenant, webhookKey } from '../http/fixture';
 import { createWebhookFixture, type WebhookFixture } from './fixture';
 
+const box = boxes.webhooks;
 let fixture: WebhookFixture;
 let tenant: Tenant;
 beforeAll(async () => {
@@ -294,18 +295,20 @@ test.each(['', 'yesterday', '2026-W03', '2026-13-01T00:00:00Z'])('resend-failed 
   );
 });
 
+const webhookBox = (keys: string) => new SecretBox(keys, 'WEBHOOK_SECRETS_KEY');
+
 test('reseal lets the old key go, of both secrets of a rotation', async () => {
   const endpoint = await fixture.endpoint(tenant);
   const rotated = await fixture.act(tenant, 'POST', `/webhooks/${endpoint.webhookId}/rotate-secret`);
   const next = randomBytes(32).toString('hex');
-  await resealSecrets(fixture.database, new SecretBox(`${next},${secretsKey}`));
+  await resealSecrets(fixture.database, { ...boxes, webhooks: webhookBox(`${next},${webhookKey}`) });
   const row = await fixture.database.manager.findOneByOrFail(WebhookEntity, { webhookId: endpoint.webhookId });
-  const opened = [row.secret, row.previousSecret].map((secret) => openSecret(new SecretBox(next), { ...row, secret }));
+  const opened = [row.secret, row.previousSecret].map((secret) => openSecret(webhookBox(next), { ...row, secret }));
   expect(opened).toEqual([rotated.body['secret'], endpoint.secret]);
-  expect(() => openSecret(box, row)).toThrow('SECRETS_KEY');
+  expect(() => openSecret(box, row)).toThrow('WEBHOOK_SECRETS_KEY');
   // back, for the other tests
-  await resealSecrets(fixture.database, new SecretBox(`${secretsKey},${next}`));
-  expect(openSecret(box, await fixture.database.manager.findOneByOrFail(WebhookEntity, { webhookId: row.webhookId }))).toBe(
-    opened[0],
-  );
+  await resealSecrets(fixture.database, { ...boxes, webhooks: webhookBox(`${webhookKey},${next}`) });
+  expect(
+    openSecret(box, await fixture.database.manager.findOneByOrFail(WebhookEntity, { webhookId: row.webhookId })),
+  ).toBe(opened[0]);
 });
