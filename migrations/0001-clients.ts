@@ -8,6 +8,8 @@ create table clients (
   whitelist_mode text not null default 'off' check (whitelist_mode in ('off', 'approve', 'only')),
   -- a whitelist entry takes effect this long after it was added or last activated
   whitelist_cooling_seconds integer not null default 0 check (whitelist_cooling_seconds between 0 and 2592000),
+  -- whether who requested a transfer may approve it although another user of the client could
+  self_approval boolean not null default false,
   created_at timestamptz not null default now()
 );
 

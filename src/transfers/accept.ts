@@ -148,6 +148,7 @@ const toRow = (
   requiredConfirmations: chain.confirmations,
   memo: request.memo,
   idempotencyKey: request.idempotencyKey,
+  requestedBy: request.userId,
   requestId: request.requestId,
 });
 

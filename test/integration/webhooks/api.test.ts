@@ -308,7 +308,7 @@ test('reseal lets the old key go, of both secrets of a rotation', async () => {
   expect(() => openSecret(box, row)).toThrow('WEBHOOK_SECRETS_KEY');
   // back, for the other tests
   await resealSecrets(fixture.database, { ...boxes, webhooks: webhookBox(`${webhookKey},${next}`) });
-  expect(
-    openSecret(box, await fixture.database.manager.findOneByOrFail(WebhookEntity, { webhookId: row.webhookId })),
-  ).toBe(opened[0]);
+  expect(openSecret(box, await fixture.database.manager.findOneByOrFail(WebhookEntity, { webhookId: row.webhookId }))).toBe(
+    opened[0],
+  );
 });
