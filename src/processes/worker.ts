@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client';
-import { loadClientConnectConfig } from '@temporalio/envconfig';
-import { NativeConnection, Worker } from '@temporalio/worker';
+import { Worker } from '@temporalio/worker';
 import { createBlacklistActivities } from '../../activities/blacklist';
 import { createChainActivities } from '../../activities/chain';
 import { withMappedErrors } from '../../activities/errors';
@@ -24,7 +23,7 @@ import { createDatabase } from '../platform/database';
 import { createLogger, type Logger } from '../platform/logging';
 import { startHealthListener } from '../platform/metrics';
 import { SecretBox } from '../platform/secret-box';
-import { createTemporalClient } from '../platform/temporal';
+import { createTemporalClient, readTemporalOptions } from '../platform/temporal';
 import { createTargetGuard } from '../webhooks/ssrf-guard';
 import { dispatchBlacklists } from '../screening/distribution';
 import { expireApprovals } from '../transfers/approval-expiry';
@@ -34,7 +33,7 @@ import { GenerationLimits } from '../wallets/generation-limits';
 import { keyGenerationOn } from '../wallets/key-generation';
 import { type PeriodicJob, runPeriodically } from './periodic-jobs';
 import { runMain, shutdownSignal, untilUp } from './process';
-import { logTemporalWith, runUntil } from './temporal-worker';
+import { connectWorkers, logTemporalWith, runUntil } from './temporal-worker';
 import { runWebhookWorker } from './webhook-worker';
 import {
   createDeliveries,
@@ -85,10 +84,10 @@ runMain('worker', async () => {
   });
 
   await untilUp('Postgres', () => database.initialize(), logger, stop);
-  const connection = await untilUp('Temporal', () => NativeConnection.connect(temporalOptions().connectionOptions), logger, stop);
+  const connection = await untilUp('Temporal', () => connectWorkers(), logger, stop);
   if (!connection) return;
 
-  const common = { connection, namespace: temporalOptions().namespace, shutdownGraceTime: '10 seconds' } as const;
+  const common = { connection, namespace: readTemporalOptions().namespace, shutdownGraceTime: '10 seconds' } as const;
   const main = await Worker.create({
     ...common,
     ...workflowSource(),
@@ -209,11 +208,6 @@ async function startFollowers(temporal: Client, registry: ChainRegistry, logger:
       stop,
     );
   }
-}
-
-function temporalOptions() {
-  const { connectionOptions, namespace } = loadClientConnectConfig();
-  return { connectionOptions, namespace: namespace ?? 'default' };
 }
 
 async function answers(ask: () => Promise<unknown>): Promise<boolean> {
