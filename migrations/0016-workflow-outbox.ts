@@ -10,12 +10,14 @@ create table workflow_outbox (
   client_id uuid not null references clients,
   -- of starts: a chain has room for so many transfers at a time
   chain text,
+  -- order of delivery within a kind, before age; of kinds in which the clients take turns
+  turn bigint not null default 0 check (turn >= 0),
   created_at timestamptz not null default clock_timestamp(),
   -- the dispatcher leaves a message to its writer at first, and for a while after a failure
   deliver_after timestamptz not null default clock_timestamp() + interval '2 seconds',
   unique (kind, subject_id)
 );
-create index workflow_outbox_by_kind on workflow_outbox (kind, outbox_id);
+create index workflow_outbox_by_kind on workflow_outbox (kind, turn, outbox_id);
 
 -- approvals whose time may be over
 create index approvals_expiring on transactions (approval_expires_at) where status = 'AWAITING_APPROVAL';

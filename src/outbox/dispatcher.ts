@@ -17,11 +17,9 @@ interface OutboxRow {
   chain: string | null;
 }
 
-/** Kinds of which one client could write many: the clients take turns. The others are delivered oldest first. */
-const inTurns = new Set<OutboxKind>(['start_key_generation']);
-
 /**
- * Delivers what the writers of messages could not, every kind on its own, so that one that waits for room does not hold up the others. Several processes may run it: each takes rows that no other has locked.
+ * Delivers what the writers of messages could not: by turn, then oldest first, every kind on its own, so that one that waits for room
+ * does not hold up the others. Several processes may run it: each takes rows that no other has locked.
  */
 export class OutboxDispatcher {
   private readonly failing = new Set<OutboxKind>();
@@ -62,7 +60,12 @@ export class OutboxDispatcher {
     kind: OutboxKind,
     full: Set<string>,
   ): Promise<{ failure: unknown; isLast: boolean }> {
-    const rows = await lockBatch(manager, kind, full);
+    const rows = await manager.query<OutboxRow[]>(
+      `select outbox_id, subject_id, client_id, chain from workflow_outbox
+        where kind = $1 and deliver_after <= clock_timestamp() and (chain is null or chain <> all ($3::text[]))
+        order by turn, outbox_id limit $2 for update skip locked`,
+      [kind, batch, [...full]],
+    );
     let isLast = rows.length < batch;
     const [delivered, failed]: [string[], string[]] = [[], []];
     let failure: unknown;
@@ -89,18 +92,6 @@ export class OutboxDispatcher {
     if (delivered.length > 0) await manager.query('delete from workflow_outbox where outbox_id = any($1::bigint[])', [delivered]);
     return { failure, isLast };
   }
-}
-
-function lockBatch(manager: EntityManager, kind: OutboxKind, full: Set<string>): Promise<OutboxRow[]> {
-  // a client's first message, then everybody's second, and so on
-  const turns = `join (select outbox_id, row_number() over (partition by client_id order by outbox_id) as turn
-                         from workflow_outbox where kind = $1) turns using (outbox_id)`;
-  return manager.query<OutboxRow[]>(
-    `select outbox_id, subject_id, client_id, chain from workflow_outbox o ${inTurns.has(kind) ? turns : ''}
-      where kind = $1 and deliver_after <= clock_timestamp() and (chain is null or chain <> all ($3::text[]))
-      order by ${inTurns.has(kind) ? 'turn, ' : ''}outbox_id limit $2 for update of o skip locked`,
-    [kind, batch, [...full]],
-  );
 }
 
 const toMessage = (kind: OutboxKind, { subject_id: subjectId, client_id: clientId, chain }: OutboxRow): OutboxMessage => ({

@@ -13,6 +13,8 @@ export interface OutboxMessage {
   clientId: string;
   /** Of messages that wait for room on a chain. */
   chain?: string;
+  /** Clients take turns: one that writes many of this kind does not hold up the others. */
+  takesTurns?: boolean;
 }
 
 /**
@@ -25,11 +27,21 @@ export type Deliveries = Record<OutboxKind, (message: OutboxMessage) => Promise<
 /** Deliveries that one process makes right after its commits at a time; what comes beyond is the dispatcher's. */
 const maxAtOnce = 20;
 
-/** Records a message in the database transaction of the act it tells of. */
-export async function enqueue(manager: EntityManager, { kind, subjectId, clientId, chain }: OutboxMessage): Promise<void> {
+/**
+ * Records a message in the database transaction of the act it tells of. Messages that take turns are written one after the other, under a
+ * lock of the caller: the turn of a client's next one follows that of its last, and is at least the turn that is due now.
+ */
+export async function enqueue(
+  manager: EntityManager,
+  { kind, subjectId, clientId, chain, takesTurns = false }: OutboxMessage,
+): Promise<void> {
   await manager.query(
-    'insert into workflow_outbox (kind, subject_id, client_id, chain) values ($1, $2, $3, $4) on conflict (kind, subject_id) do nothing',
-    [kind, subjectId, clientId, chain ?? null],
+    `insert into workflow_outbox (kind, subject_id, client_id, chain, turn)
+     select $1, $2, $3, $4, case when $5 then (
+       select coalesce(greatest(min(turn), max(turn) filter (where client_id = $3) + 1), 0) from workflow_outbox where kind = $1
+     ) else 0 end
+     on conflict (kind, subject_id) do nothing`,
+    [kind, subjectId, clientId, chain ?? null, takesTurns],
   );
 }
 

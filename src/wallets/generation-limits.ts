@@ -22,8 +22,8 @@ export class GenerationLimits {
   constructor(private readonly settings: GenerationLimitSettings) {}
 
   /**
-   * To be called after the wallet's insert, in the same transaction. Creations are counted one after the other: the lock is held until
-   * their commit.
+   * To be called after the wallet's insert, in the same transaction. Creations are counted, and get their turns, one after the other:
+   * the lock is held until their commit.
    * @throws GatewayError unavailable when too many wallets wait for their key, in all or of this client.
    */
   async assertRoom(manager: EntityManager, clientId: string): Promise<void> {
@@ -37,32 +37,23 @@ export class GenerationLimits {
       throw new GatewayError('unavailable', 'Too many wallets wait for their key', { retryAfterSeconds: 30 });
   }
 
-  /**
-   * Whether a wallet's generation may begin now. Turns alternate between clients: a client's next wallet comes after those of clients
-   * that have fewer generations running and begun.
-   */
+  /** Whether a wallet's generation may begin now: there is room, and no wallet whose turn is earlier waits for it. */
   async isNext(manager: EntityManager, walletId: string): Promise<boolean> {
     if (performance.now() < this.fullUntil) return false;
-    const [turn] = await manager.query<{ free: number; place: number | null }[]>(
-      `with running as (
-         select client_id, count(*) as count from wallets w
-          where key_status = 'GENERATING'
-            and not exists (select from workflow_outbox o where o.kind = 'start_key_generation' and o.subject_id = w.wallet_id)
-          group by client_id
-       ), waiting as (
-         select subject_id, row_number() over (order by coalesce(r.count, 0) + nth, outbox_id) as place
-           from (select *, row_number() over (partition by client_id order by outbox_id) as nth from workflow_outbox
-                  where kind = 'start_key_generation'
-                    -- one that is neither due nor new has just failed, and holds up nobody
-                    and (deliver_after <= clock_timestamp() or created_at > clock_timestamp() - interval '2 seconds')) o
-           left join running r using (client_id)
-       )
-       select $2::int - coalesce((select sum(count) from running), 0)::int as free,
-              (select place::int from waiting where subject_id = $1) as place`,
+    const [turn] = await manager.query<{ free: number; place: number }[]>(
+      `select $2::int - (
+                select count(*) from wallets w where key_status = 'GENERATING' and not exists (
+                  select from workflow_outbox o where o.kind = 'start_key_generation' and o.subject_id = w.wallet_id))::int as free,
+              (select count(*) from workflow_outbox o
+                where o.kind = own.kind and (o.turn, o.outbox_id) <= (own.turn, own.outbox_id)
+                  -- one that is neither due nor new has just failed, and holds up nobody
+                  and (o.deliver_after <= clock_timestamp() or o.created_at > clock_timestamp() - interval '2 seconds'))::int as place
+         from workflow_outbox own where kind = 'start_key_generation' and subject_id = $1`,
       [walletId, this.settings.maxInFlight],
     );
-    const free = turn?.free ?? 0;
-    if (free <= 0) this.fullUntil = performance.now() + fullForMs;
-    return turn?.place != null && turn.place <= free;
+    // delivered meanwhile
+    if (!turn) return false;
+    if (turn.free <= 0) this.fullUntil = performance.now() + fullForMs;
+    return turn.place <= turn.free;
   }
 }

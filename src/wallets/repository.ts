@@ -63,7 +63,12 @@ export class WalletRepository {
           requestId,
         },
       );
-      await enqueue(manager, { kind: 'start_key_generation', subjectId: wallet.walletId, clientId: wallet.clientId });
+      await enqueue(manager, {
+        kind: 'start_key_generation',
+        subjectId: wallet.walletId,
+        clientId: wallet.clientId,
+        takesTurns: true,
+      });
     };
     return inTransaction(this.database, work, requestTransaction);
   }

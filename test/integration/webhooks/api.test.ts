@@ -111,7 +111,7 @@ test('changes need a second factor', async () => {
   ] as const;
   for (const [method, path, body] of changes)
     expectProblem(await fixture.call(method, path, { tenant, body }), 400, 'MFA_NOT_ENABLED');
-  const secret = await buildTotp(fixture.database, box, tenant);
+  const secret = await buildTotp(fixture.database, boxes.totp, tenant);
   for (const [method, path, body] of changes)
     expectProblem(await fixture.call(method, path, { tenant, body }), 400, 'MFA_REQUIRED');
   const wrong = String((Number(totpCode(secret)) + 1) % 1_000_000).padStart(6, '0');
@@ -131,12 +131,12 @@ test('a name is looked up once the second factor is right, and for three seconds
   });
   const service = new WebhookService({
     webhooks: new WebhookRepository(database),
-    mfa: new MfaService(database, box),
+    mfa: new MfaService(database, boxes.totp),
     box,
     targets,
   });
   await database.query('delete from user_totp where user_id = $1', [tenant.userId]);
-  const secret = await buildTotp(database, box, tenant);
+  const secret = await buildTotp(database, boxes.totp, tenant);
   const wrong = String((Number(totpCode(secret)) + 1) % 1_000_000).padStart(6, '0');
   const request = (code: string) => ({
     caller: { clientId: tenant.clientId, userId: tenant.userId, keyId: '' },
@@ -199,7 +199,7 @@ test('ids that are none are not found', async () => {
 
 test('a repeated request gets the same secret, which is nowhere in the clear', async () => {
   const key = { 'Idempotency-Key': randomUUID() };
-  await buildTotp(fixture.database, box, tenant).then(async (secret) => {
+  await buildTotp(fixture.database, boxes.totp, tenant).then(async (secret) => {
     const body = { url: fixture.receiver.url, mfa_code: totpCode(secret) };
     const first = await fixture.call('POST', '/webhooks', { tenant, body, headers: key });
     const again = await fixture.call('POST', '/webhooks', { tenant, body, headers: key });
@@ -228,7 +228,7 @@ test('a repeated request gets the same secret, which is nowhere in the clear', a
 test('a rotation that is repeated rotates once', async () => {
   const { webhookId, secret } = await fixture.endpoint(tenant);
   await fixture.database.query('delete from user_totp where user_id = $1', [tenant.userId]);
-  const body = { mfa_code: totpCode(await buildTotp(fixture.database, box, tenant)) };
+  const body = { mfa_code: totpCode(await buildTotp(fixture.database, boxes.totp, tenant)) };
   const headers = { 'Idempotency-Key': randomUUID() };
   const rotate = () => fixture.call('POST', `/webhooks/${webhookId}/rotate-secret`, { tenant, body, headers });
   const first = await rotate();
@@ -249,13 +249,16 @@ test('a client has ten at most, also when they are asked for at once', async () 
         `insert into users (user_id, client_id, name) values (gen_random_uuid(), $1, gen_random_uuid()::text) returning user_id`,
         [tenant.clientId],
       );
-      return { userId: String(row.user_id), secret: await buildTotp(fixture.database, box, { userId: String(row.user_id) }) };
+      return {
+        userId: String(row.user_id),
+        secret: await buildTotp(fixture.database, boxes.totp, { userId: String(row.user_id) }),
+      };
     }),
   );
   const { database } = fixture;
   const service = new WebhookService({
     webhooks: new WebhookRepository(database),
-    mfa: new MfaService(database, box),
+    mfa: new MfaService(database, boxes.totp),
     box,
     targets: createTargetGuard('local'),
   });
