@@ -28,7 +28,7 @@ export interface EcdsaHandlerOptions {
   store: ShareStore;
   registry: ChainRegistry;
   logger: Logger;
-  /** For tests: families beside the product's own. */
+  /** For tests: adds families of their own. */
   getFamily?: GetFamily;
 }
 
@@ -38,13 +38,13 @@ export interface SignTask extends SessionTask<Hex> {
 }
 
 /**
- * What a node does in sessions of threshold ECDSA, alike as initiator and as peer. Nobody hands a digest in: it comes out
- * of a judged transaction or, for a test signature, out of the session id.
+ * What a node does in sessions of threshold ECDSA, as initiator and as peer. No digest is accepted from outside: it is computed
+ * from a verified transaction or, for a test signature, from the session id.
  */
 export class EcdsaHandler {
   constructor(private readonly options: EcdsaHandlerOptions) {}
 
-  /** This node's own judgement of what a peer proposes. @throws GatewayError to stay away. */
+  /** This node's own verification of a peer's proposal. @throws GatewayError when it refuses to take part. */
   async acceptProposal(params: SessionParams): Promise<SessionTask<unknown>> {
     const request = parse(params.request);
     switch (params.kind) {
@@ -73,13 +73,13 @@ export class EcdsaHandler {
     };
   }
 
-  /** A new key by all three: no dealer, no node ever sees another's share. */
+  /** Generates a new key with all three nodes: no dealer, and no node ever has another node's share. */
   async keygen({ keyId, clientId }: GenerateKeyRequest): Promise<SessionTask<GroupKey>> {
-    if (await this.options.store.has(keyId)) throw new GatewayError('invalid_parameter', `key id ${keyId} is used already`);
+    if (await this.options.store.has(keyId)) throw new GatewayError('invalid_parameter', `key id ${keyId} is already used`);
     return { run: (session) => this.generate(keyId, clientId ?? null, session), dispose: () => undefined };
   }
 
-  /** A signature over a digest made of key id and session id: proves that two shares fit, and is good for nothing else. */
+  /** Signs a digest made of key id and session id: proves that two shares fit together, and has no other use. */
   async test({ keyId }: TestSignRequest, other: NodeIndex): Promise<SessionTask<void>> {
     const key = await this.unlock(keyId);
     const run = async (session: Session): Promise<void> => {
@@ -90,8 +90,8 @@ export class EcdsaHandler {
   }
 
   /**
-   * One signing payload of a transaction that this node has judged. Facts that need a chain (that an earlier attempt is
-   * impossible) will be proven here, before the judgement.
+   * Signs one payload of a transaction that this node has verified. Facts that need a chain (that an earlier attempt is impossible)
+   * will be proven here, before the verification.
    * @throws GatewayError intent_mismatch, address_blacklisted
    */
   async sign({ transaction, payload }: SignPayloadRequest, other: NodeIndex): Promise<SignTask> {
@@ -112,7 +112,7 @@ export class EcdsaHandler {
     }
   }
 
-  /** By this node's own copy of the client's blacklist, whatever API and worker have let pass. */
+  /** Uses this node's own copy of the client's blacklist, independent of the API and the worker. */
   private async refuseBlacklisted(
     intent: TransferIntent,
     { recipientKeys }: VerifiedTransaction,
@@ -129,8 +129,8 @@ export class EcdsaHandler {
   }
 
   /**
-   * After the protocol all three compare the public result, store their share, and tell the initiator that it is durable;
-   * only then does the initiator have a key.
+   * After the protocol all three nodes compare the public result, store their share and inform the initiator that it is durable;
+   * only then does the initiator return the key.
    */
   private async generate(keyId: string, clientId: string | null, session: Session): Promise<GroupKey> {
     const { engine, self, store } = this.options;
@@ -169,7 +169,10 @@ export class EcdsaHandler {
     return encodeSignature(signature);
   }
 
-  /** Runs the protocol; a peer caught attacking is an alarm. Durable bans go here. */
+  /**
+   * Runs the protocol. Logs an alert when a peer's message fails a check in a way that hints at an attack; durable bans belong
+   * here.
+   */
   private async reportMisbehaviour<R>(session: Session, keyId: string, protocolRun: Promise<ProtocolRun<R>>): Promise<R> {
     try {
       return await session.run(await protocolRun);
@@ -193,7 +196,7 @@ export class EcdsaHandler {
     throw new GatewayError('invalid_parameter', 'the key is of another protocol');
   }
 
-  /** Every key once. */
+  /** Unlocks every key once. */
   private async unlockAll(keyIds: string[]): Promise<Map<string, UnlockedKey>> {
     const keys = new Map<string, UnlockedKey>();
     try {
@@ -223,7 +226,7 @@ function parse(request: string): unknown {
 }
 
 const hex = (bytes: Uint8Array): Hex => `0x${Buffer.from(bytes).toString('hex')}`;
-/** The same memory, so that wiping one wipes the other. */
+/** Shares the memory, so that wiping one wipes the other. */
 const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 const toEach = (recipients: readonly NodeIndex[], body: Uint8Array): RoundMessages =>
   new Map(recipients.map((party) => [party, body]));

@@ -1,6 +1,6 @@
 import type { FailureCode } from '../platform/codes';
 
-/** What a node refuses on the merits, and no other pair of nodes would cure. */
+/** Refusals that every pair of nodes would repeat. */
 const refusals = ['intent_mismatch', 'address_blacklisted'] as const satisfies FailureCode[];
 export type Refusal = (typeof refusals)[number];
 

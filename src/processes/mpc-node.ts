@@ -14,7 +14,7 @@ import { readTemporalOptions } from '../platform/temporal';
 import { runMain, shutdownSignal, untilUp } from './process';
 import { connectWorkers, logTemporalWith, runUntil } from './temporal-worker';
 
-/** Activities at once; key generations hold only a few of them (src/mpc/node.ts). */
+/** Concurrent activities; key generations take only a few of them (src/mpc/node.ts). */
 const activitySlots = 50;
 
 runMain('mpc-node', async () => {
@@ -84,7 +84,7 @@ runMain('mpc-node', async () => {
   running.node = node;
   logger.info({ port: config.MPC_NODE_LISTEN_PORT, metrics_port: health.port }, 'listening for peers');
 
-  // a peer can use this node while Temporal is away: only what Temporal asks of it waits
+  // peers can use this node while Temporal is down: only the requests that come through Temporal wait
   const connection = await untilUp('Temporal', () => connectWorkers(), logger, stop);
   if (connection) {
     const create = () =>

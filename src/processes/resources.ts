@@ -62,13 +62,13 @@ export interface ResourceDependencies {
   workflows: TransferWorkflows;
   startLimits: StartLimitSettings;
   generationLimits: GenerationLimitSettings;
-  /** How long a transfer waits for somebody to approve it. */
+  /** How long a transfer waits for its approval. */
   approvalWaitSeconds: number;
   tokenOptions: TokenOptions;
   signerUrls: string[];
   limits: LimitSettings;
   boxes: SecretBoxes;
-  /** Where webhooks may lead. */
+  /** Checks the urls of webhooks. */
   webhookTargets: TargetGuard;
   log: Logger;
 }
@@ -82,7 +82,7 @@ export interface Resources {
   health: HealthService;
 }
 
-/** Every resource of the API, put together: the same in the process and in the tests. */
+/** Creates every resource of the API: the same in the process and in the tests. */
 export async function createResources(deps: ResourceDependencies): Promise<Resources> {
   const { database, registry, getFamily, workflows, boxes, log } = deps;
   const starts = new StartLimits(deps.startLimits);

@@ -4,8 +4,8 @@ import { cancellationNote, screening } from '../screening/destinations';
 import type { TransactionEntity } from '../transactions/entity';
 
 /**
- * The reason for the first cancellation, or for giving the transfer up where its attempts expire, for its end and the audit log; said
- * once however many cancellations it takes.
+ * Stores the reason why a transfer is abandoned, for its end and the audit log; only the first reason is stored, however many
+ * cancellations follow.
  */
 export async function recordCancellationReason(
   manager: EntityManager,

@@ -67,7 +67,8 @@ export async function endUnsigned(
 
 /**
  * Unlocks everything and ends a transfer as FAILED after its signing has begun: every attempt has a stored proof that it can never
- * be executed. The database checks that again. Given up for its destination, it says so. An ended one stays as it is.
+ * be executed, which the database checks again. A transfer that was stopped because of its destination gets that reason. An ended
+ * one stays as it is.
  * @throws GatewayError not_cancellable while an attempt may still be executed.
  */
 export function failByProof(

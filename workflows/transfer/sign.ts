@@ -4,16 +4,16 @@ import { toProblem } from '../failures';
 import { type Next, park } from './next';
 import type { TransferState } from './state';
 
-/** Pairs tried before an operator is asked: with the waits below about an hour. */
+/** Pairs that are tried before an operator is asked: about an hour with the waits below. */
 const signingRounds = 120;
 const signatureSeconds = 15;
 const longestWaitMs = 30_000;
 
 /**
- * One activity per try, on the queue of the initiating node. A node that is down or a session that was aborted costs a new session
- * with another pair. What a node refuses on its merits is for an operator, since trying elsewhere would be asking until one agrees.
- * The blacklist is the exception: a first attempt is abandoned at once if its destination is listed in Postgres too, else the
- * node's copy is about to be corrected and another try is made.
+ * One activity per try, on the queue of the initiating node. A node that is down or an aborted session is followed by a new session
+ * with another pair. A node's refusal of the transaction itself is for an operator: trying other nodes would mean asking until two
+ * agree. The blacklist is the exception: a first attempt is abandoned at once if its destination is listed in Postgres too;
+ * otherwise the node's copy is about to be corrected and another try is made.
  */
 export async function sign(state: TransferState, stage: Extract<Next, { next: 'sign' }>): Promise<Next> {
   const { attempt, kind, request } = stage;
@@ -36,7 +36,7 @@ export async function sign(state: TransferState, stage: Extract<Next, { next: 's
       const byBlacklist = code === 'address_blacklisted';
       const isListed = byBlacklist && (await transferActivities.destinationBlacklisted({ txId }));
       if (isListed && kind === 'first') return { next: 'abandon' };
-      // a node that answers with a useless signature is treated like one that is down
+      // a node that returns an invalid signature is treated like one that is down
       const triesElsewhere = retryable || code === 'invalid_signature' || (byBlacklist && !isListed);
       if (!triesElsewhere || round >= signingRounds) {
         return park(retryable ? 'signers_unavailable' : code, message, stage);

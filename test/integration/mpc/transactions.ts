@@ -55,7 +55,7 @@ export function transferRequest(
   };
 }
 
-/** Has the request say that it pays somebody else. */
+/** Changes the recipient in the intent of the request. */
 export function payTo(request: Pick<SignTransactionRequest, 'intent'>, to: string): void {
   request.intent.outputs = request.intent.outputs.map((output) => ({ ...output, to }));
 }
