@@ -27,14 +27,14 @@ export function jwtKey(secrets: string): string {
   return path.join(secrets, 'jwt.pem');
 }
 
-/** Files of the key-encryption keys of stored secrets, by variable. bin/gateway.js knows their names. */
+/** Files of the key-encryption keys of stored secrets, by variable. bin/gateway.js uses the same names. */
 const secretsKeyFiles: Record<SecretKeyVariable, string> = {
   TOTP_SECRETS_KEY: 'totp-secrets.kek',
   WEBHOOK_SECRETS_KEY: 'webhook-secrets.kek',
   STORED_ANSWERS_KEY: 'stored-answers.kek',
 };
 
-/** One of these keys. Returns its path. */
+/** Key-encryption key of stored secrets, created once. Returns its path. */
 export function secretsKey(secrets: string, variable: SecretKeyVariable): string {
   getOrCreateSecret(secrets, secretsKeyFiles[variable], () => randomBytes(32).toString('hex'));
   return path.join(secrets, secretsKeyFiles[variable]);

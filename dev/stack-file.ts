@@ -8,7 +8,7 @@ import type { RunningProcess } from './supervisor';
 /** `.dev/stack.json`, an interface for tests, benchmarks and external scripts. Fields may be added but not changed. */
 export interface StackFile {
   base_url: string;
-  /** Checks of the API's readiness; its /metrics is on the same listener. */
+  /** Readiness of the API with its checks; /metrics is on the same listener. */
   health_url: string;
   clients: DevClient[];
   temporal: { address: string; namespace: string; ui: string | null };

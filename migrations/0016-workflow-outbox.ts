@@ -10,7 +10,7 @@ create table workflow_outbox (
   client_id uuid not null references clients,
   -- of starts: the number of running transfers is limited per chain
   chain text,
-  -- order of delivery within a kind, before age; of kinds in which the clients take turns
+  -- order of delivery within a kind, before outbox_id; 0 for kinds in which clients do not take turns
   turn bigint not null default 0 check (turn >= 0),
   created_at timestamptz not null default clock_timestamp(),
   -- when the dispatcher may deliver it: after its writer has had time to do so, or some time after a failure

@@ -61,7 +61,10 @@ export function addClientCommands(program: Command, run: Run): void {
     .description('show or set the transfer policy of a client, by id or name')
     .option('--whitelist <mode>', 'off; approve: transfers to other addresses need an approval; only: they are refused')
     .option('--cooling <seconds>', 'seconds until a whitelist entry takes effect after it was added or activated')
-    .option('--self-approval <rule>', 'allow or refuse: approval by who requested a transfer, where another user could approve')
+    .option(
+      '--self-approval <rule>',
+      'allow or refuse: users approve transfers they requested themselves, although another user could',
+    )
     .action(
       run(async (session, reference: string, options: PolicyChange) => {
         const { clientId } = await operations(session).findClient(reference);

@@ -9,11 +9,11 @@ export interface ClientPolicy {
   whitelist: WhitelistMode;
   /** A whitelist entry takes effect this long after it was added or activated. */
   coolingSeconds: number;
-  /** Who requested a transfer may approve it, also where another user could. */
+  /** A user may approve a transfer that the same user requested, even if another user could. */
   selfApproval: boolean;
 }
 
-/** As given on the command line; what is left out stays. */
+/** Options of the command line. Omitted values stay unchanged. */
 export interface PolicyChange {
   whitelist?: string;
   cooling?: string;
@@ -31,7 +31,7 @@ export class PolicyOperations {
   }
 
   /**
-   * Omitted values stay unchanged. Transfers that wait for approval keep waiting.
+   * Transfers that wait for approval keep waiting.
    * @throws GatewayError invalid_parameter.
    */
   async set(clientId: string, { whitelist, cooling, selfApproval }: PolicyChange): Promise<ClientPolicy> {

@@ -7,7 +7,7 @@ import { currentOperator } from './operator';
 
 const batchSize = 500;
 
-/** Of each purpose that is stored permanently. */
+/** For each kind of permanently stored secrets. */
 export type ResealedBoxes = Record<'totp' | 'webhooks', SecretBox>;
 
 /** All columns with permanently stored secrets; `owner` derives the SecretBox owner from `id`. */

@@ -5,7 +5,7 @@ import type { HealthService } from './service';
 
 const tag = 'Operations';
 
-/** No token, mounted with and without the base path. What is missing is told on the listener of METRICS_PORT only. */
+/** Health: no token, mounted with and without the base path. Only the listener of METRICS_PORT says which check fails. */
 export function healthRoutes({ health }: { health: HealthService }): Route[] {
   return [
     {

@@ -10,8 +10,8 @@ import { toTimeStep, totpOwner } from './totp';
 /** Wrong codes in a row before MFA is locked. */
 const failureLimit = 5;
 /**
- * For how long, by the locks since the last right code. The last value repeats: a lock for ever would let somebody who has the API
- * key lock its user out.
+ * Durations of successive locks without a correct code in between. The last one repeats: with a permanent lock, somebody who has a
+ * user's API key could lock the user out permanently.
  */
 const lockMinutes = [15, 60, 1_440];
 
@@ -39,8 +39,8 @@ type CodeCheck =
 
 /**
  * Second factor by TOTP (RFC 6238: SHA-1, 6 digits, 30 s) with a drift of one time step in both directions. An accepted time step is
- * stored and never accepted again, not even by a concurrent request; five wrong codes in a row lock MFA, for longer
- * each time until a right code is given.
+ * stored and never accepted again, not even by a concurrent request; five wrong codes in a row lock MFA. Each further lock is longer,
+ * until a correct code is given.
  */
 export class MfaService {
   constructor(

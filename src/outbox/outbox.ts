@@ -14,7 +14,7 @@ export interface OutboxMessage {
   clientId: string;
   /** Of messages that wait for room on a chain. */
   chain?: string;
-  /** Clients take turns: one that writes many of this kind does not hold up the others. */
+  /** Clients take turns: many messages of one client do not delay those of others. */
   takesTurns?: boolean;
 }
 

@@ -61,7 +61,7 @@ export const variables = {
   TOTP_SECRETS_KEY: variable(
     'api, cli',
     secretText().required(),
-    'Another one, of TOTP secrets. The worker does not need it and should not have it.',
+    'Key-encryption key of TOTP secrets, in the same format; another key. The worker does not need it and should not have it.',
     true,
   ),
   GATEWAY_OPERATOR: variable(
@@ -79,9 +79,13 @@ export const variables = {
   METRICS_HOST: variable(
     'api, worker, mpc-node',
     Joi.string().default('127.0.0.1'),
-    'Address of the listener for metrics and detailed health; not for clients.',
+    'Address of the listener for metrics and detailed health. Clients must not reach it.',
   ),
-  METRICS_PORT: variable('api, worker, mpc-node', port().default(0), 'Port of that listener; 0 picks a free one.'),
+  METRICS_PORT: variable(
+    'api, worker, mpc-node',
+    port().default(0),
+    'Port of the listener for metrics and detailed health; 0 picks a free one.',
+  ),
   API_HOST: variable('api', Joi.string().default('127.0.0.1'), 'Address the API listens on.'),
   API_PORT: variable('api', port().default(8080), 'Port the API listens on.'),
   API_TRUST_PROXY: variable(
@@ -92,7 +96,7 @@ export const variables = {
   STORED_ANSWERS_KEY: variable(
     'api',
     secretText().required(),
-    'Another one, of answers that hold a secret and are kept for repeated requests.',
+    'Key-encryption key of stored responses that contain a secret, kept for repeated requests; same format, another key.',
     true,
   ),
   JWT_PRIVATE_KEY: variable('api', secretText().required(), 'Ed25519 private key (PKCS#8 PEM) that signs access tokens.', true),
@@ -154,12 +158,12 @@ export const variables = {
   MAX_KEY_GENERATIONS_IN_FLIGHT: variable(
     'api, worker',
     Joi.number().integer().min(1).max(20).default(3),
-    'Keys of wallets that are generated at once, the clients in turn.',
+    'Wallet keys that are generated at the same time. Clients take turns.',
   ),
   MAX_PENDING_WALLETS: variable(
     'api, worker',
     Joi.number().integer().min(1).max(100_000).default(1_000),
-    'Wallets that may wait for their key; then further ones are answered with 503.',
+    'Wallets that may wait for their key; further ones are answered with 503.',
   ),
   MAX_PENDING_WALLETS_PER_CLIENT: variable(
     'api, worker',

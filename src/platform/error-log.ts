@@ -1,9 +1,9 @@
-/** What is logged of an error: a list of what is known to be harmless, since libraries attach queries, parameters and urls. */
+/** The fields of an error that are logged. Others are left out, since libraries attach queries, parameters and urls. */
 export interface LoggedError {
   type: string;
   message: string;
   code?: string;
-  /** Of errors of Postgres: what the statement ran into, by name. */
+  /** Names from an error of Postgres. */
   table?: string;
   column?: string;
   constraint?: string;
@@ -16,8 +16,8 @@ const maxCauses = 5;
 const repeatsValues = /^22/;
 
 /**
- * Describes anything that was thrown. Details, positions, parameters and statements of database errors are left out: they hold rows
- * and thereby secrets.
+ * Describes any thrown value for the log. Details, parameters and statements of database errors are left out: they contain rows, and
+ * rows can contain secrets.
  */
 export function describeError(error: unknown, depth = 0): LoggedError {
   if (!(error instanceof Error)) return { type: typeof error, message: error === undefined ? '' : 'no error object was thrown' };
@@ -33,7 +33,7 @@ export function describeError(error: unknown, depth = 0): LoggedError {
   };
 }
 
-/** The message of an error, without the values that Postgres may have put into it. */
+/** The message, unless Postgres may have put values into it. */
 function messageOf(error: Error): string {
   const state = databaseState(error);
   return state !== undefined && repeatsValues.test(state) ? 'data exception' : error.message;
@@ -52,7 +52,7 @@ function databaseState(error: Error): string | undefined {
   return typeof code === 'string' && typeof severity === 'string' ? code : undefined;
 }
 
-/** The frames alone: what comes before them is the message. */
+/** The stack frames without the message that precedes them. */
 function framesOf(error: Error): string {
   const first = error.stack?.search(/\n\s+at /) ?? -1;
   return first < 0 ? '' : (error.stack ?? '').slice(first);

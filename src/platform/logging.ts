@@ -50,7 +50,7 @@ export function createLogger(process: string, level: string, destination: Destin
   );
 }
 
-/** Errors under any name: JSON would write everything that a library has attached to them. */
+/** Errors in other fields than `err`: JSON would contain every field that a library has attached to them. */
 function withDescribedErrors(fields: Record<string, unknown>): Record<string, unknown> {
   // `err` is described by its serializer
   const errors = Object.entries(fields).filter(([name, value]) => value instanceof Error && name !== 'err');
@@ -58,7 +58,7 @@ function withDescribedErrors(fields: Record<string, unknown>): Record<string, un
   return { ...fields, ...Object.fromEntries(errors.map(([name, error]) => [name, describeError(error)])) };
 }
 
-/** A line without a text gets one here: pino would take the message of the error as it is. */
+/** Sets the text of a line that has none: pino would use the unfiltered message of the error. */
 function logMethod(this: Logger, args: Parameters<LogFn>, method: LogFn): void {
   const [first, text, ...more] = args as unknown as [unknown, string | undefined, ...unknown[]];
   const error = first instanceof Error ? first : (first as { err?: unknown } | null)?.err;

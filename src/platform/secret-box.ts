@@ -5,7 +5,7 @@ const version = 1;
 const sizes = { keyId: 4, iv: 12, tag: 16 } as const;
 const headerSize = 1 + sizes.keyId + sizes.iv + sizes.tag;
 
-/** One key a purpose, so that a process opens only what it needs. */
+/** One key for each purpose, so that a process can decrypt only what it needs. */
 export type SecretKeyVariable = 'TOTP_SECRETS_KEY' | 'WEBHOOK_SECRETS_KEY' | 'STORED_ANSWERS_KEY';
 
 /**
@@ -18,7 +18,7 @@ export class SecretBox {
 
   /**
    * @param keys 32 bytes in hex each, separated by commas: the first encrypts, all of them decrypt, so that a key can be replaced.
-   * @param variable where the keys come from, for messages.
+   * @param variable the variable with the keys, for error messages.
    * @throws ConfigError when there is no key or one is malformed.
    */
   constructor(
@@ -36,7 +36,7 @@ export class SecretBox {
     this.current = (byId[0] as (typeof byId)[number])[0];
   }
 
-  /** @throws ConfigError when the other box has one of this one's keys: whoever holds it could then open both purposes. */
+  /** @throws ConfigError when the boxes share a key: a process with that key could decrypt the secrets of both purposes. */
   assertOtherKeys(other: SecretBox): void {
     if ([...this.keys.keys()].some((id) => other.keys.has(id)))
       throw new ConfigError(`${this.variable} and ${other.variable} must be different keys`);

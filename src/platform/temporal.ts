@@ -3,9 +3,9 @@ import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { readVariable } from './config';
 
 /**
- * How every process reaches Temporal, by clients and workers alike: TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TEMPORAL_TLS_* and
- * TEMPORAL_API_KEY (the environment configuration of the SDK), the key also from TEMPORAL_API_KEY_FILE.
- * @throws ConfigError when that file cannot be read.
+ * Options of every connection to Temporal, for clients and workers: TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TEMPORAL_TLS_* and
+ * TEMPORAL_API_KEY (the environment configuration of the SDK), or TEMPORAL_API_KEY_FILE.
+ * @throws ConfigError when the key file cannot be read.
  */
 export function readTemporalOptions(env: NodeJS.ProcessEnv = process.env) {
   const apiKey = readVariable('TEMPORAL_API_KEY', { secret: true }, env);

@@ -80,20 +80,20 @@ runMain('api', async () => {
   const app = createApp({ ...resources, log, trustProxy: config.API_TRUST_PROXY, environment: config.GATEWAY_ENV });
 
   const server = await listen(app, config.API_HOST, config.API_PORT);
-  // details and metrics are for operators: on an address of their own, which clients need not reach
-  const operations = await startHealthListener({
+  // metrics and detailed health are for operators: on a separate address, which clients must not reach
+  const healthListener = await startHealthListener({
     host: config.METRICS_HOST,
     port: config.METRICS_PORT,
     ready: () => resources.health.ready(),
   });
-  log.info({ host: config.API_HOST, port: server.port, metrics_port: operations.port }, 'listening');
+  log.info({ host: config.API_HOST, port: server.port, metrics_port: healthListener.port }, 'listening');
   // a dependency that is down delays readiness and not the start
   const connected = untilUp('Postgres', () => database.initialize(), log, stop);
   const jobs = resources.housekeeping.map((job) => connected.then(() => runPeriodically(job, log, stop)));
   await new Promise<void>((resolve) => stop.addEventListener('abort', () => resolve(), { once: true }));
   log.info('stopping: requests in flight are finished');
   await server.close();
-  await operations.close();
+  await healthListener.close();
   await Promise.all(jobs);
   await resources.outbox.settled();
   await temporal.connection.close();

@@ -1,11 +1,11 @@
 import type { Config } from '../platform/config';
 import { SecretBox } from '../platform/secret-box';
 
-/** What the API keeps sealed in the database, each under a key of its own. */
+/** Encryption of the secrets that the API stores, with a separate key for each purpose. */
 export interface SecretBoxes {
   totp: SecretBox;
   webhooks: SecretBox;
-  /** Stored answers of idempotent requests that contain a secret. */
+  /** Responses that contain a secret, stored for repeated requests. */
   answers: SecretBox;
 }
 

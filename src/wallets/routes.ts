@@ -25,7 +25,7 @@ export function walletRoutes({ wallets, authenticate, idempotent }: WalletRoutes
       tag,
       summary: 'Create a wallet',
       description:
-        'The wallet is usable once status and key_status are ACTIVE: three signing nodes generate its key first. 503 when too many wallets wait for that.',
+        'The wallet is usable once status and key_status are ACTIVE: three signing nodes generate its key first. 503 `unavailable` when too many wallets wait for their key.',
       middleware: [authenticate, body(createWallet), idempotent],
       answer: { status: 201, description: 'The wallet, PROGRESSING and GENERATING', schema: walletView, location: true },
       fails: ['unavailable', 'outcome_unknown'],

@@ -46,7 +46,7 @@ describe('requests in general', () => {
       expect((await documented('GET', path, { as: null })).status).toBe(200);
   });
 
-  test('metrics and the checks of readiness are on a listener of their own', async () => {
+  test('metrics and the checks of readiness are on a separate listener only', async () => {
     const { base_url, health_url } = stack();
     const ready = await fetch(health_url);
     expect(await ready.json()).toMatchObject({ status: 'ready', checks: { database: true, signers: true } });

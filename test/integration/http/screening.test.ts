@@ -3,6 +3,7 @@ import { expireApprovals } from '../../../src/transfers/approval-expiry';
 import { buildTotp, randomAddress, totpCode, wrongChecksum } from '../../factories';
 import { auditOf, listAddress, setPolicy, unlist } from '../screening/factors';
 import { boxes, buildFunded, buildTenant, createFixture, expectProblem, type Fixture, type Funded, type Tenant } from './fixture';
+import { buildColleague } from './second-factor';
 
 let fixture: Fixture;
 let tenant: Tenant;
@@ -267,19 +268,19 @@ describe('POST /transactions/{tx_id}/approve', () => {
 
   test('another user of the client may approve', async () => {
     const txId = await waiting();
-    const colleague = await buildColleague(tenant);
+    const colleague = await buildColleague(fixture, tenant);
     const theirs = await buildTotp(fixture.database, boxes.totp, colleague);
     const answer = await approve(txId, { mfa_code: totpCode(theirs) }, colleague);
     expect(answer.body).toMatchObject({ approval: { approved_by: colleague.userId } });
   });
 
-  describe('by who requested it', () => {
+  describe('by the user who requested it', () => {
     const setSelfApproval = (allowed: boolean) =>
       fixture.database.query('update clients set self_approval = $2 where client_id = $1', [tenant.clientId, allowed]);
 
-    test('is refused where another user has a second factor, and the code is used up', async () => {
+    test('is refused if another user has a second factor, and the code is used up', async () => {
       const txId = await waiting();
-      await buildTotp(fixture.database, boxes.totp, await buildColleague(tenant));
+      await buildTotp(fixture.database, boxes.totp, await buildColleague(fixture, tenant));
       const used = code();
       expectProblem(await approve(txId, { mfa_code: used }), 403, 'approver_is_requester');
       expect((await get(txId)).body).toMatchObject({ status: 'AWAITING_APPROVAL', approval: { approved_by: null } });
@@ -287,38 +288,26 @@ describe('POST /transactions/{tx_id}/approve', () => {
       expectProblem(await approve(txId, { mfa_code: used }), 400, 'MFA_INVALID');
     });
 
-    test('is accepted where the other has none confirmed, or is disabled', async () => {
-      const [unconfirmed, disabled] = [await buildColleague(tenant), await buildColleague(tenant)];
+    test('is accepted if no other active user has a confirmed second factor', async () => {
+      const [unconfirmed, disabled] = [await buildColleague(fixture, tenant), await buildColleague(fixture, tenant)];
       for (const colleague of [unconfirmed, disabled]) await buildTotp(fixture.database, boxes.totp, colleague);
       await fixture.database.query('update user_totp set confirmed_at = null where user_id = $1', [unconfirmed.userId]);
       await fixture.database.query(`update users set status = 'DISABLED' where user_id = $1`, [disabled.userId]);
       expect((await approve(await waiting(), { mfa_code: code() })).status).toBe(200);
     });
 
-    test('is accepted where the client’s policy says so', async () => {
+    test('is accepted if the policy of the client allows it', async () => {
       const txId = await waiting();
-      await buildTotp(fixture.database, boxes.totp, await buildColleague(tenant));
+      await buildTotp(fixture.database, boxes.totp, await buildColleague(fixture, tenant));
       await setSelfApproval(true);
       expect((await approve(txId, { mfa_code: code() })).status).toBe(200);
     });
 
-    test('cannot be got by naming another requester afterwards', async () => {
+    test('is not possible by changing the requester in the row', async () => {
       const txId = await waiting();
       await expect(
         fixture.database.query('update transactions set requested_by = null where tx_id = $1', [txId]),
       ).rejects.toThrow('what transaction');
     });
   });
-
-  /** Another user of the same client, with a token of its own. */
-  const buildColleague = async ({ clientId }: Tenant): Promise<Tenant> => {
-    const own = await buildTenant(fixture);
-    await fixture.database.query('update api_keys set client_id = $2 where key_id = $1', [own.keyId, clientId]);
-    await fixture.database.query('update users set client_id = $2 where user_id = $1', [own.userId, clientId]);
-    const { body } = await fixture.call('POST', '/auth/token', {
-      tenant: null,
-      headers: { 'X-API-Key': own.apiKey, 'X-API-Secret': own.apiSecret },
-    });
-    return { ...own, clientId, token: String(body['token']) };
-  };
 });

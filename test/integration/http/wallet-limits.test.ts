@@ -28,14 +28,14 @@ const finish = ({ database }: Fixture, walletId: string) =>
     publicKey: `0x02${randomBytes(32).toString('hex')}`,
     chainCode: `0x${randomBytes(32).toString('hex')}`,
   });
-/** A round of the dispatcher, once a full house is no longer remembered. */
+/** A round of the dispatcher, after the time in which no wallet is tried. */
 const dispatch = async (fixture: Fixture) => {
   await delay(250);
   await fixture.dispatch();
 };
 
 describe('key generations', () => {
-  test('85 waiting wallets of one client do not hold up another’s: it begins among the next two', async () => {
+  test('with 85 waiting wallets of one client, another’s wallet is among the next two to begin', async () => {
     const fixture = await start({ generationLimits: { maxInFlight: 3 } });
     const { demo, other, workflows } = fixture;
     const many = (await createMany(fixture, demo, 85)).map(idOf);
@@ -51,19 +51,19 @@ describe('key generations', () => {
     expect(running()).toHaveLength(5);
     expect(running().slice(3)).toContain(wallet);
 
-    // nothing of the other waits any more: the many go on, one for each that ends
+    // no other client waits: the 85 continue, one for each generation that ends
     await finish(fixture, wallet);
     await dispatch(fixture);
     expect(running()).toHaveLength(6);
     expect(many).toContain(running()[5]);
   });
 
-  test('clients take turns, whoever came first', async () => {
+  test('clients take turns, in whatever order they created their wallets', async () => {
     const fixture = await start({ generationLimits: { maxInFlight: 1 } });
     const { demo, other, workflows } = fixture;
     const [a1 = '', a2 = '', a3 = ''] = await inOrder(fixture, demo, 3);
     const [b1 = '', b2 = ''] = await inOrder(fixture, other, 2);
-    // a1 has begun before anybody waited
+    // a1 began before another wallet waited
     for (const wallet of [a1, a2, b1, a3, b2]) {
       await dispatch(fixture);
       expect([...new Set(workflows.keys)].at(-1)).toBe(wallet);
@@ -71,7 +71,7 @@ describe('key generations', () => {
     }
   });
 
-  test('one whose start has just failed holds up nobody', async () => {
+  test('a wallet whose start has just failed does not delay the others', async () => {
     const fixture = await start({ generationLimits: { maxInFlight: 1 } });
     const { demo, other, workflows } = fixture;
     workflows.away = true;
@@ -109,13 +109,13 @@ describe('wallets that wait for their key', () => {
     expect((await create(fixture, tenant)).status).toBe(201);
   });
 
-  test('are limited in all', async () => {
+  test('are limited in total', async () => {
     const fixture = await start({ generationLimits: { maxPending: 3 } });
     expect(statuses(await createMany(fixture, fixture.demo, 3))).toEqual([201, 201, 201]);
     expectProblem(await create(fixture, fixture.other), 503, 'unavailable');
   });
 
-  test('a repeated request gets its wallet when there is no more room; a refused one may be repeated', async () => {
+  test('a repeated request gets its wallet although there is no room; a refused one can be repeated later', async () => {
     const fixture = await start({ generationLimits: { maxPending: 1 } });
     const [first, second] = [{ 'Idempotency-Key': newId() }, { 'Idempotency-Key': newId() }];
     const created = await create(fixture, fixture.demo, first);

@@ -191,7 +191,7 @@ describe('lock', () => {
     expect(await outcome(request(wrongCode()))).toBe('rate_limited');
   });
 
-  test('each lock is longer than the one before, up to 24 hours; a right code starts anew at 15 minutes', async () => {
+  test('each lock is longer than the one before, up to 24 hours; after a correct code the first lasts 15 minutes again', async () => {
     for (const minutes of [15, 60, 1_440, 1_440]) {
       await enterWrong(5);
       expect(await lockedMinutes()).toBe(minutes);
@@ -202,7 +202,7 @@ describe('lock', () => {
     expect(await lockedMinutes()).toBe(15);
   });
 
-  test('an operator who unlocks starts the locks anew', async () => {
+  test('unlocking by an operator resets the count of locks', async () => {
     await enterWrong(5);
     await new TotpOperations(db.database, () => box).unlock(caller.userId);
     expect(await state()).toEqual({ failures: 0, locked_until: null, locks: 0 });

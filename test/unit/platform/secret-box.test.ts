@@ -5,7 +5,7 @@ import { createSecretBoxes } from '../../../src/processes/secret-boxes';
 
 const newKey = () => randomBytes(32).toString('hex');
 
-test('what is sealed for one purpose is not opened with the key of another', () => {
+test('a secret of one purpose cannot be decrypted with the key of another', () => {
   const boxes = createSecretBoxes({ TOTP_SECRETS_KEY: newKey(), WEBHOOK_SECRETS_KEY: newKey(), STORED_ANSWERS_KEY: newKey() });
   const sealed = boxes.totp.seal('secret', 'totp:1');
   expect(boxes.totp.open(sealed, 'totp:1')).toBe('secret');

@@ -65,7 +65,7 @@ describe.each([
   ['a client', callAsClient],
   ['a worker', callAsWorker],
 ])('%s', (_who, call) => {
-  test('is let in by its certificate where the server asks for one', async () => {
+  test('is accepted with its certificate by a server that requires one', async () => {
     const port = await startServer(await serverOf(), true);
     await call(variables(port, own));
     expect(seen.length).toBeGreaterThan(0);
@@ -78,7 +78,7 @@ describe.each([
     expect(seen).toEqual([]);
   });
 
-  test('does not talk to a server of another authority', async () => {
+  test('does not call a server whose certificate is of another authority', async () => {
     const port = await startServer(await serverOf(), true);
     await expect(call(variables(port, own, { TEMPORAL_TLS_SERVER_CA_CERT_PATH: foreign.ca }))).rejects.toThrow();
     expect(seen).toEqual([]);
