@@ -124,6 +124,7 @@ async function bootServices(
   let routedUrl = '';
   let clients: DevClient[] = [];
   let baseUrl = '';
+  let healthUrl = '';
 
   const postgres: Step = {
     title: databaseUrl ? 'Postgres (DATABASE_URL)' : 'Postgres',
@@ -164,8 +165,8 @@ async function bootServices(
     title: 'API',
     run: async () => {
       const { healthUrls } = await prepareNodes();
-      const { spec, baseUrl: url } = await apiSpec(context, environment(), healthUrls);
-      baseUrl = url;
+      const { spec, ...urls } = await apiSpec(context, environment(), healthUrls);
+      ({ baseUrl, healthUrl } = urls);
       await supervisor.start(spec);
     },
   };
@@ -176,6 +177,7 @@ async function bootServices(
   ]);
   return {
     base_url: baseUrl,
+    health_url: healthUrl,
     clients,
     temporal,
     postgres: { url: databaseUrl },
