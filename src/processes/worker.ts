@@ -31,6 +31,7 @@ import { StartLimits } from '../transfers/start-limits';
 import { transferWorkflowsOn } from '../transfers/workflows';
 import { GenerationLimits } from '../wallets/generation-limits';
 import { keyGenerationOn } from '../wallets/key-generation';
+import { restartLostGenerations } from '../wallets/lost-generations';
 import { type PeriodicJob, runPeriodically } from './periodic-jobs';
 import { runMain, shutdownSignal, untilUp } from './process';
 import { connectWorkers, logTemporalWith, runUntil } from './temporal-worker';
@@ -136,10 +137,11 @@ runMain('worker', async () => {
     await runUntil(worker, stop);
   };
 
+  const keyGeneration = keyGenerationOn(temporal);
   const deliveries = createDeliveries({
     database,
     workflows: transferWorkflowsOn(temporal),
-    keyGeneration: keyGenerationOn(temporal),
+    keyGeneration,
     starts: new StartLimits(toStartLimits(config)),
     generations: new GenerationLimits(toGenerationLimits(config)),
     log: logger,
@@ -149,6 +151,11 @@ runMain('worker', async () => {
   const jobs: PeriodicJob[] = [
     { name: 'dispatch blacklists', everyMs: 1_000, run: () => dispatchBlacklists(database, temporal, logger) },
     { name: 'dispatch the outbox of workflows', everyMs: 200, run: () => dispatcher.dispatch() },
+    {
+      name: 'start lost key generations again',
+      everyMs: 60_000,
+      run: () => restartLostGenerations(database, keyGeneration),
+    },
     { name: 'reject transfers that nobody has approved in time', everyMs: 1_000, run: () => expireApprovals(database, outbox) },
   ];
   const webhooks = runWebhookWorker({

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { newId } from '../../../src/platform/ids';
 import { activateWallet } from '../../../src/wallets/activate-wallet';
+import { restartLostGenerations } from '../../../src/wallets/lost-generations';
 import { type Answer, buildTenant, createFixture, expectProblem, type Fixture, type Tenant } from './fixture';
 
 const fixtures: Fixture[] = [];
@@ -86,6 +87,25 @@ describe('key generations', () => {
     );
     await fixture.dispatchDue();
     expect(workflows.keys).toEqual([second]);
+  });
+
+  test('one whose workflow was lost begins again; those that wait or have their key do not', async () => {
+    const fixture = await start({ generationLimits: { maxInFlight: 2 } });
+    const { demo, workflows, database } = fixture;
+    const [lost = '', finished = ''] = await inOrder(fixture, demo, 2);
+    await dispatch(fixture);
+    await finish(fixture, finished);
+    workflows.keys.length = 0;
+    const restart = () => restartLostGenerations(database, workflows.keyGeneration);
+
+    await restart();
+    expect(workflows.keys).toEqual([]);
+    await database.query(`update wallets set created_at = clock_timestamp() - interval '6 minutes'`);
+    workflows.away = true;
+    await inOrder(fixture, demo, 1);
+    workflows.away = false;
+    await restart();
+    expect(workflows.keys).toEqual([lost]);
   });
 
   const inOrder = async (fixture: Fixture, tenant: Tenant, count: number) => {
