@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import * as x509 from '@peculiar/x509';
 import { type NodeIndex, nodeIndexes } from '../src/messages/nodes';
+import type { SecretKeyVariable } from '../src/platform/secret-box';
 import { getOrCreateSecret, writeFileAtomically } from './files';
 
 const validityMs = 10 * 365 * 24 * 3600 * 1000;
@@ -42,10 +43,17 @@ export function orderCredentials(secrets: string): OrderCredentials {
 
 const newEd25519Key = (): string => generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
 
-/** Key-encryption key of TOTP and webhook secrets. Returns its path. */
-export function secretsKey(secrets: string): string {
-  getOrCreateSecret(secrets, 'secrets.kek', () => randomBytes(32).toString('hex'));
-  return path.join(secrets, 'secrets.kek');
+/** Files of the key-encryption keys of stored secrets, by variable. bin/gateway.js uses the same names. */
+const secretsKeyFiles: Record<SecretKeyVariable, string> = {
+  TOTP_SECRETS_KEY: 'totp-secrets.kek',
+  WEBHOOK_SECRETS_KEY: 'webhook-secrets.kek',
+  STORED_ANSWERS_KEY: 'stored-answers.kek',
+};
+
+/** Key-encryption key of stored secrets, created once. Returns its path. */
+export function secretsKey(secrets: string, variable: SecretKeyVariable): string {
+  getOrCreateSecret(secrets, secretsKeyFiles[variable], () => randomBytes(32).toString('hex'));
+  return path.join(secrets, secretsKeyFiles[variable]);
 }
 
 /** Certificates and key-encryption keys of the three nodes, created once. The key of the authority is not stored. */

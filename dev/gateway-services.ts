@@ -63,7 +63,7 @@ export async function nodeSpecs(
         METRICS_PORT: String(portsOf(index).health),
       };
       return nodeProcess(
-        { name: `mpc-node-${index}`, group: 'mpc', entry: 'mpc-node', healthUrl: healthUrl(index) },
+        { name: `mpc-node-${index}`, group: 'mpc', entry: 'mpc-node', healthUrl: healthUrl(index), background: true },
         { ...commonVariables(env, environment), ...variables },
       );
     }),
@@ -75,13 +75,13 @@ export async function workerSpec({ env, paths }: ServicesContext, environment: S
   const port = await freePort();
   const variables = {
     DATABASE_URL: environment.databaseUrl,
-    SECRETS_KEY_FILE: secretsKey(paths.secrets),
+    WEBHOOK_SECRETS_KEY_FILE: secretsKey(paths.secrets, 'WEBHOOK_SECRETS_KEY'),
     METRICS_HOST: '127.0.0.1',
     METRICS_PORT: String(port),
   };
   const healthUrl = `http://127.0.0.1:${port}/health/ready`;
   return nodeProcess(
-    { name: 'worker', group: 'worker', entry: 'worker', healthUrl },
+    { name: 'worker', group: 'worker', entry: 'worker', healthUrl, background: true },
     { ...startLimits, ...commonVariables(env, environment), ...variables },
   );
 }
@@ -99,7 +99,7 @@ export async function authoriserSpec({ env, paths }: ServicesContext, environmen
   };
   const healthUrl = `http://127.0.0.1:${port}/health/ready`;
   return nodeProcess(
-    { name: 'authoriser', group: 'authoriser', entry: 'authoriser', healthUrl },
+    { name: 'authoriser', group: 'authoriser', entry: 'authoriser', healthUrl, background: true },
     { ...commonVariables(env, environment), ...variables },
   );
 }
@@ -113,26 +113,33 @@ const relaxedLimits = {
   RATE_LIMIT_ADDRESS_PER_MINUTE: '600000',
   RATE_LIMIT_TOKEN_PER_MINUTE: '60000',
   RATE_LIMIT_MFA_PER_MINUTE: '60000',
+  MAX_PENDING_WALLETS_PER_CLIENT: '1000',
   MAX_REQUESTS_IN_FLIGHT_PER_CLIENT: '2000',
   MAX_REQUESTS_IN_FLIGHT: '5000',
 };
 
 export async function apiSpec({ env, paths, preferred }: ServicesContext, environment: StackEnvironment, healthUrls: string[]) {
   const port = await freePort(preferred(Number(env.API_PORT) || 8080));
+  const metricsPort = await freePort();
   const variables = {
     DATABASE_URL: environment.databaseUrl,
     API_HOST: '127.0.0.1',
     API_PORT: String(port),
+    METRICS_HOST: '127.0.0.1',
+    METRICS_PORT: String(metricsPort),
     JWT_PRIVATE_KEY_FILE: jwtKey(paths.secrets),
-    SECRETS_KEY_FILE: secretsKey(paths.secrets),
+    TOTP_SECRETS_KEY_FILE: secretsKey(paths.secrets, 'TOTP_SECRETS_KEY'),
+    WEBHOOK_SECRETS_KEY_FILE: secretsKey(paths.secrets, 'WEBHOOK_SECRETS_KEY'),
+    STORED_ANSWERS_KEY_FILE: secretsKey(paths.secrets, 'STORED_ANSWERS_KEY'),
     MPC_NODE_HEALTH_URLS: env.MPC_NODE_HEALTH_URLS ?? healthUrls.join(','),
   };
   const baseUrl = `http://127.0.0.1:${port}/api/v1`;
+  const healthUrl = `http://127.0.0.1:${metricsPort}/health/ready`;
   const spec = nodeProcess(
-    { name: 'api', group: 'api', entry: 'api', healthUrl: `${baseUrl}/health/ready` },
+    { name: 'api', group: 'api', entry: 'api', healthUrl, background: false },
     { ...startLimits, ...relaxedLimits, ...commonVariables(env, environment), ...variables },
   );
-  return { spec, baseUrl };
+  return { spec, baseUrl, healthUrl };
 }
 
 async function nodeDatabase(
@@ -150,7 +157,7 @@ async function nodeDatabase(
 /** Variables of every process of the gateway: the caller's environment with the addresses of the stack. */
 function commonVariables(env: NodeJS.ProcessEnv, { temporalAddress, chains }: StackEnvironment): NodeJS.ProcessEnv {
   const excluded =
-    /^(npm_|JEST_|NODE_ENV$|DATABASE_URL|JWT_P(RIVATE|UBLIC)_KEY|SECRETS_KEY|ORDER_KEY|DEPLOYMENT_ID|MPC_NODE_|METRICS_|TEST_POSTGRES)/;
+    /^(npm_|JEST_|NODE_ENV$|DATABASE_URL|JWT_P(RIVATE|UBLIC)_KEY|(TOTP|WEBHOOK)_SECRETS_KEY|STORED_ANSWERS_KEY|ORDER_KEY|DEPLOYMENT_ID|MPC_NODE_|METRICS_|TEST_POSTGRES)/;
   const inherited = Object.fromEntries(Object.entries(env).filter(([name]) => !excluded.test(name)));
   const rpcUrls = Object.entries(chains).map(([name, { rpc }]) => [rpcUrlsVariable(name), env[rpcUrlsVariable(name)] || rpc]);
   return {
@@ -163,7 +170,7 @@ function commonVariables(env: NodeJS.ProcessEnv, { temporalAddress, chains }: St
 }
 
 function nodeProcess(
-  what: { name: string; group: string; entry: string; healthUrl: string },
+  what: { name: string; group: string; entry: string; healthUrl: string; background: boolean },
   env: NodeJS.ProcessEnv,
 ): ProcessSpec {
   const entryPoint = path.join(projectRoot, 'dist', 'src', 'processes', `${what.entry}.js`);
@@ -174,6 +181,7 @@ function nodeProcess(
     ready: () => isHealthy(what.healthUrl),
     readyTimeoutMs: 60_000,
     stopTimeoutMs: 15_000,
+    background: what.background,
   };
 }
 

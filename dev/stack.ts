@@ -132,6 +132,7 @@ async function bootServices(
   let routedUrl = '';
   let clients: DevClient[] = [];
   let baseUrl = '';
+  let healthUrl = '';
 
   const postgres: Step = {
     title: databaseUrl ? 'Postgres (DATABASE_URL)' : 'Postgres',
@@ -176,8 +177,8 @@ async function bootServices(
     title: 'API',
     run: async () => {
       const { healthUrls } = await prepareNodes();
-      const { spec, baseUrl: url } = await apiSpec(context, environment(), healthUrls);
-      baseUrl = url;
+      const { spec, ...urls } = await apiSpec(context, environment(), healthUrls);
+      ({ baseUrl, healthUrl } = urls);
       await supervisor.start(spec);
     },
   };
@@ -188,6 +189,7 @@ async function bootServices(
   ]);
   return {
     base_url: baseUrl,
+    health_url: healthUrl,
     clients,
     temporal,
     postgres: { url: databaseUrl },

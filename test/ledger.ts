@@ -16,6 +16,7 @@ import { StartLimits } from '../src/transfers/start-limits';
 import { deployment, orderSigner } from './orders';
 
 export const roomyStartLimits = { maxInFlight: 1e6, maxPending: 1e6, maxPendingPerClient: 1e6 };
+export const roomyGenerationLimits = { ...roomyStartLimits };
 
 /** Dependencies of accepting a transfer, with limits that are never reached unless a test sets them. */
 export const acceptDependencies = (

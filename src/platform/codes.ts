@@ -17,6 +17,7 @@ export const failureCodes = {
   MFA_INVALID: { status: 400, retryable: false, title: 'MFA code invalid' },
   address_blacklisted: { status: 403, retryable: false, title: 'Address blacklisted' },
   address_not_whitelisted: { status: 403, retryable: false, title: 'Address not whitelisted' },
+  approver_is_requester: { status: 403, retryable: false, title: 'Another user has to approve it' },
   not_found: { status: 404, retryable: false, title: 'Not found' },
   SECURITY_FACTOR_NOT_FOUND: { status: 404, retryable: false, title: 'Security factor not found' },
   method_not_allowed: { status: 405, retryable: false, title: 'Method not allowed' },

@@ -52,10 +52,16 @@ export const variables = {
     Joi.number().integer().min(2).max(200).default(20),
     'Connections per process. Local activities of the worker are capped to it.',
   ),
-  SECRETS_KEY: variable(
+  WEBHOOK_SECRETS_KEY: variable(
     'api, worker, cli',
     secretText().required(),
-    'Key-encryption key of TOTP and webhook secrets: 32 bytes in hex. To replace it, put the new key first and the old one after a comma.',
+    'Key-encryption key of webhook secrets: 32 bytes in hex. To replace it, put the new key first and the old one after a comma.',
+    true,
+  ),
+  TOTP_SECRETS_KEY: variable(
+    'api, cli',
+    secretText().required(),
+    'Key-encryption key of TOTP secrets, in the same format; another key. The worker does not need it and should not have it.',
     true,
   ),
   GATEWAY_OPERATOR: variable(
@@ -70,12 +76,28 @@ export const variables = {
       .required(),
     'Names of the enabled chains, separated by commas, such as ethereum,base.',
   ),
+  METRICS_HOST: variable(
+    'api, worker, authoriser, mpc-node',
+    Joi.string().default('127.0.0.1'),
+    'Address of the listener for metrics and detailed health. Clients must not reach it.',
+  ),
+  METRICS_PORT: variable(
+    'api, worker, authoriser, mpc-node',
+    port().default(0),
+    'Port of the listener for metrics and detailed health; 0 picks a free one.',
+  ),
   API_HOST: variable('api', Joi.string().default('127.0.0.1'), 'Address the API listens on.'),
   API_PORT: variable('api', port().default(8080), 'Port the API listens on.'),
   API_TRUST_PROXY: variable(
     'api',
     Joi.boolean().default(false),
     'true behind a proxy that sets X-Forwarded-For itself: the client address is then taken from there.',
+  ),
+  STORED_ANSWERS_KEY: variable(
+    'api',
+    secretText().required(),
+    'Key-encryption key of stored responses that contain a secret, kept for repeated requests; same format, another key.',
+    true,
   ),
   JWT_PRIVATE_KEY: variable('api', secretText().required(), 'Ed25519 private key (PKCS#8 PEM) that signs access tokens.', true),
   JWT_PUBLIC_KEYS: variable(
@@ -133,20 +155,25 @@ export const variables = {
     Joi.number().integer().min(1).max(10_000_000).default(2_000),
     'The same for one client.',
   ),
+  MAX_KEY_GENERATIONS_IN_FLIGHT: variable(
+    'api, worker',
+    Joi.number().integer().min(1).max(20).default(3),
+    'Wallet keys that are generated at the same time. Clients take turns.',
+  ),
+  MAX_PENDING_WALLETS: variable(
+    'api, worker',
+    Joi.number().integer().min(1).max(100_000).default(1_000),
+    'Wallets that may wait for their key; further ones are answered with 503.',
+  ),
+  MAX_PENDING_WALLETS_PER_CLIENT: variable(
+    'api, worker',
+    Joi.number().integer().min(1).max(100_000).default(100),
+    'The same for one client.',
+  ),
   APPROVAL_WAIT_SECONDS: variable(
     'api, worker',
     Joi.number().integer().min(1).max(86_400).default(86_400),
     'How long a transfer that somebody has to approve waits for it before it is REJECTED.',
-  ),
-  METRICS_HOST: variable(
-    'worker, authoriser, mpc-node',
-    Joi.string().default('127.0.0.1'),
-    'Address of the health and metrics listener.',
-  ),
-  METRICS_PORT: variable(
-    'worker, authoriser, mpc-node',
-    port().default(0),
-    'Port of the health and metrics listener; 0 picks a free one.',
   ),
   WORKER_CACHED_WORKFLOWS: variable(
     'worker',

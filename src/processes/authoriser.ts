@@ -1,5 +1,4 @@
-import { loadClientConnectConfig } from '@temporalio/envconfig';
-import { NativeConnection, Worker } from '@temporalio/worker';
+import { Worker } from '@temporalio/worker';
 import { createAuthoriserActivities } from '../../activities/authoriser';
 import { withMappedErrors } from '../../activities/errors';
 import { getFamily } from '../chains/families';
@@ -12,8 +11,9 @@ import { readConfig } from '../platform/config';
 import { createDatabase } from '../platform/database';
 import { createLogger } from '../platform/logging';
 import { startHealthListener } from '../platform/metrics';
+import { readTemporalOptions } from '../platform/temporal';
 import { runMain, shutdownSignal, untilUp } from './process';
-import { logTemporalWith, runUntil } from './temporal-worker';
+import { connectWorkers, logTemporalWith, runUntil } from './temporal-worker';
 
 runMain('authoriser', async () => {
   const config = readConfig([
@@ -53,14 +53,13 @@ runMain('authoriser', async () => {
   });
 
   await untilUp('Postgres', () => database.initialize(), logger, stop);
-  const { connectionOptions, namespace } = loadClientConnectConfig();
-  const connection = await untilUp('Temporal', () => NativeConnection.connect(connectionOptions), logger, stop);
+  const connection = await untilUp('Temporal', () => connectWorkers(), logger, stop);
   if (!connection) return;
   const orders = new Orders({ signer, deployment: config.DEPLOYMENT_ID });
   const create = () =>
     Worker.create({
       connection,
-      namespace: namespace ?? 'default',
+      namespace: readTemporalOptions().namespace,
       taskQueue: authoriserTaskQueue,
       activities: withMappedErrors(createAuthoriserActivities({ database, registry, getFamily, orders }), logger),
       // each holds one connection at a time

@@ -1,5 +1,4 @@
-import { loadClientConnectConfig } from '@temporalio/envconfig';
-import { NativeConnection, Worker } from '@temporalio/worker';
+import { Worker } from '@temporalio/worker';
 import { migrations } from '../../migrations/mpc-node';
 import { withMappedErrors } from '../../activities/errors';
 import { loadRegistry } from '../chains/registry';
@@ -12,8 +11,9 @@ import { parsePeers } from '../mpc/transport-client';
 import { ConfigError, readConfig } from '../platform/config';
 import { createLogger } from '../platform/logging';
 import { startHealthListener } from '../platform/metrics';
+import { readTemporalOptions } from '../platform/temporal';
 import { runMain, shutdownSignal, untilUp } from './process';
-import { logTemporalWith, runUntil } from './temporal-worker';
+import { connectWorkers, logTemporalWith, runUntil } from './temporal-worker';
 
 /** Concurrent activities; key generations take only a few of them (src/mpc/node.ts). */
 const activitySlots = 50;
@@ -94,14 +94,13 @@ runMain('mpc-node', async () => {
   running.node = node;
   logger.info({ port: config.MPC_NODE_LISTEN_PORT, metrics_port: health.port }, 'listening for peers');
 
-  const { connectionOptions, namespace } = loadClientConnectConfig();
   // peers can use this node while Temporal is down: only the requests that come through Temporal wait
-  const connection = await untilUp('Temporal', () => NativeConnection.connect(connectionOptions), logger, stop);
+  const connection = await untilUp('Temporal', () => connectWorkers(), logger, stop);
   if (connection) {
     const create = () =>
       Worker.create({
         connection,
-        namespace: namespace ?? 'default',
+        namespace: readTemporalOptions().namespace,
         taskQueue: nodeTaskQueue(index),
         identity: `mpc-node-${index}`,
         activities: withMappedErrors(node.activities, logger),

@@ -1,5 +1,11 @@
-import { DefaultLogger, Runtime, type Worker } from '@temporalio/worker';
+import { DefaultLogger, NativeConnection, Runtime, type Worker } from '@temporalio/worker';
 import type { Logger } from '../platform/logging';
+import { readTemporalOptions } from '../platform/temporal';
+
+/** The connection of the process's workers. @throws Error when Temporal is not reachable or refuses it. */
+export function connectWorkers(env?: NodeJS.ProcessEnv): Promise<NativeConnection> {
+  return NativeConnection.connect(readTemporalOptions(env).connectionOptions);
+}
 
 /** Runs a worker until the process shuts down; running work is finished within the worker's grace time. */
 export async function runUntil(worker: Worker, stop: AbortSignal): Promise<void> {

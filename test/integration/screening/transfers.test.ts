@@ -12,8 +12,9 @@ import { createDeliveries } from '../../../src/processes/workflow-outbox';
 import { expireApprovals } from '../../../src/transfers/approval-expiry';
 import { StartLimits } from '../../../src/transfers/start-limits';
 import { transferWorkflowsOn } from '../../../src/transfers/workflows';
+import { GenerationLimits } from '../../../src/wallets/generation-limits';
 import { buildTotp, buildUser, randomAddress, totpCode } from '../../factories';
-import { roomyStartLimits } from '../../ledger';
+import { roomyGenerationLimits, roomyStartLimits } from '../../ledger';
 import type { FollowFixture } from '../following/fixture';
 import { booksAgree, ServedWorkflows, until } from '../transfers/served';
 import { auditOf, listAddress, setPolicy, unlist } from './factors';
@@ -338,7 +339,7 @@ test('a node with an outdated copy refuses an address that is allowed again: it 
 });
 
 describe('a transfer that has to be approved', () => {
-  const box = new SecretBox(randomBytes(32).toString('hex'));
+  const box = new SecretBox(randomBytes(32).toString('hex'), 'TOTP_SECRETS_KEY');
   const waiting = async (changes: Parameters<typeof submit>[0] = {}) => {
     await setPolicy(fixture.database, fixture.alice, 'approve');
     const txId = await submit(changes);
@@ -361,6 +362,7 @@ describe('a transfer that has to be approved', () => {
       workflows: transferWorkflowsOn(served.client),
       keyGeneration: { start: () => Promise.resolve() },
       starts: new StartLimits(roomyStartLimits),
+      generations: new GenerationLimits(roomyGenerationLimits),
       log: createLogger('test', 'fatal'),
     });
   const hasSearchStatus = async (txId: string, wanted: string) => {

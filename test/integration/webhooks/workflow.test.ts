@@ -11,7 +11,7 @@ import { startDelivery, WebhookDispatcher } from '../../../src/webhooks/dispatch
 import { EndpointConcurrency } from '../../../src/webhooks/endpoint-concurrency';
 import { createTargetGuard } from '../../../src/webhooks/ssrf-guard';
 import { buildTransferRequest } from '../../factories';
-import { box, buildFunded, ethereum, type Tenant } from '../http/fixture';
+import { boxes, buildFunded, ethereum, type Tenant } from '../http/fixture';
 import { createWebhookFixture, type Endpoint, type WebhookFixture } from './fixture';
 import { startReceiver, status, verify } from './receiver';
 
@@ -65,7 +65,7 @@ async function serve(retrySchedule = [1, 1, 1], perEndpoint = 8): Promise<void> 
     workflowBundle,
     taskQueue: webhookTaskQueue,
     activities: withMappedErrors(
-      createWebhookActivities({ database, box, concurrency, retrySchedule, targets: createTargetGuard('local') }),
+      createWebhookActivities({ database, box: boxes.webhooks, concurrency, retrySchedule, targets: createTargetGuard('local') }),
       log,
     ),
     shutdownGraceTime: 100,

@@ -3,7 +3,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { ConfigError, readConfig } from '../../../src/platform/config';
-import { environmentExample } from '../../../src/platform/env-example';
+import { environmentExample } from '../../../src/platform/environment-example';
 
 const secret = 'not-hex-but-secret';
 

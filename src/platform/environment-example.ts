@@ -18,11 +18,16 @@ export function environmentExample(): string {
     '# RPC endpoints of each enabled chain, separated by commas; the first that answers is used. Required per chain.',
     'CHAIN_ETHEREUM_RPC_URLS=',
     '',
-    '## Temporal (api, worker, authoriser, mpc-node, cli): read by the SDK itself',
+    '## Temporal (api, worker, authoriser, mpc-node, cli): read by the SDK. Use mutual TLS or an API key unless all processes run on one machine',
     'TEMPORAL_ADDRESS=127.0.0.1:7233',
     '#TEMPORAL_NAMESPACE=default',
+    '# PEM files: certificate and key of this process, and the certificate authority of the server.',
+    '#TEMPORAL_TLS_CLIENT_CERT_PATH=',
+    '#TEMPORAL_TLS_CLIENT_KEY_PATH=',
+    '#TEMPORAL_TLS_SERVER_CA_CERT_PATH=',
+    '#TEMPORAL_TLS_SERVER_NAME=',
+    '# Implies TLS. Secret.',
     '#TEMPORAL_API_KEY=',
-    '#TEMPORAL_TLS=true',
   );
   return `${lines.join('\n')}\n`;
 }
