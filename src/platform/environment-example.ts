@@ -1,4 +1,4 @@
-import { variables } from './config';
+import { variables } from './variables';
 
 /** Text of `.env.example`. */
 export function environmentExample(): string {
