@@ -22,7 +22,7 @@ create table orders (
 create index orders_by_attempt on orders (tx_id, attempt, seq desc) where tx_id is not null;
 create trigger orders_append_only before update or delete or truncate on orders for each statement execute function refuse_change();
 
--- What operators ask for in person; the authoriser cancels nothing that has no reason on record.
+-- What operators ask for; the authoriser cancels nothing that has no reason on record.
 create table operator_requests (
   request_id bigint generated always as identity primary key,
   tx_id uuid not null references transactions,

@@ -5,7 +5,7 @@ import type { BeginSigning, BeginSigningResult } from './transfer';
 /** What the authoriser serves on its own task queue. Nothing else begins to sign or writes orders. */
 export interface AuthoriserActivities {
   /**
-   * The point of no return of a transfer: one database transaction decides, reserves, stores bytes and claims; then the order is
+   * From here on signing cannot be undone: one database transaction decides, reserves, stores bytes and claims; then the order is
    * signed. `cancellation` moves nothing and uses up what the earlier attempts would spend.
    */
   beginSigning(input: BeginSigning): Promise<BeginSigningResult>;

@@ -102,7 +102,7 @@ interface TypedDataFacts extends SigningFacts {
 interface GenerateKeyFacts {
   kind: 'generate_key';
   key_id: string;
-  /** null: a key for whoever needs one later. */
+  /** null: a key that is not meant for a certain client yet. */
   client_id: string | null;
 }
 
@@ -123,10 +123,11 @@ interface BlacklistPageFacts {
 }
 
 /** What an order is about: everything but its head. */
-export type OrderFacts =
-  ReissueFacts | OtherTransactionFacts | TypedDataFacts | GenerateKeyFacts | BindKeyFacts | BlacklistPageFacts;
+export type OrderFacts = AttemptFacts | TypedDataFacts | GenerateKeyFacts | BindKeyFacts | BlacklistPageFacts;
+/** What an order over the bytes of an attempt is about. */
+export type AttemptFacts = ReissueFacts | OtherTransactionFacts;
 export type OrderKind = OrderFacts['kind'];
 export type OrderClaims = OrderHead & OrderFacts;
 export type ClaimsOf<K extends OrderKind> = OrderHead & Extract<OrderFacts, { kind: K }>;
 /** An order to sign the bytes of a transaction. */
-export type SigningClaims = OrderHead & (ReissueFacts | OtherTransactionFacts);
+export type SigningClaims = OrderHead & AttemptFacts;

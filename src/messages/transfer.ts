@@ -72,7 +72,7 @@ export interface OrderedAttempt {
   expiresAtMs: number;
 }
 
-/** Result of the compare-and-set into SIGNING: from then on the payload counts as signed. */
+/** From `begun` on the attempt counts as signed. */
 export type BeginSigningResult =
   | ({ outcome: 'begun' } & OrderedAttempt)
   /** The attempt was signed before (a retry after a crash): continue with its bytes. */

@@ -26,9 +26,9 @@ export interface Admitted {
   outcome(signature: Hex | null): Promise<void>;
 }
 
-/** The last word of a node before it takes part in a signature. */
+/** A node's decision before it takes part in a signature. */
 export interface Admission {
-  /** Answers the signature where there is one over the same digest already. @throws GatewayError to stay away. */
+  /** Answers the signature where there is one over the same digest already. @throws GatewayError when the node does not take part. */
   admit(entry: AdmissionEntry): Promise<Admitted | { signature: Hex }>;
 }
 

@@ -65,7 +65,7 @@ export class EcdsaHandler {
       case 'test': {
         const test = readTestSign(request);
         this.assertIsSelf(test.peer);
-        return this.test(test, params.initiator);
+        return this.test(test, params.initiator, 'peer');
       }
       case 'sign': {
         const sign = readSignPayload(request);
@@ -95,22 +95,29 @@ export class EcdsaHandler {
 
   /**
    * Signs a digest made of key id and session id: proves that two shares fit together, and has no other use. The number per key is
-   * limited, and a bound key makes none.
+   * limited, and a bound key makes none. The initiator counts once the peer has agreed: one that is down must not use up the tests.
    * @throws GatewayError order_refused
    */
-  async test({ order }: TestSignRequest, other: NodeIndex): Promise<SessionTask<void>> {
+  async test({ order }: TestSignRequest, other: NodeIndex, role: 'initiator' | 'peer'): Promise<SessionTask<void>> {
     const { claims } = await this.options.orders.verify(order, ['generate_key']);
     const { key_id: keyId } = claims;
     const key = await this.unlock(keyId);
-    if (!(await this.options.store.countTestSignature(keyId))) {
-      wipe(key);
-      throw new GatewayError('order_refused', 'key_id: the key is bound, or was tested too often');
-    }
+    if (role === 'peer')
+      await this.countTest(keyId).catch((error: unknown) => {
+        wipe(key);
+        throw error;
+      });
     const run = async (session: Session): Promise<void> => {
+      if (role === 'initiator') await this.countTest(keyId);
       const digest = createHash('sha256').update(testDomain).update(`${keyId}\0`).update(session.id).digest();
       await this.signature(session, key, other, { digest, path: 'm', publicKey: key.publicKey });
     };
     return { run, dispose: () => wipe(key) };
+  }
+
+  private async countTest(keyId: string): Promise<void> {
+    if (await this.options.store.countTestSignature(keyId)) return;
+    throw new GatewayError('order_refused', 'key_id: the key is bound, or was tested too often');
   }
 
   /**

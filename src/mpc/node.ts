@@ -145,7 +145,7 @@ function createActivities({ self, ecdsa, sessions, store, orders }: NodeParts): 
       assertOtherNode(request.peer);
       await sessions.initiate(
         ecdsa.toSessionParams('test', [self, request.peer], request),
-        await ecdsa.test(request, request.peer),
+        await ecdsa.test(request, request.peer, 'initiator'),
       );
       return { verified: true };
     },

@@ -79,7 +79,7 @@ export class SessionManager {
 
   /**
    * Proposes a session to the other participants, agrees with them on its id and runs this node's part.
-   * @throws GatewayError intent_mismatch or address_blacklisted when a peer refuses the transaction itself; signers_unavailable for
+   * @throws GatewayError intent_mismatch, order_refused or address_blacklisted when a peer refuses the request itself; signers_unavailable for
    * every failure after which a new session, perhaps with another peer, can succeed.
    */
   async initiate<R>(params: SessionParams, task: SessionTask<R>): Promise<R> {

@@ -1,12 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import type { EntityManager } from 'typeorm';
-import {
-  enabledOrderKinds,
-  type OrderClaims,
-  type OrderFacts,
-  orderLifetimeSeconds,
-  type SigningClaims,
-} from '../messages/order';
+import { type AttemptFacts, enabledOrderKinds, type OrderClaims, type OrderFacts, orderLifetimeSeconds } from '../messages/order';
 import { GatewayError } from '../platform/errors';
 import type { OrderSigner } from './signer';
 
@@ -20,6 +15,8 @@ export interface OrdersOptions {
 
 /** An order under this many seconds of remaining life is replaced by another one: a signing session takes up to 15 s. */
 const renewBeforeSeconds = 90;
+/** Between the clocks of two authorisers; the nodes allow a minute. */
+const clockDifferenceSeconds = 30;
 
 /**
  * The authoriser's orders. Claims are stored in the database transaction that decides; the order is signed from the stored claims
@@ -59,13 +56,21 @@ export class Orders {
     return row.claims;
   }
 
-  /** The newest order over an attempt's bytes while it has life enough to be used; null otherwise. */
-  async findUsable(manager: EntityManager, txId: string, attempt: number): Promise<SigningClaims | null> {
-    const [row] = await manager.query<{ claims: SigningClaims }[]>(
+  /**
+   * The newest order of an attempt, if it says just this and has life enough to be used; null otherwise. One that a clock ahead of
+   * this one has issued is refused by the nodes.
+   */
+  async findUsable(manager: EntityManager, facts: AttemptFacts): Promise<OrderClaims | null> {
+    const [row] = await manager.query<{ claims: OrderClaims }[]>(
       'select claims from orders where tx_id = $1 and attempt = $2 order by seq desc limit 1',
-      [txId, attempt],
+      [facts.tx_id, facts.attempt],
     );
-    return row && row.claims.exp - renewBeforeSeconds > this.now() / 1000 ? row.claims : null;
+    if (!row) return null;
+    const { jti, seq, iat, exp } = row.claims;
+    const now = this.now() / 1000;
+    if (iat > now + clockDifferenceSeconds || exp - renewBeforeSeconds <= now || exp - iat > orderLifetimeSeconds) return null;
+    const same = { v: 1, dep: this.options.deployment, jti, seq, iat, exp, ...facts };
+    return isDeepStrictEqual(same, row.claims) ? row.claims : null;
   }
 
   /** JWS in compact form; call it after the commit. */

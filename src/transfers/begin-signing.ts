@@ -8,17 +8,19 @@ import { isBlacklisted } from '../screening/destinations';
 import type { TransactionEntity } from '../transactions/entity';
 import { isEnded, findTransactionForUpdate } from '../transactions/state';
 import { type Attempts, loadAttempts } from './attempts';
-import { readBeginSigning } from './begin-request';
+import { readBeginSigning } from './read-begin-signing';
 import { buildAttempt } from './build-attempt';
 import { recordCancellationReason } from './cancellation-reason';
 import type { AuthoriserDependencies } from './dependencies';
 import { toDestination } from './destination';
 import { enterSigning } from './enter-signing';
+import { assertFeeIsUsual } from './fee-rules';
 import { raiseHold } from './hold';
-import { assertBelowCap, assertMayBegin, assertMayCancel, assertMayContinue } from './may-sign';
+import { assertMayBegin, assertMayCancel, assertMayContinue } from './may-sign';
 import { NotBegun, refuse } from './not-begun';
 import { toOrderFacts } from './order-facts';
 import { resumeSigning, type Stored } from './resume-signing';
+import { getAccount } from './signers';
 
 /** From the first attempt on: proofs are read from blocks that every endpoint still has. */
 const reissueForMs = 24 * 60 * 60 * 1000;
@@ -70,10 +72,10 @@ async function begin(
     throw new GatewayError('invalid_parameter', `kind: ${request.kind} cannot follow ${lastAttempt} attempts`);
   // after a cancellation nothing else is signed
   const kind = attempts.isAbandoned ? 'cancellation' : request.kind;
-  return starters[kind]({ manager, steps, transfer, attempts, prepared: request.prepared });
+  return beginByKind[kind]({ manager, steps, transfer, attempts, prepared: request.prepared });
 }
 
-const starters: Record<AttemptKind, (beginning: Beginning) => Promise<Stored>> = {
+const beginByKind: Record<AttemptKind, (beginning: Beginning) => Promise<Stored>> = {
   first: startFirstAttempt,
   replacement: replaceAttempt,
   reissue: reissueAttempt,
@@ -123,10 +125,13 @@ async function startAttempt(beginning: Beginning, kind: AttemptKind): Promise<St
   const chain = steps.registry.get(transfer.chain);
   const family = steps.getFamily(chain.family);
   const attempt = attempts.nextNumber;
-  assertBelowCap(chain, BigInt(prepared.feeBound));
+  const fee = BigInt(prepared.feeBound);
+  const { accountId, addressKey } = await getAccount(manager, transfer);
+  const source = { chain: chain.name, accountId, addressKey };
+  await assertFeeIsUsual(manager, steps, { transfer, attempts, source, fee });
   await enterSigning(manager, transfer);
-  const held = await raiseHold(manager, transfer, BigInt(prepared.feeBound), attempt);
-  const built = await buildAttempt(manager, steps, held, { attempt, kind, prepared });
+  const held = await raiseHold(manager, transfer, fee, attempt);
+  const built = await buildAttempt(manager, steps, { transfer: held, source, attempt, kind, prepared });
   // an attempt with the same bytes would be the same transaction
   if (attempts.knows(built.unsigned)) refuse('stuck', 'The fees have not risen: a replacement would be the same transaction');
   await built.store();

@@ -1,11 +1,13 @@
 import type { EntityManager } from 'typeorm';
+import type { ReservationOwner } from '../chains/family';
+import { findReservations } from '../chains/reservations';
 import type { AttemptKind, Hex, Prepared } from '../chains/types';
 import type { Signer } from '../messages/signing';
 import type { TransactionEntity } from '../transactions/entity';
 import { toIntent } from '../transactions/intent';
 import type { AuthoriserDependencies } from './dependencies';
 import { NotBegun } from './not-begun';
-import { findSigners, getAccount } from './signers';
+import { findSigners } from './signers';
 import { insertAttempt } from './store-attempt';
 
 /** The data of an attempt that its order contains. */
@@ -21,6 +23,15 @@ export interface BuiltAttempt extends OrderableAttempt {
   store(): Promise<void>;
 }
 
+/** What an attempt is built from. */
+interface Plan {
+  transfer: TransactionEntity;
+  source: ReservationOwner;
+  attempt: number;
+  kind: AttemptKind;
+  prepared: Prepared;
+}
+
 /**
  * Reserves what the attempt uses up and builds its bytes; `store` writes them. For a transfer whose signing has begun.
  * @throws NotBegun when the family cannot reserve now; Error when the bytes use up anything that was not reserved, or may cost more
@@ -29,15 +40,12 @@ export interface BuiltAttempt extends OrderableAttempt {
 export async function buildAttempt(
   manager: EntityManager,
   { registry, getFamily }: Pick<AuthoriserDependencies, 'registry' | 'getFamily'>,
-  transfer: TransactionEntity,
-  next: { attempt: number; kind: AttemptKind; prepared: Prepared },
+  { transfer, source, attempt, kind, prepared }: Plan,
 ): Promise<BuiltAttempt> {
-  const { attempt, kind, prepared } = next;
   const { txId, fromAddress } = transfer;
   const chain = registry.get(transfer.chain);
   const family = getFamily(chain.family);
-  const { accountId, addressKey } = await getAccount(manager, transfer);
-  const reserved = await family.reserve(manager, { chain: chain.name, accountId, addressKey }, prepared, txId, kind);
+  const reserved = await family.reserve(manager, source, prepared, txId, kind);
   if (reserved.outcome !== 'reserved') throw new NotBegun(reserved);
   const { resources } = reserved;
   const unsigned = family.build({ chain, intent: toIntent(transfer, kind), kind, prepared, resources });
@@ -49,6 +57,28 @@ export async function buildAttempt(
   const messageKey = family.messageKey(unsigned, fromAddress);
   const row = { txId, attempt, kind, chain: chain.name, prepared, unsigned, signers, messageKey, resources };
   return { attempt, kind, prepared, unsigned, signers, store: () => insertAttempt(manager, row) };
+}
+
+/**
+ * A stored attempt, built anew: the order over it must not depend on rows that another process could have written.
+ * @throws Error when the stored bytes are not those that the transfer's own data give, or use up anything that it does not hold.
+ */
+export async function rebuildAttempt(
+  manager: EntityManager,
+  { registry, getFamily }: Pick<AuthoriserDependencies, 'registry' | 'getFamily'>,
+  transfer: TransactionEntity,
+  { attempt, kind, prepared, unsigned }: OrderableAttempt,
+): Promise<OrderableAttempt> {
+  const { txId, fromAddress } = transfer;
+  const chain = registry.get(transfer.chain);
+  const family = getFamily(chain.family);
+  const { resources } = family.describe(unsigned);
+  const held = (await findReservations(manager, txId)).map(({ resource }) => resource);
+  const foreign = resources.filter((resource) => !held.includes(resource));
+  const built = family.build({ chain, intent: toIntent(transfer, kind), kind, prepared, resources });
+  if (foreign.length > 0 || built !== unsigned) throw new Error(`attempt ${attempt} of ${txId} is not what was begun`);
+  const signers = await findSigners(manager, transfer, chain, family.signingPayloads(unsigned, fromAddress));
+  return { attempt, kind, prepared, unsigned, signers };
 }
 
 function assertSameResources(txId: string, used: string[], reserved: string[]): void {

@@ -1,7 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import type { ChainDefinition } from '../chains/types';
 import { GatewayError } from '../platform/errors';
-import { formatAmount } from '../platform/money';
 import { type DestinationVerdict, evaluateDestination } from '../screening/destinations';
 import { checkRules } from '../screening/rules';
 import type { TransactionEntity } from '../transactions/entity';
@@ -50,24 +48,14 @@ async function assertWithinLimits(manager: EntityManager, transfer: TransactionE
   }
 }
 
-/** A cancellation needs a reason on the record: an earlier one, an operator's request, or the blacklist. @throws NotBegun. */
+/** A cancellation needs a reason on record: an earlier cancellation, an operator's request, or the blacklist. @throws NotBegun. */
 export async function assertMayCancel(
   manager: EntityManager,
   { txId }: TransactionEntity,
   attempts: Attempts,
   isBlacklisted: boolean,
 ): Promise<void> {
-  if (attempts.isAbandoned || isBlacklisted) return;
+  if (isBlacklisted || attempts.all.some(({ kind }) => kind === 'cancellation')) return;
   if (!(await isRequested(manager, txId, 'abandon')))
     refuse('not_cancellable', 'No operator has asked for it, and the destination is not blacklisted');
-}
-
-/** `fee`: atomic units of the native coin. @throws NotBegun fee_above_bound. */
-export function assertBelowCap({ maxNetworkFee, native, name }: ChainDefinition, fee: bigint): void {
-  if (fee <= maxNetworkFee) return;
-  const display = (amount: bigint) => `${formatAmount(amount, native.decimals)} ${native.symbol}`;
-  refuse(
-    'fee_above_bound',
-    `The network fee may reach ${display(fee)}; on ${name} no more than ${display(maxNetworkFee)} is paid`,
-  );
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FamilyCodec } from '../chains/family';
 import type { AttemptKind, ChainDefinition } from '../chains/types';
-import type { EarlierAttempt, OrderFacts, OrderSigner } from '../messages/order';
+import type { AttemptFacts, EarlierAttempt, OrderSigner } from '../messages/order';
 import type { Signer } from '../messages/signing';
 import type { TransactionEntity } from '../transactions/entity';
 import { toIntent } from '../transactions/intent';
@@ -22,7 +22,7 @@ export function toOrderFacts(
   transfer: TransactionEntity,
   { attempt, kind, prepared, signers }: OrderableAttempt,
   earlier: readonly Attempt[],
-): OrderFacts {
+): AttemptFacts {
   const { from, outputs } = toIntent(transfer, kind);
   const facts = {
     tx_id: transfer.txId,

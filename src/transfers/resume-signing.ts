@@ -4,7 +4,7 @@ import type { BeginSigningResult } from '../messages/transfer';
 import { GatewayError } from '../platform/errors';
 import type { TransactionEntity } from '../transactions/entity';
 import type { Attempts } from './attempts';
-import type { OrderableAttempt } from './build-attempt';
+import { type OrderableAttempt, rebuildAttempt } from './build-attempt';
 import type { AuthoriserDependencies } from './dependencies';
 import { enterSigning } from './enter-signing';
 import { assertMayContinue } from './may-sign';
@@ -25,7 +25,7 @@ export interface Stored {
  */
 export async function resumeSigning(
   manager: EntityManager,
-  { registry, getFamily, orders }: AuthoriserDependencies,
+  steps: AuthoriserDependencies,
   transfer: TransactionEntity,
   attempts: Attempts,
 ): Promise<BeginSigningResult | Stored> {
@@ -37,12 +37,12 @@ export async function resumeSigning(
     await assertMayContinue(manager, transfer);
   }
   if (transfer.status === 'NEEDS_ATTENTION') await enterSigning(manager, transfer);
-  const usable = await orders.findUsable(manager, transfer.txId, last.attempt);
-  if (usable) return { outcome: 'stored', attempt: last, claims: usable };
-  const chain = registry.get(transfer.chain);
-  const family = getFamily(chain.family);
+  const chain = steps.registry.get(transfer.chain);
+  const family = steps.getFamily(chain.family);
   const earlier = attempts.all.filter(({ attempt }) => attempt < last.attempt);
-  const facts = toOrderFacts(chain, family, transfer, last, earlier);
-  const claims = await orders.issue(manager, facts, family.describe(last.unsigned).expiresAt);
-  return { outcome: 'stored', attempt: last, claims };
+  const attempt = await rebuildAttempt(manager, steps, transfer, last);
+  const facts = toOrderFacts(chain, family, transfer, attempt, earlier);
+  const usable = await steps.orders.findUsable(manager, facts);
+  const claims = usable ?? (await steps.orders.issue(manager, facts, family.describe(last.unsigned).expiresAt));
+  return { outcome: 'stored', attempt, claims };
 }

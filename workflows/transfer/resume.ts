@@ -4,8 +4,8 @@ import { authoriserActivities } from '../activities';
 import { type Next, park } from './next';
 import type { TransferState } from './state';
 
-/** Attempts that a run may not know of; each costs one call. */
-const missedAttempts = 10;
+/** Calls until the newest attempt is known: another may begin between two of them. */
+const resumeTries = 10;
 
 /**
  * Another order over the bytes of the newest attempt, of which this run knows `kind`: after its order has expired, or when the attempt
@@ -15,7 +15,7 @@ const missedAttempts = 10;
 export async function resume(state: TransferState, kind: AttemptKind): Promise<Next> {
   const { txId } = state;
   let newest = kind;
-  for (let missed = 0; missed < missedAttempts; missed += 1) {
+  for (let tries = 0; tries < resumeTries; tries += 1) {
     const begun = await authoriserActivities.beginSigning({ txId, lastAttempt: state.lastAttempt, kind: 'resume' });
     switch (begun.outcome) {
       case 'begun':

@@ -103,6 +103,7 @@ describe('key generations', () => {
     await database.query(`update wallets set created_at = clock_timestamp() - interval '6 minutes'`);
     workflows.away = true;
     await inOrder(fixture, demo, 1);
+    await fixture.resources.outbox.settled();
     workflows.away = false;
     await restart();
     expect(workflows.keys).toEqual([lost]);

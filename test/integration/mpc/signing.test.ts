@@ -78,6 +78,11 @@ describe('two of three nodes', () => {
 
   test('eight test signatures of a key at each node, counted before they are made', async () => {
     const { keyId } = await group.generateKey(3, 'wallet.counted', { isBound: false });
+    // tries while the peer is down do not count
+    await group.stop(2);
+    for (let tries = 0; tries < 9; tries += 1)
+      await expect(group.testSign(1, 2, keyId)).rejects.toMatchObject({ code: 'signers_unavailable' });
+    await group.start(2);
     for (let made = 0; made < 8; made += 1) await group.testSign(1, 2, keyId);
     await expect(group.testSign(1, 2, keyId)).rejects.toMatchObject({ code: 'order_refused' });
     await expect(group.testSign(3, 2, keyId)).rejects.toMatchObject({

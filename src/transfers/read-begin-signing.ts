@@ -3,7 +3,7 @@ import type { Prepared } from '../chains/types';
 import type { BeginSigning } from '../messages/transfer';
 import { GatewayError } from '../platform/errors';
 
-/** Whatever comes through Temporal may be anybody's: a field that is not known is refused. */
+/** Anyone who reaches Temporal can schedule this call: a field that is not known is refused. */
 const schema = Joi.object({
   txId: Joi.string().uuid().required(),
   lastAttempt: Joi.number().integer().min(0).max(1_000_000).required(),
