@@ -63,7 +63,7 @@ export async function nodeSpecs(
         METRICS_PORT: String(portsOf(index).health),
       };
       return nodeProcess(
-        { name: `mpc-node-${index}`, group: 'mpc', entry: 'mpc-node', healthUrl: healthUrl(index), background: true },
+        { name: `mpc-node-${index}`, group: 'mpc', entry: 'mpc-node', healthUrl: healthUrl(index) },
         { ...commonVariables(env, environment), ...variables },
       );
     }),
@@ -81,7 +81,7 @@ export async function workerSpec({ env, paths }: ServicesContext, environment: S
   };
   const healthUrl = `http://127.0.0.1:${port}/health/ready`;
   return nodeProcess(
-    { name: 'worker', group: 'worker', entry: 'worker', healthUrl, background: true },
+    { name: 'worker', group: 'worker', entry: 'worker', healthUrl },
     { ...startLimits, ...commonVariables(env, environment), ...variables },
   );
 }
@@ -99,7 +99,7 @@ export async function authoriserSpec({ env, paths }: ServicesContext, environmen
   };
   const healthUrl = `http://127.0.0.1:${port}/health/ready`;
   return nodeProcess(
-    { name: 'authoriser', group: 'authoriser', entry: 'authoriser', healthUrl, background: true },
+    { name: 'authoriser', group: 'authoriser', entry: 'authoriser', healthUrl },
     { ...commonVariables(env, environment), ...variables },
   );
 }
@@ -136,7 +136,7 @@ export async function apiSpec({ env, paths, preferred }: ServicesContext, enviro
   const baseUrl = `http://127.0.0.1:${port}/api/v1`;
   const healthUrl = `http://127.0.0.1:${metricsPort}/health/ready`;
   const spec = nodeProcess(
-    { name: 'api', group: 'api', entry: 'api', healthUrl, background: false },
+    { name: 'api', group: 'api', entry: 'api', healthUrl },
     { ...startLimits, ...relaxedLimits, ...commonVariables(env, environment), ...variables },
   );
   return { spec, baseUrl, healthUrl };
@@ -170,7 +170,7 @@ function commonVariables(env: NodeJS.ProcessEnv, { temporalAddress, chains }: St
 }
 
 function nodeProcess(
-  what: { name: string; group: string; entry: string; healthUrl: string; background: boolean },
+  what: { name: string; group: string; entry: string; healthUrl: string },
   env: NodeJS.ProcessEnv,
 ): ProcessSpec {
   const entryPoint = path.join(projectRoot, 'dist', 'src', 'processes', `${what.entry}.js`);
@@ -181,7 +181,8 @@ function nodeProcess(
     ready: () => isHealthy(what.healthUrl),
     readyTimeoutMs: 60_000,
     stopTimeoutMs: 15_000,
-    background: what.background,
+    // clients wait for the API only
+    background: what.entry !== 'api',
   };
 }
 

@@ -11,6 +11,7 @@ import {
 import { ConfigError } from '../platform/config';
 import { GatewayError } from '../platform/errors';
 import type { Logger } from '../platform/logging';
+import { findFault } from '../platform/untrusted';
 import { claimsSchemas } from './order-schema';
 
 export interface OrderVerifierOptions {
@@ -98,9 +99,9 @@ function readClaims(payload: Uint8Array): OrderClaims {
   const value = parse(payload);
   const schema = claimsSchemas.get(String((value as { kind?: unknown } | null)?.kind));
   if (!schema) throw refused('kind', 'it is not known');
-  const result = schema.validate(value, { convert: false });
-  if (!result.error) return result.value as OrderClaims;
-  throw refused(result.error.details[0]?.path.join('.') || 'claims', 'it is missing, unknown or malformed');
+  const fault = findFault(schema, value);
+  if (fault === null) return value as OrderClaims;
+  throw refused(fault || 'claims', 'it is missing, unknown or malformed');
 }
 
 function parse(payload: Uint8Array): unknown {

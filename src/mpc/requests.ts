@@ -1,15 +1,12 @@
 import Joi from 'joi';
-import { GatewayError } from '../platform/errors';
 import { type ApplyBlacklistRequest, maxBlacklistChanges } from '../messages/blacklist';
 import type { BindKeyRequest, ConfirmKeyRequest, GenerateKeyRequest, TestSignRequest } from '../messages/key-generation';
 import { nodeIndexes } from '../messages/nodes';
 import type { SignTransactionRequest } from '../messages/signing';
+import { reader } from '../platform/untrusted';
 import { keyId, maxPayloads } from './order-schema';
 
-/**
- * Requests that a node accepts, from Temporal and from its peers. An unknown field is refused and not ignored, since it could
- * change the meaning of the known ones.
- */
+/** Requests that a node accepts, from Temporal and from its peers. An unknown field is refused and not ignored. */
 const node = Joi.number()
   .valid(...nodeIndexes)
   .required();
@@ -66,18 +63,6 @@ const signPayload = Joi.object<SignPayloadRequest, true>({
     .max(maxPayloads - 1)
     .required(),
 }).required();
-
-/** Creates a parser of untrusted values. @throws GatewayError invalid_parameter naming the field, never its value. */
-const reader =
-  <T>(schema: Joi.ObjectSchema<T>) =>
-  (value: unknown): T => {
-    const result = schema.validate(value, { convert: false, errors: { wrap: { label: false } } });
-    if (!result.error) return result.value;
-    const path = result.error.details[0]?.path.join('.') || 'request';
-    throw new GatewayError('invalid_parameter', `${path} is missing, unknown or malformed`, {
-      fields: [{ field: path, message: 'malformed' }],
-    });
-  };
 
 export const readGenerateKey = reader(generateKey);
 export const readConfirmKey = reader(confirmKey);

@@ -1,4 +1,4 @@
-import { Worker } from '@temporalio/worker';
+import type { WorkerOptions } from '@temporalio/worker';
 import { createAuthoriserActivities } from '../../activities/authoriser';
 import { withMappedErrors } from '../../activities/errors';
 import { getFamily } from '../chains/families';
@@ -11,9 +11,8 @@ import { readConfig } from '../platform/config';
 import { createDatabase } from '../platform/database';
 import { createLogger } from '../platform/logging';
 import { startHealthListener } from '../platform/metrics';
-import { readTemporalOptions } from '../platform/temporal';
-import { runMain, shutdownSignal, untilUp } from './process';
-import { connectWorkers, logTemporalWith, runUntil } from './temporal-worker';
+import { answers, runMain, shutdownSignal, untilUp } from './process';
+import { connectWorkers, logTemporalWith, serveActivities } from './temporal-worker';
 
 runMain('authoriser', async () => {
   const config = readConfig([
@@ -43,37 +42,24 @@ runMain('authoriser', async () => {
   const health = await startHealthListener({
     host: config.METRICS_HOST,
     port: config.METRICS_PORT,
-    ready: async () => ({
-      database: await database.query('select 1').then(
-        () => true,
-        () => false,
-      ),
-      worker: running.worker,
-    }),
+    ready: async () => ({ database: await answers(() => database.query('select 1')), worker: running.worker }),
   });
 
   await untilUp('Postgres', () => database.initialize(), logger, stop);
   const connection = await untilUp('Temporal', () => connectWorkers(), logger, stop);
   if (!connection) return;
   const orders = new Orders({ signer, deployment: config.DEPLOYMENT_ID });
-  const create = () =>
-    Worker.create({
-      connection,
-      namespace: readTemporalOptions().namespace,
-      taskQueue: authoriserTaskQueue,
-      activities: withMappedErrors(createAuthoriserActivities({ database, registry, getFamily, orders }), logger),
-      // each holds one connection at a time
-      maxConcurrentActivityTaskExecutions: config.DATABASE_POOL_SIZE,
-      shutdownGraceTime: '10 seconds',
-    });
-  const worker = await untilUp('Temporal namespace', create, logger, stop);
+  const worker: WorkerOptions = {
+    connection,
+    taskQueue: authoriserTaskQueue,
+    activities: withMappedErrors(createAuthoriserActivities({ database, registry, getFamily, orders }), logger),
+    // each holds one connection at a time
+    maxConcurrentActivityTaskExecutions: config.DATABASE_POOL_SIZE,
+    shutdownGraceTime: '10 seconds',
+  };
   try {
-    if (!worker) return;
-    running.worker = true;
-    logger.info({ task_queue: authoriserTaskQueue }, 'authoriser is running');
-    await runUntil(worker, stop);
+    await serveActivities(worker, { running, logger, stop });
   } finally {
-    running.worker = false;
     await connection.close();
     await database.destroy();
     await health.close();

@@ -1,4 +1,4 @@
-import { Worker } from '@temporalio/worker';
+import type { WorkerOptions } from '@temporalio/worker';
 import { migrations } from '../../migrations/mpc-node';
 import { withMappedErrors } from '../../activities/errors';
 import { loadRegistry } from '../chains/registry';
@@ -11,9 +11,8 @@ import { parsePeers } from '../mpc/transport-client';
 import { ConfigError, readConfig } from '../platform/config';
 import { createLogger } from '../platform/logging';
 import { startHealthListener } from '../platform/metrics';
-import { readTemporalOptions } from '../platform/temporal';
 import { runMain, shutdownSignal, untilUp } from './process';
-import { connectWorkers, logTemporalWith, runUntil } from './temporal-worker';
+import { connectWorkers, logTemporalWith, serveActivities } from './temporal-worker';
 
 /** Concurrent activities; key generations take only a few of them (src/mpc/node.ts). */
 const activitySlots = 50;
@@ -97,27 +96,16 @@ runMain('mpc-node', async () => {
   // peers can use this node while Temporal is down: only the requests that come through Temporal wait
   const connection = await untilUp('Temporal', () => connectWorkers(), logger, stop);
   if (connection) {
-    const create = () =>
-      Worker.create({
-        connection,
-        namespace: readTemporalOptions().namespace,
-        taskQueue: nodeTaskQueue(index),
-        identity: `mpc-node-${index}`,
-        activities: withMappedErrors(node.activities, logger),
-        maxConcurrentActivityTaskExecutions: activitySlots,
-        shutdownGraceTime: '5 seconds',
-        shutdownForceTime: '6 seconds',
-      });
-    const worker = await untilUp('Temporal namespace', create, logger, stop);
-    if (worker) {
-      running.worker = true;
-      logger.info({ task_queue: nodeTaskQueue(index) }, 'mpc node is running');
-      try {
-        await runUntil(worker, stop);
-      } finally {
-        running.worker = false;
-      }
-    }
+    const worker: WorkerOptions = {
+      connection,
+      taskQueue: nodeTaskQueue(index),
+      identity: `mpc-node-${index}`,
+      activities: withMappedErrors(node.activities, logger),
+      maxConcurrentActivityTaskExecutions: activitySlots,
+      shutdownGraceTime: '5 seconds',
+      shutdownForceTime: '6 seconds',
+    };
+    await serveActivities(worker, { running, logger, stop });
     await connection.close();
   }
   await node.close();

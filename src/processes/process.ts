@@ -46,3 +46,11 @@ export async function untilUp<T>(
   }
   return undefined;
 }
+
+/** Whether what is asked answers at all; for health checks. */
+export function answers(ask: () => Promise<unknown>): Promise<boolean> {
+  return ask().then(
+    () => true,
+    () => false,
+  );
+}

@@ -32,7 +32,7 @@ import { GenerationLimits } from '../wallets/generation-limits';
 import { keyGenerationOn } from '../wallets/key-generation';
 import { restartLostGenerations } from '../wallets/lost-generations';
 import { type PeriodicJob, runPeriodically } from './periodic-jobs';
-import { runMain, shutdownSignal, untilUp } from './process';
+import { answers, runMain, shutdownSignal, untilUp } from './process';
 import { connectWorkers, logTemporalWith, runUntil } from './temporal-worker';
 import { runWebhookWorker } from './webhook-worker';
 import {
@@ -213,11 +213,4 @@ async function startFollowers(temporal: Client, registry: ChainRegistry, logger:
       stop,
     );
   }
-}
-
-async function answers(ask: () => Promise<unknown>): Promise<boolean> {
-  return ask().then(
-    () => true,
-    () => false,
-  );
 }

@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
-import type { ReservationOwner } from '../chains/family';
+import type { FamilyCodec, ReservationOwner } from '../chains/family';
 import { findReservations } from '../chains/reservations';
-import type { AttemptKind, Hex, Prepared } from '../chains/types';
+import type { AttemptKind, ChainDefinition, Hex, Prepared } from '../chains/types';
 import type { Signer } from '../messages/signing';
 import type { TransactionEntity } from '../transactions/entity';
 import { toIntent } from '../transactions/intent';
@@ -48,12 +48,11 @@ export async function buildAttempt(
   const reserved = await family.reserve(manager, source, prepared, txId, kind);
   if (reserved.outcome !== 'reserved') throw new NotBegun(reserved);
   const { resources } = reserved;
-  const unsigned = family.build({ chain, intent: toIntent(transfer, kind), kind, prepared, resources });
+  const { unsigned, signers } = await assemble(manager, { chain, family }, transfer, { kind, prepared, resources });
   const described = family.describe(unsigned);
   assertSameResources(txId, described.resources, resources);
   if (described.maxNetworkFee > BigInt(prepared.feeBound))
     throw new Error(`the bytes for ${txId} may cost ${described.maxNetworkFee}, their bound is ${prepared.feeBound}`);
-  const signers = await findSigners(manager, transfer, chain, family.signingPayloads(unsigned, fromAddress));
   const messageKey = family.messageKey(unsigned, fromAddress);
   const row = { txId, attempt, kind, chain: chain.name, prepared, unsigned, signers, messageKey, resources };
   return { attempt, kind, prepared, unsigned, signers, store: () => insertAttempt(manager, row) };
@@ -69,16 +68,27 @@ export async function rebuildAttempt(
   transfer: TransactionEntity,
   { attempt, kind, prepared, unsigned }: OrderableAttempt,
 ): Promise<OrderableAttempt> {
-  const { txId, fromAddress } = transfer;
+  const { txId } = transfer;
   const chain = registry.get(transfer.chain);
   const family = getFamily(chain.family);
   const { resources } = family.describe(unsigned);
   const held = (await findReservations(manager, txId)).map(({ resource }) => resource);
   const foreign = resources.filter((resource) => !held.includes(resource));
-  const built = family.build({ chain, intent: toIntent(transfer, kind), kind, prepared, resources });
-  if (foreign.length > 0 || built !== unsigned) throw new Error(`attempt ${attempt} of ${txId} is not what was begun`);
-  const signers = await findSigners(manager, transfer, chain, family.signingPayloads(unsigned, fromAddress));
-  return { attempt, kind, prepared, unsigned, signers };
+  const built = await assemble(manager, { chain, family }, transfer, { kind, prepared, resources });
+  if (foreign.length > 0 || built.unsigned !== unsigned) throw new Error(`attempt ${attempt} of ${txId} is not what was begun`);
+  return { attempt, kind, prepared, ...built };
+}
+
+/** The bytes that a transfer's own data give, and who signs them. */
+async function assemble(
+  manager: EntityManager,
+  { chain, family }: { chain: ChainDefinition; family: FamilyCodec },
+  transfer: TransactionEntity,
+  { kind, prepared, resources }: { kind: AttemptKind; prepared: Prepared; resources: string[] },
+): Promise<Pick<OrderableAttempt, 'unsigned' | 'signers'>> {
+  const unsigned = family.build({ chain, intent: toIntent(transfer, kind), kind, prepared, resources });
+  const payloads = family.signingPayloads(unsigned, transfer.fromAddress);
+  return { unsigned, signers: await findSigners(manager, transfer, chain, payloads) };
 }
 
 function assertSameResources(txId: string, used: string[], reserved: string[]): void {

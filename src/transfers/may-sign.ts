@@ -55,7 +55,7 @@ export async function assertMayCancel(
   attempts: Attempts,
   isBlacklisted: boolean,
 ): Promise<void> {
-  if (isBlacklisted || attempts.all.some(({ kind }) => kind === 'cancellation')) return;
+  if (isBlacklisted || attempts.hasCancellation) return;
   if (!(await isRequested(manager, txId, 'abandon')))
     refuse('not_cancellable', 'No operator has asked for it, and the destination is not blacklisted');
 }

@@ -1,10 +1,10 @@
 import Joi from 'joi';
 import type { Prepared } from '../chains/types';
 import type { BeginSigning } from '../messages/transfer';
-import { GatewayError } from '../platform/errors';
+import { reader } from '../platform/untrusted';
 
 /** Anyone who reaches Temporal can schedule this call: a field that is not known is refused. */
-const schema = Joi.object({
+const schema = Joi.object<BeginSigning>({
   txId: Joi.string().uuid().required(),
   lastAttempt: Joi.number().integer().min(0).max(1_000_000).required(),
   kind: Joi.string().valid('first', 'replacement', 'reissue', 'cancellation', 'resume').required(),
@@ -18,10 +18,4 @@ const schema = Joi.object({
   }).when('kind', { is: 'resume', then: Joi.forbidden(), otherwise: Joi.required() }),
 }).required();
 
-/** @throws GatewayError invalid_parameter naming the field, never its value. */
-export function readBeginSigning(value: unknown): BeginSigning {
-  const result = schema.validate(value, { convert: false });
-  if (!result.error) return result.value as BeginSigning;
-  const path = result.error.details[0]?.path.join('.') || 'request';
-  throw new GatewayError('invalid_parameter', `${path} is missing, unknown or malformed`);
-}
+export const readBeginSigning = reader(schema);

@@ -9,6 +9,10 @@ export interface GenerationLimitSettings {
   maxInFlight: number;
 }
 
+/** Condition on `wallets w`: the key's generation was started and has not ended with a key. */
+export const isBeingGenerated = `w.key_status = 'GENERATING' and not exists (
+  select from workflow_outbox o where o.kind = 'start_key_generation' and o.subject_id = w.wallet_id)`;
+
 /** How long no wallet is tried after one found no room: the dispatcher tries every waiting wallet several times a second. */
 const fullForMs = 200;
 
@@ -41,9 +45,7 @@ export class GenerationLimits {
   async isNext(manager: EntityManager, walletId: string): Promise<boolean> {
     if (performance.now() < this.fullUntil) return false;
     const [turn] = await manager.query<{ free: number; place: number }[]>(
-      `select $2::int - (
-                select count(*) from wallets w where key_status = 'GENERATING' and not exists (
-                  select from workflow_outbox o where o.kind = 'start_key_generation' and o.subject_id = w.wallet_id))::int as free,
+      `select $2::int - (select count(*) from wallets w where ${isBeingGenerated})::int as free,
               (select count(*) from workflow_outbox o
                 where o.kind = own.kind and (o.turn, o.outbox_id) <= (own.turn, own.outbox_id)
                   -- a message that is neither due nor new has just failed: it does not delay the others
