@@ -1,5 +1,6 @@
 import { DataSource, type EntityManager, QueryFailedError, type QueryRunner } from 'typeorm';
 import { findCommitOutcome } from './commit-outcome';
+import { DatabaseClient } from './database-client';
 import { GatewayError } from './errors';
 
 export interface DatabaseOptions {
@@ -35,6 +36,7 @@ export function createDatabase(options: DatabaseOptions): DataSource {
     applicationName,
     poolSize,
     extra: {
+      Client: DatabaseClient,
       connectionTimeoutMillis: 5_000,
       idleTimeoutMillis: 30_000,
       statement_timeout: statementTimeoutMs,
@@ -119,8 +121,7 @@ async function once<T>(
   let commit: { result: T; transactionId: string } | undefined;
   let lost: unknown;
   try {
-    await runner.startTransaction();
-    const transactionId = await prepareTransaction(runner.manager, options);
+    const transactionId = await startTransaction(runner, options);
     const result = await work(runner.manager);
     commit = { result, transactionId };
     await runner.commitTransaction();
@@ -149,20 +150,24 @@ async function once<T>(
 }
 
 /**
- * Sets the time-outs and assigns the id under which the server remembers the outcome: now, in one statement, since it would otherwise
- * have to be asked for right before COMMIT, while others wait for the rows that are locked by then.
+ * Starts a transaction with its time-outs and assigns the id under which the server remembers the outcome: now, since it would
+ * otherwise have to be asked for right before COMMIT, while others wait for the rows that are locked by then.
  */
-async function prepareTransaction(
-  manager: EntityManager,
-  { lockTimeoutMs, timeoutMs }: TransactionOptions<never>,
-): Promise<string> {
-  // a setting that the server does not have has no current value
-  const [row] = await manager.query<{ id: string }[]>(
-    `select pg_current_xact_id()::text as id, count(set_config(name, value, true))
-       from (values ('lock_timeout', $1::text), ('transaction_timeout', $2), ('idle_in_transaction_session_timeout', $2)) as s (name, value)
-      where value is not null and current_setting(name, true) is not null`,
-    [lockTimeoutMs?.toString() ?? null, timeoutMs?.toString() ?? null],
-  );
+async function startTransaction(runner: QueryRunner, { lockTimeoutMs, timeoutMs }: TransactionOptions<never>): Promise<string> {
+  const client = (await runner.connect()) as DatabaseClient;
+  const started = client.nextSent();
+  const [[row]] = await Promise.all([
+    // a setting that the server does not have has no current value
+    started.then(() =>
+      runner.manager.query<{ id: string }[]>(
+        `select pg_current_xact_id()::text as id, count(set_config(name, value, true))
+           from (values ('lock_timeout', $1::text), ('transaction_timeout', $2), ('idle_in_transaction_session_timeout', $2)) as s (name, value)
+          where value is not null and current_setting(name, true) is not null`,
+        [lockTimeoutMs?.toString() ?? null, timeoutMs?.toString() ?? null],
+      ),
+    ),
+    runner.startTransaction(),
+  ]);
   if (!row) throw new Error('the server gave the transaction no id');
   return row.id;
 }
@@ -174,6 +179,5 @@ function isRefusedByServer(error: unknown): boolean {
 
 /** Destroys a connection whose rollback failed: in the pool, its next user would commit the open transaction. */
 async function discardConnection(runner: QueryRunner): Promise<void> {
-  const client = (await runner.connect()) as { connection: { stream: { destroy(): void } } };
-  client.connection.stream.destroy();
+  ((await runner.connect()) as DatabaseClient).destroy();
 }

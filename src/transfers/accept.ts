@@ -1,6 +1,7 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import { auditUser } from '../audit/log';
 import { enqueue } from '../outbox/outbox';
+import { allInOrder } from '../platform/all-in-order';
 import { inTransaction, requestTransaction } from '../platform/database';
 import { GatewayError, notFound } from '../platform/errors';
 import { formatAmount } from '../platform/money';
@@ -102,19 +103,26 @@ async function accept(
     token,
     outputs: [{ recipient: to.address, tokenContract: token.contract, amount }],
   });
-  // before limits and balance: what the same request has taken already must not refuse it now
-  if (!(await insert(manager, toRow(parsed, source, feeLocked)))) {
+  const [isNew, rules] = await Promise.allSettled([
+    insert(manager, toRow(parsed, source, feeLocked)),
+    checkClientRules(manager, parsed, source),
+  ]);
+  if (isNew.status === 'rejected') throw isNew.reason;
+  if (!isNew.value) {
+    // whatever the rules say: what the same request has taken already must not refuse it now
     const concurrent = await findEarlier(deps, manager, parsed);
     if (!concurrent) throw new Error(`transfer ${txId} was neither stored nor found`);
     return replay(concurrent);
   }
-  const verdict = await checkClientRules(manager, parsed, source);
-  if (verdict === 'needs_approval') await awaitApproval(manager, { txId, version: 0 }, deps.approvalWaitSeconds);
-  await recordAccepted(manager, parsed);
-  await enqueue(manager, { kind: 'start_transfer', subjectId: txId, clientId, chain: chain.name });
+  if (rules.status === 'rejected') throw rules.reason;
+  if (rules.value === 'needs_approval') await awaitApproval(manager, { txId, version: 0 }, deps.approvalWaitSeconds);
   const acceptance: Acceptance = { txId, status: 'PENDING', replayed: false };
-  await storeAnswer(manager, acceptance);
-  await placeTransferHold(manager, { txId, source, amount, feeLocked });
+  await allInOrder([
+    recordAccepted(manager, parsed),
+    enqueue(manager, { kind: 'start_transfer', subjectId: txId, clientId, chain: chain.name }),
+    storeAnswer(manager, acceptance),
+    placeTransferHold(manager, { txId, source, amount, feeLocked }),
+  ]);
   return acceptance;
 }
 

@@ -1,7 +1,8 @@
 import type { EntityManager } from 'typeorm';
 import { auditUser } from '../audit/log';
+import { allInOrder } from '../platform/all-in-order';
 import { GatewayError } from '../platform/errors';
-import { evaluateDestination } from '../screening/destinations';
+import { type Destination, evaluateDestination } from '../screening/destinations';
 import { checkLimits } from './limits';
 import type { ParsedTransfer } from './request';
 import type { TransferSource } from './source';
@@ -18,14 +19,19 @@ export async function checkClientRules(
   { account, token }: TransferSource,
 ): Promise<'allowed' | 'needs_approval'> {
   const { txId, clientId } = request;
-  const verdict = await evaluateDestination(manager, { clientId, chain: chain.name, addressKey: to.key });
-  if (verdict.outcome === 'refused') {
-    const { code, reason } = verdict;
-    throw new GatewayError(code, reason, { fields: [{ field: 'to_address', message: reason.replace(/^to_address /, '') }] });
-  }
   const { symbol, decimals } = token;
-  await checkLimits(manager, { txId, walletId: account.walletId, symbol, amount, decimals });
-  return verdict.outcome;
+  const [outcome] = await allInOrder([
+    checkDestination(manager, { clientId, chain: chain.name, addressKey: to.key }),
+    checkLimits(manager, { txId, walletId: account.walletId, symbol, amount, decimals }),
+  ]);
+  return outcome;
+}
+
+async function checkDestination(manager: EntityManager, destination: Destination): Promise<'allowed' | 'needs_approval'> {
+  const verdict = await evaluateDestination(manager, destination);
+  if (verdict.outcome !== 'refused') return verdict.outcome;
+  const { code, reason } = verdict;
+  throw new GatewayError(code, reason, { fields: [{ field: 'to_address', message: reason.replace(/^to_address /, '') }] });
 }
 
 /** Refusals because of the destination are written to the audit log; other refusals change nothing that is relevant to an audit. */

@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto';
+import type { Socket } from 'node:net';
+import { Client, type ClientConfig, DatabaseError, type QueryResult } from 'pg';
+
+/** Statements that a connection keeps prepared; others are parsed and planned each time. */
+const maxPrepared = 250;
+/** Postgres: a table has changed so that a prepared statement would return other columns. */
+const featureNotSupported = '0A000';
+
+type Send = (...query: unknown[]) => Promise<QueryResult>;
+
+/**
+ * A connection to Postgres with short waits: statements with parameters stay prepared, and statements that are issued together are
+ * written together, without waiting for the answers of those before. They are carried out in the order in which they were issued, and
+ * each fails for itself; in a transaction, all that follow a failed one fail too.
+ */
+export class DatabaseClient extends Client {
+  private readonly prepared = new Map<string, string>();
+  private onSent: (() => void) | undefined;
+
+  constructor(config?: ClientConfig) {
+    super({ ...config, pipeline: true });
+    const send = this.query.bind(this) as Send;
+    const query: Send = (...given) => {
+      this.writeTogether();
+      const [text, values, callback] = given;
+      const isPlain = typeof text === 'string' && Array.isArray(values) && values.length > 0 && callback === undefined;
+      const answer = isPlain ? this.sendPrepared(send, text, values as unknown[]) : send(...given);
+      this.onSent?.();
+      return answer;
+    };
+    this.query = query as typeof this.query;
+  }
+
+  /** Resolves once the next statement has been issued, so that others can follow it without waiting for its answer. */
+  nextSent(): Promise<void> {
+    return new Promise((resolve) => {
+      this.onSent = () => {
+        this.onSent = undefined;
+        resolve();
+      };
+    });
+  }
+
+  /** Ends the connection without a word to the server; running statements fail. */
+  destroy(): void {
+    this.stream.destroy();
+  }
+
+  private async sendPrepared(send: Send, text: string, values: unknown[]): Promise<QueryResult> {
+    const named = { text, values, name: this.nameOf(text) };
+    try {
+      return await send(named);
+    } catch (error) {
+      // the statement would fail for ever on this connection; the next one prepares it anew
+      if (error instanceof DatabaseError && error.code === featureNotSupported && named.name) this.destroy();
+      throw error;
+    }
+  }
+
+  /** Undefined for a statement that is not to be prepared. */
+  private nameOf(text: string): string | undefined {
+    const known = this.prepared.get(text);
+    if (known || this.prepared.size >= maxPrepared) return known;
+    const name = createHash('sha256').update(text).digest('base64url');
+    this.prepared.set(text, name);
+    return name;
+  }
+
+  /** Collects what is written in this turn of the event loop: a write costs more than most statements. */
+  private writeTogether(): void {
+    const { stream } = this;
+    if (stream.writableCorked > 0) return;
+    stream.cork();
+    process.nextTick(() => stream.uncork());
+  }
+
+  private get stream(): Socket {
+    return (this as unknown as { connection: { stream: Socket } }).connection.stream;
+  }
+}
