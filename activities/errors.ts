@@ -12,11 +12,13 @@ import type { Logger } from '../src/platform/logging';
 export function toFailure(error: unknown, activity: string, logger: Logger): Error {
   if (error instanceof ApplicationFailure || error instanceof CancelledFailure) return error;
   if (error instanceof GatewayError) {
+    // which signing node has refused
+    const node = error.extra?.node;
     return ApplicationFailure.create({
       type: error.code,
       message: error.message,
       nonRetryable: !error.retryable,
-      details: error.fields ? [{ fields: error.fields }] : [],
+      details: error.fields || node ? [{ ...(error.fields && { fields: error.fields }), ...(node && { node }) }] : [],
     });
   }
   const down = isDatabaseDown(error);

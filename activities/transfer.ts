@@ -5,6 +5,7 @@ import { adoptHold } from '../src/transfers/adopt-hold';
 import { abandonTransfer } from '../src/transfers/abandon';
 import { parkTransfer } from '../src/transfers/park';
 import { beginSigning } from '../src/transfers/begin-signing';
+import { recordPolicyRefusal } from '../src/transfers/cancellation-reason';
 import type { TransferDependencies } from '../src/transfers/dependencies';
 import { destinationBlacklisted } from '../src/transfers/destination';
 import { endTransfer, failByProof } from '../src/transfers/end';
@@ -30,6 +31,7 @@ export function createTransferActivities(options: TransferActivityOptions): Tran
     screenTransfer: (input) => screenTransfer(steps, input),
     endTransfer: (input) => endTransfer(steps, input),
     destinationBlacklisted: ({ txId }) => destinationBlacklisted(options.database.manager, txId),
+    recordPolicyRefusal: (input) => recordPolicyRefusal(steps, input),
     beginSigning: (input) => beginSigning(steps, input),
     recordSigned: (input) => recordSigned(steps, input),
     markSubmitted: (input) => markSubmitted(steps, input),

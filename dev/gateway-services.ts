@@ -3,6 +3,7 @@ import { rpcUrlsVariable } from '../src/chains/config';
 import { type NodeIndex, nodeIndexes } from '../src/messages/nodes';
 import { jwtKey, nodeCredentials, secretsKey } from './credentials';
 import { getOrCreateSecret } from './files';
+import { nodeLimits } from './node-limits';
 import type { ServicesContext } from './services';
 import { projectRoot } from './paths';
 import { freePort } from './ports';
@@ -34,6 +35,7 @@ export async function nodeSpecs(
 ): Promise<{ specs: ProcessSpec[]; healthUrls: string[] }> {
   const { paths, env } = context;
   const credentials = await nodeCredentials(paths.secrets);
+  const limits = nodeLimits(paths.nodes, Object.keys(environment.chains));
   const ports = new Map<NodeIndex, { peer: number; health: number }>();
   for (const index of nodeIndexes) ports.set(index, { peer: await freePort(), health: await freePort() });
   const portsOf = (index: NodeIndex) => ports.get(index) ?? { peer: 0, health: 0 };
@@ -56,6 +58,8 @@ export async function nodeSpecs(
         MPC_NODE_TLS_CA_FILE: own.ca,
         MPC_NODE_PEER_CERTS_FILE: own.peerCerts,
         MPC_NODE_KEK_FILE: own.kek,
+        MPC_NODE_JOURNAL_MARK: path.join(paths.nodes, `journal-mark-${index}.json`),
+        MPC_NODE_LIMITS: limits,
         METRICS_HOST: '127.0.0.1',
         METRICS_PORT: String(portsOf(index).health),
       };

@@ -1,4 +1,5 @@
 import { ActivityFailure, ApplicationFailure, CancelledFailure, TimeoutFailure } from '@temporalio/common';
+import { type NodeIndex, nodeIndexes } from '../src/messages/nodes';
 import { failureCodes, isFailureCode, type FailureCode } from '../src/platform/codes';
 
 /** What went wrong in an activity, by the product's codes. */
@@ -6,17 +7,22 @@ export interface Problem {
   code: FailureCode;
   message: string;
   retryable: boolean;
+  /** The signing node that has refused, where one has. */
+  node?: NodeIndex;
 }
 
 /** Reads the code out of an activity's failure; a time-out or an unknown failure is an internal, retryable one. */
 export function toProblem(error: unknown): Problem {
   const cause = error instanceof ActivityFailure ? error.cause : error;
   if (cause instanceof ApplicationFailure && isFailureCode(cause.type)) {
-    return { code: cause.type, message: cause.message, retryable: failureCodes[cause.type].retryable };
+    const node = nodeIndexes.find((index) => String(index) === nodeOf(cause));
+    return { code: cause.type, message: cause.message, retryable: failureCodes[cause.type].retryable, ...(node && { node }) };
   }
   const message = cause instanceof TimeoutFailure ? `no answer in time (${cause.timeoutType})` : 'unexpected failure';
   return { code: 'internal_error', message, retryable: true };
 }
+
+const nodeOf = ({ details }: ApplicationFailure): string | undefined => (details?.[0] as { node?: string } | undefined)?.node;
 
 /** True when the enclosing scope was cancelled rather than the work failed. */
 export function isCancelled(error: unknown): boolean {

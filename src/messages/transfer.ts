@@ -137,6 +137,8 @@ export interface TransferActivities {
   endTransfer(input: EndTransfer): Promise<{ status: string }>;
   /** Whether the destination is on the client's blacklist now. */
   destinationBlacklisted(input: { txId: string }): Promise<boolean>;
+  /** Two nodes have refused the first attempt by their own limits: the transfer is given up. */
+  recordPolicyRefusal(input: { txId: string; reason: string }): Promise<void>;
   /** `cancellation` moves nothing and uses up what the earlier attempts would spend. */
   beginSigning(input: NextAttempt & { prepared: Prepared }): Promise<BeginSigningResult>;
   /** Answers the transaction id of the recorded bytes. */

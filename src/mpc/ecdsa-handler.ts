@@ -4,18 +4,21 @@ import type { GetFamily } from '../chains/family';
 import type { ChainRegistry } from '../chains/registry';
 import { GatewayError } from '../platform/errors';
 import type { Logger } from '../platform/logging';
-import { type VerifiedTransaction, verifyIntent } from './verify-intent';
+import { type VerifiedPayload, type VerifiedTransaction, verifyIntent } from './verify-intent';
 import type { Hex } from '../chains/types';
 import type { GenerateKeyRequest, GroupKey, TestSignRequest } from '../messages/key-generation';
 import type { TransferIntent } from '../messages/signing';
-import { misbehaviour } from './metrics';
+import type { Admission, AdmissionRequest } from './admission';
+import type { Bans } from './bans';
 import { ProtocolError, type KeygenResult, type ProtocolEngine } from './protocol/engine';
 import type { NodeIndex } from '../messages/nodes';
 import type { ProtocolName, ProtocolRun, RoundMessages } from './protocols';
 import { readGenerateKey, readSignPayload, readTestSign, type SignPayloadRequest } from './requests';
-import { encodeSignature, recoverKey } from './secp256k1';
+import { decodeSignature, encodeSignature, recoverKey } from './secp256k1';
 import type { Session } from './session';
-import type { SessionTask } from './session-manager';
+import type { Recorded, SessionTask } from './session-manager';
+import { signatureTask } from './signature-task';
+import type { SignedStatement } from './statement';
 import { wipe, type ShareStore, type UnlockedKey } from './store';
 import type { SessionParams } from './session-params';
 
@@ -26,15 +29,19 @@ export interface EcdsaHandlerOptions {
   self: NodeIndex;
   engine: Pick<ProtocolEngine, 'keygen' | 'sign'>;
   store: ShareStore;
+  admission: Admission;
+  bans: Pick<Bans, 'isBanned' | 'ban'>;
   registry: ChainRegistry;
   logger: Logger;
   /** For tests: families beside the product's own. */
   getFamily?: GetFamily;
 }
 
-export interface SignTask extends SessionTask<Hex> {
+export interface SignTask {
   /** Signing payloads of the transaction. */
   payloads: number;
+  /** A session to be run, or the signature of an earlier one. */
+  task: SessionTask<Hex> | Recorded;
 }
 
 /**
@@ -45,7 +52,7 @@ export class EcdsaHandler {
   constructor(private readonly options: EcdsaHandlerOptions) {}
 
   /** This node's own judgement of what a peer proposes. @throws GatewayError to stay away. */
-  async acceptProposal(params: SessionParams): Promise<SessionTask<unknown>> {
+  async acceptProposal(params: SessionParams, statement?: SignedStatement): Promise<SessionTask<unknown> | Recorded> {
     const request = parse(params.request);
     switch (params.kind) {
       case 'keygen':
@@ -58,7 +65,7 @@ export class EcdsaHandler {
       case 'sign': {
         const sign = readSignPayload(request);
         this.assertIsSelf(sign.transaction.peer);
-        return this.sign(sign, params.initiator);
+        return (await this.sign(sign, params.initiator, params.initiator, statement)).task;
       }
     }
   }
@@ -81,31 +88,51 @@ export class EcdsaHandler {
 
   /** A signature over a digest made of key id and session id: proves that two shares fit, and is good for nothing else. */
   async test({ keyId }: TestSignRequest, other: NodeIndex): Promise<SessionTask<void>> {
+    this.assertNotBanned(keyId, other);
     const key = await this.unlock(keyId);
     const run = async (session: Session): Promise<void> => {
       const digest = createHash('sha256').update(testDomain).update(`${keyId}\0`).update(session.id).digest();
       await this.signature(session, key, other, { digest, path: 'm', publicKey: key.publicKey });
     };
-    return { run, dispose: () => wipe(key) };
+    return { run, dispose: () => wipe(key), keyId };
   }
 
   /**
    * One signing payload of a transaction that this node has judged. Facts that need a chain (that an earlier attempt is
-   * impossible) will be proven here, before the judgement.
-   * @throws GatewayError intent_mismatch, address_blacklisted
+   * impossible) will be proven here, before the judgement. `statement`: the peer's journal entry.
+   * @throws GatewayError intent_mismatch, address_blacklisted, and what the journal refuses (src/mpc/admission.ts)
    */
-  async sign({ transaction, payload }: SignPayloadRequest, other: NodeIndex): Promise<SignTask> {
+  async sign(
+    { transaction, payload }: SignPayloadRequest,
+    other: NodeIndex,
+    initiator: NodeIndex,
+    statement?: SignedStatement,
+  ): Promise<SignTask> {
     const keys = await this.unlockAll(transaction.signers.map(({ keyId }) => keyId));
     const dispose = () => keys.forEach(wipe);
     try {
       const { registry, getFamily: families = getFamily } = this.options;
       const verified = verifyIntent(transaction, { registry, getFamily: families, keys });
       await this.refuseBlacklisted(transaction.intent, verified, keys);
-      const task = verified.payloads[payload];
-      const key = task && keys.get(task.keyId);
+      const signed = verified.payloads[payload];
+      const key = signed && keys.get(signed.keyId);
       if (!key) throw new GatewayError('intent_mismatch', 'payload: the transaction has no such signing payload');
-      const run = (session: Session) => this.signature(session, key, other, task);
-      return { run, dispose, payloads: verified.payloads.length };
+      const { admission, logger } = this.options;
+      const parties = { peer: other, initiator };
+      const admitted = await admission.admit(toAdmission(transaction, payload, verified, key, parties), statement);
+      const payloads = verified.payloads.length;
+      if ('recorded' in admitted) {
+        dispose();
+        return { payloads, task: admitted };
+      }
+      const { entry } = admitted;
+      const sign = (session: Session) => {
+        // a ban since the admission
+        if (!entry.isUnfrozen) this.assertNotBanned(key.keyId, other);
+        return this.signature(session, key, other, signed);
+      };
+      const isValid = (signature: Hex) => verifies(signature, signed);
+      return { payloads, task: signatureTask({ admission, entry, sign, isValid, dispose, logger }) };
     } catch (error) {
       dispose();
       throw error;
@@ -169,18 +196,13 @@ export class EcdsaHandler {
     return encodeSignature(signature);
   }
 
-  /** Runs the protocol; a peer caught attacking is an alarm. Durable bans go here. */
+  /** Runs the protocol; a peer caught attacking is banned before it learns that it was caught. */
   private async reportMisbehaviour<R>(session: Session, keyId: string, protocolRun: Promise<ProtocolRun<R>>): Promise<R> {
     try {
       return await session.run(await protocolRun);
     } catch (error) {
-      if (error instanceof ProtocolError && error.code === 'ban') {
-        misbehaviour.inc({ peer: String(error.culprit) });
-        this.options.logger.fatal(
-          { alarm: true, culprit: error.culprit, key_id: keyId },
-          'a peer failed a check that protects the share: stop signing with it and investigate',
-        );
-      }
+      if (error instanceof ProtocolError && error.code === 'ban' && error.culprit)
+        await this.options.bans.ban(keyId, error.culprit, error.message);
       throw error;
     }
   }
@@ -205,9 +227,45 @@ export class EcdsaHandler {
     }
   }
 
+  /** @throws GatewayError key_peer_banned */
+  private assertNotBanned(keyId: string, peer: NodeIndex): void {
+    const { bans, self } = this.options;
+    if (bans.isBanned(keyId, peer))
+      throw new GatewayError('key_peer_banned', `node ${self} does not sign with node ${peer} by this key any more`);
+  }
+
   private assertIsSelf(peer: NodeIndex): void {
     if (peer !== this.options.self) throw new GatewayError('invalid_parameter', 'the request names another peer');
   }
+}
+
+function toAdmission(
+  { intent, attempt, kind, signers, unsigned }: SignPayloadRequest['transaction'],
+  payload: number,
+  { payloads, resources, spends }: VerifiedTransaction,
+  { keyId, clientId }: UnlockedKey,
+  parties: Pick<AdmissionRequest, 'peer' | 'initiator'>,
+): AdmissionRequest {
+  const ordered = JSON.stringify([intent, attempt, kind, signers, unsigned]);
+  return {
+    ...parties,
+    txId: intent.txId,
+    attempt,
+    kind,
+    orderHash: createHash('sha256').update(ordered).digest('hex'),
+    orderSeq: 0,
+    resources,
+    digests: payloads.map(({ digest }) => hex(digest)),
+    payload,
+    keyId,
+    clientId: clientId ?? intent.clientId ?? null,
+    spends,
+  };
+}
+
+function verifies(signature: Hex, { digest, publicKey }: VerifiedPayload): boolean {
+  const decoded = decodeSignature(signature);
+  return decoded !== undefined && (recoverKey(decoded, digest)?.equals(publicKey) ?? false);
 }
 
 export function groupKey(keyId: string, { publicKey, chainCode }: Pick<KeygenResult, 'publicKey' | 'chainCode'>): GroupKey {

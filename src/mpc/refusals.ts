@@ -1,7 +1,13 @@
 import type { FailureCode } from '../platform/codes';
 
-/** What a node refuses on the merits, and no other pair of nodes would cure. */
-const refusals = ['intent_mismatch', 'address_blacklisted'] as const satisfies FailureCode[];
+/** What a node refuses for a reason of its own; the code travels through peer and activity to the workflow. */
+const refusals = [
+  'intent_mismatch',
+  'address_blacklisted',
+  'key_peer_banned',
+  'node_policy',
+  'journal_behind',
+] as const satisfies FailureCode[];
 export type Refusal = (typeof refusals)[number];
 
 export const isRefusal = (code: string): code is Refusal => refusals.some((refusal) => refusal === code);

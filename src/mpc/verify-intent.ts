@@ -3,6 +3,7 @@ import { tokenByContract, type ChainRegistry } from '../chains/registry';
 import type { ChainDefinition, ChainFamily, Hex, TransactionDescription } from '../chains/types';
 import { GatewayError } from '../platform/errors';
 import type { IntendedOutput, Signer, SignTransactionRequest } from '../messages/signing';
+import type { Spending } from './admission';
 import { maxPayloads } from './requests';
 import { deriveKey } from './secp256k1';
 
@@ -34,6 +35,9 @@ export interface VerifiedTransaction {
   payloads: VerifiedPayload[];
   /** Canonical addresses that are paid, decoded from the bytes; none for a cancellation. */
   recipientKeys: string[];
+  /** What the bytes use up: named by chain and account, so that it is the same thing in every transaction. */
+  resources: string[];
+  spends: Spending;
 }
 
 /**
@@ -60,7 +64,25 @@ export function verifyIntent(request: SignTransactionRequest, { registry, getFam
   const payloads = verifySigners(request.signers, signingPayloads, family, keys);
   const recipientKeys =
     kind === 'cancellation' ? [] : described.outputs.flatMap(({ recipient }) => family.parseAddress(recipient)?.key ?? []);
-  return { payloads, recipientKeys };
+  const resources = described.resources.map((resource) => `${chain.name}/${from.key}/${resource}`);
+  return { payloads, recipientKeys, resources, spends: spendingOf(described, chain, recipientKeys, same) };
+}
+
+/** A node counts and limits one token a transaction. */
+function spendingOf(
+  { outputs, maxNetworkFee }: TransactionDescription,
+  chain: ChainDefinition,
+  recipients: string[],
+  same: Comparer,
+): Spending {
+  const token = outputs[0]?.tokenContract ?? null;
+  assertMatches(
+    outputs.every(({ tokenContract }) => sameToken(tokenContract, token, same)),
+    'outputs',
+    'they are of several tokens',
+  );
+  const amount = outputs.reduce((sum, output) => sum + output.amount, 0n);
+  return { chain: chain.name, token: tokenByContract(chain, token)?.contract ?? null, amount, fee: maxNetworkFee, recipients };
 }
 
 type Comparer = (a: string, b: string) => boolean;

@@ -196,6 +196,16 @@ const variables = {
     'Key-encryption key of the share store: 32 bytes in hex.',
     true,
   ),
+  MPC_NODE_JOURNAL_MARK: variable(
+    'mpc-node',
+    Joi.string().required(),
+    'Path of a file that the node writes: what its database must at least contain. On another disk than the database, never restored from a backup.',
+  ),
+  MPC_NODE_LIMITS: variable(
+    'mpc-node',
+    Joi.string(),
+    "Path of a JSON file with this node's own limits (docs/signing-nodes.md); without it there are none.",
+  ),
 } as const;
 
 export type VariableName = keyof typeof variables;

@@ -1,7 +1,9 @@
-import type { EntityManager } from 'typeorm';
-import { audit } from '../audit/log';
+import type { DataSource, EntityManager } from 'typeorm';
+import { audit, type AuditActor } from '../audit/log';
+import { inTransaction } from '../platform/database';
 import { cancellationNote, screening } from '../screening/destinations';
 import type { TransactionEntity } from '../transactions/entity';
+import { findTransactionForUpdate, isEnded } from '../transactions/state';
 
 /**
  * The reason for the first cancellation, or for giving the transfer up where its attempts expire, for its end and the audit log; said
@@ -16,14 +18,43 @@ export async function recordCancellationReason(
     `update transactions set cancellation_reason = 'address_blacklisted', screening_note = $2 where tx_id = $1 and cancellation_reason is null`,
     [txId, note],
   );
-  if (marked === 0) return;
+  if (marked > 0)
+    await auditCancellation(manager, { txId, clientId, requestId }, screening, { code: 'address_blacklisted', reason: note });
+}
+
+/** Who refuses when the limits of two signing nodes do. */
+const signingNodes: AuditActor = { type: 'system', id: 'signing-nodes' };
+export const policyReason = 'Two signing nodes refused by their own limits';
+
+/** Two nodes have refused the first attempt: the transfer is given up. An ended one stays as it is. @throws GatewayError not_found. */
+export function recordPolicyRefusal(
+  { database }: { database: DataSource },
+  { txId, reason }: { txId: string; reason: string },
+): Promise<void> {
+  return inTransaction(database, async (manager) => {
+    const transfer = await findTransactionForUpdate(manager, txId);
+    if (isEnded(transfer)) return;
+    const [, marked] = await manager.query<[unknown, number]>(
+      `update transactions set cancellation_reason = 'node_policy' where tx_id = $1 and cancellation_reason is null`,
+      [txId],
+    );
+    if (marked > 0) await auditCancellation(manager, transfer, signingNodes, { code: 'node_policy', reason });
+  });
+}
+
+async function auditCancellation(
+  manager: EntityManager,
+  { txId, clientId, requestId }: Pick<TransactionEntity, 'txId' | 'clientId' | 'requestId'>,
+  actor: AuditActor,
+  detail: { code: string; reason: string },
+): Promise<void> {
   await audit(manager, {
     action: 'transfer.cancellation_begun',
     outcome: 'success',
-    actor: screening,
+    actor,
     clientId,
     subject: { type: 'transaction', id: txId },
-    detail: { code: 'address_blacklisted', reason: note },
+    detail,
     requestId,
   });
 }

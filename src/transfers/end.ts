@@ -11,6 +11,7 @@ import { blacklistedReason, screening } from '../screening/destinations';
 import type { TransactionEntity } from '../transactions/entity';
 import { changeState, isEnded, findTransactionForUpdate } from '../transactions/state';
 import { loadAttempts } from './attempts';
+import { policyReason } from './cancellation-reason';
 import type { TransferDependencies } from './dependencies';
 import { findHoldForUpdate } from './hold';
 
@@ -65,9 +66,19 @@ export async function endUnsigned(
   await post(manager, [{ txId, kind: 'unlock', seq, entries: releaseHold(hold) }]);
 }
 
+/** How a transfer ends that was given up for a reason of its own; an operator's needs none. */
+const givenUpBecause: Record<
+  NonNullable<TransactionEntity['cancellationReason']>,
+  { code: FailureCode; reason: string } | undefined
+> = {
+  address_blacklisted: { code: 'address_blacklisted', reason: blacklistedReason },
+  node_policy: { code: 'node_policy', reason: policyReason },
+  abandoned: undefined,
+};
+
 /**
  * Unlocks everything and ends a transfer as FAILED after its signing has begun: every attempt has a stored proof that it can never
- * be executed. The database checks that again. Given up for its destination, it says so. An ended one stays as it is.
+ * be executed. The database checks that again. Given up by screening or by the nodes, it says so. An ended one stays as it is.
  * @throws GatewayError not_cancellable while an attempt may still be executed.
  */
 export function failByProof(
@@ -83,10 +94,8 @@ export function failByProof(
     if (!(await loadAttempts(manager, txId)).allImpossible)
       throw new GatewayError('not_cancellable', 'An attempt of the transfer may still be executed');
     const hold = await findHoldForUpdate(manager, transfer);
-    const isListed = transfer.cancellationReason === 'address_blacklisted';
-    const end: TransferEnd & { status: 'FAILED' } = isListed
-      ? { status: 'FAILED', code: 'address_blacklisted', reason: blacklistedReason }
-      : { status: 'FAILED', code, reason };
+    const given = transfer.cancellationReason === null ? undefined : givenUpBecause[transfer.cancellationReason];
+    const end: TransferEnd & { status: 'FAILED' } = { status: 'FAILED', ...(given ?? { code, reason }) };
     const seq = await changeState(manager, transfer, end.status, { failureCode: end.code, failureMessage: end.reason });
     await post(manager, [{ txId, kind: 'unlock', seq, entries: releaseHold(hold) }]);
     await releaseReservations(manager, [txId]);

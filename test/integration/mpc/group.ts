@@ -1,10 +1,15 @@
 import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { Client } from 'pg';
 import pino from 'pino';
 import { migrations } from '../../../migrations/mpc-node';
+import { getFamily } from '../../../src/chains/families';
 import { loadRegistry, type ChainRegistry } from '../../../src/chains/registry';
 import { Identity } from '../../../src/mpc/identity';
+import { NodeLimits } from '../../../src/mpc/limits';
 import { createMpcNode, type MpcNode } from '../../../src/mpc/node';
 import type { ProtocolEngine } from '../../../src/mpc/protocol/engine';
 import { type NodeIndex, nodeIndexes } from '../../../src/messages/nodes';
@@ -42,12 +47,15 @@ async function sql(server: string, ...statements: string[]): Promise<void> {
 export interface NodeOptions {
   registry?: ChainRegistry;
   engine?: ProtocolEngine;
+  /** Content of the operator's file. */
+  limits?: object;
 }
 
 /** Three real nodes in one process: own certificates, ports, databases, keys and threads. No Temporal. */
 export class Group {
   readonly nodes = new Map<NodeIndex, MpcNode>();
   readonly keks = new Map<NodeIndex, Buffer>();
+  private readonly folder = mkdtempSync(path.join(tmpdir(), 'mpc-group-'));
 
   private constructor(
     readonly files: GroupFiles,
@@ -74,6 +82,33 @@ export class Group {
     return node;
   }
 
+  /** Path of a node's journal mark. */
+  markOf(party: NodeIndex): string {
+    return path.join(this.folder, `mark-${party}.json`);
+  }
+
+  /** As a node does with its operator's file at its start. */
+  readLimits(party: NodeIndex, content: object, registry = localRegistry): NodeLimits {
+    const file = path.join(this.folder, `limits-${party}.json`);
+    writeFileSync(file, JSON.stringify(content));
+    return NodeLimits.read(file, { registry, getFamily });
+  }
+
+  removeMark(party: NodeIndex): void {
+    rmSync(this.markOf(party));
+  }
+
+  /** Statements in a node's database. */
+  async query<R extends object>(party: NodeIndex, statement: string, values: unknown[] = []): Promise<R[]> {
+    const client = new Client({ connectionString: this.databases[party].url });
+    await client.connect();
+    try {
+      return (await client.query<R>(statement, values)).rows;
+    } finally {
+      await client.end();
+    }
+  }
+
   async openStore(party: NodeIndex): Promise<ShareStore> {
     return ShareStore.open({
       url: this.databases[party].url,
@@ -89,13 +124,15 @@ export class Group {
     );
   }
 
-  async start(party: NodeIndex, { registry = localRegistry, engine }: NodeOptions = {}): Promise<void> {
+  async start(party: NodeIndex, { registry = localRegistry, engine, limits }: NodeOptions = {}): Promise<void> {
     const store = await this.openStore(party);
     const node = await createMpcNode({
       identity: new Identity(this.files.nodes[party]),
       peers: this.peersOf(party),
       listen: { host: '127.0.0.1', port: this.ports[party] },
       store,
+      mark: this.markOf(party),
+      limits: limits ? this.readLimits(party, limits, registry) : null,
       registry,
       logger: pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent', base: { process: `mpc-node-${party}` } }),
       ...(engine ? { engine } : {}),
@@ -112,6 +149,7 @@ export class Group {
   async close(): Promise<void> {
     await Promise.all([...this.nodes.keys()].map((party) => this.stop(party)));
     await Promise.all(Object.values(this.databases).map((database) => database.drop()));
+    rmSync(this.folder, { recursive: true });
   }
 }
 

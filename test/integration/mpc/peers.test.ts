@@ -3,38 +3,13 @@ import { request as httpsRequest, type RequestOptions } from 'node:https';
 import type { GroupKey } from '../../../src/messages/key-generation';
 import { signEnvelope } from '../../../src/mpc/envelope';
 import { Identity } from '../../../src/mpc/identity';
-import { ProtocolEngine, type SigningRun } from '../../../src/mpc/protocol/engine';
 import type { NodeIndex } from '../../../src/messages/nodes';
-import type { RoundMessages } from '../../../src/mpc/protocols';
 import { deriveSessionId, type SessionParams } from '../../../src/mpc/session-params';
 import { TransportClient } from '../../../src/mpc/transport-client';
 import { createGroup } from './certificates';
+import { DishonestEngine } from './engines';
 import { Group, localRegistry } from './group';
 import { recipient, stranger, transferRequest } from './transactions';
-
-/** Signs with its real share, but flips a bit of one round's message before it is authenticated and sent. */
-class DishonestEngine extends ProtocolEngine {
-  flipInRound = 0;
-
-  override async sign(options: Parameters<ProtocolEngine['sign']>[0]): Promise<SigningRun> {
-    const rounds = await super.sign(options);
-    let round = 0;
-    const flip = (messages: RoundMessages): RoundMessages => {
-      round += 1;
-      if (round === this.flipInRound) for (const message of messages.values()) message[message.length - 1]! ^= 1;
-      return messages;
-    };
-    return {
-      rounds: rounds.rounds,
-      start: async () => flip(await rounds.start()),
-      next: async (incoming) => {
-        const step = await rounds.next(incoming);
-        return 'messages' in step ? { messages: flip(step.messages) } : step;
-      },
-      close: () => rounds.close(),
-    };
-  }
-}
 
 describe('a node among peers it does not trust', () => {
   let group: Group;
@@ -82,7 +57,7 @@ describe('a node among peers it does not trust', () => {
         const lying = { transaction: { ...honest, intent: { ...honest.intent, ...lie } }, payload: 0 };
         await expect(propose(params('sign', lying))).rejects.toMatchObject({ code: 'intent_mismatch' });
       }
-      await expect(propose(params('sign', { transaction: honest, payload: 0 }))).resolves.toHaveLength(32);
+      await expect(propose(params('sign', { transaction: honest, payload: 0 }))).resolves.toHaveProperty('randomness');
     });
 
     test('a digest instead of a transaction, a request meant for another peer, a payload that is not there', async () => {
@@ -108,11 +83,12 @@ describe('a node among peers it does not trust', () => {
       const randomness = randomBytes(32);
       const handle = randomness.toString('hex');
       const answer = await attacker.propose(2, { params: proposed, randomness });
+      if ('recorded' in answer) throw new Error('a test signature is never recorded');
       const sessionId = deriveSessionId(
         proposed,
         new Map([
           [1, randomness],
-          [2, answer],
+          [2, answer.randomness],
         ]),
       );
       const body = randomBytes(100);
@@ -133,11 +109,9 @@ describe('a node among peers it does not trust', () => {
     });
 
     test('a peer that breaks the protocol gets no signature; the other pair goes on', async () => {
-      for (const round of [1, 2, 3]) {
-        dishonest.flipInRound = round;
-        const signing = group.node(2).activities.signTransaction({ ...transfer(), peer: 3 });
-        await expect(signing).rejects.toMatchObject({ code: 'signers_unavailable' });
-      }
+      dishonest.flipInRound = 3;
+      const signing = group.node(2).activities.signTransaction({ ...transfer(), peer: 3 });
+      await expect(signing).rejects.toMatchObject({ code: 'signers_unavailable' });
       await expect(group.node(2).activities.signTransaction({ ...transfer(), peer: 1 })).resolves.toMatchObject({
         signatures: [expect.any(String)],
       });

@@ -57,8 +57,9 @@ describe('two of three nodes', () => {
     await expect(group.node(3).activities.testSign({ keyId: key.keyId, peer: 2 })).resolves.toEqual({ verified: true });
   });
 
-  test('the same request twice is two sessions with two signatures', async () => {
-    const [first, second] = await Promise.all([sign(1, 2).signed, sign(1, 2).signed]);
+  test('the same request at the same moment is two sessions with two signatures', async () => {
+    const twice = (request: ReturnType<typeof transferRequest>) => (request.intent.txId = 'twice');
+    const [first, second] = await Promise.all([sign(1, 2, twice).signed, sign(1, 2, twice).signed]);
     expect(first.signatures[0]).not.toBe(second.signatures[0]);
   });
 

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { parseChainId } from '../../../src/chains/evm/chain-id';
 import { getFamily } from '../../../src/chains/families';
 import type { ChainRegistry } from '../../../src/chains/registry';
@@ -15,7 +16,7 @@ const bytes = (hex: string): Buffer => Buffer.from(hex.slice(2), 'hex');
 export function transferRequest(
   key: GroupKey,
   registry: ChainRegistry,
-  options: { symbol?: string; index?: number; nonce?: number; chain?: string } = {},
+  options: { symbol?: string; index?: number; nonce?: number; chain?: string; kind?: 'cancellation' } = {},
 ): Omit<SignTransactionRequest, 'peer'> {
   const { symbol, index = 0, nonce = 7 } = options;
   const chain = registry.get(options.chain ?? 'ethereum');
@@ -26,14 +27,13 @@ export function transferRequest(
   if (symbol && tokenContract === null) throw new Error(`no token ${symbol}`);
   const gasLimit = symbol ? 100_000n : 21_000n;
   const maxFeePerGas = 30_000_000_000n;
+  const isCancellation = options.kind === 'cancellation';
   const unsigned = buildEvm({
     chainId: parseChainId(chain),
-    kind: 'first',
+    kind: options.kind ?? 'first',
     nonce,
     from,
-    to: recipient,
-    tokenContract,
-    amount: 1_500_000n,
+    ...(isCancellation ? { to: from, tokenContract: null, amount: 0n } : { to: recipient, tokenContract, amount: 1_500_000n }),
     gasLimit,
     maxFeePerGas,
     maxPriorityFeePerGas: 1_000_000_000n,
@@ -42,11 +42,11 @@ export function transferRequest(
   return {
     signers: [{ keyId: key.keyId, path, protocol: family.keyProtocol, digests: [digestOf(unsigned, from)] }],
     family: chain.family,
-    kind: 'first',
-    attempt: 1,
+    kind: options.kind ?? 'first',
+    attempt: isCancellation ? 2 : 1,
     unsigned,
     intent: {
-      txId: '0190b5a4-0000-7000-8000-000000000001',
+      txId: transactionId(unsigned, from),
       chain: chain.name,
       fromAddress: from,
       outputs: [{ to: recipient, tokenContract, amount: '1500000' }],
@@ -54,6 +54,10 @@ export function transferRequest(
     },
   };
 }
+
+/** Other bytes are another transfer: a node signs one set of digests for each attempt. */
+const transactionId = (unsigned: string, from: string): string =>
+  `0190b5a4-0000-7000-8000-${createHash('sha256').update(unsigned).update(from).digest('hex').slice(0, 12)}`;
 
 /** Has the request say that it pays somebody else. */
 export function payTo(request: Pick<SignTransactionRequest, 'intent'>, to: string): void {

@@ -1,0 +1,71 @@
+import type { AttemptKind, Hex } from '../chains/types';
+import type { NodeIndex } from '../messages/nodes';
+import type { SignedStatement } from './statement';
+
+/** One signature that this node is asked for: a payload of an attempt that it has judged. */
+export interface AdmissionRequest {
+  txId: string;
+  attempt: number;
+  kind: AttemptKind;
+  /** SHA-256 of what was ordered, in hex. */
+  orderHash: string;
+  orderSeq: number;
+  /** What the attempt uses up on its chain, named so that it is the same thing everywhere. */
+  resources: string[];
+  /** Of all payloads of the attempt. */
+  digests: Hex[];
+  /** Position of the payload to be signed. */
+  payload: number;
+  keyId: string;
+  clientId: string | null;
+  peer: NodeIndex;
+  initiator: NodeIndex;
+  spends: Spending;
+}
+
+/** What a transaction moves, as decoded from its bytes. */
+export interface Spending {
+  chain: string;
+  /** Canonical contract; null: the native coin. */
+  token: string | null;
+  /** Atomic units of the token; 0 for a cancellation. */
+  amount: bigint;
+  /** Highest network fee, atomic units of the native coin. */
+  fee: bigint;
+  /** Canonical addresses that are paid. */
+  recipients: string[];
+}
+
+/** A signature that may be made: stands in the journal. */
+export interface JournalEntry {
+  number: number;
+  request: AdmissionRequest;
+  /** For the peer, which keeps a copy. */
+  statement: SignedStatement;
+  /** Admitted by the operator in spite of a ban. */
+  isUnfrozen: boolean;
+}
+
+/** How a session ended; the meanings are in migrations/mpc-node/0003-journal.ts. */
+export type Outcome = 'signed' | 'not_begun' | 'silent' | 'failed';
+
+export interface SessionEnd {
+  outcome: Outcome;
+  signature: Hex | null;
+  /** Id of the session, if it was agreed on. */
+  session: Buffer | null;
+  /** The peer's own entry about the session. */
+  copy: SignedStatement | undefined;
+}
+
+/** Decides by this node's own journal, bans and limits whether a signature is made, and remembers it. */
+export interface Admission {
+  /**
+   * @param copy the peer's entry about the same signature
+   * @throws GatewayError intent_mismatch, key_peer_banned, node_policy or journal_behind when no session may begin
+   */
+  admit(request: AdmissionRequest, copy?: SignedStatement): Promise<{ recorded: Hex } | { entry: JournalEntry }>;
+  /** To be waited for before the first message of the protocol: from then on a restored database is noticed. */
+  begin(entry: JournalEntry): Promise<void>;
+  finish(entry: JournalEntry, end: SessionEnd): Promise<void>;
+}

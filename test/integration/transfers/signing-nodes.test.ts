@@ -1,0 +1,96 @@
+import { GatewayError } from '../../../src/platform/errors';
+import type { FailureCode } from '../../../src/platform/codes';
+import type { NodeIndex } from '../../../src/messages/nodes';
+import type { SignTransactionRequest } from '../../../src/messages/signing';
+import { listAuditLog } from '../../../src/audit/list';
+import type { FollowFixture } from '../following/fixture';
+import { booksAgree, ServedWorkflows, until } from './served';
+
+jest.setTimeout(120_000);
+
+const served = new ServedWorkflows();
+let fixture: FollowFixture;
+/** Pairs that were asked, in their order: initiator and peer. */
+let asked: string[];
+beforeEach(() => {
+  fixture = served.fixture;
+  asked = [];
+});
+
+/** Nodes that answer by what `refusal` says about a pair: the code, and which of the two refuses. */
+const serve = (refusal: (pair: string, request: SignTransactionRequest) => [FailureCode, NodeIndex] | undefined) =>
+  served.serve({
+    sign: (request, node) => {
+      const pair = `${node}${request.peer}`;
+      asked.push(pair);
+      const refused = refusal(pair, request);
+      if (refused) throw new GatewayError(refused[0], 'refused', { extra: { node: String(refused[1]) } });
+    },
+  });
+const parkedAs = (txId: string, code: FailureCode) =>
+  until(`parked as ${code}`, async () => {
+    const { status, failure_code } = await fixture.transaction(txId);
+    return status === 'NEEDS_ATTENTION' && failure_code === code;
+  });
+
+test('a pair that a ban keeps from signing is left out; the last one signs', async () => {
+  let away = 1;
+  await serve((pair) => {
+    if (pair !== '31') return ['key_peer_banned', 2];
+    return away-- > 0 ? ['signers_unavailable', 3] : undefined;
+  });
+  const txId = await served.submit();
+  await served.ends(txId, 'CONFIRMED');
+  expect([...asked].sort()).toEqual(['12', '23', '31', '31']);
+});
+
+test('with no pair left the transfer is parked as key_frozen; a retry asks every pair again', async () => {
+  let frozen = true;
+  await serve((pair) => (frozen ? ['key_peer_banned', Number(pair[0]) as NodeIndex] : undefined));
+  const txId = await served.submit();
+  await parkedAs(txId, 'key_frozen');
+  expect([...asked].sort()).toEqual(['12', '23', '31']);
+  frozen = false;
+  await served.operations.retry(txId);
+  await served.ends(txId, 'CONFIRMED');
+});
+
+test('one node that refuses by its limits does not stop a transfer', async () => {
+  await serve((pair) => (pair.includes('2') ? ['node_policy', 2] : undefined));
+  const txId = await served.submit();
+  await served.ends(txId, 'CONFIRMED');
+  expect(await fixture.transaction(txId)).toMatchObject({ cancellation_reason: null, failure_code: null });
+});
+
+test('two nodes that refuse the first attempt by their limits: it is cancelled, and the transfer fails as node_policy', async () => {
+  await serve((pair, { kind }) => {
+    if (kind === 'cancellation') return undefined;
+    return ['node_policy', pair[0] === '1' ? 2 : (Number(pair[0]) as NodeIndex)];
+  });
+  const txId = await served.submit();
+  await served.ends(txId, 'FAILED');
+  expect(await fixture.transaction(txId)).toMatchObject({ failure_code: 'node_policy', cancellation_reason: 'node_policy' });
+  expect((await fixture.attempts(txId)).map(({ kind }) => kind)).toEqual(['first', 'cancellation']);
+  const log = await listAuditLog(fixture.database.manager, { subject: txId, limit: 10 });
+  expect(log).toContainEqual(
+    expect.objectContaining({ action: 'transfer.cancellation_begun', detail: { code: 'node_policy', reason: 'refused' } }),
+  );
+  await booksAgree(fixture);
+});
+
+test('a node cannot refuse in the name of another: one node’s word about two does not cancel', async () => {
+  await serve((pair) => {
+    if (pair === '12') return ['node_policy', 2];
+    if (pair === '31') return ['node_policy', 1];
+    return asked.length > 3 ? undefined : ['signers_unavailable', 2];
+  });
+  const txId = await served.submit();
+  await served.ends(txId, 'CONFIRMED');
+});
+
+test('two nodes that refuse a replacement park the transfer', async () => {
+  await serve((pair, { kind }) => (kind === 'replacement' ? ['node_policy', Number(pair[0]) as NodeIndex] : undefined));
+  const txId = await served.submit();
+  await parkedAs(txId, 'node_policy');
+  await served.ends(txId, 'CONFIRMED');
+});
