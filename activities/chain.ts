@@ -7,7 +7,7 @@ import { createFollowActivity, type FollowDependencies } from './follow';
 
 export type ChainActivityDependencies = FollowDependencies;
 
-/** Steps that talk to a chain. All are safe to repeat: the signed bytes on record are the only thing ever sent. */
+/** Steps that call a chain. All are safe to repeat: only the stored signed bytes are ever sent. */
 export function createChainActivities(dependencies: ChainActivityDependencies): ChainActivities & FollowerActivities {
   return {
     ...createFollowActivity(dependencies),

@@ -5,9 +5,9 @@ import { GatewayError } from '../src/platform/errors';
 import type { Logger } from '../src/platform/logging';
 
 /**
- * The one place that maps errors to Temporal: a GatewayError keeps its code as failure type, retryable or not as the
- * code says. Anything else is logged here and reaches Temporal without its text, which may hold what must not be in a
- * history (SQL, RPC urls with keys); it is retried, since it says nothing about the request.
+ * The only place that maps errors to Temporal: a GatewayError keeps its code as failure type and is retryable or not by its code.
+ * Any other error is logged here and reaches Temporal without its text, which may contain what must not be in a history (SQL, RPC
+ * urls with keys); it is retried, since it does not concern the request itself.
  */
 export function toFailure(error: unknown, activity: string, logger: Logger): Error {
   if (error instanceof ApplicationFailure || error instanceof CancelledFailure) return error;
@@ -32,7 +32,7 @@ export function toFailure(error: unknown, activity: string, logger: Logger): Err
 
 type ActivityFunction = (input: never) => Promise<unknown>;
 
-/** The same activities with their errors mapped and, on failure, the workflow named in the log line. */
+/** The same activities with mapped errors and, on failure, a log line that names the workflow. */
 export function withMappedErrors<T extends object>(activities: T, logger: Logger): T {
   const wrapped = Object.entries(activities).map(([name, run]: [string, ActivityFunction]) => [
     name,

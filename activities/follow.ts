@@ -14,13 +14,16 @@ export interface FollowDependencies extends ChainDependencies {
   registry: ChainRegistry;
   deposits: DepositsPort;
   signalTransfer: SignalTransfer;
-  /** Told, once everything that mends itself was tried. */
+  /** Called for ended transfers whose block was reorganised away. */
   onConfirmedReorged: (txId: string) => Promise<void>;
-  /** Ends the follower with the process, before the worker's grace time is over. */
+  /** Stops the follower with the process, before the worker's grace time is over. */
   stop?: AbortSignal;
 }
 
-/** The follower as one long activity: heartbeats at every poll, ends by cancellation, worker shutdown or its slice. */
+/**
+ * The follower as one long activity: sends a heartbeat at every poll; ends by cancellation, worker shutdown or after its work
+ * period.
+ */
 export function createFollowActivity(dependencies: FollowDependencies): FollowerActivities {
   const { registry, stop, ...rest } = dependencies;
   return {
@@ -33,7 +36,7 @@ export function createFollowActivity(dependencies: FollowDependencies): Follower
       const result = await withHeartbeat((heartbeat) =>
         followChain({ ...rest, onConfirmedReorged, chain, client, signal, heartbeat }),
       );
-      // `cancelled` rejects, so that Temporal records a cancellation and not a completed work slice
+      // `cancelled` rejects, so that Temporal records a cancellation and not a completed activity
       return context.cancellationSignal.aborted ? await context.cancelled : result;
     },
   };

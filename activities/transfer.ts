@@ -14,10 +14,10 @@ import { screenTransfer } from '../src/transfers/screen';
 import { settleTransfer } from '../src/transfers/settle';
 import type { TransferActivities } from '../src/messages/transfer';
 
-/** Everything but the database and the registry has the production's own default. */
+/** Everything except the database and the registry has the default of production. */
 export type TransferActivityOptions = Pick<TransferDependencies, 'database' | 'registry'> & Partial<TransferDependencies>;
 
-/** The database steps of a transfer; errors are mapped by withMappedErrors where the worker is wired. */
+/** The database steps of a transfer; the worker maps errors with withMappedErrors. */
 export function createTransferActivities(options: TransferActivityOptions): TransferActivities {
   const steps: TransferDependencies = {
     getFamily,

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /* eslint-disable @typescript-eslint/no-require-imports -- plain CommonJS: it runs before anything is built */
-// Launcher of the operators' command line (src/cli). In development it finds the running stack by itself.
+// Launcher of the operators' command line (src/cli). In development it finds the running stack automatically.
 const { existsSync, readFileSync } = require('node:fs');
 const path = require('node:path');
 
@@ -19,7 +19,7 @@ if (existsSync(entry)) {
   process.exitCode = 1;
 }
 
-/** What is set already stays as it is. */
+/** Variables that are already set are not changed. */
 function useStack({ postgres, temporal, chains }) {
   const found = {
     GATEWAY_ENV: 'local',

@@ -88,7 +88,7 @@ export async function workerSpec({ env, paths }: ServicesContext, environment: S
 }
 
 /** All parts share the machine: fewer transfers at once leave room for accepting. The caller's environment has priority. */
-const startLimits = { MAX_TRANSFERS_IN_FLIGHT: '24' };
+const startLimits = { MAX_TRANSFERS_IN_FLIGHT: '8' };
 
 /** On one machine all clients have the same address, and tests send many requests. The caller's environment has priority. */
 const relaxedLimits = {

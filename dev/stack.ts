@@ -25,6 +25,8 @@ export interface BootOptions {
   reset?: boolean;
   /** Environment of the processes; default process.env. */
   env?: NodeJS.ProcessEnv;
+  /** Given the url of the gateway's database, returns the one that API and worker use: for tests with a proxy between them. */
+  routeDatabase?: (url: string) => Promise<string>;
   /** Aborts the start and stops what is running. */
   signal?: AbortSignal;
 }
@@ -47,7 +49,7 @@ const stopOrder = [['api'], ['worker'], ['mpc'], ['temporal', 'chain:*'], ['post
  * @throws AlreadyRunning when a stack runs on this data; Error with the cause and a solution.
  */
 export async function bootStack(options: BootOptions): Promise<RunningStack> {
-  const { dataDir, quiet = false, throwaway = false, reset = false, env = process.env, signal } = options;
+  const { dataDir, quiet = false, throwaway = false, reset = false, env = process.env, signal, routeDatabase } = options;
   const paths = devPaths(dataDir);
   const log = (line: string) => void (quiet || process.stdout.write(`${line}\n`));
   if (!claim(paths)) throw new AlreadyRunning(`a stack is running on ${dataDir}`);
@@ -86,7 +88,7 @@ export async function bootStack(options: BootOptions): Promise<RunningStack> {
       onStop: (action) => stopActions.push(action),
     };
     signal?.throwIfAborted();
-    stack = await bootServices(context, runnerFor(quiet));
+    stack = await bootServices(context, runnerFor(quiet), routeDatabase);
     signal?.throwIfAborted();
     changed(supervisor.processes);
     return { stackFile: paths.stackFile, stack, stop };
@@ -104,7 +106,11 @@ export function emptyData(dataDir: string): void {
     rmSync(used, { recursive: true, force: true });
 }
 
-async function bootServices(context: ServicesContext, runTasks: TaskRunner): Promise<StackFile> {
+async function bootServices(
+  context: ServicesContext,
+  runTasks: TaskRunner,
+  routeDatabase: BootOptions['routeDatabase'],
+): Promise<StackFile> {
   const { env, supervisor } = context;
   const registry = loadRegistry('local', (env.CHAINS || defaultChains).split(','));
   const chains: Record<string, StackChain> = {};
@@ -115,6 +121,7 @@ async function bootServices(context: ServicesContext, runTasks: TaskRunner): Pro
   };
   let superuserUrl: string | null = null;
   let databaseUrl = env.DATABASE_URL ?? '';
+  let routedUrl = '';
   let clients: DevClient[] = [];
   let baseUrl = '';
 
@@ -124,6 +131,7 @@ async function bootServices(context: ServicesContext, runTasks: TaskRunner): Pro
       if (needsPostgres(env)) superuserUrl = await startPostgres(context);
       if (!databaseUrl && superuserUrl) databaseUrl = await gatewayDatabase(context, superuserUrl);
       clients = await migrateAndSeed(databaseUrl, context.paths.secrets);
+      routedUrl = (await routeDatabase?.(databaseUrl)) ?? databaseUrl;
     },
   };
   const workflowServer: Step = {
@@ -139,7 +147,7 @@ async function bootServices(context: ServicesContext, runTasks: TaskRunner): Pro
   }));
   const environment = (): StackEnvironment => {
     const inOrder = Object.fromEntries(registry.all.flatMap(({ name }) => (chains[name] ? [[name, chains[name]]] : [])));
-    return { databaseUrl, superuserUrl, temporalAddress: temporal.address, chains: inOrder };
+    return { databaseUrl: routedUrl, superuserUrl, temporalAddress: temporal.address, chains: inOrder };
   };
   let prepared: ReturnType<typeof nodeSpecs> | undefined;
   const prepareNodes = () =>

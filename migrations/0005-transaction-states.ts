@@ -47,19 +47,21 @@ begin
       raise exception 'a state change of % must count its version up by one', new.tx_id using errcode = 'integrity_constraint_violation';
     end if;
     -- Once signing has begun, signed bytes may exist that the chain can still execute. Such a transaction must not release its funds:
-    -- it ends only with an on-chain result, or when every attempt was proven impossible.
+    -- it ends only with an on-chain result, or when every attempt was proven impossible (below).
     if old.is_signed and new.status in ('REJECTED', 'CANCELLED') and old.signing_begun_at is not null then
       raise exception 'transaction % has begun signing and cannot end unexecuted', new.tx_id using errcode = 'integrity_constraint_violation';
-    end if;
-    if old.is_signed and new.status = 'FAILED' and old.signing_begun_at is not null and new.block_hash is null
-       and not all_attempts_impossible(new.tx_id) then
-      raise exception 'transaction % cannot fail without an on-chain result or a proof for every attempt', new.tx_id using errcode = 'integrity_constraint_violation';
     end if;
     -- ended_at is set here and nowhere else
     new.ended_at := case when new.status in ('CONFIRMED', 'REJECTED', 'FAILED', 'CANCELLED', 'ORPHANED') then now() end;
   end if;
   if new.status is not distinct from old.status and new.ended_at is distinct from old.ended_at then
     raise exception 'the end of transaction % is set by its state', new.tx_id using errcode = 'integrity_constraint_violation';
+  end if;
+  if new.is_signed and new.signing_begun_at is not null and new.status in ('CONFIRMED', 'FAILED')
+     and (new.status, new.tx_hash, new.block_number, new.block_hash) is distinct from (old.status, old.tx_hash, old.block_number, old.block_hash)
+     and not chain_shows_end(new) then
+    raise exception 'transaction % cannot end as % without an on-chain result or a proof for every attempt', new.tx_id, new.status
+      using errcode = 'integrity_constraint_violation';
   end if;
   if old.ended_at is not null and (new.fee, new.fee_locked) is distinct from (old.fee, old.fee_locked) then
     raise exception 'transaction % has ended, its fee is posted', new.tx_id using errcode = 'integrity_constraint_violation';

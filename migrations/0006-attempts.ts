@@ -67,6 +67,8 @@ create table transfer_attempts (
   check (block_number is null or (success is not null and fee is not null and included_id is not null))
 );
 create index transfer_attempts_included on transfer_attempts (chain, block_number) where block_number is not null;
+-- false proofs: none, unless a chain or a node has misled
+create index transfer_attempts_disproved on transfer_attempts (chain) where impossible_proof is not null and block_number is not null;
 
 create table attempt_reservations (
   tx_id uuid not null,
@@ -89,9 +91,20 @@ create table attempt_ids (
 );
 create index attempt_ids_by_attempt on attempt_ids (tx_id, attempt);
 
--- True when nothing of the transaction can be executed any more.
+-- True when nothing of the transaction can be executed any more. A proof against an attempt that is included is false.
 create function all_attempts_impossible(tx uuid) returns boolean language sql stable as $$
-  select coalesce(bool_and(impossible_proof is not null), false) from transfer_attempts where tx_id = tx
+  select coalesce(bool_and(impossible_proof is not null and block_hash is null), false) from transfer_attempts where tx_id = tx
+$$;
+
+-- True when the attempts agree with the end of a transaction whose signing has begun. In the block that it names one of them was
+-- executed (CONFIRMED), or was reverted or is a cancellation (FAILED); without a block it is FAILED and all are impossible.
+create function chain_shows_end(t transactions) returns boolean language sql stable as $$
+  select case when t.block_hash is null then t.status = 'FAILED' and all_attempts_impossible(t.tx_id)
+    else exists (
+      select 1 from transfer_attempts a
+       where a.tx_id = t.tx_id and (a.included_id, a.block_number, a.block_hash) = (t.tx_hash, t.block_number, t.block_hash)
+         and (a.success and a.kind <> 'cancellation') = (t.status = 'CONFIRMED'))
+    end
 $$;
 
 -- Only an open transaction whose signing has begun reserves anything: a nonce of the address that it leaves, inputs also of other
@@ -126,7 +139,8 @@ begin
   if exists (
     select 1 from attempt_reservations r join transfer_attempts a on a.tx_id = r.tx_id and a.attempt = r.attempt
       join transactions t on t.tx_id = r.tx_id
-     where r.reservation_id = old.reservation_id and a.impossible_proof is null and (t.finalized_at is null or a.block_hash is not null)
+     where r.reservation_id = old.reservation_id
+       and (a.block_hash is not null or (a.impossible_proof is null and t.finalized_at is null))
   ) then
     raise exception 'reservation % of % may still be used', old.resource, old.owner using errcode = 'integrity_constraint_violation';
   end if;
@@ -155,7 +169,7 @@ create function check_attempts_exclusive() returns trigger language plpgsql as $
 begin
   if exists (
     select 1 from transfer_attempts a
-     where a.tx_id = new.tx_id and a.attempt < new.attempt and a.impossible_proof is null and not exists (
+     where a.tx_id = new.tx_id and a.attempt < new.attempt and (a.impossible_proof is null or a.block_hash is not null) and not exists (
        select 1 from attempt_reservations r join attempt_reservations n on n.tx_id = r.tx_id and n.reservation_id = r.reservation_id
         where r.tx_id = a.tx_id and r.attempt = a.attempt and n.attempt = new.attempt)
   ) then

@@ -9,6 +9,8 @@ create table ledger_postings (
   seq integer not null,
   -- number of its entries: all are inserted by one statement, none can be added later
   entries smallint not null check (entries >= 2),
+  -- entries of a lock that are written at commit (transactions_apply_hold), as jsonb rows of ledger_entries; null: written with the posting
+  at_commit jsonb check (at_commit is null or kind = 'lock'),
   created_at timestamptz not null default now(),
   unique (tx_id, kind, seq)
 );
@@ -23,7 +25,7 @@ create table ledger_entries (
   line smallint not null,
   ledger_account_id uuid references ledger_accounts,
   -- AVAILABLE and LOCKED are balances of a client's ledger account. The others are internal accounts without a client:
-  -- CHAIN: value outside the gateway; FEES: paid to the network; LOSS: shortfalls caused by events on the chain
+  -- EXTERNAL: value outside the gateway; FEES: paid to the network; LOSS: shortfalls caused by events on the chain
   bucket text not null check (bucket in ('AVAILABLE', 'LOCKED', 'EXTERNAL', 'FEES', 'LOSS')),
   chain text not null,
   symbol text not null,
@@ -69,6 +71,42 @@ begin
 end $$;
 create trigger ledger_entries_apply after insert on ledger_entries
   referencing new table as added for each statement execute function apply_entries();
+
+-- Writes the entries of a new transaction's lock, within COMMIT: other transactions of the account wait for its ledger accounts only
+-- while this one commits, not while a client talks to the server. Their rows are locked in the order of their ids. A frozen account,
+-- or one with less available than is taken, makes the commit fail with GW001; the detail lists the accounts.
+create function apply_hold() returns trigger language plpgsql as $$
+declare
+  posting ledger_postings;
+  accounts jsonb;
+  covered boolean;
+begin
+  select * into posting from ledger_postings where tx_id = new.tx_id and kind = 'lock' and at_commit is not null;
+  if not found then return null; end if;
+  with taken as (
+    select ledger_account_id, symbol, -sum(amount) filter (where bucket = 'AVAILABLE') as amount
+      from jsonb_to_recordset(posting.at_commit) as l (ledger_account_id uuid, symbol text, bucket text, amount numeric)
+     group by ledger_account_id, symbol
+  ), locked as materialized (
+    select a.ledger_account_id, a.available, a.frozen_reason is not null as frozen from ledger_accounts a
+     where a.ledger_account_id = any (array(select ledger_account_id from taken))
+     order by a.ledger_account_id for no key update
+  )
+  select coalesce(bool_and(not frozen and available >= amount), false),
+         jsonb_agg(jsonb_build_object('symbol', symbol, 'available', coalesce(available, 0)::text, 'taken', amount::text, 'frozen', frozen))
+    into covered, accounts
+    from taken left join locked using (ledger_account_id);
+  if not covered then
+    raise exception 'the accounts do not cover the hold of transaction %', new.tx_id using errcode = 'GW001', detail = accounts::text;
+  end if;
+  insert into ledger_entries (posting_id, line, ledger_account_id, bucket, chain, symbol, amount)
+  select posting.posting_id, l.* from jsonb_to_recordset(posting.at_commit)
+    as l (line smallint, ledger_account_id uuid, bucket text, chain text, symbol text, amount numeric);
+  return null;
+end $$;
+-- its name puts it before the other checks at commit
+create constraint trigger transactions_apply_hold after insert on transactions
+  deferrable initially deferred for each row when (new.is_held) execute function apply_hold();
 
 -- Refuses, at commit, a posting without entries. Postings with entries were checked by apply_entries.
 create function check_posting_complete() returns trigger language plpgsql as $$

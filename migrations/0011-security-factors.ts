@@ -31,10 +31,10 @@ create table blacklist_versions (
   version bigint not null check (version > 0),
   -- the newest version that the distributing workflow was informed of, and when it was informed
   dispatched bigint not null default 0,
-  told_at timestamptz not null default '-infinity'
+  dispatched_at timestamptz not null default '-infinity'
 );
 create index blacklist_versions_due on blacklist_versions (client_id) where dispatched < version;
-create index blacklist_versions_told on blacklist_versions (told_at);
+create index blacklist_versions_dispatched_at on blacklist_versions (dispatched_at);
 
 create table blacklist_changes (
   client_id uuid not null references clients,

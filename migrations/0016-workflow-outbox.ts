@@ -1,25 +1,25 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 const schema = /* sql */ `
--- What a workflow must be told, written in the database transaction of the act and deleted once it has been delivered.
+-- Messages to workflows, written in the database transaction of the act and deleted once they are delivered.
 create table workflow_outbox (
   outbox_id bigint generated always as identity primary key,
   kind text not null check (kind in ('start_transfer', 'start_key_generation', 'transfer_approved', 'transfer_ended')),
   -- tx_id or wallet_id
   subject_id uuid not null,
   client_id uuid not null references clients,
-  -- of starts: a chain has room for so many transfers at a time
+  -- of starts: the number of running transfers is limited per chain
   chain text,
   created_at timestamptz not null default clock_timestamp(),
-  -- the dispatcher leaves a message to its writer at first, and for a while after a failure
+  -- when the dispatcher may deliver it: after its writer has had time to do so, or some time after a failure
   deliver_after timestamptz not null default clock_timestamp() + interval '2 seconds',
   unique (kind, subject_id)
 );
 create index workflow_outbox_by_kind on workflow_outbox (kind, outbox_id);
 
--- approvals whose time may be over
+-- approvals that may be overdue
 create index approvals_expiring on transactions (approval_expires_at) where status = 'AWAITING_APPROVAL';
--- transfers whose workflow has work to do
+-- transfers whose workflow is active
 create index transfers_in_flight on transactions (chain, tx_id) where is_held and status in ('PENDING', 'SIGNING');
 `;
 

@@ -1,5 +1,5 @@
 // Compiles the TypeScript sources to dist/ (swc: no type check, that is `npm run typecheck`) and bundles the
-// workflows once, so that workers start without webpack. Unchanged inputs are not built again.
+// workflows once, so that workers start without webpack. Unchanged inputs are not rebuilt.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -7,7 +7,7 @@ import { TransactionEntity } from './transactions/entity';
 import { WalletEntity } from './wallets/entity';
 import { WebhookEntity } from './webhooks/entity';
 
-/** Every TypeORM entity. Tables that only SQL touches (postings, reservations, attempts, cursors) have none. */
+/** Every TypeORM entity. Tables that are used by SQL only (postings, reservations, attempts, cursors) have none. */
 export const entities = [
   AccountEntity,
   ApiKeyEntity,

@@ -4,7 +4,7 @@ import type { KnownAttempt, TransactionPlan } from '../src/chains/family';
 import { getChains } from '../src/chains/registry/data';
 import type { AttemptKind, ChainDefinition, Hex, TransactionIntent } from '../src/chains/types';
 
-/** A payment on an EVM chain, all in one: tests change single values of it. */
+/** A payment on an EVM chain as one object, of which tests change single fields. */
 export interface EvmPlan extends GasFees {
   chainId: number;
   kind: AttemptKind;
@@ -15,6 +15,22 @@ export interface EvmPlan extends GasFees {
   tokenContract: string | null;
   amount: bigint;
 }
+
+/** A payment of 5 wei on the local chain, at fees that suffice there. */
+export const localPlan = (nonce: number, from: string, to: string, changes: Partial<EvmPlan> = {}): EvmPlan => ({
+  chainId: 1,
+  kind: 'first',
+  nonce,
+  from,
+  to,
+  tokenContract: null,
+  amount: 5n,
+  gasLimit: 100_000n,
+  maxFeePerGas: 20n * 10n ** 9n,
+  maxPriorityFeePerGas: 10n ** 9n,
+  gasPrice: null,
+  ...changes,
+});
 
 const [ethereum] = getChains('local') as [ChainDefinition];
 

@@ -21,7 +21,7 @@ import type { SecretBox } from '../src/platform/secret-box';
 import type { TransferRequest } from '../src/transfers/request';
 import { WalletEntity } from '../src/wallets/entity';
 
-/** Rows of a database that look like production's. Every builder stores what it returns. */
+/** Builds rows like those of production. Every builder stores what it returns. */
 
 export async function buildClient(database: DataSource, { name = `client ${newId()}` } = {}): Promise<ClientEntity> {
   const clientId = newId();
@@ -49,12 +49,12 @@ export async function buildTotp(database: DataSource, box: SecretBox, { userId }
   return secret;
 }
 
-/** The code of this moment, or of so many steps of 30 s away from it: -1, 0 and 1 are accepted, each once. */
+/** The current code, or one of another step of 30 s: -1, 0 and 1 are accepted, each once. */
 export const totpCode = (secret: string, steps = 0): string =>
   generateSync({ secret, epoch: Math.floor(Date.now() / 1000) + steps * 30 });
 
 export interface BuiltWallet extends WalletEntity {
-  /** The whole key, which in production nobody has: signs in tests instead of the nodes. */
+  /** The complete private key, which never exists in production: it signs in tests instead of the nodes. */
   key: HDKey;
 }
 
@@ -120,7 +120,7 @@ export async function buildAsset(
   return ledgerAccount;
 }
 
-/** The ledger account as it is now. */
+/** The current ledger account. */
 export function ledgerAccountOf(
   database: DataSource,
   { accountId }: AccountEntity,
@@ -159,7 +159,7 @@ export function buildDeposit(
   };
 }
 
-/** Credits atomic units the only way there is: a deposit that is found and deep enough. */
+/** Credits atomic units by a deposit that is found and deep enough. */
 export async function fundAccount(
   database: DataSource,
   account: AccountEntity,
@@ -173,7 +173,7 @@ export async function fundAccount(
   return deposit;
 }
 
-/** What the chain's follower stores: without it no fee can be bound. Atomic units per gas. */
+/** Stores fee levels as the chain's follower does: without them there is no fee bound. Atomic units per gas. */
 export async function setFeeLevels(
   database: DataSource,
   chain: ChainDefinition,

@@ -12,7 +12,7 @@ import { StartLimits } from '../src/transfers/start-limits';
 
 export const roomyStartLimits = { maxInFlight: 1e6, maxPending: 1e6, maxPendingPerClient: 1e6 };
 
-/** What accepting a transfer needs; every bound is out of the way unless a test names it. */
+/** Dependencies of accepting a transfer, with limits that are never reached unless a test sets them. */
 export const acceptDependencies = (
   database: DataSource,
   registry: ChainRegistry,
@@ -28,7 +28,7 @@ export const acceptDependencies = (
 
 /** The steps of a transfer's workflow, and the acts of its client before and beside it. */
 export interface TestLedger extends TransferActivities {
-  /** POST /transfer without HTTP: accepts and locks; repeated, as a client would, while too many wait for the same account. */
+  /** POST /transfer without HTTP: accepts and locks; repeated, like a client, while too many requests wait for the same account. */
   lockTransfer(request: TransferRequest): Promise<Acceptance>;
   /** POST /transactions/{tx_id}/cancel without HTTP, by the transfer's own client. */
   cancelTransfer(input: { txId: string }): Promise<{ status: string }>;

@@ -56,7 +56,7 @@ interface SeenAnswer {
   body: unknown;
 }
 
-/** Holds answers against what the document says of their status. */
+/** Checks answers against the document. */
 export class AnswerCheck {
   private readonly validators = new Map<string, ValidateFunction>();
   private readonly ajv = new Ajv2020({ strict: true, allowUnionTypes: true, allErrors: true });
@@ -66,7 +66,7 @@ export class AnswerCheck {
     this.ajv.addVocabulary(['components']);
   }
 
-  /** What is wrong with the answer, or null. */
+  /** Describes what is wrong with the answer; null when it is right. */
   complaint({ name, operation }: NamedOperation, { status, headers, body }: SeenAnswer): string | null {
     const type = headers.get('content-type')?.split(';')[0] ?? '';
     const response = operation.responses[status];

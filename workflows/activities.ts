@@ -8,8 +8,8 @@ import type { WalletActivities } from '../src/messages/key-generation';
 import type { ChainActivities, TransferActivities } from '../src/messages/transfer';
 
 /**
- * Database steps: short, idempotent on tx_id, retried until the database is back. Waits above 10 s become timers, so
- * that a long outage does not hold workflow tasks open.
+ * Database steps: short, idempotent on tx_id, retried until the database is back. Waits longer than 10 s become timers, so that a
+ * long outage does not keep workflow tasks open.
  */
 const databaseStep = {
   startToCloseTimeout: '20 seconds',
@@ -20,7 +20,7 @@ export const transferActivities = proxyLocalActivities<TransferActivities>(datab
 export const walletActivities = proxyLocalActivities<WalletActivities>(databaseStep);
 export const blacklistActivities = proxyLocalActivities<BlacklistActivities>(databaseStep);
 
-/** Steps on a chain's own task queue; a chain that is down is waited for. */
+/** Steps on a chain's own task queue; they wait for a chain that is down. */
 export const chainActivities = (chain: string) =>
   proxyActivities<ChainActivities>({
     taskQueue: chainTaskQueue(chain),
@@ -28,7 +28,7 @@ export const chainActivities = (chain: string) =>
     retry: { initialInterval: '500 milliseconds', backoffCoefficient: 2, maximumInterval: '10 seconds' },
   });
 
-/** The endless activity that reads a chain; a dead worker is noticed by its missing heartbeat. */
+/** The long activity that reads a chain; a dead worker is detected by its missing heartbeat. */
 export const followerActivities = (chain: string) =>
   proxyActivities<FollowerActivities>({
     taskQueue: chainTaskQueue(chain),
@@ -37,7 +37,7 @@ export const followerActivities = (chain: string) =>
     retry: { initialInterval: '500 milliseconds', backoffCoefficient: 2, maximumInterval: '5 seconds' },
   });
 
-/** One node, tried once: whether to ask another pair is the workflow's decision. */
+/** One node, one attempt: the workflow decides whether to try another pair. */
 export const nodeActivities = (node: NodeIndex, startToCloseSeconds: number, summary?: string) =>
   proxyActivities<MpcNodeActivities>({
     taskQueue: nodeTaskQueue(node),
@@ -47,7 +47,7 @@ export const nodeActivities = (node: NodeIndex, startToCloseSeconds: number, sum
     ...(summary === undefined ? {} : { summary }),
   });
 
-/** One node, for as long as it takes: what is for a node that is down waits in its queue. */
+/** One node, without a limit on time: requests to a node that is down wait in its queue. */
 export const patientNodeActivities = (node: NodeIndex) =>
   proxyActivities<Pick<MpcNodeActivities, 'applyBlacklist'>>({
     taskQueue: nodeTaskQueue(node),
@@ -56,14 +56,16 @@ export const patientNodeActivities = (node: NodeIndex) =>
     summary: `blacklist of node ${node}`,
   });
 
-/** Every initiator once, every pair once. */
+/** Contains each node as initiator once and each pair once. */
 export const signingPairs: readonly SigningPair[] = [
   { initiator: 1, peer: 2 },
   { initiator: 2, peer: 3 },
   { initiator: 3, peer: 1 },
 ];
 
-/** Where to begin among `count` choices: spreads load over nodes by the id's last digits, the same on every replay. */
+/**
+ * The first of `count` choices to try, from the last digits of the id: distributes load over nodes and is the same on every replay.
+ */
 export function stableIndex(id: string, count: number): number {
   return Number.parseInt(id.slice(-4), 16) % count;
 }

@@ -30,7 +30,7 @@ export async function deliverWebhooks(stream: DeliveryStream): Promise<void> {
     if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof deliverWebhooks>(stream);
     if (waitMs === null || waitMs === 0) continue;
     progress.report('waiting', `${outcome}; next attempt in ${Math.ceil(waitMs / 1000)} s`);
-    // the due time is stored in the rows: a signal only causes another look
+    // the due time is stored in the rows: a signal only causes another query
     if (outcome === 'busy') await sleep(waitMs);
     else await condition(() => signalled, waitMs);
   }

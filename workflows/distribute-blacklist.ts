@@ -5,12 +5,12 @@ import { WorkflowProgress } from './progress';
 import { blacklistActivities, patientNodeActivities } from './activities';
 
 /**
- * Brings a client's blacklist to every node's own copy. A node says which version it has and gets what is newer, page by page; one
- * that is down gets it when it is back, and the others do not wait for it. Ends when all have heard of the last change.
+ * Updates every node's own copy of a client's blacklist. A node returns the version of its copy and gets newer changes page by
+ * page; a node that is down gets them when it is back, and the others do not wait for it. Ends when all nodes have the last change.
  */
 export async function distributeBlacklist({ clientId }: DistributeBlacklistWorkflowInput): Promise<void> {
   const progress = new WorkflowProgress(`Blacklist of client ${clientId}`);
-  // the start itself is a change: after continue-as-new every node is asked again
+  // the start counts as a change: after continue-as-new every node is asked again
   let changes = 1;
   setHandler(blacklistChangedSignal, () => {
     changes += 1;
@@ -32,7 +32,7 @@ export async function distributeBlacklist({ clientId }: DistributeBlacklistWorkf
   if (!isDone) await continueAsNew<typeof distributeBlacklist>({ clientId });
 }
 
-/** Ends with the version that has nothing above it. */
+/** Returns the version after which there are no changes. */
 async function bringUpToDate(node: NodeIndex, clientId: string): Promise<number> {
   const { applyBlacklist } = patientNodeActivities(node);
   let { version } = await applyBlacklist({ clientId, after: 0, through: 0, changes: [] });

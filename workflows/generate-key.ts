@@ -5,28 +5,27 @@ import { toProblem } from './failures';
 import { WorkflowProgress } from './progress';
 import { walletActivities, nodeActivities, signingPairs, stableIndex } from './activities';
 
-/** A generation takes about 11 CPU seconds over three nodes, more while others run. */
+/** A generation takes about 11 CPU seconds over three nodes, more with concurrent ones. */
 const generationSeconds = 180;
 const longestWaitSeconds = 30;
-/** Tries to find every node up and in agreement before the key is given up for a new one. */
+/** Rounds in which all nodes must confirm the key before it is dropped and a new one is generated. */
 const confirmationRounds = 20;
 
 /**
- * Generates a wallet's key. The wallet becomes ACTIVE only when all three nodes hold their share durably, name the
- * same public key and have signed with it. A generation that fails is dropped and begun anew under a new key id, for
- * as long as it takes.
+ * Generates a wallet's key. The wallet becomes ACTIVE only when all three nodes have stored their share durably, report the same
+ * public key and have signed with it. A failed generation is dropped and repeated with a new key id, without a limit on time.
  */
 export async function generateKey({ walletId, clientId, attemptsBefore = 0 }: GenerateKeyWorkflowInput): Promise<GroupKey> {
   const progress = new WorkflowProgress(`Key of wallet ${walletId}`);
   for (let attempt = attemptsBefore + 1; ; attempt += 1) {
     const initiator = nodeIndexes[(stableIndex(walletId, nodeIndexes.length) + attempt) % nodeIndexes.length] as NodeIndex;
     try {
-      progress.report('generating', `Distributed key generation, begun by node ${initiator}`, attempt);
+      progress.report('generating', `Distributed key generation, initiated by node ${initiator}`, attempt);
       const key = await nodeActivities(initiator, generationSeconds, `generate key, attempt ${attempt}`).generateKey({
         keyId: `${walletId}.${attempt}`,
         clientId,
       });
-      progress.report('confirming', 'Every node must hold its share durably and name the same public key', attempt);
+      progress.report('confirming', 'Every node must have stored its share and report the same public key', attempt);
       await confirmOnEveryNode(key);
       progress.report('testing', 'Test signatures that use each share', attempt);
       await signWithEveryShare(key);
@@ -61,7 +60,7 @@ async function signWithEveryShare({ keyId }: GroupKey): Promise<void> {
   }
 }
 
-/** Waits for a node that is down; gives up on anything time does not cure. */
+/** Waits for a node that is down; gives up on errors that are not retryable. */
 async function untilUp<T>(ask: () => Promise<T>): Promise<T> {
   for (let round = 1; ; round += 1) {
     try {

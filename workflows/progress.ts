@@ -1,10 +1,10 @@
 import { setCurrentDetails, setHandler, upsertSearchAttributes } from '@temporalio/workflow';
 import { type LiveStatus, type TimelineEntry, searchAttributes, statusQuery, timelineQuery } from '../src/messages/progress';
 
-/** Enough for any ordinary run; beyond it the oldest entries go. */
+/** Enough for any ordinary run; beyond it the oldest entries are dropped. */
 const timelineLimit = 200;
 
-/** What queries and the Temporal UI show of a run. */
+/** The data of a run for queries and the Temporal UI. */
 export class WorkflowProgress {
   private current: LiveStatus = { step: 'starting', attempt: 0, detail: '' };
   private readonly timeline: TimelineEntry[] = [];
@@ -14,7 +14,7 @@ export class WorkflowProgress {
     setHandler(timelineQuery, () => this.timeline);
   }
 
-  /** Enters a stage or says more about it. The time is the workflow's, equal on every replay. */
+  /** Records a stage, or more detail about it. The time is the workflow's, equal on every replay. */
   report(step: string, detail = '', attempt = 1): void {
     this.current = { step, attempt, detail };
     this.timeline.push({ step, at: new Date().toISOString(), detail });
@@ -24,7 +24,7 @@ export class WorkflowProgress {
     );
   }
 
-  /** Search attributes of a transfer: how operators find it in the Temporal UI. */
+  /** Search attributes of a transfer: operators find it by them in the Temporal UI. */
   status(status: string, failureCode?: string | null): void {
     upsertSearchAttributes([
       { key: searchAttributes.txStatus, value: status },

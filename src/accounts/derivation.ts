@@ -8,7 +8,9 @@ export interface DerivedAddress extends ParsedAddress {
   keyId: string;
 }
 
-/** Address of the index-th account of a wallet: BIP-32 from the group's public key alone, hence non-hardened. */
+/**
+ * Address of the index-th account of a wallet. It is derived from the group's public key alone, so the BIP-32 path is non-hardened.
+ */
 export function deriveAddress(
   { keyId, publicKey, chainCode, walletId }: WalletEntity,
   family: FamilyCodec,

@@ -28,7 +28,7 @@ export function accountRoutes({ accounts, authenticate, idempotent }: AccountRou
         'The wallet has to be ACTIVE. An account on ethereum, bsc, polygon, arbitrum, optimism, avalanche or base holds assets on all of these.',
       middleware: [authenticate, body(createAccount), idempotent],
       answer: { status: 201, description: 'The account', schema: accountView, location: true },
-      fails: ['wallet_not_active', 'not_found', 'unavailable'],
+      fails: ['wallet_not_active', 'not_found', 'unavailable', 'outcome_unknown'],
       handle: async (ctx) => {
         const account = await accounts.create(
           getCaller(ctx),

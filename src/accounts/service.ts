@@ -92,9 +92,9 @@ export class AccountService {
   }
 
   /** @throws GatewayError invalid_parameter for a chain that is not enabled. */
-  async list(clientId: string, filter: AccountFilter, slice: LimitOffset): Promise<[AccountEntity[], number]> {
+  async list(clientId: string, filter: AccountFilter, page: LimitOffset): Promise<[AccountEntity[], number]> {
     if (filter.chain !== undefined) enabledChain(this.deps.registry, filter.chain);
-    return this.deps.accounts.list(clientId, filter, slice);
+    return this.deps.accounts.list(clientId, filter, page);
   }
 }
 

@@ -29,7 +29,7 @@ export function assetRoutes({ assets, registry, authenticate, idempotent }: Asse
       description: 'Contract, decimals and type come from the chain registry. Earlier deposits are shown immediately.',
       middleware: [authenticate, body(addAsset), idempotent],
       answer: { status: 201, description: 'Asset added', schema: assetView, location: true },
-      fails: ['asset_already_exists', 'account_not_active', 'not_found', 'unavailable'],
+      fails: ['asset_already_exists', 'account_not_active', 'not_found', 'unavailable', 'outcome_unknown'],
       handle: async (ctx) => {
         const asset = await assets.add(getCaller(ctx).clientId, getIdempotencyContext(ctx), getBody(ctx, addAsset));
         locate(ctx, `/assets/${asset.assetId}`);

@@ -5,8 +5,8 @@ const maxUrls = 8;
 export const rpcUrlsVariable = (chain: string): string => `CHAIN_${chain.toUpperCase()}_RPC_URLS`;
 
 /**
- * RPC endpoints of the enabled chains from CHAIN_<NAME>_RPC_URLS (commas between them, the first that answers is used).
- * Urls often carry an API key: NAME_FILE may name a file that holds the value, and no error repeats a url.
+ * RPC endpoints of the enabled chains from CHAIN_<NAME>_RPC_URLS (separated by commas; the first that responds is used). Urls often
+ * contain an API key: NAME_FILE may name a file that holds the value, and no error contains a url.
  * @throws ConfigError naming the variable and what is wrong with it.
  */
 export function readRpcUrls(chains: readonly string[], env: NodeJS.ProcessEnv = process.env): Map<string, string[]> {
@@ -22,7 +22,7 @@ function parseUrls(chain: string, env: NodeJS.ProcessEnv): string[] {
   if (urls.length === 0) throw new ConfigError(`${name} is required: RPC urls of ${chain}, separated by commas`);
   if (urls.length > maxUrls) throw new ConfigError(`${name} names more than ${maxUrls} urls`);
   urls.forEach((url, index) => {
-    if (!isHttpUrl(url)) throw new ConfigError(`${name} is wrong: entry ${index + 1} is no http or https url`);
+    if (!isHttpUrl(url)) throw new ConfigError(`${name} is wrong: entry ${index + 1} is not an http or https url`);
   });
   if (new Set(urls).size !== urls.length) throw new ConfigError(`${name} names a url twice`);
   return urls;

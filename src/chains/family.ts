@@ -19,8 +19,8 @@ import type {
 } from './types';
 
 /**
- * What a chain family implements, in three parts. The table of families is src/chains/families.ts, that of clients
- * src/chains/clients.ts; nothing outside src/chains knows which families there are.
+ * What a chain family implements, in three parts. The table of families is src/chains/families.ts, that of clients is
+ * src/chains/clients.ts; nothing outside src/chains knows which families exist.
  */
 
 export interface ParsedAddress {
@@ -36,7 +36,7 @@ export interface TransactionPlan {
   intent: TransactionIntent;
   kind: AttemptKind;
   prepared: Prepared;
-  /** What reserve has answered. */
+  /** The resources that `reserve` has returned. */
   resources: string[];
 }
 
@@ -71,13 +71,13 @@ export interface FamilyCodec {
   describe(unsigned: Hex): TransactionDescription;
   /** What has to be signed, in order: 32-byte digests. */
   signingPayloads(unsigned: Hex, from: string): SigningPayload[];
-  /** Joins bytes and signatures, one for every payload. @throws Error when a signature is not of its signer. */
+  /** Joins bytes and signatures, one for each payload. @throws Error when a signature is not of its signer. */
   assemble(unsigned: Hex, signatures: Hex[], from: string): { id: string; bytes: Hex };
   /** Identifies the message of `from` whatever its signature; equal to what `scan` reports for it. */
   messageKey(unsigned: Hex, from: string): string;
 }
 
-/** An address of ours on one chain. */
+/** An address of the gateway on one chain. */
 export interface ReservationOwner {
   chain: string;
   accountId: string;
@@ -98,7 +98,7 @@ export type ReserveResult =
   /** Nothing was taken. */
   | { outcome: 'refused'; code: FailureCode; reason: string };
 
-/** What a family keeps in Postgres. Both run inside the caller's database transaction and ask no chain. */
+/** What a family stores in Postgres. Both run inside the caller's database transaction and call no chain. */
 export interface FamilyDatabase {
   /**
    * Highest network fee to lock for a transfer, atomic units of the native coin.
@@ -106,8 +106,8 @@ export interface FamilyDatabase {
    */
   bound(manager: EntityManager, request: BoundRequest): Promise<bigint>;
   /**
-   * Takes what the attempt will use up, as rows of `reservations`. A replacement or cancellation gets what its transfer holds
-   * already. Call it for an open transaction whose signing has begun, in the database transaction that begins the attempt.
+   * Takes what the attempt will use up, as rows of `reservations`. A replacement or cancellation gets what its transfer already
+   * holds. Call it for an open transaction whose signing has begun, in the database transaction that begins the attempt.
    */
   reserve(
     manager: EntityManager,
@@ -120,10 +120,10 @@ export interface FamilyDatabase {
 
 export interface Family extends FamilyCodec, FamilyDatabase {}
 
-/** Which family a name means; handed in where tests serve families of their own. @throws Error for an unknown name. */
+/** Returns the family of a name; a parameter, since tests serve families of their own. @throws Error for an unknown name. */
 export type GetFamily = (name: ChainFamily) => Family;
 
-/** An attempt as the chain is asked about it. */
+/** An attempt, with what is needed to ask a chain for its status. */
 export interface KnownAttempt {
   attempt: number;
   kind: AttemptKind;
@@ -154,9 +154,9 @@ export interface Reservation {
 export type AttemptState =
   | { state: 'absent' }
   | { state: 'pending'; id: string }
-  /** `id` may be one that was not among the attempt's. */
+  /** `id` may differ from the known ids of the attempt. */
   | { state: 'included'; id: string; depth: number; effect: InclusionEffect }
-  /** Can never be executed any more, whoever holds signed bytes of it. */
+  /** Can never be executed any more, whoever has signed bytes of it. */
   | { state: 'impossible'; proof: JsonObject };
 
 export type AttemptStatus = { attempt: number } & AttemptState;
@@ -165,7 +165,7 @@ export type BroadcastOutcome = { outcome: 'accepted' } | { outcome: 'rejected'; 
 
 export interface BlockTransaction {
   id: string;
-  /** null for transactions that are not signed by an address of ours. */
+  /** null for transactions that no address of the gateway has signed. */
   messageKey: string | null;
 }
 
@@ -183,7 +183,7 @@ export interface ScanResult {
   scannedTo: number;
 }
 
-/** Which of these addresses are ours: canonical keys in, subset out. */
+/** Returns the subset of these canonical addresses that belongs to the gateway. */
 export type IsOurs = (addressKeys: string[]) => Promise<Set<string>>;
 
 export interface ChainBlock {
@@ -192,7 +192,7 @@ export interface ChainBlock {
   parentHash: string;
 }
 
-/** Everything that asks a chain. Every call has a time-out; failures are GatewayError chain_unavailable (retryable). */
+/** All calls to a chain. Every call has a time-out; failures are GatewayError chain_unavailable (retryable). */
 export interface ChainClient {
   readonly chain: ChainDefinition;
   /** @throws ConfigError when an endpoint serves another chain. */
@@ -201,11 +201,11 @@ export interface ChainClient {
   feeLevels(): Promise<FeeLevels>;
   /** @throws GatewayError reverted_on_chain when the chain would refuse the transaction. */
   prepare(request: PrepareRequest): Promise<Prepared>;
-  /** The state of every attempt, concluded from one node's view. */
+  /** The state of every attempt, as seen by one node. */
   status(attempts: KnownAttempt[], reservations: Reservation[]): Promise<AttemptStatus[]>;
-  /** Safe to repeat: bytes that a node has already are accepted. */
+  /** Safe to repeat: bytes that a node already has count as accepted. */
   broadcast(bytes: Hex): Promise<BroadcastOutcome>;
-  /** Effects of included transactions by id, absent ones left out. */
+  /** Effects of included transactions by id; transactions that are not included are left out. */
   effects(items: { id: string; intent: TransactionIntent }[]): Promise<Map<string, InclusionEffect>>;
   /** null: the chain has no such block (yet), or has skipped the number. */
   block(number: number): Promise<ChainBlock | null>;

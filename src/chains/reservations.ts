@@ -21,8 +21,8 @@ export async function insertReservation(
 }
 
 /**
- * Gives back what ended or impossible attempts of these transactions have not used up. Nonces stay taken; the database refuses what
- * an attempt may still use.
+ * Gives back what ended or impossible attempts of these transactions have not used up. Nonces stay taken; the database refuses to
+ * give back what an attempt may still use.
  */
 export async function releaseReservations(manager: EntityManager, txIds: string[]): Promise<void> {
   await manager.query(
@@ -34,7 +34,7 @@ export async function releaseReservations(manager: EntityManager, txIds: string[
   );
 }
 
-/** What a transaction holds, in the order it was taken. */
+/** The reservations of a transaction, in the order in which they were taken. */
 export async function findReservations(manager: EntityManager, txId: string): Promise<Reservation[]> {
   const rows = await manager.query<{ reservation_id: string; owner: string; resource: string; ordinal: string | null }[]>(
     `select reservation_id, owner, resource, ordinal from reservations

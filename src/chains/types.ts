@@ -1,7 +1,7 @@
-/** Registry and adapter shapes. Pure types and data: workflows may import this file. */
+/** Types of registry and families. Pure types and data: workflows may import this file. */
 
 export type Hex = `0x${string}`;
-/** Name of a family in the table of src/chains/families.ts. Text, so that tests can serve chains of a family of their own. */
+/** Name of a family in the table of src/chains/families.ts. A string, so that tests can add families of their own. */
 export type ChainFamily = string;
 export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject;
 export interface JsonObject {
@@ -21,27 +21,29 @@ export interface TokenDefinition {
   contract: string | null;
 }
 
-/** One chain of one environment. Data, not code: chains differ here and nowhere else. */
+/** One chain of one environment. Differences between chains are data in this type only. */
 export interface ChainDefinition {
   /** Name in the API: ethereum, bsc, … */
   name: string;
   family: ChainFamily;
   /** Shown as `network`: mainnet, sepolia, local, … */
   network: string;
-  /** CAIP-2, such as eip155:1: what tells chains apart in stored rows and in signed bytes. */
+  /** CAIP-2, such as eip155:1: identifies the chain in stored rows and in signed bytes. */
   caip2: string;
-  /** Hash of block 0, checked beside the chain's id; null for local chains, whose genesis is made at every start. */
+  /** Hash of block 0, checked in addition to the chain id; null for local chains, which get a new genesis at every start. */
   genesisHash: string | null;
   native: TokenDefinition;
   tokens: TokenDefinition[];
   /** Depth at which a transfer counts as confirmed and a deposit is credited; inclusion is depth 1. */
   confirmations: number;
-  /** Depth the follower keeps watching to after confirmation. */
+  /** The follower watches for reorganisations down to this depth. */
   finalityDepth: number;
   blockTimeMs: number;
-  /** Rollups that charge an L1 data fee beside gas (GasPriceOracle predeploy). */
+  /** Rollups that charge an L1 data fee in addition to gas (GasPriceOracle predeploy). */
   l1DataFee: boolean;
-  /** Gas that estimates of this chain contain beside execution (rollups that charge L1 data in gas units); 0 when absent. */
+  /**
+   * Gas that estimates of this chain contain in addition to execution (rollups that charge L1 data in gas units); 0 when absent.
+   */
   gasOverhead?: number;
   /** After this long without inclusion a transfer is replaced at a higher fee. */
   stuckAfterMs: number;
@@ -51,7 +53,7 @@ export interface ChainDefinition {
 
 /** One payment of a transaction. */
 export interface TransactionOutput {
-  /** Who receives value or tokens, as addresses are shown. */
+  /** Recipient of value or tokens, in the form shown to clients. */
   recipient: string;
   /** null: native coin. */
   tokenContract: string | null;
@@ -61,37 +63,37 @@ export interface TransactionOutput {
 
 /** What a transaction is to do. */
 export interface TransactionIntent {
-  /** Address that the money leaves, as shown. */
+  /** Sending address, in the form shown to clients. */
   from: string;
   outputs: TransactionOutput[];
 }
 
-/** What a node or a reader sees of an unsigned transaction, decoded from its bytes alone. */
+/** An unsigned transaction as decoded from its bytes alone. */
 export interface TransactionDescription {
   /** CAIP-2 of the only chain that would execute the bytes. */
   chain: string;
-  /** Change back to the sender left out. */
+  /** Without change back to the sender. */
   outputs: TransactionOutput[];
   /** Highest network fee that the bytes allow, atomic units of the native coin. */
   maxNetworkFee: bigint;
-  /** What the bytes use up, as reservations name it (a nonce, inputs); empty where a family reserves nothing. */
+  /** What the bytes use up, as named in reservations (a nonce, inputs); empty where a family reserves nothing. */
   resources: string[];
 }
 
-/** Fee levels of a chain as last seen by its follower, in the family's own form. */
+/** Fee levels of a chain as last seen by its follower, in the family's own format. */
 export type FeeLevels = JsonObject;
 
-/** Facts gathered from the chain before an attempt is begun. Travels through workflow histories. */
+/** Facts that were read from the chain before an attempt begins. Part of workflow histories. */
 export interface Prepared {
-  /** Highest network fee of the attempt, everything included; atomic units of the native coin, decimal digits. */
+  /** Highest network fee of the attempt, all parts included; atomic units of the native coin, decimal digits. */
   feeBound: string;
-  /** When the attempt stops being executable, in the family's own terms; null: never by itself. */
+  /** When the attempt can no longer be executed, in the family's own terms; null: it does not expire. */
   expiry: JsonObject | null;
-  /** The family's own: nobody else looks into it. */
+  /** Opaque to everything outside the family. */
   details: JsonValue;
 }
 
-/** Effect of an included transaction, judged from the chain. */
+/** Effect of an included transaction, as the chain reports it. */
 export interface InclusionEffect {
   blockNumber: number;
   blockHash: string;
@@ -101,14 +103,14 @@ export interface InclusionEffect {
   fee: bigint;
   /** Native: the value; token: what left the sender by its Transfer event; null when no such event exists. */
   debited: bigint | null;
-  /** What the recipient got by the event (less than debited for fee-on-transfer tokens). */
+  /** Amount that reached the recipient by the event (less than debited for fee-on-transfer tokens). */
   received: bigint | null;
 }
 
 /** One incoming payment found in a block. */
 export interface DepositFound {
   txHash: string;
-  /** Place within the transaction, in the chain's own terms. */
+  /** Position within the transaction, in the chain's own terms. */
   position: string;
   blockNumber: number;
   blockHash: string;
@@ -125,12 +127,12 @@ export interface DepositFound {
  */
 export type AttemptKind = 'first' | 'replacement' | 'reissue' | 'cancellation';
 
-/** How transfers of a family are helped on; workflows branch on this and never on a family's name. */
+/** What happens to transfers that do not proceed, by family; workflows branch on this and never on a family's name. */
 export interface FamilyRules {
   /** Not included in time: a replacement at a higher fee, or the same bytes once more. */
   stuck: 'replace' | 'rebroadcast';
-  /** Proven impossible: issued anew, or an operator is asked. */
+  /** Every attempt is proven impossible: a reissue, or the transfer is parked. */
   expired: 'reissue' | 'park';
-  /** Given up by an operator: a cancellation uses up the resources, or the transaction's expiry is waited for. */
+  /** Abandoned: a cancellation uses up the resources, or the expiry of the attempts is waited for. */
   giveUp: 'cancel' | 'expiry';
 }

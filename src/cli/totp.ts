@@ -17,7 +17,7 @@ export function addTotpCommands(program: Command, run: Run): void {
   const totp = program.command('totp').description('second factors of users; a user is given by id or as client/user');
   totp
     .command('enroll <user>')
-    .description('show a new secret as QR code and confirm it with a code of the user’s app')
+    .description('show a new secret as QR code and confirm it with a code from the user’s app')
     .option('--replace', 'replace the current second factor of the user')
     .option('--no-prompt', 'do not ask for the code; use `totp confirm` instead (implied by --json)')
     .action(
@@ -29,7 +29,7 @@ export function addTotpCommands(program: Command, run: Run): void {
     );
   totp
     .command('confirm <user> <code>')
-    .description('confirm an enrolment with a code of the user’s app; the recovery codes are shown once')
+    .description('confirm an enrolment with a code from the user’s app; the recovery codes are shown once')
     .action(
       run(async (session, reference: string, code: string) => {
         const codes = await operations(session).confirm(reference, code);

@@ -1,10 +1,8 @@
 import { type Client, WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import type { DataSource } from 'typeorm';
-import { searchAttributes } from '../messages/progress';
-import { mainTaskQueue } from '../messages/task-queues';
-import { type TransferWorkflowInput, abandonUpdate, retryUpdate } from '../messages/transfer';
-import { transferWorkflowId, workflowTypes } from '../messages/workflow-ids';
+import { abandonUpdate, retryUpdate } from '../messages/transfer';
+import { transferWorkflowId } from '../messages/workflow-ids';
 import { audit, type AuditAction } from '../audit/log';
 import { withinMs } from '../platform/temporal';
 import { GatewayError, notFound } from '../platform/errors';
@@ -12,6 +10,7 @@ import { isUuid } from '../platform/ids';
 import { TransactionEntity, type TransactionStatus } from '../transactions/entity';
 import { isEnded } from '../transactions/state';
 import { loadAttempts } from '../transfers/attempts';
+import { startTransferWorkflow } from '../transfers/workflows';
 import { currentOperator } from './operator';
 
 const updateTimeoutMs = 15_000;
@@ -96,8 +95,8 @@ export class TransferOperations {
   }
 
   /**
-   * Abandons a parked transfer whose signing has begun: a cancellation transaction uses its nonce, so that it does not block later
-   * transfers of the address. The transfer ends as FAILED once the cancellation is final, or normally if an earlier attempt is
+   * Abandons a parked transfer whose signing has begun: a cancellation uses up its reservation, so that later transfers of the
+   * address do not wait for it. The transfer ends as FAILED once the cancellation is final, or normally if an earlier attempt is
    * executed instead.
    * @throws GatewayError business_error when the transfer cannot be abandoned.
    */
@@ -109,7 +108,7 @@ export class TransferOperations {
         'business_error',
         `Only a transfer that is NEEDS_ATTENTION after its signing has begun can be abandoned; this one is ${status}`,
       );
-    if ((await loadAttempts(this.database.manager, txId)).included)
+    if ((await loadAttempts(this.database.manager, txId)).inclusions.length > 0)
       throw new GatewayError('business_error', 'The chain has already executed an attempt of the transfer');
     if (!(await this.isRunning(txId)))
       throw new GatewayError('business_error', 'The workflow of the transfer is not running: start it again with retry first');
@@ -152,26 +151,8 @@ export class TransferOperations {
     }
   }
 
-  /** The new run adopts what is locked. Two operators at once reach one run. */
   private async startAgain(tx: TransactionEntity): Promise<string> {
-    const { txId, clientId, chain, tokenSymbol } = tx;
-    const input: TransferWorkflowInput = { txId };
-    await withinMs(this.temporal, updateTimeoutMs, () =>
-      this.temporal.workflow.start(workflowTypes.transfer, {
-        workflowId: transferWorkflowId(txId),
-        taskQueue: mainTaskQueue,
-        args: [input],
-        workflowIdConflictPolicy: 'USE_EXISTING',
-        workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-        typedSearchAttributes: [
-          { key: searchAttributes.clientId, value: clientId },
-          { key: searchAttributes.txId, value: txId },
-          { key: searchAttributes.chain, value: chain },
-          { key: searchAttributes.tokenSymbol, value: tokenSymbol },
-        ],
-        staticSummary: `${tokenSymbol} on ${chain}, started again`,
-      }),
-    );
+    await withinMs(this.temporal, updateTimeoutMs, () => startTransferWorkflow(this.temporal, tx, 'again'));
     return 'started again';
   }
 

@@ -70,7 +70,7 @@ export function addTransferCommands(program: Command, run: Run): void {
   transfers
     .command('abandon <tx-id>')
     .description(
-      'abandon a transfer that is NEEDS_ATTENTION after its signing has begun: a cancellation transaction uses its nonce',
+      'abandon a transfer that is NEEDS_ATTENTION after its signing has begun; it ends once no attempt can be executed any more',
     )
     .action(
       run(async (session, txId: string) =>

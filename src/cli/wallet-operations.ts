@@ -23,7 +23,7 @@ export class WalletOperations {
     });
   }
 
-  /** Its transfers and new accounts are refused from now on; transfers under way go on. */
+  /** Its transfers and new accounts are refused from now on; transfers in progress continue. */
   suspend(walletId: string): Promise<WalletEntity> {
     return this.move(walletId, 'ACTIVE', 'SUSPENDED');
   }
@@ -45,7 +45,10 @@ export class WalletOperations {
           { status: to, updatedAt: new Date() },
         );
         if (affected !== 1)
-          throw new GatewayError('business_error', `The wallet is ${wallet.status}: only an ${from} one can become ${to}`);
+          throw new GatewayError(
+            'business_error',
+            `The wallet is ${wallet.status}: only a wallet that is ${from} can become ${to}`,
+          );
       },
     );
     return this.find(walletId);
@@ -61,7 +64,7 @@ export class WalletOperations {
   async setLimit(walletId: string, symbol: string, limits: { maxSingle?: string; maxDaily?: string }): Promise<WalletLimit> {
     const wallet = await this.find(walletId);
     if (limits.maxSingle === undefined && limits.maxDaily === undefined)
-      throw invalidParameter('limit', 'name --max-single, --max-daily or both');
+      throw invalidParameter('limit', 'give --max-single, --max-daily or both');
     const [single, daily] = [parseLimit('--max-single', limits.maxSingle), parseLimit('--max-daily', limits.maxDaily)];
     const detail = {
       symbol,

@@ -45,7 +45,7 @@ export function addWalletCommands(program: Command, run: Run): void {
     .action(run(async (session, id: string) => printRow(walletRow(await operations(session).suspend(id)), session.json)));
   wallet
     .command('resume <wallet-id>')
-    .description('let a suspended wallet work again')
+    .description('activate a suspended wallet again')
     .action(run(async (session, id: string) => printRow(walletRow(await operations(session).resume(id)), session.json)));
   addLimitCommands(wallet.command('limit').description('largest amounts a wallet may transfer'), run);
 
@@ -70,7 +70,7 @@ export function addWalletCommands(program: Command, run: Run): void {
 function addAssetCommands(asset: Command, run: Run): void {
   asset
     .command('unfreeze <asset-id>')
-    .description('let transfers leave an asset again that a shortfall has frozen, after having looked into it')
+    .description('allow transfers again from an asset that a shortfall has frozen, after its cause was examined')
     .action(
       run(async ({ database, json }, id: string) => {
         const { ledgerAccountId, accountId, chain, symbol, frozenReason } = await new AssetOperations(database).unfreeze(id);
@@ -92,7 +92,7 @@ function addLimitCommands(limit: Command, run: Run): void {
     .addArgument(new Argument('<symbol>').choices(knownSymbols()))
     .description('set limits, in display units')
     .option('--max-single <amount>', 'largest single amount, or none')
-    .option('--max-daily <amount>', 'largest sum of 24 hours, or none')
+    .option('--max-daily <amount>', 'largest sum in 24 hours, or none')
     .action(
       run(async (session, id: string, symbol: string, options: { maxSingle?: string; maxDaily?: string }) =>
         printRow(limitRow(await operations(session).setLimit(id, symbol, options)), session.json),
@@ -104,7 +104,7 @@ function addLimitCommands(limit: Command, run: Run): void {
     .action(run(async (session, id: string) => printRows((await operations(session).limits(id)).map(limitRow), session.json)));
   limit
     .command('clear <wallet-id> <symbol>')
-    .description('lift both limits of a symbol')
+    .description('remove both limits of a symbol')
     .action(
       run(async (session, id: string, symbol: string) => {
         await operations(session).clearLimit(id, symbol);

@@ -10,10 +10,13 @@ import { post } from '../ledger/posting';
 import { newId } from '../platform/ids';
 import { depositType } from '../transactions/types';
 
-/** Deposits handled by one statement; more are left to the next call or round. */
+/** Deposits per statement; the rest is left to the next call or round. */
 const batchSize = 500;
 
-/** Which of these addresses are ours; canonical keys in, subset out. Disabled accounts count: what arrives there is theirs. */
+/**
+ * Which of these addresses belong to the gateway; canonical keys in, subset out. Disabled accounts count: they still receive
+ * deposits.
+ */
 export async function depositAddresses(manager: EntityManager, family: ChainFamily, addressKeys: string[]): Promise<Set<string>> {
   const rows = await manager.query<{ address_key: string }[]>(
     'select address_key from accounts where family = $1 and address_key = any($2::text[])',
@@ -31,8 +34,8 @@ interface Recipient {
 }
 
 /**
- * Stores what arrived at our addresses as DETECTED; nothing is credited yet. Idempotent by place (chain, hash, position): a
- * deposit found again in another block moves there. Unregistered tokens, empty movements and strangers' addresses
+ * Stores payments to addresses of the gateway as DETECTED; nothing is credited yet. Idempotent by position (chain, hash, position):
+ * a deposit that is found again in another block is moved to that block. Unregistered tokens, zero amounts and unknown addresses
  * are left out.
  */
 export async function recordDeposits(
@@ -120,8 +123,8 @@ interface StoredDeposit {
 }
 
 /**
- * Credits the deposits that are deep enough below `headBlock` (the block at the head has depth 1), oldest first and a batch
- * at a time. Returns how many: call again while it is not 0 to credit all.
+ * Credits the deposits that are deep enough below `headBlock` (the block at the head has depth 1), oldest first, one batch per
+ * call. Returns the number of credited deposits: call again while it is not 0 to credit all.
  */
 export async function confirmDeposits(manager: EntityManager, chain: ChainDefinition, headBlock: number): Promise<number> {
   const deep = await manager.query<StoredDeposit[]>(
@@ -136,7 +139,7 @@ export async function confirmDeposits(manager: EntityManager, chain: ChainDefini
     deep.map((it) => it.asset_id),
   );
   await moveAll(manager, deep, 'CONFIRMED');
-  // a loss has frozen the account: nothing else needs the look
+  // such a loss has frozen the account: deposits to other accounts need no query
   const losses = await findLosses(
     manager,
     deep.filter((it) => getToken(tokens, it).frozenReason !== null),
@@ -153,7 +156,10 @@ export async function confirmDeposits(manager: EntityManager, chain: ChainDefini
   return deep.length;
 }
 
-/** What earlier finds of these deposits, orphaned after they were spent, have cost the house and nobody has paid back. */
+/**
+ * Losses of the house from earlier finds of these deposits that were orphaned after they had been spent, as far as they are not
+ * repaid.
+ */
 async function findLosses(manager: EntityManager, deposits: StoredDeposit[]): Promise<Map<string, bigint>> {
   if (deposits.length === 0) return new Map();
   const rows = await manager.query<{ tx_id: string; lost: string }[]>(
@@ -170,8 +176,9 @@ async function findLosses(manager: EntityManager, deposits: StoredDeposit[]): Pr
 }
 
 /**
- * Undoes every deposit from a block on that a reorg has dropped: ORPHANED, and what was credited is taken back. What has been
- * spent meanwhile is posted as the house's loss and the asset frozen. Found again, a deposit is a new one.
+ * Reverses every deposit, from a block on, that a reorganisation has dropped: it becomes ORPHANED, and a credited amount is taken
+ * back. An amount that was spent meanwhile is posted as a loss of the house and the asset is frozen. If it is found again, it is a
+ * new deposit.
  */
 export async function orphanDeposits(
   manager: EntityManager,

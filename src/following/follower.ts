@@ -4,6 +4,8 @@ import type { BlockScan } from '../chains/family';
 import { inTransaction } from '../platform/database';
 import { GatewayError } from '../platform/errors';
 import { toIntent } from '../transactions/intent';
+import { depthOfEnd } from './depth';
+import { EndedWatch } from './ended-watch';
 import { OutageTracker } from './outage-tracker';
 import type { FollowOptions } from './ports';
 import { ObservationNotifier } from './observation-notifier';
@@ -20,7 +22,6 @@ const maxConfirmRounds = 20;
 const forkStep = 32;
 const defaultSliceMs = 10 * 60_000;
 const defaultResignalMs = 30_000;
-const reportEveryMs = 5 * 60_000;
 /** Fee levels are read anew after this long without a block: accepting transfers takes none that are older than 10 minutes. */
 const levelsMaxAgeMs = 2 * 60_000;
 
@@ -29,7 +30,7 @@ const levelsMaxAgeMs = 2 * 60_000;
  * everything was down is found later; notices reorganisations down to the finality depth; feeds the workflows that wait.
  * Works for about `sliceMs`, then returns the next block to scan. A chain, database or Temporal that does not answer ends
  * nothing: it is logged once and tried again.
- * @throws Error only for what waiting cannot mend: a database that has followed another chain under this name.
+ * @throws Error only for what waiting cannot solve: a database that has followed another chain under this name.
  */
 export async function followChain(options: FollowOptions): Promise<{ nextBlock: number }> {
   return new Follower(options).run();
@@ -38,16 +39,17 @@ export async function followChain(options: FollowOptions): Promise<{ nextBlock: 
 class Follower {
   private readonly signals: ObservationNotifier;
   private readonly outage: OutageTracker;
+  private readonly ends: EndedWatch;
   private readonly pollMs: number;
   private nextBlock = 0;
   private levelsOfHead = -1;
   private levelsAt = -Infinity;
-  private readonly reported = new Map<string, number>();
 
   constructor(private readonly options: FollowOptions) {
     const { chain, logger, signalTransfer } = options;
     this.signals = new ObservationNotifier(signalTransfer, logger, options.resignalMs ?? defaultResignalMs);
     this.outage = new OutageTracker(logger.child({ chain: chain.name }));
+    this.ends = new EndedWatch(options);
     this.pollMs = options.pollMs ?? Math.max(250, chain.blockTimeMs / 2);
   }
 
@@ -72,7 +74,7 @@ class Follower {
       await this.scanNext(head, last);
     }
     await this.signalWaiting();
-    await this.reportReorged();
+    await this.ends.report();
     return this.nextBlock <= head;
   }
 
@@ -158,7 +160,8 @@ class Follower {
         if (!(await inclusions.storeInclusion(manager, attempt, effect)))
           throw new Error(`block ${effect.blockNumber} of ${chain.name} is stored with two hashes`);
       }
-      const taken = await inclusions.clearContradicted(manager, chain.name, from, scannedTo);
+      // also below the range, since no later range or roll-back would come to clear what is left there
+      const taken = await inclusions.clearContradicted(manager, chain.name, from - chain.finalityDepth, scannedTo);
       // depth is counted to the newest block that is chained to the stored ones, not to what a node calls its head
       for (let round = 0; round < maxConfirmRounds; round += 1) {
         if ((await options.deposits.confirmDeposits(manager, chain, scannedTo)) === 0) break;
@@ -202,23 +205,6 @@ class Follower {
     for (const { txId, id } of taken) await this.signals.sendOnce(txId, takenBack(id));
   }
 
-  /** Transfers that had ended in a block that is gone: said loudly and handed on, again and again until it is put right. */
-  private async reportReorged(): Promise<void> {
-    const { chain, options } = this;
-    const now = Date.now();
-    const gone = new Set(await inclusions.endedWithoutBlock(this.manager, chain.name));
-    for (const txId of this.reported.keys()) if (!gone.has(txId)) this.reported.delete(txId);
-    for (const txId of gone) {
-      if (now - (this.reported.get(txId) ?? 0) < reportEveryMs) continue;
-      this.reported.set(txId, now);
-      const log = options.logger.child({ chain: chain.name, tx_id: txId });
-      log.error({ alert: 'ended_transfer_reorganised' }, 'a transfer that had ended was reorganised away before finality');
-      await options
-        .onConfirmedReorged(txId)
-        .catch((error: unknown) => log.error({ err: error }, 'its correction could not be started'));
-    }
-  }
-
   private async findFork(): Promise<number | null> {
     for (let before = this.nextBlock; ;) {
       const stored = await store.storedBlocksBelow(this.manager, this.chain.name, before, forkStep);
@@ -234,12 +220,11 @@ class Follower {
   private async signalWaiting(): Promise<void> {
     const scannedTo = this.nextBlock - 1;
     const waiting = await inclusions.includedOpenTransfers(this.manager, this.chain.name, scannedTo);
-    const observations = waiting.map(({ txId, hash, blockNumber, requiredConfirmations }): [string, ChainObservation] => {
+    const observations = waiting.map((transfer): [string, ChainObservation] => {
+      const { txId, hash, blockNumber, requiredConfirmations } = transfer;
       const confirmations = scannedTo - blockNumber + 1;
-      return [
-        txId,
-        { state: confirmations >= requiredConfirmations ? 'confirmed' : 'included', hash, blockNumber, confirmations },
-      ];
+      const needed = depthOfEnd(transfer, requiredConfirmations, this.chain.finalityDepth);
+      return [txId, { state: confirmations >= needed ? 'confirmed' : 'included', hash, blockNumber, confirmations }];
     });
     await this.signals.sendAll(new Map(observations));
   }

@@ -5,10 +5,10 @@ import type { AttemptKind, InclusionEffect } from '../chains/types';
 
 /** What the follower reads and writes of attempts: which of them a block holds, and which block holds them. */
 
-/** An attempt of the transaction stands in the block that the transaction names. */
-const stillStands = 'exists (select 1 from transfer_attempts a where a.tx_id = t.tx_id and a.block_hash = t.block_hash)';
+/** An attempt of the transaction is included in the block that the transaction names. */
+export const stillStands = 'exists (select 1 from transfer_attempts a where a.tx_id = t.tx_id and a.block_hash = t.block_hash)';
 /** The follower has been at the height of the block ($number, $hash) and has found another one there, or none at all. */
-const contradicts = (chain: string, number: string, hash: string): string => `(
+export const contradicts = (chain: string, number: string, hash: string): string => `(
   exists (select 1 from chain_blocks b where b.chain = ${chain} and b.number <= ${number})
   and exists (select 1 from chain_cursors c where c.chain = ${chain} and c.next_block > ${number})
   and not exists (select 1 from chain_blocks b where b.chain = ${chain} and b.number = ${number} and b.hash = ${hash}))`;
@@ -94,12 +94,21 @@ async function queryFound(manager: EntityManager, matches: string, chain: string
   }));
 }
 
-/** False, and nothing is stored, where the follower has scanned another block at that height. An id not seen before is kept. */
+/**
+ * False, and nothing is stored, where the follower has scanned another block at that height. An id not seen before is kept.
+ * Call it in a database transaction: the follower's cursor stays where it is until the end, so that what is stored here is either
+ * compared with the blocks that the follower has stored or seen by the follower when it comes to that height.
+ */
 export async function storeInclusion(
   manager: EntityManager,
   { txId, attempt, id }: { txId: string; attempt: number; id: string },
   effect: InclusionEffect,
 ): Promise<boolean> {
+  // a statement of its own: the next one then sees what the follower has committed meanwhile
+  await manager.query(
+    'select from chain_cursors where chain = (select chain from transfer_attempts where tx_id = $1 and attempt = $2) for share',
+    [txId, attempt],
+  );
   const [row] = await manager.query<{ stored: number }[]>(
     `with stored as (
        update transfer_attempts a
@@ -138,7 +147,7 @@ export function clearInclusions(manager: EntityManager, chain: string, from: num
 }
 
 /**
- * Forgets inclusions that the scanned blocks contradict: `observe` may have been told of a block, by another node, that was
+ * Forgets inclusions that the scanned blocks contradict: `observe` may have read a block, from another node, that was
  * reorganised away before the follower came to its height, and no roll-back would ever reach it.
  */
 export function clearContradicted(manager: EntityManager, chain: string, from: number, to: number): Promise<LostInclusion[]> {
@@ -158,37 +167,32 @@ async function clear(manager: EntityManager, condition: string, parameters: unkn
   return rows.map(({ tx_id: txId, included_id: id }) => ({ txId, id }));
 }
 
-/**
- * Ended transfers, not final yet, whose block no attempt of theirs stands in any more: reorganised away, perhaps mined again
- * elsewhere. Derived from the rows, so that no crash after a roll-back can lose one.
- */
-export async function endedWithoutBlock(manager: EntityManager, chain: string): Promise<string[]> {
-  const rows = await manager.query<{ tx_id: string }[]>(
-    `select t.tx_id from transactions t
-      where t.chain = $1 and t.block_number is not null and t.finalized_at is null and t.is_signed
-        and t.status in ('CONFIRMED', 'FAILED') and not ${stillStands} limit 1000`,
-    [chain],
-  );
-  return rows.map(({ tx_id }) => tx_id);
-}
-
+/** A transfer that still waits, although an attempt of it is included in a block that was scanned. */
 export interface IncludedTransfer {
   txId: string;
   hash: string;
   blockNumber: number;
+  kind: AttemptKind;
+  success: boolean;
   requiredConfirmations: number;
 }
 
-/** Transfers that still wait, although an attempt of theirs stands in a block that was scanned. */
+interface IncludedRow {
+  tx_id: string;
+  included_id: string;
+  block_number: string;
+  kind: AttemptKind;
+  success: boolean;
+  required_confirmations: number;
+}
+
 export async function includedOpenTransfers(
   manager: EntityManager,
   chain: string,
   scannedTo: number,
 ): Promise<IncludedTransfer[]> {
-  const rows = await manager.query<
-    { tx_id: string; included_id: string; block_number: string; required_confirmations: number }[]
-  >(
-    `select t.tx_id, a.included_id, a.block_number, t.required_confirmations
+  const rows = await manager.query<IncludedRow[]>(
+    `select t.tx_id, a.included_id, a.block_number, a.kind, a.success, t.required_confirmations
        from transactions t join transfer_attempts a on a.tx_id = t.tx_id and a.block_number <= $2
         and not ${contradicts('a.chain', 'a.block_number', 'a.block_hash')}
       where t.chain = $1 and t.ended_at is null and t.status in ('SIGNING', 'SUBMITTED', 'NEEDS_ATTENTION')
@@ -199,6 +203,8 @@ export async function includedOpenTransfers(
     txId: row.tx_id,
     hash: row.included_id,
     blockNumber: Number(row.block_number),
+    kind: row.kind,
+    success: row.success,
     requiredConfirmations: row.required_confirmations,
   }));
 }

@@ -28,7 +28,10 @@ export interface FollowOptions {
   database: DataSource;
   deposits: DepositsPort;
   signalTransfer: SignalTransfer;
-  /** The block that ended a transfer (CONFIRMED or FAILED) was reorganised away before finality: somebody has to correct it. */
+  /**
+   * The block that ended a transfer (CONFIRMED or FAILED) was reorganised away before finality, or an attempt of an ended transfer
+   * was executed after it had been proven impossible: somebody has to correct it.
+   */
   onConfirmedReorged: (txId: string) => Promise<void>;
   logger: Logger;
   /** Ends the work at the next step. */

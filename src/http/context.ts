@@ -23,10 +23,10 @@ export interface IdempotencyContext {
   resourceId: string;
   idempotencyKey: string | null;
   /**
-   * Stores what this request will answer in the database transaction of its act: the success, or the refusal the handler throws
-   * afterwards. Then a crash can leave neither without the other. Without a key it does nothing; a handler that does not call it
-   * has its answer stored after it.
-   * @throws GatewayError idempotency_in_progress when another run has taken the key over: the act must not be committed.
+   * Stores the answer of this request in the database transaction of its act: the success, or the refusal that the handler throws
+   * afterwards. A crash then leaves either both or neither. It has no effect without a key; if the handler does not call it, the
+   * answer is stored after the handler.
+   * @throws GatewayError idempotency_in_progress when another run has taken over the key: the act must not be committed.
    */
   storeAnswer: (manager: EntityManager, answer: CreatedAnswer | GatewayError) => Promise<void>;
   /** Start of the first attempt if this one repeats an attempt that did not finish (crash, 5xx); else null. */

@@ -31,7 +31,7 @@ export function publicError(error: unknown): GatewayError {
   }
   if (error instanceof URIError)
     return new GatewayError('invalid_parameter', 'The path is not valid percent-encoded text', { cause: error });
-  return new GatewayError('internal_error', 'Something went wrong on our side', { cause: error });
+  return new GatewayError('internal_error', 'An internal error occurred', { cause: error });
 }
 
 export function toProblem(error: GatewayError, ctx: Pick<GatewayContext, 'path' | 'state'>): Problem {

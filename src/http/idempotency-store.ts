@@ -1,8 +1,8 @@
 import type { DataSource } from 'typeorm';
 
-/** Hours a stored answer is given again. */
+/** Hours for which a stored answer is kept. */
 const keptHours = 24;
-/** A claim whose process has died is free again after this. */
+/** A claim is free again after this time, in case its process has died. */
 const leaseSeconds = 30;
 const sweepBatch = 5_000;
 const expired = `k.created_at < now() - interval '${keptHours} hours'`;
@@ -10,7 +10,7 @@ const expired = `k.created_at < now() - interval '${keptHours} hours'`;
 export interface StoredAnswer {
   status: number;
   headers: Record<string, string>;
-  /** The body as sent, so that a replay is equal to the byte. */
+  /** The body as sent, so that a replay has the same bytes. */
   body: string;
 }
 
@@ -18,7 +18,7 @@ export interface Claim {
   clientId: string;
   key: string;
   resourceId: string;
-  /** Fences: only the run that holds this lease may finish or release the claim. */
+  /** Only the run that holds this lease may finish or release the claim. */
   lease: string;
   firstAttemptAt: Date | null;
 }
@@ -29,7 +29,7 @@ export type ClaimResult =
   | { outcome: 'running' }
   | { outcome: 'reused' };
 
-/** Columns of the claim are null when there is none. */
+/** The columns of the claim are null when there is none. */
 interface ClaimRow {
   resource_id: string;
   lease: string | null;
@@ -39,20 +39,20 @@ interface ClaimRow {
 /** The row as it was before; null when there was none. */
 interface KeyRow {
   same: boolean | null;
-  /** Nobody runs it and it may be claimed. */
+  /** No request holds the lease: the key may be claimed. */
   free: boolean | null;
   response_status: number | null;
   response_headers: Record<string, string> | null;
   response_body: string | null;
 }
 
-/** Rows of idempotency_keys: one a client and key, with the id the request creates under and later its answer. */
+/** Rows of idempotency_keys, one per client and key, with the id of the resource that the request creates and later its answer. */
 export class IdempotencyStore {
   constructor(private readonly database: DataSource) {}
 
   /**
-   * One try, no waiting: claims a key that is new, over a day old, or whose earlier run has let go of it. A key whose request
-   * runs is only read, so that duplicates do not wait on a connection for the transaction that stores the answer.
+   * One try, without waiting: claims a key that is new, older than a day, or released by its earlier run. The row of a running
+   * request is only read, so that duplicates do not wait on a connection for the transaction that stores the answer.
    */
   async claim(clientId: string, key: string, fingerprint: Buffer, freshId: string): Promise<ClaimResult> {
     const [row] = await this.database.query<(ClaimRow & KeyRow)[]>(
@@ -90,8 +90,8 @@ export class IdempotencyStore {
   }
 
   /**
-   * Stores the answer, in the database transaction of `manager` if one is given. False when the claim is not held any more: another
-   * run has taken the key over, or has answered it.
+   * Stores the answer, in the database transaction of `manager` if one is given. Returns false when the claim is no longer held:
+   * another run has taken over the key or has stored its answer.
    */
   async finish(claim: Claim, { status, headers, body }: StoredAnswer, manager = this.database.manager): Promise<boolean> {
     const [, finished] = await manager.query<[unknown, number]>(
@@ -102,7 +102,7 @@ export class IdempotencyStore {
     return finished === 1;
   }
 
-  /** Lets the next try run at once, under the same id. */
+  /** Lets the next try run immediately, with the same resource id. */
   async release({ clientId, key, lease }: Claim): Promise<void> {
     await this.database.query(
       `update idempotency_keys set leased_until = clock_timestamp() - interval '1 second'
@@ -111,7 +111,10 @@ export class IdempotencyStore {
     );
   }
 
-  /** As if the request had not been made: nothing was begun. One that resumes an earlier try keeps its id, and lets go of it. */
+  /**
+   * Removes the claim of a request that began nothing. A claim that resumes an earlier try keeps its row and id and is only
+   * released.
+   */
   async forget(claim: Claim): Promise<void> {
     if (claim.firstAttemptAt) return this.release(claim);
     await this.database.query(
@@ -121,7 +124,7 @@ export class IdempotencyStore {
     );
   }
 
-  /** Removes rows nobody is answered from any more, a bounded number a call. */
+  /** Removes expired rows, a bounded number per call. */
   async sweep(): Promise<void> {
     await this.database.query(
       `delete from idempotency_keys where (client_id, key) in

@@ -10,13 +10,17 @@ import type { AnswerStore } from './sealed-idempotency';
 import { type DocumentedMiddleware, documented } from './route';
 import { basePath } from './router';
 
-/** Refused before anything was begun, and for now: the same key is good for the next try, also with another code. */
+/**
+ * Refusals before anything was begun: the same key is valid for the next try, also with another code. A key that belongs to another
+ * transfer stays valid for that transfer.
+ */
 const asksForAnother: ReadonlySet<FailureCode> = new Set([
   'rate_limited',
   'MFA_NOT_ENABLED',
   'MFA_REQUIRED',
   'MFA_INVALID',
   'idempotency_in_progress',
+  'idempotency_key_reused',
 ]);
 
 /** How long a duplicate waits for the answer of the first. */
@@ -25,16 +29,17 @@ const pollMs = { first: 50, longest: 500 };
 
 const header = {
   name: 'Idempotency-Key',
-  description: 'Makes the request safe to repeat: the same key and body get the first answer again (kept 24 hours).',
+  description:
+    'Makes the request safe to repeat: the same key and body get the first answer again (kept 24 hours; for transfers without a time limit).',
   required: false,
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[ -~]+$' },
 };
 
 /**
- * Idempotency-Key on requests that create; stands after authentication and validation, since a request that is not
- * valid has begun nothing. Sets `ctx.state.idempotency`: the handler creates under its resourceId and finds its own
- * earlier work by it; one that writes in one database transaction stores its answer there (`storeAnswer`). Answers below 500 are stored; a 5xx lets go of the key, so that a retry runs again under the same id,
- * and a refusal of the moment (too many requests, a wrong code) forgets it.
+ * Idempotency-Key of requests that create something. Runs after authentication and validation, since an invalid request has begun
+ * nothing. Sets `ctx.state.idempotency`: the handler creates under its resourceId, by which it finds the work of an earlier try; a
+ * handler with a single database transaction stores its answer in it (`storeAnswer`). Answers below 500 are stored. A 5xx releases
+ * the key, so that a retry runs again with the same id; a temporary refusal (too many requests, a wrong code) removes the claim.
  */
 export function createIdempotent(store: AnswerStore): DocumentedMiddleware {
   const docs = { headers: [header], fails: ['invalid_parameter', 'idempotency_in_progress', 'idempotency_key_reused'] as const };
@@ -95,23 +100,23 @@ async function runClaimed(ctx: GatewayContext, next: () => Promise<unknown>, sto
   } catch (error) {
     const shown = publicError(error);
     if (shown.status >= 500) {
-      // a failing release only means that the lease has to run out
-      await store.release(claim).catch((err: unknown) => ctx.state.log.warn({ err }, 'idempotency key not released'));
+      // not waited for: a COMMIT whose answer was lost may still lock the row. If it fails, the lease expires by itself
+      void store.release(claim).catch((err: unknown) => ctx.state.log.warn({ err }, 'idempotency key not released'));
       throw error;
     }
     if (asksForAnother.has(shown.code)) {
-      await store.forget(claim).catch((err: unknown) => ctx.state.log.warn({ err }, 'idempotency key not forgotten'));
+      await store.forget(claim).catch((err: unknown) => ctx.state.log.warn({ err }, 'idempotency claim not removed'));
       throw error;
     }
     answerProblem(ctx, shown);
   }
-  // serialised here, so that the stored and the sent answer are the same bytes
+  // serialised here, so that the stored and the sent answer have the same bytes
   const body = typeof ctx.body === 'string' ? ctx.body : JSON.stringify(ctx.body);
   const status = ctx.status;
   ctx.body = body;
   ctx.type = contentType(status);
   if (stored) return;
-  // the work is done and found again by its id: an answer that cannot be stored is still the answer
+  // the work is done and a retry finds it by its id, so the answer is sent even if it could not be stored
   await store
     .finish(claim, { status, headers: keptHeaders(ctx), body })
     .catch((err: unknown) => ctx.state.log.warn({ err }, 'answer not stored'));
@@ -137,14 +142,14 @@ function replay(ctx: GatewayContext, { status, headers, body }: StoredAnswer): v
   ctx.set({ ...headers, 'Idempotency-Replayed': 'true' });
 }
 
-/** sha256 over method, path and the validated body, its keys sorted: a body written in another order is the same. */
+/** SHA-256 of method, path and the validated body with sorted keys, so that the order of the fields does not matter. */
 function toFingerprint(ctx: GatewayContext): Buffer {
   return createHash('sha256')
     .update(`${ctx.method} ${ctx.path}\n${canonical(ctx.state.body)}`)
     .digest();
 }
 
-/** JSON with sorted keys: equal values give equal text. */
+/** JSON with sorted keys: equal values have equal texts. */
 export function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';

@@ -30,7 +30,7 @@ const problem: Json = {
     tx_id: {
       type: 'string',
       format: 'uuid',
-      description: 'With outcome_unknown: read the outcome with GET /transactions/{tx_id}',
+      description: 'With outcome_unknown of POST /transfer: read the outcome with GET /transactions/{tx_id}',
     },
   },
   required: ['type', 'title', 'status', 'detail', 'instance', 'code', 'request_id'],

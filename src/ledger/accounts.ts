@@ -4,7 +4,7 @@ import { newId } from '../platform/ids';
 import { createLogger, type Logger } from '../platform/logging';
 import { LedgerAccountEntity } from './entity';
 
-/** Whose ledger account: the part of an account that a ledger account repeats. */
+/** Owner of a ledger account: the columns of an account that the ledger account repeats. */
 export interface LedgerOwner {
   accountId: string;
   walletId: string;
@@ -18,8 +18,8 @@ export interface LedgerAccountKey {
 }
 
 /**
- * Makes the ledger accounts that do not exist yet; empty ones, so this changes no balance. Call it before any row is
- * locked: rows are inserted in one order everywhere, so that two callers never wait for each other.
+ * Creates the ledger accounts that do not exist yet, with zero balances. Must be called before any row is locked: rows are inserted
+ * in the same order everywhere, so that concurrent calls do not deadlock.
  */
 export async function ensureLedgerAccounts(manager: EntityManager, keys: LedgerAccountKey[]): Promise<void> {
   if (keys.length === 0) return;
@@ -46,8 +46,8 @@ export async function ensureLedgerAccounts(manager: EntityManager, keys: LedgerA
 }
 
 /**
- * Locks ledger accounts until the end of the database transaction, always in id order: the one rule that keeps
- * concurrent postings free of deadlocks. Rows are locked "no key", so that foreign keys to them do not wait.
+ * Locks ledger accounts until the end of the database transaction, always in the order of their ids, which prevents deadlocks of
+ * concurrent postings. Locks "for no key update", so that foreign keys to the rows do not wait.
  * @throws Error when one of them does not exist.
  */
 export async function findLedgerAccountsForUpdate(
@@ -64,7 +64,7 @@ export async function findLedgerAccountsForUpdate(
   return new Map(rows.map((row) => [row.ledgerAccountId, row]));
 }
 
-/** The ledger account of a token, or null while nothing has touched it. Takes no lock. */
+/** The ledger account of a token; null while it does not exist. Takes no lock. */
 export function findLedgerAccount(
   manager: EntityManager,
   accountId: string,
@@ -74,18 +74,18 @@ export function findLedgerAccount(
   return manager.findOneBy(LedgerAccountEntity, { accountId, chain, symbol });
 }
 
-/** What a fact from the chain took beyond what a client's account held; paid by the house. Atomic units. */
+/** Amount that a fact from the chain took beyond the balance of a client's account; paid by the house. Atomic units. */
 export interface Shortfall {
   ledgerAccountId: string;
   symbol: string;
   amount: bigint;
 }
 
-/** A line an operator is woken by. */
+/** Logger for alerts to operators. */
 export type AlertLog = Pick<Logger, 'error'>;
 const defaultLog: AlertLog = createLogger('ledger', 'error');
 
-/** Freezes the accounts that fell short (no transfer leaves them until an operator has looked) and raises the alert. */
+/** Freezes the accounts with a shortfall (no transfer leaves them until an operator has checked them) and logs the alert. */
 export async function freezeForShortfalls(
   manager: EntityManager,
   txId: string,

@@ -1,7 +1,7 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { atomicColumn } from '../platform/columns';
 
-/** Balance of one token on one chain for one account; moved by ledger entries only (database trigger). */
+/** Balance of one token on one chain for one account; changed by ledger entries only (database trigger). */
 @Entity('ledger_accounts')
 export class LedgerAccountEntity {
   @PrimaryColumn('uuid', { name: 'ledger_account_id' }) ledgerAccountId!: string;

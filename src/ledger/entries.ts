@@ -1,7 +1,7 @@
 import type { Shortfall } from './accounts';
 import type { Bucket, Entry } from './posting';
 
-/** What a movement needs to know of a ledger account; amounts in atomic units. */
+/** The fields of a ledger account that movements need; amounts in atomic units. */
 export interface AccountBalance {
   ledgerAccountId: string;
   chain: string;
@@ -10,7 +10,10 @@ export interface AccountBalance {
   locked: bigint;
 }
 
-/** What a transfer holds on its two ledger accounts (the same one twice when the token is the native coin). */
+/** Names a ledger account. */
+export type LedgerAccountRef = Pick<AccountBalance, 'ledgerAccountId' | 'chain' | 'symbol'>;
+
+/** Amounts held by a transfer on its two ledger accounts (the same one twice when the token is the native coin). */
 export interface Hold {
   token: AccountBalance;
   amount: bigint;
@@ -18,20 +21,23 @@ export interface Hold {
   feeLocked: bigint;
 }
 
-/** Entries in the making: pairs that sum to zero, one net line per account and bucket in the end. */
-class Draft {
+const isOfHouse = (bucket: Bucket): boolean => bucket !== 'AVAILABLE' && bucket !== 'LOCKED';
+const lineKey = ({ ledgerAccountId, chain, symbol }: LedgerAccountRef, bucket: Bucket): string =>
+  `${isOfHouse(bucket) ? '' : ledgerAccountId} ${bucket} ${chain} ${symbol}`;
+
+/** Collects pairs of movements that sum to zero, as one net entry per account and bucket. */
+class EntryBuilder {
   private readonly lines = new Map<string, Entry>();
-  private readonly available = new Map<string, bigint>();
   readonly shortfalls: Shortfall[] = [];
 
-  move(of: AccountBalance, from: Bucket, to: Bucket, amount: bigint): void {
+  move(of: LedgerAccountRef, from: Bucket, to: Bucket, amount: bigint): void {
     if (amount < 0n) throw new RangeError(`cannot move ${amount} ${of.symbol} from ${from} to ${to}`);
     if (amount === 0n) return;
     this.add(of, from, -amount);
     this.add(of, to, amount);
   }
 
-  /** Takes up to `locked` from LOCKED, then what AVAILABLE has, the rest from the house: a fact from the chain is never refused. */
+  /** Takes up to `locked` from LOCKED, then from AVAILABLE, the rest from the house: a fact from the chain is never refused. */
   debitWithShortfall(of: AccountBalance, locked: bigint, to: Bucket, amount: bigint): void {
     const fromLocked = min(locked, amount);
     const fromAvailable = min(this.availableOf(of), amount - fromLocked);
@@ -47,83 +53,87 @@ class Draft {
   }
 
   private availableOf(of: AccountBalance): bigint {
-    return this.available.get(of.ledgerAccountId) ?? of.available;
+    return of.available + (this.lines.get(lineKey(of, 'AVAILABLE'))?.amount ?? 0n);
   }
 
-  private add(of: AccountBalance, bucket: Bucket, amount: bigint): void {
-    const ledgerAccountId = bucket === 'AVAILABLE' || bucket === 'LOCKED' ? of.ledgerAccountId : null;
-    const key = `${ledgerAccountId ?? ''} ${bucket} ${of.chain} ${of.symbol}`;
+  private add(of: LedgerAccountRef, bucket: Bucket, amount: bigint): void {
+    const ledgerAccountId = isOfHouse(bucket) ? null : of.ledgerAccountId;
+    const key = lineKey(of, bucket);
     const line = this.lines.get(key) ?? { ledgerAccountId, bucket, chain: of.chain, symbol: of.symbol, amount: 0n };
     this.lines.set(key, { ...line, amount: line.amount + amount });
-    if (bucket === 'AVAILABLE') this.available.set(of.ledgerAccountId, this.availableOf(of) + amount);
   }
 }
 
 /** Amount and fee bound from available to locked. */
-export function placeHold({ token, amount, native, feeLocked }: Hold): Entry[] {
-  const draft = new Draft();
-  draft.move(token, 'AVAILABLE', 'LOCKED', amount);
-  draft.move(native, 'AVAILABLE', 'LOCKED', feeLocked);
-  return draft.entries;
+export function placeHold({
+  token,
+  amount,
+  native,
+  feeLocked,
+}: Pick<Hold, 'amount' | 'feeLocked'> & { token: LedgerAccountRef; native: LedgerAccountRef }): Entry[] {
+  const builder = new EntryBuilder();
+  builder.move(token, 'AVAILABLE', 'LOCKED', amount);
+  builder.move(native, 'AVAILABLE', 'LOCKED', feeLocked);
+  return builder.entries;
 }
 
-/** Everything a transfer holds back to available. */
+/** Moves everything that a transfer holds back to available. */
 export function releaseHold({ token, amount, native, feeLocked }: Hold): Entry[] {
-  const draft = new Draft();
-  draft.move(token, 'LOCKED', 'AVAILABLE', amount);
-  draft.move(native, 'LOCKED', 'AVAILABLE', feeLocked);
-  return draft.entries;
+  const builder = new EntryBuilder();
+  builder.move(token, 'LOCKED', 'AVAILABLE', amount);
+  builder.move(native, 'LOCKED', 'AVAILABLE', feeLocked);
+  return builder.entries;
 }
 
 export interface Outcome {
   entries: Entry[];
-  /** Parts of it that the house had to pay. */
+  /** Amounts that the house had to pay. */
   shortfalls: Shortfall[];
 }
 
 /**
- * What left by the chain's word (`debited`, 0n when the transaction was reverted) and the fee the network took; the rest
- * of the hold is unlocked.
+ * Posts the amount that left according to the chain (`debited`, 0n when the transaction was reverted) and the network's fee; the
+ * rest of the hold is unlocked.
  */
 export function settleHold({ token, amount, native, feeLocked }: Hold, effect: { debited: bigint; fee: bigint }): Outcome {
-  const draft = new Draft();
-  // what is left over is unlocked first: it may cover a fee above its bound
-  draft.move(token, 'LOCKED', 'AVAILABLE', amount - min(amount, effect.debited));
-  draft.move(native, 'LOCKED', 'AVAILABLE', feeLocked - min(feeLocked, effect.fee));
-  draft.debitWithShortfall(token, amount, 'EXTERNAL', effect.debited);
-  draft.debitWithShortfall(native, feeLocked, 'FEES', effect.fee);
-  return { entries: draft.entries, shortfalls: draft.shortfalls };
+  const builder = new EntryBuilder();
+  // the remainder is unlocked first: it may cover a fee above its bound
+  builder.move(token, 'LOCKED', 'AVAILABLE', amount - min(amount, effect.debited));
+  builder.move(native, 'LOCKED', 'AVAILABLE', feeLocked - min(feeLocked, effect.fee));
+  builder.debitWithShortfall(token, amount, 'EXTERNAL', effect.debited);
+  builder.debitWithShortfall(native, feeLocked, 'FEES', effect.fee);
+  return { entries: builder.entries, shortfalls: builder.shortfalls };
 }
 
-/** The network took `more` (or less, when negative) than was posted, since the transaction was mined anew. */
+/** Corrects a posted fee by `more` (may be negative), because the transaction was included again in another block. */
 export function correctFee(native: AccountBalance, more: bigint): Outcome {
-  const draft = new Draft();
-  if (more > 0n) draft.debitWithShortfall(native, 0n, 'FEES', more);
-  else draft.move(native, 'FEES', 'AVAILABLE', -more);
-  return { entries: draft.entries, shortfalls: draft.shortfalls };
+  const builder = new EntryBuilder();
+  if (more > 0n) builder.debitWithShortfall(native, 0n, 'FEES', more);
+  else builder.move(native, 'FEES', 'AVAILABLE', -more);
+  return { entries: builder.entries, shortfalls: builder.shortfalls };
 }
 
 /**
- * Credits what arrived. `lost` is what the house paid when a reorganisation took this very deposit back after it was spent:
- * found again, it is the house's before it is the client's.
+ * Credits a deposit. `lost` is the amount that the house paid when a reorganisation removed this deposit after it had been spent:
+ * it is repaid first.
  */
 export function creditDeposit(token: AccountBalance, amount: bigint, lost = 0n): Entry[] {
-  const draft = new Draft();
-  draft.move(token, 'EXTERNAL', 'LOSS', min(lost, amount));
-  draft.move(token, 'EXTERNAL', 'AVAILABLE', amount - min(lost, amount));
-  return draft.entries;
+  const builder = new EntryBuilder();
+  builder.move(token, 'EXTERNAL', 'LOSS', min(lost, amount));
+  builder.move(token, 'EXTERNAL', 'AVAILABLE', amount - min(lost, amount));
+  return builder.entries;
 }
 
-/** Takes a credited deposit back that a reorg has undone; what was spent meanwhile is the house's loss. */
+/** Takes back credited deposits that a reorganisation has removed; amounts that were spent meanwhile are a loss of the house. */
 export function reverseDeposits(deposits: { token: AccountBalance; amount: bigint }[]): Outcome[] {
-  // several of one reorg may hit one account: each sees what the one before has left
+  // several deposits of one account: each uses the balance that the ones before have left
   const available = new Map<string, bigint>();
   return deposits.map(({ token, amount }) => {
-    const draft = new Draft();
+    const builder = new EntryBuilder();
     const left = available.get(token.ledgerAccountId) ?? token.available;
-    draft.debitWithShortfall({ ...token, available: left }, 0n, 'EXTERNAL', amount);
+    builder.debitWithShortfall({ ...token, available: left }, 0n, 'EXTERNAL', amount);
     available.set(token.ledgerAccountId, left - min(left, amount));
-    return { entries: draft.entries, shortfalls: draft.shortfalls };
+    return { entries: builder.entries, shortfalls: builder.shortfalls };
   });
 }
 

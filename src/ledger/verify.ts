@@ -1,15 +1,15 @@
 import type { EntityManager } from 'typeorm';
 
-/** One place where the books do not agree with themselves (or with the chain). */
+/** A difference between the rows of the ledger, or between the ledger and the chain. */
 export interface LedgerDifference {
   check: string;
-  /** Id of the row concerned, with its chain and symbol where it has one. */
+  /** Id of the row, with its chain and symbol where it has one. */
   subject: string;
   expected: string;
   actual: string;
 }
 
-/** A ledger account as a reader of the chain needs it. */
+/** A ledger account, with the fields that are needed to read its balance from the chain. */
 export interface AccountOnChain {
   ledgerAccountId: string;
   chain: string;
@@ -20,9 +20,9 @@ export interface AccountOnChain {
 }
 
 export interface VerifyOptions {
-  /** Most differences reported of each kind. */
+  /** Maximum number of reported differences of each kind. */
   limit?: number;
-  /** Balance on the chain in atomic units; null when it cannot be told. Without it the chain is not asked. */
+  /** Balance on the chain in atomic units; null when it cannot be read. Without it the chain is not called. */
   balanceOnChain?: (account: AccountOnChain) => Promise<bigint | null>;
 }
 
@@ -32,7 +32,7 @@ interface Check {
   sql: string;
 }
 
-/** What every transaction moved, by posting: the basis of the checks below. Atomic units. */
+/** Amounts moved by each transaction, by kind of posting; used by the checks below. Atomic units. */
 const moved = /* sql */ `
   select p.tx_id, e.symbol,
          sum(e.amount) filter (where e.bucket = 'LOCKED') as held,
@@ -164,6 +164,12 @@ const checks: Check[] = [
            where t.is_signed and (t.signing_begun_at is null) <> (a.tx_id is null)`,
   },
   {
+    name: 'no transfer has ended on a false proof of impossibility',
+    sql: `select a.tx_id || ' attempt ' || a.attempt || ' ' || t.status as subject, 'in no block' as expected, a.included_id || ' in block ' || a.block_number as actual
+            from transfer_attempts a join transactions t using (tx_id)
+           where a.impossible_proof is not null and a.block_number is not null and t.ended_at is not null and t.block_hash is distinct from a.block_hash`,
+  },
+  {
     name: 'no deposit is stored twice',
     sql: `select chain || ' ' || tx_hash || ' ' || position as subject, '1' as expected, count(*)::text as actual
             from transactions where direction = 'in' and status <> 'ORPHANED'
@@ -179,12 +185,12 @@ const checks: Check[] = [
 ];
 
 /**
- * Recomputes the books from their entries and returns where they differ; nothing is changed. Everything is read in one
- * snapshot, aggregated by Postgres: memory here is bounded by `limit` differences of each kind.
+ * Recomputes balances from the entries and returns the differences; changes nothing. Everything is read in one snapshot and
+ * aggregated by Postgres, so that memory use is bounded by `limit` differences of each kind.
  */
 export function verifyLedger(manager: EntityManager, options: VerifyOptions = {}): Promise<LedgerDifference[]> {
   return manager.transaction('REPEATABLE READ', async (snapshot) => {
-    // a whole ledger takes longer than a request may
+    // a whole ledger takes longer than the statement time-out of requests
     await snapshot.query('set local statement_timeout = 0');
     await snapshot.query('set transaction read only');
     const limit = options.limit ?? 1000;
@@ -210,8 +216,8 @@ interface OnChainRow {
 const pageSize = 200;
 
 /**
- * A balance on the chain is the ledger's, plus deposits seen but not credited yet, less what included transfers took that are
- * not settled yet. It differs for a moment whenever a block came between the two readings.
+ * The balance on the chain is that of the ledger, plus deposits that are not credited yet, less what included transfers took that
+ * are not settled yet. A block between the two readings causes a temporary difference.
  */
 async function compareWithChain(
   snapshot: EntityManager,

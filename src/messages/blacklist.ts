@@ -4,18 +4,18 @@ export interface DistributeBlacklistWorkflowInput {
   clientId: string;
 }
 
-/** The client's blacklist has changed: its nodes' copies have to follow. */
+/** The client's blacklist has changed: the nodes' copies must be updated. */
 export const blacklistChangedSignal = defineSignal('blacklistChanged');
 
-/** Changes in one page, which is well below what Temporal carries at once. */
+/** Maximum number of changes per page, well below the size limit of Temporal payloads. */
 export const maxBlacklistChanges = 1000;
 
-/** Changes of a client's active blacklist in their order, of every version above `after` up to `through`. */
+/** Changes of a client's active blacklist in order, of every version above `after` up to `through`. */
 export interface BlacklistChanges {
   clientId: string;
-  /** The version they build on; 0 for nothing. */
+  /** The version to which the changes are applied; 0 for an empty copy. */
   after: number;
-  /** The version they lead to; equal to `after` when there are none. */
+  /** The resulting version; equal to `after` when there are no changes. */
   through: number;
   /** Addresses in canonical form. */
   changes: { chain: string; addressKey: string; listed: boolean }[];
@@ -23,6 +23,6 @@ export interface BlacklistChanges {
 
 /** Short database activities of the distribution; run as local activities by the main worker. */
 export interface BlacklistActivities {
-  /** A page of what is newer than a version of the client's blacklist. */
+  /** A page of changes after a version of the client's blacklist. */
   blacklistChanges(input: { clientId: string; after: number }): Promise<BlacklistChanges>;
 }

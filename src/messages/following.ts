@@ -4,6 +4,6 @@ export interface FollowChainWorkflowInput {
 
 /** Runs on the task queue of the chain. */
 export interface FollowerActivities {
-  /** Follows the chain until told to stop by cancellation or until its work slice is over; heartbeats. */
+  /** Follows the chain until it is cancelled or its work period is over; sends heartbeats. */
   followChain(input: { chain: string }): Promise<{ nextBlock: number }>;
 }

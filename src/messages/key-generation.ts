@@ -4,14 +4,14 @@ import type { NodeIndex } from './nodes';
 export interface GenerateKeyWorkflowInput {
   walletId: string;
   clientId: string;
-  /** Key generations begun by earlier runs of this workflow; key ids never repeat. */
+  /** Key generations begun by earlier runs of this workflow; key ids are never reused. */
   attemptsBefore?: number;
 }
 
 export interface GenerateKeyRequest {
-  /** Fresh for every attempt; shares of an attempt that did not finish are never used. */
+  /** New for every attempt; shares of an attempt that did not finish are never used. */
   keyId: string;
-  /** Whose key it will be: every node keeps it with its share, and refuses what is on that client's blacklist. */
+  /** Owner of the key: every node stores it with its share and refuses recipients on that client's blacklist. */
   clientId?: string;
 }
 
@@ -23,12 +23,12 @@ export interface GroupKey {
   chainCode: Hex;
 }
 
-/** Asks a node what it holds durably for a key. */
+/** Asks a node what it has stored durably for a key. */
 export interface ConfirmKeyRequest {
   keyId: string;
 }
 
-/** A signature over a digest the nodes compute themselves from keyId and a domain tag: it proves that shares fit. */
+/** Requests a signature over a digest that the nodes compute from keyId and a domain tag: proves that the shares fit together. */
 export interface TestSignRequest {
   keyId: string;
   peer: NodeIndex;

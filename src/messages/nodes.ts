@@ -2,10 +2,10 @@ export type NodeIndex = 1 | 2 | 3;
 
 export const nodeIndexes: readonly NodeIndex[] = [1, 2, 3];
 
-/** Signatures of which two of three nodes are needed. */
+/** Number of nodes, of three, that a signature needs. */
 export const quorum = 2;
 
-/** The initiator reaches its peer by mutual TLS; every pair that can sign. */
+/** An initiator and the peer that it connects to by mutual TLS. */
 export interface SigningPair {
   initiator: NodeIndex;
   peer: NodeIndex;

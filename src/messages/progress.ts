@@ -1,7 +1,7 @@
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { defineQuery } from '@temporalio/workflow';
 
-/** Live view, answered by the `status` query of every workflow. */
+/** Live state, returned by the `status` query of every workflow. */
 export interface LiveStatus {
   step: string;
   attempt: number;
@@ -18,7 +18,7 @@ export const statusQuery = defineQuery<LiveStatus>('status');
 
 export const timelineQuery = defineQuery<TimelineEntry[]>('timeline');
 
-/** Custom search attributes: registered at start of the dev server; elsewhere by `gateway temporal setup`. */
+/** Custom search attributes: the development stack registers them at start; elsewhere `gateway temporal setup` does. */
 export const searchAttributes = {
   clientId: defineSearchAttributeKey('ClientId', SearchAttributeType.KEYWORD),
   walletId: defineSearchAttributeKey('WalletId', SearchAttributeType.KEYWORD),

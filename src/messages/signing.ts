@@ -1,18 +1,18 @@
-/** What travels between workflows and MPC nodes: ids and public data only, never a share or a round message. */
+/** Messages between workflows and MPC nodes: ids and public data only, never a share or a round message. */
 import type { AttemptKind, ChainFamily, Hex, KeyProtocol } from '../chains/types';
 import type { BlacklistChanges } from './blacklist';
 import type { ConfirmKeyRequest, GenerateKeyRequest, GroupKey, TestSignRequest } from './key-generation';
 import type { NodeIndex } from './nodes';
 
-/** What the client asked for; every node compares the unsigned transaction with it before taking part. */
+/** The client's request; every node compares the unsigned transaction with it before it signs. */
 export interface TransferIntent {
   txId: string;
-  /** Counts for keys that were made before nodes knew whose they are. */
+  /** Used for keys that were generated before nodes stored the owner of a key. */
   clientId?: string;
   chain: string;
   fromAddress: string;
   outputs: IntendedOutput[];
-  /** Highest network fee the transaction may cost, atomic units of the native coin. */
+  /** Highest network fee of the transaction, atomic units of the native coin. */
   feeBound: string;
 }
 
@@ -24,13 +24,13 @@ export interface IntendedOutput {
   amount: string;
 }
 
-/** One key that signs, with what it signs. */
+/** A key that signs, and the digests it signs. */
 export interface Signer {
   keyId: string;
   /** Non-hardened BIP-32 path below the group key, such as `m/60/0`. */
   path: string;
   protocol: KeyProtocol;
-  /** In the order of the transaction's signing payloads; every node computes them by itself and compares. */
+  /** In the order of the transaction's signing payloads; every node computes them itself and compares. */
   digests: Hex[];
 }
 
@@ -50,12 +50,12 @@ export interface TransactionSignatures {
   signatures: Hex[];
 }
 
-/** Activities each MPC node serves on its own task queue. */
+/** Activities of each MPC node, on its own task queue. */
 export interface MpcNodeActivities {
   generateKey(request: GenerateKeyRequest): Promise<GroupKey>;
   confirmKey(request: ConfirmKeyRequest): Promise<GroupKey>;
   testSign(request: TestSignRequest): Promise<{ verified: true }>;
   signTransaction(request: SignTransactionRequest): Promise<TransactionSignatures>;
-  /** Brings the node's own copy of a client's blacklist up to date. Answers the version it has then. */
+  /** Updates the node's own copy of a client's blacklist. Returns the resulting version. */
   applyBlacklist(changes: BlacklistChanges): Promise<{ version: number }>;
 }

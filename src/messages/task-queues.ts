@@ -9,5 +9,5 @@ export const chainTaskQueue = (chain: string): string => `chain-${chain}`;
 /** Task queue of webhook workflows and their attempts. */
 export const webhookTaskQueue = 'webhooks';
 
-/** Temporal task queue a node's activities run on. */
+/** Task queue of a node's activities. */
 export const nodeTaskQueue = (node: NodeIndex): string => `mpc-node-${node}`;

@@ -1,13 +1,13 @@
 /**
- * Contracts of the transfer workflow: plain serialisable data, amounts as decimal strings of atomic units. Old histories replay
- * against them: add optional fields, never rename (see CONTRIBUTING.md).
+ * Contracts of the transfer workflow: plain serialisable data, amounts as decimal strings of atomic units. Old histories are
+ * replayed against them: add optional fields, never rename (see CONTRIBUTING.md).
  */
 import { defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { AttemptKind, FamilyRules, Hex, Prepared } from '../chains/types';
 import type { FailureCode } from '../platform/codes';
 import type { SignTransactionRequest } from './signing';
 
-/** Everything else is in the rows: a run that continues another, or is started again by hand, begins in the same way. */
+/** Everything else is in the database: a run that continues another, or that an operator starts again, begins in the same way. */
 export interface TransferWorkflowInput {
   txId: string;
 }
@@ -18,22 +18,22 @@ export interface TransferWorkflowResult {
   code: FailureCode | null;
 }
 
-/** Somebody has approved the transfer. It is in the rows already: hearing of it twice does no harm. */
+/** A user has approved the transfer. This is already stored, so a repeated signal has no effect. */
 export const transferApprovedSignal = defineSignal('transferApproved');
 
-/** The transfer was ended in the rows, by a cancellation or because nobody approved it in time. */
+/** The transfer was ended in the database, by a cancellation or because nobody approved it in time. */
 export const transferEndedSignal = defineSignal('transferEnded');
 
-/** What the follower saw of this transfer's transactions. */
+/** The follower's observation of this transfer's transactions. */
 export const chainObservedSignal = defineSignal<[ChainObservation]>('chainObserved');
 
 /** Operators: resume a transfer parked in NEEDS_ATTENTION. */
 export const retryUpdate = defineUpdate<{ status: string }>('retry');
 
-/** Operators: give a transfer up that is parked after its signing has begun. Fails with business_error otherwise. */
+/** Operators: abandon a transfer that is parked after its signing has begun. Fails with business_error otherwise. */
 export const abandonUpdate = defineUpdate<{ status: string }>('abandon');
 
-/** What the workflow needs to know of a transfer whose funds are held. */
+/** Data of a transfer whose funds are held, as the workflow needs it. */
 export interface HeldTransfer {
   txId: string;
   chain: string;
@@ -41,14 +41,14 @@ export interface HeldTransfer {
   /** Display units, for operators. */
   amount: string;
   requiredConfirmations: number;
-  /** After this long without inclusion something has to be done: see `rules.stuck`. */
+  /** After this time without inclusion, `rules.stuck` applies. */
   stuckAfterMs: number;
   explorerTx: string | null;
   rules: FamilyRules;
   /** Number of the newest attempt; 0 before signing has begun. */
   lastAttempt: number;
   isAbandoned: boolean;
-  /** An attempt may be known to the chain: its status is followed before anything else is done. */
+  /** The chain may know an attempt: its status is followed before anything else is done. */
   isFollowed: boolean;
 }
 
@@ -59,24 +59,24 @@ export type AdoptedHold =
 export type ScreeningVerdict =
   | { outcome: 'allowed' }
   | { outcome: 'refused'; code: FailureCode; reason: string }
-  /** AWAITING_APPROVAL: to be asked again once somebody has approved it, or after this long. */
+  /** AWAITING_APPROVAL: call again once it is approved, or after this time. */
   | { outcome: 'awaiting_approval'; waitMs: number };
 
-/** Result of the compare-and-set into SIGNING: from here on the payload counts as signed. */
+/** Result of the compare-and-set into SIGNING: from then on the payload counts as signed. */
 export type BeginSigningResult =
   | { outcome: 'begun'; attempt: number; request: Omit<SignTransactionRequest, 'peer'> }
   /** The attempt was signed before (a retry after a crash): continue with its bytes. */
   | { outcome: 'signed'; attempt: number }
-  /** Cancelled or ended meanwhile. */
+  /** Cancelled or ended in the meantime. */
   | { outcome: 'ended'; status: string }
-  /** What it would spend is not spendable yet. */
+  /** What the attempt would spend is not spendable yet. */
   | { outcome: 'wait'; reason: string }
   | { outcome: 'refused'; code: FailureCode; reason: string };
 
-/** An attempt that is about to be made. */
+/** An attempt that is to be made. */
 export interface NextAttempt {
   txId: string;
-  /** 1 for the first transaction, then one more for each. */
+  /** 1 for the first attempt, then consecutive. */
   attempt: number;
   kind: AttemptKind;
 }
@@ -90,14 +90,19 @@ export interface SignedAttempt {
 export type BroadcastResult =
   | { outcome: 'accepted'; hash: string }
   | { outcome: 'rejected'; reason: string }
-  /** Nothing was sent: the destination was blacklisted after signing had begun. */
+  /** Not sent: the destination was blacklisted after signing had begun. */
   | { outcome: 'blacklisted' }
-  /** Nothing was sent: the transfer is abandoned, only its cancellation is sent. */
-  | { outcome: 'withheld' };
+  /** Not sent: the transfer is abandoned, only its cancellation is sent. */
+  | { outcome: 'withheld' }
+  /** Not sent: the attempt was begun and never signed. */
+  | { outcome: 'unsigned'; kind: AttemptKind };
 
-/** What the chain says of a transfer; sent by the follower as signal, or asked by the workflow's poll timer. */
+/** The state of a transfer on the chain; signalled by the follower, or requested by the workflow's poll timer. */
 export interface ChainObservation {
-  /** `impossible`: every attempt has a stored proof that the chain will never execute it. */
+  /**
+   * `confirmed`: included deep enough to end the transfer, which is finality for what was reverted or cancelled.
+   * `impossible`: every attempt has a stored proof that the chain will never execute it.
+   */
   state: 'absent' | 'pending' | 'included' | 'confirmed' | 'impossible';
   /** Transaction id on the chain. */
   hash: string | null;
@@ -106,13 +111,13 @@ export interface ChainObservation {
 }
 
 export interface SettleResult {
-  /** WAITING: a reorganisation has taken the inclusion back, or the cancellation of an abandoned transfer is not final yet. */
+  /** WAITING: a reorganisation has removed the inclusion, or it is not deep enough yet to end the transfer. */
   status: 'CONFIRMED' | 'FAILED' | 'NEEDS_ATTENTION' | 'WAITING';
   code: FailureCode | null;
   reason: string | null;
 }
 
-/** An end of a transfer of which nothing was signed. */
+/** Ends a transfer of which nothing was signed. */
 export interface EndTransfer {
   txId: string;
   status: 'REJECTED' | 'FAILED';
@@ -120,7 +125,12 @@ export interface EndTransfer {
   reason: string;
 }
 
-/** How a transfer has ended. */
+/** `ended`: it has ended outside of this run and is not parked. */
+export interface ParkResult {
+  outcome: 'parked' | 'ended';
+}
+
+/** The end of a transfer. */
 export interface TransferEnd {
   status: string;
   code: FailureCode | null;
@@ -129,37 +139,37 @@ export interface TransferEnd {
 
 /** Short database steps; run as local activities by the main worker. All are idempotent on txId. */
 export interface TransferActivities {
-  /** Reads what was accepted: the funds that are held, or how the transfer has ended. */
+  /** Reads what was accepted: the held funds, or the end of the transfer. */
   adoptHold(input: { txId: string }): Promise<AdoptedHold>;
-  /** Every rule; begins and ends the wait for an approval. */
+  /** Applies every screening rule; begins and ends the wait for an approval. */
   screenTransfer(input: { txId: string }): Promise<ScreeningVerdict>;
-  /** Unlocks everything and ends the transfer; refuses (intent is a bug) once signing has begun. */
+  /** Unlocks everything and ends the transfer; refuses once signing has begun. */
   endTransfer(input: EndTransfer): Promise<{ status: string }>;
   /** Whether the destination is on the client's blacklist now. */
   destinationBlacklisted(input: { txId: string }): Promise<boolean>;
-  /** Two nodes have refused the first attempt by their own limits: the transfer is given up. */
+  /** Two nodes have refused the first attempt by their own limits: the transfer is abandoned. */
   recordPolicyRefusal(input: { txId: string; reason: string }): Promise<void>;
-  /** `cancellation` moves nothing and uses up what the earlier attempts would spend. */
+  /** A `cancellation` moves nothing and uses up what the earlier attempts would spend. */
   beginSigning(input: NextAttempt & { prepared: Prepared }): Promise<BeginSigningResult>;
-  /** Answers the transaction id of the recorded bytes. */
+  /** Returns the transaction id of the stored bytes. */
   recordSigned(input: SignedAttempt): Promise<{ hash: string }>;
   markSubmitted(input: { txId: string; attempt: number }): Promise<{ status: string }>;
-  /** Records that a transfer whose attempts expire is given up: from then on nothing is signed or sent for it. */
+  /** Records that a transfer whose attempts expire is abandoned: from then on nothing is signed or sent for it. */
   abandonTransfer(input: { txId: string }): Promise<void>;
   /** Posts amount and real fee and unlocks the rest, or refunds. Reads the observed effect from the attempts. */
   settleTransfer(input: { txId: string }): Promise<SettleResult>;
   /** FAILED and unlocked: every attempt has a proof that the chain will never execute it. */
   failByProof(input: { txId: string; code: FailureCode; reason: string }): Promise<TransferEnd>;
-  /** Parks the transfer in NEEDS_ATTENTION for an operator. */
-  parkTransfer(input: { txId: string; code: FailureCode; reason: string }): Promise<void>;
+  /** Parks the transfer in NEEDS_ATTENTION for an operator. Histories from before it had a result have none. */
+  parkTransfer(input: { txId: string; code: FailureCode; reason: string }): Promise<ParkResult | undefined>;
 }
 
-/** Steps that talk to a chain; run on the task queue of that chain. */
+/** Steps that call a chain; run on the task queue of that chain. */
 export interface ChainActivities {
-  /** Facts for an attempt; for one that was begun before the facts it was begun with. */
+  /** Facts for an attempt; for an attempt that has begun, the facts it began with. */
   prepareAttempt(input: NextAttempt): Promise<Prepared>;
   /** Broadcasts a signed attempt ("already known" is success). */
   broadcast(input: { txId: string; attempt: number }): Promise<BroadcastResult>;
-  /** Asks the chain directly, for the workflow's poll timer; broadcasts again what the chain has forgotten. */
+  /** Asks the chain directly, for the workflow's poll timer; broadcasts transactions again that the chain has dropped. */
   observe(input: { txId: string }): Promise<ChainObservation>;
 }

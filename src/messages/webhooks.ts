@@ -1,6 +1,6 @@
 import { defineSignal } from '@temporalio/workflow';
 
-/** All deliveries of one endpoint about one subject (a transaction, wallet, …); one workflow makes them. */
+/** All deliveries of one endpoint about one subject (a transaction, wallet, …), made by one workflow. */
 export interface DeliveryStream {
   webhookId: string;
   subjectId: string;

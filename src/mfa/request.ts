@@ -13,7 +13,14 @@ export const mfaCode = (): Joi.StringSchema =>
     .description('6-digit TOTP code of your second factor; required; each code is valid for one request');
 
 /** Failures of routes that require a second factor. */
-export const mfaFailures: FailureCode[] = ['MFA_REQUIRED', 'MFA_NOT_ENABLED', 'MFA_INVALID', 'rate_limited', 'unavailable'];
+export const mfaFailures: FailureCode[] = [
+  'MFA_REQUIRED',
+  'MFA_NOT_ENABLED',
+  'MFA_INVALID',
+  'rate_limited',
+  'unavailable',
+  'outcome_unknown',
+];
 
 /** The request to be authorised, from a validated body. The code itself is not part of `operation`. */
 export function toMfaRequest(ctx: GatewayContext): MfaRequest {

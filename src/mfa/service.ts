@@ -140,4 +140,4 @@ const refused = (code: 'MFA_NOT_ENABLED' | 'MFA_REQUIRED', message: string): Cod
 });
 
 const locked = (retryAfterSeconds: number): GatewayError =>
-  new GatewayError('rate_limited', 'Too many wrong codes: MFA is locked for a while', { retryAfterSeconds });
+  new GatewayError('rate_limited', 'Too many wrong codes: MFA is temporarily locked', { retryAfterSeconds });

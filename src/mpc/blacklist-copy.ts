@@ -7,7 +7,7 @@ export class BlacklistCopy {
 
   /**
    * Applies changes that follow directly on the version of this copy, in one database transaction; other changes have no effect.
-   * Returns the resulting version, which tells the sender which changes to send next.
+   * Returns the resulting version, by which the sender knows which changes to send next.
    */
   apply({ clientId, after, through, changes }: BlacklistChanges): Promise<number> {
     return this.database.transaction(async (manager) => {

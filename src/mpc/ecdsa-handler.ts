@@ -33,7 +33,7 @@ export interface EcdsaHandlerOptions {
   bans: Pick<Bans, 'isBanned' | 'ban'>;
   registry: ChainRegistry;
   logger: Logger;
-  /** For tests: families beside the product's own. */
+  /** For tests: adds families of their own. */
   getFamily?: GetFamily;
 }
 
@@ -45,13 +45,13 @@ export interface SignTask {
 }
 
 /**
- * What a node does in sessions of threshold ECDSA, alike as initiator and as peer. Nobody hands a digest in: it comes out
- * of a judged transaction or, for a test signature, out of the session id.
+ * What a node does in sessions of threshold ECDSA, as initiator and as peer. No digest is accepted from outside: it is computed
+ * from a verified transaction or, for a test signature, from the session id.
  */
 export class EcdsaHandler {
   constructor(private readonly options: EcdsaHandlerOptions) {}
 
-  /** This node's own judgement of what a peer proposes. @throws GatewayError to stay away. */
+  /** This node's own verification of a peer's proposal. @throws GatewayError when it refuses to take part. */
   async acceptProposal(params: SessionParams, statement?: SignedStatement): Promise<SessionTask<unknown> | Recorded> {
     const request = parse(params.request);
     switch (params.kind) {
@@ -80,13 +80,13 @@ export class EcdsaHandler {
     };
   }
 
-  /** A new key by all three: no dealer, no node ever sees another's share. */
+  /** Generates a new key with all three nodes: no dealer, and no node ever has another node's share. */
   async keygen({ keyId, clientId }: GenerateKeyRequest): Promise<SessionTask<GroupKey>> {
-    if (await this.options.store.has(keyId)) throw new GatewayError('invalid_parameter', `key id ${keyId} is used already`);
+    if (await this.options.store.has(keyId)) throw new GatewayError('invalid_parameter', `key id ${keyId} is already used`);
     return { run: (session) => this.generate(keyId, clientId ?? null, session), dispose: () => undefined };
   }
 
-  /** A signature over a digest made of key id and session id: proves that two shares fit, and is good for nothing else. */
+  /** Signs a digest made of key id and session id: proves that two shares fit together, and has no other use. */
   async test({ keyId }: TestSignRequest, other: NodeIndex): Promise<SessionTask<void>> {
     this.assertNotBanned(keyId, other);
     const key = await this.unlock(keyId);
@@ -98,8 +98,8 @@ export class EcdsaHandler {
   }
 
   /**
-   * One signing payload of a transaction that this node has judged. Facts that need a chain (that an earlier attempt is
-   * impossible) will be proven here, before the judgement. `statement`: the peer's journal entry.
+   * Signs one payload of a transaction that this node has verified. Facts that need a chain (that an earlier attempt is impossible)
+   * will be proven here, before the verification. `statement`: the peer's journal entry.
    * @throws GatewayError intent_mismatch, address_blacklisted, and what the journal refuses (src/mpc/admission.ts)
    */
   async sign(
@@ -139,7 +139,7 @@ export class EcdsaHandler {
     }
   }
 
-  /** By this node's own copy of the client's blacklist, whatever API and worker have let pass. */
+  /** Uses this node's own copy of the client's blacklist, independent of the API and the worker. */
   private async refuseBlacklisted(
     intent: TransferIntent,
     { recipientKeys }: VerifiedTransaction,
@@ -156,8 +156,8 @@ export class EcdsaHandler {
   }
 
   /**
-   * After the protocol all three compare the public result, store their share, and tell the initiator that it is durable;
-   * only then does the initiator have a key.
+   * After the protocol all three nodes compare the public result, store their share and inform the initiator that it is durable;
+   * only then does the initiator return the key.
    */
   private async generate(keyId: string, clientId: string | null, session: Session): Promise<GroupKey> {
     const { engine, self, store } = this.options;
@@ -196,7 +196,7 @@ export class EcdsaHandler {
     return encodeSignature(signature);
   }
 
-  /** Runs the protocol; a peer caught attacking is banned before it learns that it was caught. */
+  /** Runs the protocol. A peer whose message fails a check in a way that hints at an attack is banned before it is informed. */
   private async reportMisbehaviour<R>(session: Session, keyId: string, protocolRun: Promise<ProtocolRun<R>>): Promise<R> {
     try {
       return await session.run(await protocolRun);
@@ -215,7 +215,7 @@ export class EcdsaHandler {
     throw new GatewayError('invalid_parameter', 'the key is of another protocol');
   }
 
-  /** Every key once. */
+  /** Unlocks every key once. */
   private async unlockAll(keyIds: string[]): Promise<Map<string, UnlockedKey>> {
     const keys = new Map<string, UnlockedKey>();
     try {
@@ -281,7 +281,7 @@ function parse(request: string): unknown {
 }
 
 const hex = (bytes: Uint8Array): Hex => `0x${Buffer.from(bytes).toString('hex')}`;
-/** The same memory, so that wiping one wipes the other. */
+/** Shares the memory, so that wiping one wipes the other. */
 const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 const toEach = (recipients: readonly NodeIndex[], body: Uint8Array): RoundMessages =>
   new Map(recipients.map((party) => [party, body]));

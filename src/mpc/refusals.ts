@@ -1,6 +1,6 @@
 import type { FailureCode } from '../platform/codes';
 
-/** What a node refuses for a reason of its own; the code travels through peer and activity to the workflow. */
+/** Refusals with a reason of this node's own; the code travels through peer and activity to the workflow. */
 const refusals = [
   'intent_mismatch',
   'address_blacklisted',

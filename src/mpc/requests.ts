@@ -7,8 +7,8 @@ import type { IntendedOutput, Signer, SignTransactionRequest } from '../messages
 import { protocols } from './protocols';
 
 /**
- * What a node accepts, from Temporal and from its peers alike. A field it does not know is refused and not ignored: it
- * could change what the known ones mean.
+ * Requests that a node accepts, from Temporal and from its peers. An unknown field is refused and not ignored, since it could
+ * change the meaning of the known ones.
  */
 const keyId = Joi.string()
   .pattern(/^[A-Za-z0-9][A-Za-z0-9._:-]{0,99}$/)
@@ -20,9 +20,9 @@ const text = (max: number) => Joi.string().min(1).max(max).required();
 const atomic = Joi.string()
   .pattern(/^(0|[1-9]\d{0,77})$/)
   .required();
-/** At most 64 KB of transaction. */
+/** Maximum 64 KB per transaction. */
 const maxUnsignedDigits = 2 * 64 * 1024;
-/** Inputs a transaction may have; each is a signature session of its own. */
+/** Maximum number of inputs of a transaction; each has a signing session of its own. */
 export const maxPayloads = 64;
 const maxOutputs = 64;
 
@@ -86,7 +86,7 @@ const blacklistChanges = Joi.object<BlacklistChanges, true>({
     .required(),
 }).required();
 
-/** One payload of a transaction: what a signature session is about. */
+/** One payload of a transaction: the subject of a signing session. */
 export interface SignPayloadRequest {
   transaction: SignTransactionRequest;
   /** Position among the transaction's signing payloads. */
@@ -101,7 +101,7 @@ const signPayload = Joi.object<SignPayloadRequest, true>({
     .required(),
 }).required();
 
-/** A reader of untrusted values. @throws GatewayError invalid_parameter naming the field, never its value. */
+/** Creates a parser of untrusted values. @throws GatewayError invalid_parameter naming the field, never its value. */
 const reader =
   <T>(schema: Joi.ObjectSchema<T>) =>
   (value: unknown): T => {

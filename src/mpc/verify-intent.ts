@@ -13,10 +13,10 @@ export interface KeyMaterial {
 }
 
 export interface VerifyContext {
-  /** This node's own view of the enabled chains and their tokens. */
+  /** This node's own registry of the enabled chains and their tokens. */
   registry: ChainRegistry;
   getFamily: (name: ChainFamily) => FamilyCodec;
-  /** From the node's own store, by key id: every key that the request names. */
+  /** From the node's own store, by key id: every key in the request. */
   keys: ReadonlyMap<string, KeyMaterial>;
 }
 
@@ -33,7 +33,7 @@ export interface VerifiedPayload {
 export interface VerifiedTransaction {
   /** In the order of the transaction's signing payloads. */
   payloads: VerifiedPayload[];
-  /** Canonical addresses that are paid, decoded from the bytes; none for a cancellation. */
+  /** Canonical recipient addresses, decoded from the bytes; none for a cancellation. */
   recipientKeys: string[];
   /** What the bytes use up: named by chain and account, so that it is the same thing in every transaction. */
   resources: string[];
@@ -41,8 +41,8 @@ export interface VerifiedTransaction {
 }
 
 /**
- * Decides what a node signs: a transaction whose bytes, decoded here, do exactly what the intent says, with digests computed
- * here, by keys whose addresses are derived here. Pure; initiator and peer both run it on the bytes.
+ * Decides whether a node signs: only a transaction whose bytes, decoded here, do exactly what the intent says, with digests
+ * computed here, by keys whose addresses are derived here. Pure; initiator and peer both run it on the bytes.
  * @throws GatewayError intent_mismatch naming the field that differs.
  */
 export function verifyIntent(request: SignTransactionRequest, { registry, getFamily, keys }: VerifyContext): VerifiedTransaction {
@@ -51,7 +51,7 @@ export function verifyIntent(request: SignTransactionRequest, { registry, getFam
   assertMatches(chain !== undefined && chain.family === request.family, 'chain', 'this node does not serve it');
   const family = getFamily(chain.family);
   const from = family.parseAddress(intent.fromAddress);
-  assertMatches(from !== null, 'from address', 'it is no address of this chain');
+  assertMatches(from !== null, 'from address', 'it is not an address of this chain');
   const described = decode(() => family.describe(unsigned));
   const same = comparer(family);
 
@@ -87,7 +87,7 @@ function spendingOf(
 
 type Comparer = (a: string, b: string) => boolean;
 
-/** Nothing but the intended outputs, in their order. */
+/** Requires exactly the intended outputs, in their order. */
 function verifyOutputs(
   { outputs }: TransactionDescription,
   intended: IntendedOutput[],
@@ -97,14 +97,14 @@ function verifyOutputs(
   assertMatches(outputs.length === intended.length, 'outputs', 'the bytes have another number of them');
   outputs.forEach(({ recipient, amount, tokenContract }, index) => {
     const wanted = intended[index] as IntendedOutput;
-    assertMatches(same(recipient, wanted.to), 'recipient', 'the bytes pay somebody else');
+    assertMatches(same(recipient, wanted.to), 'recipient', 'the bytes pay another recipient');
     assertMatches(amount === BigInt(wanted.amount), 'amount', 'the bytes move another amount');
     assertMatches(sameToken(tokenContract, wanted.tokenContract, same), 'token', 'the bytes move another token');
     assertMatches(tokenByContract(chain, tokenContract) !== undefined, 'token', 'it is not in the registry of this node');
   });
 }
 
-/** A cancellation only uses something up: whatever the intent, nothing leaves the account but its fee. */
+/** A cancellation pays nobody, whatever the intent: nothing leaves the account but its fee. */
 function verifyCancellation({ outputs }: TransactionDescription, from: string, same: Comparer): void {
   for (const { recipient, tokenContract, amount } of outputs) {
     assertMatches(tokenContract === null, 'token', 'a cancellation moves none');
@@ -113,7 +113,7 @@ function verifyCancellation({ outputs }: TransactionDescription, from: string, s
   }
 }
 
-/** Every payload is signed by exactly the key of its address, and the request says the same digests. */
+/** Requires that each payload is signed by the key of its address, and that the request has the same digests. */
 function verifySigners(
   signers: Signer[],
   payloads: SigningPayload[],
@@ -121,7 +121,7 @@ function verifySigners(
   keys: VerifyContext['keys'],
 ): VerifiedPayload[] {
   const isUsable = payloads.length >= 1 && payloads.length <= maxPayloads && payloads.every(({ digest }) => digest.length === 66);
-  assertMatches(isUsable, 'unsigned', 'it has no usable signing payloads');
+  assertMatches(isUsable, 'unsigned', 'it has no valid signing payloads');
   const derived = signers.map((signer) => ({ ...signer, ...deriveSigner(signer, family, keys) }));
   for (const { addressKey, digests } of derived) {
     const own = payloads.filter(({ signer }) => signer === addressKey).map(({ digest }) => digest);
@@ -135,11 +135,11 @@ function verifySigners(
   });
 }
 
-/** Only paths that the family gives to accounts: the group key itself and anything beside them stay unused. */
+/** Only the family's account paths are accepted: the group key itself and all other paths are never used. */
 function deriveSigner({ keyId, path, protocol }: Signer, family: FamilyCodec, keys: VerifyContext['keys']) {
   const key = keys.get(keyId);
   assertMatches(key !== undefined, 'key', 'this node has no share of it');
-  assertMatches(protocol === family.keyProtocol, 'protocol', 'the chain takes no signatures of it');
+  assertMatches(protocol === family.keyProtocol, 'protocol', 'the chain does not accept signatures of this protocol');
   const index = Number(path.slice(path.lastIndexOf('/') + 1));
   assertMatches(index < 2 ** 31 && family.accountPath(index) === path, 'derivation path', 'it is not a path of an account');
   const publicKey = deriveKey(key, path);
@@ -156,7 +156,7 @@ function decode<T>(read: () => T): T {
   }
 }
 
-/** Addresses are equal when their canonical forms are; what does not parse equals nothing. */
+/** Addresses are equal when their canonical forms are equal; an address that cannot be parsed equals nothing. */
 const comparer =
   (family: FamilyCodec): Comparer =>
   (a, b) => {

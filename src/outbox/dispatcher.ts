@@ -1,11 +1,11 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import { inTransaction } from '../platform/database';
 import type { Logger } from '../platform/logging';
-import { type Deliveries, type OutboxKind, type OutboxMessage, outboxKinds } from './outbox';
+import { type Deliveries, findBacklogs, type OutboxKind, type OutboxMessage, outboxKinds } from './outbox';
 
 /** How long a message waits after a failed delivery: those behind it must not wait for one that always fails. */
 const retrySeconds = 5;
-/** Messages of a kind in one round. */
+/** Messages of one kind per round. */
 const batch = 50;
 const concurrency = 10;
 const batchesARound = 10;
@@ -18,8 +18,8 @@ interface OutboxRow {
 }
 
 /**
- * Delivers what the writers of messages could not: oldest first, every kind on its own, so that one that waits for room does not
- * hold up the others. Several processes may run it: each takes rows that no other has locked.
+ * Delivers the messages that their writers could not deliver: oldest first, and each kind separately, so that a message that waits
+ * for room does not delay other kinds. Several processes may run it: each takes rows that no other has locked.
  */
 export class OutboxDispatcher {
   private readonly failing = new Set<OutboxKind>();
@@ -32,18 +32,20 @@ export class OutboxDispatcher {
 
   /** One round. A failing delivery is logged once and stays in the outbox. */
   async dispatch(): Promise<void> {
-    for (const kind of outboxKinds) {
+    const due = new Set((await findBacklogs(this.database.manager)).map(({ kind }) => kind));
+    for (const kind of outboxKinds.filter((candidate) => due.has(candidate))) {
       const failure = await this.dispatchKind(kind);
-      if (failure && !this.failing.has(kind)) this.log.warn({ err: failure, kind }, 'workflows cannot be told, trying again');
-      if (!failure && this.failing.has(kind)) this.log.info({ kind }, 'workflows are told again');
+      if (failure && !this.failing.has(kind))
+        this.log.warn({ err: failure, kind }, 'workflow messages cannot be delivered, trying again');
+      if (!failure && this.failing.has(kind)) this.log.info({ kind }, 'workflow messages are delivered again');
       if (failure) this.failing.add(kind);
       else this.failing.delete(kind);
     }
   }
 
   /**
-   * Batches of one kind, each in a database transaction of its own: its row locks last no longer than its calls to the workflow
-   * service. A chain without room is left out of the following batches, so that the others go on.
+   * Delivers batches of one kind, each in its own database transaction, so that row locks are not held longer than the calls to the
+   * workflow service. A chain without room is left out of the following batches, so that the others continue.
    */
   private async dispatchKind(kind: OutboxKind): Promise<unknown> {
     const full = new Set<string>();
@@ -67,7 +69,7 @@ export class OutboxDispatcher {
     );
     const [delivered, failed]: [string[], string[]] = [[], []];
     let failure: unknown;
-    // when one fails, the workflow service is likely to be away: the rest need not be tried in this round
+    // after a failure the workflow service is likely to be down: the rest is not tried in this round
     for (let start = 0; start < rows.length && !failure; start += concurrency) {
       const chunk = rows.slice(start, start + concurrency).filter(({ chain }) => chain === null || !full.has(chain));
       const outcomes = await Promise.allSettled(chunk.map((row) => this.deliveries[kind](toMessage(kind, row))));

@@ -1,11 +1,12 @@
 import type { DataSource, EntityManager } from 'typeorm';
+import { CachedValue } from '../platform/cached-value';
 import type { Logger } from '../platform/logging';
 
-/** In the order of their delivery: starts last, since there may be many. */
+/** In the order of delivery: starts last, since there may be many. */
 export const outboxKinds = ['transfer_ended', 'transfer_approved', 'start_key_generation', 'start_transfer'] as const;
 export type OutboxKind = (typeof outboxKinds)[number];
 
-/** One thing that a workflow must be told. */
+/** A message to a workflow. */
 export interface OutboxMessage {
   kind: OutboxKind;
   /** tx_id or wallet_id. */
@@ -16,16 +17,16 @@ export interface OutboxMessage {
 }
 
 /**
- * How the messages of each kind are delivered. `later`: there is no room now. Delivering twice must do no harm: a crash between the
- * delivery and its record repeats it.
- * @throws Error when the workflow service does not answer.
+ * How the messages of each kind are delivered. `later`: there is no room now. Repeated delivery must be harmless: after a crash
+ * between a delivery and its record the message is delivered again.
+ * @throws Error when the workflow service does not respond.
  */
 export type Deliveries = Record<OutboxKind, (message: OutboxMessage) => Promise<'delivered' | 'later'>>;
 
-/** Deliveries that one process makes right after its commits at a time; what comes beyond is the dispatcher's. */
-const maxAtOnce = 20;
+/** Deliveries that one process makes at a time directly after its commits; the dispatcher makes the others. */
+const maxAtOnce = 8;
 
-/** Records a message in the database transaction of the act it tells of. */
+/** Records a message in the database transaction of the act it is about. */
 export async function enqueue(manager: EntityManager, { kind, subjectId, clientId, chain }: OutboxMessage): Promise<void> {
   await manager.query(
     'insert into workflow_outbox (kind, subject_id, client_id, chain) values ($1, $2, $3, $4) on conflict (kind, subject_id) do nothing',
@@ -33,9 +34,10 @@ export async function enqueue(manager: EntityManager, { kind, subjectId, clientI
   );
 }
 
-/** Delivers messages right after the commit that recorded them; the dispatcher delivers what this could not. */
+/** Delivers messages directly after the commit that recorded them; the dispatcher delivers those that fail here. */
 export class WorkflowOutbox {
   private readonly running = new Set<Promise<void>>();
+  private readonly backlogs = new CachedValue(findBacklogs);
 
   constructor(
     private readonly database: DataSource,
@@ -43,25 +45,48 @@ export class WorkflowOutbox {
     private readonly log: Logger,
   ) {}
 
-  /** Begins the delivery and returns at once: no answer waits for the workflow service. */
+  /** Starts the delivery and returns immediately: no response waits for the workflow service. */
   deliverSoon(message: OutboxMessage): void {
     if (this.running.size >= maxAtOnce) return;
     const delivery = this.deliver(message).finally(() => this.running.delete(delivery));
     this.running.add(delivery);
   }
 
-  /** Resolves once the deliveries that have begun are over. */
+  /** Resolves once the started deliveries are complete. */
   async settled(): Promise<void> {
     await Promise.all(this.running);
+  }
+
+  /** Messages that were written earlier wait: the dispatcher delivers them first. */
+  private async isBehind(message: OutboxMessage): Promise<boolean> {
+    const backlogs = await this.backlogs.get(this.database.manager);
+    return backlogs.some(({ kind, chain }) => kind === message.kind && chain === (message.chain ?? null));
   }
 
   private async deliver(message: OutboxMessage): Promise<void> {
     const { kind, subjectId } = message;
     try {
+      if (await this.isBehind(message)) return;
       if ((await this.deliveries[kind](message)) === 'later') return;
-      await this.database.query('delete from workflow_outbox where kind = $1 and subject_id = $2', [kind, subjectId]);
+      // a row that the dispatcher has locked is deleted by the dispatcher
+      await this.database.query(
+        `delete from workflow_outbox where outbox_id in (
+           select outbox_id from workflow_outbox where kind = $1 and subject_id = $2 for update skip locked)`,
+        [kind, subjectId],
+      );
     } catch (err) {
-      this.log.warn({ err, kind, subject_id: subjectId }, 'a workflow was not told, the dispatcher tries again');
+      this.log.warn({ err, kind, subject_id: subjectId }, 'a workflow message was not delivered, the dispatcher tries again');
     }
   }
+}
+
+/** A kind of message on a chain; null for messages that wait for no chain. */
+interface Backlog {
+  kind: OutboxKind;
+  chain: string | null;
+}
+
+/** Kinds and chains with messages that their writers have not delivered in time, or whose delivery is due again. */
+export function findBacklogs(manager: EntityManager): Promise<Backlog[]> {
+  return manager.query<Backlog[]>('select distinct kind, chain from workflow_outbox where deliver_after <= clock_timestamp()');
 }

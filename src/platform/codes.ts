@@ -30,10 +30,10 @@ export const failureCodes = {
   rate_limited: { status: 429, retryable: true, title: 'Too many requests' },
   internal_error: { status: 500, retryable: true, title: 'Internal error' },
   unavailable: { status: 503, retryable: true, title: 'Temporarily unavailable' },
-  outcome_unknown: { status: 503, retryable: true, title: 'Outcome not known yet' },
-  chain_unavailable: { status: 503, retryable: true, title: 'Chain node unreachable' },
+  outcome_unknown: { status: 503, retryable: true, title: 'Outcome unknown' },
+  chain_unavailable: { status: 503, retryable: true, title: 'Chain unavailable' },
   /** The codes below are not used in responses: they end or park a transfer and are shown in its `failure`. */
-  approval_expired: { status: 403, retryable: false, title: 'Nobody approved it in time' },
+  approval_expired: { status: 403, retryable: false, title: 'Not approved in time' },
   fee_above_bound: { status: 400, retryable: false, title: 'Network fee above what could be locked' },
   reverted_on_chain: { status: 400, retryable: false, title: 'The transaction failed on chain' },
   transfer_not_observed: { status: 400, retryable: false, title: 'Executed on chain without the expected token transfer' },
@@ -42,11 +42,11 @@ export const failureCodes = {
   key_peer_banned: { status: 503, retryable: true, title: 'A signing node no longer signs with this peer by this key' },
   key_frozen: { status: 400, retryable: false, title: 'No two signing nodes are left that sign together by this key' },
   journal_behind: { status: 503, retryable: true, title: 'A signing node lacks a part of its journal' },
-  invalid_signature: { status: 400, retryable: false, title: 'A signature was not of its signer' },
+  invalid_signature: { status: 400, retryable: false, title: 'A signature is not of its signer' },
   signers_unavailable: { status: 503, retryable: true, title: 'Not enough signing nodes' },
   broadcast_rejected: { status: 400, retryable: false, title: 'The chain node refused the signed transaction' },
-  abandoned: { status: 400, retryable: false, title: 'Abandoned: nothing of it can be executed any more' },
-  expired: { status: 400, retryable: false, title: 'Its transactions have expired without being executed' },
+  abandoned: { status: 400, retryable: false, title: 'Abandoned: none of its attempts can be executed any more' },
+  expired: { status: 400, retryable: false, title: 'All attempts have expired without being executed' },
   stuck: { status: 400, retryable: false, title: 'Not included in time and not replaceable within the fee bound' },
 } as const satisfies Record<string, { status: number; retryable: boolean; title: string }>;
 

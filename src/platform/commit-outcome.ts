@@ -3,16 +3,16 @@ import type { DataSource } from 'typeorm';
 
 export type CommitOutcome = 'committed' | 'aborted' | 'unknown';
 
-/** How long the outcome of a COMMIT is asked for whose answer was lost; a request is answered within this time in any case. */
+/** How long the outcome of a COMMIT without an answer is looked up; a request is answered within this time in any case. */
 const searchMs = 6_000;
 const pauseMs = { first: 20, longest: 500 };
-/** What pg_xact_status raises for an id that no transaction of this server has had: the server crashed before it was written down. */
+/** Raised by pg_xact_status for an id that no transaction of this server has had: the server crashed before the id was written. */
 const invalidParameterValue = '22023';
 
 /**
- * Whether a transaction was committed whose COMMIT was not answered, from the server's own record of it (pg_xact_status). Takes
- * connections of the pool: the caller has given its own back.
- * `isStored`: looks for what the transaction has written, once the server says committed.
+ * Whether a transaction whose COMMIT was not answered was committed, from the server's own record (pg_xact_status). Takes
+ * connections of the pool: the caller must have released its own. `isStored` looks for what the transaction has written, once the
+ * server reports it as committed.
  */
 export async function findCommitOutcome(
   database: DataSource,
@@ -30,7 +30,7 @@ export async function findCommitOutcome(
   }
 }
 
-/** One try; `unknown` while the transaction is still open or the server does not answer. */
+/** One try; `unknown` while the transaction is still open or the server does not respond. */
 async function ask(
   database: DataSource,
   transactionId: string,

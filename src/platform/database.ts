@@ -58,7 +58,7 @@ export function isDatabaseDown(error: unknown): boolean {
   const { code, message } = (cause ?? {}) as { code?: string; message?: string };
   // 57014: statement_timeout; the same statement can succeed later
   if (code && (connectionStates.test(code) || code === '57014' || /^E(CONN|PIPE|HOST|TIMEDOUT|AI_AGAIN)/.test(code))) return true;
-  return /connection terminated|timeout exceeded when trying to connect|query read timeout|terminating connection|the database system is|Driver not Connected|not queryable/i.test(
+  return /connection terminated|timeout exceeded when trying to connect|query read timeout|terminating connection|the database system is|Driver not Connected|not queryable|query runner already released/i.test(
     message ?? '',
   );
 }
@@ -116,13 +116,13 @@ async function once<T>(
   options: TransactionOptions<T>,
 ): Promise<T> {
   const runner = database.createQueryRunner();
-  let commit: { result: T; transactionId: string | null } | undefined;
+  let commit: { result: T; transactionId: string } | undefined;
   let lost: unknown;
   try {
     await runner.startTransaction();
-    await setTimeouts(runner.manager, options);
+    const transactionId = await prepareTransaction(runner.manager, options);
     const result = await work(runner.manager);
-    commit = { result, transactionId: await findTransactionId(runner.manager) };
+    commit = { result, transactionId };
     await runner.commitTransaction();
     return result;
   } catch (error) {
@@ -139,30 +139,32 @@ async function once<T>(
   }
   const { result, transactionId } = commit;
   const isStored = options.isStored ? () => options.isStored?.(database.manager, result) : undefined;
-  const outcome = transactionId === null ? 'aborted' : await findCommitOutcome(database, transactionId, isStored);
+  const outcome = await findCommitOutcome(database, transactionId, isStored);
   if (outcome === 'committed') return result;
   if (outcome === 'aborted') throw lost;
-  throw new GatewayError('outcome_unknown', 'The database did not say whether the request was carried out', {
+  throw new GatewayError('outcome_unknown', 'It is not known whether the request was carried out: the database did not answer', {
     cause: lost,
     retryAfterSeconds: 2,
   });
 }
 
-async function setTimeouts(manager: EntityManager, { lockTimeoutMs, timeoutMs }: TransactionOptions<never>): Promise<void> {
-  if (lockTimeoutMs === undefined && timeoutMs === undefined) return;
+/**
+ * Sets the time-outs and assigns the id under which the server remembers the outcome: now, in one statement, since it would otherwise
+ * have to be asked for right before COMMIT, while others wait for the rows that are locked by then.
+ */
+async function prepareTransaction(
+  manager: EntityManager,
+  { lockTimeoutMs, timeoutMs }: TransactionOptions<never>,
+): Promise<string> {
   // a setting that the server does not have has no current value
-  await manager.query(
-    `select set_config(name, value, true)
+  const [row] = await manager.query<{ id: string }[]>(
+    `select pg_current_xact_id()::text as id, count(set_config(name, value, true))
        from (values ('lock_timeout', $1::text), ('transaction_timeout', $2), ('idle_in_transaction_session_timeout', $2)) as s (name, value)
       where value is not null and current_setting(name, true) is not null`,
     [lockTimeoutMs?.toString() ?? null, timeoutMs?.toString() ?? null],
   );
-}
-
-/** The id under which the server remembers the outcome; null when nothing was written. */
-async function findTransactionId(manager: EntityManager): Promise<string | null> {
-  const [row] = await manager.query<{ id: string | null }[]>('select pg_current_xact_id_if_assigned()::text as id');
-  return row?.id ?? null;
+  if (!row) throw new Error('the server gave the transaction no id');
+  return row.id;
 }
 
 /** An ERROR in answer to COMMIT means that it was rolled back. FATAL, or no answer at all, may come after it was carried out. */

@@ -78,11 +78,11 @@ runMain('api', async () => {
   log.info({ host: config.API_HOST, port: server.port }, 'listening');
   // a dependency that is down delays readiness and not the start
   const connected = untilUp('Postgres', () => database.initialize(), log, stop);
-  const chores = resources.housekeeping.map((chore) => connected.then(() => runPeriodically(chore, log, stop)));
+  const jobs = resources.housekeeping.map((job) => connected.then(() => runPeriodically(job, log, stop)));
   await new Promise<void>((resolve) => stop.addEventListener('abort', () => resolve(), { once: true }));
   log.info('stopping: requests in flight are finished');
   await server.close();
-  await Promise.all(chores);
+  await Promise.all(jobs);
   await resources.outbox.settled();
   await temporal.connection.close();
   if (database.isInitialized) await database.destroy();

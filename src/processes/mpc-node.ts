@@ -16,7 +16,7 @@ import { startHealthListener } from '../platform/metrics';
 import { runMain, shutdownSignal, untilUp } from './process';
 import { logTemporalWith, runUntil } from './temporal-worker';
 
-/** Activities at once; key generations hold only a few of them (src/mpc/node.ts). */
+/** Concurrent activities; key generations take only a few of them (src/mpc/node.ts). */
 const activitySlots = 50;
 
 runMain('mpc-node', async () => {
@@ -94,7 +94,7 @@ runMain('mpc-node', async () => {
   logger.info({ port: config.MPC_NODE_LISTEN_PORT, metrics_port: health.port }, 'listening for peers');
 
   const { connectionOptions, namespace } = loadClientConnectConfig();
-  // a peer can use this node while Temporal is away: only what Temporal asks of it waits
+  // peers can use this node while Temporal is down: only the requests that come through Temporal wait
   const connection = await untilUp('Temporal', () => NativeConnection.connect(connectionOptions), logger, stop);
   if (connection) {
     const create = () =>

@@ -2,10 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { ConfigError } from '../platform/config';
 import type { Logger } from '../platform/logging';
 
-/** EX_CONFIG of sysexits.h: a supervisor need not start it again before the environment has changed. */
+/** EX_CONFIG of sysexits.h: a supervisor need not start the process again before its environment has changed. */
 const configurationExitCode = 78;
 
-/** Runs an entry point: a wrong environment ends it with one sentence, anything else unexpected with a log line. */
+/** Runs an entry point: a wrong environment variable ends it with one sentence, any other unexpected error with a log line. */
 export function runMain(name: string, main: () => Promise<void>): void {
   main().then(
     () => process.exit(0),
@@ -27,7 +27,7 @@ export function shutdownSignal(): AbortSignal {
   return controller.signal;
 }
 
-/** Tries until it works or the process is told to stop: dependencies may come up later than this process. */
+/** Retries until `work` succeeds or the process shuts down: dependencies may start later than this process. */
 export async function untilUp<T>(
   what: string,
   connect: () => Promise<T>,

@@ -60,14 +60,14 @@ export interface ResourceDependencies {
   keyGeneration: KeyGeneration;
   workflows: TransferWorkflows;
   startLimits: StartLimitSettings;
-  /** How long a transfer waits for somebody to approve it. */
+  /** How long a transfer waits for its approval. */
   approvalWaitSeconds: number;
   tokenOptions: TokenOptions;
   signerUrls: string[];
   limits: LimitSettings;
-  /** Seals TOTP and webhook secrets. */
+  /** Encrypts TOTP and webhook secrets. */
   box: SecretBox;
-  /** Where webhooks may lead. */
+  /** Checks the urls of webhooks. */
   webhookTargets: TargetGuard;
   log: Logger;
 }
@@ -80,7 +80,7 @@ export interface Resources {
   housekeeping: PeriodicJob[];
 }
 
-/** Every resource of the API, put together: the same in the process and in the tests. */
+/** Creates every resource of the API: the same in the process and in the tests. */
 export async function createResources(deps: ResourceDependencies): Promise<Resources> {
   const { database, registry, getFamily, workflows, log } = deps;
   const starts = new StartLimits(deps.startLimits);

@@ -1,7 +1,7 @@
 import { DefaultLogger, Runtime, type Worker } from '@temporalio/worker';
 import type { Logger } from '../platform/logging';
 
-/** Runs a worker until the process is told to stop; what is under way is finished within the worker's grace time. */
+/** Runs a worker until the process shuts down; running work is finished within the worker's grace time. */
 export async function runUntil(worker: Worker, stop: AbortSignal): Promise<void> {
   const shutdown = () => {
     if (worker.getState() === 'RUNNING') worker.shutdown();
@@ -12,7 +12,7 @@ export async function runUntil(worker: Worker, stop: AbortSignal): Promise<void>
   await run;
 }
 
-/** The SDK's own lines in the process's log format; signals are the process's affair (src/processes/process.ts). */
+/** Writes the SDK's own log lines in the format of the process; the process itself handles signals (src/processes/process.ts). */
 export function logTemporalWith(logger: Logger): void {
   const levels = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
   Runtime.install({

@@ -37,7 +37,7 @@ import { logTemporalWith, runUntil } from './temporal-worker';
 import { runWebhookWorker } from './webhook-worker';
 import { createDeliveries, startLimitVariables, toStartLimits } from './workflow-outbox';
 
-/** Connections kept for the activities that are not local: one per chain and some for the follower's transactions. */
+/** Connections for activities that are not local: one per chain and some for the follower's transactions. */
 const connectionsBesideLocalActivities = 6;
 
 runMain('worker', async () => {
@@ -94,7 +94,7 @@ runMain('worker', async () => {
       logger,
     ),
     maxCachedWorkflows: config.WORKER_CACHED_WORKFLOWS,
-    // how long a run waits for the worker that had it in memory, should that one be gone
+    // how long a run waits for the worker that had it in memory, in case that worker is gone
     stickyQueueScheduleToStartTimeout: '3 seconds',
     maxConcurrentLocalActivityExecutions: Math.max(1, config.DATABASE_POOL_SIZE - connectionsBesideLocalActivities),
   });
@@ -106,7 +106,7 @@ runMain('worker', async () => {
       deposits,
       signalTransfer: transferSignaller(temporal),
       onConfirmedReorged: (txId) => {
-        logger.error({ tx_id: txId }, 'a confirmed transfer has left the chain: an operator must look');
+        logger.error({ tx_id: txId }, 'the end of a transfer does not agree with the chain: an operator must check it');
         return Promise.resolve();
       },
       logger,
@@ -114,7 +114,7 @@ runMain('worker', async () => {
     }),
     logger,
   );
-  /** A queue and a worker of its own for each chain, begun once its RPC has shown to be the right chain: none waits for another. */
+  /** A queue and a worker for each chain, started once the chain's RPC endpoint is verified: no chain waits for another. */
   const runChain = async (client: ChainClient): Promise<void> => {
     const { name } = client.chain;
     await untilUp(`RPC of ${name}`, () => client.verifyIdentity(), logger, stop);
@@ -173,13 +173,13 @@ runMain('worker', async () => {
   }
 });
 
-/** Prebuilt where the build has run, so that a start takes no bundling. */
+/** Prebuilt by the build, so that a start needs no bundling. */
 function workflowSource(): { workflowBundle: { codePath: string } } | { workflowsPath: string } {
   const codePath = path.resolve(__dirname, '../../workflow-bundle.js');
   return existsSync(codePath) ? { workflowBundle: { codePath } } : { workflowsPath: require.resolve('../../workflows/index') };
 }
 
-/** One follower per chain, whichever worker comes first; it runs for ever. */
+/** One follower per chain, started by whichever worker is first; it never ends. */
 async function startFollowers(temporal: Client, registry: ChainRegistry, logger: Logger, stop: AbortSignal): Promise<void> {
   for (const { name } of registry.all) {
     await untilUp(

@@ -1,17 +1,17 @@
 import type { EntityManager } from 'typeorm';
 import type { AuditActor } from '../audit/log';
 
-/** Where somebody's money is to go. */
+/** The destination of a transfer. */
 export interface Destination {
   clientId: string;
   chain: string;
-  /** Canonical form, as the chain family's adapter gives it: no spelling of an address slips past its entry. */
+  /** Canonical form from the family's codec, so that every spelling of an address matches its entry. */
   addressKey: string;
 }
 
 export type DestinationVerdict =
   | { outcome: 'allowed' }
-  /** Not on the whitelist of a client that wants such transfers approved. */
+  /** Not on the whitelist of a client that requires approvals. */
   | { outcome: 'needs_approval' }
   | { outcome: 'refused'; code: 'address_blacklisted' | 'address_not_whitelisted'; reason: string };
 
@@ -25,18 +25,18 @@ interface Row {
   whitelisted: boolean;
 }
 
-/** Who refuses or stops a transfer when no person does. */
+/** The actor of refusals and cancellations that no person decided. */
 export const screening: AuditActor = { type: 'system', id: 'screening' };
 export const blacklistedReason = 'to_address is on your blacklist';
-/** Noted on a transfer that is stopped after something of it was signed. */
-export const cancellationNote = `${blacklistedReason}: a transaction that moves nothing uses up the nonce`;
-/** The same where attempts expire by themselves. */
-export const expiryNote = `${blacklistedReason}: nothing of the transfer is sent any more, and its expiry is waited for`;
+/** Note on a transfer that is stopped after one of its attempts was signed. */
+export const cancellationNote = `${blacklistedReason}: a cancellation that moves nothing uses up the reservation`;
+/** The same for families whose attempts expire. */
+export const expiryNote = `${blacklistedReason}: nothing of the transfer is sent any more, and it ends when its attempts have expired`;
 
 /**
- * The one rule about destinations, asked by the API, after the lock and when signing begins. The blacklist beats everything;
- * a whitelist entry counts once the client's cooling time has passed since it was last activated. `approved`: somebody has let
- * this very transfer pass the whitelist.
+ * The rule about destinations, used by the API, after the lock and when signing begins. The blacklist has priority; a whitelist
+ * entry takes effect once the client's cooling time has passed since its last activation. `approved`: a user has approved this
+ * transfer, so the whitelist does not matter.
  */
 export async function evaluateDestination(
   manager: EntityManager,
@@ -62,11 +62,11 @@ export async function evaluateDestination(
   return {
     outcome: 'refused',
     code: 'address_not_whitelisted',
-    reason: 'to_address is not on your whitelist, or has not been there for the cooling time',
+    reason: 'to_address is not on your whitelist, or its cooling time has not passed',
   };
 }
 
-/** Only the blacklist: what counts once signing has begun. */
+/** The blacklist only: the rule that applies once signing has begun. */
 export async function isBlacklisted(manager: EntityManager, destination: Destination): Promise<boolean> {
   const verdict = await evaluateDestination(manager, destination, { approved: true });
   return verdict.outcome === 'refused' && verdict.code === 'address_blacklisted';

@@ -8,9 +8,12 @@ import { withinMs } from '../platform/temporal';
 import type { Logger } from '../platform/logging';
 
 const startTimeoutMs = 5_000;
-/** Clients a round: more wait for the next one. */
+/** Clients per round. */
 const batch = 100;
-/** Every client's list is compared with the nodes' this often even if nothing has changed: a run or a node's database may be lost. */
+/**
+ * Every client's list is compared with the nodes' copies this often even if nothing has changed: a run or a node's database may be
+ * lost.
+ */
 const repeatAfterMinutes = 60;
 
 interface ChangeRow {
@@ -20,7 +23,7 @@ interface ChangeRow {
   listed: boolean;
 }
 
-/** What has changed since a version, oldest first: of each address its last change alone, and one page at most. */
+/** Changes since a version, oldest first: the last change of each address, and one page at most. */
 export async function blacklistChanges(
   manager: EntityManager,
   { clientId, after }: { clientId: string; after: number },
@@ -39,24 +42,24 @@ export async function blacklistChanges(
 }
 
 /**
- * Tells the workflows that bring blacklists to the nodes what has changed since they were told last. A crash before that is
- * on record tells them twice, which does no harm.
+ * Signals the workflows that update the nodes' copies about changes since the last signal. After a crash before the record a
+ * workflow is signalled twice, which is harmless.
  */
 export async function dispatchBlacklists(database: DataSource, temporal: Client, log: Logger): Promise<void> {
   const due = await database.query<{ client_id: string; version: string }[]>(
     `select client_id, version from blacklist_versions
-      where dispatched < version or told_at < now() - make_interval(mins => $2) order by told_at limit $1`,
+      where dispatched < version or dispatched_at < now() - make_interval(mins => $2) order by dispatched_at limit $1`,
     [batch, repeatAfterMinutes],
   );
   for (const { client_id: clientId, version } of due) {
-    // one client's trouble is not the others'
-    await tell(database, temporal, clientId, version).catch((err: unknown) =>
+    // a failure for one client must not affect the others
+    await notify(database, temporal, clientId, version).catch((err: unknown) =>
       log.warn({ err, client_id: clientId }, 'could not dispatch a blacklist'),
     );
   }
 }
 
-async function tell(database: DataSource, temporal: Client, clientId: string, version: string): Promise<void> {
+async function notify(database: DataSource, temporal: Client, clientId: string, version: string): Promise<void> {
   await withinMs(temporal, startTimeoutMs, () =>
     temporal.workflow.signalWithStart(workflowTypes.distributeBlacklist, {
       workflowId: distributeBlacklistWorkflowId(clientId),
@@ -68,7 +71,7 @@ async function tell(database: DataSource, temporal: Client, clientId: string, ve
     }),
   );
   await database.query(
-    'update blacklist_versions set dispatched = greatest(dispatched, $2), told_at = now() where client_id = $1',
+    'update blacklist_versions set dispatched = greatest(dispatched, $2), dispatched_at = now() where client_id = $1',
     [clientId, version],
   );
 }

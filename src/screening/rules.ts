@@ -4,7 +4,7 @@ import { LedgerAccountEntity } from '../ledger/entity';
 import type { FailureCode } from '../platform/codes';
 import { WalletEntity } from '../wallets/entity';
 
-/** What the rules see of a transfer. */
+/** The data of a transfer that rules use. */
 export interface ScreenedTransfer {
   txId: string;
   clientId: string;
@@ -20,7 +20,7 @@ export interface ScreenedTransfer {
 
 export type RuleVerdict = { allowed: true } | { allowed: false; code: FailureCode; reason: string };
 
-/** One reason a locked transfer may be stopped for before it is signed. Rules read; they change nothing. The one about destinations stands in destinations.ts. */
+/** A reason to stop a locked transfer before it is signed. Rules only read. The rule about destinations is in destinations.ts. */
 export interface ScreeningRule {
   name: string;
   check(transfer: ScreenedTransfer): Promise<RuleVerdict>;
@@ -28,7 +28,7 @@ export interface ScreeningRule {
 
 const allowed: RuleVerdict = { allowed: true };
 
-/** The rules in the order they are asked; the first refusal counts. New ones are added here. */
+/** The rules in order; the first refusal counts. New rules are added here. */
 export function screeningRules(database: DataSource): ScreeningRule[] {
   return [walletIsActive(database), accountIsActive(database), assetIsNotFrozen(database)];
 }
@@ -37,7 +37,7 @@ const walletIsActive = (database: DataSource): ScreeningRule => ({
   name: 'wallet is active',
   check: async ({ walletId, clientId }) => {
     const active = await database.manager.existsBy(WalletEntity, { walletId, clientId, status: 'ACTIVE' });
-    return active ? allowed : { allowed: false, code: 'wallet_not_active', reason: 'The wallet is not active any more' };
+    return active ? allowed : { allowed: false, code: 'wallet_not_active', reason: 'The wallet is no longer active' };
   },
 });
 
@@ -45,7 +45,7 @@ const accountIsActive = (database: DataSource): ScreeningRule => ({
   name: 'account is active',
   check: async ({ accountId, clientId }) => {
     const active = await database.manager.existsBy(AccountEntity, { accountId, clientId, status: 'ACTIVE' });
-    return active ? allowed : { allowed: false, code: 'account_not_active', reason: 'The account is not active any more' };
+    return active ? allowed : { allowed: false, code: 'account_not_active', reason: 'The account is no longer active' };
   },
 });
 

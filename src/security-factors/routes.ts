@@ -47,7 +47,7 @@ export function securityFactorRoutes({ factors, authenticate, idempotent }: Secu
       tag,
       summary: 'Add an address to the white- or blacklist',
       description:
-        'The lists apply to all users, wallets and accounts of the client. An inactive entry for the same address is no conflict.',
+        'The lists apply to all users, wallets and accounts of the client. An inactive entry for the same address does not conflict.',
       middleware: [authenticate, body(createFactor), idempotent],
       answer: { status: 201, description: 'The entry, active', schema: factorView, location: true },
       fails: ['invalid_address', 'SECURITY_FACTOR_ALREADY_EXISTS', 'business_error', ...mfaFailures],
@@ -85,7 +85,7 @@ function entryRoutes(factors: SecurityFactorService, authenticate: DocumentedMid
       id: 'setSecurityFactorStatus',
       tag,
       summary: 'Activate or deactivate an entry',
-      description: 'Setting the current status again is no error.',
+      description: 'Setting the current status again is not an error.',
       middleware: [authenticate, body(setFactorStatus)],
       answer: { status: 200, description: 'The entry', schema: factorView },
       fails: ['SECURITY_FACTOR_NOT_FOUND', 'SECURITY_FACTOR_ALREADY_EXISTS', ...mfaFailures],

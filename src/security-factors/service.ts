@@ -118,7 +118,7 @@ export class SecurityFactorService {
 const factorNotFound = () => new GatewayError('SECURITY_FACTOR_NOT_FOUND', 'security factor not found');
 
 const alreadyExists = (chain: string) =>
-  new GatewayError('SECURITY_FACTOR_ALREADY_EXISTS', `An active entry of this type has this address on ${chain} already`);
+  new GatewayError('SECURITY_FACTOR_ALREADY_EXISTS', `An active entry of this type already has this address on ${chain}`);
 
 function auditFactor(
   manager: EntityManager,

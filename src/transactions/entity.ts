@@ -29,12 +29,12 @@ export class TransactionEntity {
   @Column({ type: 'uuid', name: 'asset_id', nullable: true }) assetId!: string | null;
   @Column('text') chain!: string;
   @Column({ type: 'text', name: 'transaction_type' }) transactionType!: TransactionType;
-  /** What its type says of it (src/transactions/types.ts): filled in by the database. */
+  /** From its type (src/transactions/types.ts); set by the database. */
   @Column({ type: 'text', insert: false, update: false }) direction!: TransactionTypeRules['direction'];
   @Column({ type: 'boolean', name: 'is_held', insert: false, update: false }) isHeld!: boolean;
   @Column({ type: 'boolean', name: 'is_signed', insert: false, update: false }) isSigned!: boolean;
   @Column({ type: 'text', name: 'from_address' }) fromAddress!: string;
-  /** Who signs; null: fromAddress. */
+  /** The signing address; null: fromAddress. */
   @Column({ type: 'text', name: 'sender_address', nullable: true }) senderAddress!: string | null;
   @Column({ type: 'text', name: 'to_address' }) toAddress!: string;
   /** The destination in canonical form; null for deposits. */
@@ -46,15 +46,15 @@ export class TransactionEntity {
   @Column({ type: 'numeric', precision: 78, scale: 0, transformer: atomicColumn }) amount!: bigint;
   @Column({ type: 'text', name: 'fee_symbol', nullable: true }) feeSymbol!: string | null;
   @Column({ type: 'smallint', name: 'fee_decimals', nullable: true }) feeDecimals!: number | null;
-  /** Highest network fee, locked beside the amount; atomic units of the native coin. */
+  /** Highest network fee, locked in addition to the amount; atomic units of the native coin. */
   @Column({ type: 'numeric', name: 'fee_locked', precision: 78, scale: 0, transformer: atomicColumn }) feeLocked!: bigint;
-  /** What the network took; null until known. */
+  /** Fee taken by the network; null until known. */
   @Column({ type: 'numeric', precision: 78, scale: 0, nullable: true, transformer: atomicColumn }) fee!: bigint | null;
   @Column('text') status!: TransactionStatus;
   @Column('integer') version!: number;
   @Column({ type: 'timestamptz', name: 'signing_begun_at', nullable: true }) signingBegunAt!: Date | null;
   @Column({ type: 'text', name: 'tx_hash', nullable: true }) txHash!: string | null;
-  /** Of a deposit: place within the transaction, in the chain's own terms. */
+  /** Of a deposit: position within the transaction, in the chain's own terms. */
   @Column({ type: 'text', nullable: true }) position!: string | null;
   @Column({ type: 'bigint', name: 'block_number', nullable: true, transformer: atomicColumn }) blockNumber!: bigint | null;
   @Column({ type: 'text', name: 'block_hash', nullable: true }) blockHash!: string | null;
@@ -70,7 +70,7 @@ export class TransactionEntity {
   @Column({ type: 'timestamptz', name: 'approval_expires_at', nullable: true }) approvalExpiresAt!: Date | null;
   @Column({ type: 'uuid', name: 'approved_by', nullable: true }) approvedBy!: string | null;
   @Column({ type: 'timestamptz', name: 'approved_at', nullable: true }) approvedAt!: Date | null;
-  /** Why a cancellation uses up its nonce without an operator's word. */
+  /** Why the transfer is cancelled on the chain without an operator's request. */
   @Column({ type: 'text', name: 'cancellation_reason', nullable: true }) cancellationReason!:
     'address_blacklisted' | 'node_policy' | 'abandoned' | null;
   @Column({ type: 'text', name: 'screening_note', nullable: true }) screeningNote!: string | null;

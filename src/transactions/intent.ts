@@ -3,7 +3,7 @@ import type { TransactionEntity } from './entity';
 
 type Intended = Pick<TransactionEntity, 'fromAddress' | 'toAddress' | 'contractAddress' | 'amount'>;
 
-/** What the bytes do, and the intent says: a cancellation moves nothing, from the account to itself. */
+/** The intent of a transaction; a cancellation moves nothing, from the account to itself. */
 export function toIntent(
   { fromAddress: from, toAddress: recipient, contractAddress: tokenContract, amount }: Intended,
   kind: AttemptKind,

@@ -4,7 +4,7 @@ import type { TransactionEntity } from './entity';
 import type { TransactionDetails } from './repository';
 import type { TransactionDetailView, TransactionView } from './schema';
 
-/** What the presentation of a transaction needs to know of it; events have no more than this. */
+/** The fields that the presentation needs; events have no others. */
 type PresentableTransaction = Pick<
   TransactionEntity,
   | 'txId'
@@ -66,7 +66,7 @@ export function presentTransactionDetails(
   };
 }
 
-/** Inclusion is depth 1; a follower that lags behind the block it was told of still counts it. */
+/** Inclusion is depth 1, also while the follower's stored head lags behind the block. */
 function countConfirmations(block: bigint | null, head: bigint | null): number {
   if (block === null) return 0;
   return head === null || head < block ? 1 : Number(head - block) + 1;

@@ -12,9 +12,9 @@ export interface TransactionFilter {
 export interface TransactionDetails {
   tx: TransactionEntity;
   timeline: { status: string; at: Date }[];
-  /** Block it is in, also before it has the depth it needs; null while it is in none. */
+  /** Containing block, also before it has the required depth; null while it is in none. */
   blockNumber: bigint | null;
-  /** Newest block the chain's follower has seen. */
+  /** Newest block that the chain's follower has seen. */
   headBlock: bigint | null;
 }
 
@@ -49,7 +49,7 @@ export class TransactionRepository {
     { walletId, accountId, chain }: TransactionFilter,
     { limit, offset }: LimitOffset,
   ): Promise<[TransactionEntity[], number]> {
-    // an id that cannot exist finds nothing, like one that does not
+    // an id that cannot exist finds nothing, like an unknown one
     if ([walletId, accountId].some((id) => id !== undefined && !isUuid(id))) return [[], 0];
     return this.database.manager.findAndCount(TransactionEntity, {
       where: {

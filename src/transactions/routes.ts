@@ -41,7 +41,7 @@ export function transactionRoutes({ transactions, authenticate }: TransactionRou
       path: '/transactions/:tx_id',
       id: 'getTransaction',
       tag,
-      summary: 'Read a transaction with its timeline and, while it is under way, its live state',
+      summary: 'Read a transaction with its timeline and, while it is in progress, its live state',
       middleware: [authenticate],
       answer: { status: 200, description: 'The transaction', schema: transactionDetailView },
       fails: ['not_found'],

@@ -83,8 +83,8 @@ export const transactionDetailView = view<TransactionDetailView>('TransactionDet
   account_id: id().allow(null),
   fee: Joi.object({ amount: amountOut().required(), symbol: Joi.string().required() })
     .allow(null)
-    .description('What the network took; null until known'),
-  confirmations: Joi.number().integer().min(0).description('Depth of its block, inclusion is 1; 0 before'),
+    .description('Fee taken by the network; null until known'),
+  confirmations: Joi.number().integer().min(0).description('Depth of its block (1 for the newest); 0 before inclusion'),
   required_confirmations: Joi.number().integer().min(1),
   block_number: Joi.number().integer().allow(null),
   failure: Joi.object({ code: Joi.string().required(), message: Joi.string().required() }).allow(null),
@@ -94,13 +94,13 @@ export const transactionDetailView = view<TransactionDetailView>('TransactionDet
     approved_at: timestamp().allow(null).required(),
   })
     .allow(null)
-    .description('Set once the transfer had to be approved'),
+    .description('Set if the transfer needed an approval'),
   screening: Joi.object({ code: Joi.string().required(), message: Joi.string().required() })
     .allow(null)
-    .description('Set when its destination was blacklisted after its signing had begun: what that still could change'),
+    .description('Set when the destination was blacklisted after signing had begun: the consequence for the transfer'),
   timeline: Joi.array().items(Joi.object({ status: Joi.string().required(), at: timestamp().required() })),
   updated_at: timestamp(),
   live: Joi.object({ step: Joi.string().required(), attempt: Joi.number().integer().required(), detail: Joi.string().required() })
     .allow(null)
-    .description('What the transfer is doing just now; null once it has ended or when that is not known'),
+    .description('Current step of the transfer; null once it has ended, or when it is not available'),
 });

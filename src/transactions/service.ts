@@ -4,7 +4,7 @@ import { notFound } from '../platform/errors';
 import type { TransactionEntity } from './entity';
 import type { TransactionDetails, TransactionFilter, TransactionRepository } from './repository';
 
-/** Says what is being done for a transaction just now; null when that is not known at once. Never throws. */
+/** Returns the current step of a transfer; null when it is not available immediately. Never throws. */
 export interface LiveStatusSource {
   live(txId: string): Promise<LiveStatus | null>;
 }
@@ -20,11 +20,11 @@ export class TransactionService {
     private readonly liveStatus: LiveStatusSource,
   ) {}
 
-  list(clientId: string, filter: TransactionFilter, slice: LimitOffset): Promise<[TransactionEntity[], number]> {
-    return this.transactions.list(clientId, filter, slice);
+  list(clientId: string, filter: TransactionFilter, page: LimitOffset): Promise<[TransactionEntity[], number]> {
+    return this.transactions.list(clientId, filter, page);
   }
 
-  /** A transaction and, while it is under way, what its workflow says; a read never fails for want of the latter. */
+  /** A transaction with, while it is running, the state of its workflow; reading never fails because of the latter. */
   async get(clientId: string, txId: string): Promise<LiveTransaction> {
     const details = await this.transactions.findDetails(clientId, txId);
     if (!details) throw notFound('transaction');

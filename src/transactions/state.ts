@@ -4,12 +4,12 @@ import { TransactionEntity, type TransactionStatus } from './entity';
 
 const ends: ReadonlySet<TransactionStatus> = new Set(['CONFIRMED', 'REJECTED', 'FAILED', 'CANCELLED', 'ORPHANED']);
 
-/** True for a state that is never left (but for a deposit that a reorg undoes). */
+/** True for a final state (except a deposit that a reorganisation removes). */
 export const isEnded = ({ status }: { status: TransactionStatus }): boolean => ends.has(status);
 
 /**
- * The transaction, locked until the end of the database transaction: whoever changes a state reads it here first.
- * Lock order everywhere: transaction, wallet limit, ledger accounts by id, account.
+ * The transaction, locked until the end of the database transaction; every change of its state begins with this. Lock order
+ * everywhere: transaction, wallet limit, ledger accounts by id, account.
  * @throws GatewayError not_found.
  */
 export async function findTransactionForUpdate(manager: EntityManager, txId: string): Promise<TransactionEntity> {
@@ -18,7 +18,7 @@ export async function findTransactionForUpdate(manager: EntityManager, txId: str
   return transaction;
 }
 
-/** The transaction as it is now, not locked. @throws GatewayError not_found. */
+/** The current transaction, not locked. @throws GatewayError not_found. */
 export async function findTransaction(manager: EntityManager, txId: string): Promise<TransactionEntity> {
   const transaction = await manager.findOneBy(TransactionEntity, { txId });
   if (!transaction) throw notFound('transaction');
@@ -28,8 +28,8 @@ export async function findTransaction(manager: EntityManager, txId: string): Pro
 type Changes = Omit<QueryDeepPartialEntity<TransactionEntity>, 'status' | 'version' | 'txId'>;
 
 /**
- * Compare-and-set on the version: moves a transaction to its next state, which the database checks and writes to the
- * timeline. Returns the new version.
+ * Compare-and-set on the version: moves a transaction to its next state, which the database checks and writes to the timeline.
+ * Returns the new version.
  * @throws Error when the transaction has changed since it was read (not possible under findTransactionForUpdate).
  */
 export async function changeState(

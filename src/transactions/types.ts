@@ -1,12 +1,15 @@
 export interface TransactionTypeRules {
   direction: 'in' | 'out';
-  /** It holds money of its account until it ends. */
+  /** It holds funds of its account until it ends. */
   isHeld: boolean;
   /** It is signed by keys of the gateway. */
   isSigned: boolean;
 }
 
-/** Every type of transaction. The table transaction_types says the same (a test compares them); rows repeat it in columns of their own. */
+/**
+ * Every type of transaction. The table transaction_types has the same values (a test compares them); the rows of transactions
+ * repeat them.
+ */
 export const transactionTypes = {
   OUTBOUND: { direction: 'out', isHeld: true, isSigned: true },
   INBOUND: { direction: 'in', isHeld: false, isSigned: false },

@@ -4,11 +4,11 @@ import { enqueue } from '../outbox/outbox';
 import { inTransaction, requestTransaction } from '../platform/database';
 import { GatewayError, notFound } from '../platform/errors';
 import { formatAmount } from '../platform/money';
-import { TransactionEntity } from '../transactions/entity';
+import { TransactionEntity, type TransactionStatus } from '../transactions/entity';
 import { transferType } from '../transactions/types';
-import { changeState } from '../transactions/state';
-import { checkClientRules, recordRefusal } from './client-rules';
-import { placeTransferHold } from './hold';
+import { awaitApproval } from './await-approval';
+import { checkClientRules, isAudited, recordRefusal } from './client-rules';
+import { placeTransferHold, toHoldRefusal } from './hold';
 import { isSameTransfer, parseTransfer, type ParsedTransfer, type TransferParser, type TransferRequest } from './request';
 import { findSource, type TransferSource } from './source';
 import type { StartLimits } from './start-limits';
@@ -23,17 +23,17 @@ export interface AcceptDependencies extends TransferParser {
 /** What POST /transfer answers. */
 export interface Acceptance {
   txId: string;
-  status: string;
+  status: TransactionStatus;
   /** The transfer was made by an earlier request: by its id, or by its Idempotency-Key, which belongs to it for ever. */
   replayed: boolean;
 }
 
-/** Stores the answer of the request in the database transaction that accepts or refuses it. */
+/** Stores the answer of the request, in the database transaction that accepts it or in the one that records its refusal. */
 export type StoreAnswer = (manager: EntityManager, answer: Acceptance | GatewayError) => Promise<void>;
 
 /**
  * Accepts a transfer in one database transaction: its row, its hold, the audit row, the order to start its workflow and the stored answer
- * of its Idempotency-Key. No chain and no workflow service is asked. A refusal commits as well: its stored answer and its audit row.
+ * of its Idempotency-Key. No chain and no workflow service is asked. A final refusal is stored too, by a transaction of its own.
  * @throws GatewayError naming why it is refused; unavailable or chain_unavailable when nothing was written; outcome_unknown with tx_id.
  */
 export async function acceptTransfer(
@@ -42,34 +42,39 @@ export async function acceptTransfer(
   storeAnswer: StoreAnswer = () => Promise.resolve(),
 ): Promise<Acceptance> {
   const parsed = parseTransfer(deps, request);
-  const { txId } = request;
-  const isStored = (manager: EntityManager, outcome: Acceptance | GatewayError) =>
-    outcome instanceof GatewayError ? Promise.resolve(true) : manager.existsBy(TransactionEntity, { txId: outcome.txId });
-  const outcome = await inTransaction(deps.database, (manager) => acceptOrRefuse(deps, manager, parsed, storeAnswer), {
-    ...requestTransaction,
-    isStored,
-  }).catch((error: unknown) => {
-    throw error instanceof GatewayError && error.code === 'outcome_unknown' ? withTxId(error, txId) : error;
-  });
-  if (outcome instanceof GatewayError) throw outcome;
-  return outcome;
+  const isStored = (manager: EntityManager, { txId }: Acceptance) => manager.existsBy(TransactionEntity, { txId });
+  try {
+    const work = (manager: EntityManager) => accept(deps, manager, parsed, storeAnswer);
+    return await inTransaction(deps.database, work, { ...requestTransaction, isStored });
+  } catch (cause) {
+    const error = toHoldRefusal(cause, { ...parsed, tokenSymbol: request.tokenSymbol }) ?? cause;
+    if (!(error instanceof GatewayError)) throw error;
+    if (error.code === 'outcome_unknown') throw withTxId(error, request.txId);
+    if (isFinal(error) && (request.idempotencyKey !== null || isAudited(error)))
+      await storeRefusal(deps, parsed, error, storeAnswer);
+    throw error;
+  }
 }
 
-/** What is refused for good is undone up to the savepoint, and its answer stored. What is refused for now is not stored. */
-async function acceptOrRefuse(
-  deps: AcceptDependencies,
-  manager: EntityManager,
+/** What is refused for now may be accepted later. A key that belongs to another transfer must still give that transfer. */
+const isFinal = ({ status, code }: GatewayError): boolean =>
+  status < 500 && code !== 'idempotency_in_progress' && code !== 'idempotency_key_reused';
+
+/** @throws GatewayError unavailable when it is not certain that it is stored: the same request is good once more. */
+async function storeRefusal(
+  { database }: AcceptDependencies,
   parsed: ParsedTransfer,
+  refusal: GatewayError,
   storeAnswer: StoreAnswer,
-): Promise<Acceptance | GatewayError> {
-  try {
-    return await manager.transaction((nested) => accept(deps, nested, parsed, storeAnswer));
-  } catch (error) {
-    if (!(error instanceof GatewayError) || error.status >= 500 || error.code === 'idempotency_in_progress') throw error;
-    await recordRefusal(manager, parsed, error);
-    await storeAnswer(manager, error);
-    return error;
-  }
+): Promise<void> {
+  const store = async (manager: EntityManager) => {
+    await recordRefusal(manager, parsed, refusal);
+    await storeAnswer(manager, refusal);
+  };
+  await inTransaction(database, store, requestTransaction).catch((error: unknown) => {
+    if (!(error instanceof GatewayError) || error.code !== 'outcome_unknown') throw error;
+    throw new GatewayError('unavailable', 'The database is unreachable', { cause: error, retryAfterSeconds: 2 });
+  });
 }
 
 async function accept(
@@ -104,21 +109,13 @@ async function accept(
     return replay(concurrent);
   }
   const verdict = await checkClientRules(manager, parsed, source);
-  if (verdict === 'needs_approval') await awaitApproval(manager, txId, deps.approvalWaitSeconds);
+  if (verdict === 'needs_approval') await awaitApproval(manager, { txId, version: 0 }, deps.approvalWaitSeconds);
   await recordAccepted(manager, parsed);
   await enqueue(manager, { kind: 'start_transfer', subjectId: txId, clientId, chain: chain.name });
-  const acceptance = { txId, status: 'PENDING', replayed: false };
+  const acceptance: Acceptance = { txId, status: 'PENDING', replayed: false };
   await storeAnswer(manager, acceptance);
-  // last, so that others wait for the ledger accounts no longer than it takes to post and commit
-  await placeTransferHold(manager, { txId, source, amount, feeLocked, chain });
+  await placeTransferHold(manager, { txId, source, amount, feeLocked });
   return acceptance;
-}
-
-/** A new transfer is PENDING; its wait for an approval is its first change of state. */
-async function awaitApproval(manager: EntityManager, txId: string, waitSeconds: number): Promise<void> {
-  await changeState(manager, { txId, version: 0 }, 'AWAITING_APPROVAL', {
-    approvalExpiresAt: () => `clock_timestamp() + make_interval(secs => ${Number(waitSeconds)})`,
-  });
 }
 
 const toRow = (

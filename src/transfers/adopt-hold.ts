@@ -6,8 +6,8 @@ import { loadAttempts } from './attempts';
 import type { TransferDependencies } from './dependencies';
 
 /**
- * What the workflow of a transfer finds when it begins, be it the first run or one that was started again by hand: the funds that
- * accepting has held and how far the attempts have come, or how the transfer has ended.
+ * What the workflow of a transfer needs at its start, whether it is the first run or one that an operator has started again: the
+ * held funds and the state of the attempts, or the end of the transfer.
  * @throws GatewayError not_found.
  */
 export function adoptHold(
@@ -15,9 +15,9 @@ export function adoptHold(
   { txId }: { txId: string },
 ): Promise<AdoptedHold> {
   return inTransaction(database, async (manager) => {
-    // accepting commits row and hold together: a row that is seen here holds what it says
+    // row and hold are committed together, so a row that is visible here has its hold
     const transfer = await findTransactionForUpdate(manager, txId);
-    if (!transfer.isHeld) throw new Error(`transaction ${txId} holds nothing that a workflow could adopt`);
+    if (!transfer.isHeld) throw new Error(`transaction ${txId} has no hold that a workflow could adopt`);
     if (isEnded(transfer)) {
       const { status, failureCode: code, failureMessage: reason } = transfer;
       return { outcome: 'ended', status, code, reason };

@@ -6,13 +6,13 @@ import { screening } from '../screening/destinations';
 import { findTransactionForUpdate } from '../transactions/state';
 import { endUnsigned } from './end';
 
-/** Transfers a round. */
+/** Transfers per round. */
 const batch = 50;
 const code = 'approval_expired';
 const reason = 'Nobody has approved the transfer in time';
 const whereExpired = `status = 'AWAITING_APPROVAL' and approval_expires_at <= clock_timestamp()`;
 
-/** Rejects the transfers that nobody has approved in time, by the database's clock; run periodically, in several processes if need be. */
+/** Rejects transfers whose approval is overdue, by the database's clock; runs periodically, possibly in several processes. */
 export async function expireApprovals(database: DataSource, outbox: WorkflowOutbox): Promise<void> {
   const rows = await database.query<{ tx_id: string; client_id: string }[]>(
     `select tx_id, client_id from transactions where ${whereExpired} order by approval_expires_at limit $1`,
@@ -24,11 +24,11 @@ export async function expireApprovals(database: DataSource, outbox: WorkflowOutb
       const isExpired = await inTransaction(database, (manager) => expire(manager, txId), requestTransaction);
       if (isExpired) outbox.deliverSoon({ kind: 'transfer_ended', subjectId: txId, clientId });
     } catch (error) {
-      // one that is locked or wrong does not keep the others waiting
+      // a transfer that is locked or broken must not delay the others
       failures.push(error);
     }
   }
-  if (failures.length > 0) throw new AggregateError(failures, `${failures.length} approvals could not be expired`);
+  if (failures.length > 0) throw new AggregateError(failures, `${failures.length} overdue approvals could not be ended`);
 }
 
 /** False when it was approved, cancelled or rejected meanwhile. */

@@ -13,14 +13,14 @@ export interface ApprovalsDependencies {
 }
 
 /**
- * Approvals of transfers that wait for one. Decided and recorded in Postgres, in one database transaction with the second
- * factor; the workflow is told afterwards, and asks Postgres whatever it is told.
+ * Approvals of transfers that wait for one. Checked and stored in one database transaction with the second factor; the workflow is
+ * signalled afterwards and reads the state from Postgres.
  */
 export class Approvals {
   constructor(private readonly deps: ApprovalsDependencies) {}
 
   /**
-   * Approves a transfer of the caller's client; one that is approved already stays so.
+   * Approves a transfer of the caller's client; no effect when it is already approved.
    * @throws GatewayError as MfaService.authorize, not_found, not_awaiting_approval.
    */
   async approve(request: MfaRequest, txId: string): Promise<void> {
@@ -30,7 +30,7 @@ export class Approvals {
       (manager) => approve(manager, request, txId),
       async (manager) => {
         const transfer = await findLocked(manager, clientId, txId);
-        if (transfer?.approvedAt) throw notAwaiting('The transfer is approved already');
+        if (transfer?.approvedAt) throw notAwaiting('The transfer is already approved');
       },
     );
     this.deps.outbox.deliverSoon({ kind: 'transfer_approved', subjectId: txId, clientId });
@@ -58,7 +58,7 @@ function findLocked(manager: EntityManager, clientId: string, txId: string): Pro
   return manager.findOne(TransactionEntity, { where: { clientId, txId }, lock: { mode: 'for_no_key_update' } });
 }
 
-/** By the database's clock, which ends the wait too. */
+/** By the database's clock, which also ends the wait. */
 async function hasExpired(manager: EntityManager, txId: string): Promise<boolean> {
   const rows = await manager.query<unknown[]>(
     'select 1 from transactions where tx_id = $1 and approval_expires_at <= clock_timestamp()',

@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import type { AttemptKind, Hex, JsonObject, Prepared } from '../chains/types';
+import { contradicts } from '../following/inclusions';
 import type { Signer } from '../messages/signing';
 
 /** One unsigned or signed transaction of a transfer. */
@@ -80,13 +81,13 @@ export class Attempts {
   }
 
   /**
-   * The one that the chain has included: at most one, since all of them use up the same resources or were issued after proof.
-   * @throws Error when two are marked as included.
+   * What the chain has included. More than one only if two were executed: all attempts use up the same resources or were issued
+   * after proof. A block that the follower has not scanned yet does not count beside one that it has.
    */
-  get included(): Inclusion | null {
-    const [first, second] = this.all.flatMap(({ inclusion }) => inclusion ?? []);
-    if (second) throw new Error(`two attempts are marked as included: ${first?.hash}, ${second.hash}`);
-    return first ?? null;
+  get inclusions(): Inclusion[] {
+    const all = this.all.flatMap(({ inclusion }) => inclusion ?? []);
+    const scanned = all.filter(({ depth }) => depth > 0n);
+    return scanned.length > 0 ? scanned : all.slice(0, 1);
   }
 
   /** Given up: from its first cancellation on, nothing else is signed for the transfer. */
@@ -104,11 +105,13 @@ export class Attempts {
     return this.isAbandoned || this.all.length > 1 || this.all.some(({ isBroadcast, inclusion }) => isBroadcast || inclusion);
   }
 
-  /** There are attempts, and none of them can ever be executed. */
+  /** There are attempts, and none of them can ever be executed: a proof against one that is included is false. */
   get allImpossible(): boolean {
-    return this.all.length > 0 && this.all.every(({ impossibleProof }) => impossibleProof !== null);
+    return this.all.length > 0 && this.all.every(({ impossibleProof, inclusion }) => impossibleProof && !inclusion);
   }
 }
+
+const isContradicted = contradicts('a.chain', 'a.block_number', 'a.block_hash');
 
 interface Row {
   attempt: number;
@@ -132,13 +135,21 @@ interface Row {
   debited: string | null;
   received: string | null;
   depth: string;
+  is_contradicted: boolean;
   is_given_up: boolean;
 }
 
+/** Keeps inclusions as they are until the end of the database transaction. Call it under the lock of the transaction. */
+export async function lockAttempts(manager: EntityManager, txId: string): Promise<void> {
+  await manager.query('select from transfer_attempts where tx_id = $1 order by attempt for share', [txId]);
+}
+
+/** An inclusion in a block that the follower has not found at its height is left out. */
 export async function loadAttempts(manager: EntityManager, txId: string): Promise<Attempts> {
   const rows = await manager.query<Row[]>(
     // one statement, one snapshot: a roll-back moves the cursor and clears inclusions together
     `select a.*, coalesce(c.next_block - a.block_number, 0) as depth, t.cancellation_reason is not null as is_given_up,
+            a.block_number is not null and ${isContradicted} as is_contradicted,
             array(select i.id from attempt_ids i where i.tx_id = a.tx_id and i.attempt = a.attempt order by i.id) as ids
        from transfer_attempts a join transactions t on t.tx_id = a.tx_id left join chain_cursors c on c.chain = a.chain
       where a.tx_id = $1 order by a.attempt`,
@@ -164,7 +175,7 @@ function toAttempt(row: Row): Attempt {
     signed: row.tx_hash === null || row.signed === null ? null : { id: row.tx_hash, bytes: row.signed },
     isBroadcast: row.broadcast_at !== null,
     impossibleProof: row.impossible_proof,
-    inclusion: toInclusion(row),
+    inclusion: row.is_contradicted ? null : toInclusion(row),
   };
 }
 

@@ -15,7 +15,7 @@ import { raiseHold } from './hold';
 import { NotBegun, refuse } from './not-begun';
 import { toSigningRequest } from './signing-request';
 
-/** From the first attempt on: proofs are gathered from blocks that every endpoint still has. */
+/** From the first attempt on: proofs are read from blocks that every endpoint still has. */
 const reissueForMs = 24 * 60 * 60 * 1000;
 
 export type BeginSigning = NextAttempt & { prepared: Prepared };
@@ -32,10 +32,10 @@ interface Beginning {
 }
 
 /**
- * The point of no return. In one database transaction: the state becomes SIGNING, what the attempt uses up is reserved, the
- * unsigned bytes are stored. From then on they count as signed, and nothing is unlocked before the chain has executed an attempt
- * or every attempt was proven impossible. A retried call finds its attempt and answers with the same bytes; a refusal leaves
- * everything as it was.
+ * From this commit on, signing cannot be undone. In one database transaction the state becomes SIGNING, what the attempt uses up is
+ * reserved, and the unsigned bytes are stored. From then on they count as signed, and nothing is unlocked before the chain has
+ * executed an attempt or every attempt is proven impossible. A retried call finds its attempt and returns the same bytes; a refusal
+ * changes nothing.
  */
 export async function beginSigning(steps: TransferDependencies, input: BeginSigning): Promise<BeginSigningResult> {
   try {
@@ -66,7 +66,7 @@ const starters: Record<AttemptKind, (beginning: Beginning) => Promise<BeginSigni
   first: startFirstAttempt,
   replacement: replaceAttempt,
   reissue: reissueAttempt,
-  cancellation: cancelNonce,
+  cancellation: cancelAttempts,
 };
 
 function startFirstAttempt(beginning: Beginning): Promise<BeginSigningResult> {
@@ -80,7 +80,7 @@ function replaceAttempt(beginning: Beginning): Promise<BeginSigningResult> {
   return startAttempt(beginning, 'replacement');
 }
 
-/** A new transaction with resources of its own, after none of the earlier ones can be executed any more. */
+/** A new transaction with its own resources, once none of the earlier attempts can be executed any more. */
 async function reissueAttempt(beginning: Beginning): Promise<BeginSigningResult> {
   const { manager, transfer, attempts } = beginning;
   if (!attempts.allImpossible) refuse('business_error', 'An earlier attempt may still be executed');
@@ -91,10 +91,11 @@ async function reissueAttempt(beginning: Beginning): Promise<BeginSigningResult>
   return startAttempt(beginning, 'reissue');
 }
 
-/** The transfer is given up: a transaction that moves nothing uses up the resources of the earlier attempts. */
-async function cancelNonce(beginning: Beginning): Promise<BeginSigningResult> {
+/** The transfer is abandoned: a transaction that moves nothing uses up the resources of the earlier attempts. */
+async function cancelAttempts(beginning: Beginning): Promise<BeginSigningResult> {
   const { manager, transfer, attempts } = beginning;
-  if (attempts.included) refuse('business_error', 'The chain has executed an attempt: nothing is left to be cancelled');
+  if (attempts.inclusions.length > 0)
+    refuse('business_error', 'The chain has executed an attempt: it cannot be cancelled any more');
   const begun = await startAttempt(beginning, 'cancellation');
   if (beginning.isBlacklisted) await recordCancellationReason(manager, transfer);
   return begun;
@@ -109,7 +110,7 @@ async function startAttempt(beginning: Beginning, kind: AttemptKind): Promise<Be
   await enterSigning(manager, transfer);
   const held = await raiseHold(manager, transfer, BigInt(prepared.feeBound), attempt);
   const built = await buildAttempt(manager, steps, held, { attempt, kind, prepared });
-  // a second attempt of the same bytes would be the first one again
+  // an attempt with the same bytes would be the same transaction
   if (attempts.knows(built.unsigned)) refuse('stuck', 'The fees have not risen: a replacement would be the same transaction');
   await built.store();
   return { outcome: 'begun', attempt, request: toSigningRequest(steps.registry.get(held.chain), held, built) };
@@ -122,7 +123,7 @@ function assertIsNext(
 ): void {
   const { attempt, kind } = next;
   if (kind === 'cancellation' && attempts.last === undefined)
-    throw new Error(`transfer ${txId} has begun nothing that a cancellation could use up`);
+    throw new Error(`transfer ${txId} has no attempt that could be cancelled`);
   const fits = attempt === attempts.nextNumber && (kind === 'first') === (attempt === 1);
   if (!isSigned || status === 'AWAITING_APPROVAL' || !fits) {
     const last = attempts.last?.attempt ?? 0;
@@ -136,7 +137,7 @@ function refuseBlacklisted(beginning: Beginning): void {
   if (beginning.isBlacklisted) refuse('address_blacklisted', blacklistedReason);
 }
 
-/** The attempt was begun before: the same request again, or word that it was signed meanwhile. */
+/** The attempt has already begun: the call is a retry, or the attempt was signed meanwhile. */
 async function resume(
   manager: EntityManager,
   { registry }: TransferDependencies,
@@ -149,7 +150,7 @@ async function resume(
   return { outcome: 'begun', attempt: attempt.attempt, request };
 }
 
-/** SIGNING for the first attempt, and for one that brings the transfer out of NEEDS_ATTENTION. */
+/** SIGNING for the first attempt, and for an attempt that resumes a parked transfer. */
 async function enterSigning(manager: EntityManager, transfer: TransactionEntity): Promise<void> {
   const isFirst = transfer.signingBegunAt === null;
   if (!isFirst && transfer.status !== 'NEEDS_ATTENTION') return;

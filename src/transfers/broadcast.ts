@@ -6,9 +6,9 @@ import { destinationBlacklisted } from './destination';
 import { markBroadcast } from './store-attempt';
 
 /**
- * Sends the signed bytes on record, the only thing that is ever sent: safe to repeat. What was given up, or has never been sent and
- * now goes to a blacklisted address, is not sent.
- * @throws GatewayError chain_unavailable when no node answered: whether one has taken the bytes is unknown, and they are sent again.
+ * Sends the stored signed bytes, the only thing that is ever sent: safe to repeat. An abandoned transfer is not sent, nor one that
+ * has never been sent and whose destination is blacklisted.
+ * @throws GatewayError chain_unavailable when no node responded: a node may have accepted the bytes, and they are sent again.
  */
 export async function broadcastAttempt(
   steps: ChainDependencies,
@@ -17,11 +17,12 @@ export async function broadcastAttempt(
   const { manager } = steps.database;
   const { chain } = await findTransaction(manager, txId);
   const attempts = await loadAttempts(manager, txId);
-  const { kind, signed, isBroadcast, inclusion } = attempts.getSigned(attempt);
+  const { kind, signed, isBroadcast, inclusion } = attempts.get(attempt);
   if (kind !== 'cancellation') {
     if (attempts.isAbandoned) return { outcome: 'withheld' };
     if (!isBroadcast && !inclusion && (await destinationBlacklisted(manager, txId))) return { outcome: 'blacklisted' };
   }
+  if (!signed) return { outcome: 'unsigned', kind };
   const result = await getClient(steps, chain).broadcast(signed.bytes);
   if (result.outcome === 'rejected') return result;
   await markBroadcast(manager, txId, attempt);

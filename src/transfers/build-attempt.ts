@@ -18,7 +18,7 @@ export interface BuiltAttempt {
 
 /**
  * Reserves what the attempt uses up and builds its bytes; `store` writes them. For a transfer whose signing has begun.
- * @throws NotBegun when the family cannot reserve now; Error when the bytes use up something else than was reserved.
+ * @throws NotBegun when the family cannot reserve now; Error when the bytes use up anything that was not reserved.
  */
 export async function buildAttempt(
   manager: EntityManager,
@@ -44,5 +44,5 @@ export async function buildAttempt(
 
 function assertSameResources(txId: string, used: string[], reserved: string[]): void {
   if (used.length !== reserved.length || used.some((resource) => !reserved.includes(resource)))
-    throw new Error(`the bytes for ${txId} use up ${used.join(', ')}, reserved is ${reserved.join(', ')}`);
+    throw new Error(`the bytes for ${txId} use up ${used.join(', ')}, but ${reserved.join(', ')} is reserved`);
 }

@@ -15,7 +15,7 @@ export interface Cancellation {
 }
 
 /**
- * Cancels a transfer at its client's wish, whether its workflow is started or not; one that is cancelled already stays so.
+ * Cancels a transfer for its client, whether or not its workflow has started; no effect when it is already cancelled.
  * @throws GatewayError not_found; not_cancellable once signing has begun or it has ended otherwise.
  */
 export async function cancelTransfer(database: DataSource, { clientId, txId, by }: Cancellation): Promise<void> {

@@ -6,8 +6,8 @@ import type { TransactionEntity } from '../transactions/entity';
 import { findTransactionForUpdate, isEnded } from '../transactions/state';
 
 /**
- * The reason for the first cancellation, or for giving the transfer up where its attempts expire, for its end and the audit log; said
- * once however many cancellations it takes.
+ * Stores the reason why a transfer is abandoned, for its end and the audit log; only the first reason is stored, however many
+ * cancellations follow.
  */
 export async function recordCancellationReason(
   manager: EntityManager,

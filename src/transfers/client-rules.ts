@@ -6,7 +6,7 @@ import { checkLimits } from './limits';
 import type { ParsedTransfer } from './request';
 import type { TransferSource } from './source';
 
-/** What a client has ruled for its own transfers. A transfer of the house, such as a sweep, is not asked for them. */
+/** Rules that a client has set for its own transfers. They do not apply to transfers of the house, such as a sweep. */
 
 /**
  * The client's address lists and the wallet's limits, for a transfer whose row is stored.
@@ -28,16 +28,20 @@ export async function checkClientRules(
   return verdict.outcome;
 }
 
-/** Refusals for the destination are on the audit log; others change nothing that an auditor would ask for. */
-export async function recordRefusal(manager: EntityManager, parsed: ParsedTransfer, { code }: GatewayError): Promise<void> {
-  if (code !== 'address_blacklisted' && code !== 'address_not_whitelisted') return;
+/** Refusals because of the destination are written to the audit log; other refusals change nothing that is relevant to an audit. */
+export const isAudited = ({ code }: GatewayError): boolean =>
+  code === 'address_blacklisted' || code === 'address_not_whitelisted';
+
+/** Writes the audit row of a refusal that has one. */
+export async function recordRefusal(manager: EntityManager, parsed: ParsedTransfer, refusal: GatewayError): Promise<void> {
+  if (!isAudited(refusal)) return;
   const { request, chain, from, to } = parsed;
   await auditUser(manager, request, {
     action: 'transfer.refused',
     outcome: 'refused',
     subject: { type: 'address', id: to.address },
     detail: {
-      code,
+      code: refusal.code,
       chain: chain.name,
       from_address: from.address,
       token_symbol: request.tokenSymbol,

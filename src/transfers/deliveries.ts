@@ -20,12 +20,12 @@ interface SubjectRow {
   unstarted: boolean;
 }
 
-/** How the outbox starts the workflows of transfers and tells them what was decided in the database. */
+/** How the outbox starts the workflows of transfers and signals them what was decided in the database. */
 export function transferDeliveries(deps: TransferDeliveryDependencies): Omit<Deliveries, 'start_key_generation'> {
   return {
     start_transfer: (message) => start(deps, message),
-    transfer_approved: ({ subjectId }) => tell(deps, subjectId, 'approved'),
-    transfer_ended: ({ subjectId }) => tell(deps, subjectId, 'ended'),
+    transfer_approved: ({ subjectId }) => notify(deps, subjectId, 'approved'),
+    transfer_ended: ({ subjectId }) => notify(deps, subjectId, 'ended'),
   };
 }
 
@@ -34,7 +34,7 @@ async function start(
   { subjectId: txId, chain = '' }: OutboxMessage,
 ): Promise<'delivered' | 'later'> {
   const { database, workflows, starts, log } = deps;
-  // first of all, so that messages take room in the order in which they are delivered
+  // first, so that messages take room in the order in which they are delivered
   if (!(await starts.take(database.manager, chain))) return 'later';
   try {
     const started = await workflows.start(toStart(txId, await findSubject(database, txId)));
@@ -47,17 +47,17 @@ async function start(
 }
 
 /**
- * A workflow that is not started yet reads from the row what it would be told here. The row is read first: a start that comes in
- * between must not look like a workflow that is gone.
+ * A workflow that has not started yet will read the row instead of the signal. The row is read first: a start in between must not
+ * look like a missing workflow.
  */
-async function tell(
+async function notify(
   { database, workflows, log }: TransferDeliveryDependencies,
   txId: string,
   news: 'approved' | 'ended',
 ): Promise<'delivered'> {
   const { unstarted } = await findSubject(database, txId);
-  const told = await workflows.signal(txId, news);
-  if (told === 'gone' && !unstarted && !(await findSubject(database, txId)).ended) alarm(log, txId);
+  const outcome = await workflows.signal(txId, news);
+  if (outcome === 'gone' && !unstarted && !(await findSubject(database, txId)).ended) alarm(log, txId);
   return 'delivered';
 }
 

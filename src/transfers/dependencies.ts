@@ -5,19 +5,19 @@ import type { AlertLog } from '../ledger/accounts';
 import type { Logger } from '../platform/logging';
 import type { ScreeningRule } from '../screening/rules';
 
-/** What the database steps of a transfer are given. */
+/** Dependencies of the database steps of a transfer. */
 export interface TransferDependencies {
   database: DataSource;
   registry: ChainRegistry;
   getFamily: GetFamily;
-  /** In the order they are asked. */
+  /** In order. */
   screeningRules: ScreeningRule[];
-  /** How long a transfer waits for somebody to approve it. */
+  /** How long a transfer waits for its approval. */
   approvalWaitSeconds: number;
   log: AlertLog;
 }
 
-/** What the steps that ask a chain are given. */
+/** Dependencies of the steps that call a chain. */
 export interface ChainDependencies {
   database: DataSource;
   clients: ReadonlyMap<string, ChainClient>;

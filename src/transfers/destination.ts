@@ -3,13 +3,13 @@ import { notFound } from '../platform/errors';
 import { type Destination, isBlacklisted } from '../screening/destinations';
 import { TransactionEntity } from '../transactions/entity';
 
-/** Where a transfer goes, as screening asks for it. */
+/** The destination of a transfer, as screening needs it. */
 export function toDestination({ txId, clientId, chain, toAddressKey }: TransactionEntity): Destination {
   if (toAddressKey === null) throw new Error(`transaction ${txId} has no destination to be screened`);
   return { clientId, chain, addressKey: toAddressKey };
 }
 
-/** Says on the record of a transfer that is sent again after its end that its destination is blacklisted meanwhile. */
+/** Notes on a transfer that is sent again after its end that its destination was blacklisted in the meantime. */
 export async function noteIfBlacklisted(manager: EntityManager, txId: string): Promise<void> {
   await manager.query(
     `update transactions t set screening_note = too_late(t.client_id, t.tx_id, f.activated_at)

@@ -78,7 +78,8 @@ const givenUpBecause: Record<
 
 /**
  * Unlocks everything and ends a transfer as FAILED after its signing has begun: every attempt has a stored proof that it can never
- * be executed. The database checks that again. Given up by screening or by the nodes, it says so. An ended one stays as it is.
+ * be executed, which the database checks again. A transfer that was stopped by screening or by the nodes gets that reason. An ended
+ * one stays as it is.
  * @throws GatewayError not_cancellable while an attempt may still be executed.
  */
 export function failByProof(

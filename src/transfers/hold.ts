@@ -3,7 +3,7 @@ import type { ChainDefinition } from '../chains/types';
 import { findLedgerAccount, findLedgerAccountsForUpdate } from '../ledger/accounts';
 import type { LedgerAccountEntity } from '../ledger/entity';
 import { type Hold, placeHold } from '../ledger/entries';
-import { post } from '../ledger/posting';
+import { post, postAtCommit, readUncovered } from '../ledger/posting';
 import { GatewayError } from '../platform/errors';
 import { formatAmount } from '../platform/money';
 import type { TransactionEntity } from '../transactions/entity';
@@ -38,40 +38,35 @@ export interface NewHold {
   source: Pick<TransferSource, 'asset' | 'native'>;
   amount: bigint;
   feeLocked: bigint;
-  chain: ChainDefinition;
 }
 
-/**
- * Moves a new transfer's amount and fee bound from available to locked. Its ledger accounts stay locked, in id order, until the end
- * of the database transaction.
- * @throws GatewayError business_error for a frozen account, insufficient_balance.
- */
-export async function placeTransferHold(
-  manager: EntityManager,
-  { txId, source, amount, feeLocked, chain }: NewHold,
-): Promise<void> {
-  const { asset, native } = source;
-  const rows = await findLedgerAccountsForUpdate(manager, [asset.ledgerAccountId, native.ledgerAccountId]);
-  const hold = { token: getRow(rows, asset.ledgerAccountId), native: getRow(rows, native.ledgerAccountId), amount, feeLocked };
-  for (const { symbol, frozenReason } of [hold.token, hold.native]) {
-    if (frozenReason) throw new GatewayError('business_error', `${symbol} on ${chain.name} is frozen for this account`);
-  }
-  requireFunds(hold, chain);
-  await post(manager, [{ txId, kind: 'lock', seq: 0, entries: placeHold(hold) }]);
+/** Moves a new transfer's amount and fee bound from available to locked, within COMMIT, which fails if they are not available. */
+export function placeTransferHold(manager: EntityManager, { txId, source, amount, feeLocked }: NewHold): Promise<void> {
+  const entries = placeHold({ token: source.asset, amount, native: source.native, feeLocked });
+  return postAtCommit(manager, { txId, kind: 'lock', seq: 0, entries });
 }
 
-function requireFunds({ token, native, amount, feeLocked }: Hold, chain: ChainDefinition): void {
-  const same = token.ledgerAccountId === native.ledgerAccountId;
-  if (token.available < amount) {
-    throw new GatewayError('insufficient_balance', `The available balance of ${token.symbol} on ${chain.name} is too small`);
-  }
-  if (native.available < feeLocked + (same ? amount : 0n)) {
-    const needed = formatAmount(feeLocked, chain.native.decimals);
-    throw new GatewayError(
-      'insufficient_balance',
-      `The available balance of ${native.symbol} on ${chain.name} is too small for the network fee of up to ${needed} ${native.symbol}`,
-    );
-  }
+/** Why a COMMIT refused the hold of a transfer: business_error for a frozen account, insufficient_balance; null for any other error. */
+export function toHoldRefusal(
+  error: unknown,
+  { chain, tokenSymbol, amount }: { chain: ChainDefinition; tokenSymbol: string; amount: bigint },
+): GatewayError | null {
+  const accounts = readUncovered(error);
+  if (!accounts) return null;
+  const { name, native } = chain;
+  const frozen = accounts.find(({ isFrozen }) => isFrozen);
+  if (frozen) return new GatewayError('business_error', `${frozen.symbol} on ${name} is frozen for this account`);
+  const isNative = tokenSymbol === native.symbol;
+  const token = accounts.find(({ symbol }) => symbol === tokenSymbol);
+  if (!token || token.available < amount)
+    return new GatewayError('insufficient_balance', `The available balance of ${tokenSymbol} on ${name} is too small`);
+  const taken = accounts.find(({ symbol }) => symbol === native.symbol)?.taken ?? 0n;
+  const fee = `the network fee of up to ${formatAmount(taken - (isNative ? amount : 0n), native.decimals)} ${native.symbol}`;
+  const needs = isNative ? `the amount and ${fee}` : fee;
+  return new GatewayError(
+    'insufficient_balance',
+    `The available balance of ${native.symbol} on ${name} is too small for ${needs}`,
+  );
 }
 
 /**

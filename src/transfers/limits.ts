@@ -10,13 +10,14 @@ interface LimitedTransfer {
   decimals: number;
 }
 
-/** Display amounts are compared at this many decimals: more than any token has, so nothing is rounded. */
+/** Number of decimals at which display amounts are compared: more than any token has, so nothing is rounded. */
 const scale = 36;
 
 /**
- * The wallet's limits for a symbol: largest single amount, and the sum of the last 24 hours over every account and chain
- * (rejected, failed and cancelled transfers do not count; approved ones from their approval, for which they wait a day at most). Concurrent transfers wait for each other here, but only in
- * wallets that have a limit. The transfer itself is stored already and left out of the sum.
+ * Checks the wallet's limits for a symbol: the largest single amount, and the sum of the last 24 hours over every account and
+ * chain. Rejected, failed and cancelled transfers do not count; approved ones count from their approval. Concurrent transfers are
+ * serialised here, but only in wallets that have a limit. The row of the transfer itself is already stored and is left out of the
+ * sum.
  * @throws GatewayError business_error.
  */
 export async function checkLimits(
@@ -30,7 +31,10 @@ export async function checkLimits(
   if (!limit) return;
   const scaled = amount * 10n ** BigInt(scale - decimals);
   if (limit.max_single !== null && scaled > scaledLimit(limit.max_single)) {
-    throw new GatewayError('business_error', `The amount exceeds the wallet's limit of ${limit.max_single} ${symbol} a transfer`);
+    throw new GatewayError(
+      'business_error',
+      `The amount exceeds the wallet's limit of ${limit.max_single} ${symbol} per transfer`,
+    );
   }
   if (limit.max_daily === null) return;
   const sums = await manager.query<{ decimals: number; sum: string }[]>(
@@ -45,12 +49,12 @@ export async function checkLimits(
   if (spent + scaled > scaledLimit(limit.max_daily)) {
     throw new GatewayError(
       'business_error',
-      `The amount exceeds what the wallet's limit of ${limit.max_daily} ${symbol} in 24 hours leaves`,
+      `The amount exceeds the rest of the wallet's limit of ${limit.max_daily} ${symbol} in 24 hours`,
     );
   }
 }
 
-/** Digits beyond the scale are cut off: no amount has any, so the comparison stays exact. */
+/** Digits beyond the scale are dropped: no amount has any, so the comparison stays exact. */
 export function scaledLimit(limit: string): bigint {
   const [whole = '', fraction = ''] = limit.split('.');
   return BigInt(whole + fraction.slice(0, scale).padEnd(scale, '0'));

@@ -1,7 +1,7 @@
 import type { BeginSigningResult } from '../messages/transfer';
 import type { FailureCode } from '../platform/codes';
 
-/** Thrown inside the database transaction that begins an attempt: it rolls back, and the result is answered. */
+/** Thrown inside the database transaction that begins an attempt: it is rolled back, and the result is returned. */
 export class NotBegun extends Error {
   override readonly name = 'NotBegun';
 

@@ -1,10 +1,12 @@
 import type { AttemptStatus, ChainClient } from '../chains/family';
 import { findReservations } from '../chains/reservations';
+import { depthOfEnd } from '../following/depth';
 import { storeInclusion } from '../following/inclusions';
 import type { ChainObservation } from '../messages/transfer';
+import { inTransaction } from '../platform/database';
 import type { TransactionEntity } from '../transactions/entity';
 import { findTransaction } from '../transactions/state';
-import { type Attempts, loadAttempts } from './attempts';
+import { type Attempt, type Attempts, loadAttempts } from './attempts';
 import { type ChainDependencies, getClient } from './dependencies';
 import { destinationBlacklisted } from './destination';
 import { toKnownAttempt } from './known-attempt';
@@ -15,8 +17,8 @@ const absent: ChainObservation = { state: 'absent', hash: null, blockNumber: nul
 type Included = Extract<AttemptStatus, { state: 'included' }>;
 
 /**
- * Asks the chain where the attempts of a transfer are, and stores what it says: an inclusion, also under an id not seen before, and
- * proofs of impossibility. What no node knows any more is sent again.
+ * Asks the chain for the status of a transfer's attempts and stores it: an inclusion, also under an id not seen before, and proofs
+ * of impossibility. Transactions that no node knows any more are sent again.
  * @throws GatewayError chain_unavailable, not_found.
  */
 export async function observeTransfer(steps: ChainDependencies, { txId }: { txId: string }): Promise<ChainObservation> {
@@ -29,14 +31,14 @@ export async function observeTransfer(steps: ChainDependencies, { txId }: { txId
     await findReservations(manager, txId),
   );
   const included = states.find((status) => status.state === 'included');
-  if (included) return recordInclusion(steps, client, txId, included);
+  if (included) return recordInclusion(steps, client, transfer, attempts.get(included.attempt), included);
 
   for (const status of states) {
     if (status.state === 'impossible') await storeProof(manager, txId, status.attempt, status.proof);
   }
   const pending = states.find((status) => status.state === 'pending');
   if (pending) return { ...absent, state: 'pending', hash: pending.id };
-  // proofs are kept: what a node with older states has shown counts, even if this one could not show it
+  // stored proofs are used: a node with older states has provided them, even if this node cannot
   if ((await loadAttempts(manager, txId)).allImpossible) return { ...absent, state: 'impossible' };
   await sendAgain(steps, client, transfer, attempts);
   return absent;
@@ -45,15 +47,17 @@ export async function observeTransfer(steps: ChainDependencies, { txId }: { txId
 async function recordInclusion(
   { database }: ChainDependencies,
   { chain }: ChainClient,
-  txId: string,
+  { txId, requiredConfirmations }: TransactionEntity,
+  { kind }: Attempt,
   { attempt, id, depth, effect }: Included,
 ): Promise<ChainObservation> {
-  if (!(await storeInclusion(database.manager, { txId, attempt, id }, effect))) return absent;
-  const state = depth >= chain.confirmations ? 'confirmed' : 'included';
-  return { state, hash: id, blockNumber: effect.blockNumber, confirmations: depth };
+  const isStored = await inTransaction(database, (manager) => storeInclusion(manager, { txId, attempt, id }, effect));
+  if (!isStored) return absent;
+  const needed = depthOfEnd({ kind, success: effect.success }, requiredConfirmations, chain.finalityDepth);
+  return { state: depth >= needed ? 'confirmed' : 'included', hash: id, blockNumber: effect.blockNumber, confirmations: depth };
 }
 
-/** What was given up or must not be paid is not helped on: forgotten by the chain, it waits for its replacement. */
+/** An abandoned transfer, or one that must not be paid, is not sent again: it waits for its cancellation or expiry. */
 async function sendAgain(
   { database, logger }: ChainDependencies,
   client: ChainClient,
@@ -66,6 +70,6 @@ async function sendAgain(
     if (attempts.isAbandoned || (await destinationBlacklisted(database.manager, txId))) return;
   }
   const result = await client.broadcast(newest.signed.bytes);
-  logger.warn({ tx_id: txId, chain, attempt: newest.attempt, ...result }, 'no node knew the transaction: sent again');
+  logger.warn({ tx_id: txId, chain, attempt: newest.attempt, ...result }, 'no node knew the transaction: it was sent again');
   if (result.outcome === 'accepted') await markBroadcast(database.manager, txId, newest.attempt);
 }

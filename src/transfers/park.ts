@@ -1,18 +1,21 @@
 import type { EntityManager } from 'typeorm';
+import type { ParkResult } from '../messages/transfer';
 import type { FailureCode } from '../platform/codes';
 import { inTransaction } from '../platform/database';
 import type { TransactionEntity } from '../transactions/entity';
 import { changeState, isEnded, findTransactionForUpdate } from '../transactions/state';
 import type { TransferDependencies } from './dependencies';
 
-/** Parks a transfer for an operator; nothing is unlocked. An ended one stays as it is. */
+/** Parks a transfer for an operator; nothing is unlocked. An ended one stays as it is, and there is nothing to wait for. */
 export function parkTransfer(
   { database }: TransferDependencies,
   { txId, code, reason }: { txId: string; code: FailureCode; reason: string },
-): Promise<void> {
+): Promise<ParkResult> {
   return inTransaction(database, async (manager) => {
     const transfer = await findTransactionForUpdate(manager, txId);
-    if (!isEnded(transfer)) await park(manager, transfer, code, reason);
+    if (isEnded(transfer)) return { outcome: 'ended' };
+    await park(manager, transfer, code, reason);
+    return { outcome: 'parked' };
   });
 }
 

@@ -7,8 +7,8 @@ import { type ChainDependencies, getClient } from './dependencies';
 import { toKnownAttempt } from './known-attempt';
 
 /**
- * What the chain has to say before an attempt begins. One that was begun before keeps what it was begun with: its bytes are fixed,
- * and what the chain says after their execution must not speak against them.
+ * Reads the facts for an attempt from the chain. An attempt that has already begun keeps its facts: its bytes are fixed, and after
+ * their execution the chain would return others.
  * @throws GatewayError reverted_on_chain when the chain would refuse the transfer, chain_unavailable, not_found.
  */
 export async function prepareAttempt(steps: ChainDependencies, { txId, attempt, kind }: NextAttempt): Promise<Prepared> {

@@ -2,24 +2,28 @@ import type { DataSource, EntityManager } from 'typeorm';
 import { type AlertLog, freezeForShortfalls } from '../ledger/accounts';
 import { correctFee } from '../ledger/entries';
 import { post } from '../ledger/posting';
+import { isExecuted } from '../following/depth';
 import { inTransaction } from '../platform/database';
 import type { TransactionEntity } from '../transactions/entity';
 import { findTransaction, findTransactionForUpdate } from '../transactions/state';
 import type { ChainClient } from '../chains/family';
 import type { Logger } from '../platform/logging';
-import { loadAttempts } from './attempts';
+import { type Inclusion, loadAttempts } from './attempts';
 import type { TransferDependencies } from './dependencies';
 import { noteIfBlacklisted } from './destination';
 import { findHeldAccountsForUpdate } from './hold';
-import { debitedBy, isExecuted } from './settle';
+import { debitedBy } from './settle';
 
-/** `stands`: in a block again, with the books agreeing; `absent`: in none; `differs`: in one, with another effect than was posted. */
+/**
+ * `stands`: in a block again, and the ledger agrees; `absent`: in no block; `differs`: in a block with another effect than was
+ * posted.
+ */
 export type ReorgOutcome = 'stands' | 'absent' | 'differs';
 
 /**
- * A transfer that had ended was reorganised away. Mined again to the same effect, by any of its attempts, it stands in its
- * new block; a fee that has changed with the block is posted as an adjustment. With another effect the books are wrong:
- * the accounts are frozen, with an alert, until an operator has looked.
+ * For a transfer that had ended and was reorganised away, or of which an attempt was executed that had been proven impossible.
+ * Included again with the same effect, by any of its attempts, it stands in its new block, and a fee that has changed is posted as
+ * an adjustment. With another effect the ledger is wrong: the accounts are frozen, with an alert, until an operator has checked them.
  */
 export function reconcileReorg(
   { database, log }: Pick<TransferDependencies, 'database' | 'log'>,
@@ -27,15 +31,11 @@ export function reconcileReorg(
 ): Promise<ReorgOutcome> {
   return inTransaction(database, async (manager) => {
     const transfer = await findTransactionForUpdate(manager, txId);
-    const inclusion = (await loadAttempts(manager, txId)).included;
+    const [inclusion, other] = (await loadAttempts(manager, txId)).inclusions;
     if (!inclusion) return 'absent';
-    if (inclusion.blockHash === transfer.blockHash) return 'stands';
+    if (!other && inclusion.blockHash === transfer.blockHash) return 'stands';
     const { outside, fees } = await posted(manager, txId, transfer.tokenSymbol, transfer.feeSymbol);
-    if (
-      !transfer.isSigned ||
-      transfer.status !== (isExecuted(inclusion) ? 'CONFIRMED' : 'FAILED') ||
-      debitedBy(transfer, inclusion) !== outside
-    ) {
+    if (other || !isSameEnd(transfer, inclusion) || debitedBy(transfer, inclusion) !== outside) {
       await freeze(manager, transfer, log);
       return 'differs';
     }
@@ -55,19 +55,23 @@ export function reconcileReorg(
   });
 }
 
+/** Ended by proof, a transfer has no block: no inclusion agrees with that. */
+const isSameEnd = ({ isSigned, blockHash, status }: TransactionEntity, inclusion: Inclusion): boolean =>
+  isSigned && blockHash !== null && status === (isExecuted(inclusion) ? 'CONFIRMED' : 'FAILED');
+
 export interface CorrectReorg {
   database: DataSource;
   client: Pick<ChainClient, 'broadcast'>;
   logger: Logger;
-  /** Told while the transfer stands in no block, or in one with another effect. */
+  /** Called while the transfer is in no block, or in one with another effect. */
   onConfirmedReorged: (txId: string) => Promise<void>;
 }
 
 /**
- * An ended transfer has lost its block: the bytes that were executed are sent again (the same resources, so money moves once),
- * and once mined anew the books follow; also to an address that was blacklisted since, of which the record then says so.
- * What had been reverted and is refunded is not sent again: it might succeed now.
- * Safe to repeat; the follower does so until the transfer stands.
+ * For an ended transfer that has lost its block: the executed bytes are sent again (the same resources, so money moves once), and
+ * once they are included again the ledger is corrected. This also applies to an address that was blacklisted since, which is then
+ * noted on the transfer. A reverted and refunded transfer is not sent again: it might succeed now. Safe to repeat; the follower
+ * does so until the transfer stands.
  */
 export async function correctReorged(
   { database, client, logger, onConfirmedReorged }: CorrectReorg,
@@ -75,7 +79,7 @@ export async function correctReorged(
 ): Promise<void> {
   const outcome = await reconcileReorg({ database, log: logger }, { txId });
   if (outcome === 'stands') {
-    logger.info({ tx_id: txId }, 'the transfer was mined again to the same effect');
+    logger.info({ tx_id: txId }, 'the transfer was included again with the same effect');
     return;
   }
   if (outcome === 'absent') await sendExecutedAgain(database.manager, client, logger, txId);
@@ -97,7 +101,7 @@ async function sendExecutedAgain(
 
 async function freeze(manager: EntityManager, transfer: TransactionEntity, log: AlertLog): Promise<void> {
   const { token, native } = await findHeldAccountsForUpdate(manager, transfer);
-  const reason = `transfer ${transfer.txId} ended as ${transfer.status}, but a reorganisation has changed its effect`;
+  const reason = `transfer ${transfer.txId} ended as ${transfer.status}, but the chain shows another effect`;
   await manager.query(
     'update ledger_accounts set frozen_reason = coalesce(frozen_reason, $2) where ledger_account_id = any($1::uuid[])',
     [[token.ledgerAccountId, native.ledgerAccountId], reason],
@@ -105,7 +109,7 @@ async function freeze(manager: EntityManager, transfer: TransactionEntity, log: 
   log.error({ alert: 'ended_transfer_changed', tx_id: transfer.txId }, reason);
 }
 
-/** What the books say has left: the token to the world outside, the native coin as fees. */
+/** Amounts that have left according to the ledger: the token to EXTERNAL, the native coin as fees. */
 async function posted(manager: EntityManager, txId: string, symbol: string, feeSymbol: string | null) {
   const [row] = await manager.query<{ outside: string; fees: string }[]>(
     `select coalesce(sum(e.amount) filter (where e.bucket = 'EXTERNAL' and e.symbol = $2), 0) as outside,

@@ -9,8 +9,8 @@ import type { TransferDependencies } from './dependencies';
 import { markBroadcast, storeSigned } from './store-attempt';
 
 /**
- * Joins bytes and signatures and stores them with their id, before anything is broadcast. The first signatures stay:
- * a second call answers with the id that is on record.
+ * Joins bytes and signatures and stores them with their id, before anything is broadcast. The first signatures are kept: a second
+ * call returns the stored id.
  * @throws GatewayError invalid_signature when they are not of the attempt's signers: another pair of nodes has to sign.
  */
 export function recordSigned(
@@ -36,7 +36,7 @@ function assemble(family: Family, unsigned: Hex, signatures: Hex[], from: string
   }
 }
 
-/** A chain node has accepted the attempt: SUBMITTED, shown by its hash. An ended transfer stays as it is. */
+/** A chain node has accepted the attempt: SUBMITTED, with its hash. An ended transfer stays as it is. */
 export function markSubmitted(
   { database }: TransferDependencies,
   { txId, attempt: number }: { txId: string; attempt: number },

@@ -6,7 +6,7 @@ import { parseAmount } from '../platform/money';
 import type { TransactionEntity } from '../transactions/entity';
 import { parseAddressLenient } from './addresses';
 
-/** A transfer as somebody asks for it. */
+/** A requested transfer. */
 export interface TransferRequest {
   txId: string;
   clientId: string;
@@ -22,7 +22,7 @@ export interface TransferRequest {
   memo: string | null;
 }
 
-/** The same, checked by the rules that need no database. */
+/** The request after the checks that need no database. */
 export interface ParsedTransfer {
   request: TransferRequest;
   chain: ChainDefinition;
@@ -30,7 +30,7 @@ export interface ParsedTransfer {
   token: TokenDefinition | undefined;
   from: ParsedAddress;
   to: ParsedAddress;
-  /** Atomic units; 0n for an unknown token, whose decimals nobody knows. */
+  /** Atomic units; 0n for an unknown token, whose decimals are unknown. */
   amount: bigint;
 }
 
@@ -43,7 +43,7 @@ export interface TransferParser {
 const maxDecimals = 78;
 
 /**
- * The rules that need no database, in the order of the specification's table.
+ * The checks that need no database, in the order of the specification's table.
  * @throws GatewayError invalid_parameter, invalid_address.
  */
 export function parseTransfer({ registry, getFamily }: TransferParser, request: TransferRequest): ParsedTransfer {
@@ -61,7 +61,7 @@ export function parseTransfer({ registry, getFamily }: TransferParser, request: 
   return { request, chain, token, from, to, amount };
 }
 
-/** Whether a stored transfer is what is asked for: the rule by which an Idempotency-Key belongs to it. */
+/** Whether a stored transfer equals the request: decides whether its Idempotency-Key belongs to it. */
 export function isSameTransfer(
   transfer: TransactionEntity,
   { request, chain, token, from, to, amount }: ParsedTransfer,

@@ -34,11 +34,11 @@ export function transferRoutes(resources: TransferRoutes): Route[] {
       tag: 'Transfers',
       summary: 'Create a transfer: lock the amount and start signing',
       description:
-        'Send an Idempotency-Key: with it a retry after any time-out, crash or day cannot pay twice. The network fee is paid by the source account in the native coin and locked beside the amount.',
+        'Send an Idempotency-Key: a retry with the same key never pays twice, without a time limit. The network fee is paid by the source account in the native coin and locked in addition to the amount.',
       middleware: [authenticate, body(createTransfer), idempotent],
       answer: {
         status: 202,
-        description: 'The amount is locked and the transfer is under way',
+        description: 'The amount is locked and the transfer is in progress',
         schema: transferView,
         location: true,
       },
@@ -94,7 +94,7 @@ export function transferRoutes(resources: TransferRoutes): Route[] {
         'With the whitelist policy `approve` a transfer to an address that is not on the whitelist waits for this, at most until `approval.expires_at`; then it is REJECTED. Any user of the client with a second factor may approve.',
       middleware: [authenticate, body(approveTransaction)],
       answer: { status: 200, description: 'The approved transaction', schema: transactionDetailView },
-      fails: [...mfaFailures, 'not_found', 'not_awaiting_approval', 'unavailable', 'outcome_unknown'],
+      fails: [...mfaFailures, 'not_found', 'not_awaiting_approval'],
       handle: async (ctx) => {
         const txId = resourceId(ctx, 'tx_id');
         await approvals.approve(toMfaRequest(ctx), txId);

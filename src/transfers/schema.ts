@@ -22,7 +22,7 @@ export const createTransfer = Joi.object<CreateTransfer, true>({
     .required()
     .example('1.5')
     .description('Display units; greater than 0, with at most as many decimal places as the asset has'),
-  memo: text(100).allow(null, '').description('Kept with the record'),
+  memo: text(100).allow(null, '').description('Stored with the transaction'),
 });
 
 export interface ApproveTransaction {

@@ -5,15 +5,15 @@ import { notFound } from '../platform/errors';
 import { evaluateDestination } from '../screening/destinations';
 import { TransactionEntity } from '../transactions/entity';
 import { changeState, isEnded, findTransactionForUpdate } from '../transactions/state';
+import { awaitApproval } from './await-approval';
 import type { TransferDependencies } from './dependencies';
 import { toDestination } from './destination';
 
 type Screening = Pick<TransferDependencies, 'database' | 'screeningRules' | 'approvalWaitSeconds'>;
 
 /**
- * Asks every rule whether a locked transfer may be signed. One that somebody has to approve is AWAITING_APPROVAL until that is
- * done, for a limited time that begins with the first call. One that has ended or begun signing is past being screened:
- * whatever comes next finds its state by itself.
+ * Applies every rule to a locked transfer. One that needs an approval is AWAITING_APPROVAL until it is approved, for a limited time
+ * that begins with the first call. One that has ended or begun signing is not screened: the next step finds its state.
  * @throws GatewayError not_found.
  */
 export async function screenTransfer(steps: Screening, { txId }: { txId: string }): Promise<ScreeningVerdict> {
@@ -21,7 +21,7 @@ export async function screenTransfer(steps: Screening, { txId }: { txId: string 
   const transfer = await database.manager.findOneBy(TransactionEntity, { txId, isSigned: true });
   if (!transfer) throw notFound('transaction');
   const { walletId, accountId, assetId } = transfer;
-  if (!walletId || !accountId || !assetId) throw new Error(`transfer ${txId} names no account`);
+  if (!walletId || !accountId || !assetId) throw new Error(`transfer ${txId} has no account`);
   if (isPast(transfer)) return { outcome: 'allowed' };
   for (const rule of screeningRules) {
     const verdict = await rule.check({ ...transfer, walletId, accountId, assetId });
@@ -48,13 +48,13 @@ async function screenDestination(
     if (waits) await changeState(manager, transfer, 'PENDING');
     return { outcome: 'allowed' };
   }
-  if (!waits) await awaitApproval(manager, transfer, approvalWaitSeconds);
+  if (!waits) await awaitApproval(manager, await returnToPending(manager, transfer), approvalWaitSeconds);
   return { outcome: 'awaiting_approval', waitMs };
 }
 
 const isPast = (transfer: TransactionEntity): boolean => isEnded(transfer) || transfer.signingBegunAt !== null;
 
-/** Milliseconds, by the clock that an approval is judged by. */
+/** Milliseconds, by the clock of the database, which also checks approvals. */
 async function approvalLeft(manager: EntityManager, txId: string): Promise<number> {
   const [row] = await manager.query<{ left: number }[]>(
     `select ceil(extract(epoch from approval_expires_at - clock_timestamp()) * 1000)::float8 as left from transactions where tx_id = $1`,
@@ -63,12 +63,13 @@ async function approvalLeft(manager: EntityManager, txId: string): Promise<numbe
   return row?.left ?? 0;
 }
 
-async function awaitApproval(manager: EntityManager, transfer: TransactionEntity, waitSeconds: number): Promise<void> {
-  // one that was parked comes back to its beginning first
-  const version = transfer.status === 'PENDING' ? transfer.version : await changeState(manager, transfer, 'PENDING', unfailed);
-  await changeState(manager, { txId: transfer.txId, version }, 'AWAITING_APPROVAL', {
-    approvalExpiresAt: () => `clock_timestamp() + make_interval(secs => ${Number(waitSeconds)})`,
-  });
+/** A parked transfer returns to PENDING first. */
+async function returnToPending(
+  manager: EntityManager,
+  transfer: TransactionEntity,
+): Promise<Pick<TransactionEntity, 'txId' | 'version'>> {
+  if (transfer.status === 'PENDING') return transfer;
+  return { txId: transfer.txId, version: await changeState(manager, transfer, 'PENDING', unfailed) };
 }
 
 const unfailed = { failureCode: null, failureMessage: null };

@@ -11,7 +11,7 @@ export interface TransferServiceDependencies extends AcceptDependencies {
   outbox: WorkflowOutbox;
 }
 
-/** Transfers as clients ask for them: every act is one database transaction, and the workflow hears of it afterwards. */
+/** Transfers as clients request them: every act is one database transaction, and the workflow is signalled afterwards. */
 export class TransferService {
   constructor(private readonly deps: TransferServiceDependencies) {}
 
@@ -43,7 +43,7 @@ export class TransferService {
     return acceptance;
   }
 
-  /** Cancels a transfer; one that is cancelled already stays so. @throws GatewayError not_found, not_cancellable. */
+  /** Cancels a transfer; no effect when it is already cancelled. @throws GatewayError not_found, not_cancellable. */
   async cancel(clientId: string, txId: string, by: RequestedBy): Promise<void> {
     await cancelTransfer(this.deps.database, { clientId, txId, by });
     this.deps.outbox.deliverSoon({ kind: 'transfer_ended', subjectId: txId, clientId });

@@ -1,13 +1,16 @@
-import type { SettleResult } from '../messages/transfer';
-import { freezeForShortfalls } from '../ledger/accounts';
+import type { EntityManager } from 'typeorm';
+import { depthOfEnd, isExecuted } from '../following/depth';
+import { type AlertLog, freezeForShortfalls } from '../ledger/accounts';
 import { settleHold } from '../ledger/entries';
 import { post } from '../ledger/posting';
+import type { SettleResult } from '../messages/transfer';
+import type { FailureCode } from '../platform/codes';
 import { inTransaction } from '../platform/database';
 import { formatAmount } from '../platform/money';
 import { blacklistedReason, cancellationNote } from '../screening/destinations';
 import type { TransactionEntity } from '../transactions/entity';
 import { changeState, isEnded, findTransactionForUpdate } from '../transactions/state';
-import { type Inclusion, loadAttempts } from './attempts';
+import { type Inclusion, loadAttempts, lockAttempts } from './attempts';
 import { park } from './park';
 import type { TransferDependencies } from './dependencies';
 import { findHoldForUpdate } from './hold';
@@ -15,9 +18,9 @@ import { findHoldForUpdate } from './hold';
 /**
  * Ends an executed transfer by what the chain shows to have happened, not by what was asked for: posts the debited amount and the
  * real fee and unlocks the rest, or refunds all but the fee of a reverted one. Success without the expected movement is
- * nothing the gateway can judge: NEEDS_ATTENTION, everything stays locked. An ended transfer stays as it is.
- * WAITING when no attempt is included any more: a reorganisation has taken the inclusion back; and for the cancellation of an abandoned transfer
- * until its block is final, since after a reorganisation an earlier attempt could still take its place.
+ * for an operator: NEEDS_ATTENTION, everything stays locked. An ended transfer stays as it is.
+ * WAITING when no attempt is included any more, since a reorganisation has taken the inclusion back, and until the follower has
+ * scanned as many blocks as the end needs: the transfer's confirmations, finality for what was not executed.
  */
 export function settleTransfer(
   { database, registry, log }: TransferDependencies,
@@ -26,41 +29,51 @@ export function settleTransfer(
   return inTransaction(database, async (manager) => {
     const transfer = await findTransactionForUpdate(manager, txId);
     if (isEnded(transfer)) return ended(transfer);
-    const inclusion = (await loadAttempts(manager, txId)).included;
-    if (!inclusion) return { status: 'WAITING', code: null, reason: 'No attempt is included any more' };
+    // the follower must not take the inclusion back before the end is committed
+    await lockAttempts(manager, txId);
+    const [inclusion, other] = (await loadAttempts(manager, txId)).inclusions;
+    if (!inclusion) return waiting('No attempt is included any more');
+    if (other) return parkExecutedTwice(manager, transfer, [inclusion, other], log);
 
     const { finalityDepth } = registry.get(transfer.chain);
-    if (inclusion.kind === 'cancellation' && inclusion.depth < BigInt(finalityDepth)) {
-      const reason = `${inclusion.hash} is final ${finalityDepth} blocks deep`;
-      return { status: 'WAITING', code: null, reason };
-    }
+    const needed = depthOfEnd(inclusion, transfer.requiredConfirmations, finalityDepth);
+    if (inclusion.depth < BigInt(needed)) return waiting(`${inclusion.hash} ends the transfer ${needed} blocks deep`);
 
     const debited = debitedBy(transfer, inclusion);
     if (isExecuted(inclusion) && debited === 0n) {
       const reason = `${inclusion.hash} succeeded without moving ${transfer.tokenSymbol}`;
-      await park(manager, transfer, 'transfer_not_observed', reason);
-      return { status: 'NEEDS_ATTENTION', code: 'transfer_not_observed', reason };
+      return parkFor(manager, transfer, 'transfer_not_observed', reason);
     }
-    const { entries, shortfalls } = settleHold(await findHoldForUpdate(manager, transfer), { debited, fee: inclusion.fee });
-    const result = outcome(transfer, inclusion);
-    const seq = await changeState(manager, transfer, result.status, {
-      txHash: inclusion.hash,
-      blockNumber: inclusion.blockNumber,
-      blockHash: inclusion.blockHash,
-      fee: inclusion.fee,
-      failureCode: result.code,
-      failureMessage: result.code && result.reason,
-      // whatever was said before: nothing has moved
-      ...(inclusion.kind === 'cancellation' && transfer.screeningNote !== null && { screeningNote: cancellationNote }),
-    });
-    await post(manager, [{ txId, kind: isExecuted(inclusion) ? 'settle' : 'refund', seq, entries }]);
-    await freezeForShortfalls(manager, txId, shortfalls, log);
-    return result;
+    return end(manager, transfer, inclusion, debited, log);
   });
 }
 
-/** The chain has carried out what was asked for: neither reverted nor a cancellation in its place. */
-export const isExecuted = ({ kind, success }: Inclusion): boolean => success && kind !== 'cancellation';
+/** State and posting of the end. `debited`: atomic units of the token. */
+async function end(
+  manager: EntityManager,
+  transfer: TransactionEntity,
+  inclusion: Inclusion,
+  debited: bigint,
+  log: AlertLog,
+): Promise<SettleResult> {
+  const { txId } = transfer;
+  const { hash: txHash, blockNumber, blockHash, fee } = inclusion;
+  const { entries, shortfalls } = settleHold(await findHoldForUpdate(manager, transfer), { debited, fee });
+  const result = outcome(transfer, inclusion);
+  const seq = await changeState(manager, transfer, result.status, {
+    txHash,
+    blockNumber,
+    blockHash,
+    fee,
+    failureCode: result.code,
+    failureMessage: result.code && result.reason,
+    // in place of what the note said before: nothing has moved
+    ...(inclusion.kind === 'cancellation' && transfer.screeningNote !== null && { screeningNote: cancellationNote }),
+  });
+  await post(manager, [{ txId, kind: isExecuted(inclusion) ? 'settle' : 'refund', seq, entries }]);
+  await freezeForShortfalls(manager, txId, shortfalls, log);
+  return result;
+}
 
 /** What left the account, atomic units of the token: nothing if not executed; a native coin moves with the transaction itself. */
 export function debitedBy({ contractAddress, amount }: TransactionEntity, inclusion: Inclusion): bigint {
@@ -85,6 +98,30 @@ function outcome(
     code: null,
     reason: `The recipient got ${display(received)} of ${display(transfer.amount)} ${transfer.tokenSymbol}`,
   };
+}
+
+const waiting = (reason: string): SettleResult => ({ status: 'WAITING', code: null, reason });
+
+/** Money may have moved twice: a proof of impossibility was false. Nothing is posted before an operator has checked it. */
+async function parkExecutedTwice(
+  manager: EntityManager,
+  transfer: TransactionEntity,
+  both: Inclusion[],
+  log: AlertLog,
+): Promise<SettleResult> {
+  const reason = `Two attempts are included: ${both.map(({ hash }) => hash).join(', ')}`;
+  log.error({ alert: 'transfer_executed_twice', tx_id: transfer.txId }, reason);
+  return parkFor(manager, transfer, 'internal_error', reason);
+}
+
+async function parkFor(
+  manager: EntityManager,
+  transfer: TransactionEntity,
+  code: FailureCode,
+  reason: string,
+): Promise<SettleResult> {
+  await park(manager, transfer, code, reason);
+  return { status: 'NEEDS_ATTENTION', code, reason };
 }
 
 function ended({ txId, status, failureCode, failureMessage }: TransactionEntity): SettleResult {

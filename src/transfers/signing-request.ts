@@ -7,7 +7,7 @@ import type { TransactionEntity } from '../transactions/entity';
 import { toIntent } from '../transactions/intent';
 import type { Attempt } from './attempts';
 
-/** What the nodes are asked to sign: the attempt's bytes and what the client wanted. */
+/** The request to the nodes: the attempt's bytes and the client's intent. */
 export function toSigningRequest(
   chain: ChainDefinition,
   transfer: TransactionEntity,
@@ -33,7 +33,7 @@ export function toSigningRequest(
 
 /**
  * The keys of the client's accounts that sign the payloads, each with its digests.
- * @throws Error when a payload is to be signed by an address that is no account of the client.
+ * @throws Error when a payload needs the signature of an address that is no account of the client.
  */
 export async function findSigners(
   manager: EntityManager,
@@ -45,13 +45,13 @@ export async function findSigners(
   const accounts = await manager.findBy(AccountEntity, { clientId, family: chain.family, addressKey: In(addressKeys) });
   return addressKeys.map((addressKey) => {
     const account = accounts.find((candidate) => candidate.addressKey === addressKey);
-    if (!account) throw new Error(`${addressKey} is no account of the client and cannot sign`);
+    if (!account) throw new Error(`${addressKey} is not an account of the client and cannot sign`);
     const digests = payloads.filter(({ signer }) => signer === addressKey).map(({ digest }) => digest);
     return { keyId: account.keyId, path: account.derivationPath, protocol: account.keyProtocol, digests };
   });
 }
 
-/** The account that a transfer leaves. */
+/** The sending account of a transfer. */
 export async function getAccount(manager: EntityManager, { txId, accountId }: TransactionEntity): Promise<AccountEntity> {
   if (accountId === null) throw new Error(`transfer ${txId} has no account`);
   return manager.findOneByOrFail(AccountEntity, { accountId });

@@ -1,24 +1,38 @@
 import type { EntityManager } from 'typeorm';
-import { AccountEntity } from '../accounts/entity';
-import { AssetEntity } from '../assets/entity';
+import type { AccountEntity } from '../accounts/entity';
 import { tokenBySymbol } from '../chains/registry';
 import type { ChainDefinition, TokenDefinition } from '../chains/types';
 import { ensureLedgerAccounts, findLedgerAccount } from '../ledger/accounts';
-import type { LedgerAccountEntity } from '../ledger/entity';
+import type { LedgerAccountRef } from '../ledger/entries';
 import { GatewayError, notFound } from '../platform/errors';
-import { WalletEntity } from '../wallets/entity';
+import type { WalletEntity } from '../wallets/entity';
 
 export interface TransferSource {
-  account: AccountEntity;
+  account: Pick<AccountEntity, 'accountId' | 'walletId' | 'address' | 'addressKey'>;
   token: TokenDefinition;
   /** Ledger account of the token. */
-  asset: LedgerAccountEntity;
+  asset: LedgerAccountRef;
   /** Ledger account of the coin that pays the fee; may be the same. */
-  native: LedgerAccountEntity;
+  native: LedgerAccountRef;
+}
+
+interface SourceRow {
+  account_id: string;
+  wallet_id: string;
+  address: string;
+  address_key: string;
+  status: AccountEntity['status'];
+  wallet_status: WalletEntity['status'];
+  key_status: WalletEntity['keyStatus'];
+  /** null: the account has never held the token. */
+  ledger_account_id: string | null;
+  has_balance: boolean | null;
+  is_added: boolean;
+  native_id: string | null;
 }
 
 /**
- * The asset a client transfers from: one it has added, or a native coin that holds a balance.
+ * The asset to transfer from: one that the client has added, or a native coin with a balance.
  * @throws GatewayError not_found, wallet_not_active or account_not_active.
  */
 export async function findSource(
@@ -29,38 +43,59 @@ export async function findSource(
   symbol: string,
 ): Promise<TransferSource> {
   const token = tokenBySymbol(chain, symbol);
-  const account = await manager.findOneBy(AccountEntity, { clientId, family: chain.family, addressKey });
-  const asset = account && token && (await findLedgerAccount(manager, account.accountId, chain.name, token.symbol));
-  if (!account || !token || !asset || !(await isAsset(manager, asset, token))) throw notFound('asset');
-
-  const wallet = await manager.findOneByOrFail(WalletEntity, { walletId: account.walletId, clientId });
-  if (wallet.status !== 'ACTIVE' || wallet.keyStatus !== 'ACTIVE')
+  const row = token && (await queryRow(manager, clientId, chain, addressKey, token));
+  if (!token || !row?.ledger_account_id || !isAsset(row, token)) throw notFound('asset');
+  if (row.wallet_status !== 'ACTIVE' || row.key_status !== 'ACTIVE')
     throw new GatewayError('wallet_not_active', 'The wallet is not active');
-  if (account.status !== 'ACTIVE') throw new GatewayError('account_not_active', 'The account is not active');
+  if (row.status !== 'ACTIVE') throw new GatewayError('account_not_active', 'The account is not active');
 
+  const account = { accountId: row.account_id, walletId: row.wallet_id, address: row.address, addressKey: row.address_key };
+  const asset = toRef(row.ledger_account_id, chain, token);
   if (token.contract === null) return { account, token, asset, native: asset };
-  return { account, token, asset, native: await nativeAccount(manager, account, chain) };
+  const native = row.native_id ? toRef(row.native_id, chain, chain.native) : await makeNative(manager, clientId, account, chain);
+  return { account, token, asset, native };
 }
 
-async function isAsset(
+async function queryRow(
   manager: EntityManager,
-  { ledgerAccountId, available, locked }: LedgerAccountEntity,
-  token: TokenDefinition,
-): Promise<boolean> {
-  if (token.contract === null && available + locked > 0n) return true;
-  return manager.existsBy(AssetEntity, { assetId: ledgerAccountId, isActive: true });
-}
-
-async function nativeAccount(
-  manager: EntityManager,
-  account: AccountEntity,
+  clientId: string,
   chain: ChainDefinition,
-): Promise<LedgerAccountEntity> {
-  const { accountId } = account;
-  const existing = await findLedgerAccount(manager, accountId, chain.name, chain.native.symbol);
-  if (existing) return existing;
-  await ensureLedgerAccounts(manager, [{ owner: account, chain: chain.name, token: chain.native }]);
+  addressKey: string,
+  token: TokenDefinition,
+): Promise<SourceRow | undefined> {
+  const [row] = await manager.query<SourceRow[]>(
+    `select a.account_id, a.wallet_id, a.address, a.address_key, a.status, w.status as wallet_status, w.key_status,
+            l.ledger_account_id, l.available + l.locked > 0 as has_balance,
+            exists (select 1 from assets s where s.asset_id = l.ledger_account_id and s.is_active) as is_added,
+            n.ledger_account_id as native_id
+       from accounts a
+       join wallets w on w.wallet_id = a.wallet_id and w.client_id = a.client_id
+       left join ledger_accounts l on l.account_id = a.account_id and l.chain = $4 and l.symbol = $5
+       left join ledger_accounts n on n.account_id = a.account_id and n.chain = $4 and n.symbol = $6
+      where a.client_id = $1 and a.family = $2 and a.address_key = $3`,
+    [clientId, chain.family, addressKey, chain.name, token.symbol, chain.native.symbol],
+  );
+  return row;
+}
+
+const isAsset = (row: SourceRow, token: TokenDefinition): boolean =>
+  row.is_added || (token.contract === null && row.has_balance === true);
+
+/** An account that has never held the coin gets an empty ledger account for it. */
+async function makeNative(
+  manager: EntityManager,
+  clientId: string,
+  { accountId, walletId }: TransferSource['account'],
+  chain: ChainDefinition,
+): Promise<LedgerAccountRef> {
+  await ensureLedgerAccounts(manager, [{ owner: { accountId, walletId, clientId }, chain: chain.name, token: chain.native }]);
   const made = await findLedgerAccount(manager, accountId, chain.name, chain.native.symbol);
   if (!made) throw new Error(`no ledger account of ${chain.native.symbol} for account ${accountId}`);
   return made;
 }
+
+const toRef = (ledgerAccountId: string, chain: ChainDefinition, { symbol }: TokenDefinition): LedgerAccountRef => ({
+  ledgerAccountId,
+  chain: chain.name,
+  symbol,
+});

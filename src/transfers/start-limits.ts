@@ -1,41 +1,22 @@
 import type { EntityManager } from 'typeorm';
+import { CachedValue } from '../platform/cached-value';
 import { GatewayError } from '../platform/errors';
 
 export interface StartLimitSettings {
-  /** Transfers of one chain whose workflow has work to do: a chain that is away holds up no other. */
+  /** Transfers of one chain whose workflow is active. Per chain, so that a chain that is down does not delay the others. */
   maxInFlight: number;
-  /** Transfers that are accepted and whose workflow is not started. */
+  /** Transfers that are accepted and whose workflow has not started. */
   maxPending: number;
   maxPendingPerClient: number;
 }
 
-/** How long a count is used; what is accepted or started meanwhile may exceed a limit by so much. */
-const cachedMs = 1_000;
-
-/** A value that is read again once it is a second old. Callers at the same time share one reading, in their order. */
-class CachedValue<T> {
-  private readAt = -Infinity;
-  private value: Promise<T> | undefined;
-
-  constructor(private readonly read: (manager: EntityManager) => Promise<T>) {}
-
-  get(manager: EntityManager): Promise<T> {
-    if (this.value && performance.now() - this.readAt < cachedMs) return this.value;
-    this.readAt = performance.now();
-    this.value = this.read(manager).catch((error: unknown) => {
-      this.value = undefined;
-      throw error;
-    });
-    return this.value;
-  }
-}
-
 /**
- * Bounds on transfers that wait for their start and on those that run. Accepting goes on while the workflow service is slow or
- * away, but not without end; and starting leaves the database and the signing nodes room for what has been accepted before.
+ * Limits on transfers that wait for their start and on those that run. Transfers are still accepted while the workflow service is
+ * slow or down, but not without limit; and starts leave capacity of the database and the signing nodes for transfers already
+ * running. Counts are cached: transfers that are accepted or started meanwhile can exceed a limit.
  */
 export class StartLimits {
-  /** Starts by chain since the transfers in flight were counted. */
+  /** Starts per chain since the last count of transfers in flight. */
   private started = new Map<string, number>();
   private readonly pending = new CachedValue(countPending);
   private readonly inFlight = new CachedValue(async (manager) => {
@@ -47,7 +28,7 @@ export class StartLimits {
 
   constructor(private readonly settings: StartLimitSettings) {}
 
-  /** @throws GatewayError unavailable when too many transfers wait for their start, in all or of this client. */
+  /** @throws GatewayError unavailable when too many transfers wait for their start, in total or of this client. */
   async assertBacklogHasRoom(manager: EntityManager, clientId: string): Promise<void> {
     const pending = await this.pending.get(manager);
     const { maxPending, maxPendingPerClient } = this.settings;
@@ -56,7 +37,7 @@ export class StartLimits {
       throw new GatewayError('unavailable', 'Too many transfers wait for their start', { retryAfterSeconds: 5 });
   }
 
-  /** Takes room for one more running transfer of a chain; false when there is none. */
+  /** Reserves capacity for one more running transfer of a chain; false when there is none. */
   async take(manager: EntityManager, chain: string): Promise<boolean> {
     const inFlight = await this.inFlight.get(manager);
     if ((inFlight.get(chain) ?? 0) + (this.started.get(chain) ?? 0) >= this.settings.maxInFlight) return false;
@@ -64,7 +45,7 @@ export class StartLimits {
     return true;
   }
 
-  /** The transfer was not started after all. */
+  /** Returns the capacity of a transfer that was not started. */
   giveBack(chain: string): void {
     this.add(chain, -1);
   }
@@ -81,7 +62,7 @@ async function countPending(manager: EntityManager): Promise<Map<string, number>
   return new Map(rows.map(({ client_id: clientId, count }) => [clientId, count]));
 }
 
-/** One that waits for an approval, for the chain or for an operator costs nothing, however many there are. */
+/** Transfers that wait for an approval, for the chain or for an operator are not counted, since they use no capacity. */
 async function countInFlight(manager: EntityManager): Promise<Map<string, number>> {
   const rows = await manager.query<{ chain: string; count: number }[]>(
     `select chain, count(*)::int as count from transactions t

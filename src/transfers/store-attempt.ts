@@ -11,11 +11,11 @@ export interface NewAttempt {
   unsigned: Hex;
   signers: Signer[];
   messageKey: string;
-  /** What it uses up: reserved by its transaction. */
+  /** Resources it uses up, reserved by its transaction. */
   resources: string[];
 }
 
-/** Stores the bytes of an attempt before anything of it is signed, tied to what it uses up. */
+/** Stores the bytes of an attempt, with the resources it uses up, before anything is signed. */
 export async function insertAttempt(manager: EntityManager, it: NewAttempt): Promise<void> {
   const signers = it.signers.map(({ keyId, path, protocol, digests }) => ({ key_id: keyId, path, protocol, digests }));
   await manager.query(
@@ -44,7 +44,7 @@ export async function insertAttempt(manager: EntityManager, it: NewAttempt): Pro
     throw new Error(`attempt ${it.attempt} of ${it.txId} uses ${it.resources.length} resources, ${linked.length} are reserved`);
 }
 
-/** The signed bytes with their id, written once. */
+/** Stores the signed bytes with their id, once. */
 export async function storeSigned(
   manager: EntityManager,
   { txId, attempt, id, bytes }: { txId: string; attempt: number; id: string; bytes: Hex },
@@ -67,7 +67,7 @@ export async function markBroadcast(manager: EntityManager, txId: string, attemp
   );
 }
 
-/** The first proof stays. */
+/** The first proof is kept. */
 export async function storeProof(manager: EntityManager, txId: string, attempt: number, proof: JsonObject): Promise<void> {
   await manager.query(
     'update transfer_attempts set impossible_proof = $3::jsonb where tx_id = $1 and attempt = $2 and impossible_proof is null',

@@ -2,7 +2,7 @@ import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/c
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { type LiveStatus, searchAttributes, statusQuery } from '../messages/progress';
 import { mainTaskQueue } from '../messages/task-queues';
-import { transferApprovedSignal, transferEndedSignal } from '../messages/transfer';
+import { transferApprovedSignal, transferEndedSignal, type TransferWorkflowInput } from '../messages/transfer';
 import { transferWorkflowId, workflowTypes } from '../messages/workflow-ids';
 import { withinMs } from '../platform/temporal';
 import type { TransactionEntity } from '../transactions/entity';
@@ -10,19 +10,19 @@ import type { TransactionEntity } from '../transactions/entity';
 const queryTimeoutMs = 500;
 const callTimeoutMs = 3_000;
 
-/** What the gateway asks of a transfer's workflow. */
+/** What the gateway needs from the workflow of a transfer. */
 export interface TransferWorkflows {
   /**
-   * `started` also when it runs already; `closed` when it has run before: a transfer's workflow is started once.
-   * @throws Error when the workflow service does not answer.
+   * `started` also when it is already running; `closed` when it has run before: the workflow of a transfer is started once.
+   * @throws Error when the workflow service does not respond.
    */
   start(transfer: StartedTransfer): Promise<'started' | 'closed'>;
   /**
-   * Tells it that its transfer was approved, or has ended outside of it. `gone` when it does not run.
-   * @throws Error when the workflow service does not answer.
+   * Signals that the transfer was approved or has ended in the database. `gone` when the workflow is not running.
+   * @throws Error when the workflow service does not respond.
    */
-  signal(txId: string, news: 'approved' | 'ended'): Promise<'told' | 'gone'>;
-  /** What it is doing just now; null when it does not say so at once. Never throws. */
+  signal(txId: string, news: 'approved' | 'ended'): Promise<'signalled' | 'gone'>;
+  /** The current step; null when the workflow does not respond immediately. Never throws. */
   live(txId: string): Promise<LiveStatus | null>;
 }
 
@@ -34,7 +34,7 @@ export function transferWorkflowsOn(temporal: Client): TransferWorkflows {
   return {
     start: async (transfer) => {
       try {
-        await withinMs(temporal, callTimeoutMs, () => startWorkflow(temporal, transfer));
+        await withinMs(temporal, callTimeoutMs, () => startTransferWorkflow(temporal, transfer, 'first'));
         return 'started';
       } catch (error) {
         if (error instanceof WorkflowExecutionAlreadyStartedError) return 'closed';
@@ -45,7 +45,7 @@ export function transferWorkflowsOn(temporal: Client): TransferWorkflows {
       const workflow = temporal.workflow.getHandle(transferWorkflowId(txId));
       try {
         await withinMs(temporal, callTimeoutMs, () => workflow.signal(signals[news]));
-        return 'told';
+        return 'signalled';
       } catch (error) {
         if (error instanceof WorkflowNotFoundError) return 'gone';
         throw error;
@@ -58,20 +58,26 @@ export function transferWorkflowsOn(temporal: Client): TransferWorkflows {
   };
 }
 
-function startWorkflow(temporal: Client, { txId, clientId, chain, tokenSymbol, requestId }: StartedTransfer): Promise<unknown> {
+/** `again`: a new run after an earlier one has closed; it continues from the rows. Two callers at once reach one run. */
+export function startTransferWorkflow(
+  temporal: Client,
+  { txId, clientId, chain, tokenSymbol, requestId }: StartedTransfer,
+  run: 'first' | 'again',
+): Promise<unknown> {
+  const input: TransferWorkflowInput = { txId };
   return temporal.workflow.start(workflowTypes.transfer, {
     workflowId: transferWorkflowId(txId),
     taskQueue: mainTaskQueue,
-    args: [{ txId }],
+    args: [input],
     workflowIdConflictPolicy: 'USE_EXISTING',
-    workflowIdReusePolicy: 'REJECT_DUPLICATE',
+    workflowIdReusePolicy: run === 'first' ? 'REJECT_DUPLICATE' : 'ALLOW_DUPLICATE',
     typedSearchAttributes: [
       { key: searchAttributes.clientId, value: clientId },
       { key: searchAttributes.txId, value: txId },
       { key: searchAttributes.chain, value: chain },
       { key: searchAttributes.tokenSymbol, value: tokenSymbol },
     ],
-    staticSummary: `${tokenSymbol} on ${chain}`,
+    staticSummary: `${tokenSymbol} on ${chain}${run === 'again' ? ', started again' : ''}`,
     memo: { requestId },
   });
 }

@@ -5,9 +5,9 @@ import { GatewayError, notFound } from '../platform/errors';
 import { WalletEntity } from './entity';
 
 /**
- * The key is durable on all nodes: the wallet becomes ACTIVE (one that an operator has suspended meanwhile stays so). A
- * second call with the same key does nothing.
- * @throws GatewayError not_found; business_error when the wallet has another key already: its addresses are in use.
+ * The key is durable on all nodes: the wallet becomes ACTIVE, or stays suspended if an operator has suspended it meanwhile. A
+ * second call with the same key has no effect.
+ * @throws GatewayError not_found; business_error when the wallet already has another key: its addresses are in use.
  */
 export function activateWallet(database: DataSource, input: Parameters<WalletActivities['activateWallet']>[0]): Promise<void> {
   const { walletId, keyId } = input;

@@ -8,7 +8,7 @@ export class WalletEntity {
   @Column({ type: 'text', nullable: true }) description!: string | null;
   @Column('text') status!: 'PROGRESSING' | 'ACTIVE' | 'SUSPENDED';
   @Column({ type: 'text', name: 'key_status' }) keyStatus!: 'GENERATING' | 'ACTIVE';
-  /** The nodes' name for the key; null until it is durable on all three. */
+  /** The key's id at the nodes; null until the key is durable on all three. */
   @Column({ type: 'text', name: 'key_id', nullable: true }) keyId!: string | null;
   /** 33 bytes, compressed secp256k1. */
   @Column({ type: 'bytea', name: 'public_key', nullable: true }) publicKey!: Buffer | null;

@@ -9,7 +9,7 @@ const startTimeoutMs = 3_000;
 
 /** Starts the workflow that gives a wallet its key. */
 export interface KeyGeneration {
-  /** Does nothing when it runs already or has run. @throws Error when the workflow service does not answer. */
+  /** No effect when it is running or has run. @throws Error when the workflow service does not respond. */
   start(wallet: Pick<WalletEntity, 'walletId' | 'clientId'>): Promise<void>;
 }
 

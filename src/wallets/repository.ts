@@ -6,7 +6,7 @@ import { inTransaction, requestTransaction } from '../platform/database';
 import { isUuid } from '../platform/ids';
 import { WalletEntity } from './entity';
 
-/** Wallets of one client at a time: every look-up takes the client first, so that none can forget it. */
+/** Wallets of one client at a time: every query takes the client as its first parameter. */
 export class WalletRepository {
   constructor(private readonly database: DataSource) {}
 
@@ -14,7 +14,7 @@ export class WalletRepository {
     return isUuid(walletId) ? this.database.manager.findOneBy(WalletEntity, { clientId, walletId }) : Promise.resolve(null);
   }
 
-  /** Locked until the end of the transaction: indexes of its accounts are handed out under this lock. */
+  /** Locked until the end of the transaction: indexes of accounts are assigned under this lock. */
   findLocked(manager: EntityManager, clientId: string, walletId: string): Promise<WalletEntity | null> {
     return isUuid(walletId)
       ? manager.findOne(WalletEntity, { where: { clientId, walletId }, lock: { mode: 'for_no_key_update' } })
@@ -30,7 +30,10 @@ export class WalletRepository {
     });
   }
 
-  /** With its audit row and the order to generate its key. Does nothing when the id exists: an earlier try of the same request made it. */
+  /**
+   * Inserts a wallet with its audit row and the outbox message for its key generation. No effect when the id exists: an earlier
+   * attempt of the same request has created it.
+   */
   insert(
     wallet: Pick<WalletEntity, 'walletId' | 'clientId' | 'walletName' | 'description'>,
     { userId, requestId }: RequestedBy,

@@ -27,7 +27,7 @@ export function walletRoutes({ wallets, authenticate, idempotent }: WalletRoutes
       description: 'The wallet is usable once status and key_status are ACTIVE: three signing nodes generate its key first.',
       middleware: [authenticate, body(createWallet), idempotent],
       answer: { status: 201, description: 'The wallet, PROGRESSING and GENERATING', schema: walletView, location: true },
-      fails: ['unavailable'],
+      fails: ['unavailable', 'outcome_unknown'],
       handle: async (ctx) => {
         const wallet = await wallets.create(
           getCaller(ctx),

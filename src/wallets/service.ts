@@ -13,7 +13,7 @@ export class WalletService {
   ) {}
 
   /**
-   * Creates the wallet in one database transaction; its key generation is started afterwards, by the outbox.
+   * Creates the wallet in one database transaction; the outbox starts its key generation afterwards.
    * @throws GatewayError unavailable.
    */
   async create(
@@ -33,7 +33,7 @@ export class WalletService {
     return wallet;
   }
 
-  list(clientId: string, slice: LimitOffset): Promise<[WalletEntity[], number]> {
-    return this.wallets.list(clientId, slice);
+  list(clientId: string, page: LimitOffset): Promise<[WalletEntity[], number]> {
+    return this.wallets.list(clientId, page);
   }
 }

@@ -29,7 +29,7 @@ export function deliveryRoutes({
       description: 'Refused (business_error) while the webhook is disabled or 200 test events are pending.',
       middleware: [authenticate, noBody, idempotent],
       answer: { status: 200, description: 'The delivery; its progress is shown in the list of deliveries', schema: deliveryView },
-      fails: ['not_found', 'business_error', 'unavailable'],
+      fails: ['not_found', 'business_error', 'unavailable', 'outcome_unknown'],
       handle: async (ctx) => {
         const delivery = await deliveries.test(getCaller(ctx).clientId, resourceId(ctx, 'id'), getIdempotencyContext(ctx));
         ctx.body = presentDelivery(delivery);
@@ -61,7 +61,7 @@ export function deliveryRoutes({
       description: 'With the same event id; the retry schedule starts again. One that waits for its next retry is attempted now.',
       middleware: [authenticate, noBody],
       answer: { status: 200, description: 'The delivery', schema: deliveryView },
-      fails: ['not_found', 'business_error', 'unavailable'],
+      fails: ['not_found', 'business_error', 'unavailable', 'outcome_unknown'],
       handle: async (ctx) => {
         const { clientId } = getCaller(ctx);
         ctx.body = presentDelivery(await deliveries.resend(clientId, resourceId(ctx, 'id'), resourceId(ctx, 'delivery_id')));
@@ -75,7 +75,7 @@ export function deliveryRoutes({
       summary: 'Resend all failed deliveries of events since a given time',
       middleware: [authenticate, body(resendFailed)],
       answer: { status: 200, description: 'Number of deliveries queued', schema: resentView },
-      fails: ['not_found', 'business_error', 'unavailable'],
+      fails: ['not_found', 'business_error', 'unavailable', 'outcome_unknown'],
       handle: async (ctx) => {
         const since = new Date(getBody(ctx, resendFailed).since);
         const result = await deliveries.resendFailed(getCaller(ctx).clientId, resourceId(ctx, 'id'), since);

@@ -1,5 +1,6 @@
 import type { Account } from '../e2e/support';
-import { crashAccount, crashAt, points, victims } from './cases';
+import { crashAt, points, victims } from './cases';
+import { crashAccount } from './transfer';
 
 let account: Account;
 beforeAll(async () => {

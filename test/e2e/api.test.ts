@@ -3,11 +3,11 @@ import { fund, sharedWallet, waitFor } from '../stack/client';
 import { documented, expectProblem } from './openapi';
 import { type Account, balances, fundedAccount, newAccount, transactionWhen } from './support';
 
-/** The API as an unforgiving client sees it. Every answer is held against openapi.json. */
+/** Strict checks of the API. Every answer is checked against openapi.json. */
 
 const uuidV7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const utc = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
-/** Well formed, and nobody's here. */
+/** Well formed, but not an address of the gateway. */
 const outside = '0x52908400098527886E0F7030069857D2E4169EE7';
 /** Capitals and small letters, by its checksum. */
 const mixed = '0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045';
@@ -80,16 +80,19 @@ describe('requests in general', () => {
     expect(await id('<script>')).toMatch(uuidV7);
   });
 
-  test.each(['/wallets', '/accounts', '/assets', '/transfer'])('POST %s refuses what is no JSON object', async (path) => {
-    const post = (body: unknown, headers: Record<string, string> = {}) => documented('POST', path, { body, headers });
-    for (const body of ['{', '[]', 'null', '"text"', '{}{}', `${'['.repeat(20_000)}${']'.repeat(20_000)}`])
-      expectProblem(await post(body), 400, 'invalid_parameter');
-    expectProblem(await post({ nope: 1 }), 400, 'invalid_parameter', 'nope');
-    expectProblem(await post('{"__proto__":{}}'), 400, 'invalid_parameter');
-    expectProblem(await post({ x: 'x'.repeat(1_000_000) }), 413, 'payload_too_large');
-    expectProblem(await post('{}', { 'content-type': 'text/plain' }), 415, 'unsupported_media_type');
-    expectProblem(await post('{}', { 'content-encoding': 'gzip' }), 400, 'invalid_parameter', 'body');
-  });
+  test.each(['/wallets', '/accounts', '/assets', '/transfer'])(
+    'POST %s refuses a body that is not a JSON object',
+    async (path) => {
+      const post = (body: unknown, headers: Record<string, string> = {}) => documented('POST', path, { body, headers });
+      for (const body of ['{', '[]', 'null', '"text"', '{}{}', `${'['.repeat(20_000)}${']'.repeat(20_000)}`])
+        expectProblem(await post(body), 400, 'invalid_parameter');
+      expectProblem(await post({ nope: 1 }), 400, 'invalid_parameter', 'nope');
+      expectProblem(await post('{"__proto__":{}}'), 400, 'invalid_parameter');
+      expectProblem(await post({ x: 'x'.repeat(1_000_000) }), 413, 'payload_too_large');
+      expectProblem(await post('{}', { 'content-type': 'text/plain' }), 415, 'unsupported_media_type');
+      expectProblem(await post('{}', { 'content-encoding': 'gzip' }), 400, 'invalid_parameter', 'body');
+    },
+  );
 });
 
 describe('lists', () => {
@@ -173,7 +176,7 @@ describe('accounts and assets', () => {
     expectProblem(await post({ symbol: 'USDC' }), 400, 'asset_already_exists');
   });
 
-  test('what lies on the chain: a native coin shows by itself, a token once it is added', async () => {
+  test('balances: a native coin is listed without being added, a token once it is added', async () => {
     const { account_id, address } = await newAccount('base');
     await fund('base', 'ETH', address, '0.5');
     await fund('base', 'USDC', address, '7');
@@ -181,7 +184,7 @@ describe('accounts and assets', () => {
     await waitFor(async () => (await documented('GET', `/transactions?account_id=${account_id}`)).body.total === 2);
     expect((await documented('GET', `/assets?account_id=${account_id}`)).body).toMatchObject({ total: 1 });
     const add = (symbol: string) => documented('POST', '/assets', { body: { account_id, symbol, chain: 'base' } });
-    // no longer waiting for confirmations, or it would show later
+    // after its confirmations, so that it does not appear later
     await waitFor(async () => {
       const { data } = (await documented('GET', `/transactions?account_id=${account_id}`)).body;
       return data.every(({ status }: { status: string }) => status === 'CONFIRMED');
@@ -228,7 +231,7 @@ describe('POST /transfer', () => {
       expectProblem(await transfer({ to_address }), 400, 'invalid_address');
   });
 
-  test('not_found: not one’s own address, no such asset', async () => {
+  test('not_found: an address of another owner, an unknown asset', async () => {
     expectProblem(await transfer({}, {}, 'other'), 404, 'not_found');
     expectProblem(await transfer({ from_address: outside, to_address: account.address }), 404, 'not_found');
     for (const token_symbol of ['USDT', 'DOGE', 'usdc']) expectProblem(await transfer({ token_symbol }), 404, 'not_found');
@@ -317,23 +320,26 @@ describe('Idempotency-Key', () => {
       { amount: '1.51' },
     ],
   };
-  test.each(Object.keys(bodies))('POST %s: ten at once are one, later ones are told the same', async (path) => {
-    const [make, change] = bodies[path] ?? [() => ({}), {}];
-    const headers = { 'idempotency-key': `key ${randomUUID()}` };
-    const post = (body: object) => documented('POST', path, { body, headers });
-    const answers = await Promise.all(Array.from({ length: 10 }, () => post(make())));
-    expect(new Set(answers.map(({ status, body, headers: h }) => JSON.stringify([status, body, h.get('location')]))).size).toBe(
-      1,
-    );
-    expect(answers.filter(({ headers: h }) => h.get('idempotency-replayed') !== 'true')).toHaveLength(1);
-    const reordered = await post(Object.fromEntries(Object.entries(make()).reverse()));
-    expect([reordered.status, reordered.body]).toEqual([answers[0]?.status, answers[0]?.body]);
-    expectProblem(await post({ ...make(), ...change }), 422, 'idempotency_key_reused');
-    const location = `${answers[0]?.headers.get('location')}`.replace('/api/v1', '');
-    expectProblem(await documented('GET', location, { as: 'other' }), 404, 'not_found');
-  });
+  test.each(Object.keys(bodies))(
+    'POST %s: ten concurrent requests act once, and later ones get the same answer',
+    async (path) => {
+      const [make, change] = bodies[path] ?? [() => ({}), {}];
+      const headers = { 'idempotency-key': `key ${randomUUID()}` };
+      const post = (body: object) => documented('POST', path, { body, headers });
+      const answers = await Promise.all(Array.from({ length: 10 }, () => post(make())));
+      expect(new Set(answers.map(({ status, body, headers: h }) => JSON.stringify([status, body, h.get('location')]))).size).toBe(
+        1,
+      );
+      expect(answers.filter(({ headers: h }) => h.get('idempotency-replayed') !== 'true')).toHaveLength(1);
+      const reordered = await post(Object.fromEntries(Object.entries(make()).reverse()));
+      expect([reordered.status, reordered.body]).toEqual([answers[0]?.status, answers[0]?.body]);
+      expectProblem(await post({ ...make(), ...change }), 422, 'idempotency_key_reused');
+      const location = `${answers[0]?.headers.get('location')}`.replace('/api/v1', '');
+      expectProblem(await documented('GET', location, { as: 'other' }), 404, 'not_found');
+    },
+  );
 
-  test('a refusal is kept like any answer; a wrong key is refused', async () => {
+  test('a refusal is stored like any answer; a malformed key is refused', async () => {
     const headers = { 'idempotency-key': randomUUID() };
     const [first, second] = [await transfer({ amount: '1000' }, headers), await transfer({ amount: '1000' }, headers)];
     expect([first.status, second.status, second.headers.get('idempotency-replayed')]).toEqual([400, 400, 'true']);

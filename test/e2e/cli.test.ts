@@ -23,14 +23,14 @@ beforeAll(async () => {
   walletId = (await sharedWallet()).wallet_id;
   account = await fundedAccount('ethereum', { ETH: '1', USDT: '50' });
 });
-// the wallet is all test files': it is left as it was
+// the wallet is shared by all test files: its state is restored
 afterAll(async () => {
   await gateway(['wallet', 'resume', walletId]);
   await gateway(['wallet', 'limit', 'clear', walletId, 'USDT']);
 });
 
 describe('clients, users and API keys', () => {
-  test('a new client’s key gets in and sees nothing of others; its secret is shown once', async () => {
+  test('the key of a new client works and shows nothing of other clients; its secret is shown once', async () => {
     const client = await json('client', 'create', name);
     expect(client).toMatchObject({ client_id: expect.any(String), name, status: 'ACTIVE' });
     const user = await json('user', 'create', name, 'ops');
@@ -110,7 +110,7 @@ describe('clients, users and API keys', () => {
   });
 });
 
-describe('what operators set', () => {
+describe('settings of operators', () => {
   test('a wallet’s limit refuses a transfer with business_error until it is cleared', async () => {
     expect(await json('wallet', 'limit', 'set', walletId, 'USDT', '--max-single', '1.5')).toEqual({
       symbol: 'USDT',
@@ -240,14 +240,14 @@ describe('transfers and the ledger', () => {
   });
 });
 
-/** Sets a balance past the guard. */
+/** Sets a balance, bypassing the triggers. */
 const spoil = (accountId: string, available: number) =>
   asSuperuser('ledger_accounts', `update ledger_accounts set available = $2 where account_id = $1 and symbol = 'ETH'`, [
     accountId,
     available,
   ]);
 
-/** Past the triggers of a table, which are off for nobody else: the change is one database transaction. */
+/** Bypasses the triggers of a table in one database transaction, so that they stay enabled for all others. */
 async function asSuperuser(table: string, statement: string, parameters: unknown[]): Promise<void> {
   const database = new Client(stack().postgres.url);
   await database.connect();

@@ -20,7 +20,7 @@ test('20 concurrent POST /transfer with one Idempotency-Key: one transaction, on
   expect(new Set(answers.map(({ body }) => JSON.stringify(body))).size).toBe(1);
 
   await transactionWhen(answers[0]?.body.tx_id as string, ['CONFIRMED']);
-  // what the gateway says of itself is not enough: the chain has moved the amount once, by one transaction
+  // independent of the gateway: the chain has moved the amount once, in one transaction
   const { rpc, tokens } = stack().chains.ethereum ?? {};
   const chain = createPublicClient({ transport: http(rpc) });
   const received = { address: tokens?.USDC as Address, abi: erc20, functionName: 'balanceOf', args: [to] } as const;

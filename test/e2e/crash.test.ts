@@ -1,4 +1,5 @@
-import { crashAccount, crashAt } from '../crash/cases';
+import { crashAt } from '../crash/cases';
+import { crashAccount } from '../crash/transfer';
 import type { Account } from './support';
 
 /** Three of the cases of `npm run test:crash`. */
@@ -8,5 +9,5 @@ beforeAll(async () => {
 }, 180_000);
 
 test('api killed while the lock is written', () => crashAt('lock', 'api', account), 240_000);
-test('a signing node killed as the signature is put on record', () => crashAt('persistSignature', 'mpc', account), 240_000);
+test('a signing node killed while the signature is stored', () => crashAt('persistSignature', 'mpc', account), 240_000);
 test('worker killed between broadcast and its record', () => crashAt('recordBroadcast', 'worker', account), 240_000);

@@ -43,7 +43,7 @@ describe('every way a transfer ends', () => {
   test('refused: the answer is the error, nothing is kept, and the same key gets the same answer', async () => {
     const holds = await Holds.install(stack().postgres.url);
     try {
-      // enough before the other transfer's hold, too little after it: the refusal comes from the locked balance
+      // the balance suffices before the other transfer's hold and not after it: the refusal comes from the locked balance
       await holds.hold('accept');
       const first = call('POST', '/transfer', { body: body(fresh(), '4') });
       await holds.reached('accept', 30_000);
@@ -67,7 +67,7 @@ describe('every way a transfer ends', () => {
     expect(again.headers.get('idempotency-replayed')).toBe('true');
   });
 
-  test('REJECTED: a rule that held when it was accepted no longer does', async () => {
+  test('REJECTED: a rule that passed at acceptance fails at screening', async () => {
     const { wallet_id: walletId } = await sharedWallet();
     const before = (await balances(account.account_id, 'ethereum')).ETH;
     const holds = await Holds.install(stack().postgres.url);
@@ -92,7 +92,7 @@ describe('every way a transfer ends', () => {
     recordHistory(transferWorkflowId(txId), 'transfer-rejected');
   });
 
-  test('CANCELLED: before signing it always works, and a second cancel answers alike', async () => {
+  test('CANCELLED: always possible before signing, and a second cancel gets the same answer', async () => {
     const [pid] = stack().processes['chain:ethereum'] ?? [];
     process.kill(Number(pid), 'SIGSTOP');
     let txId: string;
@@ -128,7 +128,7 @@ describe('every way a transfer ends', () => {
       await holds.hold('persistSignature');
       txId = (await call('POST', '/transfer', { body: body(to) })).body.tx_id as string;
       await holds.reached('persistSignature', 60_000);
-      // what was an ordinary address when gas was estimated refuses the coin now
+      // an address without code when gas was estimated now reverts
       await anvil('anvil_setCode', [to, '0x60006000fd']);
       await holds.release('persistSignature');
     } finally {
@@ -173,7 +173,7 @@ describe('every way a transfer ends', () => {
     recordHistory(transferWorkflowId(txId), 'transfer-confirmed-replaced');
   });
 
-  test('CONFIRMED although the chain forgot it: broadcast again', async () => {
+  test('CONFIRMED although the chain dropped it: broadcast again', async () => {
     const to = fresh();
     await anvil('evm_setIntervalMining', [0]);
     let txId: string;
@@ -191,7 +191,7 @@ describe('every way a transfer ends', () => {
     recordHistory(transferWorkflowId(txId), 'transfer-confirmed-forgotten');
   });
 
-  test('NEEDS_ATTENTION: what cannot be judged waits for an operator, with its funds locked', async () => {
+  test('NEEDS_ATTENTION: a transfer without the expected effect waits for an operator, with its funds locked', async () => {
     const usdc = await fundedAccount('ethereum', { ETH: '1', USDC: '5' });
     const contract = stack().chains.ethereum?.tokens.USDC as Address;
     const code = await chain().getCode({ address: contract });
@@ -202,7 +202,7 @@ describe('every way a transfer ends', () => {
       const request = { from_address: usdc.address, to_address: fresh(), chain: 'ethereum', token_symbol: 'USDC', amount: '2' };
       txId = (await call('POST', '/transfer', { body: request })).body.tx_id as string;
       await holds.reached('persistSignature', 60_000);
-      // the token lies: it succeeds and moves nothing
+      // the token returns success and moves nothing
       await anvil('anvil_setCode', [contract, '0x600160005260206000f3']);
       await holds.release('persistSignature');
       const parked = await transactionWhen(txId, ['NEEDS_ATTENTION']);
@@ -215,7 +215,7 @@ describe('every way a transfer ends', () => {
     recordHistory(transferWorkflowId(txId), 'transfer-needs-attention');
   });
 
-  test('FAILED by an operator who gives it up: a cancellation uses up the nonce, everything is unlocked but the fee', async () => {
+  test('FAILED after an operator abandons it: a cancellation uses up the nonce, everything but the fee is unlocked', async () => {
     const from = await fundedAccount('ethereum', { ETH: '1' });
     const address = from.address as Address;
     const had = await chain().getBalance({ address });
@@ -226,7 +226,7 @@ describe('every way a transfer ends', () => {
       await holds.hold('persistSignature');
       txId = (await call('POST', '/transfer', { body: { ...body(to), from_address: address } })).body.tx_id as string;
       await holds.reached('persistSignature', 60_000);
-      // nothing to pay it with: the chain refuses the signed bytes
+      // no balance for the fee: the chain refuses the signed bytes
       await anvil('anvil_setBalance', [address, '0x0']);
       await holds.release('persistSignature');
       const parked = await transactionWhen(txId, ['NEEDS_ATTENTION']);

@@ -19,7 +19,7 @@ const transferBody = () => ({
   body: { from_address: account.address, to_address: recipient, chain: 'ethereum', token_symbol: 'ETH', amount: '0.01' },
 });
 
-test('Postgres hangs: 503 with Retry-After, nothing lost, goes on by itself', async () => {
+test('Postgres hangs: 503 with Retry-After, nothing is lost, work continues by itself', async () => {
   pause('postgres');
   const refused = await call('POST', '/transfer', transferBody());
   expect(refused.status).toBe(503);
@@ -91,7 +91,7 @@ test('two signing nodes hang: waits in SIGNING with its funds locked, cannot be 
   await transactionWhen(body.tx_id as string, ['CONFIRMED'], 120_000);
 });
 
-test('a deposit that comes while worker and API are down is credited', async () => {
+test('a deposit that arrives while worker and API are down is credited', async () => {
   killAll('worker');
   killAll('api');
   const before = stack().processes.worker?.[0];

@@ -28,7 +28,7 @@ export function gateway(args: string[], env: Record<string, string> = {}): Promi
   );
 }
 
-/** What a command printed with --json. @throws Error when it did not end well. */
+/** Output of a command with --json. @throws Error when it failed. */
 export async function json(...args: string[]) {
   const { code, out, err } = await gateway([...args, '--json']);
   if (code !== 0) throw new Error(`gateway ${args.join(' ')} ended with ${code}: ${err}`);

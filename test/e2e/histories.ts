@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import path from 'node:path';
 
-/** With RECORD_HISTORIES=1 the run's history becomes one of the replay tests: how they are renewed after a deliberate change. */
+/** With RECORD_HISTORIES=1 the run's history is stored for the replay tests, which renews them after a deliberate change. */
 export function recordHistory(workflowId: string, name: string): void {
   if (process.env.RECORD_HISTORIES !== '1') return;
   execFileSync('node', [path.resolve(__dirname, '../../scripts/replay-add.mjs'), workflowId, name], { stdio: 'inherit' });

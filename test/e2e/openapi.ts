@@ -18,7 +18,7 @@ export function openApi(): Promise<{ document: Document; check: AnswerCheck }> {
   return loaded;
 }
 
-/** One request; its answer has to be what the gateway's own OpenAPI document says of that status. */
+/** One request; its answer must match the gateway's OpenAPI document for that status. */
 export async function documented(
   method: string,
   path: string,

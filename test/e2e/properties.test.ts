@@ -3,7 +3,7 @@ import { api, sharedWallet, stack } from '../stack/client';
 import { openApi } from './openapi';
 import { newAccount } from './support';
 
-/** Every operation of the running stack with requests made from its own description, valid and broken. */
+/** Sends valid and invalid requests, generated from the OpenAPI document, to every operation of the running stack. */
 
 const runsPerOperation = 80;
 /** Each costs a key generation of some 11 seconds. */
@@ -13,7 +13,7 @@ const loginsAtMost = 4;
 
 afterAll(endRun);
 
-test('whatever is sent, the answer is one that the document knows', async () => {
+test('every request gets a documented answer', async () => {
   const { wallet_id } = await sharedWallet();
   const { account_id, address } = await newAccount('ethereum');
   const { body } = await api().request<{ data: { tx_id: string }[] }>('GET', '/transactions');

@@ -28,7 +28,7 @@ const transfer = (to: Address) =>
 const setStatus = (address: Address, status: 'active' | 'inactive') =>
   database.query('update security_factors set status = $2 where address = $1', [address, status]);
 
-/** Resolves once all three nodes have the client's blacklist as it is now. */
+/** Resolves once all three nodes have the client's current blacklist. */
 async function delivered(): Promise<void> {
   const connection = await Connection.connect({ address: stack().temporal.address });
   try {
@@ -56,7 +56,7 @@ test('a blacklisted address is refused by the API, and by the nodes themselves w
   expect([refused.status, refused.body.code]).toEqual([403, 'address_blacklisted']);
   await delivered();
 
-  // as if somebody had tampered with the gateway's database: the nodes are told nothing
+  // simulates tampering with the gateway's database: the nodes get no change
   await database.query('alter table security_factors disable trigger security_factors_changed');
   await setStatus(to, 'inactive');
   const { status, body } = await transfer(to);
@@ -68,7 +68,7 @@ test('a blacklisted address is refused by the API, and by the nodes themselves w
   });
   expect(waiting).toMatchObject({ status: 'SIGNING', tx_hash: null });
 
-  // taken off the list as it should be, in one step: the nodes learn of it and sign
+  // removed from the list regularly, in one step: the nodes get the change and sign
   await database.query('begin');
   await setStatus(to, 'active');
   await database.query('alter table security_factors enable trigger security_factors_changed');

@@ -14,11 +14,11 @@ interface TransferBody {
   amount: string;
 }
 
-/** One request as client `demo`; the body is whatever JSON came back. */
+/** One request as client `demo`; the body is the parsed JSON. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- assertions look into parsed JSON
 export const call = (...request: Parameters<ApiClient['request']>): Promise<Answer<any>> => api().request(...request);
 
-/** States a transfer does not leave. */
+/** Final states of a transfer. */
 export const ends = ['CONFIRMED', 'FAILED', 'REJECTED', 'CANCELLED'];
 
 export async function newAccount(chain: string): Promise<Account> {

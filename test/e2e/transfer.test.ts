@@ -7,7 +7,7 @@ const erc20 = parseAbi(['function balanceOf(address) view returns (uint256)']);
 const chain = (name: string) => createPublicClient({ transport: http(stack().chains[name]?.rpc) });
 const outside = (): Address => privateKeyToAccount(generatePrivateKey()).address;
 
-describe('the main job on real parts', () => {
+describe('transfers and deposits on the whole stack', () => {
   test.each(['ethereum', 'base'])('native coin on %s: locked, signed, confirmed, settled to the last unit', async (name) => {
     const account = await fundedAccount(name, { ETH: '2' });
     const to = outside();
@@ -37,7 +37,7 @@ describe('the main job on real parts', () => {
     const receipt = await chain(name).getTransactionReceipt({ hash: transfer.tx_hash });
     expect(receipt.status).toBe('success');
 
-    // what the ledger says is what the chain says
+    // the ledger and the chain agree
     const onChain = await chain(name).getBalance({ address: account.address as Address });
     const { ETH } = await balances(account.account_id, name);
     expect(ETH).toEqual({ balance: decimal(onChain, 18), locked_balance: '0' });
@@ -110,7 +110,7 @@ describe('the main job on real parts', () => {
     expect((await balances(account.account_id, 'base')).USDC).toEqual({ balance: '7.5', locked_balance: '0' });
   });
 
-  test('a native deposit shows without being added, and can be spent', async () => {
+  test('a native deposit is listed without being added, and can be spent', async () => {
     const account = await newAccount('base');
     await fund('base', 'ETH', account.address, '0.5');
     await waitFor(async () => (await balances(account.account_id, 'base')).ETH?.balance === '0.5', { timeoutMs: 30_000 });
@@ -165,7 +165,7 @@ describe('the main job on real parts', () => {
     expect(ended.live).toBeNull();
   });
 
-  test('the wallet all of this ran on has one key and is ACTIVE', async () => {
+  test('the shared wallet has one key and is ACTIVE', async () => {
     const { body } = await call('GET', `/wallets/${(await sharedWallet()).wallet_id}`);
     expect(body).toMatchObject({ status: 'ACTIVE', key_status: 'ACTIVE' });
   });

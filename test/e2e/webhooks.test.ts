@@ -24,7 +24,7 @@ const kills = ['worker', 'api', 'worker', 'api', 'worker', 'api'];
 
 let database: DataSource;
 let receiver: Receiver;
-/** Of the shared account's client: it has other tests' events too. */
+/** Endpoint of the shared account's client, which also has events of other tests. */
 let ofTransfers: Receiver;
 beforeAll(async () => {
   database = createDatabase({
@@ -38,7 +38,7 @@ beforeAll(async () => {
   [receiver, ofTransfers] = await Promise.all([startReceiver(), startReceiver()]);
 });
 afterAll(async () => {
-  // other tests' events are wanted no longer; by the database, since a second factor would have to wait for its next code
+  // unsubscribes from events of other tests; in the database, since a second factor would have to wait for its next code
   await database.query(
     `update webhook_endpoints set status = 'disabled', disabled_reason = 'client', disabled_at = now() where url = $1`,
     [ofTransfers.url],
@@ -54,7 +54,7 @@ interface TestUser {
   code: string;
 }
 
-/** A user with a second factor, of a client of its own unless one is named; the API is asked as anybody would. */
+/** A user with a second factor, of a new client unless one is given; requests go through the API. */
 async function newUser(ofClient?: string): Promise<TestUser> {
   const folder = path.dirname(String(process.env.GATEWAY_TEST_STACK));
   const box = new SecretBox(readFileSync(path.join(devPaths(folder).secrets, 'secrets.kek'), 'utf8'));
@@ -76,7 +76,7 @@ async function newWebhook({ api, code }: TestUser, url: string, events: string[]
   return { webhookId: body.webhook_id, secret: body.secret };
 }
 
-/** The client's part: the same key until there is an answer. */
+/** Repeats with the same key until there is an answer, as a client would. */
 function insist<T>(api: ApiClient, url: string, body?: object): Promise<T> {
   const headers = { 'idempotency-key': randomUUID() };
   return waitFor(
@@ -94,12 +94,12 @@ test(`kill -9 of worker and api during ${asked + changed} events and ${transferr
   const { api, clientId, userId } = user;
   const { webhookId, secret } = await newWebhook(user, receiver.url, null);
   const transfers = await prepareTransfers();
-  // now and then the receiver has its troubles too, with what it has not seen before
+  // the receiver fails sometimes, but only for events that are new to it
   const isNew = (id: string) => receiver.received.filter((one) => one.id === id).length === 1;
   for (let count = 0; count < 120; count += 1)
     receiver.replies.push((response, one) => status(count % 12 === 11 && isNew(one.id) ? 500 : 200)(response, one));
 
-  /** How much had arrived at each kill. */
+  /** Number of received events at each kill. */
   const atKill: number[] = [];
   const arrivedSince = (count: number) => waitFor(() => receiver.received.length > count, { timeoutMs: 60_000, intervalMs: 20 });
   const killAll = async () => {
@@ -115,7 +115,7 @@ test(`kill -9 of worker and api during ${asked + changed} events and ${transferr
   const askAll = async () => {
     while (begun < asked) {
       const due = (begun += 1);
-      // a part of them at each kill, so that none falls into a silence
+      // a part of the events is due at each kill, so that events arrive around every kill
       const isDue = () => due * (kills.length + 1) <= asked * (atKill.length + 1);
       await waitFor(isDue, { timeoutMs: 120_000, intervalMs: 20 });
       answered.push(await insist(api, `/webhooks/${webhookId}/test`));
@@ -146,7 +146,7 @@ test(`kill -9 of worker and api during ${asked + changed} events and ${transferr
   expect(answered.every(({ event_id }) => bodies.has(event_id))).toBe(true);
   expect([...bodies.values()].every((versions) => versions.size === 1)).toBe(true);
 
-  // each kill came while events were arriving: some since the one before, some after the last
+  // each kill happened while events were arriving: some since the one before, some after the last
   const marks = [0, ...atKill, receiver.received.length];
   expect(atKill).toHaveLength(kills.length);
   expect(marks.slice(1).every((mark, index) => mark > Number(marks[index]))).toBe(true);
@@ -159,7 +159,7 @@ test(`kill -9 of worker and api during ${asked + changed} events and ${transferr
   if (retried) recordHistory(webhookWorkflowId({ webhookId, subjectId: retried.subject_id }), 'deliver-webhooks');
 }, 300_000);
 
-/** Real transfers of the shared wallet, told to a webhook of their own. */
+/** Real transfers of the shared wallet, with a webhook of their own. */
 async function prepareTransfers() {
   const wallet = await sharedWallet();
   const account = await fundedAccount('ethereum', { ETH: '1' });
@@ -203,7 +203,7 @@ async function prepareTransfers() {
   return { submitAll, expectComplete };
 }
 
-/** State changes as the gateway makes them; every sixth is rolled back and must not be heard of. */
+/** State changes as the gateway makes them; every sixth is rolled back and must have no event. */
 async function changeFactors(clientId: string, userId: string): Promise<void> {
   for (let count = 0; count < changed + changed / 5; count += 1) {
     const rolledBack = count % 6 === 5;

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { bodySchemaOf, type NamedOperation, type Parameter } from '../openapi';
 import { allowedBy, anyText, type Known, nasty, objectOf, type Schema } from './values';
 
-/** A request as it goes onto the wire. */
-export interface WireRequest {
+/** A request as it is sent. */
+export interface HttpRequest {
   method: string;
   /** Percent-encoded, with the query. */
   path: string;
@@ -13,7 +13,7 @@ export interface WireRequest {
 }
 
 /** Valid and broken requests of an operation, from its parameters and its body's schema. */
-export function requestsOf({ method, path, operation }: NamedOperation, known: Known): fc.Arbitrary<WireRequest> {
+export function requestsOf({ method, path, operation }: NamedOperation, known: Known): fc.Arbitrary<HttpRequest> {
   const inPlace = (place: Parameter['in']) => operation.parameters.filter((parameter) => parameter.in === place);
   return fc
     .record({
@@ -76,7 +76,7 @@ function queryOf(parameters: Parameter[], known: Known): fc.Arbitrary<string> {
     .map((query) => (query ? `?${query}` : ''));
 }
 
-/** Headers hold no controls and nothing beyond Latin-1: Node itself refuses to send them. */
+/** Headers contain no control characters and only Latin-1: Node refuses to send others. */
 const headerText = fc.oneof(
   fc.string({ unit: 'grapheme-ascii', maxLength: 40 }),
   fc.constantFrom('x'.repeat(256), 'é', ' ', '', '"'),

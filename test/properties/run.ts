@@ -1,7 +1,7 @@
 import { Agent, request as httpRequest } from 'node:http';
 import fc from 'fast-check';
 import { AnswerCheck, type Document, type NamedOperation, operationsOf } from '../openapi';
-import { requestsOf, type WireRequest } from './requests';
+import { requestsOf, type HttpRequest } from './requests';
 import type { Known } from './values';
 
 export interface Target {
@@ -14,10 +14,10 @@ export interface Target {
   headers?: () => Record<string, string>;
   /** Statuses of 500 and above that are right here, such as `get /health/ready 503` where no signing nodes run. */
   expected?: string[];
-  /** False keeps a request from being sent: where what is asked for costs too much. */
-  sends?: (operation: NamedOperation, request: WireRequest) => boolean;
-  /** Last changes to what is sent: what cannot be known when requests are made up, such as a second factor's code. */
-  finish?: (operation: NamedOperation, request: WireRequest) => WireRequest | Promise<WireRequest>;
+  /** False for requests that must not be sent because they are too expensive. */
+  sends?: (operation: NamedOperation, request: HttpRequest) => boolean;
+  /** Last changes to a request: values that are not known when requests are generated, such as the code of a second factor. */
+  finish?: (operation: NamedOperation, request: HttpRequest) => HttpRequest | Promise<HttpRequest>;
 }
 
 /** How often each status was answered, by operation. */
@@ -25,11 +25,11 @@ export type Statuses = Record<string, Record<string, number>>;
 
 /** Reproduces a run: PROPERTY_SEED=<seed of its output>. */
 const seed = Number(process.env.PROPERTY_SEED ?? Math.floor(Math.random() * 2 ** 31));
-/** Looking for the smallest failing request ends after this. */
+/** Limit for the search of the smallest failing request. */
 const shrinkMs = 20_000;
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 
-interface WireAnswer {
+interface HttpAnswer {
   status: number;
   headers: Headers;
   body: unknown;
@@ -86,11 +86,11 @@ export async function checkOperations(
   return { statuses, failures };
 }
 
-/** Longer bodies are nested too deeply to be written again. */
+/** Longer bodies are nested too deeply to be serialised again. */
 const longestBody = 20_000;
 
 /** The fields of a request whose body is a JSON object; null for every other. */
-export function fieldsSentBy({ body }: WireRequest): Record<string, unknown> | null {
+export function fieldsSentBy({ body }: HttpRequest): Record<string, unknown> | null {
   if (body !== null && body.length > longestBody) return null;
   try {
     const fields = JSON.parse(body ?? '') as unknown;
@@ -100,7 +100,7 @@ export function fieldsSentBy({ body }: WireRequest): Record<string, unknown> | n
   }
 }
 
-function complaintOf(target: Target, check: AnswerCheck, operation: NamedOperation, answer: WireAnswer): string | null {
+function complaintOf(target: Target, check: AnswerCheck, operation: NamedOperation, answer: HttpAnswer): string | null {
   const { status, headers, body } = answer;
   const expected = target.expected?.includes(`${operation.name} ${status}`);
   if (status >= 500 && !expected) return `${operation.name} answered ${status}: ${JSON.stringify(body)}`;
@@ -112,16 +112,16 @@ function complaintOf(target: Target, check: AnswerCheck, operation: NamedOperati
   if (status < 400) return null;
   const problem = body as { status: number; request_id: string };
   if (problem.status !== status) return `${operation.name}: the problem says ${problem.status}, the answer ${status}`;
-  // a stored answer is the first request's, to the byte
+  // a stored answer has the bytes of the first one
   const isReplay = headers.get('idempotency-replayed') === 'true';
   if (!isReplay && problem.request_id !== headers.get('x-request-id')) return `${operation.name} ${status}: another request_id`;
   return /select |insert |\bat .*\.[tj]s|postgres|ECONN/i.test(JSON.stringify({ ...problem, instance: '' }))
-    ? `${operation.name} ${status} tells of its inside: ${JSON.stringify(body)}`
+    ? `${operation.name} ${status} exposes internals: ${JSON.stringify(body)}`
     : null;
 }
 
-/** Not fetch, which tidies paths and headers up. */
-async function send({ baseUrl, token, headers: added }: Target, request: WireRequest): Promise<WireAnswer> {
+/** Not fetch, which normalises paths and headers. */
+async function send({ baseUrl, token, headers: added }: Target, request: HttpRequest): Promise<HttpAnswer> {
   const { method, path, body, withToken } = request;
   const url = new URL(baseUrl);
   const headers = {
@@ -149,5 +149,5 @@ async function send({ baseUrl, token, headers: added }: Target, request: WireReq
   });
 }
 
-/** Lets go of the connection, so that the run can end. */
+/** Closes the connection, so that the run can end. */
 export const endRun = (): void => agent.destroy();

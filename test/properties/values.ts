@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** What of JSON Schema the gateway's document uses. */
+/** The part of JSON Schema that the gateway's document uses. */
 export interface Schema {
   type?: string | string[];
   enum?: unknown[];
@@ -17,10 +17,10 @@ export interface Schema {
   items?: Schema;
 }
 
-/** Values by the name of their field that lead somewhere: ids of what exists, chains that are enabled. */
+/** Existing values by the name of their field: ids of resources, enabled chains. */
 export type Known = Record<string, unknown[]>;
 
-/** Text that has broken things before: controls, halves of pairs, other scripts, other notations. */
+/** Texts that often cause defects: control characters, unpaired surrogates, other scripts, other notations. */
 const nastyText = fc.constantFrom(
   '',
   ' ',
@@ -60,7 +60,7 @@ export const nasty: fc.Arbitrary<unknown> = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }),
 );
 
-/** A value the schema allows, now and then on its very limits; those of `known` more often than others. */
+/** A value that the schema allows, sometimes at its limits; those of `known` more often than others. */
 export function allowedBy(schema: Schema, name: string, known: Known): fc.Arbitrary<unknown> {
   const values = known[name];
   const made = madeFrom(schema, known);
@@ -108,7 +108,7 @@ function textOf({ format, pattern, minLength = 0, maxLength = 60 }: Schema): fc.
   );
 }
 
-/** fast-check cannot make text for every pattern (\p{…}): printable text then. */
+/** fast-check cannot generate text for every pattern (\p{…}): printable text then. */
 function matching(pattern: string): fc.Arbitrary<string> {
   try {
     return fc.stringMatching(new RegExp(pattern));

@@ -6,7 +6,7 @@ const folder = path.join(__dirname, 'histories');
 const histories = readdirSync(folder).filter((file) => file.endsWith('.json'));
 const codePath = path.resolve(__dirname, '../../dist/workflow-bundle.js');
 
-/** Every workflow, every way a transfer can end and the detours to it; a new one is added here and by `npm run replay:add`. */
+/** Every workflow and every path to every end of a transfer; a new one is added here and by `npm run replay:add`. */
 const committed = [
   'deliver-webhooks.json',
   'distribute-blacklist.json',
@@ -34,11 +34,11 @@ beforeAll(() => {
   Runtime.install({ logger: new DefaultLogger('ERROR') });
 });
 
-test('the histories are those that are listed: none is lost unnoticed', () => {
+test('the committed histories are exactly the listed ones', () => {
   expect([...histories].sort()).toEqual(committed);
 });
 
-test.each(histories)('%s replays on today’s workflows', async (file) => {
+test.each(histories)('%s replays on the current workflows', async (file) => {
   const history: unknown = JSON.parse(readFileSync(path.join(folder, file), 'utf8'));
   await Worker.runReplayHistory({ workflowBundle: { codePath } }, history);
 });

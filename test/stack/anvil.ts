@@ -13,7 +13,7 @@ export interface TestAnvil {
   stop(): Promise<void>;
 }
 
-/** A chain of its own for one test file, with the test tokens on it; gone with the test process whatever ends it. */
+/** A separate chain for one test file, with the test tokens; it ends with the test process. */
 export async function startTestAnvil({ chainId = 1, l1DataFee = false, blockTimeSeconds = 1 } = {}): Promise<TestAnvil> {
   const folder = mkdtempSync(path.join(tmpdir(), 'custody-gateway-anvil-'));
   const logFile = path.join(folder, 'anvil.log');

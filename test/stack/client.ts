@@ -109,8 +109,8 @@ export async function createAccount(
 }
 
 /**
- * An ACTIVE wallet of client `demo` that all test files of a run share, since generating keys is what costs most: give each
- * test an account of its own in it. The first file that asks makes it; the others wait for that.
+ * An ACTIVE wallet of client `demo` that all test files of a run share, since generating keys is slow: each test uses an account of
+ * its own. The first file that calls this creates it; the others wait.
  */
 export async function sharedWallet(): Promise<WalletView> {
   const remembered = path.join(path.dirname(stackFile()), 'shared-wallet.json');
@@ -132,7 +132,7 @@ export async function sharedWallet(): Promise<WalletView> {
   );
 }
 
-/** False while another file makes the wallet; a lock left by a test that was killed is broken. */
+/** False while another file creates the wallet; a lock left by a killed test is removed. */
 function takeLock(lock: string): boolean {
   try {
     writeFileSync(lock, String(process.pid), { flag: 'wx' });

@@ -37,7 +37,7 @@ export async function createTemplateDatabase(server: string): Promise<string> {
   return name;
 }
 
-/** A test's own set-up has no haste: on a busy machine it would be cut off by the limit that requests have. */
+/** For the set-up of a test: on a busy machine it would exceed the limit of requests. */
 const statementTimeoutMs = 180_000;
 
 function connect(url: string, poolSize = 10): Promise<DataSource> {

@@ -3,21 +3,28 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { projectRoot } from '../../dev/paths';
 import { bootStack, type RunningStack } from '../../dev/stack';
+import { PostgresProxy } from './postgres-proxy';
 import { sweepOldRuns } from './sweep';
 
 export interface TestStack {
   running: RunningStack;
   dataDir: string;
+  proxy: PostgresProxy | undefined;
 }
 
-/** Overrides of a developer's shell must not reach the tests: they boot everything themselves. */
+interface JestProject {
+  displayName?: { name: string };
+}
+
+/** The developer's environment must not affect the tests: they start everything themselves. */
 const overrides = /^(DATABASE_URL|TEMPORAL_(ADDRESS|NAMESPACE)|CHAINS$|CHAIN_\w+_RPC_URLS|MPC_NODE_|API_)/;
 
 /**
  * One fresh stack for all test files of a run, on free ports: the compiled processes, supervised by this one. With
- * GATEWAY_TEST_STACK naming the stack.json of a running stack, that one is used and left alone.
+ * GATEWAY_TEST_STACK naming the stack.json of a running stack, that one is used and left alone. In the project `crash` API and worker
+ * reach Postgres through a proxy that can cut their connections.
  */
-export default async function startStack(): Promise<void> {
+export default async function startStack(_: unknown, { displayName }: JestProject): Promise<void> {
   const given = process.env.GATEWAY_TEST_STACK;
   if (given && existsSync(given)) return;
   execFileSync(process.execPath, [path.join(projectRoot, 'scripts', 'build.mjs')], {
@@ -29,7 +36,10 @@ export default async function startStack(): Promise<void> {
   await sweepOldRuns(parent);
   const dataDir = path.join(parent, `test-${process.pid}`);
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !overrides.test(name)));
-  const running = await bootStack({ dataDir, env, quiet: true, throwaway: true, reset: true });
+  let proxy: PostgresProxy | undefined;
+  const throughProxy = async (url: string) => (proxy = await PostgresProxy.start(url)).url;
+  const routeDatabase = displayName?.name === 'crash' ? throughProxy : undefined;
+  const running = await bootStack({ dataDir, env, quiet: true, throwaway: true, reset: true, routeDatabase });
   process.env.GATEWAY_TEST_STACK = running.stackFile;
-  (globalThis as { testStack?: TestStack }).testStack = { running, dataDir };
+  (globalThis as { testStack?: TestStack }).testStack = { running, dataDir, proxy };
 }

@@ -6,5 +6,6 @@ export default async function stopStack(): Promise<void> {
   const { testStack } = globalThis as { testStack?: TestStack };
   if (!testStack) return;
   await testStack.running.stop();
+  await testStack.proxy?.stop();
   keepOnlyLogs(testStack.dataDir);
 }

@@ -8,17 +8,17 @@ import { Reaper } from '../../dev/reaper';
 import { findTemporalCli } from '../../dev/temporal-cli';
 import { createTemplateDatabase } from './database';
 
-/** What the integration tests share. */
+/** Set-up that the integration tests share. */
 export default async function setUp(): Promise<void> {
-  // may have to be built, which takes minutes: not within a test's time
+  // may have to be built, which takes minutes: longer than the time-out of a test
   await findTemporalCli((text) => process.stderr.write(`${text}\n`));
   await startPostgres();
 }
 
-/** One real Postgres for the whole run, without fsync, gone with the run whatever ends it (see Reaper). */
+/** One real Postgres for the whole run, without fsync; it ends with the run (see Reaper). */
 async function startPostgres(): Promise<void> {
   const folder = mkdtempSync(path.join(tmpdir(), 'custody-gateway-test-'));
-  // as root, Postgres runs as somebody else, who has to get there
+  // as root, Postgres runs as another user, who needs access to the folder
   chmodSync(folder, 0o755);
   const reaper = new Reaper();
   reaper.removeAtEnd(folder);

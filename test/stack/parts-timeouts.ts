@@ -1,2 +1,2 @@
-/** Against hangs, not against slowness: a machine that is busy with something else must not fail a test. */
+/** Detects hangs, not slowness: a busy machine must not fail a test. */
 jest.setTimeout(60_000);

@@ -9,7 +9,7 @@ export function pids(part: string): number[] {
   return found;
 }
 
-/** SIGSTOP: the process is there and does not answer. For Postgres its children too. */
+/** SIGSTOP: the process exists and does not respond. For Postgres also its child processes. */
 export function pause(part: string, count = Infinity): void {
   for (const pid of pids(part)
     .slice(0, count)

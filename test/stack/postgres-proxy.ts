@@ -1,14 +1,27 @@
 import { createServer, connect, type Server, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
 
-/** What happens to the next COMMIT: it is carried out and its answer lost, or it never arrives. */
+/** What happens to a COMMIT: it is carried out and its answer lost, or it never arrives. */
 export type CommitFault = 'answer lost' | 'never arrives';
 
-/** Stands between a client and Postgres, and cuts the connection during COMMIT when a test wants that. */
+interface Cut {
+  fault: CommitFault;
+  /** Everything is cut and refused for so long; 0: this connection alone is cut. */
+  awayMs: number;
+}
+
+/** The text of a NOTICE by which the database itself has the transaction cut that raises it, when that transaction ends. */
+export const cutNotice = ({ fault, awayMs }: Cut): string => `cut this connection: ${fault}, away for ${awayMs} ms`;
+
+const notice = /cut this connection: (answer lost|never arrives), away for (\d+) ms/;
+/** ReadyForQuery, outside a transaction: what was open is committed or rolled back. */
+const transactionEnded = Buffer.from('Z\0\0\0\x05I', 'latin1');
+
+/** A proxy between clients and Postgres, which cuts the connection during COMMIT when a test wants that. */
 export class PostgresProxy {
   /** Of the next COMMIT alone. */
   fault: CommitFault | undefined;
-  /** After a cut, how long new connections are refused. */
+  /** After that cut, how long all connections are cut and refused. */
   awayMs = 0;
   private awayUntil = 0;
   private readonly sockets = new Set<Socket>();
@@ -20,7 +33,7 @@ export class PostgresProxy {
 
   static async start(target: string): Promise<PostgresProxy> {
     const to = new URL(target);
-    const server = createServer();
+    const server = createServer({ noDelay: true });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const url = new URL(target);
     url.hostname = '127.0.0.1';
@@ -37,25 +50,44 @@ export class PostgresProxy {
 
   private serve(client: Socket, { hostname, port }: URL): void {
     if (Date.now() < this.awayUntil) return void client.destroy();
-    const database = connect(Number(port || 5432), hostname);
+    const database = connect({ port: Number(port || 5432), host: hostname, noDelay: true });
     for (const socket of [client, database]) {
       this.sockets.add(socket);
       socket.on('error', () => undefined);
       socket.on('close', () => {
+        this.sockets.delete(socket);
         client.destroy();
         database.destroy();
       });
     }
+    let cut: Cut | undefined;
     client.on('data', (data) => {
-      const { fault } = this;
-      if (!fault || !data.includes('COMMIT\0')) return void database.write(data);
-      this.fault = undefined;
-      this.awayUntil = Date.now() + this.awayMs;
-      if (fault === 'never arrives') return void client.destroy();
-      database.removeAllListeners('data');
-      database.once('data', () => client.destroy());
+      if (data.includes('COMMIT\0')) {
+        cut ??= this.takeFault();
+        if (cut?.fault === 'never arrives') return this.carryOut(cut, client);
+      }
       database.write(data);
     });
-    database.on('data', (data) => client.write(data));
+    database.on('data', (data) => {
+      cut ??= findNotice(data);
+      if (cut?.fault === 'answer lost' && data.includes(transactionEnded)) return this.carryOut(cut, client);
+      client.write(data);
+    });
   }
+
+  private takeFault(): Cut | undefined {
+    const { fault, awayMs } = this;
+    this.fault = undefined;
+    return fault && { fault, awayMs };
+  }
+
+  private carryOut({ awayMs }: Cut, client: Socket): void {
+    this.awayUntil = Date.now() + awayMs;
+    for (const socket of awayMs > 0 ? this.sockets : [client]) socket.destroy();
+  }
+}
+
+function findNotice(data: Buffer): Cut | undefined {
+  const [, fault, awayMs] = notice.exec(data.toString('latin1')) ?? [];
+  return fault === undefined ? undefined : { fault: fault as CommitFault, awayMs: Number(awayMs) };
 }

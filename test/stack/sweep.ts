@@ -6,7 +6,7 @@ import { endLeftovers, release, runningSupervisor } from '../../dev/stack-file';
 
 const keptLogs = 3;
 
-/** Removes the data of a test stack that has stopped; its logs stay for a while, to see why a test failed. */
+/** Removes the data of a stopped test stack; its logs are kept for a while, to examine failures. */
 export function keepOnlyLogs(dataDir: string): void {
   emptyData(dataDir);
   for (const entry of readdirSync(dataDir)) {

@@ -22,10 +22,10 @@ import { toDetails } from './family';
 import type { ToyBlock, ToyLedger } from './ledger';
 import { decodeMessage, feeOf, sum, toKey, type ToyInput, type ToyTransaction } from './message';
 
-/** Blocks that a transaction may wait. */
+/** Number of blocks for which a transaction is valid. */
 export const lifeBlocks = 8;
 
-/** The toy chain as the gateway asks it. */
+/** The gateway's client of the toy chain. */
 export class ToyChainClient implements ChainClient {
   constructor(
     readonly chain: ChainDefinition,
@@ -44,7 +44,7 @@ export class ToyChainClient implements ChainClient {
     return Promise.resolve({ fee: this.ledger.fee.toString() });
   }
 
-  /** A replacement pays twice what the attempt before it paid; a reissue starts at the fee of now. */
+  /** A replacement pays twice the fee of the attempt before it; a reissue starts at the current fee. */
   prepare({ kind, intent, previous }: PrepareRequest): Promise<Prepared> {
     const { ledger } = this;
     const last = previous.at(-1);

@@ -25,7 +25,7 @@ import {
   type ToyMessage,
 } from './message';
 
-/** What `prepare` of the client hands to `reserve` and `build`: an opaque value for everybody else. */
+/** Details from the client's `prepare` to `reserve` and `build`: opaque to everything else. */
 export interface ToyDetails {
   amount: bigint;
   fee: bigint;
@@ -85,7 +85,7 @@ function describe(unsigned: Hex) {
   };
 }
 
-/** @throws Error for a message of somebody else. */
+/** @throws Error for a message of another sender. */
 function messageOf(unsigned: Hex, from: string): ToyMessage {
   const message = decodeMessage(unsigned);
   if (toKey(from) !== toKey(message.from)) throw new Error('the message is of another sender');
@@ -97,8 +97,8 @@ async function bound(manager: EntityManager, { chain, token }: BoundRequest): Pr
 }
 
 /**
- * Inputs are rows: what the transfer holds already, as far as it is still unspent, and as many more as the amount and the fee need.
- * Takers on one chain wait for each other.
+ * Inputs are rows: those that the transfer already holds, as far as they are unspent, and as many more as the amount and the fee
+ * need.
  */
 async function reserve(
   manager: EntityManager,
@@ -137,7 +137,7 @@ async function findHeldByOthers(manager: EntityManager, chain: string, txId: str
   return new Set(rows.map(({ resource }) => resource));
 }
 
-/** Held ones first, so that a replacement spends what the earlier attempts would spend. */
+/** Held inputs first, so that a replacement spends the inputs of the earlier attempts. */
 function choose(outputs: ToyInput[], needed: bigint, ours: Set<string>, theirs: Set<string>): ToyInput[] | null {
   const inputs = outputs.filter(({ id }) => ours.has(id));
   for (const output of outputs) {

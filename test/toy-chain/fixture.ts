@@ -1,7 +1,7 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { getFamily as productFamily } from '../../src/chains/families';
 import type { GetFamily } from '../../src/chains/family';
-import type { ChainDefinition, Hex } from '../../src/chains/types';
+import type { ChainDefinition, FamilyRules, Hex } from '../../src/chains/types';
 import { createChainFixture } from '../integration/following/chain-fixture';
 import { toyChain } from './chain';
 import { ToyChainClient } from './client';
@@ -9,15 +9,15 @@ import { toyFamily } from './family';
 import { ToyLedger } from './ledger';
 import { toyAddress } from './message';
 
-const getFamily: GetFamily = (name) => (name === toyFamily.name ? toyFamily : productFamily(name));
-
-/** Of Alice, who sends; atomic units. */
+/** Outputs of Alice, the sender; atomic units. */
 const aliceOutputs = [100_000n, 50_000n];
-/** Of Bob, who guards Alice: one is spent in each of her transactions, and comes back. */
+/** Outputs of Bob, Alice's guardian: one is spent in each of her transactions and returned to him. */
 const bobOutputs = [7n, 8n, 9n];
 
-/** The toy chain with two accounts, one guarding the other, that have coins. */
-export async function createToyFixture(changes: Partial<ChainDefinition> = {}) {
+/** The toy chain with two accounts, one guarding the other, that have coins. `rules`: in place of the toy family's own. */
+export async function createToyFixture(changes: Partial<ChainDefinition> = {}, rules: Partial<FamilyRules> = {}) {
+  const family = { ...toyFamily, rules: { ...toyFamily.rules, ...rules } };
+  const getFamily: GetFamily = (name) => (name === family.name ? family : productFamily(name));
   const toy = new ToyLedger();
   const client = new ToyChainClient(toyChain(changes), toy);
   const fixture = await createChainFixture({ client, getFamily, symbols: ['TOY'] });
@@ -43,7 +43,7 @@ export async function createToyFixture(changes: Partial<ChainDefinition> = {}) {
     database.query('update reservations set released_at = now() where reservation_id = $1', [reservationId]);
   const setFailed = (txId: string) =>
     database.query(`update transactions set status = 'FAILED', version = version + 1 where tx_id = $1`, [txId]);
-  /** What a peer may hold beside the gateway: another signature over the message of an attempt. */
+  /** What a peer may have without the gateway: another signature over the message of an attempt. */
   const signOnceMore = (attempt: Record<string, unknown> | undefined) => {
     const unsigned = attempt?.unsigned as Hex;
     return toyFamily.assemble(unsigned, fixture.signatures(unsigned, alice.address, { isRandom: true }), alice.address);

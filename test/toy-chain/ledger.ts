@@ -11,7 +11,7 @@ export interface ToyBlock {
 
 export const zeroHash = '0'.repeat(64);
 
-/** The toy chain itself, in memory: one node that everybody asks. Blocks come only when a test mines them. */
+/** The toy chain, in memory, with one node. Blocks are mined only by tests. */
 export class ToyLedger {
   private blocks: ToyBlock[] = [{ number: 0, hash: sha256('genesis'), parentHash: zeroHash, transactions: [] }];
   private readonly pool = new Map<string, ToyTransaction>();
@@ -20,7 +20,7 @@ export class ToyLedger {
   private made = 0;
   /** Number of the newest block, or the last one that was skipped after it. */
   height = 0;
-  /** What a transaction pays at present. */
+  /** The current fee of a transaction. */
   fee = 10n;
   /** Nothing that arrives is mined before `releaseHeld`. */
   holdsArrivals = false;
@@ -36,7 +36,7 @@ export class ToyLedger {
     return this.guardians.get(address);
   }
 
-  /** Puts an output from nowhere into the pool; returns the id of its transaction. */
+  /** Adds an output without inputs to the pool; returns the id of its transaction. */
   grant(from: string, to: string, amount: bigint): string {
     this.made += 1;
     const message: ToyMessage = {
@@ -74,7 +74,7 @@ export class ToyLedger {
     this.held.clear();
   }
 
-  /** Forgotten by the pool; whoever has the bytes can send them again. */
+  /** Dropped by the pool; anyone with the bytes can send them again. */
   drop(id: string): void {
     this.pool.delete(id);
   }
@@ -83,12 +83,12 @@ export class ToyLedger {
     for (let index = 0; index < count; index += 1) this.mineBlock();
   }
 
-  /** The chain leaves numbers out. */
+  /** Skips block numbers. */
   skip(count: number): void {
     this.height += count;
   }
 
-  /** Takes the newest blocks back; what they held returns to the pool, or is lost. Other blocks follow when they are mined. */
+  /** Removes the newest blocks; their transactions return to the pool, or are lost. Other blocks follow when they are mined. */
   reorganise(depth: number, { isLost = false } = {}): void {
     const gone = this.blocks.splice(Math.max(1, this.blocks.length - depth));
     this.height = this.tip.number;
@@ -124,7 +124,7 @@ export class ToyLedger {
     return [...this.pool.values()].find(({ messageKey }) => messageKey === key);
   }
 
-  /** Ids of what waits, oldest first. */
+  /** Ids of the transactions in the pool, oldest first. */
   get pooled(): string[] {
     return [...this.pool.keys()];
   }

@@ -77,7 +77,7 @@ export function encodeMessage(message: ToyMessage): Hex {
 
 type Encoded = [string, string, [string, string, string][], [string, string][], [string, string][], number];
 
-/** @throws Error on bytes that are not the one form of a valid message. */
+/** @throws Error on bytes that are not the canonical form of a valid message. */
 export function decodeMessage(unsigned: Hex): ToyMessage {
   const [chain, from, inputs, outputs, change, expiryHeight] = JSON.parse(toText(unsigned)) as Encoded;
   const payments = (list: [string, string][]) => list.map(([to, amount]) => ({ to, amount: BigInt(amount) }));
@@ -89,7 +89,7 @@ export function decodeMessage(unsigned: Hex): ToyMessage {
     change: payments(change),
     expiryHeight,
   };
-  if (encodeMessage(message) !== unsigned) throw new Error('the bytes are not the canonical form of what they say');
+  if (encodeMessage(message) !== unsigned) throw new Error('the bytes are not in canonical form');
   verifyMessage(message);
   return message;
 }
@@ -110,7 +110,7 @@ function verifyMessage({ from, inputs, outputs, change, expiryHeight }: ToyMessa
   if (!Number.isSafeInteger(expiryHeight) || expiryHeight < 0) throw new Error('the expiry is no block number');
 }
 
-/** Nothing for what comes from nowhere. */
+/** Zero for messages without inputs. */
 export const feeOf = ({ inputs, outputs, change }: ToyMessage): bigint =>
   inputs.length === 0 ? 0n : sum(inputs) - sum(outputs) - sum(change);
 
@@ -138,7 +138,7 @@ export function sealTransaction(unsigned: Hex, signatures: Hex[]): ToyTransactio
   return { id: sha256(`signed ${bytes}`), messageKey: messageKeyOf(unsigned), message: decodeMessage(unsigned), bytes };
 }
 
-/** @throws Error on bytes that the chain would not take. */
+/** @throws Error on bytes that the chain would not accept. */
 export function openTransaction(bytes: Hex): ToyTransaction {
   const [unsigned, ...signatures] = JSON.parse(toText(bytes)) as [Hex, ...Hex[]];
   return sealTransaction(unsigned, signatures);

@@ -3,9 +3,9 @@ import { type Next, park } from './next';
 import type { TransferState } from './state';
 
 /**
- * The signed bytes are on record: sending them again is harmless, and only an accepted attempt counts as submitted. A chain node that
- * refuses may do so because an attempt was executed already, so the chain is asked before an operator is. What is refused after a
- * retry too is left to `confirm`, which replaces it at the fees of then.
+ * The signed bytes are stored: sending them again is harmless, and only an accepted attempt counts as submitted. A chain node may
+ * refuse because an attempt was already executed, so the chain is asked before an operator is. If a retry is refused too, `confirm`
+ * replaces the attempt at current fees.
  */
 export async function broadcast(state: TransferState, { attempt, tries }: Extract<Next, { next: 'broadcast' }>): Promise<Next> {
   const { txId, progress } = state;
@@ -18,6 +18,8 @@ export async function broadcast(state: TransferState, { attempt, tries }: Extrac
       progress.status(status);
       return follow(state);
     }
+    case 'unsigned':
+      return { next: 'prepare', kind: result.kind, begun: attempt };
     case 'withheld':
       return { next: 'abandon' };
     case 'blacklisted':

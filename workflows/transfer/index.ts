@@ -28,11 +28,11 @@ import { sign } from './sign';
 import { TransferState } from './state';
 
 /**
- * One transfer: lock → screen → prepare → sign → broadcast → confirm → settle. Each stage says which is next.
+ * One transfer: lock → screen → prepare → sign → broadcast → confirm → settle. Each stage returns the next one.
  *
  * Its state is in Postgres and every stage finds its own earlier work by tx_id, so a run may be continued, reset or started again
- * anywhere without moving money twice. Temporal's own cancellation is not obeyed: it would leave funds locked with nobody to
- * unlock them. Clients cancel through the API.
+ * without moving money twice. Temporal's own cancellation is ignored: it would leave funds locked that nothing unlocks. Clients
+ * cancel through the API.
  */
 export async function transfer({ txId }: TransferWorkflowInput): Promise<TransferWorkflowResult> {
   const state = new TransferState(txId);
@@ -56,7 +56,7 @@ export async function transfer({ txId }: TransferWorkflowInput): Promise<Transfe
   });
 }
 
-/** Runs one stage. What an activity refuses for good is for an operator: a run that failed would leave funds locked. */
+/** Runs one stage. A permanent error of an activity is for an operator: a failed run would leave funds locked. */
 async function run(stage: Exclude<Next, { next: 'ended' }>, state: TransferState): Promise<Next> {
   try {
     switch (stage.next) {
@@ -65,7 +65,7 @@ async function run(stage: Exclude<Next, { next: 'ended' }>, state: TransferState
       case 'screen':
         return await screen(state);
       case 'prepare':
-        return await prepare(state, stage.kind);
+        return await prepare(state, stage);
       case 'sign':
         return await sign(state, stage);
       case 'broadcast':
@@ -81,14 +81,14 @@ async function run(stage: Exclude<Next, { next: 'ended' }>, state: TransferState
     }
   } catch (error) {
     if (!isActivityError(error) || isCancelled(error)) throw error;
-    // without a row there is nothing to hold or to park: parking once more would fail for ever
+    // without a row there is nothing to park: it would be retried forever
     if (stage.next === 'lock' || stage.next === 'park') throw error;
     const { code, message } = toProblem(error);
     return park(code, message, resumed(state));
   }
 }
 
-/** Rejected and cancelled transfers end well; one that failed on the way ends the run as failed, for operators to see. */
+/** Rejected and cancelled transfers complete the run; a FAILED transfer fails it, so that operators see it. */
 function finish({ txId, progress }: TransferState, { status, code, reason }: End): TransferWorkflowResult {
   progress.report('ended', [status, code, reason].filter(Boolean).join(' · '));
   progress.status(status, code);

@@ -9,21 +9,22 @@ export interface End {
   reason: string | null;
 }
 
-/** Waits for an operator or for news from the chain; a retry goes on at `resume`. */
+/** Waits for an operator or for a new observation of the chain; a retry continues at `resume`. */
 export interface Park {
   next: 'park';
   code: FailureCode;
   reason: string;
   resume: Next;
-  /** False where what the transfer spends is used up already. */
+  /** False when what the transfer spends is already used up. */
   isAbandonable: boolean;
 }
 
-/** What a stage says is next. */
+/** The next stage. */
 export type Next =
   | { next: 'lock' }
   | { next: 'screen' }
-  | { next: 'prepare'; kind: AttemptKind }
+  /** `begun`: an attempt that was begun before and waits for its signatures; else a new one. */
+  | { next: 'prepare'; kind: AttemptKind; begun?: number }
   | { next: 'sign'; attempt: number; kind: AttemptKind; request: Omit<SignTransactionRequest, 'peer'> }
   | { next: 'broadcast'; attempt: number; tries: number }
   | { next: 'confirm' }
@@ -32,7 +33,7 @@ export type Next =
   | Park
   | { next: 'ended'; end: End };
 
-/** Where a transfer goes on whose stage was interrupted: what the chain may know already is followed first. */
+/** Where an interrupted transfer continues: if the chain may know an attempt, its status is followed first. */
 export const resumed = (state: TransferState): Next => (state.isFollowed ? { next: 'confirm' } : { next: 'screen' });
 
 export const park = (code: FailureCode, reason: string, resume: Next, { isAbandonable = true } = {}): Park => ({

@@ -1,8 +1,8 @@
-/** First and longest wait before the chain is asked directly, should the follower's signal not come. */
+/** First and longest wait before the chain is asked directly, in case the follower's signal does not arrive. */
 const firstWaitMs = 15_000;
 const longestWaitMs = 10 * 60_000;
 
-/** Growing waits that start over whenever something moved. */
+/** Increasing waits that start again after every change. */
 export class PollBackoff {
   private waitMs = firstWaitMs;
 

@@ -7,14 +7,15 @@ import { endUnsigned } from './end-unsigned';
 import { ended, type Next, park, resumed } from './next';
 import type { TransferState } from './state';
 
-/** What is not spendable yet is asked for again after this long, so many times, before an operator is asked. */
+/** How long and how often a reservation that is not possible yet is tried again, before the transfer is parked. */
 const reserveAgainMs = 30_000;
 const reserveTries = 120;
 
 type Refused = Extract<BeginSigningResult, { outcome: 'refused' }>;
 
-/** Asks the chain for fees and the like, then begins signing: from there on the attempt counts as signed. */
-export function prepare(state: TransferState, kind: AttemptKind): Promise<Next> {
+/** Asks the chain for fees and other facts, then begins signing: from then on the attempt counts as signed. */
+export function prepare(state: TransferState, { kind, begun }: Extract<Next, { next: 'prepare' }>): Promise<Next> {
+  if (begun !== undefined) return resumeAttempt(state, begun, kind);
   switch (kind) {
     case 'first':
       return startFirstAttempt(state);
@@ -23,8 +24,13 @@ export function prepare(state: TransferState, kind: AttemptKind): Promise<Next> 
     case 'reissue':
       return reissueAttempt(state);
     case 'cancellation':
-      return cancelNonce(state);
+      return cancelAttempts(state);
   }
+}
+
+/** The signatures of an attempt that was begun before: its bytes stay as they are. */
+function resumeAttempt(state: TransferState, attempt: number, kind: AttemptKind): Promise<Next> {
+  return beginAttempt(state, attempt, kind, ({ code, reason }) => park(code, reason, { next: 'confirm' }));
 }
 
 /** Until signing has begun a refusal ends the transfer, and so does a cancellation by the client. */
@@ -34,7 +40,7 @@ function startFirstAttempt(state: TransferState): Promise<Next> {
   );
 }
 
-/** The same reservation with a higher fee, within what is held; beyond it an operator decides. */
+/** The same reservation with a higher fee, within the fee bound; beyond it an operator decides. */
 function replaceAttempt(state: TransferState): Promise<Next> {
   return beginAttempt(state, state.lastAttempt + 1, 'replacement', ({ code, reason }) =>
     code === 'address_blacklisted'
@@ -43,7 +49,7 @@ function replaceAttempt(state: TransferState): Promise<Next> {
   );
 }
 
-/** Another message in place of attempts that are proven impossible; too late for that, the transfer ends by the proof. */
+/** A new message after all attempts are proven impossible; if it is too late for that, the transfer ends as FAILED. */
 function reissueAttempt(state: TransferState): Promise<Next> {
   return beginAttempt(state, state.lastAttempt + 1, 'reissue', async ({ code, reason }) => {
     return ended(await transferActivities.failByProof({ txId: state.txId, code, reason }));
@@ -51,16 +57,17 @@ function reissueAttempt(state: TransferState): Promise<Next> {
 }
 
 /**
- * A transaction that moves nothing and spends what the attempts would spend, so that later transfers are not held up. What was
- * executed meanwhile is settled instead. Refused before it has begun, nothing is given up: a retry goes on with the transfer.
+ * A transaction that moves nothing and spends what the attempts would spend, so that later transfers do not wait. If an attempt is
+ * executed meanwhile, it is settled instead. If the cancellation is refused before it has begun, the transfer is not abandoned, and
+ * a retry continues it.
  */
-function cancelNonce(state: TransferState): Promise<Next> {
+function cancelAttempts(state: TransferState): Promise<Next> {
   return beginAttempt(state, state.lastAttempt + 1, 'cancellation', ({ code, reason }) =>
     code === 'business_error' ? { next: 'confirm' } : park(code, reason, resumed(state)),
   );
 }
 
-/** The core of all four: prepared by the chain's activity, begun in one database transaction. */
+/** The common part: the chain activity prepares the attempt, and one database transaction begins it. */
 async function beginAttempt(
   state: TransferState,
   attempt: number,
@@ -86,7 +93,7 @@ async function beginAttempt(
       case 'signed':
       case 'begun':
         state.lastAttempt = attempt;
-        // from here on nothing but cancellations is signed: whatever interrupts this one, the chain is followed
+        // from here on only cancellations are signed: after any interruption the chain is followed
         if (kind === 'cancellation') state.isAbandoned = state.isFollowed = true;
         return begun.outcome === 'begun'
           ? { next: 'sign', attempt, kind, request: begun.request }
@@ -96,8 +103,8 @@ async function beginAttempt(
 }
 
 /**
- * `ended` when the client cancels while the chain is asked: until signing begins that ends the transfer at once. A chain that knows
- * already that the transaction would fail refuses a first attempt.
+ * `ended` when the client cancels while the chain is asked: until signing begins this ends the transfer at once. A first attempt is
+ * refused when the chain reports that the transaction would fail.
  */
 async function prepareOrRefuse(state: TransferState, attempt: number, kind: AttemptKind): Promise<Prepared | Refused | 'ended'> {
   const scope = new CancellationScope();

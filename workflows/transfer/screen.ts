@@ -3,7 +3,7 @@ import { endUnsigned } from './end-unsigned';
 import type { Next } from './next';
 import type { TransferState } from './state';
 
-/** The rules once more, authoritatively: what accepting saw may have changed. What needs an approval waits for it here. */
+/** Applies the rules again: the data may have changed since the transfer was accepted. A required approval is waited for here. */
 export async function screen(state: TransferState): Promise<Next> {
   for (let hasWaited = false; ; hasWaited = true) {
     if (state.isEnded) return { next: 'lock' };
@@ -15,8 +15,8 @@ export async function screen(state: TransferState): Promise<Next> {
       return { next: 'prepare', kind: 'first' };
     }
     state.progress.status('AWAITING_APPROVAL');
-    state.progress.report('screen', 'Not on the whitelist: waits for POST /transactions/{tx_id}/approve');
-    // the database's clock decides: should the timer be early, the rest is waited for
+    state.progress.report('screen', 'Not on the whitelist: waiting for POST /transactions/{tx_id}/approve');
+    // the database's clock decides: if the timer fires early, the rest is waited for
     await state.approval(Math.max(verdict.waitMs, 1000));
   }
 }

@@ -7,7 +7,8 @@ export async function settle(state: TransferState): Promise<Next> {
   state.progress.report('settle', '', state.lastAttempt);
   const { status, code, reason } = await transferActivities.settleTransfer({ txId: state.txId });
   if (status === 'WAITING') {
-    state.polls.reset();
+    // the polls continue as before: the follower signals when it is deep enough
+    state.waitingSince = Date.now();
     return { next: 'confirm' };
   }
   if (status !== 'NEEDS_ATTENTION') return ended({ status, code, reason });

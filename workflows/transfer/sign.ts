@@ -5,7 +5,7 @@ import { type Problem, toProblem } from '../failures';
 import { type Next, park } from './next';
 import type { TransferState } from './state';
 
-/** Pairs tried before an operator is asked: with the waits below about an hour. */
+/** Pairs that are tried before an operator is asked: about an hour with the waits below. */
 const signingRounds = 120;
 const signatureSeconds = 15;
 const longestWaitMs = 30_000;
@@ -33,9 +33,9 @@ class Answers {
 }
 
 /**
- * One activity per try, on the queue of the initiating node. A node that is down or a session that was aborted costs a new session
- * with another pair, and so does one node's refusal by its own limits. What a node refuses on its merits is for an operator, since
- * trying elsewhere would be asking until one agrees. A pair that a ban keeps from signing is left out.
+ * One activity per try, on the queue of the initiating node. A node that is down, an aborted session and one node's refusal by its
+ * own limits are followed by a new session with another pair; a banned pair is left out. A node's refusal of the transaction itself is
+ * for an operator: trying other nodes would mean asking until two agree.
  */
 export async function sign(state: TransferState, stage: Stage): Promise<Next> {
   if (stage.attempt === 1) state.progress.status('SIGNING');
@@ -79,7 +79,7 @@ async function tryPair(
 
 /**
  * What a pair's refusal means for the transfer. The blacklist: a first attempt is abandoned at once if its destination is listed in
- * Postgres too, else the node's copy is about to be corrected and another try is made. The limits of two nodes: a first attempt is
+ * Postgres too; otherwise the node's copy is about to be corrected and another try is made. The limits of two nodes: a first attempt is
  * cancelled, since no pair without one of them is left.
  */
 async function decide(
@@ -99,7 +99,7 @@ async function decide(
     return { next: 'abandon' };
   }
   if (answers.isFrozen) return park('key_frozen', 'No two signing nodes are left that sign together by this key', stage);
-  // a node that answers with a useless signature is treated like one that is down
+  // a node that returns an invalid signature is treated like one that is down
   const triesElsewhere =
     retryable ||
     code === 'invalid_signature' ||

@@ -4,20 +4,20 @@ import type { FailureCode } from '../../src/platform/codes';
 import { WorkflowProgress } from '../progress';
 import { PollBackoff } from './poll-backoff';
 
-/** Observations kept: each tells the whole state, so only the newest matter. */
+/** Observations kept: each contains the whole state, so only the newest matter. */
 const keptObservations = 50;
 
-/** What one run remembers between its stages, and what signals and updates have told it. */
+/** State of one run across its stages, with the signals and updates it has received. */
 export class TransferState {
   readonly progress: WorkflowProgress;
   readonly polls = new PollBackoff();
   /** Newest attempt whose signing was begun; 0 before. */
   lastAttempt = 0;
-  /** An attempt may be known to the chain: its status is followed before anything else is done. */
+  /** The chain may know an attempt: its status is followed before anything else is done. */
   isFollowed = false;
-  /** Given up: nothing but cancellations is signed. */
+  /** Abandoned: only cancellations are signed. */
   isAbandoned = false;
-  /** Since when the newest attempt waits for its inclusion. */
+  /** Start of the newest attempt's wait for inclusion. */
   waitingSince = 0;
   private held: HeldTransfer | undefined;
   private readonly observations: ChainObservation[] = [];
@@ -26,7 +26,7 @@ export class TransferState {
   private wasEnded = false;
   private retryRequested = false;
   private abandonRequested = false;
-  /** Waits for an operator who may also give the transfer up. */
+  /** Parked in a way that allows `abandon`. */
   private isAbandonable = false;
 
   constructor(readonly txId: string) {
@@ -47,17 +47,17 @@ export class TransferState {
     this.waitingSince = Date.now();
   }
 
-  /** Its row was ended outside of this run. */
+  /** The row was ended outside of this run. */
   get isEnded(): boolean {
     return this.wasEnded;
   }
 
-  /** The row is about to be read: only a later word counts. */
+  /** Called before the row is read: only later signals count. */
   forgetEnd(): void {
     this.wasEnded = false;
   }
 
-  /** The chain has executed one of the attempts, by news that no stage has read yet. */
+  /** An observation that no stage has read yet shows that the chain has executed an attempt. */
   get sawInclusion(): boolean {
     return this.observations.some(({ state }) => state === 'included' || state === 'confirmed');
   }
@@ -99,7 +99,9 @@ export class TransferState {
     return { status: 'abandoning' };
   }
 
-  /** The newest message of the follower, or undefined when none came in time, a retry was asked for or the transfer was ended. */
+  /**
+   * The newest observation of the follower; undefined when none arrived in time, a retry was requested or the transfer was ended.
+   */
   async nextObservation(waitMs: number): Promise<ChainObservation | undefined> {
     await condition(() => this.observations.length > 0 || this.retryRequested || this.wasEnded, waitMs);
     this.retryRequested = false;
@@ -108,15 +110,15 @@ export class TransferState {
     return newest;
   }
 
-  /** Waits until somebody is said to have approved the transfer, it was ended, or the time is over. */
+  /** Waits for a signal that the transfer was approved or ended, or for the time-out. */
   async approval(waitMs: number): Promise<void> {
     await condition(() => this.wasApproved || this.wasEnded, waitMs);
     this.wasApproved = false;
   }
 
   /**
-   * Waits for what an operator or the chain does about a parked transfer. Of news that came before, only an inclusion counts.
-   * `isAbandonable`: the chain is not known to have used up what the transfer spends.
+   * Waits for an operator's action or an inclusion. Of the observations received before, only an inclusion counts. `isAbandonable`:
+   * the chain is not known to have used up what the transfer spends.
    */
   async attention(isAbandonable: boolean): Promise<'retry' | 'abandon' | 'included'> {
     const before = this.observedCount;

@@ -1,7 +1,7 @@
 //! The sessions as JavaScript classes.
 //!
 //! Both classes work alike: `start()`, then for every round `receive(from, message)` once a peer and `advance()`, which
-//! tells whether the session is done; `message(to)` is what to send to each peer before the next round. Errors are thrown as
+//! returns whether the session is done; `message(to)` is what to send to each peer before the next round. Errors are thrown as
 //! `Error` with `code` (`bad_message`, `aborted`, `ban`) and, where known, `culprit`. Anything else thrown is a panic: the
 //! instance must not be used again. `free()` wipes and releases a session.
 

@@ -30,7 +30,7 @@ impl Code {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProtocolError {
     pub code: Code,
-    /// The peer whose message failed; absent if it cannot be told or the fault is the caller's.
+    /// The peer whose message failed; absent if it is not known or the fault is the caller's.
     pub culprit: Option<u8>,
     /// For logs: names the check, never a value.
     pub detail: String,

@@ -5,8 +5,8 @@ import { NodeRefusal, type RpcCall } from './rpc';
 import type { RpcTransaction } from './rpc-types';
 
 /**
- * What nodes say, in the words of go-ethereum, Nethermind, Erigon, Besu, Reth, Anvil and the rollups' sequencers.
- * `known` means it may be there already: the node is asked for the hash before the refusal is believed.
+ * Error messages of go-ethereum, Nethermind, Erigon, Besu, Reth, Anvil and the rollups' sequencers, with the reason that is stored.
+ * `known`: the node may have the transaction already, so it is asked for the hash before the refusal is accepted.
  */
 const rejectionPatterns: { said: RegExp; reason: string; known?: boolean }[] = [
   {
@@ -36,9 +36,9 @@ const rejectionPatterns: { said: RegExp; reason: string; known?: boolean }[] = [
 ];
 
 /**
- * eth_sendRawTransaction, safe to repeat: bytes that a node has already are accepted. Reasons are words of ours: nodes
- * repeat calldata in theirs.
- * @throws what the call throws when the node did not answer: the outcome is then unknown and the same bytes are sent again.
+ * eth_sendRawTransaction. Safe to repeat: bytes that a node already has count as accepted. The reason is never the node's own
+ * message, since nodes repeat calldata in it.
+ * @throws what the call throws when the node did not respond: the outcome is then unknown and the same bytes are sent again.
  */
 export async function broadcastTo(call: RpcCall, bytes: Hex): Promise<BroadcastOutcome> {
   try {
@@ -46,13 +46,13 @@ export async function broadcastTo(call: RpcCall, bytes: Hex): Promise<BroadcastO
     return { outcome: 'accepted' };
   } catch (error) {
     if (!(error instanceof NodeRefusal)) throw error;
-    const verdict = rejectionPatterns.find(({ said }) => said.test(error.said));
-    // an internal error in unknown words says nothing about the transaction
-    if (!verdict && error.code === -32603) throw error;
-    if (verdict?.reason === 'already known') return { outcome: 'accepted' };
-    if (verdict?.known && (await isKnown(call, keccak256(bytes)))) return { outcome: 'accepted' };
-    if (!verdict && [-32005, -32601, -32002].includes(error.code)) throw error;
-    return { outcome: 'rejected', reason: verdict?.reason ?? `refused by the node (code ${error.code})` };
+    const rejection = rejectionPatterns.find(({ said }) => said.test(error.said));
+    // an internal error with an unknown message says nothing about the transaction
+    if (!rejection && error.code === -32603) throw error;
+    if (rejection?.reason === 'already known') return { outcome: 'accepted' };
+    if (rejection?.known && (await isKnown(call, keccak256(bytes)))) return { outcome: 'accepted' };
+    if (!rejection && [-32005, -32601, -32002].includes(error.code)) throw error;
+    return { outcome: 'rejected', reason: rejection?.reason ?? `refused by the node (code ${error.code})` };
   }
 }
 

@@ -20,22 +20,22 @@ import { encodeLevels, type EvmFeeLevels, gasLimitFrom, planFees } from './fees'
 import { Endpoints, NodeRefusal, unavailable, type RpcCall } from './rpc';
 import { scanBlocks } from './scan';
 import { quantity, type RpcBlock } from './rpc-types';
-import { fetchStatus } from './status';
+import { askStatus } from './status';
 
-/** Widest range of one scan. */
+/** Largest number of blocks in one scan. */
 export const maxScanRange = 50;
 
-/** Predeploy of the OP stack that prices the L1 data of a transaction (specs.optimism.io, predeploys). */
+/** Predeploy of the OP stack that computes the L1 data fee of a transaction (specs.optimism.io, predeploys). */
 const gasPriceOracle = '0x420000000000000000000000000000000000000F';
 const gasPriceOracleAbi = parseAbi(['function getL1Fee(bytes data) view returns (uint256)']);
-/** Addresses that compress badly, as real ones do: an estimate over zero bytes would be too low. */
+/** Addresses that compress as badly as real ones: an estimate over zero bytes would be too low. */
 const sampleParties = {
   from: '0x9f3A1cE4b27D5068Fb1c93Ed4A7e2B60d58C7fA1',
   to: '0x5Bc2e97D04a8F61e3C7B90fD2A6548eC1f73d0E9',
   token: '0xD7a4C0b95E1f82637Ac94De05F3b186Cd279E8A4',
 } as const;
 
-/** An EVM chain over JSON-RPC; see ChainClient for what each method promises. */
+/** An EVM chain over JSON-RPC; the methods are documented in ChainClient. */
 export class EvmChainClient implements ChainClient {
   private readonly endpoints: Endpoints;
 
@@ -70,15 +70,15 @@ export class EvmChainClient implements ChainClient {
         return 0n;
       }),
     ]);
-    // nodes compare prices, not limits: a cancellation has no need of the gas of what it replaces
+    // nodes compare prices, not gas limits: a cancellation does not need the gas of the attempt it replaces
     const gasLimit = gasLimitFrom(estimate, isCancellation ? null : last);
     const details = { gasLimit, ...planFees(levels, last), minedNonce };
     const prepared = toPrepared(details, 0n);
-    const draft = evmCodec.build({ chain: this.chain, intent, kind, prepared, resources: [String(minedNonce)] });
-    return toPrepared(details, await this.l1DataFee(draft));
+    const unsigned = evmCodec.build({ chain: this.chain, intent, kind, prepared, resources: [String(minedNonce)] });
+    return toPrepared(details, await this.l1DataFee(unsigned));
   }
 
-  /** Fee levels of now, the L1 data fee for a usual transfer. */
+  /** Current fee levels, with the L1 data fee of a typical transfer. */
   levels(): Promise<EvmFeeLevels> {
     return this.ask(async (call) => {
       const [block, price, tip, l1DataFee] = await Promise.all([
@@ -89,23 +89,23 @@ export class EvmChainClient implements ChainClient {
       ]);
       const baseFee = block.baseFeePerGas === undefined ? null : BigInt(block.baseFeePerGas);
       const gasPrice = BigInt(price);
-      // without the method the tip is what the suggested price has beside the base fee
+      // without the method: the part of the suggested price above the base fee
       const suggested = tip === null ? (baseFee !== null && gasPrice > baseFee ? gasPrice - baseFee : 0n) : BigInt(tip);
       return { baseFee, priorityFee: baseFee === null ? null : suggested, gasPrice, l1DataFee };
     });
   }
 
-  /** Transactions of the sender already mined: lower nonces are used up. */
+  /** Number of mined transactions of the sender: all lower nonces are used up. */
   minedNonce(address: string): Promise<number> {
     return this.ask(async (call) => Number(await call<Hex>('eth_getTransactionCount', [address, 'latest'])));
   }
 
-  /** @throws GatewayError reverted_on_chain when the node says the transfer would fail. */
+  /** @throws GatewayError reverted_on_chain when the node reports that the transfer would fail. */
   async estimateGas(intent: TransactionIntent): Promise<bigint> {
     const { to, value, data } = encodeCall(getPayment(intent));
     const request = { from: intent.from, to, value: quantity(value), ...(data && { data }) };
     try {
-      // not on top of the pool, as some nodes do by default: an earlier attempt of this very transfer may wait there
+      // on the latest block and not on the pool, as some nodes do by default: an earlier attempt of this transfer may be pending
       return await this.endpoints.run(async (call) => BigInt(await call<Hex>('eth_estimateGas', [request, 'latest'])));
     } catch (error) {
       if (!(error instanceof NodeRefusal)) throw error;
@@ -125,9 +125,7 @@ export class EvmChainClient implements ChainClient {
   }
 
   status(attempts: KnownAttempt[], reservations: Reservation[]): Promise<AttemptStatus[]> {
-    return attempts.length === 0
-      ? Promise.resolve([])
-      : this.ask((call) => fetchStatus(call, this.chain, attempts, reservations));
+    return attempts.length === 0 ? Promise.resolve([]) : askStatus((work) => this.ask(work), this.chain, attempts, reservations);
   }
 
   effects(items: EffectRequest[]): Promise<Map<string, InclusionEffect>> {
@@ -147,7 +145,7 @@ export class EvmChainClient implements ChainClient {
     if (from < 0 || to < from || to - from >= maxScanRange) throw new RangeError(`a scan covers 1 to ${maxScanRange} blocks`);
     const lookUp: IsOurs = (keys) =>
       isOurs(keys).catch((error: unknown) => {
-        // not the endpoint's fault: another one must not be tried for it
+        // the endpoint is not at fault: another one must not be tried
         throw error instanceof GatewayError
           ? error
           : new GatewayError('unavailable', 'The look-up of deposit addresses failed', { cause: error });
@@ -165,15 +163,15 @@ export class EvmChainClient implements ChainClient {
     throw error instanceof NodeRefusal ? unavailable(this.chain, 'the node refused a request', error) : error;
   }
 
-  /** With a quarter on top: the price moves until the transaction is included. */
+  /** With a margin of a quarter: the price changes until the transaction is included. */
   private async l1Fee(call: RpcCall, unsigned: Hex): Promise<bigint> {
     if (!this.chain.l1DataFee) return 0n;
     const data = encodeFunctionData({ abi: gasPriceOracleAbi, functionName: 'getL1Fee', args: [unsigned] });
     const answer = await call<Hex>('eth_call', [{ to: gasPriceOracle, data }, 'latest']);
     if (answer === '0x') {
-      // development nodes have no predeploys unless one is put there
+      // development nodes have no predeploys unless they are deployed explicitly
       if (this.chain.network === 'local') return 0n;
-      throw unavailable(this.chain, 'the gas price oracle does not answer');
+      throw unavailable(this.chain, 'the gas price oracle does not respond');
     }
     const fee = decodeFunctionResult({ abi: gasPriceOracleAbi, functionName: 'getL1Fee', data: answer });
     return fee + fee / 4n;

@@ -24,11 +24,11 @@ import { type GasFees, readDetails } from './details';
 type Unsigned = (TransactionSerializableEIP1559 & { type: 'eip1559' }) | (TransactionSerializableLegacy & { type: 'legacy' });
 
 const zeroAddress = '0x0000000000000000000000000000000000000000';
-/** Least gas of any transaction (yellow paper, G_transaction). */
+/** Minimum gas of any transaction (yellow paper, G_transaction). */
 const minGas = 21_000n;
-/** Blocks never hold more on any chain of the registry; bounds what bytes can claim to cost. */
+/** No chain of the registry has blocks with a higher limit; bounds the cost that bytes can state. */
 const maxGas = 30_000_000n;
-/** 79 billion coins per gas: keeps gas × fee within numeric(78,0) whatever the bytes say. */
+/** 79 billion coins per gas: keeps gas × fee within numeric(78,0) for any bytes. */
 const maxFeePerGasLimit = 2n ** 96n;
 
 /** Canonical forms of an address that is known to be valid. */
@@ -41,7 +41,7 @@ function parseAddress(text: string): ParsedAddress | null {
   if (!/^0x[0-9a-fA-F]{40}$/.test(text)) return null;
   const digits = text.slice(2);
   const parsed = evmAddress(`0x${digits.toLowerCase()}`);
-  // Nobody holds the key of the zero address: sending there burns money, and no account can have it.
+  // nobody has the key of the zero address: a payment to it is lost, and no account can have it
   if (parsed.key === zeroAddress) return null;
   const oneCase = digits === digits.toLowerCase() || digits === digits.toUpperCase();
   return oneCase || text === parsed.address ? parsed : null;
@@ -97,8 +97,8 @@ function withFees<T extends object>(common: T, { maxFeePerGas, maxPriorityFeePer
 }
 
 /**
- * Decodes and checks: bytes that serialise differently, carry an access list, other calldata than transfer(address,uint256),
- * a signature, or any other type are refused.
+ * Decodes and checks: bytes that serialise differently, carry an access list, calldata other than transfer(address,uint256) or a
+ * signature, or have any other type are refused.
  */
 function decode(unsigned: Hex): Unsigned {
   if (!/^0x(?:[0-9a-f]{2}){1,1024}$/.test(unsigned)) throw new Error('unsigned bytes are lower-case hex, at most 1024 bytes');
@@ -106,8 +106,8 @@ function decode(unsigned: Hex): Unsigned {
   if (parsed.type !== 'eip1559' && parsed.type !== 'legacy')
     throw new Error('only EIP-1559 and EIP-155 legacy transactions are signed');
   const transaction = parsed as Unsigned;
-  if (serializeTransaction(transaction) !== unsigned) throw new Error('the bytes are not the canonical form of what they say');
-  if (transaction.r !== undefined || transaction.s !== undefined) throw new Error('the transaction is signed already');
+  if (serializeTransaction(transaction) !== unsigned) throw new Error('the bytes are not in canonical form');
+  if (transaction.r !== undefined || transaction.s !== undefined) throw new Error('the transaction is already signed');
   if (!transaction.chainId || !Number.isSafeInteger(transaction.chainId))
     throw new Error('the transaction is not bound to a chain (EIP-155)');
   if (transaction.type === 'eip1559' && (transaction as TransactionSerializableEIP1559).accessList?.length)
@@ -144,13 +144,13 @@ function parseOutput(transaction: Unsigned): TransactionOutput {
   const call = decodeFunctionData({ abi: erc20Abi, data });
   if (call.functionName !== 'transfer') throw new Error('only transfer(address,uint256) is called');
   const [recipient, amount] = call.args;
-  // the ABI decoder ignores dirty upper bytes and trailing data: both would show other bytes than are signed
+  // the ABI decoder ignores dirty upper bytes and trailing data: the decoded call would differ from the signed bytes
   if (encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [recipient, amount] }) !== data)
     throw new Error('the calldata is not canonical');
   return { recipient: getAddress(recipient), tokenContract: to, amount };
 }
 
-/** Fees the bytes promise; atomic units of the native coin per gas. */
+/** Fees in the bytes; atomic units of the native coin per gas. */
 export function feesIn(unsigned: Hex): GasFees {
   const transaction = decode(unsigned);
   const gasLimit = transaction.gas as bigint;
@@ -169,7 +169,7 @@ function signingPayloads(unsigned: Hex, from: string): SigningPayload[] {
   return [{ signer: evmAddress(from).key, digest: keccak256(unsigned) }];
 }
 
-/** The unsigned bytes do not name their sender: two accounts may sign the same ones. */
+/** The unsigned bytes do not contain their sender: two accounts may sign the same ones. */
 export const messageKey = (unsigned: Hex, from: string): string => `${from.toLowerCase()}:${keccak256(unsigned)}`;
 
 function assemble(unsigned: Hex, signatures: Hex[], from: string): { id: string; bytes: Hex } {

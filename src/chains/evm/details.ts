@@ -9,7 +9,7 @@ export interface GasFees {
 }
 
 export interface EvmDetails extends GasFees {
-  /** Transactions of the sender already mined: lower nonces are used up. */
+  /** Number of mined transactions of the sender: all lower nonces are used up. */
   minedNonce: number;
 }
 
@@ -19,7 +19,7 @@ export function toPrepared(
   l1DataFee: bigint,
 ): Prepared {
   const price = maxFeePerGas ?? gasPrice;
-  if (price === null) throw new Error('fees without a price');
+  if (price === null) throw new Error('the fees contain no price');
   return {
     feeBound: (gasLimit * price + l1DataFee).toString(),
     expiry: null,

@@ -8,7 +8,7 @@ export interface EffectRequest {
   intent: TransactionIntent;
 }
 
-/** Effects of the included ones among `items`; receipts that the node does not have (yet) are left out. */
+/** Effects of those `items` that are included; items without a receipt on the node (yet) are left out. */
 export async function fetchEffects(call: RpcCall, items: readonly EffectRequest[]): Promise<Map<string, InclusionEffect>> {
   const found = await Promise.all(
     items.map(async ({ id, intent }) => {
@@ -27,9 +27,9 @@ async function fetchValue(call: RpcCall, id: string): Promise<bigint | null> {
 }
 
 /**
- * Judged by what happened, not by what was asked: a token's movement is what its Transfer events say. What left the
- * sender and what reached the recipient are summed apart, since a token may take a fee on the way. The OP stack's
- * operator fee is not in here: it is zero on every chain of the registry, and its formula has changed once already.
+ * Computed from what happened, not from what was requested: token movements come from Transfer events. The amount that left the
+ * sender and the amount that reached the recipient are summed separately, since a token may keep a fee. The OP stack's operator fee
+ * is not included: it is zero on every chain of the registry, and its formula has changed before.
  */
 export function toEffect(receipt: RpcReceipt, intent: TransactionIntent, value: bigint): InclusionEffect {
   const success = receipt.status === '0x1';

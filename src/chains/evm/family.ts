@@ -4,7 +4,9 @@ import { evmCodec } from './codec';
 import { evmFees } from './fees';
 import { reserveNonce } from './reserve';
 
-/** EVM chains: one nonce a transfer, replaced at a higher fee when stuck, given up by a cancellation on the same nonce. */
+/**
+ * EVM chains: one nonce per transfer; a replacement at a higher fee when stuck; a cancellation on the same nonce when abandoned.
+ */
 export const evmFamily: Family = {
   name: 'evm',
   rules: { stuck: 'replace', expired: 'park', giveUp: 'cancel' },

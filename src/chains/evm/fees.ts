@@ -32,25 +32,28 @@ export function decodeLevels({ baseFee, priorityFee, gasPrice, l1DataFee }: FeeL
   return { baseFee: read(baseFee), priorityFee: read(priorityFee), gasPrice: price, l1DataFee: dataFee };
 }
 
-/** Exactly what a plain value transfer to an account without code takes; more would only lock more. */
+/** Exact gas of a plain value transfer to an account without code. */
 const nativeGas = 21_000n;
-/** USDC behind its proxy and a first-time recipient take some 65,000. */
+/** USDC behind its proxy and a first-time recipient take about 65,000. */
 const tokenGas = 100_000n;
-/** Room for replacements, as a factor on the highest fee of the first attempt: five of them at 12.5 % each. */
+/** Headroom for replacements, as a factor on the highest fee of the first attempt: enough for five at 12.5 % each. */
 const replacementHeadroom = 2n;
-/** The L1 price moves by an eighth a block at most; twice its estimate lasts for minutes of steep rise. */
+/** The L1 price rises by an eighth per block at most; twice its estimate covers several minutes of that. */
 const l1Headroom = 2n;
 
-/** Nodes demand 10 % (go-ethereum, Nethermind) to 12.5 % (Erigon's pool, Polygon): the higher, rounded up. */
+/** Nodes require 10 % (go-ethereum, Nethermind) to 12.5 % (Erigon's pool, Polygon): the higher one, rounded up. */
 const raised = (fee: bigint): bigint => (fee * 1125n + 999n) / 1000n;
 const max = (a: bigint, b: bigint): bigint => (a > b ? a : b);
-/** A legacy price or a tip of nothing could never be raised by a percentage. */
+/** A legacy price or a tip of zero could never be raised by a percentage. */
 const atLeastOne = (fee: bigint): bigint => max(fee, 1n);
 
-/** Most that one unit of gas can cost. */
+/** Highest price of one unit of gas. */
 const highest = ({ maxFeePerGas, gasPrice }: PlannedFees): bigint => maxFeePerGas ?? gasPrice ?? 0n;
 
-/** The fee cap survives six full blocks in a row (EIP-1559 raises the base fee by at most an eighth a block: 1.125^6 ≈ 2). */
+/**
+ * The fee cap stays sufficient for six full blocks in a row (EIP-1559 raises the base fee by at most an eighth a block: 1.125^6 ≈
+ * 2).
+ */
 function current({ baseFee, priorityFee, gasPrice }: EvmFeeLevels): PlannedFees {
   if (baseFee === null)
     return { maxFeePerGas: null, maxPriorityFeePerGas: null, gasPrice: atLeastOne(gasPrice + gasPrice / 10n) };
@@ -58,13 +61,15 @@ function current({ baseFee, priorityFee, gasPrice }: EvmFeeLevels): PlannedFees 
   return { maxFeePerGas: 2n * baseFee + tip, maxPriorityFeePerGas: tip, gasPrice: null };
 }
 
-/** Fees of the next attempt: the levels of now, and for a replacement enough above `previous` (its unsigned bytes) for every node. */
+/**
+ * Fees of the next attempt: the current levels, and for a replacement enough above `previous` (its unsigned bytes) for every node.
+ */
 export function planFees(levels: EvmFeeLevels, previous: Hex | null): PlannedFees {
   const now = current(levels);
   if (previous === null) return now;
   const before = feesIn(previous);
-  // A node compares cap with cap and tip with tip; a legacy price counts as both (EIP-1559). The kind of the first
-  // attempt is kept, so that a node that stopped reporting base fees does not change what is compared.
+  // A node compares cap with cap and tip with tip; a legacy price counts as both (EIP-1559). The kind of the first attempt is kept,
+  // so that a node that stopped reporting base fees does not change what is compared.
   if (before.gasPrice !== null) {
     return { maxFeePerGas: null, maxPriorityFeePerGas: null, gasPrice: max(highest(now), raised(before.gasPrice)) };
   }
@@ -79,13 +84,14 @@ function bound(chain: ChainDefinition, token: TokenDefinition, levels: FeeLevels
   return gas * highest(current(now)) * replacementHeadroom + now.l1DataFee * l1Headroom;
 }
 
-/** Gas assumed when the transfer is locked, before the chain is asked. */
+/** Gas that is assumed when funds are locked, before the chain is asked. */
 export function assumedGas(token: TokenDefinition): bigint {
   return token.contract === null ? nativeGas : tokenGas;
 }
 
 /**
- * Gas limit from an estimate, with margin; never below the attempt that is replaced. A plain transfer costs the same whatever happens; anything else may meet other storage when it is executed.
+ * Gas limit from an estimate, with margin; never below that of the replaced attempt. A plain transfer has a fixed cost; any other
+ * call may find different storage when it is executed.
  */
 export function gasLimitFrom(estimate: bigint, previous: Hex | null): bigint {
   const limit = estimate <= nativeGas ? nativeGas : estimate + estimate / 4n;

@@ -5,7 +5,7 @@ import { messageKey } from './codec';
 import type { RpcTransaction } from './rpc-types';
 
 /**
- * The message of a transaction as a node shows it, equal to messageKey of its unsigned bytes whatever its signature; null for
+ * The message key of a transaction as a node returns it, equal to messageKey of its unsigned bytes whatever its signature; null for
  * transactions of a kind that this gateway does not build.
  */
 export function toMessageKey(transaction: RpcTransaction, chain: ChainDefinition): string | null {

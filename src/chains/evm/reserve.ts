@@ -4,7 +4,7 @@ import { findReservations, insertReservation } from '../reservations';
 import type { AttemptKind, Prepared } from '../types';
 import { readDetails } from './details';
 
-/** A nonce for a first attempt, the transfer's own for every other: all attempts of one transfer share it. */
+/** A new nonce for a first attempt; every other attempt uses the nonce of its transfer. */
 export async function reserveNonce(
   manager: EntityManager,
   owner: ReservationOwner,
@@ -12,7 +12,7 @@ export async function reserveNonce(
   txId: string,
   kind: AttemptKind,
 ): Promise<ReserveResult> {
-  if (kind === 'reissue') throw new Error('an EVM transfer is not issued anew: its nonce does not expire');
+  if (kind === 'reissue') throw new Error('an EVM transfer has no reissue: its nonce does not expire');
   if (kind === 'first')
     return { outcome: 'reserved', resources: [await takeNonce(manager, owner, readDetails(prepared).minedNonce, txId)] };
   const held = await findReservations(manager, txId);
@@ -20,8 +20,9 @@ export async function reserveNonce(
 }
 
 /**
- * Takes the lowest nonce from `minedNonce` on that no transfer has: gaps first. A nonce is a row and never given back, so
- * this is called only in the database transaction that begins signing. Takers of one account wait for each other.
+ * Takes the lowest nonce, from `minedNonce` on, that no transfer has, so that gaps are filled first. A nonce is a row and is never
+ * given back, so this is called only in the database transaction that begins signing. Concurrent calls for one account are
+ * serialised.
  */
 async function takeNonce(manager: EntityManager, owner: ReservationOwner, minedNonce: number, txId: string): Promise<string> {
   const { chain, accountId, addressKey } = owner;

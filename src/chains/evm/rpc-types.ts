@@ -1,6 +1,6 @@
 import type { Hex } from '../types';
 
-/** Answers of an Ethereum node (execution-apis), as far as they are read here: quantities are hex strings. */
+/** Responses of an Ethereum node (execution-apis), as far as they are used here: quantities are hex strings. */
 export interface RpcBlock {
   number: Hex;
   hash: Hex;
@@ -44,7 +44,7 @@ export interface RpcReceipt {
   blockHash: Hex;
   gasUsed: Hex;
   effectiveGasPrice?: Hex;
-  /** OP-stack chains: what the data cost on the L1, in wei. */
+  /** OP-stack chains: fee for the data on the L1, in wei. */
   l1Fee?: Hex;
   logs: RpcLog[];
 }
@@ -70,7 +70,7 @@ export interface TransferEvent {
   amount: bigint;
 }
 
-/** null for logs of another shape (an indexed amount as in ERC-721, short data). */
+/** null for logs of another format (an indexed amount as in ERC-721, short data). */
 export function transferEvent(log: RpcLog): TransferEvent | null {
   if (log.removed || log.topics.length !== 3 || log.topics[0] !== transferTopic || log.data.length !== 66) return null;
   return {

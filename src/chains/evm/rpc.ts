@@ -8,27 +8,27 @@ import { parseChainId } from './chain-id';
 const timeoutMs = 5_000;
 const retries = 1;
 const retryDelayMs = 150;
-/** Calls joined into one HTTP request; public endpoints refuse more. */
+/** Calls per HTTP request; public endpoints refuse more. */
 const batchSize = 50;
-/** 50 full blocks of a busy chain are some 30 MB. */
+/** 50 full blocks of a busy chain have about 30 MB. */
 const maxResponseBytes = 64 * 1024 * 1024;
 
-/** An answer of the node itself (JSON-RPC error): the connection works, the request was refused. */
+/** A JSON-RPC error: the node responded and refused the request. */
 export class NodeRefusal extends Error {
   override readonly name = 'NodeRefusal';
   constructor(
     readonly code: number,
-    /** The node's words: never shown to clients nor put into errors, since nodes repeat calldata and urls in them. */
+    /** The node's message: never shown to clients nor put into errors, since nodes repeat calldata and urls in it. */
     readonly said: string,
   ) {
     super(`the node refused with code ${code}`);
   }
 }
 
-/** Untyped JSON-RPC: blocks of seven chains differ in fields that a strict formatter would trip over. */
+/** Untyped JSON-RPC: blocks of the seven chains have different fields, which a strict parser would refuse. */
 export type RpcCall = <T>(method: string, params: unknown[]) => Promise<T>;
 
-/** One RPC endpoint, whose chain id is checked before it is believed anything. */
+/** One RPC endpoint. Its chain id is checked before its other responses are used. */
 class Endpoint {
   private readonly client: PublicClient;
   private identified: Promise<void> | undefined;
@@ -57,7 +57,7 @@ class Endpoint {
     }
   };
 
-  /** @throws ConfigError when it serves another chain; the failure of the call when it does not answer. */
+  /** @throws ConfigError when it serves another chain; the failure of the call when it does not respond. */
   identify(): Promise<void> {
     this.identified ??= this.checkIdentity().catch((error: unknown) => {
       this.identified = undefined;
@@ -75,23 +75,24 @@ class Endpoint {
       );
     if (this.chain.genesisHash !== null) {
       const genesis = await this.call<{ hash: string } | null>('eth_getBlockByNumber', ['0x0', false]);
-      // null: a node that has pruned its first block says nothing against itself
+      // null: a node that has pruned its first block is not refused for that
       if (genesis && genesis.hash.toLowerCase() !== this.chain.genesisHash)
         throw new ConfigError(
           `${where} serves a chain with another genesis block than ${this.chain.name} (${this.chain.network})`,
         );
     }
     if (this.chain.network !== 'local') return;
-    // Local chains carry production's ids: without this a local gateway could be pointed at real money.
+    // Local chains have the chain ids of production: without this check a local gateway could be connected to real funds.
     const version = await this.call<string>('web3_clientVersion', []);
-    if (!/anvil|hardhat/i.test(version)) throw new ConfigError(`${where} is no development node, and the environment is local`);
+    if (!/anvil|hardhat/i.test(version))
+      throw new ConfigError(`${where} is not a development node, but the environment is local`);
   }
 }
 
-/** viem's code for failures that are no JSON-RPC answer. */
+/** viem's code for failures that are not JSON-RPC responses. */
 const viemUnknownCode = -1;
 
-/** Strips what viem puts into messages (url with its key, request body with calldata). */
+/** Removes what viem adds to messages (the url with its API key, the request body with calldata). */
 function withoutSecrets(error: unknown): Error {
   const { name, status } = (error ?? {}) as { name?: string; status?: number };
   for (
@@ -106,12 +107,12 @@ function withoutSecrets(error: unknown): Error {
   return new Error(`${name ?? 'error'}${status ? ` (HTTP ${status})` : ''}`);
 }
 
-/** JSON-RPC codes by which an endpoint says "not I", not "not this": another one may well answer. */
+/** JSON-RPC codes of problems of the endpoint itself: another one may succeed. */
 const endpointTroubles = new Set([-32005, -32601, -32603, -32002, -32097, 429]);
 
 /**
- * The endpoints of one chain. A piece of work runs wholly against one of them, so that what is concluded from several
- * answers is concluded from one node's view; if the endpoint fails the work starts again at the next.
+ * The endpoints of one chain. Each piece of work runs against a single endpoint, so that conclusions from several responses rest on
+ * one node's view; if the endpoint fails, the work is repeated from the beginning on the next one.
  */
 export class Endpoints {
   private readonly endpoints: Endpoint[];
@@ -125,9 +126,9 @@ export class Endpoints {
   }
 
   /**
-   * `work` gets the endpoint's call function and a place to remember what it has learnt of the node (such as "knows no
-   * trace_block"). A NodeRefusal thrown by work is passed on unless its code is an endpoint's trouble.
-   * @throws GatewayError chain_unavailable when no endpoint did the work.
+   * `work` gets the endpoint's call function and a map for what it learns about the node (such as "has no trace_block"). A
+   * NodeRefusal thrown by `work` is passed on, unless its code stands for a problem of the endpoint.
+   * @throws GatewayError chain_unavailable when no endpoint could do the work.
    */
   async run<T>(work: (call: RpcCall, facts: Map<string, unknown>) => Promise<T>): Promise<T> {
     const reasons: string[] = [];
@@ -145,10 +146,13 @@ export class Endpoints {
         reasons.push(`endpoint ${index + 1}: ${error instanceof Error ? error.message : 'failed'}`);
       }
     }
-    throw unavailable(this.chain, 'no RPC endpoint answered', new Error(reasons.join('; ')));
+    throw unavailable(this.chain, 'no RPC endpoint responded', new Error(reasons.join('; ')));
   }
 
-  /** @throws ConfigError for the first endpoint that serves another chain; one that does not answer is checked before its first use. */
+  /**
+   * @throws ConfigError for the first endpoint that serves another chain; one that does not respond is checked before its first
+   * use.
+   */
   async verify(): Promise<void> {
     const results = await Promise.allSettled(this.endpoints.map((endpoint) => endpoint.identify()));
     for (const result of results) {

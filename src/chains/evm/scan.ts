@@ -5,7 +5,7 @@ import { toMessageKey } from './message-key';
 import { NodeRefusal, unavailable, type RpcCall } from './rpc';
 import { quantity, transferEvent, transferTopic, type RpcBlock, type RpcLog, type RpcReceipt, type RpcTrace } from './rpc-types';
 
-/** Positions of value that came through a contract's internal call; logs of a receipt never get there. */
+/** First position of value received through a contract's internal call; logs of a receipt never reach it. */
 const internalPositions = 1_000_000;
 
 interface Candidate {
@@ -15,17 +15,16 @@ interface Candidate {
   toKey: string;
   tokenContract: string | null;
   amount: bigint;
-  /** null: to be read from the receipt (place of the log). */
+  /** null: the index of the log, to be read from the receipt. */
   position: number | null;
   logIndex: Hex | null;
 }
 
 /**
- * Blocks from..to with the deposits in them, seen by one node: fewer blocks when the node does not have them all yet.
- * Native value arriving by an internal call of a contract stands in no block; it is found where the node offers
- * trace_block and missed where it does not (`facts` remembers which). Validator withdrawals and fee recipients' income,
- * which no transaction carries, are not found.
- * @throws GatewayError chain_unavailable when the chain reorganised meanwhile: ask again.
+ * Blocks from..to with the deposits in them, as seen by one node; fewer blocks when the node does not have them all yet. Native
+ * value from an internal call of a contract is in no block; it is found where the node offers trace_block and missed where it does
+ * not (`facts` remembers which). Income that no transaction carries (validator withdrawals, fee recipients) is not found.
+ * @throws GatewayError chain_unavailable when the chain reorganised during the scan: scan again.
  */
 export async function scanBlocks(
   call: RpcCall,
@@ -38,7 +37,7 @@ export async function scanBlocks(
   const tip = blocks.at(-1);
   if (!tip) return { blocks: [], scannedTo: range.from - 1 };
   const [logs, traces] = await Promise.all([fetchLogs(call, chain, blocks), fetchInternalTransfers(call, blocks, facts)]);
-  // Logs were asked by number: they are of these blocks only if the last one still is what it was.
+  // logs were requested by number: they belong to these blocks only if the last block is unchanged
   const again = await call<RpcBlock | null>('eth_getBlockByNumber', [tip.number, false]);
   if (again?.hash !== tip.hash) throw unavailable(chain, 'the chain reorganised during a scan');
 
@@ -63,7 +62,7 @@ export async function scanBlocks(
   return { blocks: scans, scannedTo: Number(tip.number) };
 }
 
-/** The blocks in a row from `from`, up to the first that is missing or does not follow its predecessor. */
+/** The consecutive blocks from `from`, up to the first that is missing or does not follow its predecessor. */
 async function fetchBlocks(call: RpcCall, { from, to }: { from: number; to: number }): Promise<RpcBlock[]> {
   const numbers = Array.from({ length: to - from + 1 }, (_, index) => from + index);
   const answers = await Promise.all(
@@ -79,8 +78,8 @@ async function fetchBlocks(call: RpcCall, { from, to }: { from: number; to: numb
 }
 
 /**
- * Transfer events of the registered tokens: one eth_getLogs for the range. A node may answer with nothing for a block it
- * has but has not indexed; a block whose bloom filter speaks of such an event is therefore asked again, by its hash.
+ * Transfer events of the registered tokens: one eth_getLogs for the range. A node may return nothing for a block that it has but
+ * has not indexed; if the bloom filter of a block indicates such an event, the block is requested again by its hash.
  */
 async function fetchLogs(call: RpcCall, chain: ChainDefinition, blocks: RpcBlock[]): Promise<RpcLog[]> {
   const address = chain.tokens.map(({ contract }) => contract as string);
@@ -153,7 +152,7 @@ function tokenCandidates(chain: ChainDefinition, blocks: RpcBlock[], logs: RpcLo
   });
 }
 
-/** Sums of nothing and transfers to oneself move no money. */
+/** Zero amounts and transfers to oneself move no money. */
 const isMovement = ({ amount, fromKey, toKey }: Pick<Candidate, 'amount' | 'fromKey' | 'toKey'>): boolean =>
   amount > 0n && fromKey !== toKey;
 
@@ -164,7 +163,7 @@ async function fetchInternalTransfers(call: RpcCall, blocks: RpcBlock[], facts: 
     facts.set('trace_block', true);
     return traces.flatMap((list, index) => internalCandidates(blocks[index] as RpcBlock, list ?? []));
   } catch (error) {
-    // once it has answered, silence is trouble and not a missing method: a deposit would be lost for good
+    // after the method has worked once, a failure is an outage and not a missing method: the deposit would never be found
     if (!(error instanceof NodeRefusal) || facts.get('trace_block') === true) throw error;
     facts.set('trace_block', false);
     return [];
@@ -210,7 +209,7 @@ function valueMoved({ type, action }: RpcTrace): Pick<Candidate, 'fromKey' | 'to
   return null;
 }
 
-/** Reads the receipts of the candidates: only what succeeded counts, and a log's place is the one within its receipt. */
+/** Reads the receipts of the candidates: only successful ones count, and the position of a log is its index within the receipt. */
 async function confirmed(call: RpcCall, chain: ChainDefinition, candidates: Candidate[]): Promise<DepositFound[]> {
   const hashes = [...new Set(candidates.map(({ txHash }) => txHash))];
   const receipts = new Map(

@@ -2,37 +2,65 @@ import type { AttemptState, AttemptStatus, KnownAttempt, Reservation } from '../
 import type { ChainDefinition, JsonObject } from '../types';
 import { fetchEffects } from './effects';
 import { toMessageKey } from './message-key';
-import { NodeRefusal, type RpcCall } from './rpc';
+import { findFinalUser, type NonceUser, type Sender } from './nonce-user';
+import type { RpcCall } from './rpc';
 import { quantity, type RpcBlock, type RpcTransaction } from './rpc-types';
 
-interface Sender {
-  address: string;
-  nonce: number;
+/** Runs a piece of work at one endpoint after the other, as Endpoints.run does. */
+type Ask = <T>(work: (call: RpcCall) => Promise<T>) => Promise<T>;
+
+interface View {
+  states: AttemptStatus[];
+  /** False where the node lacks the history that a proof may need: another one may have it. */
+  isConclusive: boolean;
 }
 
 /**
- * The state of every attempt on one nonce, seen by one node. That a node knows none of the ids proves nothing: another signature
- * over the same bytes has another id. Impossible is what shares its nonce with a transaction of the same sender that is final and
- * has other bytes; that transaction is looked up, which needs the states of the blocks around it. A node that has pruned
- * them proves nothing, and the answer is then absent.
+ * The state of every attempt on one nonce, seen by one node: the first whose view is conclusive, or else the first that answers, which
+ * then proves nothing.
  */
-export async function fetchStatus(
-  call: RpcCall,
+export async function askStatus(
+  ask: Ask,
   chain: ChainDefinition,
   attempts: KnownAttempt[],
   reservations: Reservation[],
 ): Promise<AttemptStatus[]> {
+  const inconclusive: View[] = [];
+  try {
+    return await ask(async (call) => {
+      const view = await fetchView(call, chain, attempts, reservations);
+      if (view.isConclusive) return view.states;
+      inconclusive.push(view);
+      throw new Error('it lacks the history that a proof needs');
+    });
+  } catch (error) {
+    const [first] = inconclusive;
+    if (first) return first.states;
+    throw error;
+  }
+}
+
+/**
+ * That a node knows none of the ids proves nothing: another signature over the same bytes has another id. Impossible is what shares
+ * its nonce with a transaction of the same sender that is final and has other bytes; that transaction is looked up, which needs the
+ * states of the blocks around it.
+ */
+async function fetchView(
+  call: RpcCall,
+  chain: ChainDefinition,
+  attempts: KnownAttempt[],
+  reservations: Reservation[],
+): Promise<View> {
   const head = Number(await call<string>('eth_blockNumber', []));
   const sender = toSender(attempts, reservations);
-  const finalBlock = head - chain.finalityDepth + 1;
   // before the ids are asked for: what is included in between is then found by its id
-  const isUsedUp = finalBlock >= 0 && ((await nonceAt(call, sender.address, finalBlock)) ?? 0) > sender.nonce;
-  const states = await Promise.all(attempts.map((attempt) => stateById(call, head, attempt)));
-  if (isUsedUp && !states.some(({ state }) => state === 'included')) {
-    const user = await findUser(call, sender, finalBlock);
-    if (user) return judgeByUser(call, chain, head, attempts, user);
-  }
-  return attempts.map(({ attempt }, index) => ({ attempt, ...(states[index] ?? { state: 'absent' }) }));
+  const isUsedUp = Number(await call<string>('eth_getTransactionCount', [sender.address, 'latest'])) > sender.nonce;
+  const found = await Promise.all(attempts.map((attempt) => stateById(call, head, attempt)));
+  const states = attempts.map(({ attempt }, index) => ({ attempt, ...(found[index] ?? { state: 'absent' as const }) }));
+  if (!isUsedUp || found.some(({ state }) => state === 'included')) return { states, isConclusive: true };
+  const user = await findFinalUser(call, chain, sender, head - chain.finalityDepth + 1);
+  if (user === null || user === 'unknown') return { states, isConclusive: user === null };
+  return { states: await statesBesideUser(call, chain, head, attempts, user), isConclusive: true };
 }
 
 function toSender(attempts: KnownAttempt[], reservations: Reservation[]): Sender {
@@ -69,13 +97,8 @@ async function stateOfIncluded(
   return null;
 }
 
-interface NonceUser {
-  transaction: RpcTransaction;
-  block: { number: number; hash: string };
-}
-
 /** The nonce is used up for good: by one of the attempts under an id not seen before, or by something else. */
-async function judgeByUser(
+async function statesBesideUser(
   call: RpcCall,
   chain: ChainDefinition,
   head: number,
@@ -96,45 +119,4 @@ async function judgeByUser(
       return { attempt: attempt.attempt, ...(state ?? { state: 'absent' }) };
     }),
   );
-}
-
-/** The sender's transaction with this nonce, in or below a block at which the nonce was used up; null where that cannot be seen. */
-async function findUser(call: RpcCall, { address, nonce }: Sender, usedUpAt: number): Promise<NonceUser | null> {
-  const number = await findBlockOfNonce(call, { address, nonce }, usedUpAt);
-  if (number === null) return null;
-  const block = await call<RpcBlock | null>('eth_getBlockByNumber', [quantity(number), true]);
-  const transaction = block?.transactions.find(
-    ({ from, nonce: used }) => from.toLowerCase() === address.toLowerCase() && Number(used) === nonce,
-  );
-  return block && transaction ? { transaction, block: { number, hash: block.hash } } : null;
-}
-
-/** The first block after which the nonce was used up: back in growing steps, then by halves. */
-async function findBlockOfNonce(call: RpcCall, { address, nonce }: Sender, usedUpAt: number): Promise<number | null> {
-  let after = usedUpAt;
-  let before = usedUpAt;
-  for (let step = 1; before >= 0 && after === before; step *= 2) {
-    before = usedUpAt - step;
-    const count = before < 0 ? 0 : await nonceAt(call, address, before);
-    if (count === null) return null;
-    if (count > nonce) after = before;
-  }
-  while (after - before > 1) {
-    const middle = Math.floor((before + after) / 2);
-    const count = await nonceAt(call, address, middle);
-    if (count === null) return null;
-    if (count > nonce) after = middle;
-    else before = middle;
-  }
-  return after;
-}
-
-/** Transactions of the sender up to a block; null when the node no longer has the state of that block. */
-async function nonceAt(call: RpcCall, address: string, block: number): Promise<number | null> {
-  try {
-    return Number(await call<string>('eth_getTransactionCount', [address, quantity(block)]));
-  } catch (error) {
-    if (error instanceof NodeRefusal) return null;
-    throw error;
-  }
 }

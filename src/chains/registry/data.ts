@@ -3,7 +3,7 @@ import { genesisHashes } from './genesis';
 import { localTokenAddresses } from './local-tokens';
 
 /**
- * The chains of every environment. Each contract stands beside the text it was read in; a token whose address could not
+ * The chains of every environment. Each contract is listed with the text it was read in; a token whose address could not
  * be read in a text of its issuer, of the chain or of the chain's bridge is left out rather than guessed.
  *
  * Sources, named by the letters below, all read in the publisher's own text in November 2026:
@@ -42,8 +42,9 @@ function token(
 const minute = 60_000;
 
 /**
- * What a chain is, whatever the environment. Confirmations and finality are depths in blocks, inclusion being depth 1.
- * A depth has two jobs: confirmations bound the loss by an ordinary reorg, finality is where watching stops.
+ * Properties of a chain that do not depend on the environment. Confirmations and finality are depths in blocks; the containing
+ * block has depth 1. The confirmation depth limits the loss by an ordinary reorganisation; the follower stops watching at finality
+ * depth.
  */
 const common = {
   /** 12 blocks are the customary depth (2.4 minutes); finality takes two epochs, up to three when votes are late: 96 slots. */
@@ -57,7 +58,10 @@ const common = {
   },
   /** Fast finality (BEP-126) is two blocks when validators vote; without votes 2/3 of 21 validators × 1 turn: 15, finality three rounds. */
   bsc: { native: bnb, confirmations: 15, finalityDepth: 64, blockTimeMs: 750, l1DataFee: false, stuckAfterMs: minute },
-  /** Milestones finalise within seconds, but reorgs over a hundred blocks long have happened (February 2023, 157): finality beyond that. */
+  /**
+   * Milestones finalise within seconds, but reorganisations of over a hundred blocks have happened (February 2023: 157); finality
+   * is deeper.
+   */
   polygon: {
     native: matic,
     confirmations: 64,
@@ -67,8 +71,8 @@ const common = {
     stuckAfterMs: 2 * minute,
   },
   /**
-   * The sequencer's order stands unless it fails before posting; 20 blocks are 5 s. Final with the batch on a finalised L1
-   * block, some 20 minutes: 4,800 blocks. Estimates contain the L1 data cost in gas units: hence the overhead.
+   * The sequencer's order is kept unless it fails before posting; 20 blocks are 5 s. Final with the batch on a finalised L1 block,
+   * about 20 minutes: 4,800 blocks. Gas estimates contain the L1 data cost, which is why there is an overhead.
    */
   arbitrum: {
     native: ether,
@@ -79,11 +83,11 @@ const common = {
     stuckAfterMs: minute,
     gasOverhead: 200_000,
   },
-  /** Unsafe heads of the one sequencer have been lost for a few blocks; 10 are 20 s. Final with the L1, some 20 minutes: 600. */
+  /** A few unsafe blocks of the single sequencer have been lost before; 10 are 20 s. Final with the L1, about 20 minutes: 600. */
   optimism: { native: ether, confirmations: 10, finalityDepth: 600, blockTimeMs: 2_000, l1DataFee: true, stuckAfterMs: minute },
-  /** Snowman accepts a block for good within two seconds; the rest is for nodes that lag behind each other. */
+  /** Snowman accepts a block finally within two seconds; the rest is for nodes that lag behind each other. */
   avalanche: { native: avax, confirmations: 6, finalityDepth: 12, blockTimeMs: 1_500, l1DataFee: false, stuckAfterMs: minute },
-  /** As optimism: the same stack. */
+  /** The same stack as optimism. */
   base: { native: ether, confirmations: 10, finalityDepth: 600, blockTimeMs: 2_000, l1DataFee: true, stuckAfterMs: minute },
 } as const satisfies Record<string, Partial<ChainDefinition>>;
 
@@ -109,7 +113,7 @@ const production: Record<ChainName, Deployment> = {
     network: 'mainnet',
     chainId: 56,
     explorer: 'https://bscscan.com',
-    // Neither Circle nor Tether mints here: both are Binance-Peg tokens of the chain's own bridge, with 18 decimals.
+    // neither Circle nor Tether mints here: both are Binance-Peg tokens of the chain's own bridge, with 18 decimals
     tokens: [
       token('USDC', '0x8AC76a51cc950d9822D68b83fE1Ad97B32Cd580d', { decimals: 18, assetType: 'BEP20' }), // [B] [P]
       token('USDT', '0x55d398326f99059fF775485246999027B3197955', { decimals: 18, assetType: 'BEP20' }), // [T] [B] [P]
@@ -139,8 +143,8 @@ const production: Record<ChainName, Deployment> = {
     explorer: 'https://optimistic.etherscan.io',
     tokens: [
       token('USDC', '0x0b2C639c533813f4Aa9D7837CAf62653d097Ff85'), // [C] [O]; not the bridged USDC.e, 0x7F5c…1607
-      // The bridge's contract. USD₮0 has another one here (0x01bF…1071 in [T0]): two contracts cannot share a symbol,
-      // and money sent as USD₮0 is not credited.
+      // The bridge's contract. USD₮0 has another one here (0x01bF…1071 in [T0]): two contracts cannot share a symbol, so deposits
+      // of USD₮0 are not credited.
       token('USDT', '0x94b008aA00579c1307B0EF2c499aD98a8ce58e58'), // [T] [O]
     ],
   },
@@ -218,7 +222,7 @@ function define(name: ChainName, { network, chainId, explorer, tokens }: Deploym
   };
 }
 
-/** Development chains: production's ids on nodes of one's own, one-second blocks and shallow depths, test tokens. */
+/** Development chains: the chain ids of production on local nodes, one-second blocks, shallow depths, test tokens. */
 function local(name: ChainName): ChainDefinition {
   const assetType: AssetType = name === 'bsc' ? 'BEP20' : 'ERC20';
   const tokens = [token('USDC', localTokenAddresses.USDC, { assetType }), token('USDT', localTokenAddresses.USDT, { assetType })];
@@ -240,7 +244,7 @@ const profiles: Record<GatewayEnvironment, () => ChainDefinition[]> = {
   local: () => names.map(local),
 };
 
-/** Every chain the environment's profile has, enabled or not. */
+/** Every chain of the environment's profile, enabled or not. */
 export function getChains(environment: GatewayEnvironment): ChainDefinition[] {
   return profiles[environment]();
 }

@@ -1,6 +1,6 @@
 /**
- * Hashes of block 0 by CAIP-2 id: a fork or a private copy has its chain's id, but not its genesis. Each was read in at
- * least two independent public texts (the chain's own node software or its tests among them where it has one).
+ * Hashes of block 0 by CAIP-2 id: a fork or a private copy has the chain's id, but another genesis. Each was read in at least two
+ * independent public texts (including the chain's own node software or its tests, where it has any).
  */
 export const genesisHashes: Readonly<Record<string, string>> = {
   'eip155:1': '0xd4e56740f876aef8c010b86a40d5f56745a118d0906a34e69aec8c0db1cb8fa3',
@@ -10,7 +10,7 @@ export const genesisHashes: Readonly<Record<string, string>> = {
   'eip155:137': '0xa9c28ce2141b56c474f1dc504bee9b01eb1bd7d1a507580d5519d4437a97de1b',
   'eip155:8453': '0xf712aa9241cc24369b143cf6dce85f0902a9731e70d66818a3a5845b296c73dd',
   'eip155:42161': '0x7ee576b35482195fc49205cec9af72ce14f003b9ae69f6ba0faef4514be8b442',
-  // Avalanche's C-Chain has the same genesis on mainnet and Fuji: there the chain id alone tells them apart
+  // Avalanche's C-Chain has the same genesis on mainnet and Fuji: only the chain id distinguishes them
   'eip155:43113': '0x31ced5b9beb7f8782b014660da0cb18cc409f121f408186886e1ca3e8eeca96b',
   'eip155:43114': '0x31ced5b9beb7f8782b014660da0cb18cc409f121f408186886e1ca3e8eeca96b',
   'eip155:80002': '0x7202b2b53c5a0836e773e319d18922cc756dd67432f9a1f65352b61f4406c697',

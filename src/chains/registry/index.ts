@@ -18,7 +18,7 @@ export class ChainRegistry {
     return this.byName.get(name);
   }
 
-  /** For names that came from our own rows. @throws Error for a chain that is not enabled. */
+  /** For names from the gateway's own rows. @throws Error for a chain that is not enabled. */
   get(name: string): ChainDefinition {
     const chain = this.byName.get(name);
     if (!chain) throw new Error(`chain ${name} is not enabled`);

@@ -1,6 +1,6 @@
 /**
- * Where the test tokens sit on every local chain: contracts created by one fixed account (see dev/contracts.ts)
- * as its transactions 0 and 1, so the addresses are known before the chain exists. EIP-55.
+ * Addresses of the test tokens on every local chain. The contracts are created by one fixed account (see dev/contracts.ts) as its
+ * transactions 0 and 1, so the addresses are known before the chain exists. EIP-55.
  */
 export const localTokenAddresses = {
   USDC: '0x6Ae8cF0C1BbA5F214D82dc34e8566fA4f427C375',

@@ -91,7 +91,7 @@ export class RequestLimits {
     const count = this.inFlightOf.get(clientId) ?? 0;
     if (count >= inFlightPerClient) {
       setInFlightHeaders(ctx, inFlightPerClient);
-      throw tooMany('client_in_flight', `More than ${inFlightPerClient} requests at once: wait for answers`, 1);
+      throw tooMany('client_in_flight', `More than ${inFlightPerClient} requests at once: wait for responses`, 1);
     }
     this.inFlightOf.set(clientId, count + 1);
     try {

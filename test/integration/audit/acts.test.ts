@@ -7,7 +7,7 @@ import { newId } from '../../../src/platform/ids';
 import { randomAddress } from '../../factories';
 import { type Answer, type Fixture, buildFunded, buildTenant, createFixture, type Funded } from '../http/fixture';
 
-/** What is on record after what was done. */
+/** Audit rows of operations. */
 
 let fixture: Fixture;
 beforeAll(async () => void (fixture = await createFixture()));
@@ -36,7 +36,7 @@ describe('operators', () => {
     await operations.setClientStatus('audited', 'DISABLED');
     await operations.setClientStatus('audited', 'ACTIVE');
     await operations.revokeKey(apiKey);
-    // done before: nothing happens
+    // a repeated call has no effect
     await operations.revokeKey(keyId);
 
     const [client, user, key] = [`client ${clientId}`, `user ${userId}`, `api_key ${keyId}`];
@@ -95,7 +95,7 @@ describe('operators', () => {
     ]);
   });
 
-  test('what is refused or fails leaves neither the act nor a row', async () => {
+  test('a refused or failed operation leaves neither the change nor a row', async () => {
     const operations = new ClientOperations(fixture.database);
     await operations.createClient('taken');
     const before = (await list()).length;
@@ -113,7 +113,7 @@ describe('operators', () => {
     expect(await operations.listKeys('taken')).toEqual([]);
   });
 
-  test('GATEWAY_OPERATOR names who', () => {
+  test('GATEWAY_OPERATOR is the name of the operator', () => {
     process.env.GATEWAY_OPERATOR = ' ann ';
     expect(currentOperator()).toEqual({ type: 'operator', id: 'ann' });
     delete process.env.GATEWAY_OPERATOR;
@@ -168,7 +168,7 @@ describe('clients', () => {
       });
     const first = await ask(requestId);
     expect([201, 202]).toContain(first.status);
-    // as if the first try had died before its answer was stored: the act is run again
+    // simulates a crash of the first try before its answer was stored: the act is run again
     const [, forgotten] = await fixture.database.query<[unknown, number]>(
       `update idempotency_keys set response_status = null, response_headers = null, response_body = null,
               leased_until = now() - interval '1 second' where key = $1`,
@@ -276,12 +276,12 @@ describe('logins', () => {
           },
         ],
       ]);
-      // what the key's state is, is told only to those who know its secret
+      // the state of the key is shown only to callers who know its secret
       expect((await login(tenant.apiKey, 'gs_wrong')).rows[0]?.detail).toMatchObject({ reason: 'wrong_secret' });
     }
   });
 
-  test('an unknown key is named by a short hash: it may be a secret in the wrong place', async () => {
+  test('an unknown key is recorded as a short hash: it may be a secret in the wrong header', async () => {
     const misplaced = 'gs_a-secret-given-as-key';
     const first = await login(misplaced, 'x');
     const second = await login(misplaced, 'y');
@@ -299,8 +299,8 @@ describe('logins', () => {
     expect(JSON.stringify(await list())).not.toContain(misplaced);
   });
 
-  test('what the throttle refuses is not recorded: the log cannot be flooded', async () => {
-    // a key each: of one key's and one address's counters the eleventh of either refuses
+  test('requests that the throttle refuses are not recorded: the log cannot be flooded', async () => {
+    // a new key each time: only the counter of the address refuses the eleventh
     const headers = () => ({ 'X-API-Key': newId(), 'X-API-Secret': 'x', 'X-Forwarded-For': '192.0.2.77' });
     const answers = await Promise.all(
       Array.from({ length: 30 }, () => fixture.call('POST', '/auth/token', { tenant: null, headers: headers() })),
@@ -323,7 +323,7 @@ describe('logins', () => {
 });
 
 describe('the list', () => {
-  test('filters by what, who, whom, outcome and time, newest first', async () => {
+  test('filters by action, actor, subject, outcome and time, newest first', async () => {
     const operations = new ClientOperations(fixture.database);
     const { clientId } = await operations.createClient('listed');
     await operations.setClientStatus('listed', 'DISABLED');

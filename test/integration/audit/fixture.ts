@@ -3,7 +3,7 @@ import { audit, type AuditEvent } from '../../../src/audit/log';
 import { type AuditFinding, verifySnapshot } from '../../../src/audit/verify';
 import { newId } from '../../../src/platform/ids';
 
-/** Events as production writes them: some columns filled, some null, text that an ambiguous serialisation would confuse. */
+/** Events like those of production: some columns filled, some null, and texts that an ambiguous encoding would confuse. */
 export function buildEvent(number: number): AuditEvent {
   return {
     action: number % 2 ? 'auth.token_issued' : 'wallet.limit_changed',
@@ -26,7 +26,7 @@ export async function writeEvents(manager: EntityManager, count: number): Promis
   return rows.map(({ audit_id: id }) => id).reverse();
 }
 
-/** What verify finds with the rules off and the statements run; undone afterwards. */
+/** Findings of verify after the statements were run without triggers; rolled back afterwards. */
 export async function afterTampering(
   database: DataSource,
   tamper: (manager: EntityManager) => Promise<unknown>,

@@ -13,7 +13,7 @@ afterEach(() => test.drop());
 const count = async (table: string): Promise<number> =>
   Number((await test.database.query<{ n: string }[]>(`select count(*) as n from ${table}`))[0]?.n);
 
-it('seals what is there, in one chain, and has nothing to do afterwards', async () => {
+it('seals all rows in one chain, and has nothing to do afterwards', async () => {
   const { database } = test;
   expect(await sealAuditLog(database)).toBe(0);
   expect(await auditHead(database.manager)).toBeNull();
@@ -47,7 +47,7 @@ it('a row that is committed late is sealed then, although later ones are sealed 
   expect(await verifyAuditLog(database)).toMatchObject({ found: 0, events: 6, seals: 2, waiting: 0 });
 });
 
-it('a row that is rolled back was never there', async () => {
+it('a row that is rolled back leaves no gap', async () => {
   const { database } = test;
   const undone = database.transaction(async (manager) => {
     await audit(manager, buildEvent(1));
@@ -80,7 +80,7 @@ it('writers and several sealers at once: every row is sealed once, the chain doe
   expect(await verifyAuditLog(database)).toMatchObject({ found: 0, events: 200, waiting: 0 });
 });
 
-it('a sealer that finds another at work leaves at once; writers wait for neither', async () => {
+it('a sealer returns at once while another is running; writers wait for neither', async () => {
   const { database } = test;
   await writeEvents(database.manager, 1);
   const other = database.createQueryRunner();
@@ -93,7 +93,7 @@ it('a sealer that finds another at work leaves at once; writers wait for neither
   expect(await sealAuditLog(database)).toBe(2);
 });
 
-it('time, rows and seals are the database’s: nobody dates back, changes or removes', async () => {
+it('the database sets the time; rows and seals cannot be backdated, changed or removed', async () => {
   const { database } = test;
   const [id] = await writeEvents(database.manager, 1);
   await sealAuditLog(database);

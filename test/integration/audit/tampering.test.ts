@@ -6,7 +6,7 @@ import { newId } from '../../../src/platform/ids';
 import { createTestDatabase, type TestDatabase } from '../../stack/database';
 import { afterTampering, writeEvents } from './fixture';
 
-/** What somebody who may do anything in the database does to the log, with its rules switched off. */
+/** Attacks on the log by an administrator of the database who has disabled its triggers. */
 
 let test: TestDatabase;
 let sealed: string[];
@@ -129,7 +129,7 @@ describe('the queue', () => {
     expect(findings).toEqual([{ auditId: waiting, seal: null, problem: 'was removed before it was sealed' }]);
   });
 
-  it('a sealed row that is queued again is named, and holds the sealer up for nobody', async () => {
+  it('a sealed row that is queued again is named, and does not block the sealer', async () => {
     const other = await createTestDatabase();
     try {
       const [id] = await writeEvents(other.database.manager, 1);
@@ -163,7 +163,7 @@ describe('seals', () => {
         async (seq, [column, value]) => {
           const findings = await run(`update audit_seals set ${column} = ${value} where seq = $1`, [seq]);
           expect(findings).toContainEqual({ auditId: null, seal: seq, problem: expect.any(String) });
-          // a number that was changed is a seal that is missing and one too many
+          // a changed number is a missing seal and an additional one
           if (column !== 'seq') expect(new Set(findings.map((finding) => finding.seal))).toEqual(new Set([seq]));
         },
       ),
@@ -177,14 +177,14 @@ describe('seals', () => {
           await manager.query('delete from audit_seals where seq = $1', [seq]);
           if (whole) await manager.query('delete from audit_seal_entries where seq = $1', [seq]);
         });
-        // without the last one the chain is whole again: then its rows are what is found
+        // without the last one the rest is a valid chain: its unsealed rows are found
         if (seq < 4 || !whole) expect(findings).toContainEqual({ auditId: null, seal: seq, problem: 'was removed' });
         else expect(findings).toHaveLength(5);
       }),
       { numRuns: 12 },
     ));
 
-  it('a chain that is closed over a removed seal', async () => {
+  it('a chain that was relinked after a seal was removed', async () => {
     const findings = await tamper(async (manager) => {
       await manager.query(`delete from audit_seal_entries where seq = 2`);
       await manager.query(`delete from audit_seals where seq = 2`);

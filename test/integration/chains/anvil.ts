@@ -7,7 +7,7 @@ import type { ChainDefinition, TokenDefinition } from '../../../src/chains/types
 import { contractArtifacts, type TestContract } from '../../../dev/contracts';
 
 const mnemonic = 'test test test test test test test test test test test junk';
-/** Anvil's first accounts: rich, and signing by themselves. */
+/** Anvil's first accounts: funded, and unlocked in the node. */
 export const rich = [richAccount(0), richAccount(1), richAccount(2), richAccount(3)] as const;
 
 function richAccount(addressIndex: number) {
@@ -24,7 +24,7 @@ export interface Anvil {
 const clientFor = (url: string) =>
   createTestClient({ mode: 'anvil', transport: http(url, { retryCount: 0 }) }).extend(publicActions);
 
-/** A node of its own: blocks are mined with every transaction unless `noMining` leaves that to the test. */
+/** A separate node: a block is mined for every transaction unless `noMining` leaves that to the test. */
 export async function startAnvil({ chainId = 1, noMining = false, args = [] as string[] } = {}): Promise<Anvil> {
   const port = await freePort();
   const binary = process.env.ANVIL_BIN ?? require.resolve('@foundry-rs/anvil-linux-amd64/bin/anvil');
@@ -59,7 +59,7 @@ async function deploy(url: string, client: Anvil['client'], name: TestContract):
   return contractAddress;
 }
 
-/** The local profile's chain with tokens of the test's own. */
+/** The chain of the local profile with tokens of the test. */
 export function localChain(
   name = 'ethereum',
   tokens: Record<string, Hex> = {},

@@ -3,7 +3,7 @@ import { evmCodec } from '../../../src/chains/evm/codec';
 import { decodeLevels } from '../../../src/chains/evm/fees';
 import { EvmChainClient } from '../../../src/chains/evm/client';
 import { contractArtifacts } from '../../../dev/contracts';
-import { buildEvm, digestOf, type EvmPlan, toIntent, toKnown } from '../../evm';
+import { buildEvm, digestOf, type EvmPlan, localPlan, toIntent, toKnown } from '../../evm';
 import { localChain, rich, startAnvil, type Anvil } from './anvil';
 
 const [sender, other] = rich;
@@ -43,20 +43,7 @@ afterAll(() => anvil.stop());
 
 async function signed(changes: Partial<EvmPlan> = {}) {
   const nonce = await anvil.client.getTransactionCount({ address: sender.address });
-  const plan: EvmPlan = {
-    chainId: 1,
-    kind: 'first',
-    nonce,
-    from: sender.address,
-    to: stranger,
-    tokenContract: null,
-    amount: 5n,
-    gasLimit: 100_000n,
-    maxFeePerGas: 20n * gwei,
-    maxPriorityFeePerGas: gwei,
-    gasPrice: null,
-    ...changes,
-  };
+  const plan = localPlan(nonce, sender.address, stranger, changes);
   const unsigned = buildEvm(plan);
   const signature = await sender.sign({ hash: digestOf(unsigned, sender.address) });
   const { id, bytes } = evmCodec.assemble(unsigned, [compact(signature)], sender.address);
@@ -119,7 +106,7 @@ describe('effects', () => {
     expect(effect.fee).toBeGreaterThan(0n);
   });
 
-  it('unknown and pending hashes are left out', async () => {
+  it('leaves out unknown and pending hashes', async () => {
     const pending = await signed();
     await client.broadcast(pending.bytes);
     expect(await client.effects([pending, { ...pending, id: keccak256('0x01') }])).toEqual(new Map());
@@ -129,7 +116,7 @@ describe('effects', () => {
 });
 
 describe('broadcast', () => {
-  it('what a node has already is accepted, pending or mined', async () => {
+  it('a transaction that the node already has is accepted, pending or mined', async () => {
     const transaction = await signed();
     expect(await client.broadcast(transaction.bytes)).toEqual({ outcome: 'accepted' });
     expect(await client.broadcast(transaction.bytes)).toEqual({ outcome: 'accepted' });
@@ -157,7 +144,7 @@ describe('broadcast', () => {
     ]);
   });
 
-  it('too little money', async () => {
+  it('insufficient funds', async () => {
     const transaction = await signed({ amount: parseEther('1000000') });
     expect(await client.broadcast(transaction.bytes)).toEqual({
       outcome: 'rejected',
@@ -189,7 +176,7 @@ describe('status', () => {
     expect(await ask()).toEqual({ attempt: 1, state: 'absent' });
     await anvil.client.mine({ blocks: 1 });
     expect(await ask()).toMatchObject({ state: 'impossible', proof: { used_by: used.id, nonce: never.plan.nonce } });
-    // the same bytes under a signature that we never saw
+    // the same bytes with an unknown signature
     expect(await statesOf({ plan: used.plan, id: keccak256('0x02') }, never)).toMatchObject([
       { attempt: 1, state: 'included', id: used.id },
       { attempt: 2, state: 'impossible' },
@@ -234,9 +221,9 @@ describe('fees', () => {
 describe('scan', () => {
   const head = async () => (await client.head()).number;
 
-  it('finds native, token and internal deposits, each at its place', async () => {
+  it('finds native, token and internal deposits, each with its position', async () => {
     const from = (await head()) + 1;
-    // sends what it gets on to the address in its calldata: value that stands in no transaction
+    // forwards the value it receives to the address in its calldata: an internal transfer
     const forwarder = '0x00000000000000000000000000000000000f0123';
     await anvil.client.setCode({ address: forwarder, bytecode: '0x5f5f5f5f345f355af100' });
     const wallet = createWalletClient({ account: other, transport: http(anvil.url) });
@@ -277,7 +264,7 @@ describe('scan', () => {
     expect(scans[1]?.parentHash).toBe(scans[0]?.hash);
   });
 
-  it('finds nothing for nobody, and stops at the head', async () => {
+  it('finds nothing without addresses, and stops at the head', async () => {
     const last = await head();
     const { blocks: scans, scannedTo } = await client.scan(last - 1, last + 5, nobody);
     expect(scannedTo).toBe(last);
@@ -287,7 +274,7 @@ describe('scan', () => {
     await expect(async () => client.scan(0, 50, nobody)).rejects.toThrow(RangeError);
   });
 
-  it('names the message of our own transactions, and of no others', async () => {
+  it('returns the message key of the gateway’s own transactions only', async () => {
     const from = (await head()) + 1;
     const [modern, token] = [await executed({}), await executed({ tokenContract: tokens.USDC })];
     const legacy = await executed({ maxFeePerGas: null, maxPriorityFeePerGas: null, gasPrice: 30n * gwei });
@@ -300,7 +287,7 @@ describe('scan', () => {
     expect(await keysOf(nobody)).toEqual([null, null, null]);
   });
 
-  it('says that the database failed, not the chain', async () => {
+  it('reports a failure of the database as such, not as one of the chain', async () => {
     const failing = client.scan(0, 1, () => Promise.reject(new Error('connection lost')));
     await expect(failing).rejects.toMatchObject({ code: 'unavailable' });
   });

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => anvil.stop());
 
 describe('endpoints', () => {
-  it('one that serves another chain is refused at start, and never believed', async () => {
+  it('one that serves another chain is refused at start, and its responses are never used', async () => {
     const base = await startAnvil({ chainId: 8453 });
     try {
       const wrong = new EvmChainClient(client.chain, [base.url]);
@@ -54,11 +54,11 @@ describe('endpoints', () => {
     expect(await new EvmChainClient(client.chain, ['http://127.0.0.1:1', anvil.url]).head()).toEqual(await client.head());
   });
 
-  it('none answering is one clear error that tells no url and no key', async () => {
+  it('if none responds the error contains no url and no key', async () => {
     const secret = 'http://127.0.0.1:1/v2/secret-api-key';
     const error: unknown = await new EvmChainClient(client.chain, [secret]).head().catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(GatewayError);
-    expect(error).toMatchObject({ code: 'chain_unavailable', message: 'ethereum: no RPC endpoint answered' });
+    expect(error).toMatchObject({ code: 'chain_unavailable', message: 'ethereum: no RPC endpoint responded' });
     const everything =
       JSON.stringify(error, Object.getOwnPropertyNames(error)) +
       String((error as Error).cause) +
@@ -66,7 +66,7 @@ describe('endpoints', () => {
     expect(everything).not.toMatch(/secret|127\.0\.0\.1/);
   });
 
-  it('an unreachable endpoint does not keep a process from starting', async () => {
+  it('an unreachable endpoint does not prevent a start', async () => {
     await expect(new EvmChainClient(client.chain, ['http://127.0.0.1:1', anvil.url]).verifyIdentity()).resolves.toBeUndefined();
   });
 });

@@ -52,7 +52,7 @@ describe('the test tokens', () => {
   const read = (functionName: 'balanceOf' | 'nonces', owner: Address) =>
     anvil.chain.readContract({ address: usdc, abi, functionName, args: [owner] });
 
-  it('USDC moves by an EIP-3009 authorisation, once', async () => {
+  it('USDC is transferred by an EIP-3009 authorisation, once', async () => {
     const message = { from: payer.address, to, value: 30n, validAfter: 0n, validBefore: far, nonce: toHex(7, { size: 32 }) };
     const types = {
       TransferWithAuthorization: [
@@ -90,7 +90,7 @@ describe('the test tokens', () => {
     expect(await read('balanceOf', to)).toBe(30n);
   });
 
-  it('USDC takes an EIP-2612 permit, with its nonce', async () => {
+  it('USDC accepts an EIP-2612 permit, with its nonce', async () => {
     const types = {
       Permit: [
         { name: 'owner', type: 'address' },

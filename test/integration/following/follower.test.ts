@@ -100,6 +100,29 @@ describe('transfers', () => {
     expect(signals).toHaveLength(2);
   });
 
+  it('reverted: called confirmed only at finality, when nothing else can take its place', async () => {
+    await fund();
+    const { anvil, chain, ledger, onChain, sign, transfer, mine, follow, signals, transaction } = fixture;
+    const txId = await transfer({ amount: '0.1' });
+    const { hash } = await sign(txId, 1);
+    const { to_address: to } = await transaction(txId);
+    await anvil.client.setCode({ address: to as Hex, bytecode: '0x60006000fd' });
+    await onChain.broadcast({ txId, attempt: 1 });
+    await ledger.markSubmitted({ txId, attempt: 1 });
+    const toldLast = () => signals.at(-1)?.observation;
+    await mine(chain.finalityDepth - 1);
+    await follow();
+    expect(toldLast()).toMatchObject({ state: 'included', hash, confirmations: chain.finalityDepth - 1 });
+    expect(await onChain.observe({ txId })).toMatchObject({ state: 'included', hash });
+    expect(await ledger.settleTransfer({ txId })).toMatchObject({ status: 'WAITING' });
+    expect(await transaction(txId)).toMatchObject({ status: 'SUBMITTED' });
+    await mine();
+    await follow();
+    expect(toldLast()).toMatchObject({ state: 'confirmed', hash, confirmations: chain.finalityDepth });
+    expect(await onChain.observe({ txId })).toMatchObject({ state: 'confirmed', hash });
+    expect(await ledger.settleTransfer({ txId })).toMatchObject({ status: 'FAILED', code: 'reverted_on_chain' });
+  });
+
   it('stuck: replaced at a higher fee, and only one of the two is executed', async () => {
     await fund();
     const { onChain, sign, transfer, mine, follow, attempts, signals, bob } = fixture;

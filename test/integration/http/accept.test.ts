@@ -70,7 +70,7 @@ describe('with a pool of two connections', () => {
     one = await sender(await start({ poolSize: 2 }));
   });
 
-  test('20 requests at once are all accepted: none takes a second connection while it has one', async () => {
+  test('20 concurrent requests are all accepted: none takes a second connection while it has one', async () => {
     const answers = await many(20, () => one.send({}, newId()));
     expect(countBy(answers)).toEqual({ '202': 20 });
     expect(await one.locked()).toBe(20_000_000n);
@@ -91,13 +91,13 @@ describe('with a pool of two connections', () => {
     const answers = await many(50, (index) => other.send(body, keys[index]));
     expect(countBy(answers)).toEqual({ '202': 20, '400 insufficient_balance': 30 });
     expect(await other.locked()).toBe(1_000_000_000n);
-    // every answer was stored together with what it tells
+    // every answer was stored together with its transfer
     const again = await many(50, (index) => other.send(body, keys[index]));
     expect(again.map(({ text }) => text)).toEqual(answers.map(({ text }) => text));
   });
 });
 
-describe('rows that somebody else has locked', () => {
+describe('rows that another transaction has locked', () => {
   test('503 after two seconds, nothing stored; the same key is good for the next try', async () => {
     const { fixture, send, locked, accountId } = await sender(await start());
     const holder = fixture.database.createQueryRunner();
@@ -138,7 +138,7 @@ describe('the stored answer', () => {
     await work().finally(() => database.query('drop trigger refuse on idempotency_keys'));
   };
 
-  test('commits with the transfer: without the one there is not the other', async () => {
+  test('commits with the transfer: both are stored or neither', async () => {
     await unstorable(async () => expectProblem(await one.send({}, key), 500, 'internal_error'));
     expect(await one.locked()).toBe(0n);
     const { data } = (await one.fixture.call('GET', '/transactions', { tenant: one.tenant })).body;
@@ -159,7 +159,7 @@ describe('the stored answer', () => {
     expect((await keyRow(one.fixture, key))?.response_status).toBe(403);
   });
 
-  test('is not written by a run that has lost its key to another: it commits nothing', async () => {
+  test('is not written by a run whose key another run has taken over: it commits nothing', async () => {
     const { fixture, send, locked } = one;
     const before = await locked();
     await fixture.database.query(`create function lose() returns trigger language plpgsql as
@@ -173,7 +173,7 @@ describe('the stored answer', () => {
   });
 });
 
-test('policy approve: AWAITING_APPROVAL from the beginning, with the time it has; the answer is PENDING', async () => {
+test('policy approve: AWAITING_APPROVAL from the beginning, with its deadline; the answer is PENDING', async () => {
   const { fixture, tenant, send } = await sender(await start());
   await setPolicy(fixture.database, tenant, 'approve');
   const key = newId();
@@ -190,7 +190,7 @@ test('policy approve: AWAITING_APPROVAL from the beginning, with the time it has
 });
 
 describe('the workflow service', () => {
-  test('is away: accepted, and started once it is back, once', async () => {
+  test('is down: accepted, and started once when it is back', async () => {
     const { fixture, send } = await sender(await start());
     fixture.workflows.away = true;
     const txId = String((await send()).body['tx_id']);
@@ -243,7 +243,7 @@ describe('bounds', () => {
     expect((await one.send(body, key)).status).toBe(202);
   });
 
-  test('in all: every client gets 503', async () => {
+  test('in total: every client gets 503', async () => {
     const { one, other } = await bounded({ maxPending: 2 });
     await many(2, () => one.send());
     await counted();

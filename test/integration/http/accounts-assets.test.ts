@@ -92,7 +92,7 @@ describe('GET /accounts', () => {
 });
 
 describe('POST /assets', () => {
-  test('answers 201 with what the registry says', async () => {
+  test('answers 201 with the data of the registry', async () => {
     const account = await buildAccount(
       fixture.database,
       await buildWallet(fixture.database, { clientId: fixture.demo.clientId } as never),
@@ -119,7 +119,7 @@ describe('POST /assets', () => {
     expectProblem(await addAsset({ account_id: account.accountId, symbol: 'USDC', chain: 'base' }), 400, 'asset_already_exists');
   });
 
-  test('shows what has arrived before', async () => {
+  test('shows earlier deposits', async () => {
     const account = await buildAccount(
       fixture.database,
       await buildWallet(fixture.database, { clientId: fixture.demo.clientId } as never),
@@ -164,7 +164,7 @@ describe('POST /assets', () => {
 });
 
 describe('GET /assets', () => {
-  test('lists added assets and native coins with a balance; adding one of those is no duplicate', async () => {
+  test('lists added assets and native coins with a balance; adding such a coin is not a duplicate', async () => {
     const tenant = await buildTenant(fixture);
     const account = await buildAccount(
       fixture.database,

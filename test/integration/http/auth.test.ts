@@ -8,7 +8,7 @@ beforeAll(async () => void (fixture = await createFixture()));
 afterAll(() => fixture.close());
 
 let addresses = 0;
-/** Every test its own address, so that throttling of one does not reach another. */
+/** Each test has its own address, so that the throttle of one does not affect another. */
 const address = () => `198.51.100.${(addresses += 1)}`;
 const login = (headers: Record<string, string>, from = address()) =>
   fixture.call('POST', '/auth/token', { tenant: null, headers: { 'X-Forwarded-For': from, ...headers } });
@@ -53,7 +53,7 @@ describe('POST /auth/token', () => {
     expect(new Set(answers.map(({ body }) => JSON.stringify({ ...body, request_id: '' }))).size).toBe(1);
   });
 
-  test('429 after ten failures from an address, with any key; others go on', async () => {
+  test('429 after ten failures from an address, with any key; other addresses are not affected', async () => {
     const from = address();
     for (let i = 0; i < 10; i += 1)
       expectProblem(await login({ 'X-API-Key': `k${i}`, 'X-API-Secret': 'x' }, from), 401, 'invalid_credentials');
@@ -64,14 +64,14 @@ describe('POST /auth/token', () => {
     expect((await login(credentials(fixture.demo))).status).toBe(200);
   });
 
-  test('429 after ten failures with a key from anywhere; its owner still gets in', async () => {
+  test('429 after ten failures with a key from any address; its owner can still log in', async () => {
     const tenant = await buildTenant(fixture);
     for (let i = 0; i < 10; i += 1) await login({ 'X-API-Key': tenant.apiKey, 'X-API-Secret': 'x' });
     expectProblem(await login({ 'X-API-Key': tenant.apiKey, 'X-API-Secret': 'x' }), 429, 'rate_limited');
     expect((await login(credentials(tenant))).status).toBe(200);
   });
 
-  test('30 at once are not let through', async () => {
+  test('30 concurrent failures do not exceed the limit', async () => {
     const from = address();
     const answers = await Promise.all(
       Array.from({ length: 30 }, (_, i) => login({ 'X-API-Key': `thirty${i}`, 'X-API-Secret': 'x' }, from)),
@@ -80,7 +80,7 @@ describe('POST /auth/token', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([...Array(10).fill(401), ...Array(20).fill(429)]);
   });
 
-  test('two API processes count together, and each alone while Postgres has no answer', async () => {
+  test('two API processes count together, and separately while Postgres does not respond', async () => {
     const [here, there] = [new LoginThrottle(fixture.database), new LoginThrottle(fixture.database)];
     const fail = async (throttle: LoginThrottle, from: string) =>
       throttle.countFailure(from, newId()).then(

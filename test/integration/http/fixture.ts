@@ -62,7 +62,7 @@ export interface Tenant {
 export interface Answer {
   status: number;
   headers: Headers;
-  // answers are looked into by every test in its own way
+  // loosely typed: each test reads other fields
   body: Record<string, never> & { data: Record<string, never>[]; errors: { field: string; message: string }[] };
   text: string;
 }
@@ -73,14 +73,14 @@ export interface Call {
   tenant?: Tenant | null;
 }
 
-/** Stands in for Temporal: takes note of what it is told, and fails or hesitates as the test says. */
+/** Replaces Temporal: records its calls, and fails or waits as the test requires. */
 export class Workflows implements TransferWorkflows {
   /** Transfers whose workflow was started. */
   started: string[] = [];
   /** Wallets whose key generation was started. */
   keys: string[] = [];
-  /** Transfers whose workflow was told of their approval, or of their end. */
-  told: { approved: string[]; ended: string[] } = { approved: [], ended: [] };
+  /** Transfers whose workflow was signalled that they are approved, or have ended. */
+  signalled: { approved: string[]; ended: string[] } = { approved: [], ended: [] };
   /** Thrown by the next calls, in order. */
   failures: Error[] = [];
   /** Every call fails. */
@@ -105,11 +105,11 @@ export class Workflows implements TransferWorkflows {
     return 'started';
   }
 
-  async signal(txId: string, news: 'approved' | 'ended'): Promise<'told' | 'gone'> {
+  async signal(txId: string, news: 'approved' | 'ended'): Promise<'signalled' | 'gone'> {
     await this.pass();
     if (!this.started.includes(txId)) return 'gone';
-    this.told[news].push(txId);
-    return 'told';
+    this.signalled[news].push(txId);
+    return 'signalled';
   }
 
   live(): Promise<{ step: string; attempt: number; detail: string } | null> {
@@ -129,11 +129,11 @@ export interface Fixture {
   database: DataSource;
   workflows: Workflows;
   resources: Resources;
-  /** The client most tests act as. */
+  /** The client of most tests. */
   demo: Tenant;
   other: Tenant;
   call: (method: string, path: string, call?: Call) => Promise<Answer>;
-  /** What the worker's dispatcher does, for messages of any age. */
+  /** Runs the worker's dispatcher for messages of any age. */
   dispatch: () => Promise<void>;
   close: () => Promise<void>;
 }
@@ -221,7 +221,7 @@ export async function createFixture(options: FixtureOptions = {}): Promise<Fixtu
 
 let described: { document: Document; check: AnswerCheck } | undefined;
 
-/** The answer has to be what the gateway's own document, the same for every fixture, says of that status. */
+/** Checks the answer against the OpenAPI document, which is the same for every fixture. */
 function holdAgainstDocument({ routes, operational, limits }: Resources, method: string, path: string, answer: Answer): void {
   if (!described) {
     const document = toDocument([...limits.guard(routes), ...operational], 'local') as unknown as Document;

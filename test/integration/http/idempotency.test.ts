@@ -29,7 +29,7 @@ const count = async (sql: string, parameters: unknown[] = []) =>
   Number((await fixture.database.query<{ n: string }[]>(`select count(*) as n from ${sql}`, parameters))[0]?.n);
 
 describe('the same key and body', () => {
-  test('get the first answer again, to the byte', async () => {
+  test('get the first answer again, with the same bytes', async () => {
     const key = newId();
     const first = await wallet(key);
     const again = await wallet(key);
@@ -68,7 +68,7 @@ describe('the same key and body', () => {
     expect([again.status, again.text, again.headers.get('idempotency-replayed')]).toEqual([400, first.text, 'true']);
   });
 
-  test('of another client are nothing to this one', async () => {
+  test('of another client are independent', async () => {
     const key = newId();
     const first = await wallet(key);
     const theirs = await wallet(key, undefined, fixture.other);
@@ -107,7 +107,7 @@ describe('400 for the key itself', () => {
   ])('%s', async (_, key) => {
     expectProblem(await wallet(key), 400, 'invalid_parameter', 'Idempotency-Key');
   });
-  test('255 characters are taken', async () => expect((await wallet('~'.repeat(255))).status).toBe(201));
+  test('accepts 255 characters', async () => expect((await wallet('~'.repeat(255))).status).toBe(201));
 });
 
 describe('a request that is not valid', () => {
@@ -136,7 +136,7 @@ describe('5xx', () => {
 
 describe('a crash', () => {
   const crashed = async (key: string, tenant: Tenant) => {
-    // what a process leaves that died after its work and before it stored the answer
+    // the rows after a crash between the work and the storing of the answer
     await fixture.database.query(
       `update idempotency_keys set response_status = null, response_body = null, leased_until = now() - interval '1 second' where key = $1 and client_id = $2`,
       [key, tenant.clientId],
@@ -190,14 +190,15 @@ describe('a crash', () => {
   }, 20_000);
 });
 
-describe('/transfer pays once for ever', () => {
-  test('days later the key answers the first transfer, whatever its state', async () => {
+describe('/transfer pays once, without a time limit', () => {
+  test('days later the key returns the first transfer, whatever its state', async () => {
     const key = newId();
     const first = await transfer(key);
     await fixture.call('POST', `/transactions/${String(first.body['tx_id'])}/cancel`);
     await age(key, '9 days');
     const again = await transfer(key);
     expect([again.status, again.body['tx_id'], again.body['status']]).toEqual([202, first.body['tx_id'], 'CANCELLED']);
+    expect(again.body['message']).toMatch(/has ended/);
     expect(again.headers.get('idempotency-replayed')).toBe('true');
   });
   test('days later the key with another transfer is 422', async () => {
@@ -208,7 +209,7 @@ describe('/transfer pays once for ever', () => {
     await age(key, '9 days');
     expectProblem(await transfer(key, { memo: 'x' }), 422, 'idempotency_key_reused');
   });
-  test('a retry is answered although the money is gone meanwhile', async () => {
+  test('a retry gets its answer although the balance is spent meanwhile', async () => {
     const tenant = await buildTenant(fixture);
     const { account } = await buildFunded(fixture, tenant);
     const key = newId();
@@ -225,7 +226,7 @@ describe('/transfer pays once for ever', () => {
   });
 });
 
-test('old keys are forgotten by housekeeping, recent ones kept', async () => {
+test('the periodic job removes old keys and keeps recent ones', async () => {
   const [old, recent] = [newId(), newId()];
   await wallet(old);
   await wallet(recent);
@@ -237,7 +238,7 @@ test('old keys are forgotten by housekeeping, recent ones kept', async () => {
   ]).toEqual([0, 1]);
 });
 
-test('a wrong code or a lock-out does not use the key up: the next try may come with another code', async () => {
+test('a wrong code or a lock does not use up the key: the next try may have another code', async () => {
   const tenant = await buildTenant(fixture);
   const secret = await buildTotp(fixture.database, box, tenant);
   const key = newId();

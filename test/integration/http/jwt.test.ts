@@ -14,7 +14,7 @@ import {
   tokenOptions,
 } from './fixture';
 
-/** Attacks on access tokens: each differs from a valid token in what its name says, and each is answered with the same 401. */
+/** Attacks on access tokens: each token differs from a valid one in one property, and each is answered with the same 401. */
 
 type Json = Record<string, unknown>;
 interface Craft {
@@ -59,7 +59,7 @@ const validClaims = (): Json => ({
   iat: now(),
   exp: now() + 300,
 });
-/** undefined removes. */
+/** `undefined` removes a field. */
 const unsigned = ({ header = {}, claims = {} }: Craft) =>
   `${encode({ ...validHeader(), ...header })}.${encode({ ...validClaims(), ...claims })}`;
 function craft(changes: Craft = {}): string {
@@ -89,7 +89,7 @@ const read = (authorization: string, from: Fixture = fixture) =>
   from.call('GET', '/wallets', { tenant: null, headers: { Authorization: authorization } });
 const withToken = (token: string, from?: Fixture) => read(`Bearer ${token}`, from);
 
-/** The problem document of every refused token: it says nothing of why. */
+/** The problem document of every refused token: it does not contain the reason. */
 function expectRefused(answer: Answer): void {
   expectProblem(answer, 401, 'unauthorized');
   expect(Object.keys(answer.body).sort()).toEqual(['code', 'detail', 'instance', 'request_id', 'status', 'title', 'type']);
@@ -97,7 +97,7 @@ function expectRefused(answer: Answer): void {
   expect(answer.headers.get('www-authenticate')).toBe('Bearer error="invalid_token"');
 }
 
-test('the crafted tokens below differ from a valid one in one thing each', async () => {
+test('each forged token below differs from a valid one in one property', async () => {
   expect((await withToken(craft())).status).toBe(200);
   // RFC 9110: the scheme's letter case does not matter
   expect((await read(`bearer ${craft()}`)).status).toBe(200);
@@ -216,7 +216,7 @@ describe('an attack by', () => {
     expectRefused(await withToken(await token()));
   });
 
-  test('keys that a token points to: none was fetched', () => expect(keysFetched).toBe(0));
+  test('no key that a token refers to was fetched', () => expect(keysFetched).toBe(0));
 });
 
 describe('the header Authorization', () => {
@@ -247,7 +247,7 @@ describe('the header Authorization', () => {
     expect(status).toBe(401);
   });
 
-  test('is looked at before anything else of a request', async () => {
+  test('is checked before the rest of a request', async () => {
     for (const [method, path] of [
       ['POST', '/wallets'],
       ['POST', '/transfer'],
@@ -315,9 +315,9 @@ describe('rotation of the signing key', () => {
         for (const instance of [old, switched]) expect((await withToken(token, instance)).status).toBe(200);
       expectRefused(await withToken(oldToken, done));
       expect((await withToken(newToken, done)).status).toBe(200);
-      // and a process that was not told of the new key: why it is added everywhere first
+      // a process without the new key refuses its tokens: this is why it is added everywhere first
       expectRefused(await withToken(newToken, fixture));
-      // each key answers for its own kid only
+      // each key verifies tokens of its own kid only
       const text = unsigned({ header: { kid: await thumbprint(next.publicKey) } });
       expectRefused(await withToken(`${text}.${sign(null, Buffer.from(text), ours).toString('base64url')}`, old));
     } finally {

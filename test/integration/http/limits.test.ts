@@ -17,7 +17,7 @@ import {
   type Tenant,
 } from './fixture';
 
-/** Per minute; a sixth of it per window of 10 s. */
+/** Per minute; a window of 10 s has a sixth of it. */
 const perMinute = (perWindow: number) => perWindow * 6;
 
 const fixtures: Fixture[] = [];
@@ -26,7 +26,7 @@ async function start(options: FixtureOptions): Promise<Fixture> {
   fixtures.push(fixture);
   return fixture;
 }
-/** One database for all, counted in by address and client, which every test has of its own. */
+/** One database for all tests; each test has its own address and client. */
 let first: Fixture;
 beforeAll(async () => void (first = await start({})));
 afterAll(async () => {
@@ -50,7 +50,7 @@ describe('per client', () => {
   let fixture: Fixture;
   beforeAll(async () => void (fixture = await start({ shared: first, limits: { clientPerMinute: perMinute(20) } })));
 
-  test('answers tell what is left; beyond it 429 until the window ends; another client is not touched', async () => {
+  test('answers have the remaining quota; beyond it 429 until the window ends; other clients are not affected', async () => {
     const [tenant, quiet] = [await buildTenant(first), await buildTenant(first)];
     const begun = Date.now();
     const one = await list(fixture, tenant);
@@ -73,7 +73,7 @@ describe('per client', () => {
     expect(Date.now() - begun).toBeGreaterThanOrEqual(9_900);
   });
 
-  test('errors after authentication tell it too; without a token there is nothing to tell', async () => {
+  test('errors after authentication have the remaining quota too; requests without a token do not', async () => {
     const tenant = await buildTenant(first);
     const missing = await fixture.call('GET', '/wallets/nope', { tenant });
     expect([missing.status, missing.headers.get('ratelimit')]).toEqual([404, expect.stringMatching(/^"client";r=19;/)]);
@@ -81,14 +81,14 @@ describe('per client', () => {
     expect([nobody.status, nobody.headers.get('ratelimit')]).toEqual([401, null]);
   });
 
-  test('two processes share one budget', async () => {
+  test('two processes share one quota', async () => {
     const tenant = await buildTenant(first);
     const twin = await start({ shared: first, limits: { clientPerMinute: perMinute(20) } });
     const answers = await many(60, (i) => list(i % 2 ? fixture : twin, tenant));
     expect(statuses(answers)).toEqual({ 200: 20, 429: 40 });
   });
 
-  test('while the table is away every process counts alone, and nothing fails', async () => {
+  test('while the table is missing every process counts on its own, and nothing fails', async () => {
     const tenant = await buildTenant(first);
     const twin = await start({ shared: first, limits: { clientPerMinute: perMinute(20) } });
     await first.database.query('alter table request_quotas rename to request_quotas_away');
@@ -100,16 +100,16 @@ describe('per client', () => {
     }
   });
 
-  test('a database that hangs holds a request up for half a second, not for its time-out', async () => {
+  test('a database that hangs delays a request by half a second, not by its time-out', async () => {
     const tenant = await buildTenant(first);
-    // the key is known, so that only the budget asks the database
+    // the key is cached, so that only the quota queries the database
     await fixture.call('POST', '/wallets', { tenant, body: {} });
     const lock = first.database.createQueryRunner();
     await lock.startTransaction();
     await lock.query('lock table request_quotas in access exclusive mode');
     try {
       const begun = Date.now();
-      // three slices are spent: each time the database is waited for
+      // three slices are claimed: each claim waits for the database
       const answers = await many(10, () => fixture.call('POST', '/wallets', { tenant, body: {} }));
       expect(statuses(answers)).toEqual({ 400: 10 });
       expect(Date.now() - begun).toBeLessThan(4_000);
@@ -154,7 +154,7 @@ describe('per address', () => {
     fixture = await start({ shared: first, limits });
   });
 
-  test('counts what has no token and what leads nowhere; health and metrics answer all the same', async () => {
+  test('counts requests without a token and to unknown paths; health and metrics are exempt', async () => {
     const headers = { 'X-Forwarded-For': address() };
     const answers = await many(20, (i) => fixture.call('GET', i % 2 ? '/wallets' : '/nope', { tenant: null, headers }));
     const refused = answers.filter(({ status }) => status === 429);
@@ -176,7 +176,7 @@ describe('per address', () => {
   test('X-Forwarded-For counts only behind a proxy, and there only what the proxy wrote', async () => {
     const from = address();
     expect(statuses(await many(20, (i) => list(fixture, null, `203.0.113.${i}, ${from}`)))).toEqual({ 401: 12, 429: 8 });
-    // 127.0.0.1 has spent more than that at the other fixtures, or nothing when a window has just begun
+    // 127.0.0.1 has used more than that at the other fixtures, or nothing if a window has just begun
     const open = await start({ shared: first, trustProxy: false, limits: { addressPerMinute: perMinute(12) } });
     const direct = await many(20, () => list(open, null));
     expect(statuses(direct)[429]).toBeGreaterThanOrEqual(8);
@@ -191,7 +191,7 @@ describe('per address', () => {
   });
 });
 
-test('routes whose body takes an mfa_code have a stricter limit, without asking for it; the document says so', async () => {
+test('routes with an mfa_code in their body get a stricter limit automatically, and the document shows it', async () => {
   const limits = new RequestLimits(first.database, { ...roomyLimits, mfaPerMinute: perMinute(3) });
   const { clientId, userId, keyId } = first.demo;
   const authenticate = documented({ authenticated: true, fails: ['unauthorized'] }, (ctx, next) => {

@@ -32,7 +32,7 @@ test('every reference resolves and every operationId is unique', () => {
   expect(JSON.stringify(document)).not.toMatch(/x-component|x-max/);
 });
 
-test('private operations say 401 and 429, creating ones 409 and 422, all of them 400, 405 and 500', () => {
+test('private operations document 401 and 429, creating ones 409 and 422, all of them 400, 405 and 500', () => {
   for (const { name, operation } of operations()) {
     const statuses = Object.keys(operation.responses);
     expect({ name, statuses }).toEqual({ name, statuses: expect.arrayContaining(['400', '405', '500']) });
@@ -47,7 +47,7 @@ test('private operations say 401 and 429, creating ones 409 and 422, all of them
   expect(of('/auth/token', 'post')).toEqual(expect.arrayContaining(['200', '401', '429', '503']));
 });
 
-test('every pattern is one in JSON Schema', () => {
+test('every pattern is valid in JSON Schema', () => {
   const patterns = [...JSON.stringify(document).matchAll(/"pattern":("(?:[^"\\]|\\.)*")/g)].map(
     ([, text]) => JSON.parse(text as string) as string,
   );
@@ -58,7 +58,7 @@ test('every pattern is one in JSON Schema', () => {
   }
 });
 
-test('schemas say limits in JSON Schema', () => {
+test('schemas have their limits in JSON Schema', () => {
   expect(document.paths['/wallets']?.['post']).toMatchObject({
     requestBody: {
       content: {

@@ -4,7 +4,7 @@ import { randomAddress } from '../../factories';
 import { type Answer, buildFunded, buildTenant, createFixture, type Fixture, type Tenant } from './fixture';
 import { freshCode } from './second-factor';
 
-/** Every operation with requests made from its own description, valid and broken; the same on the whole stack: e2e. */
+/** Sends valid and invalid requests, generated from the OpenAPI document, to every operation; for the whole stack see e2e. */
 
 let fixture: Fixture;
 let document: Document;
@@ -20,10 +20,10 @@ afterAll(async () => {
 
 const takesCode = ({ operation }: NamedOperation): boolean => 'mfa_code' in (bodySchemaOf(operation)?.properties ?? {});
 
-/** Enough for success with a second factor, which some 8 of 100 have. */
+/** Enough for successes with a second factor, which about 8 of 100 requests have. */
 const runsOf = (operation: NamedOperation): number => (takesCode(operation) ? 200 : 100);
 
-/** A client of the operation's own, since others delete and spend what it names. */
+/** A separate client per operation, since others delete and spend its resources. */
 async function targetFor({ path, operation }: NamedOperation): Promise<Target> {
   const tenant = await buildTenant(fixture);
   const { wallet, account } = await buildFunded(fixture, tenant);
@@ -59,13 +59,13 @@ async function targetFor({ path, operation }: NamedOperation): Promise<Target> {
       page: [1, 2],
       page_size: [1, 100],
     },
-    // else all would be one address, which ten failed logins block
+    // otherwise all requests would have one address, which ten failed logins block
     headers: () => ({ 'X-Forwarded-For': `198.51.100.${(address += 1) % 256}` }),
-    // neither signing nodes nor Temporal are asked here
+    // there are neither signing nodes nor Temporal here
     expected: ['get /health/ready 503'],
     finish: async (operation, request) => {
       requests += 1;
-      // every fifth stays as it is: with what was made up, or without
+      // every fifth request keeps its generated code or has none
       if (requests % 5 === 0) return request;
       if (operation.operation.operationId === 'createToken')
         return { ...request, headers: { ...request.headers, 'X-API-Key': tenant.apiKey, 'X-API-Secret': tenant.apiSecret } };
@@ -76,7 +76,7 @@ async function targetFor({ path, operation }: NamedOperation): Promise<Target> {
   };
 }
 
-/** One of each of what operations name; of two transfers one waits for its workflow, the other for approval. */
+/** One of each resource that operations refer to; of two transfers one waits for its workflow, the other for approval. */
 async function seed(tenant: Tenant, fromAddress: string) {
   const make = async (path: string, body: object, withCode = true): Promise<Answer['body']> => {
     const code = withCode && { mfa_code: await freshCode(fixture, tenant) };
@@ -106,12 +106,12 @@ async function seed(tenant: Tenant, fromAddress: string) {
   };
 }
 
-test('whatever is sent, the answer is one that the document knows', async () => {
+test('every request gets a documented answer', async () => {
   const { statuses, failures } = await checkOperations(document, targetFor, runsOf);
   expect(failures.join('\n\n')).toBe('');
   const withCode = operationsOf(document).filter(takesCode);
   expect(withCode.length).toBeGreaterThan(6);
-  // the second factor has not kept them from what lies behind it
+  // operations with a second factor also reach their handlers
   for (const { name } of withCode)
     expect({ name, seen: Object.keys(statuses[name] ?? {}) }).toEqual({
       name,

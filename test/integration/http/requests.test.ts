@@ -9,7 +9,7 @@ afterAll(() => fixture.close());
 const post = (body: string, headers: Record<string, string> = {}, path = '/wallets') =>
   fixture.call('POST', path, { body, headers });
 
-/** Bytes as they are, for what fetch would not send. */
+/** Sends raw bytes, for requests that fetch would not send. */
 function raw(request: string): Promise<string> {
   return new Promise((resolve, reject) => {
     let answer = '';
@@ -77,10 +77,10 @@ describe('bodies', () => {
   );
   test('415 for an unknown content encoding', async () =>
     expectProblem(await post('{}', { 'Content-Encoding': 'zap' }), 415, 'unsupported_media_type'));
-  test.each(['gzip', 'deflate', 'br'])('400 for a body that is no %s though it says so', async (encoding) => {
+  test.each(['gzip', 'deflate', 'br'])('400 for a body that is not valid %s', async (encoding) => {
     expectProblem(await post('{}', { 'Content-Encoding': encoding }), 400, 'invalid_parameter', 'body');
   });
-  test('a character set beside the type is fine', async () =>
+  test('a character set in the content type is accepted', async () =>
     expect((await post('{"wallet_name":"a"}', { 'Content-Type': 'application/json; charset=utf-8' })).status).toBe(201));
 });
 
@@ -128,7 +128,7 @@ describe('paths and methods', () => {
 });
 
 describe('headers', () => {
-  test('X-Request-Id is kept when it is safe and replaced when not', async () => {
+  test('a safe X-Request-Id is kept, any other is replaced', async () => {
     const id = async (value?: string) =>
       (await fixture.call('GET', '/wallets', { headers: value === undefined ? {} : { 'X-Request-Id': value } })).headers.get(
         'x-request-id',
@@ -139,7 +139,7 @@ describe('headers', () => {
     expect(await id()).toHaveLength(36);
   });
 
-  test('what is no HTTP gets a problem document too', async () => {
+  test('a request that is not HTTP gets a problem document too', async () => {
     const answer = await raw('NOT HTTP\r\n\r\n');
     expect(answer).toMatch(/^HTTP\/1\.1 400 /);
     expect(answer).toContain('application/problem+json');

@@ -8,7 +8,7 @@ let fixture: Fixture;
 let tenant: Tenant;
 let funded: Funded;
 let secret: string;
-/** Codes of this test's user that are not used up yet. */
+/** Unused codes of this test's user. */
 let steps: number[];
 beforeAll(async () => {
   fixture = await createFixture();
@@ -20,7 +20,7 @@ beforeEach(async () => {
   secret = await buildTotp(fixture.database, box, tenant);
   steps = [-1, 0, 1];
   fixture.workflows.started = [];
-  fixture.workflows.told = { approved: [], ended: [] };
+  fixture.workflows.signalled = { approved: [], ended: [] };
 });
 
 const code = () => totpCode(secret, steps.shift());
@@ -40,7 +40,7 @@ const locked = async () => {
   return row?.locked;
 };
 
-describe('403 at once, with an audit row, and nothing begun', () => {
+describe('403 at once, with an audit row and nothing stored', () => {
   test.each<[string, (address: string) => string]>([
     ['with its checksum', (address) => address],
     ['in lower case', (address) => address.toLowerCase()],
@@ -101,7 +101,7 @@ describe('403 at once, with an audit row, and nothing begun', () => {
     await setPolicy(fixture.database, fixture.other, 'off');
   });
 
-  test('what is not the client’s to send stays 404', async () => {
+  test('an asset that is not the client’s stays 404', async () => {
     const address = randomAddress();
     await listAddress(fixture.database, tenant, address);
     expectProblem(await transfer(address, {}, { token_symbol: 'DOGE' }), 404, 'not_found');
@@ -124,7 +124,7 @@ describe('403 at once, with an audit row, and nothing begun', () => {
     const accepted = { 'idempotency-key': newId() };
     const { body } = await transfer(later, accepted);
     await listAddress(fixture.database, tenant, later);
-    // also once the key's answer is forgotten
+    // also after the stored answer was removed
     for (const forget of [false, true]) {
       if (forget) await fixture.database.query('delete from idempotency_keys');
       const again = await transfer(later, accepted);
@@ -146,7 +146,7 @@ describe('POST /transactions/{tx_id}/approve', () => {
   };
   const rows = (txId: string) => auditOf(fixture.database, 'transfer.approved', txId);
 
-  test('lets it go on, says who approved it, and tells its workflow', async () => {
+  test('stores who approved it and signals its workflow', async () => {
     const txId = await waiting();
     expect((await get(txId)).body).toMatchObject({
       status: 'AWAITING_APPROVAL',
@@ -164,12 +164,12 @@ describe('POST /transactions/{tx_id}/approve', () => {
       { status: 'PENDING' },
     ]);
     await fixture.dispatch();
-    expect(fixture.workflows.told.approved).toEqual([txId]);
+    expect(fixture.workflows.signalled.approved).toEqual([txId]);
     expect(await rows(txId)).toMatchObject([{ outcome: 'success', actor_id: tenant.userId, client_id: tenant.clientId }]);
     expect(await fixture.workflows.ledger.screenTransfer({ txId })).toEqual({ outcome: 'allowed' });
   });
 
-  test('a second approval answers alike if its code is accepted; the same code again does nothing', async () => {
+  test('a second approval gets the same answer if its code is accepted; the same code again has no effect', async () => {
     const txId = await waiting();
     const first = code();
     expect((await approve(txId, { mfa_code: first })).status).toBe(200);
@@ -221,7 +221,7 @@ describe('POST /transactions/{tx_id}/approve', () => {
     expectProblem(await approve(txId, { mfa_code: code() }), 409, 'not_awaiting_approval');
   });
 
-  test('cancelling works while it waits, and is on the audit log', async () => {
+  test('a waiting transfer can be cancelled, which is audited', async () => {
     const txId = await waiting();
     const answer = await fixture.call('POST', `/transactions/${txId}/cancel`, { tenant });
     expect([answer.status, answer.body['status']]).toEqual([200, 'CANCELLED']);
@@ -231,7 +231,7 @@ describe('POST /transactions/{tx_id}/approve', () => {
     expect(await locked()).toBe('0');
   });
 
-  test('approved while the workflow service is down: told once it is back; nobody to tell before the start', async () => {
+  test('approved while the workflow service is down: signalled once it is back; no signal before the start', async () => {
     fixture.workflows.away = true;
     const [txId, running] = [await waiting(), await waiting()];
     expect((await approve(txId, { mfa_code: code() })).status).toBe(200);
@@ -243,14 +243,14 @@ describe('POST /transactions/{tx_id}/approve', () => {
     fixture.workflows.away = true;
     expect((await approve(running, { mfa_code: code() })).status).toBe(200);
     await fixture.dispatch();
-    expect(fixture.workflows.told.approved).not.toContain(running);
+    expect(fixture.workflows.signalled.approved).not.toContain(running);
     fixture.workflows.away = false;
     for (let i = 0; i < 2; i += 1) await fixture.dispatch();
-    expect(fixture.workflows.told.approved.filter((id) => id === running)).toHaveLength(1);
+    expect(fixture.workflows.signalled.approved.filter((id) => id === running)).toHaveLength(1);
     expect(await fixture.database.query('select * from workflow_outbox')).toEqual([]);
   });
 
-  test('is REJECTED and unlocked once its time is over; told to its workflow', async () => {
+  test('is REJECTED and unlocked once its time is over; its workflow is signalled', async () => {
     const [txId, later] = [await waiting(), await waiting()];
     await fixture.resources.outbox.settled();
     await fixture.database.query(`update transactions set approval_expires_at = now() where tx_id = $1`, [txId]);
@@ -260,7 +260,7 @@ describe('POST /transactions/{tx_id}/approve', () => {
     expect((await get(txId)).body).toMatchObject({ status: 'REJECTED', failure: { code: 'approval_expired' }, live: null });
     expect((await get(later)).body['status']).toBe('AWAITING_APPROVAL');
     expect(await auditOf(fixture.database, 'transfer.refused', txId)).toMatchObject([{ actor_id: 'screening' }]);
-    expect(fixture.workflows.told.ended).toEqual([txId]);
+    expect(fixture.workflows.signalled.ended).toEqual([txId]);
     await fixture.call('POST', `/transactions/${later}/cancel`, { tenant });
     expect(await locked()).toBe('0');
   });

@@ -4,7 +4,7 @@ import { newId } from '../../../src/platform/ids';
 import { buildTotp, buildUser, totpCode } from '../../factories';
 import { box, type Fixture, type Tenant } from './fixture';
 
-/** A right code that was not used before. Only three are good at any time, so that the user gets a new factor for each. */
+/** A correct code that was not used before. Only three are valid at a time, so the user gets a new factor for each. */
 export async function freshCode({ database }: Pick<Fixture, 'database'>, { userId }: Pick<Tenant, 'userId'>): Promise<string> {
   await database.query('delete from user_totp where user_id = $1', [userId]);
   return totpCode(await buildTotp(database, box, { userId }));

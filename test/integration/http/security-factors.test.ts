@@ -27,13 +27,13 @@ afterAll(async () => {
 beforeEach(async () => void (tenant = await buildTenant(fixture)));
 
 type Body = { address: string; mfa_code?: string } & Record<string, unknown>;
-const draft = (changes: object = {}): Body => ({
+const factorBody = (changes: object = {}): Body => ({
   factor_type: 'BLACKLIST',
   chain: 'ethereum',
   address: randomAddress(),
   ...changes,
 });
-/** With a code of its own where the body has none. */
+/** Adds a new code where the body has none. */
 const post = async (body: Body, as = tenant) => {
   const mfa_code = body.mfa_code ?? (await freshCode(fixture, as));
   return fixture.call('POST', path, { tenant: as, body: { ...body, mfa_code } });
@@ -44,7 +44,7 @@ const remove = async (id: string) =>
   fixture.call('DELETE', `${path}/${id}`, { tenant, body: { mfa_code: await freshCode(fixture, tenant) } });
 const list = async (query = '', as = tenant) => (await fixture.call('GET', `${path}${query}`, { tenant: as })).body;
 const idOf = ({ body }: Answer): string => String(body['factor_id']);
-const added = async (body = draft()): Promise<string> => {
+const added = async (body = factorBody()): Promise<string> => {
   const answer = await post(body);
   expect({ status: answer.status, text: answer.text }).toEqual({ status: 201, text: answer.text });
   return idOf(answer);
@@ -61,7 +61,7 @@ const activatedAt = async (id: string) =>
 
 describe('states', () => {
   test('none → active: the entry is returned, with Location and an audit row', async () => {
-    const body = draft({ factor_type: 'WHITELIST', label: 'cold', reason: 'ours' });
+    const body = factorBody({ factor_type: 'WHITELIST', label: 'cold', reason: 'ours' });
     const answer = await post(body);
     expect(answer.status).toBe(201);
     expect(answer.body).toEqual({
@@ -85,12 +85,12 @@ describe('states', () => {
     ]);
   });
 
-  test('what is not given is empty text', async () => {
-    expect((await post(draft())).body).toMatchObject({ label: '', reason: '' });
-    expect((await post(draft({ label: null, reason: '' }))).body).toMatchObject({ label: '', reason: '' });
+  test('omitted texts are empty', async () => {
+    expect((await post(factorBody())).body).toMatchObject({ label: '', reason: '' });
+    expect((await post(factorBody({ label: null, reason: '' }))).body).toMatchObject({ label: '', reason: '' });
   });
 
-  test('active → inactive → active: the updated entry is returned, and it counts as activated anew', async () => {
+  test('active → inactive → active: the updated entry is returned, with a new activation time', async () => {
     const id = await added();
     const before = await activatedAt(id);
     const inactive = await setStatus(id, 'inactive');
@@ -107,7 +107,7 @@ describe('states', () => {
     ]);
   });
 
-  test('a status it has already is answered and changes nothing', async () => {
+  test('setting the current status has no effect', async () => {
     const id = await added();
     const before = await activatedAt(id);
     const answer = await setStatus(id, 'active');
@@ -119,7 +119,7 @@ describe('states', () => {
   test.each(['active', 'inactive'])(
     '%s → deleted: gone from every answer, and the address can be added again',
     async (status) => {
-      const body = draft();
+      const body = factorBody();
       const id = await added(body);
       if (status === 'inactive') await setStatus(id, 'inactive');
       const answer = await remove(id);
@@ -136,8 +136,8 @@ describe('states', () => {
     },
   );
 
-  test('an address whose twin is inactive can be added; activating the twin is then 409', async () => {
-    const body = draft();
+  test('an address with an inactive entry can be added; activating that entry is then 409', async () => {
+    const body = factorBody();
     const twin = await added(body);
     await setStatus(twin, 'inactive');
     const id = await added(body);
@@ -147,13 +147,13 @@ describe('states', () => {
     expect((await setStatus(twin, 'active')).status).toBe(200);
   });
 
-  test('type and chain make another entry; the rest does not', async () => {
-    const body = draft();
+  test('another type or chain makes another entry; other fields do not', async () => {
+    const body = factorBody();
     await added(body);
-    await added(draft({ address: body.address, factor_type: 'WHITELIST' }));
-    await added(draft({ address: body.address, chain: 'base' }));
+    await added(factorBody({ address: body.address, factor_type: 'WHITELIST' }));
+    await added(factorBody({ address: body.address, chain: 'base' }));
     expectProblem(
-      await post(draft({ address: body.address, label: 'other', reason: 'other' })),
+      await post(factorBody({ address: body.address, label: 'other', reason: 'other' })),
       409,
       'SECURITY_FACTOR_ALREADY_EXISTS',
     );
@@ -165,7 +165,7 @@ describe.each(mounts)('second factor at %s', (mount) => {
   at(mount);
 
   const acts: [string, (id: string, body: object) => Promise<Answer>][] = [
-    ['POST', (_, body) => fixture.call('POST', path, { tenant, body: { ...draft(), ...body } })],
+    ['POST', (_, body) => fixture.call('POST', path, { tenant, body: { ...factorBody(), ...body } })],
     ['PUT status', (id, body) => fixture.call('PUT', `${path}/${id}/status`, { tenant, body: { status: 'inactive', ...body } })],
     ['DELETE', (id, body) => fixture.call('DELETE', `${path}/${id}`, { tenant, body })],
   ];
@@ -191,7 +191,7 @@ describe.each(mounts)('second factor at %s', (mount) => {
   test('five wrong codes lock for a quarter of an hour: 429 with Retry-After', async () => {
     const code = await freshCode(fixture, tenant);
     const wrong = code === '000000' ? '111111' : '000000';
-    const send = (mfa_code: string) => fixture.call('POST', path, { tenant, body: { ...draft(), mfa_code } });
+    const send = (mfa_code: string) => fixture.call('POST', path, { tenant, body: { ...factorBody(), mfa_code } });
     for (let n = 0; n < 5; n += 1) expectProblem(await send(wrong), 400, 'MFA_INVALID');
     const locked = await send(code);
     expectProblem(locked, 429, 'rate_limited');
@@ -202,15 +202,15 @@ describe.each(mounts)('second factor at %s', (mount) => {
 
   test('one code in ten different requests at once: one entry', async () => {
     const mfa_code = await freshCode(fixture, tenant);
-    const answers = await Promise.all(Array.from({ length: 10 }, () => post({ ...draft(), mfa_code })));
+    const answers = await Promise.all(Array.from({ length: 10 }, () => post({ ...factorBody(), mfa_code })));
     const statuses = answers.map(({ status }) => status).sort();
     expect(statuses).toEqual([201, ...Array<number>(5).fill(400), ...Array<number>(4).fill(429)]);
     expect(await list()).toMatchObject({ total: 1 });
   });
 
   test('thirty identical requests at once, with the limits of production: one 201, the others 409, and MFA is not locked', async () => {
-    const body = { ...draft(), mfa_code: await freshCode(fixture, tenant) };
-    // an address of its own: those of the other tests are counted in the same database
+    const body = { ...factorBody(), mfa_code: await freshCode(fixture, tenant) };
+    // a separate address: those of the other tests are counted in the same database
     const headers = { 'X-Forwarded-For': `203.0.113.${mounts.findIndex((mount) => mount === path) + 1}` };
     const ask = () => limited.call('POST', path, { tenant, body, headers });
     const answers = await Promise.all(Array.from({ length: 30 }, ask));
@@ -223,7 +223,7 @@ describe.each(mounts)('second factor at %s', (mount) => {
   });
 
   test('a request sent again after its entry was deleted does not add it again', async () => {
-    const body = { ...draft(), mfa_code: await freshCode(fixture, tenant) };
+    const body = { ...factorBody(), mfa_code: await freshCode(fixture, tenant) };
     const id = idOf(await fixture.call('POST', path, { tenant, body }));
     await fixture.database.query('update security_factors set deleted_at = now() where factor_id = $1', [id]);
     expectProblem(await fixture.call('POST', path, { tenant, body }), 400, 'MFA_INVALID');
@@ -231,15 +231,15 @@ describe.each(mounts)('second factor at %s', (mount) => {
   });
 
   test('a refused request has used up its code', async () => {
-    const body = draft();
+    const body = factorBody();
     await added(body);
     const mfa_code = await freshCode(fixture, tenant);
     expectProblem(await post({ ...body, mfa_code }), 409, 'SECURITY_FACTOR_ALREADY_EXISTS');
-    expectProblem(await post({ ...draft(), mfa_code }), 400, 'MFA_INVALID');
+    expectProblem(await post({ ...factorBody(), mfa_code }), 400, 'MFA_INVALID');
   });
 });
 
-describe('users of one client at the same moment', () => {
+describe('concurrent users of one client', () => {
   const colleagues = () => Promise.all(Array.from({ length: 6 }, () => buildColleague(fixture, tenant)));
 
   test('add one address in different spellings: one entry, added by one of them', async () => {
@@ -247,7 +247,7 @@ describe('users of one client at the same moment', () => {
     const users = await colleagues();
     const spellings = [address, address.toLowerCase(), `0x${address.slice(2).toUpperCase()}`];
     const bodies = await Promise.all(
-      users.map(async (user, n) => draft({ address: spellings[n % 3], mfa_code: await freshCode(fixture, user) })),
+      users.map(async (user, n) => factorBody({ address: spellings[n % 3], mfa_code: await freshCode(fixture, user) })),
     );
     const answers = await Promise.all(users.map((user, n) => fixture.call('POST', path, { tenant: user, body: bodies[n] })));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409, 409, 409]);
@@ -256,9 +256,9 @@ describe('users of one client at the same moment', () => {
     expect(users.map(({ userId }) => userId)).toContain(items[0]?.added_by);
   });
 
-  test('activate twins: one becomes active', async () => {
+  test('activate entries of the same address: one becomes active', async () => {
     const users = await colleagues();
-    const body = draft();
+    const body = factorBody();
     const ids: string[] = [];
     while (ids.length < users.length) {
       const id = await added(body);
@@ -286,15 +286,15 @@ describe.each(mounts)('addresses at %s', (mount) => {
   test('every spelling of an EVM address is the same entry; it is kept as first given', async () => {
     const address = '0x52908400098527886E0F7030069857D2E4169EE7';
     const lower = address.toLowerCase();
-    await added(draft({ address: lower }));
+    await added(factorBody({ address: lower }));
     for (const spelling of [address, lower, `0x${address.slice(2).toUpperCase()}`])
-      expectProblem(await post(draft({ address: spelling })), 409, 'SECURITY_FACTOR_ALREADY_EXISTS');
+      expectProblem(await post(factorBody({ address: spelling })), 409, 'SECURITY_FACTOR_ALREADY_EXISTS');
     expect(await list()).toMatchObject({ items: [{ address: lower }], total: 1 });
   });
 
-  test('mixed case is kept', async () => {
+  test('keeps mixed case', async () => {
     const address = '0x8617E340B3D01FA5F11F306F4090FD50E238070D';
-    expect((await post(draft({ address }))).body).toMatchObject({ address });
+    expect((await post(factorBody({ address }))).body).toMatchObject({ address });
   });
 
   test.each([
@@ -308,8 +308,8 @@ describe.each(mounts)('addresses at %s', (mount) => {
     ['another family', 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8'],
   ])('refuses %s, and the code stays good', async (_, address) => {
     const mfa_code = await freshCode(fixture, tenant);
-    expectProblem(await post(draft({ address, mfa_code })), 400, 'invalid_address');
-    expect((await post(draft({ mfa_code }))).status).toBe(201);
+    expectProblem(await post(factorBody({ address, mfa_code })), 400, 'invalid_address');
+    expect((await post(factorBody({ mfa_code }))).status).toBe(201);
   });
 });
 
@@ -332,15 +332,15 @@ describe.each(mounts)('bodies and queries at %s', (mount) => {
     ['an unknown field', { lable: 'x' }, 'lable'],
     ['a status', { status: 'inactive' }, 'status'],
   ])('refuses %s, before it asks for a code', async (_, changes, field) => {
-    const answer = await fixture.call('POST', path, { tenant, body: { ...draft(), ...changes } });
+    const answer = await fixture.call('POST', path, { tenant, body: { ...factorBody(), ...changes } });
     expectProblem(answer, 400, 'invalid_parameter', field);
   });
 
-  test('takes label and reason of full length, counted in characters', async () => {
-    expect((await post(draft({ label: '🦊'.repeat(100), reason: 'é'.repeat(255) }))).status).toBe(201);
+  test('accepts label and reason of the maximum length, counted in characters', async () => {
+    expect((await post(factorBody({ label: '🦊'.repeat(100), reason: 'é'.repeat(255) }))).status).toBe(201);
   });
 
-  test('refuses a status that is none, and fields that a change does not have', async () => {
+  test('refuses an invalid status and unknown fields', async () => {
     const id = await added();
     for (const [body, field] of [
       [{}, 'status'],
@@ -353,9 +353,9 @@ describe.each(mounts)('bodies and queries at %s', (mount) => {
   });
 
   test('lists newest first, filtered by chain, type and status, page by page', async () => {
-    const a = await added(draft());
-    const b = await added(draft({ factor_type: 'WHITELIST' }));
-    const c = await added(draft({ chain: 'base' }));
+    const a = await added(factorBody());
+    const b = await added(factorBody({ factor_type: 'WHITELIST' }));
+    const c = await added(factorBody({ chain: 'base' }));
     await setStatus(c, 'inactive');
     const ids = async (query: string) => {
       const { items, total } = (await list(query)) as unknown as { items: { factor_id: string }[]; total: number };
@@ -391,19 +391,19 @@ test('a client has at most 10000 entries; deleted ones do not count', async () =
      select gen_random_uuid(), $1, 'BLACKLIST', 'ethereum', 'filler', 'filler ' || n, $2 from generate_series(1, 9999) n`,
     [tenant.clientId, tenant.userId],
   );
-  expectProblem(await post(draft()), 400, 'business_error');
+  expectProblem(await post(factorBody()), 400, 'business_error');
   const { items, total } = (await list()) as unknown as { items: unknown[]; total: number };
   expect([items.length, total]).toEqual([1000, 10_000]);
   expect((await audited()).length).toBe(1);
   await remove(id);
-  expect((await post(draft())).status).toBe(201);
+  expect((await post(factorBody())).status).toBe(201);
 });
 
 describe('both mounts', () => {
   test('are one resource, described once', async () => {
     const [, second] = mounts;
     const mfa_code = await freshCode(fixture, tenant);
-    const answer = await fixture.call('POST', second, { tenant, body: { ...draft(), mfa_code } });
+    const answer = await fixture.call('POST', second, { tenant, body: { ...factorBody(), mfa_code } });
     expect(answer.status).toBe(201);
     expect(answer.headers.get('location')).toBe(`/api/v1${path}/${idOf(answer)}`);
     for (const mount of [path, second]) {
@@ -424,8 +424,8 @@ describe('both mounts', () => {
 describe.each(mounts)('another client at %s', (mount) => {
   at(mount);
 
-  test('sees and changes nothing, and may list the same address', async () => {
-    const body = draft();
+  test('sees and changes nothing, and can add the same address', async () => {
+    const body = factorBody();
     const id = await added(body);
     const other = await buildTenant(fixture);
     expect(await list('', other)).toEqual({ items: [], total: 0 });
@@ -444,7 +444,7 @@ describe.each(mounts)('another client at %s', (mount) => {
     expect((await post(body, other)).status).toBe(201);
   });
 
-  test('a colleague shares the list', async () => {
+  test('another user of the client sees the same list', async () => {
     const id = await added();
     const colleague = await buildColleague(fixture, tenant);
     expect(await list('', colleague)).toMatchObject({ items: [{ factor_id: id, added_by: tenant.userId }], total: 1 });
@@ -455,22 +455,22 @@ describe.each(mounts)('another client at %s', (mount) => {
 });
 
 describe('Idempotency-Key', () => {
-  test('the same request gets the first answer again, whatever has become of its code', async () => {
+  test('the same request gets the first answer again, although its code is used up', async () => {
     const headers = { 'Idempotency-Key': newId() };
-    const body = { ...draft(), mfa_code: await freshCode(fixture, tenant) };
+    const body = { ...factorBody(), mfa_code: await freshCode(fixture, tenant) };
     const first = await fixture.call('POST', path, { tenant, body, headers });
     await freshCode(fixture, tenant);
     const again = await fixture.call('POST', path, { tenant, body, headers });
     expect([first.status, again.status, again.text]).toEqual([201, 201, first.text]);
     expect(again.headers.get('idempotency-replayed')).toBe('true');
-    expectProblem(await fixture.call('POST', path, { tenant, body: draft(), headers }), 422, 'idempotency_key_reused');
+    expectProblem(await fixture.call('POST', path, { tenant, body: factorBody(), headers }), 422, 'idempotency_key_reused');
   });
 
   test('a request whose answer was lost in a crash gets its entry', async () => {
     const key = newId();
     const call = {
       tenant,
-      body: { ...draft(), mfa_code: await freshCode(fixture, tenant) },
+      body: { ...factorBody(), mfa_code: await freshCode(fixture, tenant) },
       headers: { 'Idempotency-Key': key },
     };
     const first = await fixture.call('POST', path, call);

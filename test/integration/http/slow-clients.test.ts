@@ -3,9 +3,9 @@ import Koa from 'koa';
 import type { GatewayState } from '../../../src/http/context';
 import { listen, type RunningServer } from '../../../src/http/server';
 
-/** The server's time-outs, made short: what a client that is slow or silent can hold on to. */
+/** The server's time-outs, shortened: they limit what a slow or silent client can occupy. */
 const timeouts = { headers: 400, request: 800, keepAlive: 300, exchange: 4_000, checkEvery: 50 };
-/** More than the buffers of both sides take. */
+/** More than fits into the buffers of both sides. */
 const large = Buffer.alloc(30_000_000, 'x');
 
 let server: RunningServer;
@@ -33,7 +33,7 @@ function talk(first: string, { drip = '', reads = true } = {}): Promise<Seen> {
     let text = '';
     const socket: Socket = connect(server.port, '127.0.0.1', () => socket.write(first));
     const timer = setInterval(() => drip && socket.write(drip), 100);
-    // who does not read learns of the end by its next writing
+    // a client that does not read notices the end when it writes again
     if (reads) socket.on('data', (data) => (text += data.toString().slice(0, 400)));
     socket.on('error', () => undefined);
     socket.on('close', () => {
@@ -44,7 +44,7 @@ function talk(first: string, { drip = '', reads = true } = {}): Promise<Seen> {
   });
 }
 
-test('headers that come by the byte: 408', async () => {
+test('headers sent byte by byte: 408', async () => {
   const { text, ms } = await talk('GET / HTTP/1.1\r\nHost: a\r\nX-Slow: ', { drip: 'x' });
   expect(text).toMatch(/^HTTP\/1\.1 408 /);
   expect(text).toContain('Connection: close');
@@ -52,31 +52,31 @@ test('headers that come by the byte: 408', async () => {
   expect(ms).toBeLessThan(timeouts.headers + 1_000);
 });
 
-test('nothing at all: closed', async () => {
+test('no data at all: closed', async () => {
   expect((await talk('')).ms).toBeLessThan(timeouts.headers + 1_000);
 });
 
-test('a body that comes by the byte: 408', async () => {
+test('a body sent byte by byte: 408', async () => {
   const { text, ms } = await talk('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n', { drip: 'x' });
   expect(text).toMatch(/^HTTP\/1\.1 408 /);
   expect(ms).toBeGreaterThanOrEqual(timeouts.request - 100);
   expect(ms).toBeLessThan(timeouts.request + 1_000);
 });
 
-test('a connection that is kept and not used: closed', async () => {
+test('an idle connection: closed', async () => {
   const { text, ms } = await talk('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
   expect(text).toMatch(/^HTTP\/1\.1 200 /);
-  // Node adds up to a second, so that it does not close what the client has just used
+  // Node adds up to a second, so that it does not close a connection that the client has just used
   expect(ms).toBeLessThan(timeouts.keepAlive + 2_500);
 });
 
-test('an answer that is never read: closed', async () => {
+test('a response that is never read: closed', async () => {
   const { ms } = await talk('GET /large HTTP/1.1\r\nHost: a\r\n\r\n', { reads: false, drip: '\r\n' });
   expect(ms).toBeGreaterThanOrEqual(timeouts.exchange - 100);
   expect(ms).toBeLessThan(timeouts.exchange + 1_500);
 });
 
-test('whoever reads gets all of it', async () => {
+test('a client that reads gets the whole response', async () => {
   const answer = await fetch(`http://127.0.0.1:${server.port}/large`);
   expect((await answer.arrayBuffer()).byteLength).toBe(large.length);
 });

@@ -3,7 +3,7 @@ import { box, buildFunded, type Fixture, type Call, type Funded, type Tenant } f
 
 /** One client as the matrix needs it: a user with a second factor. */
 export interface Actor extends Tenant {
-  /** A code that was not used yet; three within a test at most. */
+  /** An unused code; at most three per test. */
   code: () => string;
 }
 
@@ -12,10 +12,10 @@ export interface Owner extends Actor {
   funded: Funded;
 }
 
-/** A request that names something of the owner's, made by whoever is given. */
+/** A request that refers to a resource of the owner, sent by the given actor. */
 export type Reach = (as: Actor) => { path: string; body?: Call['body'] };
 
-/** Makes what the owner has; answers how it is named in a request. */
+/** Creates a resource of the owner; returns the request that refers to it. */
 type Row = (owner: Owner) => Promise<Reach> | Reach;
 
 export async function actor(fixture: Fixture, tenant: Tenant): Promise<Actor> {
@@ -28,7 +28,7 @@ export async function owner(fixture: Fixture, tenant: Tenant): Promise<Owner> {
   return { ...(await actor(fixture, tenant)), fixture, funded: await buildFunded(fixture, tenant) };
 }
 
-/** A transfer of the owner's that waits for its workflow; its id. */
+/** Creates a transfer of the owner that waits for its workflow; returns its id. */
 async function transfer({ fixture, funded, ...tenant }: Owner): Promise<string> {
   const { status, body, text } = await fixture.call('POST', '/transfer', { tenant, body: transferFrom(funded.account.address) });
   if (status !== 202) throw new Error(`POST /transfer answered ${status}: ${text}`);

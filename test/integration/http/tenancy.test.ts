@@ -2,7 +2,7 @@ import { bodySchemaOf, type Document, type NamedOperation, operationsOf } from '
 import { buildTenant, createFixture, expectProblem, type Answer, type Fixture, type Tenant } from './fixture';
 import { actor, owner, rows, type Actor, type Reach } from './tenancy.rows';
 
-/** Tenants never meet: generated from the OpenAPI document, so that what is added to it is asked for its row. */
+/** Separation of tenants: generated from the OpenAPI document, so that new references need a row. */
 
 let fixture: Fixture;
 let document: Document;
@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.close());
 
-/** Fields that name something of a client's. An address that money is sent to is nobody's in particular. */
+/** Fields that refer to a resource of a client. A destination address belongs to nobody in particular. */
 const names = (field: string): boolean => /_id$/.test(field) || field === 'from_address';
 
 /** Everything in an operation that names something of a client's, as rows are keyed. */
@@ -28,7 +28,7 @@ function referencesOf({ name, operation }: NamedOperation): string[] {
   ];
 }
 
-/** Counters of the limits, and what the intruder may leave of his own. */
+/** Counters of the limits, which the other client's requests change. */
 const notCompared = ['request_quotas', 'login_failures'];
 const intrudersOwn = ['audit_events', 'idempotency_keys', 'user_totp', 'totp_steps', 'totp_recovery_codes'];
 
@@ -59,7 +59,7 @@ const send = (key: string, mount: string, reach: Reach, as: Actor): Promise<Answ
   });
 };
 
-/** Before the paths that answer there too. */
+/** Prefix of the paths that are mounted twice. */
 const secondMount = '/v1';
 const isMountedTwice = (path: string): boolean => path.startsWith('/client/');
 const cases = Object.keys(rows).flatMap((key) => [
@@ -67,12 +67,12 @@ const cases = Object.keys(rows).flatMap((key) => [
   ...(isMountedTwice(key.split(' ')[1] ?? '') ? [[key, secondMount]] : []),
 ]) as [string, string][];
 
-test('every path that is mounted twice has its rows twice', () => {
+test('every path that is mounted twice is tested at both mounts', () => {
   for (const { path, alsoAt } of fixture.resources.routes)
     expect({ path, alsoAt }).toEqual({ path, alsoAt: isMountedTwice(path) ? `${secondMount}${path}` : undefined });
 });
 
-test('every reference in the document has its row, and every row is of the document', () => {
+test('every reference in the document has a row, and every row a reference', () => {
   expect(Object.keys(rows).sort()).toEqual(operationsOf(document).flatMap(referencesOf).sort());
 });
 
@@ -86,19 +86,19 @@ test.each(cases)('%s, mount "%s": another client finds nothing and changes nothi
   else expectProblem(answer, 404, /SECURITY_FACTOR/.test(answer.text) ? 'SECURITY_FACTOR_NOT_FOUND' : 'not_found');
   expect(await image(b)).toEqual(before);
 
-  // the same request is the owner's to make: what was refused is there
+  // the same request succeeds for the owner: the resource exists
   const own = await send(key, mount, reach, a);
   expect({ status: own.status < 300, text: own.text }).toEqual({ status: true, text: own.text });
   if (key.includes('?')) expect(Number(own.body['total'])).toBeGreaterThan(0);
 });
 
-test('without a token 401, but for what is marked as public', async () => {
+test('without a token 401, except for public operations', async () => {
   const open: string[] = [];
   for (const { name, method, path, operation } of operationsOf(document)) {
     const answer = await fixture.call(method.toUpperCase(), path.replace(/\{\w+\}/g, 'x'), { tenant: null });
     if (operation.security) open.push(name);
     else expectProblem(answer, 401, 'unauthorized');
   }
-  // by name: nothing becomes public by a forgotten step
+  // listed by name, so that nothing becomes public by mistake
   expect(open.sort()).toEqual(['get /health/live', 'get /health/ready', 'get /metrics', 'get /openapi.json', 'post /auth/token']);
 });

@@ -95,7 +95,7 @@ describe('GET /transactions/{tx_id}', () => {
     expect((await get(`/transactions/${txId}`)).body).toMatchObject({ fee: null, block_number: 7, confirmations: 2 });
   });
 
-  test('404 for unknown and foreign ones, 400 for a missing id', async () => {
+  test('404 for unknown transactions and those of other clients, 400 for a missing id', async () => {
     const txId = await transfer();
     for (const path of [`/transactions/${newId()}`, '/transactions/nope']) expectProblem(await get(path), 404, 'not_found');
     expectProblem(await get(`/transactions/${txId}`, fixture.other), 404, 'not_found');
@@ -121,7 +121,7 @@ describe('POST /transactions/{tx_id}/cancel', () => {
     await fixture.dispatch();
     fixture.workflows.away = false;
     await fixture.dispatch();
-    // started all the same: it finds that the transfer has ended
+    // started nevertheless: it finds that the transfer has ended
     expect(fixture.workflows.started).toContain(txId);
     const rows = await fixture.database.query<{ actor_id: string }[]>(
       `select actor_id from audit_events where action = 'transfer.cancelled' and subject_id = $1`,
@@ -130,12 +130,12 @@ describe('POST /transactions/{tx_id}/cancel', () => {
     expect(rows).toEqual([{ actor_id: tenant.userId }]);
     expect(await fixture.database.query('select * from workflow_outbox')).toEqual([]);
   });
-  test('tells the workflow that runs', async () => {
+  test('signals the running workflow', async () => {
     const txId = await transfer();
     await fixture.resources.outbox.settled();
     await cancel(txId);
     await fixture.resources.outbox.settled();
-    expect(fixture.workflows.told.ended).toContain(txId);
+    expect(fixture.workflows.signalled.ended).toContain(txId);
   });
   test('409 once signing has begun', async () => {
     const txId = await transfer();
@@ -149,7 +149,7 @@ describe('POST /transactions/{tx_id}/cancel', () => {
     const deposit = (await get('/transactions?page_size=100')).body.data.find((tx) => tx['transaction_type'] === 'INBOUND');
     expectProblem(await cancel(String(deposit?.['tx_id'])), 409, 'not_cancellable');
   });
-  test('404 for unknown and foreign ones, 400 for fields', async () => {
+  test('404 for unknown transactions and those of other clients, 400 for unknown fields', async () => {
     const txId = await transfer();
     expectProblem(await cancel(newId()), 404, 'not_found');
     expectProblem(await cancel(txId, fixture.other), 404, 'not_found');

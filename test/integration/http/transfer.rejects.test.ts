@@ -57,7 +57,7 @@ describe('400 invalid_parameter', () => {
       expectProblem(await transfer({ to_address }), 400, 'invalid_parameter', 'to_address');
     }
   });
-  test('not-addresses that are equal', async () =>
+  test('equal texts that are not addresses', async () =>
     expectProblem(await transfer({ from_address: 'x', to_address: 'x' }), 400, 'invalid_parameter', 'to_address'));
 });
 
@@ -76,14 +76,13 @@ describe('400 invalid_address', () => {
 });
 
 describe('404 not_found', () => {
-  test('an address that is nobody’s', async () =>
-    expectProblem(await transfer({ from_address: randomAddress() }), 404, 'not_found'));
+  test('an unknown address', async () => expectProblem(await transfer({ from_address: randomAddress() }), 404, 'not_found'));
   test('another client’s address', async () => {
     const theirs = await buildFunded(fixture, fixture.other);
     expectProblem(await transfer({ from_address: theirs.account.address }), 404, 'not_found');
   });
   test('a token that was not added', async () => expectProblem(await transfer({ token_symbol: 'USDT' }), 404, 'not_found'));
-  test('a token nobody knows', async () => expectProblem(await transfer({ token_symbol: 'DOGE' }), 404, 'not_found'));
+  test('an unknown token', async () => expectProblem(await transfer({ token_symbol: 'DOGE' }), 404, 'not_found'));
   test('a token in another letter case', async () => expectProblem(await transfer({ token_symbol: 'usdc' }), 404, 'not_found'));
   test('the same address on another chain', async () => expectProblem(await transfer({ chain: 'base' }), 404, 'not_found'));
 });
@@ -124,7 +123,7 @@ describe('400 by state', () => {
     ));
 });
 
-test('what is refused is not started', async () => {
+test('a refused transfer is not started', async () => {
   const before = fixture.workflows.started.length;
   await transfer({ amount: '1000000' });
   await transfer({ from_address: randomAddress() });
@@ -140,7 +139,7 @@ describe('5xx', () => {
     expectProblem(answer, 503, 'chain_unavailable');
     expect(answer.headers.get('retry-after')).toBe('15');
   });
-  test('500 internal_error tells nothing', async () => {
+  test('500 internal_error shows no details', async () => {
     await fixture.database.query('alter table workflow_outbox rename to secret');
     const answer = await transfer();
     await fixture.database.query('alter table secret rename to workflow_outbox');
@@ -165,11 +164,11 @@ describe('202', () => {
       live: { step: 'signing' },
     });
   });
-  test('finds from_address in any letter case and takes to_address in one', async () => {
+  test('accepts from_address in any letter case, and to_address in lower case', async () => {
     const { address } = funded.account;
     for (const from_address of [address.toLowerCase(), wrongChecksum(address)]) {
       expect((await transfer({ from_address, to_address: randomAddress().toLowerCase() })).status).toBe(202);
     }
   });
-  test('takes superfluous zeros', async () => expect((await transfer({ amount: '001.500000000' })).status).toBe(202));
+  test('accepts superfluous zeros', async () => expect((await transfer({ amount: '001.500000000' })).status).toBe(202));
 });

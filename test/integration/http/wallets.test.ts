@@ -44,7 +44,7 @@ describe('POST /wallets', () => {
     expectProblem(await create(body), 400, 'invalid_parameter', field);
   });
 
-  test('takes names and descriptions of full length, counted in characters', async () => {
+  test('accepts names and descriptions of the maximum length, counted in characters', async () => {
     expect((await create({ wallet_name: '🦊'.repeat(100), description: 'é'.repeat(500) })).status).toBe(201);
   });
 
@@ -61,7 +61,7 @@ describe('POST /wallets', () => {
     expect(workflows.keys.filter((key) => key === walletId)).toHaveLength(1);
   });
 
-  test('leaves nothing to be started when it cannot be stored', async () => {
+  test('writes no outbox message when the wallet cannot be stored', async () => {
     await fixture.database.query(`alter table workflow_outbox rename to away`);
     expectProblem(await create({ wallet_name: 'lost' }), 500, 'internal_error');
     await fixture.database.query(`alter table away rename to workflow_outbox`);

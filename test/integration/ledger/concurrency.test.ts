@@ -69,7 +69,7 @@ test('one request a hundred times at once is one transfer', async () => {
   expect(await differences(fixture)).toEqual([]);
 });
 
-test('one idempotency key in many hands pays once, though there are funds for one only', async () => {
+test('concurrent requests with one idempotency key pay once, although the funds suffice for one only', async () => {
   await fund(fixture, 'ETH', ether + ether / 2n);
   const first = buildTransferRequest(fixture.account, ethereum, { idempotencyKey: 'order 1' });
   const answers = await Promise.all(

@@ -62,7 +62,7 @@ test('a token that was not added is credited all the same and shows when it is a
   expect(await balances(fixture, 'USDT')).toEqual([7n, 0n]);
 });
 
-test('several in one receipt, in any letter case; strangers, unknown tokens and nothing are left out', async () => {
+test('several in one receipt, in any letter case; unknown addresses, unknown tokens and zero amounts are left out', async () => {
   const txHash = randomHash();
   await record(
     buildDeposit(fixture.account, ethereum, 'USDC', 1n, { txHash, position: '1' }),
@@ -111,7 +111,7 @@ test('orphaned after it was spent: the house’s loss, one account frozen, one a
   const request = buildTransferRequest(fixture.account, ethereum, { tokenSymbol: 'USDC', amount: '5' });
   await fixture.ledger.lockTransfer(request);
   await orphan(50);
-  // locked stays locked: it is signed soon
+  // the locked amount stays locked: it is about to be signed
   expect(await balances(fixture, 'USDC')).toEqual([0n, 5n * usdc]);
   const [loss] = await fixture.database.query<{ sum: string }[]>(`select sum(amount) from ledger_entries where bucket = 'LOSS'`);
   expect(loss?.sum).toBe((-5n * usdc).toString());
@@ -124,7 +124,7 @@ test('orphaned after it was spent: the house’s loss, one account frozen, one a
   expect((await fixture.ledger.settleTransfer({ txId: request.txId })).status).toBe('CONFIRMED');
 });
 
-test('frozen until an operator has looked: unfreezing lets transfers leave again, once, and is audited', async () => {
+test('frozen until an operator unfreezes it, which is audited', async () => {
   await fund(fixture, 'ETH', ether);
   await record(buildDeposit(fixture.account, ethereum, 'USDC', 3n * usdc, { blockNumber: 50 }));
   await confirm(60);
@@ -156,7 +156,7 @@ test('frozen until an operator has looked: unfreezing lets transfers leave again
   expect(await listAuditLog(fixture.database.manager, { action: 'asset.unfrozen', limit: 2 })).toHaveLength(1);
 });
 
-test('orphaned after it was spent and found again: the house gets its loss back, not the client the money twice', async () => {
+test('orphaned after it was spent and found again: the loss of the house is repaid and the client is not credited twice', async () => {
   await fund(fixture, 'ETH', ether);
   const found = buildDeposit(fixture.account, ethereum, 'USDC', 7n * usdc, { blockNumber: 50 });
   await record(found);
@@ -177,7 +177,7 @@ test('orphaned after it was spent and found again: the house gets its loss back,
   }
 });
 
-test('a transfer between two accounts of ours is one OUTBOUND and one INBOUND of the same hash', async () => {
+test('a transfer between two accounts of the gateway is one OUTBOUND and one INBOUND of the same hash', async () => {
   await fund(fixture, 'ETH', 2n * ether);
   const request = buildTransferRequest(fixture.account, ethereum);
   await fixture.ledger.lockTransfer(request);
@@ -204,7 +204,7 @@ test('more than one batch', async () => {
   expect(await balances(fixture, 'USDC')).toEqual([0n, 0n]);
 });
 
-test('which addresses are ours', async () => {
+test('finds the addresses of the gateway', async () => {
   const ours = fixture.account.addressKey;
   expect(await depositAddresses(fixture.database.manager, 'evm', [ours, randomAddress().toLowerCase()])).toEqual(new Set([ours]));
   expect(await depositAddresses(fixture.database.manager, 'evm', [])).toEqual(new Set());

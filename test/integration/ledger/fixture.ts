@@ -40,7 +40,7 @@ export interface EvmFees {
   minedNonce: number;
 }
 
-/** What beginSigning is told unless a test says otherwise: well below the bound at the default fee levels. */
+/** Fees for beginSigning unless a test gives others: well below the bound at the default fee levels. */
 export const usualFees: EvmFees = {
   gasLimit: 65_000n,
   maxFeePerGas: 2_000_000_000n,
@@ -122,14 +122,14 @@ export function begin({ ledger }: Fixture, { txId, attempt = 1, kind, fees }: Be
   });
 }
 
-/** The same for what is expected to begin. */
+/** The same for an attempt that is expected to begin. */
 export async function begun(fixture: Fixture, input: Begin): Promise<Extract<BeginSigningResult, { outcome: 'begun' }>> {
   const result = await begin(fixture, input);
   if (result.outcome !== 'begun') throw new Error(`signing did not begin: ${JSON.stringify(result)}`);
   return result;
 }
 
-/** beginSigning and recordSigned with the wallet's whole key; returns the hash. */
+/** beginSigning and recordSigned with the wallet's complete key; returns the hash. */
 export async function sign(fixture: Fixture, txId: string, attempt = 1, fees: Partial<EvmFees> = {}): Promise<string> {
   const { request } = await begun(fixture, { txId, attempt, fees });
   const { hash } = await fixture.ledger.recordSigned({
@@ -145,17 +145,28 @@ export interface Effect {
   fee?: bigint;
   debited?: bigint | null;
   received?: bigint | null;
+  /** Blocks that the follower has scanned from the inclusion on; default: final. */
+  depth?: number;
 }
 
-/** What the follower writes when it has seen an attempt included. */
+/** Block of every inclusion. */
+const includedAt = 7;
+
+/** Stores the inclusion of an attempt as the follower does, once it has scanned so many blocks. */
 export async function include({ database }: Fixture, txId: string, attempt: number, effect: Effect = {}): Promise<void> {
-  const { success = true, fee = 21_000n, debited = null, received = debited } = effect;
+  const { success = true, fee = 21_000n, debited = null, received = debited, depth } = effect;
   await database.query(
-    `update transfer_attempts set block_number = 7, block_hash = $3, success = $4, fee = $5, debited = $6, received = $7,
+    `update transfer_attempts set block_number = ${includedAt}, block_hash = $3, success = $4, fee = $5, debited = $6, received = $7,
             included_id = coalesce(tx_hash, 'unseen')
       where tx_id = $1 and attempt = $2`,
     [txId, attempt, randomHash(), success, fee.toString(), debited?.toString() ?? null, received?.toString() ?? null],
   );
+  const [{ chain }] = await database.query<[{ chain: string }]>('select chain from transactions where tx_id = $1', [txId]);
+  const { finalityDepth } = registry.get(chain);
+  await database.query('update chain_cursors set next_block = $1 where chain = $2', [
+    includedAt + (depth ?? finalityDepth),
+    chain,
+  ]);
 }
 
 export function differences({ database }: Fixture): Promise<LedgerDifference[]> {

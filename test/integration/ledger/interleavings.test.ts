@@ -57,7 +57,7 @@ const operation = fc.oneof(
 );
 type Operation = typeof operation extends fc.Arbitrary<infer T> ? T : never;
 
-/** What a step may answer when it comes out of turn; anything else, above all a database rule that had to step in, is a bug. */
+/** Allowed errors of a step in the wrong order; any other error, in particular of a database rule, is a bug. */
 const outOfTurn = /no attempt|cannot begin|is not signed|nothing to settle|signing did not begin/;
 
 const chain = base;
@@ -136,7 +136,7 @@ class World {
     }
   }
 
-  /** As the follower does: one attempt of a transfer at most is included, and what has ended is not judged anew. */
+  /** Like the follower: at most one attempt of a transfer is included, and ended transfers do not change. */
   private async include(txId: string, { success, moved, fee }: Extract<Operation, { do: 'include' }>): Promise<void> {
     const [row] = await this.fixture.database.query<
       { attempt: number; amount: string; included: boolean; contract_address: string | null }[]
@@ -155,7 +155,7 @@ class World {
   }
 }
 
-/** Hundredths of a coin: amounts and fees are of the same order, so that everything runs short now and then. */
+/** Hundredths of a coin: amounts and fees are of the same order, so that balances are sometimes too small. */
 const unit = (of: string): bigint => (of === 'ETH' ? 10n ** 16n : usdc / 100n);
 const displayed = (hundredths: number): string => `${Math.floor(hundredths / 100)}.${String(hundredths % 100).padStart(2, '0')}`;
 
@@ -164,7 +164,7 @@ const group = fc
   .array(operation, { minLength: 1, maxLength: 6 })
   .filter((it) => it.filter((one) => one.do === 'include').length < 2);
 
-test('the books agree after any interleaving', async () => {
+test('the ledger verifies after any interleaving', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(group, { minLength: 3, maxLength: 20 }), async (groups) => {
       const world = await startWorld();
@@ -176,7 +176,7 @@ test('the books agree after any interleaving', async () => {
   const states = await fixture.database.query<{ status: string; count: string }[]>(
     'select status, count(*) from transactions group by status order by status',
   );
-  // the generator must reach every end, or the property says little
+  // the generator must reach every final state, otherwise the property proves little
   for (const status of ['CONFIRMED', 'FAILED', 'CANCELLED', 'NEEDS_ATTENTION', 'ORPHANED'])
     expect(states.map((it) => it.status)).toContain(status);
 }, 300_000);

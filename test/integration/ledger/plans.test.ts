@@ -1,6 +1,6 @@
 import { createFixture, type Fixture } from './fixture';
 
-/** Hot queries on tables of a size that matters use the index made for them. Rows are shaped like production's, with the rules off. */
+/** Frequent queries on large tables use their index. Rows are like those of production, inserted without triggers. */
 
 let fixture: Fixture;
 beforeAll(async () => {

@@ -14,6 +14,7 @@ import { newId } from '../../../src/platform/ids';
 import { transactionTypes } from '../../../src/transactions/types';
 import {
   balances,
+  begin,
   begun,
   codeOf,
   createFixture,
@@ -27,7 +28,7 @@ import {
   type Fixture,
 } from './fixture';
 
-/** Every rule of the schema, attacked with raw SQL as its owner: what the code could do wrong, the database refuses. */
+/** Attacks every rule of the schema with raw SQL as the owner of the tables: the database refuses what the code could do wrong. */
 
 let fixture: Fixture;
 let txId: string;
@@ -70,6 +71,15 @@ function posting(kind: string, seq: number, lines: Line[], { of = txId, entries 
     `insert into ledger_postings (posting_id, tx_id, kind, seq, entries) values ('${id}', '${of}', '${kind}', ${seq}, ${entries})`,
     `insert into ledger_entries (posting_id, line, ledger_account_id, bucket, chain, symbol, amount) values ${values.join(', ')}`,
   ];
+}
+
+/** Assigns the block in which an attempt is included. */
+async function includedBlock(attempt: number): Promise<string> {
+  const [row] = await fixture.database.query<{ id: string; number: string; hash: string }[]>(
+    'select included_id as id, block_number as number, block_hash as hash from transfer_attempts where tx_id = $1 and attempt = $2',
+    [txId, attempt],
+  );
+  return `, tx_hash = '${row?.id}', block_number = ${row?.number}, block_hash = '${row?.hash}'`;
 }
 
 const setStatus = (status: string, more = '') =>
@@ -161,7 +171,7 @@ describe('postings', () => {
       ),
     ).toMatch(/available_check/);
   });
-  test('of nothing', async () => {
+  test('with a zero amount', async () => {
     expect(
       await refusal(
         ...posting('adjustment', 1, [
@@ -237,7 +247,7 @@ describe('balances', () => {
       /by ledger entries only/,
     );
   });
-  test('given at birth', async () => {
+  test('set when the row is inserted', async () => {
     const { accountId, walletId, clientId } = fixture.account;
     const insert = (owner: string, available: number) =>
       `insert into ledger_accounts (ledger_account_id, account_id, wallet_id, client_id, chain, symbol, decimals, available)
@@ -283,9 +293,10 @@ describe('states', () => {
       expect(await refusal(setStatus(status))).toMatch(/cannot go from CANCELLED/);
   });
   test('confirmed without anything having left', async () => {
-    const hash = await sign(fixture, txId);
+    await sign(fixture, txId);
     const [, locked] = await balances(fixture, 'ETH');
-    const block = `, tx_hash = '${hash}', block_number = 7, block_hash = '${randomHash()}', fee = 0`;
+    await include(fixture, txId, 1, { debited: ether });
+    const block = `${await includedBlock(1)}, fee = 0`;
     expect(
       await refusal(
         setStatus('CONFIRMED', block),
@@ -297,9 +308,10 @@ describe('states', () => {
     ).toMatch(/do not fit/);
   });
   test('a fee that was not posted', async () => {
-    const hash = await sign(fixture, txId);
+    await sign(fixture, txId);
     const [, locked] = await balances(fixture, 'ETH');
-    const block = `, tx_hash = '${hash}', block_number = 7, block_hash = '${randomHash()}', fee = 7`;
+    await include(fixture, txId, 1, { debited: ether });
+    const block = `${await includedBlock(1)}, fee = 7`;
     const lines: Line[] = [
       [assetId, 'AVAILABLE', locked - ether],
       [assetId, 'LOCKED', -locked],
@@ -330,7 +342,7 @@ describe('states', () => {
     await fixture.ledger.cancelTransfer({ txId });
     expect(await refusal(`update transactions set fee_locked = 0 where tx_id = '${txId}'`)).toMatch(/has ended/);
   });
-  test('born elsewhere than at the beginning, or without its lock', async () => {
+  test('inserted in another state than the first, or without its lock', async () => {
     const copy = (
       columns: string,
       values: string,
@@ -438,7 +450,7 @@ describe('reservations and attempts', () => {
       ),
     ).toMatch(/no open transaction/);
   });
-  test('signed bytes or a proof exchanged, attempts deleted, one message in two attempts', async () => {
+  test('signed bytes or a proof replaced, attempts deleted, one message in two attempts', async () => {
     await begun(fixture, { txId });
     expect(await refusal(`update transfer_attempts set unsigned = '0x01'`)).toMatch(/written once/);
     expect(await refusal(`update transfer_attempts set message_key = 'other'`)).toMatch(/written once/);
@@ -467,6 +479,52 @@ describe('reservations and attempts', () => {
     expect(await fixture.ledger.failByProof({ txId, code: 'stuck', reason: 'gone' })).toMatchObject({ status: 'FAILED' });
     expect(await fixture.ledger.failByProof({ txId, code: 'stuck', reason: 'gone' })).toMatchObject({ status: 'FAILED' });
     expect(await differences(fixture)).toEqual([]);
+  });
+});
+
+describe('an end on the chain', () => {
+  const unsupported = /without an on-chain result or a proof for every attempt/;
+  const unexecuted = /do not fit its state/;
+  const end = async (status: string, attempt = 1) => refusal(setStatus(status, `${await includedBlock(attempt)}, fee = 0`));
+
+  test('needs an attempt in the block that it names, not just a block', async () => {
+    const hash = await sign(fixture, txId);
+    const named = `, tx_hash = '${hash}', block_number = 7, block_hash = '${randomHash()}', fee = 0`;
+    for (const status of ['CONFIRMED', 'FAILED']) expect(await refusal(setStatus(status, named))).toMatch(unsupported);
+    await include(fixture, txId, 1, { debited: ether });
+    for (const status of ['CONFIRMED', 'FAILED']) expect(await refusal(setStatus(status, named))).toMatch(unsupported);
+  });
+
+  test.each([
+    ['executed', 'first', true, 'CONFIRMED', 'FAILED'],
+    ['reverted', 'first', false, 'FAILED', 'CONFIRMED'],
+    ['a cancellation', 'cancellation', true, 'FAILED', 'CONFIRMED'],
+  ] as const)('%s: as the attempt says', async (_, kind, success, fits, refused) => {
+    await sign(fixture, txId);
+    const fees = { gasLimit: 21_000n, maxFeePerGas: 2_300_000_000n };
+    if (kind === 'cancellation') await begun(fixture, { txId, attempt: 2, kind, fees });
+    const attempt = kind === 'cancellation' ? 2 : 1;
+    await include(fixture, txId, attempt, { success, debited: success ? ether : null });
+    expect(await end(refused, attempt)).toMatch(unsupported);
+    // only its postings are missing
+    expect(await end(fits, attempt)).toMatch(unexecuted);
+  });
+
+  test('moves to another block only with an attempt that stands there', async () => {
+    await sign(fixture, txId);
+    await include(fixture, txId, 1, { debited: ether });
+    await fixture.ledger.settleTransfer({ txId });
+    expect(await refusal(`update transactions set block_hash = 'other' where tx_id = '${txId}'`)).toMatch(unsupported);
+  });
+
+  test('by proof: not while an attempt is included, whose proof is false', async () => {
+    await sign(fixture, txId);
+    await fixture.database.query(`update transfer_attempts set impossible_proof = '{"why":"test"}'`);
+    await include(fixture, txId, 1, { debited: ether });
+    expect(await refusal(setStatus('FAILED'))).toMatch(unsupported);
+    expect(await codeOf(fixture.ledger.failByProof({ txId, code: 'stuck', reason: 'gone' }))).toBe('not_cancellable');
+    expect(await begin(fixture, { txId, attempt: 2, kind: 'reissue' })).toMatchObject({ outcome: 'refused' });
+    await fixture.ledger.settleTransfer({ txId });
   });
 });
 

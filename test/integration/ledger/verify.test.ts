@@ -3,7 +3,7 @@ import { buildDeposit, buildTransferRequest } from '../../factories';
 import { recordDeposits } from '../../../src/deposits/service';
 import { createFixture, ether, ethereum, fund, include, sign, usdc, type Fixture } from './fixture';
 
-/** The rules keep these differences from arising; an operator (or a restored backup) can get around the rules. */
+/** The rules prevent these differences; an operator or a restored backup can bypass them. */
 
 let fixture: Fixture;
 let settled: string;
@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.close());
 
-/** What verify says with the rules off and the statement run; undone afterwards. */
+/** Result of verify after the statement was run without triggers; rolled back afterwards. */
 async function afterwards(statement: string): Promise<string[]> {
   const found: LedgerDifference[] = [];
   const undone = new Error('undone');
@@ -42,7 +42,7 @@ async function afterwards(statement: string): Promise<string[]> {
   return [...new Set(found.map(({ check }) => check))];
 }
 
-test('says nothing about books that agree', async () => {
+test('finds no difference in a correct ledger', async () => {
   expect(await verifyLedger(fixture.database.manager)).toEqual([]);
 });
 
@@ -81,7 +81,7 @@ test.each([
   expect(await afterwards(statement)).toEqual(checks);
 });
 
-test('compares with the chain: what is not settled or credited yet is allowed for', async () => {
+test('compares with the chain, allowing for amounts that are not settled or credited yet', async () => {
   await include(fixture, open, 1, { debited: usdc, fee: 500n });
   await recordDeposits(fixture.database.manager, ethereum, [buildDeposit(fixture.account, ethereum, 'USDC', 3n)]);
   const [fees] = await fixture.database.query<{ sum: string }[]>('select sum(fee) from transfer_attempts');

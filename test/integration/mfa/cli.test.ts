@@ -18,20 +18,20 @@ interface Result {
 }
 
 const key = randomBytes(32).toString('hex');
-let bed: TestDatabase;
+let db: TestDatabase;
 let clientId: string;
 let userId: string;
 let name: string;
 
-beforeAll(async () => void (bed = await createTestDatabase()));
-afterAll(() => bed.drop());
+beforeAll(async () => void (db = await createTestDatabase()));
+afterAll(() => db.drop());
 beforeEach(async () => {
-  const client = await buildClient(bed.database);
-  const user = await buildUser(bed.database, client, { name: 'ops' });
+  const client = await buildClient(db.database);
+  const user = await buildUser(db.database, client, { name: 'ops' });
   [clientId, userId, name] = [client.clientId, user.userId, `${client.name}/ops`];
 });
 
-/** `answers` makes what is typed after a question was put; without it stdin is empty. */
+/** `answers` returns the input for each question; without it stdin is empty. */
 function gateway(
   args: string[],
   { answer, env = {} }: { answer?: (question: string, out: string) => string; env?: Record<string, string> } = {},
@@ -39,7 +39,7 @@ function gateway(
   const child = spawn(process.execPath, [path.join(projectRoot, 'bin', 'gateway.js'), 'totp', ...args], {
     env: {
       PATH: process.env.PATH ?? '',
-      DATABASE_URL: bed.url,
+      DATABASE_URL: db.url,
       SECRETS_KEY: key,
       TEMPORAL_ADDRESS: '127.0.0.1:1',
       GATEWAY_OPERATOR: 'alice',
@@ -59,7 +59,7 @@ function gateway(
 const secretIn = (out: string): string => /^secret +([A-Z2-7]{32})$/m.exec(out)?.[1] ?? '';
 const recoveryCodesIn = (out: string): string[] => out.match(/^([A-Z2-7]{4}-){3}[A-Z2-7]{4}$/gm) ?? [];
 const authorise = (code: string) =>
-  new MfaService(bed.database, new SecretBox(key)).authorize(
+  new MfaService(db.database, new SecretBox(key)).authorize(
     { caller: { clientId, userId, keyId: newId() }, code, operation: newId(), requestId: newId() },
     () => Promise.resolve('done'),
   );
@@ -85,7 +85,7 @@ test('enroll shows QR code, URI and secret, asks until the code is right, and sh
   });
   expect({ code: recovered.code, codes: recoveryCodesIn(recovered.out).length }).toEqual({ code: 0, codes: 10 });
   expect(secretIn(recovered.out)).not.toBe(secretIn(enrolled.out));
-  const rows = await bed.database.query(
+  const rows = await db.database.query(
     `select action, actor_type, actor_id from audit_events where client_id = $1 and actor_type = 'operator' order by audit_id`,
     [clientId],
   );
@@ -105,7 +105,7 @@ test('in two steps for scripts, then status, refusal without --replace, unlock a
   const confirmed = JSON.parse((await gateway(['confirm', name, totpCode(enrolment.secret), '--json'])).out);
   expect(confirmed).toEqual({ state: 'confirmed', recovery_codes: expect.any(Array) });
   expect(confirmed.recovery_codes).toHaveLength(10);
-  // neither needs the key
+  // neither command needs the key
   const status = await gateway(['status', name, '--json'], { env: { SECRETS_KEY: '' } });
   expect(JSON.parse(status.out)).toMatchObject({ user_id: userId, state: 'confirmed', wrong_codes: 0, recovery_codes_left: 10 });
   expect(await gateway(['enroll', name])).toMatchObject({ code: 1, err: expect.stringContaining('--replace') });
@@ -114,7 +114,7 @@ test('in two steps for scripts, then status, refusal without --replace, unlock a
   expect((await gateway(['status', name])).out).toMatch(/^state +none$/m);
 });
 
-test('ends with a sentence where something is missing', async () => {
+test('ends with a message when something is missing', async () => {
   const silent = await gateway(['enroll', name]);
   expect(silent).toMatchObject({ code: 1, err: expect.stringContaining('nothing was entered') });
   expect((await gateway(['status', name])).out).toMatch(/^state +waiting$/m);

@@ -11,21 +11,21 @@ import { createTestDatabase, type TestDatabase } from '../../stack/database';
 
 const key = randomBytes(32).toString('hex');
 const box = new SecretBox(key);
-let bed: TestDatabase;
+let db: TestDatabase;
 let totp: TotpOperations;
 let mfa: MfaService;
 let client: ClientEntity;
 let user: UserEntity;
 
 beforeAll(async () => {
-  bed = await createTestDatabase();
-  totp = new TotpOperations(bed.database, () => box);
-  mfa = new MfaService(bed.database, box);
+  db = await createTestDatabase();
+  totp = new TotpOperations(db.database, () => box);
+  mfa = new MfaService(db.database, box);
 });
-afterAll(() => bed.drop());
+afterAll(() => db.drop());
 beforeEach(async () => {
-  client = await buildClient(bed.database);
-  user = await buildUser(bed.database, client);
+  client = await buildClient(db.database);
+  user = await buildUser(db.database, client);
 });
 
 const enroll = (replace = false) => totp.enroll(user.userId, { replace });
@@ -40,19 +40,19 @@ const authorise = (code: string) => {
 const refusal = (code: string, message?: RegExp) =>
   expect.objectContaining({ code, ...(message && { message: expect.stringMatching(message) }) });
 const audited = () =>
-  bed.database.query<{ action: string; outcome: string; actor_type: string; subject_id: string; detail: object }[]>(
+  db.database.query<{ action: string; outcome: string; actor_type: string; subject_id: string; detail: object }[]>(
     'select action, outcome, actor_type, subject_id, detail from audit_events where client_id = $1 order by audit_id',
     [client.clientId],
   );
 const everything = async () =>
   JSON.stringify(
-    await bed.database.query(
+    await db.database.query(
       `select (select json_agg(t) from user_totp t) totp, (select json_agg(c) from totp_recovery_codes c) codes, (select json_agg(a) from audit_events a) audit`,
     ),
   );
 
 describe('enrolment', () => {
-  test('counts only once a code has confirmed it', async () => {
+  test('takes effect only once a code has confirmed it', async () => {
     const { secret, uri } = await enroll();
     expect(secret).toMatch(/^[A-Z2-7]{32}$/);
     const parsed = new URL(uri);
@@ -78,7 +78,7 @@ describe('enrolment', () => {
       confirmedAt: expect.any(Date),
       recoveryCodesLeft: 10,
     });
-    // the code that confirmed is used, the next is good
+    // the code of the confirmation is used up, the next one is valid
     await expect(authorise(code)).rejects.toEqual(refusal('MFA_INVALID'));
     expect(await authorise(totpCode(secret, 1))).toBe('done');
     expect(await audited()).toMatchObject([
@@ -88,7 +88,7 @@ describe('enrolment', () => {
     ]);
   });
 
-  test('stores neither the secret nor a recovery code in the clear', async () => {
+  test('stores neither the secret nor a recovery code unencrypted', async () => {
     const { secret, codes } = await confirmed();
     const rows = await everything();
     for (const text of [secret, ...codes, ...codes.map((code) => code.replaceAll('-', ''))]) {
@@ -97,7 +97,7 @@ describe('enrolment', () => {
     }
   });
 
-  test('begun again before its confirmation, only the latest secret counts', async () => {
+  test('begun again before its confirmation: only the latest secret is valid', async () => {
     const first = await enroll();
     const second = await enroll();
     await expect(totp.confirm(user.userId, totpCode(first.secret))).rejects.toEqual(refusal('MFA_INVALID'));
@@ -107,14 +107,14 @@ describe('enrolment', () => {
     );
   });
 
-  test('two confirmations at once: one', async () => {
+  test('of two concurrent confirmations one succeeds', async () => {
     const { secret } = await enroll();
     const results = await Promise.allSettled([0, 1].map((steps) => totp.confirm(user.userId, totpCode(secret, steps))));
     expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
     expect((await totp.status(user.userId)).recoveryCodesLeft).toBe(10);
   });
 
-  test('over a confirmed one needs --replace, which ends that one at once', async () => {
+  test('of a user with a confirmed factor needs --replace, which ends that factor at once', async () => {
     const { secret } = await confirmed();
     await expect(enroll()).rejects.toEqual(refusal('business_error', /--replace/));
     expect(await authorise(totpCode(secret, 1))).toBe('done');
@@ -124,21 +124,21 @@ describe('enrolment', () => {
     expect(await authorise(totpCode(anew.secret, 1))).toBe('done');
   });
 
-  test('that nobody confirmed for a day has to be begun again', async () => {
+  test('that was not confirmed within a day must be repeated', async () => {
     const { secret } = await enroll();
-    await bed.database.query(`update user_totp set created_at = now() - interval '25 hours' where user_id = $1`, [user.userId]);
+    await db.database.query(`update user_totp set created_at = now() - interval '25 hours' where user_id = $1`, [user.userId]);
     await expect(totp.confirm(user.userId, totpCode(secret))).rejects.toEqual(refusal('business_error', /enroll again/));
     const again = await enroll();
     expect(await totp.confirm(user.userId, totpCode(again.secret))).toHaveLength(10);
   });
 
-  test('users are named by id or as client/user; what is unknown or ambiguous is not guessed', async () => {
+  test('users are identified by id or as client/user; unknown and ambiguous names are refused', async () => {
     expect((await totp.status(`${client.name}/${user.name}`)).user.userId).toBe(user.userId);
     for (const reference of [newId(), user.name, `${client.name}/nobody`, ''])
       await expect(totp.status(reference)).rejects.toEqual(refusal('not_found'));
     const name = newId();
-    await buildUser(bed.database, await buildClient(bed.database, { name }), { name: 'a/b' });
-    await buildUser(bed.database, await buildClient(bed.database, { name: `${name}/a` }), { name: 'b' });
+    await buildUser(db.database, await buildClient(db.database, { name }), { name: 'a/b' });
+    await buildUser(db.database, await buildClient(db.database, { name: `${name}/a` }), { name: 'b' });
     await expect(totp.status(`${name}/a/b`)).rejects.toEqual(refusal('business_error', /More than one/));
     await expect(totp.confirm(user.userId, '123456')).rejects.toEqual(refusal('business_error', /no enrolment/));
   });
@@ -155,7 +155,7 @@ describe('recovery codes', () => {
     await expect(totp.recover(user.userId, code)).rejects.toEqual(refusal('business_error', /not an unused recovery code/));
     const next = await totp.confirm(user.userId, totpCode(anew));
     expect((await totp.status(user.userId)).recoveryCodesLeft).toBe(10);
-    // those of before are void
+    // earlier codes are invalid
     await expect(totp.recover(user.userId, codes[1] as string)).rejects.toBeInstanceOf(GatewayError);
     expect(await authorise(totpCode(anew, 1))).toBe('done');
     expect(await totp.recover(user.userId, next[9] as string)).toMatchObject({ secret: expect.any(String) });
@@ -164,7 +164,7 @@ describe('recovery codes', () => {
     expect(used[0]?.detail).toEqual({ codes_left: 9 });
   });
 
-  test('at the same moment it is used up once', async () => {
+  test('is used once by concurrent recoveries', async () => {
     const { codes } = await confirmed();
     const results = await Promise.allSettled(Array.from({ length: 4 }, () => totp.recover(user.userId, codes[0] as string)));
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
@@ -173,7 +173,7 @@ describe('recovery codes', () => {
   test('another user’s, a wrong one and none at all change nothing', async () => {
     const { codes } = await confirmed();
     const { codes: own } = await (async () => {
-      user = await buildUser(bed.database, client);
+      user = await buildUser(db.database, client);
       return confirmed();
     })();
     for (const code of [codes[0] as string, 'AAAA-AAAA-AAAA-AAAA', '', (own[0] as string).slice(0, -1)])
@@ -182,8 +182,8 @@ describe('recovery codes', () => {
   });
 });
 
-describe('upkeep', () => {
-  test('unlock ends a lock-out', async () => {
+describe('maintenance', () => {
+  test('unlock ends a lock', async () => {
     const { secret } = await confirmed();
     const wrong = totpCode(secret, 9);
     for (let n = 0; n < 5; n += 1) await expect(authorise(wrong)).rejects.toEqual(refusal('MFA_INVALID'));
@@ -195,7 +195,7 @@ describe('upkeep', () => {
     expect((await audited()).at(-1)).toMatchObject({ action: 'mfa.unlocked', actor_type: 'operator' });
   });
 
-  test('remove takes the factor and its recovery codes away', async () => {
+  test('remove deletes the factor and its recovery codes', async () => {
     const { secret, codes } = await confirmed();
     await totp.remove(user.userId);
     expect(await totp.status(user.userId)).toMatchObject({ state: 'none', recoveryCodesLeft: 0 });
@@ -205,17 +205,17 @@ describe('upkeep', () => {
     expect((await audited()).filter(({ action }) => action === 'totp.removed')).toHaveLength(1);
   });
 
-  test('reseal lets the old key go', async () => {
+  test('after reseal the old key is not needed', async () => {
     const { secret } = await confirmed();
-    const other = await buildUser(bed.database, client);
+    const other = await buildUser(db.database, client);
     await totp.enroll(other.userId, { replace: false });
     const next = randomBytes(32).toString('hex');
-    const [{ count }] = await bed.database.query<[{ count: number }]>('select count(*)::int as count from user_totp');
-    expect(await resealSecrets(bed.database, new SecretBox(`${next},${key}`))).toBe(count);
-    mfa = new MfaService(bed.database, new SecretBox(next));
+    const [{ count }] = await db.database.query<[{ count: number }]>('select count(*)::int as count from user_totp');
+    expect(await resealSecrets(db.database, new SecretBox(`${next},${key}`))).toBe(count);
+    mfa = new MfaService(db.database, new SecretBox(next));
     expect(await authorise(totpCode(secret, 1))).toBe('done');
-    // back, for the other tests
-    await resealSecrets(bed.database, new SecretBox(`${key},${next}`));
-    mfa = new MfaService(bed.database, box);
+    // restored for the other tests
+    await resealSecrets(db.database, new SecretBox(`${key},${next}`));
+    mfa = new MfaService(db.database, box);
   });
 });

@@ -9,27 +9,27 @@ import { buildClient, buildTotp, buildUser, totpCode } from '../../factories';
 import { createTestDatabase, type TestDatabase } from '../../stack/database';
 
 const box = new SecretBox(randomBytes(32).toString('hex'));
-let bed: TestDatabase;
+let db: TestDatabase;
 let mfa: MfaService;
 let caller: Caller;
 let secret: string;
 
 beforeAll(async () => {
-  bed = await createTestDatabase();
-  mfa = new MfaService(bed.database, box);
+  db = await createTestDatabase();
+  mfa = new MfaService(db.database, box);
 });
-afterAll(() => bed.drop());
+afterAll(() => db.drop());
 beforeEach(async () => {
   caller = await newCaller();
-  secret = await buildTotp(bed.database, box, caller);
-  // the middle of a step, and standing still: no code grows old between being made and being checked
+  secret = await buildTotp(db.database, box, caller);
+  // a fixed time in the middle of a step: no code expires between its creation and its check
   jest.spyOn(Date, 'now').mockReturnValue(Math.floor(Date.now() / 30_000) * 30_000 + 15_000);
 });
 afterEach(() => jest.restoreAllMocks());
 
 async function newCaller(): Promise<Caller> {
-  const client = await buildClient(bed.database);
-  const { userId } = await buildUser(bed.database, client);
+  const client = await buildClient(db.database);
+  const { userId } = await buildUser(db.database, client);
   return { clientId: client.clientId, userId, keyId: newId() };
 }
 
@@ -48,10 +48,10 @@ async function outcome(
   }
 }
 const state = async () => {
-  const [row] = await bed.database.query('select failures, locked_until from user_totp where user_id = $1', [caller.userId]);
+  const [row] = await db.database.query('select failures, locked_until from user_totp where user_id = $1', [caller.userId]);
   return row as { failures: number; locked_until: Date | null };
 };
-/** A code that none of the accepted steps has. */
+/** A code of none of the accepted steps. */
 function wrongCode(): string {
   const right = [-1, 0, 1].map((steps) => totpCode(secret, steps));
   return ['000000', '111111', '222222', '333333'].find((code) => !right.includes(code)) as string;
@@ -61,13 +61,13 @@ const enterWrong = async (times: number) => {
 };
 const actions = async () =>
   (
-    await bed.database.query<{ action: string; outcome: string; actor_type: string; actor_id: string }[]>(
+    await db.database.query<{ action: string; outcome: string; actor_type: string; actor_id: string }[]>(
       'select action, outcome, actor_type, actor_id from audit_events where client_id = $1 order by audit_id',
       [caller.clientId],
     )
   ).map(({ action }) => action);
 
-describe('which codes are right', () => {
+describe('valid codes', () => {
   test.each([
     [-2, 'MFA_INVALID'],
     [-1, 'done'],
@@ -78,35 +78,35 @@ describe('which codes are right', () => {
     expect(await outcome(request(totpCode(secret, steps)))).toBe(expected);
   });
 
-  test('a code is good once, and its neighbours stay good', async () => {
+  test('a code is valid once, and adjacent codes stay valid', async () => {
     for (const steps of [0, 1, -1]) expect(await outcome(request(totpCode(secret, steps)))).toBe('done');
     for (const steps of [-1, 0, 1]) expect(await outcome(request(totpCode(secret, steps)))).toBe('MFA_INVALID');
   });
 
   test('another user’s code is wrong', async () => {
-    const other = await buildTotp(bed.database, box, await newCaller());
+    const other = await buildTotp(db.database, box, await newCaller());
     expect(await outcome(request(totpCode(other)))).toBe('MFA_INVALID');
   });
 
   test('a secret moved to another user’s row does not open', async () => {
     const other = await newCaller();
-    await bed.database.query(
+    await db.database.query(
       'insert into user_totp (user_id, secret, confirmed_at) select $2, secret, now() from user_totp where user_id = $1',
       [caller.userId, other.userId],
     );
     expect(await outcome({ ...request(totpCode(secret)), caller: other })).not.toMatch(/done|MFA/);
   });
 
-  test('without a confirmed factor no code counts; with one, a code is required', async () => {
+  test('without a confirmed factor no code is valid; with one, a code is required', async () => {
     expect(await outcome(request(undefined))).toBe('MFA_REQUIRED');
-    await bed.database.query('update user_totp set confirmed_at = null where user_id = $1', [caller.userId]);
+    await db.database.query('update user_totp set confirmed_at = null where user_id = $1', [caller.userId]);
     for (const code of [totpCode(secret), undefined]) expect(await outcome(request(code))).toBe('MFA_NOT_ENABLED');
-    await bed.database.query('delete from user_totp where user_id = $1', [caller.userId]);
+    await db.database.query('delete from user_totp where user_id = $1', [caller.userId]);
     for (const code of [totpCode(secret), undefined]) expect(await outcome(request(code))).toBe('MFA_NOT_ENABLED');
   });
 });
 
-describe('one code at the same moment', () => {
+describe('one code in concurrent requests', () => {
   test('in ten different requests: one succeeds, the others count as wrong until MFA locks', async () => {
     let works = 0;
     const code = totpCode(secret);
@@ -117,7 +117,7 @@ describe('one code at the same moment', () => {
     expect(works).toBe(1);
   });
 
-  test('in thirty identical requests: one succeeds, the others hear why it cannot be done twice, and nothing counts as wrong', async () => {
+  test('in thirty identical requests: one succeeds, the others get the reason why it cannot be repeated, and nothing counts as wrong', async () => {
     const made = request(totpCode(secret));
     const exists = () => Promise.reject(new GatewayError('SECURITY_FACTOR_ALREADY_EXISTS', 'there'));
     const outcomes = await Promise.all(Array.from({ length: 30 }, () => outcome(made, undefined, exists)));
@@ -126,18 +126,18 @@ describe('one code at the same moment', () => {
     expect(await state()).toEqual({ failures: 0, locked_until: null });
   });
 
-  test('an identical request that nothing stands against is not done twice either: its code counts as wrong', async () => {
+  test('an identical request that could be repeated is not executed twice either: its code counts as wrong', async () => {
     const made = request(totpCode(secret));
     expect([await outcome(made), await outcome(made)]).toEqual(['done', 'MFA_INVALID']);
     expect((await state()).failures).toBe(1);
   });
 });
 
-describe('what becomes of the code and of the work', () => {
+describe('code and work', () => {
   const mark = (manager: EntityManager) =>
     manager.query(`update users set name = 'marked' where user_id = $1`, [caller.userId]).then(() => undefined);
   const marked = async () =>
-    (await bed.database.query<unknown[]>(`select 1 from users where user_id = $1 and name = 'marked'`, [caller.userId])).length;
+    (await db.database.query<unknown[]>(`select 1 from users where user_id = $1 and name = 'marked'`, [caller.userId])).length;
 
   test('work that refuses is undone, and the code is used', async () => {
     const refuse = async (manager: EntityManager) => {
@@ -149,7 +149,7 @@ describe('what becomes of the code and of the work', () => {
     expect(await outcome(request(totpCode(secret)), mark)).toBe('MFA_INVALID');
   });
 
-  test('our own failure undoes all of it: the code can be sent again', async () => {
+  test('an internal error undoes everything: the code can be sent again', async () => {
     const made = request(totpCode(secret));
     const fail = async (manager: EntityManager) => {
       await mark(manager);
@@ -163,7 +163,7 @@ describe('what becomes of the code and of the work', () => {
   });
 });
 
-describe('lock-out', () => {
+describe('lock', () => {
   test('five wrong codes lock for 15 minutes, also for the right code, which stays unused', async () => {
     await enterWrong(5);
     const refusal = await mfa.authorize(request(totpCode(secret)), () => Promise.resolve()).catch((error: unknown) => error);
@@ -204,12 +204,12 @@ describe('lock-out', () => {
   test('one user’s lock is not another’s', async () => {
     await enterWrong(5);
     const other = await newCaller();
-    const otherSecret = await buildTotp(bed.database, box, other);
+    const otherSecret = await buildTotp(db.database, box, other);
     expect(await outcome({ ...request(totpCode(otherSecret)), caller: other })).toBe('done');
   });
 
   const endLock = () =>
-    bed.database.query(`update user_totp set locked_until = locked_until - interval '15 minutes' where user_id = $1`, [
+    db.database.query(`update user_totp set locked_until = locked_until - interval '15 minutes' where user_id = $1`, [
       caller.userId,
     ]);
 });

@@ -42,7 +42,7 @@ describe('a node’s own blacklist', () => {
     return group.node(initiator).activities.signTransaction({ ...request, peer });
   };
 
-  test('changes apply that build on its version; older, newer and repeated ones change nothing', async () => {
+  test('applies changes that follow on its version; older, newer and repeated ones have no effect', async () => {
     expect(await versionOf(1)).toBe(0);
     expect(await apply(1, changes(0, 2, [[stranger, true]]))).toEqual({ version: 2 });
     for (const page of [
@@ -59,14 +59,14 @@ describe('a node’s own blacklist', () => {
     expect(await store.blacklist.has(client, 'ethereum', keyOf(stranger))).toBe(false);
   });
 
-  test('two pages at once: one applies', async () => {
+  test('applies one of two concurrent pages', async () => {
     const pages = [changes(0, 1, [[stranger, true]], other), changes(0, 2, [[recipient, true]], other)];
     const versions = await Promise.all(pages.map((page) => apply(3, page)));
     expect(new Set(versions.map(({ version }) => version)).size).toBe(1);
     expect(await versionOf(3)).toBe(0);
   });
 
-  test('a full page applies; a larger or malformed one is refused', async () => {
+  test('applies a full page; refuses a larger or malformed one', async () => {
     const many = (count: number) =>
       changes(
         0,
@@ -85,7 +85,7 @@ describe('a node’s own blacklist', () => {
       await apply(2, changes(0, 1, [[recipient, true]]));
     });
 
-    test('it refuses as initiator and as peer, however the address is written; the others sign', async () => {
+    test('node 2 refuses as initiator and as peer, in any spelling of the address; the others sign', async () => {
       await expect(sign(2, 3)).rejects.toMatchObject({ code: 'address_blacklisted' });
       await expect(sign(1, 2)).rejects.toMatchObject({ code: 'address_blacklisted', message: expect.stringContaining('node 2') });
       const lower = (request: ReturnType<typeof transferRequest>) => payTo(request, recipient.toLowerCase());
@@ -108,7 +108,7 @@ describe('a node’s own blacklist', () => {
       await nameless.close();
     });
 
-    test('the list outlives a restart', async () => {
+    test('the list is kept over a restart', async () => {
       await group.stop(2);
       await group.start(2);
       await expect(sign(2, 3)).rejects.toMatchObject({ code: 'address_blacklisted' });

@@ -10,11 +10,11 @@ const keyPair = () => webcrypto.subtle.generateKey({ name: 'ECDSA', namedCurve: 
 
 export interface GroupFiles {
   nodes: Record<NodeIndex, IdentityFiles>;
-  /** Another certificate of the same authority, for the common name given. */
+  /** Another certificate of the same authority, for the given common name. */
   another(name: string): Promise<{ key: string; cert: string }>;
 }
 
-/** A certificate authority and the certificates of three nodes, as an operator would make them. */
+/** A certificate authority and the certificates of three nodes, as an operator would create them. */
 export async function createGroup(): Promise<GroupFiles> {
   x509.cryptoProvider.set(webcrypto);
   const caKeys = await keyPair();

@@ -14,7 +14,7 @@ import { recipient, stranger, transferRequest } from './transactions';
 describe('a node among peers it does not trust', () => {
   let group: Group;
   let key: GroupKey;
-  /** Node 1 as an attacker who holds its certificate and speaks for himself. */
+  /** Node 1 as an attacker that has its certificate and sends its own messages. */
   let attacker: TransportClient;
   let attackerIdentity: Identity;
   const dishonest = new DishonestEngine();
@@ -40,8 +40,8 @@ describe('a node among peers it does not trust', () => {
   const propose = (proposed: SessionParams) => attacker.propose(2, { params: proposed, randomness: randomBytes(32) });
   const transfer = () => ({ ...transferRequest(key, localRegistry, { symbol: 'USDC' }), peer: 2 as const });
 
-  describe('judges for itself what a lying initiator proposes', () => {
-    test('another recipient, amount, token or a lower fee bound than the bytes say', async () => {
+  describe('verifies the proposal of a dishonest initiator', () => {
+    test('refuses an intent with another recipient, amount or token, or a lower fee bound, than the bytes', async () => {
       const honest = transfer();
       const outputs = (change: object) => ({ outputs: honest.intent.outputs.map((output) => ({ ...output, ...change })) });
       const lies = [
@@ -60,7 +60,7 @@ describe('a node among peers it does not trust', () => {
       await expect(propose(params('sign', { transaction: honest, payload: 0 }))).resolves.toHaveProperty('randomness');
     });
 
-    test('a digest instead of a transaction, a request meant for another peer, a payload that is not there', async () => {
+    test('refuses a digest instead of a transaction, a request for another peer, a missing payload', async () => {
       const honest = transfer();
       await expect(propose(params('sign', { keyId: key.keyId, digest: '00'.repeat(32) }))).rejects.toThrow(
         /missing, unknown or malformed/,
@@ -78,7 +78,7 @@ describe('a node among peers it does not trust', () => {
   });
 
   describe('checks every round message', () => {
-    test('signature, round, session and order; a refused message does not harm the session', async () => {
+    test('verifies signature, round, session and order; a refused message does not end the session', async () => {
       const proposed = params('test', { keyId: key.keyId, peer: 2 });
       const randomness = randomBytes(32);
       const handle = randomness.toString('hex');
@@ -103,12 +103,12 @@ describe('a node among peers it does not trust', () => {
       await expect(send(2, signed({ round: 2 }))).rejects.toThrow(/sent round 2 instead of 1/);
       await expect(attacker.message(2, randomBytes(32).toString('hex'), 1, body, signed())).rejects.toThrow(/no such session/);
       await expect(attacker.propose(2, { params: proposed, randomness })).rejects.toThrow(/already proposed/);
-      // the first acceptable message begins the session; its nonsense then ends it
+      // the first valid message begins the session; its invalid content then ends it
       await expect(send(1, signed())).resolves.toBeUndefined();
       await expect(send(1, signed())).rejects.toThrow(/refused/);
     });
 
-    test('a peer that breaks the protocol gets no signature; the other pair goes on', async () => {
+    test('a peer that violates the protocol gets no signature; the other pair signs', async () => {
       dishonest.flipInRound = 3;
       const signing = group.node(2).activities.signTransaction({ ...transfer(), peer: 3 });
       await expect(signing).rejects.toMatchObject({ code: 'signers_unavailable' });
@@ -137,7 +137,7 @@ describe('a node among peers it does not trust', () => {
           .end();
       });
 
-    test('a peer is served', async () => {
+    test('serves a peer', async () => {
       const { key: own, cert } = group.files.nodes[1];
       expect(await ping({ key: own, cert })).toBe(200);
     });

@@ -57,7 +57,7 @@ describe('two of three nodes', () => {
     await expect(group.node(3).activities.testSign({ keyId: key.keyId, peer: 2 })).resolves.toEqual({ verified: true });
   });
 
-  test('the same request at the same moment is two sessions with two signatures', async () => {
+  test('the same request at the same moment makes two sessions with two signatures', async () => {
     const twice = (request: ReturnType<typeof transferRequest>) => (request.intent.txId = 'twice');
     const [first, second] = await Promise.all([sign(1, 2, twice).signed, sign(1, 2, twice).signed]);
     expect(first.signatures[0]).not.toBe(second.signatures[0]);
@@ -105,7 +105,7 @@ describe('two of three nodes', () => {
     expect(new Set(keys.map(({ publicKey }) => publicKey)).size).toBe(3);
   }, 180_000);
 
-  test('with a node down its pairs fail at once and the other pair signs; back up, all do', async () => {
+  test('with a node down its pairs fail at once and the other pair signs; once it is back, all pairs sign', async () => {
     await group.stop(2);
     try {
       const begun = Date.now();

@@ -38,7 +38,7 @@ describe('the share store', () => {
     await database.drop();
   });
 
-  test('gives back what was stored, also after a restart', async () => {
+  test('returns a stored share, also after a restart', async () => {
     const key = newKey('k1');
     await store.put(key);
     expect(await store.unlock('k1')).toEqual(key);
@@ -48,7 +48,7 @@ describe('the share store', () => {
     expect(await store.unlock('unknown')).toBeNull();
   });
 
-  test('holds no share in the clear', async () => {
+  test('stores no share unencrypted', async () => {
     const key = newKey('k2');
     await store.put(key);
     const [row] = await query('select ciphertext from key_shares where key_id = $1', ['k2']);
@@ -75,7 +75,7 @@ describe('the share store', () => {
     await expect(store.unlock('k5')).rejects.toThrow(/cannot be decrypted/);
   });
 
-  test('a start with another key-encryption key or node index is refused in a sentence', async () => {
+  test('a start with another key-encryption key or node index is refused with a message', async () => {
     await expect(open(1, randomBytes(32))).rejects.toThrow(
       new ConfigError('MPC_NODE_KEK is not the key that the shares in MPC_NODE_DATABASE_URL are encrypted under'),
     );
@@ -84,7 +84,7 @@ describe('the share store', () => {
     );
   });
 
-  test('a database that is down is no configuration error', async () => {
+  test('a database that is down is not a configuration error', async () => {
     const url = new URL(database.url);
     url.port = '1';
     const failure = await ShareStore.open({ url: url.toString(), node: 1, kek: Buffer.from(kek), migrations }).catch(

@@ -59,7 +59,7 @@ export function transferRequest(
 const transactionId = (unsigned: string, from: string): string =>
   `0190b5a4-0000-7000-8000-${createHash('sha256').update(unsigned).update(from).digest('hex').slice(0, 12)}`;
 
-/** Has the request say that it pays somebody else. */
+/** Changes the recipient in the intent of the request. */
 export function payTo(request: Pick<SignTransactionRequest, 'intent'>, to: string): void {
   request.intent.outputs = request.intent.outputs.map((output) => ({ ...output, to }));
 }

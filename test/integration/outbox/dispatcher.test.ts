@@ -43,7 +43,7 @@ const toAll = (deliver: Deliveries[OutboxKind]): Deliveries => ({
 });
 
 describe('the dispatcher', () => {
-  test('leaves what is young to its writer', async () => {
+  test('leaves new messages to their writer', async () => {
     const [subject] = await write(1);
     const seen: string[] = [];
     const dispatcher = new OutboxDispatcher(
@@ -58,7 +58,7 @@ describe('the dispatcher', () => {
     expect([seen, await left()]).toEqual([[subject], []]);
   });
 
-  test('in two copies delivers every message once', async () => {
+  test('two dispatchers deliver every message once', async () => {
     const subjects = await write(60);
     await due();
     const seen: string[] = [];
@@ -73,7 +73,7 @@ describe('the dispatcher', () => {
     expect(await left()).toEqual([]);
   });
 
-  test('goes on behind one that always fails, says so, and keeps it', async () => {
+  test('continues after a message that always fails, logs it, and keeps it', async () => {
     const [bad, ...good] = await write(25);
     await due();
     const log = { warn: jest.fn(), info: jest.fn() };
@@ -94,7 +94,7 @@ describe('the dispatcher', () => {
     expect(log.warn).toHaveBeenCalledTimes(2);
   });
 
-  test('a kind that waits for room does not hold up the others', async () => {
+  test('a kind that waits for room does not delay the others', async () => {
     const starts = await write(3);
     await write(2, 'transfer_ended');
     await due();
@@ -127,20 +127,52 @@ describe('the writer', () => {
     );
     for (const it of messages) outbox.deliverSoon(it);
     await outbox.settled();
-    expect(await left()).toHaveLength(10);
+    expect(await left()).toHaveLength(22);
   });
 
-  test('a message that is written twice is one', async () => {
+  test('leaves a message to the dispatcher while earlier ones of its kind and chain wait', async () => {
+    await write(1, 'transfer_ended');
+    await due();
+    const [late, other] = [message('transfer_ended'), message('transfer_approved')];
+    for (const it of [late, other]) await enqueue(database.manager, it);
+    const seen: string[] = [];
+    const outbox = new WorkflowOutbox(
+      database,
+      toAll(({ subjectId }) => (seen.push(subjectId), Promise.resolve('delivered'))),
+      silent,
+    );
+    for (const it of [late, other]) outbox.deliverSoon(it);
+    await outbox.settled();
+    expect(seen).toEqual([other.subjectId]);
+  });
+
+  test('does not wait for a message that the dispatcher has locked', async () => {
+    const it = message('transfer_ended');
+    await enqueue(database.manager, it);
+    const outbox = new WorkflowOutbox(
+      database,
+      toAll(() => Promise.resolve('delivered')),
+      silent,
+    );
+    await database.transaction(async (manager) => {
+      await manager.query('select 1 from workflow_outbox for update');
+      outbox.deliverSoon(it);
+      await outbox.settled();
+    });
+    expect(await left()).toEqual([it.subjectId]);
+  });
+
+  test('a message that is written twice is stored once', async () => {
     const it = message('transfer_approved');
     for (let i = 0; i < 2; i += 1) await enqueue(database.manager, it);
     expect(await left()).toEqual([it.subjectId]);
   });
 });
 
-describe('a workflow that is not there', () => {
+describe('a workflow that is not running', () => {
   const accepted = async () =>
     (await fixture.ledger.lockTransfer(buildTransferRequest(fixture.account, ethereum, { amount: '0.1' }))).txId;
-  const tell = async (kind: 'start_transfer' | 'transfer_approved' | 'transfer_ended', txId: string) => {
+  const deliver = async (kind: 'start_transfer' | 'transfer_approved' | 'transfer_ended', txId: string) => {
     const log = { error: jest.fn() };
     const workflows: TransferWorkflows = {
       start: () => Promise.resolve('closed'),
@@ -154,19 +186,19 @@ describe('a workflow that is not there', () => {
     return log.error.mock.calls.map(([fields]) => (fields as { alert: string }).alert);
   };
 
-  test('has closed although its transfer is open: an alarm', async () => {
+  test('has closed although its transfer is open: logs an alert', async () => {
     const txId = await accepted();
-    expect(await tell('start_transfer', txId)).toEqual(['transfer_without_workflow']);
+    expect(await deliver('start_transfer', txId)).toEqual(['transfer_without_workflow']);
     await database.query('truncate workflow_outbox');
-    expect(await tell('transfer_approved', txId)).toEqual(['transfer_without_workflow']);
+    expect(await deliver('transfer_approved', txId)).toEqual(['transfer_without_workflow']);
   });
-  test('has closed and its transfer has ended: nothing to be said', async () => {
+  test('has closed and its transfer has ended: logs nothing', async () => {
     const txId = await accepted();
     await fixture.ledger.cancelTransfer({ txId });
-    expect(await tell('start_transfer', txId)).toEqual([]);
-    expect(await tell('transfer_ended', txId)).toEqual([]);
+    expect(await deliver('start_transfer', txId)).toEqual([]);
+    expect(await deliver('transfer_ended', txId)).toEqual([]);
   });
-  test('is not started yet: it will read what it would be told', async () => {
-    expect(await tell('transfer_approved', await accepted())).toEqual([]);
+  test('has not started yet: it will read the row', async () => {
+    expect(await deliver('transfer_approved', await accepted())).toEqual([]);
   });
 });

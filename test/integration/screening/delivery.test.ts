@@ -17,7 +17,7 @@ jest.setTimeout(120_000);
 const served = new ServedWorkflows();
 const databases: NodeDatabase[] = [];
 const stores = new Map<NodeIndex, ShareStore>();
-/** Nodes that do not answer. */
+/** Nodes that do not respond. */
 const down = new Set<NodeIndex>();
 
 beforeEach(async () => {
@@ -71,7 +71,7 @@ test('every change reaches every node’s own copy, and nothing else does', asyn
   for (const node of nodeIndexes) await delivered(node, alice.clientId, bad);
 });
 
-test('a node that is down gets it when it is back; the others do not wait', async () => {
+test('a node that is down gets the changes when it is back; the others do not wait', async () => {
   const { database, alice } = served.fixture;
   const [first, second] = [randomAddress(), randomAddress()];
   down.add(3);
@@ -87,7 +87,7 @@ test('a node that is down gets it when it is back; the others do not wait', asyn
   await finished(alice.clientId);
 });
 
-test('a long list goes in pages, of each address its last change alone', async () => {
+test('a long list is sent in pages, with only the last change of each address', async () => {
   const { database } = served.fixture;
   const client = await buildClient(database);
   const { userId } = await buildUser(database, client);
@@ -113,7 +113,7 @@ test('a long list goes in pages, of each address its last change alone', async (
   await dispatch();
 });
 
-test('a change is dispatched once, and again when that was not put on record', async () => {
+test('a change is dispatched once, and again when the dispatch was not recorded', async () => {
   const { database, alice } = served.fixture;
   await listAddress(database, alice, randomAddress());
   const due = async () => (await database.query<unknown[]>('select 1 from blacklist_versions where dispatched < version')).length;
@@ -126,7 +126,7 @@ test('a change is dispatched once, and again when that was not put on record', a
   await finished(alice.clientId);
 });
 
-test('a list is brought again after an hour: a node whose database was lost or restored gets it back', async () => {
+test('a list is compared again after an hour: a node whose database was lost or restored gets it again', async () => {
   const { database, alice } = served.fixture;
   const bad = randomAddress();
   await listAddress(database, alice, bad);
@@ -138,7 +138,7 @@ test('a list is brought again after an hour: a node whose database was lost or r
   stores.set(2, await ShareStore.open({ url: lost.url, node: 2, kek: randomBytes(32), migrations }));
   await dispatch();
   expect(await has(2, alice.clientId, bad)).toBe(false);
-  await database.query(`update blacklist_versions set told_at = told_at - interval '61 minutes'`);
+  await database.query(`update blacklist_versions set dispatched_at = dispatched_at - interval '61 minutes'`);
   await dispatch();
   await delivered(2, alice.clientId, bad);
   await finished(alice.clientId);

@@ -11,10 +11,10 @@ beforeAll(async () => {
 afterAll(() => db.drop());
 
 const key = (address: string) => getFamily('evm').parseAddress(address)?.key as string;
-const judge = async (client: { clientId: string }, address: string, chain = 'ethereum', options = {}) => {
+const evaluate = async (client: { clientId: string }, address: string, chain = 'ethereum', options = {}) => {
   const destination = { clientId: client.clientId, chain, addressKey: key(address) };
-  const verdict = await evaluateDestination(db.database.manager, destination, options);
-  return verdict.outcome === 'refused' ? verdict.code : verdict.outcome;
+  const result = await evaluateDestination(db.database.manager, destination, options);
+  return result.outcome === 'refused' ? result.code : result.outcome;
 };
 
 describe('the blacklist', () => {
@@ -27,36 +27,39 @@ describe('the blacklist', () => {
     const address = randomAddress();
     await listAddress(db.database, client, spell(address));
     for (const asked of [address, address.toLowerCase(), `0x${address.slice(2).toUpperCase()}`]) {
-      expect(await judge(client, asked)).toBe('address_blacklisted');
+      expect(await evaluate(client, asked)).toBe('address_blacklisted');
     }
   });
 
-  test('is one client’s, for one chain, and counts while the entry is active', async () => {
+  test('applies to one client and one chain, while the entry is active', async () => {
     const [client, other] = [await buildClient(db.database), await buildClient(db.database)];
     const address = randomAddress();
     const factorId = await listAddress(db.database, client, address);
-    expect(await judge(other, address)).toBe('allowed');
-    expect(await judge(client, address, 'base')).toBe('allowed');
-    expect(await judge(client, randomAddress())).toBe('allowed');
+    expect(await evaluate(other, address)).toBe('allowed');
+    expect(await evaluate(client, address, 'base')).toBe('allowed');
+    expect(await evaluate(client, randomAddress())).toBe('allowed');
     await unlist(db.database, factorId);
-    expect(await judge(client, address)).toBe('allowed');
+    expect(await evaluate(client, address)).toBe('allowed');
     await listAddress(db.database, client, address);
-    expect(await judge(client, address)).toBe('address_blacklisted');
+    expect(await evaluate(client, address)).toBe('address_blacklisted');
     await db.database.query('update security_factors set deleted_at = now() where client_id = $1', [client.clientId]);
-    expect(await judge(client, address)).toBe('allowed');
+    expect(await evaluate(client, address)).toBe('allowed');
   });
 
-  test.each(['off', 'approve', 'only'] as const)('beats the whitelist, an approval and the policy %s', async (mode) => {
-    const client = await buildClient(db.database);
-    const address = randomAddress();
-    await setPolicy(db.database, client, mode);
-    await listAddress(db.database, client, address, { type: 'WHITELIST' });
-    await listAddress(db.database, client, address);
-    expect(await judge(client, address)).toBe('address_blacklisted');
-    expect(await judge(client, address, 'ethereum', { approved: true })).toBe('address_blacklisted');
-    const destination = { clientId: client.clientId, chain: 'ethereum', addressKey: key(address) };
-    expect(await isBlacklisted(db.database.manager, destination)).toBe(true);
-  });
+  test.each(['off', 'approve', 'only'] as const)(
+    'has priority over the whitelist, an approval and the policy %s',
+    async (mode) => {
+      const client = await buildClient(db.database);
+      const address = randomAddress();
+      await setPolicy(db.database, client, mode);
+      await listAddress(db.database, client, address, { type: 'WHITELIST' });
+      await listAddress(db.database, client, address);
+      expect(await evaluate(client, address)).toBe('address_blacklisted');
+      expect(await evaluate(client, address, 'ethereum', { approved: true })).toBe('address_blacklisted');
+      const destination = { clientId: client.clientId, chain: 'ethereum', addressKey: key(address) };
+      expect(await isBlacklisted(db.database.manager, destination)).toBe(true);
+    },
+  );
 });
 
 describe('the whitelist', () => {
@@ -68,25 +71,25 @@ describe('the whitelist', () => {
     const client = await buildClient(db.database);
     const address = randomAddress();
     await setPolicy(db.database, client, mode);
-    expect(await judge(client, address)).toBe(unlisted);
-    expect(await judge(client, address, 'ethereum', { approved: true })).toBe(approved);
+    expect(await evaluate(client, address)).toBe(unlisted);
+    expect(await evaluate(client, address, 'ethereum', { approved: true })).toBe(approved);
     await listAddress(db.database, client, address.toLowerCase(), { type: 'WHITELIST' });
-    expect(await judge(client, address)).toBe(listed);
-    expect(await judge(client, address, 'base')).toBe(unlisted);
+    expect(await evaluate(client, address)).toBe(listed);
+    expect(await evaluate(client, address, 'base')).toBe(unlisted);
   });
 
-  test('an entry counts once the cooling time has passed', async () => {
+  test('an entry takes effect once the cooling time has passed', async () => {
     const client = await buildClient(db.database);
     const [fresh, seasoned] = [randomAddress(), randomAddress()];
     await setPolicy(db.database, client, 'only', 3600);
     await listAddress(db.database, client, fresh, { type: 'WHITELIST', ago: 3590 });
     await listAddress(db.database, client, seasoned, { type: 'WHITELIST', ago: 3601 });
-    expect(await judge(client, fresh)).toBe('address_not_whitelisted');
-    expect(await judge(client, seasoned)).toBe('allowed');
+    expect(await evaluate(client, fresh)).toBe('address_not_whitelisted');
+    expect(await evaluate(client, seasoned)).toBe('allowed');
   });
 });
 
-test('what an entry names cannot change', async () => {
+test('type, chain and address of an entry cannot change', async () => {
   const client = await buildClient(db.database);
   const factorId = await listAddress(db.database, client, randomAddress());
   await expect(

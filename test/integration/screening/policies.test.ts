@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => db.drop());
 
-test('a policy is off by default; what is left out stays; every change is on the audit log', async () => {
+test('a policy is off by default; omitted values stay unchanged; every change is audited', async () => {
   const { clientId } = await buildClient(db.database);
   const policies = new PolicyOperations(db.database);
   expect(await policies.show(clientId)).toEqual({ whitelist: 'off', coolingSeconds: 0 });

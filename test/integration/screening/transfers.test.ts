@@ -47,7 +47,7 @@ const expectBurnt = async (txId: string) => {
       actor_id: 'screening',
       client_id: fixture.alice.clientId,
       subject_type: 'transaction',
-      detail: { code: 'address_blacklisted', reason: expect.stringMatching(/uses up the nonce/) },
+      detail: { code: 'address_blacklisted', reason: expect.stringMatching(/uses up the reservation/) },
       request_id,
     },
   ]);
@@ -107,7 +107,7 @@ describe('an address blacklisted', () => {
     expect(first?.signed).toBeNull();
     expect(await row(txId)).toMatchObject({ failure_code: 'address_blacklisted', tx_hash: noop?.tx_hash, fee: noop?.fee });
     await ends(later, 'CONFIRMED');
-    // nobody was asked
+    // no approval was requested
     const events = await fixture.database.query<{ status: string }[]>(
       'select status from transaction_events where tx_id = $1 order by seq',
       [txId],
@@ -144,7 +144,7 @@ describe('an address blacklisted', () => {
     await record(transferWorkflowId(txId), 'transfer-failed-blacklisted-signed');
   });
 
-  test('and its run lost before the cancellation: started again it comes to the same end', async () => {
+  test('and its run lost before the cancellation: a new run ends in the same way', async () => {
     let away = true;
     await serve({
       chain: {
@@ -178,7 +178,7 @@ describe('an address blacklisted', () => {
     expect(await row(txId)).toMatchObject({ failure_code: 'address_blacklisted' });
     expect(await kinds(txId)).toEqual(['first', 'cancellation']);
     await expectBurnt(txId);
-    // by the user, once: the run that was started again names nobody
+    // by the user, once: the new run writes no row
     expect(await auditOf(fixture.database, 'transfer.accepted', txId)).toMatchObject([
       { actor_type: 'user', actor_id: expect.stringMatching(/^[0-9a-f-]{36}$/) },
     ]);
@@ -200,7 +200,7 @@ describe('an address blacklisted', () => {
     const txId = await submit();
     await until('the cancellation is begun', async () => (await kinds(txId)).length === 2);
     await served.client.workflow.getHandle(transferWorkflowId(txId)).terminate();
-    // whoever asks: what was given up is neither sent nor sent again
+    // an abandoned attempt is neither sent nor sent again
     expect(await fixture.onChain.broadcast({ txId, attempt: 1 })).toEqual({ outcome: 'withheld' });
     expect(await fixture.onChain.observe({ txId })).toMatchObject({ state: 'absent' });
     expect(await served.operations.retry(txId)).toBe('started again');
@@ -213,7 +213,7 @@ describe('an address blacklisted', () => {
     expect(await fixture.anvil.client.getTransaction({ hash: first?.tx_hash as Hex }).catch(() => null)).toBeNull();
   });
 
-  test('and the first attempt is executed all the same: CONFIRMED, and the record says that it came too late', async () => {
+  test('and the first attempt is executed nevertheless: CONFIRMED, with a note that the blacklisting was too late', async () => {
     await serve({
       chain: {
         broadcast: async (input) => {
@@ -221,7 +221,7 @@ describe('an address blacklisted', () => {
             await list();
             return fixture.onChain.broadcast(input);
           }
-          // whoever has got hold of the signed bytes sends them first
+          // another party has the signed bytes and sends them first
           const [first] = await fixture.attempts(input.txId);
           await fixture.client.broadcast(first?.signed as Hex);
           await fixture.mine();
@@ -247,7 +247,7 @@ describe('an address blacklisted', () => {
     );
     expect(await row(txId)).toMatchObject({ status: 'SUBMITTED', screening_note: note });
     expect(await late(txId)).toMatchObject([{ client_id: fixture.alice.clientId, subject_id: txId, actor_type: 'system' }]);
-    // off the list and on it again: said once
+    // removed and listed again: noted once
     await unlist(fixture.database, factorId);
     await list();
     await ends(txId, 'CONFIRMED');
@@ -325,7 +325,7 @@ test('blacklisted between the signature of a replacement and its broadcast: park
   expect(await late(txId)).toHaveLength(1);
 });
 
-test('a node whose copy is old refuses what is allowed again: asked until it has learnt that', async () => {
+test('a node with an outdated copy refuses an address that is allowed again: it is asked until its copy is current', async () => {
   let refusals = 4;
   await serve({
     sign: () => {
@@ -368,7 +368,7 @@ describe('a transfer that has to be approved', () => {
     return typedSearchAttributes.getAll().some(({ key, value }) => key.name === 'TxStatus' && value === wanted);
   };
 
-  test('waits, goes on once approved, and is whitelisted for itself alone', async () => {
+  test('waits, continues once approved, and the approval is for this transfer only', async () => {
     await serve();
     const txId = await waiting({ amount: '1' });
     await until('its status is searchable', () => hasSearchStatus(txId, 'AWAITING_APPROVAL'));
@@ -404,7 +404,7 @@ describe('a transfer that has to be approved', () => {
     expect(await row(txId)).toMatchObject({ failure_code: 'address_blacklisted' });
   });
 
-  test('approved while its run was lost: started again, it goes on', async () => {
+  test('approved while its run was lost: continues in a new run', async () => {
     await serve();
     const txId = await waiting();
     await served.client.workflow.getHandle(transferWorkflowId(txId)).terminate();
@@ -414,7 +414,7 @@ describe('a transfer that has to be approved', () => {
     await ends(txId, 'CONFIRMED');
   });
 
-  test('a run that is lost while it waits waits on', async () => {
+  test('keeps waiting in a new run when its run is lost', async () => {
     await serve();
     const txId = await waiting();
     const { approval_expires_at: until_ } = await row(txId);
@@ -426,7 +426,7 @@ describe('a transfer that has to be approved', () => {
     await ends(txId, 'CONFIRMED');
   });
 
-  test('of nodes that sign nothing before it is approved', async () => {
+  test('is not signed before it is approved', async () => {
     const asked: SignTransactionRequest[] = [];
     await serve({ sign: (request) => void asked.push(request) });
     const txId = await waiting();

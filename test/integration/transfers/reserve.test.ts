@@ -8,13 +8,13 @@ import { useFundedFixture } from './fixture';
 let fixture: Fixture;
 const { row, locked } = useFundedFixture((it) => (fixture = it));
 
-/** The fixture on a family that reserves as the test says. */
+/** The fixture with a family whose `reserve` is given by the test. */
 const onFamily = (reserve: Family['reserve']): Fixture => ({
   ...fixture,
   ledger: createTestLedger({ database: fixture.database, registry, getFamily: () => ({ ...evmFamily, reserve }) }),
 });
 
-/** Takes the given resources one after the other, as inputs are taken: without an ordinal. */
+/** Reserves the given resources one after the other, like inputs: without an ordinal. */
 const inputs = (...resources: string[]): Family['reserve'] => {
   const left = [...resources];
   return async (manager, owner, _prepared, txId) => {
@@ -31,7 +31,7 @@ test.each<ReserveResult>([
   const txId = await locked();
   const before = await row(txId);
   const family = onFamily(() => Promise.resolve(answer));
-  // the hold would have to be raised, too
+  // the hold would have to be raised too
   expect(await begin(family, { txId, fees: { gasLimit: 200_000n, maxFeePerGas: 10_000_000_000n } })).toEqual(answer);
   expect(await row(txId)).toEqual(before);
   expect(await fixture.database.query('select 1 from transfer_attempts')).toEqual([]);
@@ -41,11 +41,11 @@ test('bytes that use up something else than was reserved are never stored', asyn
   const txId = await locked();
   const family: Family = { ...evmFamily, describe: (bytes) => ({ ...evmFamily.describe(bytes), resources: ['7'] }) };
   const ledger = createTestLedger({ database: fixture.database, registry, getFamily: () => family });
-  await expect(begin({ ...fixture, ledger }, { txId })).rejects.toThrow(/use up 7, reserved is 0/);
+  await expect(begin({ ...fixture, ledger }, { txId })).rejects.toThrow(/use up 7, but 0 is reserved/);
   expect((await row(txId)).status).toBe('PENDING');
 });
 
-test('issued anew only after proof, with resources of its own; those of the first attempt are free again', async () => {
+test('reissued only after proof, with its own resources; those of the first attempt are free again', async () => {
   const txId = await locked();
   const family = onFamily(inputs('5', '6'));
   await begun(family, { txId });
@@ -64,7 +64,7 @@ test('issued anew only after proof, with resources of its own; those of the firs
   ]);
 });
 
-test('an input goes to one transfer at a time', async () => {
+test('an input is held by one transfer at a time', async () => {
   const [first, second] = [await locked(), await locked()];
   await begun(onFamily(inputs('5')), { txId: first });
   await expect(begin(onFamily(inputs('5')), { txId: second })).rejects.toThrow(/reservations_held_once/);

@@ -28,7 +28,7 @@ const silent = { child: () => silent, warn() {}, error() {}, info() {} } as neve
 
 type RequestChanges = Parameters<typeof buildTransferRequest>[2];
 
-/** What a test wants to go wrong, in place of the real thing. */
+/** Activities that a test replaces, to make them fail. */
 export interface Changes {
   ledger?: Partial<TransferActivities>;
   chain?: Partial<ChainActivities>;
@@ -36,7 +36,7 @@ export interface Changes {
   node?: (node: NodeIndex) => Partial<MpcNodeActivities>;
 }
 
-/** Real rows and real workflows on a chain that is given, for every test of a file; only the nodes are one key that signs. */
+/** Real rows and real workflows on a given chain, for every test of a file; a single key signs instead of the nodes. */
 export class ServedChain<Fixture extends ChainFixture> {
   fixture!: Fixture;
   temporal!: TestWorkflowEnvironment;
@@ -121,7 +121,7 @@ export class ServedChain<Fixture extends ChainFixture> {
     writeFileSync(path.join(__dirname, '../../replay/histories', `${name}.json`), `${historyToJSON(history)}\n`);
   }
 
-  /** Mines and follows, like the follower would, until the transfer is in this state. */
+  /** Mines and follows, like the follower, until the transfer is in this state. */
   ends(txId: string, as: string): Promise<void> {
     return until(`${txId} is ${as}`, async () => {
       await this.fixture.mine();
@@ -183,7 +183,7 @@ export async function until(what: string, holds: () => Promise<boolean>): Promis
   throw new Error(`not reached: ${what}`);
 }
 
-/** The books say what the chain says, nothing is locked, and the ledger verifies. */
+/** The ledger agrees with the chain, nothing is locked, and the ledger verifies. */
 export async function booksAgree(fixture: FollowFixture): Promise<void> {
   const { abi } = (await contractArtifacts()).TestUSDC;
   const address = fixture.chain.tokens.find(({ symbol }) => symbol === 'USDC')?.contract as Hex;

@@ -34,12 +34,58 @@ describe('settle', () => {
     expect(await balances(fixture, 'ETH')).toEqual([(15n * ether) / 2n - 42n, 0n]);
   });
 
-  test('reverted: refunded but for the fee', async () => {
+  test('reverted: refunded but for the fee, once that is final: another attempt could still take its place', async () => {
     const txId = await submitted();
-    await include(fixture, txId, 1, { success: false, fee: 5_000n });
+    for (const depth of [1, ethereum.confirmations, ethereum.finalityDepth - 1]) {
+      await include(fixture, txId, 1, { success: false, fee: 5_000n, depth });
+      expect(await fixture.ledger.settleTransfer({ txId })).toMatchObject({ status: 'WAITING' });
+    }
+    expect((await row(txId)).status).toBe('SUBMITTED');
+    expect(await balances(fixture, 'USDC')).toEqual([990n * usdc, 10n * usdc]);
+    await include(fixture, txId, 1, { success: false, fee: 5_000n, depth: ethereum.finalityDepth });
     expect(await fixture.ledger.settleTransfer({ txId })).toMatchObject({ status: 'FAILED', code: 'reverted_on_chain' });
     expect(await balances(fixture, 'USDC')).toEqual([1000n * usdc, 0n]);
     expect(await balances(fixture, 'ETH')).toEqual([10n * ether - 5_000n, 0n]);
+  });
+
+  test('executed: not before the follower has scanned the confirmations that the transfer was accepted with', async () => {
+    const txId = await submitted();
+    const { requiredConfirmations } = await row(txId);
+    for (const depth of [-1, 0, requiredConfirmations - 1]) {
+      await include(fixture, txId, 1, { debited: 10n * usdc, depth });
+      expect(await fixture.ledger.settleTransfer({ txId })).toMatchObject({ status: 'WAITING' });
+    }
+    await include(fixture, txId, 1, { debited: 10n * usdc, depth: requiredConfirmations });
+    expect(await fixture.ledger.settleTransfer({ txId })).toMatchObject({ status: 'CONFIRMED' });
+  });
+
+  test('an inclusion in another block than the follower has at that height does not count', async () => {
+    const txId = await submitted();
+    const second = await sign(fixture, txId, 2, { maxFeePerGas: 2_300_000_000n });
+    await include(fixture, txId, 1, { success: false });
+    await fixture.database.query(`insert into chain_blocks (chain, number, hash, parent_hash) values ($1, 7, 'other', 'p')`, [
+      ethereum.name,
+    ]);
+    expect(await fixture.ledger.settleTransfer({ txId })).toMatchObject({ status: 'WAITING' });
+    await include(fixture, txId, 2, { debited: 10n * usdc });
+    await fixture.database.query(
+      'update chain_blocks b set hash = a.block_hash from transfer_attempts a where a.tx_id = $1 and a.attempt = 2',
+      [txId],
+    );
+    expect(await fixture.ledger.settleTransfer({ txId })).toMatchObject({ status: 'CONFIRMED' });
+    expect((await row(txId)).txHash).toBe(second);
+  });
+
+  test('two attempts executed: nothing is posted, an operator is asked', async () => {
+    const txId = await submitted();
+    await sign(fixture, txId, 2, { maxFeePerGas: 2_300_000_000n });
+    await include(fixture, txId, 1, { debited: 10n * usdc });
+    await include(fixture, txId, 2, { debited: 10n * usdc });
+    for (let times = 0; times < 2; times += 1)
+      expect(await fixture.ledger.settleTransfer({ txId })).toMatchObject({ status: 'NEEDS_ATTENTION', code: 'internal_error' });
+    expect(await row(txId)).toMatchObject({ status: 'NEEDS_ATTENTION', failureCode: 'internal_error' });
+    expect(await balances(fixture, 'USDC')).toEqual([990n * usdc, 10n * usdc]);
+    expect(fixture.alerts[0]).toMatchObject({ alert: 'transfer_executed_twice', tx_id: txId });
   });
 
   test('the replacement was executed, not the first', async () => {
@@ -203,7 +249,7 @@ describe('settle', () => {
     const txId = await submitted();
     await include(fixture, txId, 1, { debited: 10n * usdc });
     await fixture.ledger.settleTransfer({ txId });
-    await fixture.ledger.parkTransfer({ txId, code: 'stuck', reason: 'late' });
+    expect(await fixture.ledger.parkTransfer({ txId, code: 'stuck', reason: 'late' })).toEqual({ outcome: 'ended' });
     expect(await fixture.ledger.markSubmitted({ txId, attempt: 1 })).toEqual({ status: 'CONFIRMED' });
     expect(await fixture.ledger.endTransfer({ txId, status: 'FAILED', code: 'stuck', reason: 'late' })).toEqual({
       status: 'CONFIRMED',

@@ -54,7 +54,7 @@ describe('cancel and end', () => {
 });
 
 describe('signing', () => {
-  test('takes the nonce, and a retried call gets the same bytes, then the hash', async () => {
+  test('reserves the nonce, and a retried call gets the same bytes, then the hash', async () => {
     const txId = await locked();
     const begun = await begin(fixture, { txId, attempt: 1, fees: { minedNonce: 3 } });
     expect(begun).toMatchObject({
@@ -87,7 +87,7 @@ describe('signing', () => {
     ).rejects.toThrow();
   });
 
-  test('fills a gap first and passes over what is mined', async () => {
+  test('fills a gap first and skips mined nonces', async () => {
     const ids = await Promise.all([locked(), locked(), locked(), locked()]);
     const [a, b, c, d] = ids;
     await sign(fixture, a, 1, { minedNonce: 0 });
@@ -165,7 +165,7 @@ describe('signing', () => {
     const noop = (txId: string, attempt = 2, maxFeePerGas = 2_300_000_000n) =>
       begin(fixture, { txId, attempt, kind: 'cancellation', fees: { gasLimit: 21_000n, maxFeePerGas } });
 
-    test('moves nothing on the transfer’s nonce, and the intent says so; a retried call gets the same bytes', async () => {
+    test('has the transfer’s nonce and moves nothing, like its intent; a retried call gets the same bytes', async () => {
       const txId = await parked();
       const begun = await noop(txId);
       if (begun.outcome !== 'begun') throw new Error(begun.outcome);
@@ -205,7 +205,7 @@ describe('signing', () => {
 
     test('is refused once an attempt is included, and before there is a nonce', async () => {
       const txId = await locked();
-      await expect(noop(txId, 1)).rejects.toThrow(/begun nothing/);
+      await expect(noop(txId, 1)).rejects.toThrow(/no attempt/);
       await sign(fixture, txId);
       await include(fixture, txId, 1, { debited: null });
       expect(await noop(txId)).toMatchObject({ outcome: 'refused', code: 'business_error' });
@@ -217,7 +217,7 @@ describe('signing', () => {
     await expect(begin(fixture, { txId, attempt: 2 })).rejects.toThrow(/cannot begin/);
   });
 
-  test('parked and resumed: the same bytes, SIGNING again, the failure gone', async () => {
+  test('parked and resumed: the same bytes, SIGNING again, no failure', async () => {
     const txId = await locked();
     const begun = await begin(fixture, { txId, attempt: 1 });
     await fixture.ledger.parkTransfer({ txId, code: 'signers_unavailable', reason: 'two nodes down' });

@@ -2,7 +2,7 @@ import type { AttemptKind } from '../../../src/chains/types';
 import { lifeBlocks } from '../../toy-chain/client';
 import { createToyFixture, type ToyFixture } from '../../toy-chain/fixture';
 
-/** What a family without nonces reserves, step by step; toy-chain.test.ts has whole transfers. */
+/** Reservations of a family without nonces, step by step; whole transfers are in toy-chain.test.ts. */
 
 let fixture: ToyFixture;
 beforeEach(async () => {
@@ -40,7 +40,7 @@ test('a replacement uses what the attempt before it uses, and an input more', as
   expect((await fixture.reservations(txId)).map(({ attempts }) => attempts)).toEqual([[1, 2], [1, 2], [2]]);
 });
 
-test('a begun attempt is begun once: the same request again, and nothing more is reserved', async () => {
+test('a repeated call returns the same attempt, and nothing more is reserved', async () => {
   const txId = await transfer();
   const first = await begin(txId, 1, 'first');
   fixture.toy.mine();
@@ -88,7 +88,7 @@ test.each(['the follower', 'asking the chain'])('an attempt executed under an id
   expect(ids.map(({ id }) => id).sort()).toEqual([peers.id, attempt?.tx_hash].sort());
 });
 
-test('nothing is issued anew while one of the attempts has no proof', async () => {
+test('no reissue while one of the attempts has no proof', async () => {
   const txId = await transfer();
   await fixture.sign(txId, 1);
   fixture.toy.mine(fixture.chain.finalityDepth);

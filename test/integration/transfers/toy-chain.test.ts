@@ -1,5 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { transferSignaller } from '../../../activities/follow';
+import type { FamilyRules } from '../../../src/chains/types';
+import { statusQuery } from '../../../src/messages/progress';
 import { abandonUpdate, retryUpdate } from '../../../src/messages/transfer';
 import { transferWorkflowId } from '../../../src/messages/workflow-ids';
 import { verifyLedger } from '../../../src/ledger/verify';
@@ -11,12 +13,13 @@ import { ServedChain, until } from './served';
 
 jest.setTimeout(120_000);
 
-/** Long enough that nothing is replaced unless a test wants it. */
+/** Long enough that nothing is replaced unless a test requires it. */
 const patientMs = 60_000;
 const hastyMs = 1_000;
 
 let stuckAfterMs = patientMs;
-const served = new ServedChain<ToyFixture>(() => createToyFixture({ stuckAfterMs }));
+let rules: Partial<FamilyRules> = {};
+const served = new ServedChain<ToyFixture>(() => createToyFixture({ stuckAfterMs }, rules));
 let fixture: ToyFixture;
 beforeEach(() => {
   fixture = served.fixture;
@@ -33,7 +36,11 @@ const handleOf = (txId: string) => served.client.workflow.getHandle(transferWork
 /** An operator's retry, at any time: the workflow asks the chain at once. */
 const askChain = (txId: string) => handleOf(txId).executeUpdate(retryUpdate);
 
-/** Follows once, and tells the workflows. */
+/** Until the workflow is in this stage. */
+const entered = (txId: string, stage: string) =>
+  until(`${txId} in ${stage}`, async () => (await handleOf(txId).query(statusQuery)).step === stage);
+
+/** Follows once, and signals the workflows. */
 const follow = () => fixture.follow({ signalTransfer: transferSignaller(served.client) });
 
 /** Mines and follows until the transfer is in this state. */
@@ -52,7 +59,7 @@ async function booksAgree(): Promise<void> {
   expect(await verifyLedger(fixture.database.manager)).toEqual([]);
 }
 
-describe('a transfer that nothing is in the way of', () => {
+describe('a transfer without problems', () => {
   test('is signed by both owners of its inputs, confirmed and settled', async () => {
     await served.serve();
     const txId = await submit();
@@ -171,10 +178,10 @@ describe('a transfer that is stuck', () => {
     await booksAgree();
   });
 
-  test('given up: its expiry is waited for, nothing is unlocked before every attempt is proven impossible', async () => {
+  test('abandoned: its expiry is waited for, nothing is unlocked before every attempt is proven impossible', async () => {
     await served.serve();
     fixture.toy.holdsArrivals = true;
-    // what is left does not pay for a fourth attempt
+    // the rest does not suffice for a fourth attempt
     const txId = await submit('149.95');
     await until('parked', async () => (await served.status(txId)) === 'NEEDS_ATTENTION');
     expect(await handleOf(txId).executeUpdate(abandonUpdate)).toEqual({ status: 'abandoning' });
@@ -208,7 +215,7 @@ describe('a transfer that is stuck', () => {
     await booksAgree();
   });
 
-  test('given up and executed all the same: settled as usual', async () => {
+  test('abandoned and executed nevertheless: settled as usual', async () => {
     await served.serve();
     fixture.toy.holdsArrivals = true;
     const txId = await submit('149.95');
@@ -220,8 +227,44 @@ describe('a transfer that is stuck', () => {
   });
 });
 
+describe('a transfer that is stuck and sent once more', () => {
+  beforeAll(() => {
+    stuckAfterMs = hastyMs;
+    rules = { stuck: 'rebroadcast' };
+  });
+  afterAll(() => {
+    stuckAfterMs = patientMs;
+    rules = {};
+  });
+
+  test('is signed first, if its execution under a signature that the gateway never saw was taken back', async () => {
+    let refuses = true;
+    await served.serve({
+      sign: () => {
+        if (refuses) throw ApplicationFailure.create({ type: 'signers_unavailable', message: 'the initiator is gone' });
+      },
+    });
+    const txId = await submit();
+    await attemptCount(txId, 1);
+    const [attempt] = await fixture.attempts(txId);
+    fixture.toy.accept(fixture.signOnceMore(attempt).bytes);
+    fixture.toy.mine();
+    await follow();
+    // included: no signature is asked for any more
+    await entered(txId, 'confirm');
+    refuses = false;
+    fixture.toy.reorganise(1, { isLost: true });
+    fixture.toy.mine();
+    await follow();
+    await arrived();
+    await ends(txId, 'CONFIRMED');
+    expect((await fixture.attempts(txId)).map(({ kind, signed }) => [kind, signed !== null])).toEqual([['first', true]]);
+    await booksAgree();
+  });
+});
+
 describe('a transfer that expires', () => {
-  test('is issued anew once it is proven impossible, with inputs that are free again', async () => {
+  test('is reissued once it is proven impossible, with inputs that are free again', async () => {
     await served.serve();
     fixture.toy.holdsArrivals = true;
     const txId = await submit();

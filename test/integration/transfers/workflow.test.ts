@@ -36,7 +36,7 @@ test('the first attempt is executed while a replacement is prepared: settled, an
   await serve({
     chain: {
       prepareAttempt: async (input) => {
-        // the whole balance leaves: the chain would now refuse a second transfer of it
+        // the whole balance is transferred: the chain would now refuse a second transfer
         if (input.attempt === 2) await fixture.mine(2);
         return fixture.onChain.prepareAttempt(input);
       },
@@ -47,13 +47,13 @@ test('the first attempt is executed while a replacement is prepared: settled, an
   await confirmed(txId);
 });
 
-/** What the audit log says that operators did to it. */
+/** The audited acts of operators on the transfer. */
 const audited = async (txId: string) =>
   (await listAuditLog(fixture.database.manager, { subject: txId, limit: 10 })).flatMap(
     ({ action, outcome, detail, actor_type: actor }) => (actor === 'operator' ? [[action, outcome, detail]] : []),
   );
 
-test('a step that refuses for good parks the transfer; a retry goes on', async () => {
+test('a step that fails permanently parks the transfer; a retry continues', async () => {
   let refusals = 1;
   await serve({
     chain: {
@@ -69,6 +69,22 @@ test('a step that refuses for good parks the transfer; a retry goes on', async (
   await confirmed(txId);
   expect(await audited(txId)).toEqual([['transfer.retried', 'success', { status: 'NEEDS_ATTENTION' }]]);
 });
+
+test('a transfer that has ended when it is to be parked ends its run', async () => {
+  await serve({
+    ledger: {
+      settleTransfer: async (input) => {
+        const result = await fixture.ledger.settleTransfer(input);
+        if (result.status === 'WAITING') return result;
+        throw ApplicationFailure.create({ type: 'not_found', message: 'its answer was lost', nonRetryable: true });
+      },
+    },
+  });
+  const txId = await submit();
+  await confirmed(txId);
+  const result = client().workflow.getHandle(transferWorkflowId(txId)).result();
+  expect(await result).toEqual({ txId, status: 'CONFIRMED', code: null });
+}, 30_000);
 
 test.each([
   ['before its nonce is taken', 'prepareAttempt' as const],
@@ -102,7 +118,7 @@ test('Temporal’s own cancellation does not leave funds locked', async () => {
   await confirmed(txId);
 });
 
-test('old news does not keep a parked transfer from waiting', async () => {
+test('an outdated observation does not end the wait of a parked transfer', async () => {
   let refuse = true;
   await serve({
     sign: () => {
@@ -111,7 +127,7 @@ test('old news does not keep a parked transfer from waiting', async () => {
   });
   const txId = await submit();
   await until('parked', async () => (await status(txId)) === 'NEEDS_ATTENTION');
-  // a reorganisation was told while nobody asked: it stays in the queue until confirmation
+  // the signal of a reorganisation that no stage read: it stays in the queue until confirmation
   const handle = client().workflow.getHandle(transferWorkflowId(txId));
   await handle.signal(chainObservedSignal, { state: 'absent', hash: null, blockNumber: null, confirmations: 0 });
   await new Promise((resolve) => setTimeout(resolve, 1_000));
@@ -123,7 +139,7 @@ test('old news does not keep a parked transfer from waiting', async () => {
   await confirmed(txId);
 });
 
-test('bytes that the node refuses after a retry too are replaced at the fees of then', async () => {
+test('bytes that the node refuses again after a retry are replaced at current fees', async () => {
   const refused: number[] = [];
   await serve({
     chain: {
@@ -156,7 +172,7 @@ describe('abandon', () => {
   const kinds = async (txId: string) => (await fixture.attempts(txId)).map(({ kind }) => kind);
   const agrees = () => booksAgree(fixture);
 
-  test('nodes that refuse for good: a cancellation uses the nonce up, the transfer fails and later ones go through', async () => {
+  test('nodes that refuse permanently: a cancellation uses up the nonce, the transfer fails and later ones are confirmed', async () => {
     let refused: string | undefined;
     await serve({
       sign: (request) => {
@@ -232,7 +248,7 @@ describe('abandon', () => {
       chain: {
         broadcast: async (input) => {
           if (input.attempt > 1) {
-            // the first has been sent by somebody after all
+            // the first was sent by another party after all
             const [first] = await fixture.attempts(input.txId);
             await fixture.anvil.client.sendRawTransaction({ serializedTransaction: first?.signed as Hex });
             await fixture.mine();
@@ -253,7 +269,7 @@ describe('abandon', () => {
     await agrees();
   });
 
-  test('fees beyond the bound: refused and parked again; a retry then goes on with the transfer itself', async () => {
+  test('fees beyond the bound: refused and parked again; a retry then continues the transfer itself', async () => {
     let dear = true;
     await serve({
       sign: (request) => {

@@ -187,7 +187,7 @@ test('another client finds nothing and changes nothing', async () => {
   expectProblem(await fixture.call('POST', crossed, { tenant: other }), 404, 'not_found');
 });
 
-test('ids that are none are not found', async () => {
+test('malformed ids are not found', async () => {
   for (const id of ['x', '00000000-0000-0000-0000-000000000000', randomUUID()]) {
     expectProblem(await fixture.call('GET', `/webhooks/${id}`, { tenant }), 404, 'not_found');
     expectProblem(await fixture.act(tenant, 'PUT', `/webhooks/${id}`, { description: 'x' }), 404, 'not_found');
@@ -196,7 +196,7 @@ test('ids that are none are not found', async () => {
   expectProblem(await fixture.call('POST', `/webhooks/${webhookId}/deliveries/x/resend`, { tenant }), 404, 'not_found');
 });
 
-test('a repeated request gets the same secret, which is nowhere in the clear', async () => {
+test('a repeated request gets the same secret, which is stored encrypted only', async () => {
   const key = { 'Idempotency-Key': randomUUID() };
   await buildTotp(fixture.database, box, tenant).then(async (secret) => {
     const body = { url: fixture.receiver.url, mfa_code: totpCode(secret) };
@@ -213,7 +213,7 @@ test('a repeated request gets the same secret, which is nowhere in the clear', a
     expect(JSON.stringify(stored)).not.toMatch(/whsec_/);
     expect(Buffer.from(String(stored[0].body), 'base64').toString('latin1')).not.toMatch(/whsec_/);
 
-    // the process died between its work and the answer: the code is used up, the work is found again
+    // a crash between the work and the answer: the code is used up, the work is found again
     await fixture.database.query(
       `update idempotency_keys set response_status = null, response_body = null, leased_until = now() - interval '1 minute' where client_id = $1`,
       [tenant.clientId],
@@ -241,7 +241,7 @@ test('a rotation that is repeated rotates once', async () => {
   expect((await audits(tenant.clientId)).map(({ action }) => action)).toEqual(['webhook.created', 'webhook.secret_rotated']);
 });
 
-test('a client has ten at most, also when they are asked for at once', async () => {
+test('a client has at most ten, also with concurrent requests', async () => {
   const users = await Promise.all(
     Array.from({ length: 13 }, async () => {
       const [row] = await fixture.database.query(
@@ -294,7 +294,7 @@ test.each(['', 'yesterday', '2026-W03', '2026-13-01T00:00:00Z'])('resend-failed 
   );
 });
 
-test('reseal lets the old key go, of both secrets of a rotation', async () => {
+test('after reseal the old key is not needed for either secret of a rotation', async () => {
   const endpoint = await fixture.endpoint(tenant);
   const rotated = await fixture.act(tenant, 'POST', `/webhooks/${endpoint.webhookId}/rotate-secret`);
   const next = randomBytes(32).toString('hex');
@@ -303,7 +303,7 @@ test('reseal lets the old key go, of both secrets of a rotation', async () => {
   const opened = [row.secret, row.previousSecret].map((secret) => openSecret(new SecretBox(next), { ...row, secret }));
   expect(opened).toEqual([rotated.body['secret'], endpoint.secret]);
   expect(() => openSecret(box, row)).toThrow('SECRETS_KEY');
-  // back, for the other tests
+  // restored for the other tests
   await resealSecrets(fixture.database, new SecretBox(`${secretsKey},${next}`));
   expect(openSecret(box, await fixture.database.manager.findOneByOrFail(WebhookEntity, { webhookId: row.webhookId }))).toBe(
     opened[0],

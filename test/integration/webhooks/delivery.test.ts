@@ -33,7 +33,7 @@ const shown = async () => (await fixture.call('GET', path(), { tenant })).body;
 const ids = () => fixture.receiver.received.map(({ id }) => id);
 
 async function cancelledTransfer(): Promise<string> {
-  // what funds the account is deposits, which have events too
+  // the account is funded by deposits, which have events too
   endpoint = await fixture.endpoint(tenant, { events: ['transaction.created', 'transaction.updated'] });
   const { account } = await buildFunded(fixture, tenant);
   const request = buildTransferRequest(account, ethereum, { tokenSymbol: 'USDC', clientId: tenant.clientId });
@@ -42,7 +42,7 @@ async function cancelledTransfer(): Promise<string> {
   return txId;
 }
 
-test('a test event arrives, signed as Standard Webhooks says, and is on record', async () => {
+test('a test event arrives, signed according to Standard Webhooks, and is listed', async () => {
   const { body } = await testEvent();
   expect(body).toMatchObject({ event_type: 'webhook.test', status: 'pending', attempts: 0, attempt_log: [] });
   await fixture.deliver(endpoint.webhookId);
@@ -75,7 +75,7 @@ test('a test event arrives, signed as Standard Webhooks says, and is on record',
   ]);
 });
 
-test('a failed attempt is made again when its time has come, under the same id with the same body', async () => {
+test('a failed attempt is repeated when it is due, with the same id and body', async () => {
   fixture.receiver.replies.push(status(500, {}, 'boom'), status(429), status(404));
   await testEvent();
   await fixture.deliver(endpoint.webhookId);
@@ -170,7 +170,7 @@ test('410 disables the endpoint at once; its other endpoints and the audit log g
   }
 });
 
-test('nothing but failures for too long: given up, disabled, resent on demand', async () => {
+test('only failures for too long: deliveries fail, the endpoint is disabled, and they can be resent', async () => {
   fixture.receiver.replies.push(...Array.from({ length: 3 }, () => status(500)));
   await testEvent();
   for (const seconds of [0, 7, 7, 0]) {
@@ -274,7 +274,7 @@ test('200 test events may wait for an endpoint, repeated requests do not count',
   const first = await fixture.call('POST', path('/test'), { tenant, headers: key });
   for (let count = 1; count < 200; count += 1) expect((await testEvent()).status).toBe(200);
   expectProblem(await testEvent(), 400, 'business_error');
-  // the process died before it answered: the event is there
+  // a crash before the answer: the event is stored
   await fixture.database.query(
     `update idempotency_keys set response_status = null, leased_until = now() - interval '1 minute' where client_id = $1`,
     [tenant.clientId],
@@ -399,7 +399,7 @@ describe('receivers that misbehave', () => {
     expect(excerpt).toMatch(/^\[31mä{100}/);
   });
 
-  test('one that sends its answer drop by drop is cut off', async () => {
+  test('one that sends its response byte by byte is disconnected', async () => {
     fixture.receiver.replies.push((response) => {
       response.writeHead(200);
       const drops = setInterval(() => response.write('.'), 20);
@@ -412,7 +412,7 @@ describe('receivers that misbehave', () => {
     expect(await attempt()).toMatchObject({ status_code: 200 });
   });
 
-  test('one that is not there, closes the connection, or speaks something else', async () => {
+  test('one that is unreachable, closes the connection, or does not speak HTTP', async () => {
     const options = { targets: createTargetGuard('local') };
     const call = { headers: {}, body: '{}' };
     expect(await send(options, { ...call, url: 'http://127.0.0.1:1/' })).toMatchObject({
@@ -456,7 +456,7 @@ describe('receivers that misbehave', () => {
 describe('on connect', () => {
   const call = { headers: {}, body: '{}' };
 
-  test('a name that has come to lead to a private address is not called', async () => {
+  test('a name that now resolves to a private address is not called', async () => {
     let lookups = 0;
     const targets = TargetGuard.publicOnly(() => {
       lookups += 1;
@@ -469,7 +469,7 @@ describe('on connect', () => {
     expect(lookups).toBe(2);
   });
 
-  test('the connection goes to the checked address, whatever the name would say; certificates are verified', async () => {
+  test('the connection goes to the checked address, whatever the name resolves to; certificates are verified', async () => {
     const { nodes } = await createGroup();
     const { key, cert, ca } = nodes[1];
     let seen: string | undefined;

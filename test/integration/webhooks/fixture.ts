@@ -25,13 +25,13 @@ export interface WebhookFixture extends Fixture {
   receiver: Receiver;
   /** A client whose user has a second factor. */
   newTenant(): Promise<Tenant>;
-  /** Acts with a second factor: any number of times, since each act here gets a fresh one. */
+  /** Requests with a second factor, any number of times: each gets a new factor. */
   act(tenant: Tenant, method: string, path: string, body?: object, headers?: Record<string, string>): Promise<Answer>;
   endpoint(tenant: Tenant, body?: object): Promise<Endpoint>;
   deliveries(webhookId: string): Promise<DeliveryState[]>;
-  /** Attempts at what is due of one endpoint, stream by stream, until nothing is. */
+  /** Makes the due attempts of one endpoint, stream by stream, until none is due. */
   deliver(webhookId: string, options?: { retrySchedule?: number[]; totalMs?: number }): Promise<void>;
-  /** As if that much time had passed for deliveries and endpoints. */
+  /** Moves the times of deliveries and endpoints back by this much. */
   pass(seconds: number): Promise<void>;
 }
 

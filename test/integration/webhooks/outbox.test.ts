@@ -111,7 +111,7 @@ test('a change that is rolled back leaves no event', async () => {
   expect(await eventsOf()).toEqual(before);
 });
 
-test('what is no state change is no event', async () => {
+test('a change that is not a state change makes no event', async () => {
   await fixture.endpoint(tenant);
   const txId = await transfer();
   await fixture.database.query(`update transactions set screening_note = 'seen' where tx_id = $1`, [txId]);
@@ -119,7 +119,7 @@ test('what is no state change is no event', async () => {
   expect((await eventsOf()).map(({ kind }) => kind)).toEqual(['transaction.created']);
 });
 
-test('a deposit is detected, confirmed and, should the chain take it back, updated', async () => {
+test('a deposit is detected, confirmed and, after a reorganisation, updated', async () => {
   await fixture.endpoint(tenant);
   const deposit = buildDeposit(funded.account, ethereum, 'USDC', 1_500_000n);
   await fixture.database.transaction((manager) => recordDeposits(manager, ethereum, [deposit]));
@@ -183,7 +183,7 @@ test('changes at the same time leave an event each, in the order of each transac
     expect(events.filter(({ data }) => data['tx_id'] === txId).map(({ data }) => data['sequence'])).toEqual([0, 1]);
 });
 
-test('an endpoint that goes away meanwhile never keeps a transfer from its change', async () => {
+test('an endpoint that is deleted meanwhile does not prevent a change of a transfer', async () => {
   const endpoints = [];
   for (let count = 0; count < 5; count += 1) endpoints.push(await fixture.endpoint(tenant));
   const deleted = (async () => {
@@ -228,7 +228,7 @@ test('amounts in events equal formatAmount whatever their size', () => {
   );
 });
 
-test('the largest amount there is passes through the database unharmed', async () => {
+test('the largest amount passes through the database unchanged', async () => {
   await fixture.endpoint(tenant);
   const deposit = buildDeposit(funded.account, ethereum, 'USDC', 10n ** 77n + 1n);
   await fixture.database.transaction((manager) => recordDeposits(manager, ethereum, [deposit]));

@@ -53,6 +53,6 @@ export async function startReceiver(): Promise<Receiver> {
   };
 }
 
-/** What a client does with what it gets. @throws when the signature is not right. */
+/** Verifies a received event as a client does. @throws when the signature is wrong. */
 export const verify = (secret: string, { body, headers }: Received): unknown =>
   new Webhook(secret).verify(body, headers as Record<string, string>);

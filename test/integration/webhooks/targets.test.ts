@@ -2,9 +2,9 @@ import { TargetGuard } from '../../../src/webhooks/ssrf-guard';
 import { type Answer, type Fixture, buildTenant, createFixture, expectProblem, type Tenant } from '../http/fixture';
 import { freshCode } from '../http/second-factor';
 
-/** Where webhooks may lead outside a developer's machine, asked when they are saved. */
+/** Which urls of webhooks are accepted, outside a developer's machine, when they are saved. */
 
-/** What names resolve to; every other name does not exist. */
+/** Addresses of names; all other names do not exist. */
 const names: Record<string, string[]> = {
   'hooks.example.com': ['93.184.215.14'],
   'inside.example.com': ['10.1.2.3'],

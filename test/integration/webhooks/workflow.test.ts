@@ -55,7 +55,7 @@ afterEach(async () => {
   stopServing = undefined;
 });
 
-/** What the worker process does for webhooks. */
+/** Runs what the worker process runs for webhooks. */
 async function serve(retrySchedule = [1, 1, 1], perEndpoint = 8): Promise<void> {
   const { database } = fixture;
   const concurrency = new EndpointConcurrency({ permits: perEndpoint, maxWaiting: perEndpoint, maxWaitMs: 200 });
@@ -109,7 +109,7 @@ test('state changes reach the receiver in the order of each transaction, whateve
   await serve();
   for (let count = 0; count < 5; count += 1) fixture.receiver.replies.push(status(200), status(500));
   const txIds = await cancelledTransfers(10);
-  // two deposits have funded the account, seen and credited
+  // the account was funded by two deposits, each with two events
   await until('all delivered', () => allDelivered(endpoint, 24));
   for (const txId of txIds) {
     const seen = fixture.receiver.received
@@ -121,7 +121,7 @@ test('state changes reach the receiver in the order of each transaction, whateve
   for (const one of fixture.receiver.received) verify(endpoint.secret, one);
 });
 
-test('a workflow ends when there is nothing left, and is started again; what it keeps holds neither url nor secret', async () => {
+test('a workflow ends when nothing is pending, and is started again; its history has neither url nor secret', async () => {
   await serve();
   const { body } = await testEvent();
   await until('delivered', () => allDelivered(endpoint, 1));
@@ -136,7 +136,7 @@ test('a workflow ends when there is nothing left, and is started again; what it 
   expect(new Set(fixture.receiver.received.map(({ id }) => id)).size).toBe(1);
 });
 
-test('a resend wakes a workflow that waits for its retry', async () => {
+test('a resend ends the wait of a workflow for its retry', async () => {
   await serve([3600]);
   fixture.receiver.replies.push(status(500));
   const { body } = await testEvent();
@@ -145,7 +145,7 @@ test('a resend wakes a workflow that waits for its retry', async () => {
   await until('delivered', () => allDelivered(endpoint, 1));
 });
 
-test('the whole schedule fails: given up and disabled', async () => {
+test('the whole schedule fails: the delivery fails and the endpoint is disabled', async () => {
   await serve([1, 1]);
   fixture.receiver.replies.push(...Array.from({ length: 3 }, () => status(500)));
   await testEvent();
@@ -175,7 +175,7 @@ test('a receiver that hangs does not hold up another', async () => {
   }
 });
 
-test('a stream whose workflow was lost gets another; an unused secret is wiped and old events go', async () => {
+test('a stream whose workflow was lost gets another; an unused secret and old events are deleted', async () => {
   const dispatcher = new WebhookDispatcher(fixture.database, () => Promise.resolve(), log);
   await testEvent();
   // dispatched, but no worker ran the workflow
@@ -216,7 +216,7 @@ test('a stream is lost once its next delivery is overdue, whatever comes after i
   dispatched.length = 0;
   const later = `update webhook_deliveries d set next_attempt_at = now() + $2::interval from webhook_events e
                   where e.event_id = d.event_id and d.subject_id = $1 and e.kind = $3`;
-  // what is held back does not matter, nor does what is due soon
+  // neither blocked deliveries nor those that are due soon matter
   await fixture.database.query(later, [txId, '-11 minutes', 'transaction.updated']);
   await dispatcher.sweep();
   await dispatcher.dispatch();
@@ -228,7 +228,7 @@ test('a stream is lost once its next delivery is overdue, whatever comes after i
   expect(dispatched).toEqual([txId]);
 });
 
-test('old events go in one sweep however many, but for those that are still to be delivered', async () => {
+test('one sweep deletes all old events except those that are still pending', async () => {
   const dispatcher = new WebhookDispatcher(fixture.database, () => Promise.resolve(), log);
   await testEvent();
   await fixture.database.query(
@@ -288,7 +288,7 @@ test('a stream whose signal fails does not delay the others', async () => {
   expect(await dispatcher.dispatch()).toBe(0);
 });
 
-test('Temporal is away for a while: what happened meanwhile is dispatched after', async () => {
+test('events during an outage of Temporal are dispatched afterwards', async () => {
   const failures = [new Error('unavailable'), new Error('unavailable')];
   const dispatched: string[] = [];
   const dispatcher = new WebhookDispatcher(

@@ -65,7 +65,7 @@ const compact = (signature: { r: Hex; s: Hex; yParity?: number }): Hex =>
   `${signature.r}${signature.s.slice(2)}0${signature.yParity}`;
 
 describe('build and describe', () => {
-  it('describe says what build was given, whatever it was', () => {
+  it('describe returns the plan that build was given', () => {
     fc.assert(
       fc.property(plans, (given) => {
         const shown = codec.describe(buildEvm(given));
@@ -79,7 +79,7 @@ describe('build and describe', () => {
     );
   });
 
-  it('one flipped bit is refused or shown', () => {
+  it('a flipped bit is refused or changes the description', () => {
     fc.assert(
       fc.property(plans, fc.nat(), (given, at) => {
         const unsigned = buildEvm(given);
@@ -93,7 +93,7 @@ describe('build and describe', () => {
         } catch {
           return;
         }
-        // the tip, and the split of the highest fee into gas and price, are all that a description leaves out
+        // a description omits only the tip and the split of the highest fee into gas and price
         if (shown === text(codec.describe(unsigned))) expect(feesIn(changed)).not.toEqual(feesIn(unsigned));
       }),
       { numRuns: 300 },
@@ -166,7 +166,7 @@ describe('build and describe', () => {
     expect(() => codec.signingPayloads(unsigned, account.address)).toThrow();
   });
 
-  it('a cancellation moves nothing to oneself, and nothing else is one', () => {
+  it('a cancellation moves nothing to oneself, and no other transaction is a cancellation', () => {
     expect(codec.describe(buildEvm(plan({ kind: 'cancellation', to: account.address, amount: 0n })))).toMatchObject({
       outputs: [{ recipient: account.address, amount: 0n }],
     });

@@ -14,7 +14,7 @@ const everyBit = `0x${'ff'.repeat(256)}`;
 const noBit = `0x${'00'.repeat(256)}`;
 
 type Method = (params: unknown[]) => unknown;
-/** A node that answers with what the test says; `asked` keeps the calls. */
+/** A node with the responses of the test; `asked` records the calls. */
 function node(methods: Record<string, Method>) {
   const asked: [string, unknown[]][] = [];
   const standard: Record<string, Method> = {
@@ -69,7 +69,7 @@ describe('scan', () => {
     expect(second?.deposits).toEqual([expect.objectContaining({ position: '2', amount: 123n, blockNumber: 2 })]);
   });
 
-  it('asks again, by its hash, for a block whose bloom filter speaks of a transfer that the range did not bring', async () => {
+  it('requests a block again by its hash when its bloom filter indicates a transfer that the range did not return', async () => {
     const { call } = node({
       eth_getBlockByNumber: ([number]) => block(Number(number), Number(number) === 2 ? everyBit : noBit),
       eth_getLogs: ([filter]) => ((filter as { blockHash?: string }).blockHash === hashOf(2) ? [log(2)] : []),
@@ -99,21 +99,21 @@ describe('scan', () => {
     expect(await scan(torn.call, 1, 5)).toHaveLength(2);
   });
 
-  it('is thrown away when the last block was replaced meanwhile', async () => {
+  it('is discarded when the last block was replaced meanwhile', async () => {
     const { call } = node({
       eth_getBlockByNumber: ([number, full]) => ({ ...block(Number(number)), ...(full === false && { hash: hashOf(99) }) }),
     });
     await expect(scan(call, 1, 3)).rejects.toMatchObject({ code: 'chain_unavailable' });
   });
 
-  it('is thrown away when a receipt of a deposit is missing or of another block', async () => {
+  it('is discarded when a receipt of a deposit is missing or of another block', async () => {
     for (const answer of [null, receipt(7)]) {
       const { call } = node({ eth_getLogs: () => [log(2)], eth_getTransactionReceipt: () => answer });
       await expect(scan(call, 1, 3)).rejects.toMatchObject({ code: 'chain_unavailable' });
     }
   });
 
-  it('tries trace_block once where it is missing, and never goes without it where it has worked', async () => {
+  it('tries trace_block once where it is missing, and requires it where it has worked', async () => {
     const facts = new Map<string, unknown>();
     const without = node({});
     await scan(without.call, 1, 1, facts);
@@ -122,7 +122,7 @@ describe('scan', () => {
     await expect(scan(without.call, 3, 3, new Map([['trace_block', true]]))).rejects.toThrow(NodeRefusal);
   });
 
-  it('counts value of internal calls, but not of those that were undone', async () => {
+  it('counts value of internal calls, but not of reverted ones', async () => {
     const inner = (traceAddress: number[], changes: object = {}, action: object = {}) => ({
       type: 'call',
       action: { callType: 'call', from: stranger, to: ours, value: '0x1', ...action },

@@ -12,7 +12,7 @@ const names = ['ethereum', 'bsc', 'polygon', 'arbitrum', 'optimism', 'avalanche'
 describe.each(environments)('registry of %s', (environment) => {
   const chains = getChains(environment);
 
-  it('has the seven EVM chains, each once', () => {
+  it('has each of the seven EVM chains once', () => {
     expect(chains.map(({ name }) => name)).toEqual(names);
     expect(new Set(chains.map(({ caip2 }) => caip2)).size).toBe(names.length);
   });
@@ -62,7 +62,7 @@ describe('registry', () => {
     expect(contracts('production').filter((contract) => contracts('sandbox').includes(contract))).toEqual([]);
   });
 
-  it('knows the 18 decimals of the tokens pegged on bsc', () => {
+  it('has 18 decimals for the tokens pegged on bsc', () => {
     const bsc = getChains('production').find(({ name }) => name === 'bsc');
     expect(bsc?.tokens.map(({ decimals }) => decimals)).toEqual([18, 18]);
   });

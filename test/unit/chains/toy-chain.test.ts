@@ -75,7 +75,7 @@ test('a message is described without change, and signed by every owner of its in
   expect(() => toyFamily.assemble(unsigned, [second, first], alice)).toThrow();
 });
 
-test('other signatures give another id, which the message key leads to', async () => {
+test('other signatures give another id with the same message key', async () => {
   const { unsigned, prepared } = await build();
   const [ours, peers] = [sign(unsigned, alice), sign(unsigned, alice)].map((signed) =>
     toyFamily.assemble(unsigned, signed, alice),

@@ -9,7 +9,7 @@ describe('the state of a local chain', () => {
   const state = path.join(folder, 'ethereum.json');
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('is put back from its copy when a kill left half a file', async () => {
+  it('is restored from its copy when a kill left a truncated file', async () => {
     writeFileSync(state, '{"block":1}');
     const stop = keepStateCopy(state, 20);
     await until(() => existsSync(`${state}.copy`), 2_000, 10);
@@ -20,13 +20,13 @@ describe('the state of a local chain', () => {
     expect(readFileSync(state, 'utf8')).toBe('{"block":1}');
   });
 
-  it('is left alone when it is whole', () => {
+  it('is not changed when it is complete', () => {
     writeFileSync(state, '{"block":3}');
     restoreState(state);
     expect(readFileSync(state, 'utf8')).toBe('{"block":3}');
   });
 
-  it('begins anew when there is nothing whole', () => {
+  it('starts empty when there is no complete copy', () => {
     writeFileSync(state, '{');
     writeFileSync(`${state}.copy`, '{');
     restoreState(state);

@@ -7,7 +7,7 @@ import { processIdentity, until } from '../../../dev/processes';
 
 jest.setTimeout(30_000);
 
-/** A parent that starts a child, tells its reaper and then waits to be killed. */
+/** A parent that starts a child, registers it with its reaper and then waits to be killed. */
 function startParent(folder: string): { pid: number; childFile: string; doomed: string } {
   const { code } = transformFileSync(path.resolve(__dirname, '../../../dev/reaper.ts'), {
     swcrc: false,
@@ -34,7 +34,7 @@ function startParent(folder: string): { pid: number; childFile: string; doomed: 
   return { pid: parent.pid ?? 0, childFile, doomed };
 }
 
-it('ends what was started, and removes what was left, when its process is killed with SIGKILL', async () => {
+it('ends the child processes and removes the files when its process is killed with SIGKILL', async () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'reaper-'));
   const { pid, childFile, doomed } = startParent(folder);
   await until(() => existsSync(childFile), 10_000);

@@ -32,7 +32,7 @@ describe('Supervisor', () => {
   });
   const pidOf = (name: string) => known.find((process) => process.name === name)?.pid ?? 0;
 
-  it('starts a killed process again within a second and tells its new pid', async () => {
+  it('starts a killed process again within a second and reports its new pid', async () => {
     await supervisor.start(sleeper('api'));
     const first = pidOf('api');
     process.kill(first, 'SIGKILL');
@@ -41,7 +41,7 @@ describe('Supervisor', () => {
     expect(await until(() => lines.includes(`api is back (pid ${pidOf('api')})`), 1_000, 20)).toBe(true);
   });
 
-  it('waits longer each time when a process keeps dying, and names its log', async () => {
+  it('waits longer after each failure of a process, and names its log', async () => {
     await supervisor.start(sleeper('worker', 'worker', 'setTimeout(() => process.exit(3), 300)'));
     expect(await until(() => lines.filter((line) => line.includes('starting it again')).length >= 4, 15_000)).toBe(true);
     expect(lines.some((line) => line.includes('ended with exit code 3') && line.includes(path.join(folder, 'worker.log')))).toBe(
@@ -58,18 +58,18 @@ describe('Supervisor', () => {
     expect(known).toEqual([]);
   });
 
-  it('fails a program that is not there', async () => {
+  it('fails for a program that does not exist', async () => {
     const spec = { ...sleeper('temporal'), command: () => ({ command: '/does/not/exist', args: [] }) };
     await expect(supervisor.start(spec)).rejects.toThrow(/could not be started/);
   });
 
-  it('stops the groups in order and starts nothing after', async () => {
+  it('stops the groups in order and starts nothing afterwards', async () => {
     const log = path.join(folder, 'order');
     writeFileSync(log, '');
-    const telling = (name: string) =>
+    const logsItsEnd = (name: string) =>
       `process.on('SIGTERM', () => { require('fs').appendFileSync(${JSON.stringify(log)}, '${name} '); process.exit(0) }); console.log('up'); setInterval(() => {}, 1000)`;
     const spec = (name: string, group: string): ProcessSpec => ({
-      ...sleeper(name, group, telling(name)),
+      ...sleeper(name, group, logsItsEnd(name)),
       ready: () => Promise.resolve(readFileSync(supervisor.logFile(name), 'utf8').includes('up')),
     });
     await Promise.all([

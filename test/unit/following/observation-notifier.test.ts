@@ -7,7 +7,7 @@ const silent = { warn() {}, info() {} } as never;
 beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());
 
-test('what has no consequence is said again ever more rarely: a parked transfer’s history stays short', async () => {
+test('an observation without consequence is repeated at growing intervals: a parked transfer’s history stays short', async () => {
   let sent = 0;
   const signals = new ObservationNotifier(() => Promise.resolve((sent++, 'sent' as const)), silent, 30_000);
   for (let seconds = 0; seconds < 24 * 60 * 60; seconds += 15) {
@@ -18,14 +18,14 @@ test('what has no consequence is said again ever more rarely: a parked transfer�
   expect(sent).toBeLessThan(40);
 });
 
-test('news is told at once, and repeated soon again', async () => {
+test('a new observation is sent at once, and then repeated at short intervals again', async () => {
   const said: string[] = [];
   const signals = new ObservationNotifier((_, { state }) => Promise.resolve((said.push(state), 'sent' as const)), silent, 30_000);
-  const tell = (state: ChainObservation['state']) => signals.sendAll(new Map([['tx', { ...observation, state }]]));
-  await tell('included');
-  await tell('included');
-  await tell('confirmed');
+  const send = (state: ChainObservation['state']) => signals.sendAll(new Map([['tx', { ...observation, state }]]));
+  await send('included');
+  await send('included');
+  await send('confirmed');
   jest.advanceTimersByTime(30_000);
-  await tell('confirmed');
+  await send('confirmed');
   expect(said).toEqual(['included', 'confirmed', 'confirmed']);
 });

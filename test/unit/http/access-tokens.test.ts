@@ -29,7 +29,7 @@ test.each<[string, string]>([
   await expect(refused).rejects.not.toMatchObject({ message: expect.stringContaining(publicKeys.slice(30, 60) || publicKeys) });
 });
 
-test('several public keys are accepted, whatever is between their lines', async () => {
+test('accepts several public keys with any text between them', async () => {
   const others = [ed25519(), ed25519()];
   const tokens = await create({ publicKeys: `\n${others.map((key) => key.public.replaceAll('\n', '\r\n')).join('\n\n')}\n` });
   const caller = { clientId: newId(), userId: newId(), keyId: newId() };
@@ -39,7 +39,7 @@ test('several public keys are accepted, whatever is between their lines', async 
   await expect(tokens.verify(stranger)).rejects.toMatchObject({ code: 'unauthorized' });
 });
 
-test('a clock of another process that is a little ahead is no reason to refuse its tokens', async () => {
+test('accepts tokens of a process whose clock is slightly ahead', async () => {
   const tokens = await create({});
   const caller = { clientId: newId(), userId: newId(), keyId: newId() };
   const real = Date.now();

@@ -4,7 +4,7 @@ import { network } from '../../../src/http/limits/network';
 
 const quota = { name: 'client', limit: 100, windowSeconds: 10 };
 
-/** Counts like the table does: fixed windows per key, shared by all who hold it. */
+/** Counts like the table: fixed windows per key, shared by all users of the store. */
 function createStore() {
   const rows = new Map<string, { points: number; expire: number }>();
   const clock = { now: 0 };
@@ -28,7 +28,7 @@ const takeMany = (budget: DistributedQuota, count: number, key = 'a'): Promise<Q
   Promise.all(Array.from({ length: count }, async () => budget.take(key)));
 const allowedOf = (standings: QuotaStatus[]) => standings.filter(({ allowed }) => allowed).length;
 
-test('asks the store once a slice', async () => {
+test('queries the store once per slice', async () => {
   const { budget, asked } = createStore();
   const one = budget();
   for (let i = 0; i < 10; i += 1)
@@ -44,7 +44,7 @@ test('exactly the quota is allowed, however many ask at once; the store is asked
   expect(allowedOf(await takeMany(one, 200))).toBe(60);
 });
 
-test('who has spent it is refused without asking, until the window ends; then all of it is there again', async () => {
+test('a key with a spent quota is refused without a query until the window ends; then the whole quota is available', async () => {
   const { budget, clock, asked } = createStore();
   const one = budget();
   await takeMany(one, 101);
@@ -57,7 +57,7 @@ test('who has spent it is refused without asking, until the window ends; then al
   expect(allowedOf(await takeMany(one, 200))).toBe(99);
 });
 
-test('two processes share it: never more, and less by what the other holds of its slice', async () => {
+test('two processes share the quota: never more, and less by the unspent part of the other’s slice', async () => {
   const { budget } = createStore();
   const [here, there] = [budget(), budget()];
   let allowed = 0;
@@ -66,14 +66,14 @@ test('two processes share it: never more, and less by what the other holds of it
   expect(allowed).toBeGreaterThan(100 - 5);
 });
 
-test('keys do not touch each other', async () => {
+test('keys are independent', async () => {
   const { budget } = createStore();
   const one = budget();
   await takeMany(one, 300, 'flood');
   expect(allowedOf(await takeMany(one, 100, 'quiet'))).toBe(100);
 });
 
-test('a store that fails fails all who wait, and is asked again', async () => {
+test('a failing store fails all waiting requests, and is queried again', async () => {
   const { budget } = createStore();
   const penalty = jest
     .fn()

@@ -10,7 +10,7 @@ function create() {
   return { keys, isUsable, wait: (ms: number) => void (now += ms) };
 }
 
-test('asks once within 4 s, concurrent requests included, and again after', async () => {
+test('queries once within 4 s, concurrent requests included, and again afterwards', async () => {
   const { keys, isUsable, wait } = create();
   isUsable.mockResolvedValue(true);
   expect(await Promise.all([keys.isUsable(caller), keys.isUsable(caller)])).toEqual([true, true]);
@@ -22,14 +22,14 @@ test('asks once within 4 s, concurrent requests included, and again after', asyn
   expect(await keys.isUsable(caller)).toBe(false);
 });
 
-test('a failed look-up is not remembered', async () => {
+test('a failed query is not cached', async () => {
   const { keys, isUsable } = create();
   isUsable.mockRejectedValueOnce(new Error('down')).mockResolvedValue(true);
   await expect(keys.isUsable(caller)).rejects.toThrow('down');
   expect(await keys.isUsable(caller)).toBe(true);
 });
 
-test('remembers a bounded number of keys', async () => {
+test('caches a bounded number of keys', async () => {
   const { keys, isUsable } = create();
   isUsable.mockResolvedValue(true);
   for (let i = 0; i <= 10_000; i += 1) await keys.isUsable({ ...caller, keyId: `k${i}` });

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Document } from '../../openapi';
 import { checkOperations, endRun } from '../../properties/run';
 
-/** What finds defects has to find these: a server that is right but for one thing. */
+/** The property tests must find these defects: a server that is correct except for one. */
 
 interface Reply {
   status: number;
@@ -69,7 +69,7 @@ const run = () => {
   );
 };
 
-test('nothing, where every answer is documented', async () => {
+test('finds nothing where every answer is documented', async () => {
   reply = () => right;
   expect(await run()).toEqual({ statuses: { 'post /things': { 200: 200 } }, failures: [] });
 });

@@ -12,7 +12,7 @@ interface Behaviour {
   query?: () => Promise<unknown>;
 }
 
-/** As much of a client as the calls touch. */
+/** The part of a client that the calls use. */
 const workflows = ({ start, signal, query }: Behaviour) =>
   transferWorkflowsOn({
     connection: { withDeadline: (_at: number, calls: () => Promise<unknown>) => calls() },
@@ -21,7 +21,7 @@ const workflows = ({ start, signal, query }: Behaviour) =>
 const failWith = (error: Error) => () => Promise.reject(error);
 
 describe('start', () => {
-  test('starts transfer-<tx_id> with nothing but its id, once for ever', async () => {
+  test('starts transfer-<tx_id> with only its id, and never twice', async () => {
     const start = jest.fn().mockResolvedValue({});
     expect(await workflows({ start }).start(transfer)).toBe('started');
     expect(start).toHaveBeenCalledWith(
@@ -34,7 +34,7 @@ describe('start', () => {
       }),
     );
   });
-  test('says that it has run before', async () => {
+  test('reports that it has run before', async () => {
     const closed = new WorkflowExecutionAlreadyStartedError('closed', 'transfer-t', 'transfer');
     expect(await workflows({ start: failWith(closed) }).start(transfer)).toBe('closed');
   });
@@ -49,10 +49,10 @@ describe('signal', () => {
     ['ended', 'transferEnded'],
   ] as const)('%s is %s', async (news, name) => {
     const signal = jest.fn().mockResolvedValue(undefined);
-    expect(await workflows({ signal }).signal('t', news)).toBe('told');
+    expect(await workflows({ signal }).signal('t', news)).toBe('signalled');
     expect(signal).toHaveBeenCalledWith(expect.objectContaining({ name }));
   });
-  test('says that the workflow does not run', async () => {
+  test('reports that the workflow is not running', async () => {
     const gone = new WorkflowNotFoundError('gone', 'transfer-t', undefined);
     expect(await workflows({ signal: failWith(gone) }).signal('t', 'approved')).toBe('gone');
   });

@@ -16,7 +16,7 @@ test('atomic units survive display and back at every precision', () => {
   );
 });
 
-test('superfluous zeros change nothing, one significant decimal too many is refused', () => {
+test('superfluous zeros have no effect, one significant decimal too many is refused', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: 0n, max: 10n ** 30n }), decimals, fc.nat(5), (atomic, precision, zeros) => {
       const text = formatAmount(atomic, precision);
@@ -35,7 +35,7 @@ test.each(['', ' 1', '1 ', '+1', '-1', '1e3', '1,5', '.5', '5.', '0x10', '١', '
   },
 );
 
-test('nothing beyond numeric(78,0)', () => {
+test('refuses amounts beyond numeric(78,0)', () => {
   expect(parseAmount('9'.repeat(78), 0)).toBe(10n ** 78n - 1n);
   expect(parseAmount('9'.repeat(79), 0)).toBe('too_long');
   expect(parseAmount('9'.repeat(70), 18)).toBe('too_long');

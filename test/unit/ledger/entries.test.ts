@@ -66,7 +66,7 @@ test('settling any fact releases the whole hold, posts exactly what the chain to
       expect(sum(entries, 'EXTERNAL')).toBe(debited);
       expect(sum(entries, 'FEES')).toBe(fee);
       expect(-sum(entries, 'LOSS')).toBe(shortfalls.reduce((total, it) => total + it.amount, 0n));
-      // the house pays only when the client has nothing left
+      // the house pays only when the balance of the client is zero
       for (const { symbol } of shortfalls) {
         const account = hold.token.symbol === symbol ? hold.token : hold.native;
         expect(account.available + sum(entries, 'AVAILABLE', symbol)).toBe(0n);
@@ -93,7 +93,7 @@ test('within its bounds a transfer costs exactly amount and fee', () => {
   expect(entries).toHaveLength(5);
 });
 
-test('deposits undone together see what the one before has left', () => {
+test('deposits reversed together use the balance that the ones before have left', () => {
   fc.assert(
     fc.property(
       amount,

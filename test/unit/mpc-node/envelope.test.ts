@@ -9,7 +9,7 @@ describe('round message signatures', () => {
   const body = randomBytes(500);
   const signature = signEnvelope(header, body, privateKey);
 
-  test('verify for exactly what was signed', () => {
+  test('verify only for the signed message', () => {
     expect(signature).toHaveLength(64);
     expect(verifyEnvelope(header, body, signature, publicKey)).toBe(true);
   });
@@ -33,7 +33,7 @@ describe('round message signatures', () => {
     expect(verifyEnvelope(header, body, Buffer.alloc(64), publicKey)).toBe(false);
   });
 
-  test('are not made for what has no fixed size', () => {
+  test('are refused for fields of another size', () => {
     expect(() => signEnvelope({ ...header, sessionId: randomBytes(31) }, body, privateKey)).toThrow(/32 bytes/);
     expect(() => signEnvelope({ ...header, round: 256 }, body, privateKey)).toThrow(/range/);
   });

@@ -12,7 +12,7 @@ describe('the health listener', () => {
   });
   afterAll(() => listener.close());
 
-  test('is ready when no check is false; text only informs', async () => {
+  test('is ready when no check is false; texts are information only', async () => {
     checks = () => Promise.resolve({ database: true, peers: 'none reachable' });
     const { status, body } = await get('/health/ready');
     expect(status).toBe(200);
@@ -23,7 +23,7 @@ describe('the health listener', () => {
     expect(await get('/health/ready')).toEqual({ status: 503, body: '{"status":"not_ready"}' });
   });
 
-  test('is live, shows metrics, and nothing else', async () => {
+  test('serves liveness and metrics, and nothing else', async () => {
     expect(await get('/health/live')).toMatchObject({ status: 200 });
     expect((await get('/metrics')).body).toContain('process_cpu_seconds_total');
     expect(await get('/')).toMatchObject({ status: 404 });

@@ -6,7 +6,7 @@ const waitMs = 1_000;
 describe('Mailbox', () => {
   const create = () => new Mailbox([2, 3], 4);
 
-  test('hands out a round once every sender has delivered', async () => {
+  test('returns a round once every sender has delivered', async () => {
     const mailbox = create();
     const taken = mailbox.take(1, [2, 3], waitMs);
     mailbox.put(1, 3, Buffer.from('three'));
@@ -38,7 +38,7 @@ describe('Mailbox', () => {
     expect(() => mailbox.put(1, 2, body)).toThrow(MailboxError);
   });
 
-  test('refuses what is out of order, from a stranger, or beyond the last round', () => {
+  test('refuses messages out of order, from other parties, or beyond the last round', () => {
     const mailbox = new Mailbox([2], 1);
     expect(() => mailbox.put(2, 2, body)).toThrow(/sent round 2 instead of 1/);
     expect(() => mailbox.put(1, 3, body)).toThrow(/takes no part/);
@@ -65,7 +65,7 @@ describe('Mailbox', () => {
     });
   });
 
-  test('a round in which nobody sends is over at once', async () => {
+  test('a round without senders ends at once', async () => {
     expect(await create().take(1, [], waitMs)).toEqual(new Map());
   });
 });

@@ -47,7 +47,7 @@ describe('proposals', () => {
   const body = (over: Partial<SessionParams> = {}) =>
     encodeProposal({ params: { ...params, ...over }, randomness: randomBytes(32) });
 
-  test('arrive as they were sent; the initiator is who the connection says', () => {
+  test('arrive as they were sent; the initiator is the party of the connection', () => {
     const randomness = randomBytes(32);
     expect(decodeProposal(encodeProposal({ params, randomness }), 1, 2)).toEqual({ params, randomness });
   });

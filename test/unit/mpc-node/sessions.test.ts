@@ -19,7 +19,7 @@ const limits = { ...sessionLimits, sign: fast, keygen: { ...fast, perInitiator: 
 
 const settled = (act: () => void): Promise<void> => Promise.resolve().then(act);
 
-/** Three nodes joined by function calls, running a protocol that only exchanges names. */
+/** Three nodes connected by function calls, with a protocol that only exchanges names. */
 class Net {
   readonly sessions = new Map<NodeIndex, SessionManager>();
   readonly opened: string[] = [];
@@ -121,7 +121,7 @@ describe('Sessions', () => {
     net = new Net();
   });
 
-  test('two agree on a fresh id, exchange every round and free everything', async () => {
+  test('two agree on a new id, exchange every round and free everything', async () => {
     expect(await net.initiate(1)).toBe('2>1#1 2>1#2 2>1#3');
     await net.idle();
     expect(new Set(net.opened).size).toBe(1);
@@ -139,7 +139,7 @@ describe('Sessions', () => {
     expect(net.opened).toHaveLength(3);
   });
 
-  test('a refusal on the merits reaches the initiator with its code; nothing is left open', async () => {
+  test('a refusal of the transaction reaches the initiator with its code; no session is left open', async () => {
     net.admit = (party) =>
       party === 2 ? Promise.reject(new GatewayError('intent_mismatch', 'recipient: another')) : Promise.resolve();
     await expect(net.initiate(1, [1, 2, 3])).rejects.toMatchObject({ code: 'intent_mismatch' });
@@ -159,7 +159,7 @@ describe('Sessions', () => {
     expect(net.disposed.sort()).toEqual([1, 2, 3]);
   });
 
-  test('a silent peer is waited for only so long', async () => {
+  test('the wait for a silent peer is limited', async () => {
     net.deliver = (from) => (from === 2 ? new Promise(() => undefined) : Promise.resolve());
     await expect(net.initiate(1)).rejects.toMatchObject({
       code: 'signers_unavailable',
@@ -168,7 +168,7 @@ describe('Sessions', () => {
     await net.idle();
   });
 
-  test('sessions at once are limited per initiator: one node cannot take the places of another', async () => {
+  test('concurrent sessions are limited per initiator: no node can use up the limit of another', async () => {
     let letGo: () => void = () => undefined;
     const gate = new Promise<void>((resolve) => (letGo = resolve));
     net.deliver = (from) => (from === 2 ? gate : Promise.resolve());
@@ -184,7 +184,7 @@ describe('Sessions', () => {
     await expect(net.initiate(2)).resolves.toBeDefined();
   });
 
-  test('a stopping node takes no sessions, finishes what runs and aborts what does not end', async () => {
+  test('a stopping node refuses sessions, finishes running ones and aborts those that do not end', async () => {
     net.deliver = (from) => (from === 2 ? new Promise(() => undefined) : Promise.resolve());
     const running = net.initiate(1);
     running.catch(() => undefined);

@@ -13,7 +13,7 @@ describe('ShareCipher', () => {
   const share = randomBytes(1_000);
   const sealed = cipher().seal(share, binding);
 
-  test('opens what it sealed; every sealing differs', () => {
+  test('opens what it sealed; each ciphertext is different', () => {
     expect(cipher().open(sealed, binding)).toEqual(share);
     expect(cipher().seal(share, binding).ciphertext).not.toEqual(sealed.ciphertext);
   });

@@ -34,7 +34,7 @@ const native: EvmPlan = {
 const token: EvmPlan = { ...native, tokenContract: usdc, amount: 2_500_000n, gasLimit: 80_000n };
 const noop: EvmPlan = { ...native, kind: 'cancellation', to: from, amount: 0n };
 
-/** What an honest worker would send for a plan: bytes and intent agree. */
+/** The request of an honest worker for a plan: bytes and intent agree. */
 function requestFor(plan: EvmPlan): SignTransactionRequest {
   const unsigned = buildEvm(plan);
   return {
@@ -53,7 +53,7 @@ function requestFor(plan: EvmPlan): SignTransactionRequest {
     peer: 2,
   };
 }
-const judge = (request: SignTransactionRequest) => verifyIntent(request, { registry, getFamily, keys: new Map([['w.1', key]]) });
+const verify = (request: SignTransactionRequest) => verifyIntent(request, { registry, getFamily, keys: new Map([['w.1', key]]) });
 
 describe('signs', () => {
   test.each([
@@ -65,26 +65,26 @@ describe('signs', () => {
   ])('%s that is what the intent says', (_what, plan) => {
     const request = requestFor(plan);
     request.intent.feeBound = (plan.gasLimit * 50n).toString();
-    const judgement = judge(request);
+    const verified = verify(request);
     const digest = Buffer.from(digestOf(request.unsigned, from).slice(2), 'hex');
-    expect(judgement.payloads).toEqual([{ digest, keyId: 'w.1', path, publicKey: deriveKey(key, path) }]);
-    expect(judgement.recipientKeys).toEqual(plan.kind === 'cancellation' ? [] : [to.toLowerCase()]);
+    expect(verified.payloads).toEqual([{ digest, keyId: 'w.1', path, publicKey: deriveKey(key, path) }]);
+    expect(verified.recipientKeys).toEqual(plan.kind === 'cancellation' ? [] : [to.toLowerCase()]);
   });
 
-  test('whatever letter case addresses come in', () => {
+  test('addresses in any letter case', () => {
     const request = requestFor(token);
     request.intent = {
       ...request.intent,
       fromAddress: from.toLowerCase(),
       outputs: [{ to: to.toLowerCase(), tokenContract: usdc.toLowerCase(), amount: '2500000' }],
     };
-    expect(() => judge(request)).not.toThrow();
+    expect(() => verify(request)).not.toThrow();
   });
 
-  test('a cancellation whatever transfer it stands for', () => {
+  test('a cancellation of any transfer', () => {
     const request = requestFor(noop);
     request.intent = { ...request.intent, outputs: [{ to, tokenContract: usdc, amount: '999' }] };
-    expect(() => judge(request)).not.toThrow();
+    expect(() => verify(request)).not.toThrow();
   });
 });
 
@@ -144,7 +144,7 @@ describe('refuses', () => {
       intent({ outputs: [...requestFor(token).intent.outputs, ...requestFor(token).intent.outputs] }),
     ],
     ['bytes that do not decode', 'unsigned', other({ unsigned: '0x02c0' })],
-    ['a cancellation to somebody else', 'recipient', { ...requestFor(noop), unsigned: buildEvm({ ...native, amount: 0n }) }],
+    ['a cancellation to another address', 'recipient', { ...requestFor(noop), unsigned: buildEvm({ ...native, amount: 0n }) }],
     ['a cancellation that moves coins', 'amount', { ...requestFor(noop), unsigned: buildEvm({ ...native, to: from }) }],
     [
       'a cancellation that moves tokens',
@@ -156,7 +156,7 @@ describe('refuses', () => {
   ])('%s', (_what, field, request) => {
     let refusal: unknown;
     try {
-      judge(request);
+      verify(request);
     } catch (error) {
       refusal = error;
     }

@@ -98,7 +98,7 @@ describe('threshold ECDSA', () => {
     await Promise.all(Array.from(engines.values(), (each) => each.close()));
   });
 
-  test('all parties come to one key and chain code, each with a share of its own', () => {
+  test('all parties get the same key and chain code, each with its own share', () => {
     for (const party of parties) {
       expect(key(party).publicKey).toHaveLength(33);
       expect(key(party).chainCode).toHaveLength(32);
@@ -124,11 +124,11 @@ describe('threshold ECDSA', () => {
     expect(address).toBe(childAddress);
   });
 
-  test('the share handed in is left as it was', () => {
+  test('the given share is not modified', () => {
     expect(key(1).share.some((byte) => byte !== 0)).toBe(true);
   });
 
-  test('a message changed on the way bans its sender, and the session is over', async () => {
+  test('a message changed in transit bans its sender and ends the session', async () => {
     const sessionId = randomBytes(32);
     const [a, b] = [await open(1, 2, sessionId), await open(2, 1, sessionId)];
     await a.start();
@@ -220,7 +220,7 @@ describe('threshold ECDSA', () => {
     await keygen.close();
   });
 
-  test('a closed engine fails what is open and takes nothing new', async () => {
+  test('a closed engine fails open sessions and refuses new ones', async () => {
     const short = new ProtocolEngine();
     const session = await short.keygen({ sessionId: randomBytes(32), party: 1 });
     const pending = failure(session.start());
@@ -233,7 +233,7 @@ describe('threshold ECDSA', () => {
 });
 
 describe('threads', () => {
-  test('a thread whose module fails ends with all its sessions, is blamed on one of them, and is replaced', async () => {
+  test('a thread whose module fails ends all its sessions, names one of them as the cause, and is replaced', async () => {
     const pool = new ThreadPool({ name: 'test', threads: 1, maxSessions: 2, niceness: 0 });
     const parameters = (): object => ({ party: 1, sessionId: randomBytes(32) });
     const [doomed, bystander] = [await pool.open('keygen', parameters()), await pool.open('keygen', parameters())];

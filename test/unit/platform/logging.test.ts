@@ -1,6 +1,6 @@
 import { createLogger, type Logger } from '../../../src/platform/logging';
 
-/** Every secret of these objects says so; whatever is written must not contain it. */
+/** All secrets contain `do-not-log`, which must not appear in a log line. */
 let made = 0;
 const secret = () => `do-not-log-${(made += 1)}`;
 
@@ -40,12 +40,12 @@ describe.each(Object.entries(shapes))('%s', (_name, build) => {
     expect(line).not.toContain('do-not-log');
   });
 
-  test('said of a child logger', () => {
+  test('bound to a child logger', () => {
     expect(written((log) => log.child({ ...build() }).info('logged'))).not.toContain('do-not-log');
   });
 });
 
-test('what is no secret stays, the code of a failure among it', () => {
+test('other fields are kept, such as the code of a failure', () => {
   const line = written((log) => log.info({ code: 'unavailable', err: new Error('away'), tx_id: 'id', input: { code: 'stuck' } }));
   expect(JSON.parse(line)).toMatchObject({
     code: 'unavailable',

@@ -30,12 +30,12 @@ const attempt = (number: number, changes: Partial<Attempt> = {}): Attempt => ({
 const signed = { id: 'a', bytes: '0x02' } as const;
 
 describe('attempts of a transfer', () => {
-  test('none: the next is the first, and nothing is proven', () => {
+  test('without attempts the next is the first, and nothing is proven', () => {
     const none = new Attempts([]);
-    expect([none.last, none.nextNumber, none.included, none.isAbandoned, none.allImpossible]).toEqual([
+    expect([none.last, none.nextNumber, none.inclusions[0], none.isAbandoned, none.allImpossible]).toEqual([
       undefined,
       1,
-      null,
+      undefined,
       false,
       false,
     ]);
@@ -51,10 +51,14 @@ describe('attempts of a transfer', () => {
     expect([two.knows('0x01'), two.knows('0x03')]).toEqual([true, false]);
   });
 
-  test('included is one of them, never two', () => {
-    expect(new Attempts([attempt(1), attempt(2, { inclusion })]).included).toBe(inclusion);
-    const both = new Attempts([attempt(1, { inclusion }), attempt(2, { inclusion })]);
-    expect(() => both.included).toThrow(/two attempts/);
+  test('inclusions: one of them; a second only where both blocks were scanned', () => {
+    const unscanned = { ...inclusion, depth: 0n };
+    expect(new Attempts([attempt(1), attempt(2, { inclusion })]).inclusions).toEqual([inclusion]);
+    const both = (first: Inclusion, second: Inclusion) =>
+      new Attempts([attempt(1, { inclusion: first }), attempt(2, { inclusion: second })]).inclusions;
+    expect(both(unscanned, inclusion)).toEqual([inclusion]);
+    expect(both(unscanned, unscanned)).toEqual([unscanned]);
+    expect(both(inclusion, inclusion)).toEqual([inclusion, inclusion]);
   });
 
   test('a cancellation abandons the transfer', () => {
@@ -66,5 +70,6 @@ describe('attempts of a transfer', () => {
     const proof = { impossibleProof: { used_by: 'x' } };
     expect(new Attempts([attempt(1, proof), attempt(2)]).allImpossible).toBe(false);
     expect(new Attempts([attempt(1, proof), attempt(2, proof)]).allImpossible).toBe(true);
+    expect(new Attempts([attempt(1, { ...proof, inclusion })]).allImpossible).toBe(false);
   });
 });

@@ -13,7 +13,7 @@ test('retries come after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h
   expect(waits).toEqual(expected);
 });
 
-test('a wait is spread over a fifth more', () => {
+test('a wait is longer by a random part of up to a fifth', () => {
   for (let tried = 0; tried < 100; tried += 1) {
     const wait = retryDelayMs(schedule, 1, null);
     expect(wait).toBeGreaterThanOrEqual(5_000);
@@ -50,7 +50,7 @@ test.each(['5,', '0', 'a', '5 300', '-5', '1'.repeat(7), Array(21).fill('1').joi
   );
 });
 
-test('a slow key uses up its own places only, and its queue is short', async () => {
+test('a slow key uses only its own permits, and its queue is short', async () => {
   const concurrency = new EndpointConcurrency({ permits: 2, maxWaiting: 1, maxWaitMs: 50 });
   const ends: (() => void)[] = [];
   const slow = () => concurrency.run('slow', () => new Promise<string>((resolve) => ends.push(() => resolve('done'))));
@@ -59,19 +59,19 @@ test('a slow key uses up its own places only, and its queue is short', async () 
   expect(await concurrency.run('other', () => Promise.resolve('at once'))).toBe('at once');
   ends.shift()?.();
   expect(await first).toBe('done');
-  // the one that waited has its place now
+  // the waiting caller has the permit now
   await new Promise((resolve) => setImmediate(resolve));
   for (const end of ends) end();
   expect(await Promise.all([second, waits])).toEqual(['done', 'done']);
 
   const again = [slow(), slow()];
-  // waits in vain
+  // waits until its time-out
   expect(await slow()).toBeUndefined();
   for (const end of ends) end();
   expect(await Promise.all(again)).toEqual(['done', 'done']);
 });
 
-test('a busy key tells when its callers have had their turn', async () => {
+test('a busy key estimates when its callers are served', async () => {
   const concurrency = new EndpointConcurrency({ permits: 2, maxWaiting: 1, maxWaitMs: 50 });
   const ends: (() => void)[] = [];
   const hold = () => concurrency.run('key', () => new Promise<void>((resolve) => ends.push(resolve)));

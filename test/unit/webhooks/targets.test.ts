@@ -60,7 +60,7 @@ test.each([
   '[ff02::1]',
   '[5f00::1]',
 ])('https://%s/ is no target', async (host) => {
-  // the resolver would say something public: a literal is not to be asked for
+  // the resolver would return a public address: a literal must not be resolved
   expect(await refusal(publicOnly('93.184.215.14'), `https://${host}/`)).toBe('blocked_address');
 });
 
@@ -82,18 +82,18 @@ test.each([
   expect(await refusal(publicOnly(...addresses), 'https://hooks.example.com/')).toBe('blocked_address');
 });
 
-test('localhost is asked of the DNS like any name, and never public', async () => {
+test('localhost is resolved by DNS like any name, and is never public', async () => {
   expect(await refusal(TargetGuard.publicOnly(), 'https://localhost/')).toMatch(/dns|blocked_address/);
 });
 
-test('a name that resolves to something public first and private later is refused later', async () => {
+test('a name that first resolves to a public and later to a private address is refused later', async () => {
   const answers = [['93.184.215.14'], ['127.0.0.1']];
   const targets = TargetGuard.publicOnly(() => resolveTo(...(answers.shift() ?? []))());
   expect(await refusal(targets, 'https://rebind.example.com/')).toBeNull();
   expect(await refusal(targets, 'https://rebind.example.com/')).toBe('blocked_address');
 });
 
-test('a name without addresses, or that cannot be asked for, is refused', async () => {
+test('a name without addresses, or that cannot be resolved, is refused', async () => {
   expect(await refusal(publicOnly(), 'https://hooks.example.com/')).toBe('dns');
   expect(
     await refusal(

@@ -3,7 +3,7 @@
 //! Four rounds. (1) Fragments of each party's secret polynomial, privately. (2) Commitments to the proof of one's share, to
 //! one's part of the chain code and to pairwise seeds. (3) Only after all commitments have arrived: what was committed, and
 //! the setup of pairwise multiplication. (4) A hash of everything that was broadcast in 2 and 3 and of the resulting key.
-//! Round 4 is the echo that turns point-to-point messages into a broadcast: a party that told its peers different things, or
+//! Round 4 is the echo that turns point-to-point messages into a broadcast: a party that sent its peers different things, or
 //! a party that came to a different key, is found before anyone keeps a share.
 //!
 //! The chain code is the XOR of the three parts: one honest party makes it unpredictable, since nobody can choose a part

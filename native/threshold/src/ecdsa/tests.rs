@@ -263,7 +263,7 @@ fn a_copied_commitment_is_refused() {
 }
 
 /// Party 3 commits to, and opens, one chain code towards party 1 and another towards party 2. Each is consistent by itself:
-/// only the echo can tell.
+/// only the echo can detect this.
 #[test]
 fn telling_two_parties_different_things_gives_nobody_a_key() {
     let other_chain_code = [7; 32];

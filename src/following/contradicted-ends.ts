@@ -1,0 +1,30 @@
+import type { EntityManager } from 'typeorm';
+import { stillStands } from './inclusions';
+
+/** How the chain contradicts the end of a transfer. Derived from the rows, so that no crash can lose one. */
+export type Contradiction = 'block_gone' | 'executed_after_proof';
+
+/** Most transfers of each kind that are read at once. */
+const limit = 1000;
+
+/** Ended transfers that the scanned blocks contradict, by id. */
+export async function findContradictedEnds(manager: EntityManager, chain: string): Promise<Map<string, Contradiction>> {
+  const gone = await manager.query<{ tx_id: string }[]>(endedWithoutBlock, [chain]);
+  const executed = await manager.query<{ tx_id: string }[]>(executedAfterProof, [chain]);
+  return new Map<string, Contradiction>([
+    ...gone.map(({ tx_id: txId }) => [txId, 'block_gone'] as const),
+    ...executed.map(({ tx_id: txId }) => [txId, 'executed_after_proof'] as const),
+  ]);
+}
+
+/** Not final yet, and no attempt is in the block that ended them: reorganised away, perhaps included again elsewhere. */
+const endedWithoutBlock = `
+  select t.tx_id from transactions t
+   where t.chain = $1 and t.block_number is not null and t.finalized_at is null and t.is_signed
+     and t.status in ('CONFIRMED', 'FAILED') and not ${stillStands} limit ${limit}`;
+
+/** Ended on a proof that an attempt is impossible, unlocked or by another attempt, and the chain has included that attempt. */
+const executedAfterProof = `
+  select distinct t.tx_id from transfer_attempts a join transactions t on t.tx_id = a.tx_id
+   where a.chain = $1 and a.impossible_proof is not null and a.block_number is not null
+     and t.ended_at is not null and t.block_hash is distinct from a.block_hash limit ${limit}`;

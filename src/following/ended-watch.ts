@@ -1,0 +1,42 @@
+import { type Contradiction, findContradictedEnds } from './contradicted-ends';
+import type { FollowOptions } from './ports';
+
+const reportEveryMs = 5 * 60_000;
+
+const alerts: Record<Contradiction, { alert: string; message: string }> = {
+  block_gone: {
+    alert: 'ended_transfer_reorganised',
+    message: 'a transfer that had ended was reorganised away before finality',
+  },
+  executed_after_proof: {
+    alert: 'impossible_attempt_executed',
+    message: 'an attempt was executed after it had been proven impossible and its transfer had ended',
+  },
+};
+
+/** Reports ended transfers that the chain contradicts: an alert in the log and a notification, repeated until it is corrected. */
+export class EndedWatch {
+  /** When each was reported last, ms of the clock. */
+  private readonly reported = new Map<string, number>();
+
+  constructor(private readonly options: Pick<FollowOptions, 'chain' | 'database' | 'logger' | 'onConfirmedReorged'>) {}
+
+  async report(): Promise<void> {
+    const now = Date.now();
+    const contradicted = await findContradictedEnds(this.options.database.manager, this.options.chain.name);
+    for (const txId of this.reported.keys()) if (!contradicted.has(txId)) this.reported.delete(txId);
+    for (const [txId, contradiction] of contradicted) {
+      if (now - (this.reported.get(txId) ?? 0) < reportEveryMs) continue;
+      this.reported.set(txId, now);
+      await this.notify(txId, contradiction);
+    }
+  }
+
+  private async notify(txId: string, contradiction: Contradiction): Promise<void> {
+    const { logger, chain, onConfirmedReorged } = this.options;
+    const log = logger.child({ chain: chain.name, tx_id: txId });
+    const { alert, message } = alerts[contradiction];
+    log.error({ alert }, message);
+    await onConfirmedReorged(txId).catch((error: unknown) => log.error({ err: error }, 'its correction could not be started'));
+  }
+}

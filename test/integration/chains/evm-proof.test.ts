@@ -1,0 +1,108 @@
+import { createWalletClient, http, keccak256 } from 'viem';
+import { EvmChainClient } from '../../../src/chains/evm/client';
+import type { AttemptStatus } from '../../../src/chains/family';
+import { type EvmPlan, localPlan, toKnown } from '../../evm';
+import { localChain, rich, startAnvil, type Anvil } from './anvil';
+import { type Falsify, startRpcProxy } from './rpc-proxy';
+
+const [sender] = rich;
+const stranger = '0x5bc2e97d04a8f61e3c7b90fd2a6548ec1f73d0e9';
+const gwei = 10n ** 9n;
+
+let anvil: Anvil;
+beforeAll(async () => {
+  anvil = await startAnvil({ noMining: true });
+}, 30_000);
+afterAll(() => anvil.stop());
+
+const plan = (nonce: number, amount: bigint): EvmPlan =>
+  localPlan(nonce, sender.address, stranger, { amount, gasLimit: 21_000n });
+
+type Changes = Partial<Parameters<ReturnType<typeof wallet>['sendTransaction']>[0]>;
+const wallet = () => createWalletClient({ account: sender, transport: http(anvil.url) });
+
+/** The sender's next nonce, used up for good by another transaction than the attempt's; and the attempt. */
+async function usedUp(changes: Changes = {}) {
+  const nonce = await anvil.client.getTransactionCount({ address: sender.address });
+  const fees = changes.type === 'legacy' || changes.type === 'eip2930' ? {} : { maxPriorityFeePerGas: gwei };
+  const request = { chain: null, nonce, to: stranger, value: 5n, gas: 100_000n, ...fees, ...changes };
+  const usedBy = await wallet().sendTransaction(request as Parameters<ReturnType<typeof wallet>['sendTransaction']>[0]);
+  await anvil.client.mine({ blocks: localChain().finalityDepth });
+  return { usedBy, nonce, attempt: plan(nonce, 5n) };
+}
+
+const ask = async (urls: string[], attempt: EvmPlan): Promise<AttemptStatus | undefined> => {
+  const ordinal = BigInt(attempt.nonce);
+  const reservation = { reservationId: '1', owner: sender.address.toLowerCase(), resource: String(ordinal), ordinal };
+  const client = new EvmChainClient(localChain(), urls);
+  return (await client.status([toKnown(attempt, [keccak256('0x01')])], [reservation]))[0];
+};
+
+/** As a node that keeps the newest state alone. */
+const pruned: Falsify = ({ method, params }) =>
+  method === 'eth_getTransactionCount' && params[1] !== 'latest'
+    ? { error: { code: -32000, message: 'missing trie node' } }
+    : undefined;
+
+/** Every transaction of a block with other fields than it has. */
+const withFields =
+  (fields: object): Falsify =>
+  ({ method, params }, result) => {
+    if (method !== 'eth_getBlockByNumber' || params[1] !== true) return undefined;
+    const block = result as { transactions: object[] };
+    return { result: { ...block, transactions: block.transactions.map((transaction) => ({ ...transaction, ...fields })) } };
+  };
+
+async function withProxy<T>(falsify: Falsify, run: (url: string) => Promise<T>): Promise<T> {
+  const proxy = await startRpcProxy(anvil.url, falsify);
+  try {
+    return await run(proxy.url);
+  } finally {
+    proxy.close();
+  }
+}
+
+describe('the proof that an attempt is impossible', () => {
+  test('is given by the next endpoint where the first has pruned its states', async () => {
+    const { usedBy, attempt } = await usedUp();
+    await withProxy(pruned, async (url) => {
+      expect(await ask([url], attempt)).toEqual({ attempt: 1, state: 'absent' });
+      expect(await ask([url, anvil.url], attempt)).toMatchObject({ state: 'impossible', proof: { used_by: usedBy } });
+      expect(await ask([url, 'http://127.0.0.1:1'], attempt)).toEqual({ attempt: 1, state: 'absent' });
+    });
+  });
+
+  test.each([
+    ['legacy', {}],
+    ['eip2930', { accessList: [{ address: stranger, storageKeys: [`0x${'01'.repeat(32)}`] }] }],
+    ['eip1559', { accessList: [{ address: stranger, storageKeys: [] }] }],
+    ['eip1559', { to: undefined, data: '0x00' }],
+  ] as const)('is found in a transaction of the type %s: %j', async (type, changes) => {
+    const { usedBy, attempt } = await usedUp({ type, ...changes } as Changes);
+    expect(await ask([anvil.url], attempt)).toMatchObject({ state: 'impossible', proof: { used_by: usedBy } });
+  });
+
+  test.each([
+    ['another amount', { value: '0x6' }],
+    ['another hash', { hash: `0x${'ab'.repeat(32)}` }],
+    ['another signature', { r: `0x${'12'.repeat(32)}` }],
+    ['another chain', { chainId: '0x2' }],
+    ['an unknown type', { type: '0x6a' }],
+  ])('is not taken from a transaction shown with %s', async (_, fields) => {
+    const { attempt } = await usedUp();
+    await withProxy(withFields(fields), async (url) => {
+      expect(await ask([url], attempt)).toEqual({ attempt: 1, state: 'absent' });
+      expect(await ask([url, anvil.url], attempt)).toMatchObject({ state: 'impossible' });
+    });
+  });
+
+  test('is not taken from a block that the endpoint does not have', async () => {
+    const { attempt } = await usedUp();
+    const withoutBlocks: Falsify = ({ method, params }) =>
+      method === 'eth_getBlockByNumber' && params[1] === true ? { result: null } : undefined;
+    await withProxy(withoutBlocks, async (url) => {
+      expect(await ask([url], attempt)).toEqual({ attempt: 1, state: 'absent' });
+      expect(await ask([url, anvil.url], attempt)).toMatchObject({ state: 'impossible' });
+    });
+  });
+});

@@ -1,0 +1,71 @@
+import { createChainActivities } from '../../../activities/chain';
+import type { ChainClient } from '../../../src/chains/family';
+import { ChainRegistry } from '../../../src/chains/registry';
+import { moveCursor, storeBlocks } from '../../../src/following/store';
+import { createToyFixture, type ToyFixture } from '../../toy-chain/fixture';
+
+let fixture: ToyFixture;
+beforeEach(async () => {
+  fixture = await createToyFixture();
+});
+afterEach(() => fixture.close());
+
+/** A transfer whose first attempt is in the newest block, which nobody has read yet. */
+async function mined(): Promise<{ txId: string; block: number }> {
+  const { transfer, sign, onChain, toy, outside } = fixture;
+  const txId = await transfer({ tokenSymbol: 'TOY', amount: '10', toAddress: outside });
+  await sign(txId, 1);
+  await onChain.broadcast({ txId, attempt: 1 });
+  toy.mine();
+  return { txId, block: toy.height };
+}
+
+const storedBlock = async (txId: string) => (await fixture.attempts(txId))[0]?.block_number;
+
+test('an inclusion that was read before a reorganisation is not stored while the follower stores another block', async () => {
+  const { database, chain, onChain, client } = fixture;
+  const { txId, block } = await mined();
+  const follower = database.createQueryRunner();
+  await follower.startTransaction();
+  expect(await moveCursor(follower.manager, chain.name, block, block + 1)).toBe(true);
+  const other = { number: block, hash: 'another', parentHash: 'p', transactions: [], deposits: [] };
+  await storeBlocks(follower.manager, chain.name, [other], 0);
+  const observed = onChain.observe({ txId });
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  await follower.commitTransaction();
+  await follower.release();
+  expect(await client.head()).toEqual({ number: block });
+  expect(await observed).toMatchObject({ state: 'absent' });
+  expect(await storedBlock(txId)).toBeNull();
+});
+
+test('an inclusion that was left behind below the scanned range is cleared with the next range', async () => {
+  const { database, toy, follow } = fixture;
+  const { txId, block } = await mined();
+  toy.mine();
+  await follow();
+  await database.query(`update transfer_attempts set block_hash = 'gone' where tx_id = $1`, [txId]);
+  toy.mine();
+  await follow();
+  expect(await storedBlock(txId)).toBeNull();
+  expect(fixture.signals.at(-1)).toMatchObject({ txId, observation: { state: 'absent' } });
+  expect(block).toBeLessThan(toy.height - 1);
+});
+
+test('the confirmations of a transfer are those it was accepted with', async () => {
+  const { chain, client, options, onChain, ledger, toy, follow } = fixture;
+  const { txId } = await mined();
+  const changed = { ...chain, confirmations: chain.confirmations - 1 };
+  const hasty = Object.create(client, { chain: { value: changed } }) as ChainClient;
+  const registry = new ChainRegistry([changed]);
+  const later = createChainActivities({ ...options, clients: new Map([[chain.name, hasty]]), registry });
+  expect(await later.observe({ txId })).toMatchObject({ state: 'included', confirmations: 1 });
+  await follow();
+  expect(await ledger.settleTransfer({ txId })).toMatchObject({ status: 'WAITING' });
+  toy.mine();
+  expect(await onChain.observe({ txId })).toMatchObject({ state: 'confirmed', confirmations: 2 });
+  // what a node calls its head does not count before the follower has scanned it
+  expect(await ledger.settleTransfer({ txId })).toMatchObject({ status: 'WAITING' });
+  await follow();
+  expect(await ledger.settleTransfer({ txId })).toMatchObject({ status: 'CONFIRMED' });
+});
