@@ -1,7 +1,8 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import { audit, type AuditActor } from '../audit/log';
 import { inTransaction } from '../platform/database';
-import { cancellationNote, screening } from '../screening/destinations';
+import type { FailureCode } from '../platform/codes';
+import { blacklistedReason, cancellationNote, screening } from '../screening/destinations';
 import type { TransactionEntity } from '../transactions/entity';
 import { findTransactionForUpdate, isEnded } from '../transactions/state';
 
@@ -24,9 +25,23 @@ export async function recordCancellationReason(
 
 /** Who refuses when the limits of two signing nodes do. */
 const signingNodes: AuditActor = { type: 'system', id: 'signing-nodes' };
-export const policyReason = 'Two signing nodes refused by their own limits';
+const policyReason = 'Two signing nodes refused by their own limits';
 
-/** Two nodes have refused the first attempt: the transfer is given up. An ended one stays as it is. @throws GatewayError not_found. */
+/** Code and reason of a transfer that was stopped by screening or by the signing nodes; undefined for every other. */
+export function reasonToStop({
+  cancellationReason,
+}: Pick<TransactionEntity, 'cancellationReason'>): { code: FailureCode; reason: string } | undefined {
+  switch (cancellationReason) {
+    case 'address_blacklisted':
+      return { code: cancellationReason, reason: blacklistedReason };
+    case 'node_policy':
+      return { code: cancellationReason, reason: policyReason };
+    default:
+      return undefined;
+  }
+}
+
+/** Two nodes have refused the first attempt: the transfer is abandoned. An ended one stays as it is. @throws GatewayError not_found. */
 export function recordPolicyRefusal(
   { database }: { database: DataSource },
   { txId, reason }: { txId: string; reason: string },

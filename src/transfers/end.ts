@@ -7,11 +7,11 @@ import { post } from '../ledger/posting';
 import { inTransaction } from '../platform/database';
 import type { FailureCode } from '../platform/codes';
 import { GatewayError } from '../platform/errors';
-import { blacklistedReason, screening } from '../screening/destinations';
+import { screening } from '../screening/destinations';
 import type { TransactionEntity } from '../transactions/entity';
 import { changeState, isEnded, findTransactionForUpdate } from '../transactions/state';
 import { loadAttempts } from './attempts';
-import { policyReason } from './cancellation-reason';
+import { reasonToStop } from './cancellation-reason';
 import type { TransferDependencies } from './dependencies';
 import { findHoldForUpdate } from './hold';
 
@@ -66,16 +66,6 @@ export async function endUnsigned(
   await post(manager, [{ txId, kind: 'unlock', seq, entries: releaseHold(hold) }]);
 }
 
-/** How a transfer ends that was given up for a reason of its own; an operator's needs none. */
-const givenUpBecause: Record<
-  NonNullable<TransactionEntity['cancellationReason']>,
-  { code: FailureCode; reason: string } | undefined
-> = {
-  address_blacklisted: { code: 'address_blacklisted', reason: blacklistedReason },
-  node_policy: { code: 'node_policy', reason: policyReason },
-  abandoned: undefined,
-};
-
 /**
  * Unlocks everything and ends a transfer as FAILED after its signing has begun: every attempt has a stored proof that it can never
  * be executed, which the database checks again. A transfer that was stopped by screening or by the nodes gets that reason. An ended
@@ -95,8 +85,7 @@ export function failByProof(
     if (!(await loadAttempts(manager, txId)).allImpossible)
       throw new GatewayError('not_cancellable', 'An attempt of the transfer may still be executed');
     const hold = await findHoldForUpdate(manager, transfer);
-    const given = transfer.cancellationReason === null ? undefined : givenUpBecause[transfer.cancellationReason];
-    const end: TransferEnd & { status: 'FAILED' } = { status: 'FAILED', ...(given ?? { code, reason }) };
+    const end: TransferEnd & { status: 'FAILED' } = { status: 'FAILED', ...(reasonToStop(transfer) ?? { code, reason }) };
     const seq = await changeState(manager, transfer, end.status, { failureCode: end.code, failureMessage: end.reason });
     await post(manager, [{ txId, kind: 'unlock', seq, entries: releaseHold(hold) }]);
     await releaseReservations(manager, [txId]);

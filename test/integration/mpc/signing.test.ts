@@ -22,13 +22,14 @@ describe('two of three nodes', () => {
   }, 120_000);
   afterAll(() => group.close());
 
+  let nonce = 0;
   const sign = (
     initiator: NodeIndex,
     peer: NodeIndex,
     change: (request: ReturnType<typeof transferRequest>) => void = () => undefined,
     index = 0,
   ) => {
-    const request = transferRequest(key, localRegistry, { symbol: 'USDC', index });
+    const request = transferRequest(key, localRegistry, { symbol: 'USDC', index, nonce: (nonce += 1) });
     change(request);
     return { request, signed: group.node(initiator).activities.signTransaction({ ...request, peer }) };
   };
@@ -58,8 +59,9 @@ describe('two of three nodes', () => {
   });
 
   test('the same request at the same moment makes two sessions with two signatures', async () => {
-    const twice = (request: ReturnType<typeof transferRequest>) => (request.intent.txId = 'twice');
-    const [first, second] = await Promise.all([sign(1, 2, twice).signed, sign(1, 2, twice).signed]);
+    const request = transferRequest(key, localRegistry, { symbol: 'USDC', nonce: (nonce += 1) });
+    const signed = () => group.node(1).activities.signTransaction({ ...request, peer: 2 });
+    const [first, second] = await Promise.all([signed(), signed()]);
     expect(first.signatures[0]).not.toBe(second.signatures[0]);
   });
 
