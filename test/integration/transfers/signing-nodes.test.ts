@@ -2,6 +2,8 @@ import { GatewayError } from '../../../src/platform/errors';
 import type { FailureCode } from '../../../src/platform/codes';
 import type { NodeIndex } from '../../../src/messages/nodes';
 import type { SignTransactionRequest } from '../../../src/messages/signing';
+import { chainObservedSignal } from '../../../src/messages/transfer';
+import { transferWorkflowId } from '../../../src/messages/workflow-ids';
 import { listAuditLog } from '../../../src/audit/list';
 import type { FollowFixture } from '../following/fixture';
 import { booksAgree, ServedWorkflows, until } from './served';
@@ -69,7 +71,11 @@ test('two nodes that refuse the first attempt by their limits: it is cancelled, 
   });
   const txId = await served.submit();
   await served.ends(txId, 'FAILED');
-  expect(await fixture.transaction(txId)).toMatchObject({ failure_code: 'node_policy', cancellation_reason: 'node_policy' });
+  expect(await fixture.transaction(txId)).toMatchObject({
+    failure_code: 'node_policy',
+    failure_message: expect.stringMatching(/^Two signing nodes refused by their own limits: 0x/) as string,
+    cancellation_reason: 'node_policy',
+  });
   expect((await fixture.attempts(txId)).map(({ kind }) => kind)).toEqual(['first', 'cancellation']);
   const log = await listAuditLog(fixture.database.manager, { subject: txId, limit: 10 });
   expect(log).toContainEqual(
@@ -88,9 +94,14 @@ test('a node cannot refuse in the name of another: one node’s word about two d
   await served.ends(txId, 'CONFIRMED');
 });
 
-test('two nodes that refuse a replacement park the transfer', async () => {
+test('two nodes that refuse a replacement park the transfer, until the first attempt is executed', async () => {
   await serve((pair, { kind }) => (kind === 'replacement' ? ['node_policy', Number(pair[0]) as NodeIndex] : undefined));
   const txId = await served.submit();
   await parkedAs(txId, 'node_policy');
+  expect((await fixture.transaction(txId)).cancellation_reason).toBeNull();
+  await fixture.mine(2);
+  await fixture.follow();
+  const handle = served.client.workflow.getHandle(transferWorkflowId(txId));
+  await handle.signal(chainObservedSignal, { state: 'included', hash: null, blockNumber: null, confirmations: 1 });
   await served.ends(txId, 'CONFIRMED');
 });
