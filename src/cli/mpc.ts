@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { getFamily } from '../chains/families';
 import { loadRegistry } from '../chains/registry';
 import { Identity } from '../mpc/identity';
@@ -10,6 +10,7 @@ import { readConfig } from '../platform/config';
 import { MpcOperations } from './mpc-operations';
 import type { NodeRun, NodeSession } from './node-session';
 import { currentOperator } from './operator';
+import { integer } from './options';
 import { print, printRow, printRows } from './output';
 import { CommandFailed } from './session';
 
@@ -20,7 +21,11 @@ export function addMpcCommands(program: Command, run: NodeRun): void {
   mpc.command('bans').description('bans of this node, and those its peers have told it').action(run(bans));
   mpc.command('limits').description("this node's limits, with the amounts of the last 24 hours").action(run(limits));
   mpc
-    .command('unfreeze <key-id> <peer> <tx-id> <attempt>')
+    .command('unfreeze')
+    .argument('<key-id>', 'key')
+    .argument('<peer>', 'node that this node has banned', integer(1, 3))
+    .argument('<tx-id>', 'transaction')
+    .argument('<attempt>', 'number of the attempt', integer(1, 1_000_000))
     .description('admit one attempt with a banned peer once, to move the funds of a frozen key')
     .action(run(unfreeze));
   const journal = mpc.command('journal').description('what the node has agreed to sign');
@@ -54,16 +59,13 @@ async function limits({ database, json }: NodeSession): Promise<void> {
 async function unfreeze(
   { database, json }: NodeSession,
   keyId: string,
-  peer: string,
+  peer: number,
   txId: string,
-  attempt: string,
+  attempt: number,
 ): Promise<void> {
-  const order = { keyId, peer: toNumber(peer, 1, 3), txId, attempt: toNumber(attempt, 1, 1_000_000) };
-  await new MpcOperations(database).unfreeze(order, currentOperator().id);
+  await new MpcOperations(database).unfreeze({ keyId, peer, txId, attempt }, currentOperator().id);
   if (!json)
-    print(
-      `attempt ${order.attempt} of ${txId} may be signed with node ${order.peer} once; its other node may have a ban of its own`,
-    );
+    print(`attempt ${attempt} of ${txId} may be signed with node ${peer} once, unless node ${peer} has a ban of its own`);
 }
 
 async function accept({ database, json }: NodeSession): Promise<void> {
@@ -121,11 +123,4 @@ function readIdentity(): Identity {
     ca: config.MPC_NODE_TLS_CA,
     peerCerts: config.MPC_NODE_PEER_CERTS,
   });
-}
-
-function toNumber(text: string, min: number, max: number): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < min || value > max)
-    throw new InvalidArgumentError(`must be a number from ${min} to ${max}`);
-  return value;
 }

@@ -1,7 +1,9 @@
 import type { KeyObject } from 'node:crypto';
 import type { DataSource } from 'typeorm';
 import type { NodeIndex } from '../messages/nodes';
-import { hashStatement, type StatementType, verifyStatement } from './statement';
+import { readBan } from './bans';
+import { readEntry } from './journal-entry';
+import { type SignedStatement, type StatementType, verifyStatement } from './statement';
 import type { OwnCopies } from './take-back';
 
 export interface JournalDifference {
@@ -15,81 +17,116 @@ interface Signed {
   subject: string;
   statement: string;
   signature: Buffer;
-  /** The columns say what the statement says. */
+  /** The columns have the values of the statement. */
   agrees: boolean;
 }
 
+/** Rows in memory at once. */
 const pageRows = 1_000;
 
-/** What is signed, by whom, and how its rows are read in the order of `position`. */
-const tables: { table: string; type: StatementType; select: string }[] = [
+interface SignedTable {
+  table: string;
+  type: StatementType;
+  /** Whether every row must be signed by this node itself. */
+  own: boolean;
+  select: string;
+}
+
+const tables: SignedTable[] = [
   {
     table: 'journal',
     type: 'entry',
-    select: `select (j.statement::jsonb ->> 'node')::int as node, j.number::text as subject, j.number as position, j.statement,
-                    j.statement_signature as signature, jsonb_populate_record(j, j.statement::jsonb) is not distinct from j as agrees
-               from journal j`,
+    own: true,
+    select: `select (statement::jsonb ->> 'node')::int as node, number::text as subject, statement, statement_signature as signature,
+                    jsonb_populate_record(j, statement::jsonb) is not distinct from j as agrees from journal j order by number`,
   },
   {
     table: 'bans',
     type: 'ban',
-    select: `select (statement::jsonb ->> 'node')::int as node, key_id || ' with node ' || peer as subject, row_number() over (order by key_id, peer) as position,
-                    statement, statement_signature as signature,
-                    statement::jsonb ->> 'key_id' = key_id and statement::jsonb ->> 'peer' = peer::text as agrees from bans`,
+    own: true,
+    select: `select (statement::jsonb ->> 'node')::int as node, key_id || ' with node ' || peer as subject, statement,
+                    statement_signature as signature,
+                    statement::jsonb @> jsonb_build_object('key_id', key_id, 'peer', peer) as agrees from bans`,
+  },
+  {
+    table: 'refusals',
+    type: 'refusal',
+    own: true,
+    select: `select (statement::jsonb ->> 'node')::int as node, tx_id || ' attempt ' || attempt as subject, statement,
+                    statement_signature as signature,
+                    statement::jsonb @> jsonb_build_object('tx_id', tx_id, 'attempt', attempt, 'reason', reason) as agrees from refusals`,
   },
   {
     table: 'peer_entries',
     type: 'entry',
-    select: `select node::int, node || '/' || number as subject, row_number() over (order by node, number) as position, statement, signature,
-                    statement::jsonb ->> 'node' = node::text and statement::jsonb ->> 'number' = number::text as agrees from peer_entries`,
+    own: false,
+    select: `select node::int, node || '/' || number as subject, statement, signature,
+                    statement::jsonb @> jsonb_build_object('node', node, 'number', number) as agrees from peer_entries`,
+  },
+  {
+    table: 'peer_bans',
+    type: 'ban',
+    own: false,
+    select: `select node::int, key_id || ' with node ' || peer as subject, statement, signature,
+                    statement::jsonb @> jsonb_build_object('node', node, 'key_id', key_id, 'peer', peer) as agrees from peer_bans`,
   },
 ];
 
-/** Signatures and columns of everything that this node has signed, or keeps for its peers. */
+/** Verifies signatures and columns of everything that this node has signed, or keeps for its peers. */
 export async function* verifyStatements(
   database: DataSource,
   self: NodeIndex,
   publicKeyOf: (party: NodeIndex) => KeyObject,
 ): AsyncIterable<JournalDifference> {
-  for (const { table, type, select } of tables) {
+  for (const { table, type, own, select } of tables) {
     for await (const { node, subject, statement: text, signature, agrees } of rows(database, select)) {
-      if (table !== 'peer_entries' && node !== self) yield { table, subject, difference: `is signed as node ${node}` };
+      if (own && node !== self) yield { table, subject, difference: `is signed as node ${node}` };
       else if (!verifyStatement(type, { text, signature }, publicKeyOf(node)))
         yield { table, subject, difference: 'its signature does not verify' };
-      else if (!agrees) yield { table, subject, difference: 'the columns say something else than the signed statement' };
+      else if (!agrees) yield { table, subject, difference: 'the columns differ from the signed statement' };
     }
   }
 }
 
-/** What a peer keeps of this node's journal, against the journal itself. */
+/** Compares what a peer keeps of this node's journal and bans with the tables themselves. */
 export async function* verifyCopies(
   database: DataSource,
   peer: NodeIndex,
   copies: AsyncIterable<OwnCopies>,
 ): AsyncIterable<JournalDifference> {
-  for await (const { entries } of copies) {
-    const own = await database.query<{ statement: string }[]>('select statement from journal where statement = any($1::text[])', [
-      entries.map(({ text }) => text),
-    ]);
-    const known = new Set(own.map(({ statement }) => hashStatement({ text: statement })));
-    for (const entry of entries.filter((copy) => !known.has(hashStatement(copy))))
-      yield {
-        table: `copies at node ${peer}`,
-        subject: entry.text.slice(0, 80),
-        difference: 'the journal does not have this entry',
-      };
+  const table = `copies at node ${peer}`;
+  for await (const { entries, bans } of copies) {
+    const numbers = entries.map((entry) => readEntry(entry).number);
+    const own = await texts(database, 'select statement from journal where number = any($1::bigint[])', [numbers]);
+    for (const [at, entry] of entries.entries())
+      if (!own.has(entry.text)) yield { table, subject: String(numbers[at]), difference: 'the journal does not have this entry' };
+    const ownBans = bans.length > 0 ? await texts(database, 'select statement from bans', []) : new Set();
+    for (const ban of bans.filter(({ text }) => !ownBans.has(text)))
+      yield { table, subject: describeBan(ban), difference: 'this node does not have this ban' };
   }
 }
 
+const texts = async (database: DataSource, select: string, values: unknown[]): Promise<Set<string>> =>
+  new Set((await database.query<{ statement: string }[]>(select, values)).map(({ statement }) => statement));
+
+function describeBan(statement: Pick<SignedStatement, 'text'>): string {
+  const { key_id: keyId, peer } = readBan(statement);
+  return `${keyId} with node ${peer}`;
+}
+
+/** All rows of a statement, a page at a time. */
 async function* rows(database: DataSource, select: string): AsyncIterable<Signed> {
-  let position = '-1';
-  for (let count = pageRows; count === pageRows;) {
-    const page = await database.query<(Signed & { position: string })[]>(
-      `select * from (${select}) s where position > $1 order by position limit $2`,
-      [position, pageRows],
-    );
-    yield* page;
-    count = page.length;
-    position = page.at(-1)?.position ?? position;
+  const runner = database.createQueryRunner();
+  try {
+    await runner.startTransaction();
+    await runner.query(`declare signed no scroll cursor for ${select}`);
+    for (let count = pageRows; count === pageRows;) {
+      const page = (await runner.query(`fetch ${pageRows} from signed`)) as Signed[];
+      yield* page;
+      count = page.length;
+    }
+  } finally {
+    await runner.rollbackTransaction();
+    await runner.release();
   }
 }

@@ -87,11 +87,15 @@ export class Group {
     return path.join(this.folder, `mark-${party}.json`);
   }
 
+  /** Path of a node's limits file. */
+  limitsOf(party: NodeIndex): string {
+    return path.join(this.folder, `limits-${party}.json`);
+  }
+
   /** As a node does with its operator's file at its start. */
   readLimits(party: NodeIndex, content: object, registry = localRegistry): NodeLimits {
-    const file = path.join(this.folder, `limits-${party}.json`);
-    writeFileSync(file, JSON.stringify(content));
-    return NodeLimits.read(file, { registry, getFamily });
+    writeFileSync(this.limitsOf(party), JSON.stringify(content));
+    return NodeLimits.read(this.limitsOf(party), { registry, getFamily });
   }
 
   removeMark(party: NodeIndex): void {
