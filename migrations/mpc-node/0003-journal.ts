@@ -28,9 +28,10 @@ create table journal (
   statement text not null,
   statement_signature bytea not null,
   -- null: the session runs, or the node ended without a word; not_begun: no message of the peer was processed; silent: the peer sent
-  -- nothing more; failed: ended without a signature after the peer may have learnt something; interrupted: this node ended;
+  -- nothing more; failed: ended without a signature after the peer may have learnt something; stopped: this node ended the session by no fault of
+  -- the peer; interrupted: this node itself ended;
   -- recovered: taken back from a peer
-  outcome text check (outcome in ('signed', 'not_begun', 'silent', 'failed', 'interrupted', 'recovered')),
+  outcome text check (outcome in ('signed', 'not_begun', 'silent', 'failed', 'stopped', 'interrupted', 'recovered')),
   signature bytea,
   session bytea,
   ended_at timestamptz,
@@ -39,6 +40,7 @@ create table journal (
 create index journal_by_transaction on journal (tx_id, attempt, payload);
 create index journal_failed on journal (key_id, peer) where outcome = 'failed';
 create index journal_open on journal (number) where outcome is null;
+create index journal_recovered on journal (admitted_at) where outcome = 'recovered';
 
 create function keep_journal() returns trigger language plpgsql as $$
 begin

@@ -24,7 +24,8 @@ create function admit_signature(
 ) language plpgsql as $$
 declare
   e journal := jsonb_populate_record(null::journal, statement::jsonb);
-  anchor text[];
+  anchor text;
+  series integer;
   added numeric;
   used_unfreeze boolean := false;
 begin
@@ -43,13 +44,13 @@ begin
     return;
   end if;
 
-  -- a later attempt uses up what the first one does, or the newest reissue: only one of them can be executed
-  select j.resources into anchor from journal j
+  -- a later attempt uses up the first resource of the first one, or of the newest reissue: so only one of them can be executed
+  select j.resources[1] into anchor from journal j
    where j.tx_id = e.tx_id and j.attempt <> e.attempt and j.outcome is distinct from 'not_begun'
    order by j.kind in ('first', 'reissue') and j.attempt < e.attempt desc,
             case when j.kind in ('first', 'reissue') then -j.attempt else j.attempt end
    limit 1;
-  if found and e.kind <> 'reissue' and not anchor && e.resources then
+  if found and e.kind <> 'reissue' and (anchor = any (e.resources)) is not true then
     verdict := 'unrelated';
     return;
   end if;
@@ -65,9 +66,10 @@ begin
     end if;
   end if;
 
-  -- a transaction counts once, at its largest amount
+  -- a transaction counts once, at its largest amount; a reissue, of which nothing here proves that it is the only one, counts anew
+  series := case when e.kind = 'reissue' then e.attempt else series_of(e.tx_id, e.attempt) end;
   select e.amount - coalesce(max(j.amount), 0) into added from journal j
-   where j.tx_id = e.tx_id and j.chain = e.chain and j.token = e.token;
+   where j.tx_id = e.tx_id and j.chain = e.chain and j.token = e.token and series_of(j.tx_id, j.attempt) = series;
   if added > 0 then
     perform pg_advisory_xact_lock(hashtextextended(e.chain || '/' || e.token, 5));
     if key_limit < added + admitted_amount(e.chain, e.token, e.key_id) then
@@ -92,6 +94,11 @@ begin
   verdict := case when used_unfreeze then 'unfrozen' else 'admitted' end;
 end $$;
 
+-- The attempts that exclude each other: a reissue and those after it, up to the next one. Number of its first attempt, or 0.
+create function series_of(of_transaction text, of_attempt integer) returns integer language sql stable as $$
+  select coalesce(max(attempt), 0) from journal where tx_id = of_transaction and attempt <= of_attempt and kind = 'reissue'
+$$;
+
 -- Whole hours: up to an hour more than 24 is counted, never less.
 create function admitted_amount(of_chain text, of_token text, of_key text) returns numeric language sql stable as $$
   select coalesce(sum(amount), 0) from admitted_amounts
@@ -115,8 +122,9 @@ begin
   delete from admitted_amounts;
   insert into admitted_amounts
   select chain, token, key_id, date_trunc('hour', at), sum(amount)
-    from (select chain, token, key_id, tx_id, min(admitted_at) as at, max(amount) as amount from journal
-           where admitted_at > clock_timestamp() - interval '48 hours' group by chain, token, key_id, tx_id) j group by 1, 2, 3, 4;
+    from (select chain, token, key_id, min(admitted_at) as at, max(amount) as amount from journal
+           where admitted_at > clock_timestamp() - interval '48 hours'
+           group by chain, token, key_id, tx_id, series_of(tx_id, attempt)) j group by 1, 2, 3, 4;
   insert into admitted_amounts
   select chain, token, '', hour, sum(amount) from admitted_amounts group by 1, 2, 4;
 end $$;

@@ -76,7 +76,10 @@ export interface TransactionDescription {
   outputs: TransactionOutput[];
   /** Highest network fee that the bytes allow, atomic units of the native coin. */
   maxNetworkFee: bigint;
-  /** What the bytes use up, as named in reservations (a nonce, inputs); empty where a family reserves nothing. */
+  /**
+   * What the bytes use up, as named in reservations (a nonce, inputs); empty where a family reserves nothing. A replacement and a
+   * cancellation also use up the first one of the attempt before, so that only one of them can be executed.
+   */
   resources: string[];
 }
 

@@ -47,7 +47,7 @@ export interface JournalEntry {
 }
 
 /** How a session ended; the meanings are in migrations/mpc-node/0003-journal.ts. */
-export type Outcome = 'signed' | 'not_begun' | 'silent' | 'failed';
+export type Outcome = 'signed' | 'not_begun' | 'silent' | 'failed' | 'stopped';
 
 export interface SessionEnd {
   outcome: Outcome;
@@ -60,12 +60,16 @@ export interface SessionEnd {
 
 /** Decides by this node's own journal, bans and limits whether a signature is made, and remembers it. */
 export interface Admission {
+  /** For signatures that have no entry (test signatures). @throws GatewayError journal_behind */
+  assertReady(): void;
   /**
-   * @param copy the peer's entry about the same signature
-   * @throws GatewayError intent_mismatch, key_peer_banned, node_policy or journal_behind when no session may begin
+   * @param copy the peer's entry about the same signature, where the peer is the initiator
+   * @throws GatewayError invalid_parameter, intent_mismatch, key_peer_banned, node_policy or journal_behind when no session may begin
    */
   admit(request: AdmissionRequest, copy?: SignedStatement): Promise<{ recorded: Hex } | { entry: JournalEntry }>;
-  /** To be waited for before the first message of the protocol: from then on a restored database is noticed. */
+  /** @throws GatewayError invalid_parameter when it is not the peer's entry about the same signature. */
+  assertCopy(copy: SignedStatement, request: AdmissionRequest): void;
+  /** To be waited for before a message that depends on the share: from then on a restored database is noticed. */
   begin(entry: JournalEntry): Promise<void>;
   finish(entry: JournalEntry, end: SessionEnd): Promise<void>;
 }

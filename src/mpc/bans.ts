@@ -29,6 +29,9 @@ const schema = Joi.object<BanFields, true>({
   banned_at: Joi.string().isoDate().required(),
 });
 
+/** Bans of one peer that are kept for it; more than a peer with honest reasons makes. */
+export const maxPeerBans = 5_000;
+
 /** @throws GatewayError invalid_parameter when the text is not that of a ban. */
 export function readBan(statement: Pick<SignedStatement, 'text'>): BanFields {
   const result = schema.validate(parseStatement(statement), { convert: false });
@@ -57,6 +60,8 @@ interface BanRow {
  */
 export class Bans {
   private readonly banned = new Set<string>();
+  /** Bans that are being stored. */
+  private readonly storing = new Map<string, Promise<void>>();
   private readonly listeners: ((keyId: string, peer: NodeIndex, statement: SignedStatement) => void)[] = [];
 
   constructor(private readonly options: BansOptions) {}
@@ -73,8 +78,11 @@ export class Bans {
     return rows.map(({ statement: text, statement_signature: signature }) => ({ text, signature }));
   }
 
-  isBanned(keyId: string, peer: NodeIndex): boolean {
-    return this.banned.has(label(keyId, peer));
+  /** @throws GatewayError key_peer_banned, once the ban is durable. */
+  async assertNotBanned(keyId: string, peer: NodeIndex): Promise<void> {
+    if (!this.banned.has(label(keyId, peer))) return;
+    await this.storing.get(label(keyId, peer));
+    throw new GatewayError('key_peer_banned', `node ${this.options.self} does not sign with node ${peer} by this key any more`);
   }
 
   /** Told after a ban is durable, in the order of registration. */
@@ -84,14 +92,40 @@ export class Bans {
 
   /**
    * Durable when it resolves: in the database, or, while that does not answer, by the mark outside of it, without which the node
-   * does not sign after its next start. Further calls have no effect.
+   * does not sign after its next start. Further calls wait for the first one. Never rejects.
    */
-  async ban(keyId: string, peer: NodeIndex, reason: string): Promise<void> {
-    if (this.isBanned(keyId, peer)) return;
-    this.banned.add(label(keyId, peer));
-    const { logger, mark, self, signingKey } = this.options;
-    misbehaviour.inc({ peer: String(peer) });
+  ban(keyId: string, peer: NodeIndex, reason: string): Promise<void> {
+    const subject = label(keyId, peer);
+    const { logger } = this.options;
     logger.fatal({ alert: 'peer_banned', peer, key_id: keyId, reason }, 'a peer is banned for this key: investigate it');
+    misbehaviour.inc({ peer: String(peer) });
+    if (this.banned.has(subject)) return this.storing.get(subject) ?? Promise.resolve();
+    this.banned.add(subject);
+    const storing = this.enforce(keyId, peer, reason).finally(() => this.storing.delete(subject));
+    this.storing.set(subject, storing);
+    return storing;
+  }
+
+  /** Puts back bans of this node's own that peers have kept. */
+  async restore(statements: SignedStatement[]): Promise<void> {
+    await this.store(statements);
+    await this.load();
+  }
+
+  /** A ban that a peer has made and signed; the caller has verified the signature. */
+  async keepCopy(from: NodeIndex, statement: SignedStatement): Promise<void> {
+    const { node: author, key_id: keyId, peer } = readBan(statement);
+    if (author !== from) throw new GatewayError('invalid_parameter', 'a node tells its own bans only');
+    const stored = await this.options.database.query<unknown[]>(
+      `insert into peer_bans (node, key_id, peer, statement, signature)
+       select $1::smallint, $2, $3::smallint, $4, $5::bytea where (select count(*) from peer_bans where node = $1) < $6 on conflict do nothing returning node`,
+      [from, keyId, peer, statement.text, statement.signature, maxPeerBans],
+    );
+    if (stored.length > 0) await this.measure();
+  }
+
+  private async enforce(keyId: string, peer: NodeIndex, reason: string): Promise<void> {
+    const { logger, mark, self, signingKey } = this.options;
     const fields: BanFields = {
       node: self,
       key_id: keyId,
@@ -106,23 +140,6 @@ export class Bans {
         logger.fatal({ err: result.reason as unknown, key_id: keyId, peer }, 'a ban was not stored');
     for (const listener of this.listeners) listener(keyId, peer, statement);
     await this.measure().catch((error: unknown) => logger.error({ err: error }, 'bans were not counted'));
-  }
-
-  /** Puts back bans of this node's own that peers have kept. */
-  async restore(statements: SignedStatement[]): Promise<void> {
-    await this.store(statements);
-    await this.load();
-  }
-
-  /** A ban that a peer has made and signed; the caller has verified the signature. */
-  async keepCopy(from: NodeIndex, statement: SignedStatement): Promise<void> {
-    const { node: author, key_id: keyId, peer } = readBan(statement);
-    if (author !== from) throw new GatewayError('invalid_parameter', 'a node tells its own bans only');
-    await this.options.database.query(
-      `insert into peer_bans (node, key_id, peer, statement, signature) values ($1, $2, $3, $4, $5) on conflict do nothing`,
-      [from, keyId, peer, statement.text, statement.signature],
-    );
-    await this.measure();
   }
 
   private async store(statements: SignedStatement[]): Promise<void> {

@@ -10,6 +10,7 @@ import type { GenerateKeyRequest, GroupKey, TestSignRequest } from '../messages/
 import type { TransferIntent } from '../messages/signing';
 import type { Admission, AdmissionRequest } from './admission';
 import type { Bans } from './bans';
+import { guardedRun } from './guarded-run';
 import { ProtocolError, type KeygenResult, type ProtocolEngine } from './protocol/engine';
 import type { NodeIndex } from '../messages/nodes';
 import type { ProtocolName, ProtocolRun, RoundMessages } from './protocols';
@@ -30,7 +31,7 @@ export interface EcdsaHandlerOptions {
   engine: Pick<ProtocolEngine, 'keygen' | 'sign'>;
   store: ShareStore;
   admission: Admission;
-  bans: Pick<Bans, 'isBanned' | 'ban'>;
+  bans: Pick<Bans, 'assertNotBanned' | 'ban'>;
   registry: ChainRegistry;
   logger: Logger;
   /** For tests: adds families of their own. */
@@ -88,11 +89,14 @@ export class EcdsaHandler {
 
   /** Signs a digest made of key id and session id: proves that two shares fit together, and has no other use. */
   async test({ keyId }: TestSignRequest, other: NodeIndex): Promise<SessionTask<void>> {
-    this.assertNotBanned(keyId, other);
+    const { admission, bans } = this.options;
+    admission.assertReady();
+    const permit = () => bans.assertNotBanned(keyId, other);
+    await permit();
     const key = await this.unlock(keyId);
     const run = async (session: Session): Promise<void> => {
       const digest = createHash('sha256').update(testDomain).update(`${keyId}\0`).update(session.id).digest();
-      await this.signature(session, key, other, { digest, path: 'm', publicKey: key.publicKey });
+      await this.signature(session, key, other, { digest, path: 'm', publicKey: key.publicKey }, permit);
     };
     return { run, dispose: () => wipe(key), keyId };
   }
@@ -117,7 +121,7 @@ export class EcdsaHandler {
       const signed = verified.payloads[payload];
       const key = signed && keys.get(signed.keyId);
       if (!key) throw new GatewayError('intent_mismatch', 'payload: the transaction has no such signing payload');
-      const { admission, logger } = this.options;
+      const { admission, bans, logger } = this.options;
       const parties = { peer: other, initiator };
       const admitted = await admission.admit(toAdmission(transaction, payload, verified, key, parties), statement);
       const payloads = verified.payloads.length;
@@ -126,11 +130,11 @@ export class EcdsaHandler {
         return { payloads, task: admitted };
       }
       const { entry } = admitted;
-      const sign = (session: Session) => {
-        // a ban since the admission
-        if (!entry.isUnfrozen) this.assertNotBanned(key.keyId, other);
-        return this.signature(session, key, other, signed);
-      };
+      const sign = (session: Session, begun: Promise<void>) =>
+        this.signature(session, key, other, signed, async () => {
+          await begun;
+          if (!entry.isUnfrozen) await bans.assertNotBanned(key.keyId, other);
+        });
       const isValid = (signature: Hex) => verifies(signature, signed);
       return { payloads, task: signatureTask({ admission, entry, sign, isValid, dispose, logger }) };
     } catch (error) {
@@ -187,10 +191,12 @@ export class EcdsaHandler {
     key: UnlockedKey,
     peer: NodeIndex,
     { digest, path, publicKey }: { digest: Buffer; path: string; publicKey: Buffer },
+    permit: () => Promise<void>,
   ): Promise<Hex> {
     const { engine, self } = this.options;
     const opened = engine.sign({ sessionId: session.id, party: self, peer, share: key.share, path, digest });
-    const signature = await this.reportMisbehaviour(session, key.keyId, opened);
+    const guarded = opened.then((run) => guardedRun(run, permit));
+    const signature = await this.reportMisbehaviour(session, key.keyId, guarded);
     if (!recoverKey(signature, digest)?.equals(publicKey))
       throw new GatewayError('signers_unavailable', 'the signature does not recover to the key: it is not used');
     return encodeSignature(signature);
@@ -225,13 +231,6 @@ export class EcdsaHandler {
       keys.forEach(wipe);
       throw error;
     }
-  }
-
-  /** @throws GatewayError key_peer_banned */
-  private assertNotBanned(keyId: string, peer: NodeIndex): void {
-    const { bans, self } = this.options;
-    if (bans.isBanned(keyId, peer))
-      throw new GatewayError('key_peer_banned', `node ${self} does not sign with node ${peer} by this key any more`);
   }
 
   private assertIsSelf(peer: NodeIndex): void {

@@ -56,9 +56,10 @@ export class JournalGuard {
     const { bans, journal, mark } = this.options;
     const marked = await mark.read();
     await journal.closeInterrupted();
+    // also where the process ended between putting entries back and this
+    await journal.recount();
     if (marked === null ? await this.isNew() : await this.contains(marked)) {
-      const entry = marked?.entry ?? null;
-      return this.open({ bans: bans.size, entry });
+      return this.open({ bans: bans.size, entry: marked?.entry ?? null });
     }
     this.state = 'behind';
     journalBehind.set(1);
@@ -74,7 +75,10 @@ export class JournalGuard {
     await this.waiting;
   }
 
-  private async open(mark: Mark): Promise<void> {
+  private async open(mark: Mark, lost: Mark | null = null): Promise<void> {
+    const { journal } = this.options;
+    const newest = await journal.newest();
+    journal.continueAfter(Math.max(newest?.number ?? 0, mark.entry?.number ?? 0, lost?.entry?.number ?? 0));
     await this.options.mark.reset(mark);
     this.state = 'ready';
     journalBehind.set(0);
@@ -99,7 +103,7 @@ export class JournalGuard {
     while (!this.closing.signal.aborted) {
       try {
         if ((await this.isAccepted(since)) || (await this.isTakenBack(marked))) {
-          await this.open({ bans: bans.size, entry: await journal.newest() });
+          await this.open({ bans: bans.size, entry: await journal.newest() }, marked);
           return;
         }
         logger.error(

@@ -36,6 +36,7 @@ const schema = Joi.object<MarkFile, true>({
  * bans and what it has signed. The file is replaced as a whole, and calls that come during a write share the next one.
  */
 export class JournalMark {
+  /** What the next write says; never less than the file. */
   private current: Mark = { bans: 0, entry: null };
   private running: Promise<void> = Promise.resolve();
   private next: Promise<void> | undefined;
@@ -57,7 +58,8 @@ export class JournalMark {
     }
     const { bans, entry, node } = parse(text);
     if (node !== this.node) throw new ConfigError(`MPC_NODE_JOURNAL_MARK belongs to node ${node}`);
-    return { bans, entry };
+    this.current = { bans, entry };
+    return this.current;
   }
 
   /** Replaces what the file says; resolves when it is durable. */

@@ -35,6 +35,11 @@ export class Journal {
     private readonly signingKey: KeyObject,
   ) {}
 
+  /** Later entries get higher numbers, even if the clock was set back. */
+  continueAfter(number: number): void {
+    this.lastNumber = Math.max(this.lastNumber, number);
+  }
+
   /** Checks and writes an entry in one database transaction (migrations/mpc-node/0005-admission.ts). `copy`: the peer's entry. */
   async admit(request: AdmissionRequest, sums: SumLimits, copy?: SignedStatement): Promise<Verdict> {
     const at = new Date();
@@ -96,18 +101,23 @@ export class Journal {
     return row !== undefined && hashStatement({ text: row.statement }) === hash;
   }
 
-  /** Puts back entries that peers have kept, and counts their amounts again. Present ones stay as they are. */
+  /** Puts back entries that peers have kept; present ones stay as they are. `recount` must follow. */
   async restore(entries: SignedStatement[]): Promise<number> {
-    return this.database.transaction(async (manager) => {
-      const rows = await manager.query<unknown[]>(
-        `insert into journal
-         select (jsonb_populate_record(null::journal, text::jsonb
-                 || jsonb_build_object('statement', text, 'statement_signature', signature, 'outcome', 'recovered'))).*
-           from unnest($1::text[], $2::bytea[]) as given (text, signature) on conflict do nothing returning number`,
-        [entries.map(({ text }) => text), entries.map(({ signature }) => signature)],
-      );
-      if (rows.length > 0) await manager.query('select recount_amounts()');
-      return rows.length;
-    });
+    const rows = await this.database.query<unknown[]>(
+      `insert into journal
+       select (jsonb_populate_record(null::journal, text::jsonb
+               || jsonb_build_object('statement', text, 'statement_signature', signature, 'outcome', 'recovered'))).*
+         from unnest($1::text[], $2::bytea[]) as given (text, signature) on conflict do nothing returning number`,
+      [entries.map(({ text }) => text), entries.map(({ signature }) => signature)],
+    );
+    return rows.length;
+  }
+
+  /** Sums the amounts of recent entries again if some of them were put back. */
+  async recount(): Promise<void> {
+    await this.database.query(
+      `select recount_amounts() where exists (
+         select from journal where outcome = 'recovered' and admitted_at > clock_timestamp() - interval '48 hours')`,
+    );
   }
 }

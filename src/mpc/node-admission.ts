@@ -42,10 +42,15 @@ const alarming: readonly Refused[] = ['other_digests', 'unrelated'];
 export class NodeAdmission implements Admission {
   constructor(private readonly options: NodeAdmissionOptions) {}
 
+  assertReady(): void {
+    this.options.guard.assertReady();
+  }
+
   async admit(request: AdmissionRequest, copy?: SignedStatement): Promise<{ recorded: `0x${string}` } | { entry: JournalEntry }> {
-    const { guard, journal, limits } = this.options;
+    const { self, guard, journal, limits } = this.options;
     guard.assertReady();
     if (copy) this.assertCopy(copy, request);
+    else if (request.initiator !== self) throw new GatewayError('invalid_parameter', "the peer's journal entry is missing");
     const reason = limits?.refusal(request);
     if (reason) throw await this.refuseByPolicy(request, reason);
     const verdict = await journal.admit(request, limits?.sums(request) ?? noSums, copy);
@@ -62,19 +67,21 @@ export class NodeAdmission implements Admission {
     }
   }
 
+  assertCopy(copy: SignedStatement, request: AdmissionRequest): void {
+    if (!this.isCopy(copy, request))
+      throw new GatewayError('invalid_parameter', "the peer's journal entry is not about this signature");
+  }
+
   begin({ number, statement }: JournalEntry): Promise<void> {
     return this.options.mark.raiseEntry(number, hashStatement(statement));
   }
 
   async finish(entry: JournalEntry, end: SessionEnd): Promise<void> {
-    const { journal, bans, logger } = this.options;
+    const { journal, bans } = this.options;
     const { request } = entry;
-    const copy = end.copy && this.isCopy(end.copy, request) ? end.copy : undefined;
-    if (end.copy && !copy)
-      logger.warn({ peer: request.peer, tx_id: request.txId }, 'a peer sent an entry that is not about this session');
     openEntries.dec();
     signatures.inc({ outcome: end.outcome });
-    const failed = await journal.finish(entry, { ...end, copy });
+    const failed = await journal.finish(entry, end);
     if (failed >= maxFailedSessions)
       await bans.ban(
         request.keyId,
@@ -103,12 +110,6 @@ export class NodeAdmission implements Admission {
       'refused by the limits of this node',
     );
     return new GatewayError('node_policy', `${reason} (node ${self})`, { extra: { node: String(self) } });
-  }
-
-  /** @throws GatewayError invalid_parameter */
-  private assertCopy(copy: SignedStatement, request: AdmissionRequest): void {
-    if (!this.isCopy(copy, request))
-      throw new GatewayError('invalid_parameter', "the peer's journal entry is not about this signature");
   }
 
   /** Signed by the peer, and about the same signature. */

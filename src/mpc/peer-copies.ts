@@ -3,7 +3,7 @@ import Joi from 'joi';
 import type { DataSource } from 'typeorm';
 import { GatewayError } from '../platform/errors';
 import type { NodeIndex } from '../messages/nodes';
-import type { Bans } from './bans';
+import { type Bans, maxPeerBans } from './bans';
 import { fromWire, type SignedStatement, toWire, verifyStatement, type WireStatement, wireStatementSchema } from './statement';
 
 /** What a peer may ask for about itself. */
@@ -22,13 +22,12 @@ export interface CopiesPage {
 }
 
 const pageEntries = 50;
-/** A page of the largest entries. */
-export const maxPageBytes = 4 * 1024 * 1024;
-const maxBans = 10_000;
+/** A page of the largest entries, and all bans. */
+export const maxPageBytes = 8 * 1024 * 1024;
 
 const pageSchema = Joi.object<{ entries: WireStatement[]; bans: WireStatement[]; next: number | null }, true>({
   entries: Joi.array().items(wireStatementSchema).max(pageEntries).required(),
-  bans: Joi.array().items(wireStatementSchema).max(maxBans).required(),
+  bans: Joi.array().items(wireStatementSchema).max(maxPeerBans).required(),
   next: Joi.number().integer().min(0).allow(null).required(),
 }).required();
 
@@ -49,7 +48,7 @@ export class PeerCopies implements PeerArchive {
     const bans = isLast
       ? await this.database.query<{ statement: string; signature: Buffer }[]>(
           'select statement, signature from peer_bans where node = $1 order by received_at desc limit $2',
-          [from, maxBans],
+          [from, maxPeerBans],
         )
       : [];
     const wire = (rows: { statement: string; signature: Buffer }[]) =>

@@ -203,7 +203,7 @@ export class SessionManager {
     this.draining = true;
     const all = Promise.allSettled([...this.running.values()].map(({ done }) => done));
     const timer = setTimeout(() => {
-      for (const { session } of this.running.values()) session.end(unavailable('this node is stopping'));
+      for (const { session } of this.running.values()) session.stop(unavailable('this node is stopping'));
     }, graceMs);
     await all;
     clearTimeout(timer);

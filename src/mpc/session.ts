@@ -37,6 +37,7 @@ export class Session {
   private ended = false;
   private roundsTaken = 0;
   private abortedByPeer = false;
+  private stopped = false;
 
   constructor(
     readonly params: SessionParams,
@@ -63,6 +64,11 @@ export class Session {
   /** Another participant has ended it. */
   get isAbortedByPeer(): boolean {
     return this.abortedByPeer;
+  }
+
+  /** This node has ended it without a fault of the other participant. */
+  get isStopped(): boolean {
+    return this.stopped;
   }
 
   /** 32 bytes, the same at every participant. @throws Error before `agree`. */
@@ -141,9 +147,15 @@ export class Session {
     this.rejectWaiting(reason);
   }
 
-  /** As `end`, at the word of the other participant. */
+  /** As `end`, because the other participant has aborted. */
   endByPeer(reason: Error): void {
     this.abortedByPeer ||= !this.ended;
+    this.end(reason);
+  }
+
+  /** As `end`, by no fault of the other participant. */
+  stop(reason: Error): void {
+    this.stopped ||= !this.ended;
     this.end(reason);
   }
 

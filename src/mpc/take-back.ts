@@ -13,9 +13,6 @@ export interface OwnCopies {
   bans: SignedStatement[];
 }
 
-/** Pages that are read of one peer at most: 50 million entries. */
-const maxPages = 1_000_000;
-
 /** Reads page by page what a peer keeps of this node. @throws GatewayError when the peer does not answer, or with what this node never signed. */
 export async function* readOwnCopies(
   self: NodeIndex,
@@ -24,28 +21,32 @@ export async function* readOwnCopies(
   after: number,
   fetchPage: (after: number) => Promise<CopiesPage>,
 ): AsyncIterable<OwnCopies> {
-  let position: number | null = after;
-  for (let pages = 0; position !== null && pages < maxPages; pages += 1) {
+  const isOwnBan = (statement: SignedStatement) => verifyStatement('ban', statement, ownKey) && readBan(statement).node === self;
+  // ends: every page but the last one advances to the number of an entry that this node has signed
+  for (let position: number | null = after; position !== null;) {
     const page: CopiesPage = await fetchPage(position);
-    const isOwnEntry = (statement: SignedStatement) => {
-      if (!verifyStatement('entry', statement, ownKey)) return false;
-      const { node, peer: other } = readEntry(statement);
-      return node === self && other === peer;
-    };
-    const isOwnBan = (statement: SignedStatement) =>
-      verifyStatement('ban', statement, ownKey) && readBan(statement).node === self;
-    if (!page.entries.every(isOwnEntry) || !page.bans.every(isOwnBan))
-      throw new GatewayError('signers_unavailable', `node ${peer} keeps copies that node ${self} did not sign`);
-    if (page.next !== null && page.next <= position)
+    let reached: number = position;
+    for (const statement of page.entries) {
+      if (!verifyStatement('entry', statement, ownKey)) throw foreign(self, peer);
+      const { node, peer: other, number } = readEntry(statement);
+      if (node !== self || other !== peer) throw foreign(self, peer);
+      if (number <= reached) throw new GatewayError('signers_unavailable', `the copies of node ${peer} are not in order`);
+      reached = number;
+    }
+    if (!page.bans.every(isOwnBan)) throw foreign(self, peer);
+    if (page.next !== null && (page.next !== reached || page.entries.length === 0))
       throw new GatewayError('signers_unavailable', `the pages of node ${peer} do not advance`);
     yield { entries: page.entries, bans: page.bans };
     position = page.next;
   }
 }
 
+const foreign = (self: NodeIndex, peer: NodeIndex): GatewayError =>
+  new GatewayError('signers_unavailable', `node ${peer} keeps copies that node ${self} did not sign`);
+
 /** Puts back what the peers keep. Returns the number of entries that were missing. @throws what a source throws, with everything before it stored. */
 export async function takeBack(
-  { journal, bans }: { journal: Pick<Journal, 'restore'>; bans: Pick<Bans, 'restore'> },
+  { journal, bans }: { journal: Pick<Journal, 'restore' | 'recount'>; bans: Pick<Bans, 'restore'> },
   sources: AsyncIterable<OwnCopies>[],
 ): Promise<number> {
   let restored = 0;
@@ -55,5 +56,6 @@ export async function takeBack(
       if (page.bans.length > 0) await bans.restore(page.bans);
     }
   }
+  await journal.recount();
   return restored;
 }

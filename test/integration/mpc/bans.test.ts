@@ -113,9 +113,23 @@ describe('bans', () => {
     await expect(sign({ ...request, attempt: 2, kind: 'replacement' }, 1, 3)).rejects.toMatchObject({ code: 'key_peer_banned' });
     expect((await sign(request, 1, 3)).signatures).toHaveLength(1);
     await expect(sign(build(key), 1, 3)).rejects.toMatchObject({ code: 'key_peer_banned' });
+    // the recorded signature needs no session
+    expect((await sign(request, 1, 3)).signatures).toHaveLength(1);
     expect(await group.query(1, 'select operator, act, detail from operator_acts')).toEqual([
       { operator: 'ann', act: 'unfreeze', detail: { key_id: key.keyId, peer: 3, tx_id: txId, attempt: 1 } },
     ]);
+  });
+
+  test('an attempt that was admitted in spite of a ban is used up by a session that fails', async () => {
+    const key = keyAt(0);
+    const request = build(key);
+    const { database } = await group.openStore(1);
+    const order = { keyId: key.keyId, peer: 3, txId: request.intent.txId, attempt: 1 };
+    await new MpcOperations(database).unfreeze(order, 'ann').finally(() => database.destroy());
+    dishonest.flipInRound = 2;
+    await expect(sign(request, 1, 3)).rejects.toMatchObject({ code: 'signers_unavailable' });
+    dishonest.flipInRound = 0;
+    await expect(sign(request, 1, 3)).rejects.toMatchObject({ code: 'key_peer_banned' });
   });
 
   test(`${maxFailedSessions} sessions that fail after the peer may have learnt something are a ban`, async () => {

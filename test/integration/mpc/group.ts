@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -96,6 +96,10 @@ export class Group {
   readLimits(party: NodeIndex, content: object, registry = localRegistry): NodeLimits {
     writeFileSync(this.limitsOf(party), JSON.stringify(content));
     return NodeLimits.read(this.limitsOf(party), { registry, getFamily });
+  }
+
+  readMark(party: NodeIndex): unknown {
+    return JSON.parse(readFileSync(this.markOf(party), 'utf8'));
   }
 
   removeMark(party: NodeIndex): void {

@@ -15,6 +15,7 @@ interface Entry {
   signature: Buffer | null;
   amount: string;
   resources: string[];
+  digests: string[];
 }
 
 describe('the journal of a node', () => {
@@ -86,6 +87,19 @@ describe('the journal of a node', () => {
       });
   });
 
+  test('of two sets of digests for one attempt, asked for at the same moment, only one is signed', async () => {
+    for (let round = 0; round < 4; round += 1) {
+      const one = build();
+      const other = again(one, 1, 'first', 1_000 + round);
+      const outcomes = await Promise.allSettled([sign(one, 1, 2), sign(other, 2, 3), sign(one, 3, 1), sign(other, 1, 3)]);
+      const signed = [outcomes[0], outcomes[2]].some(({ status }) => status === 'fulfilled');
+      const otherSigned = [outcomes[1], outcomes[3]].some(({ status }) => status === 'fulfilled');
+      expect(signed && otherSigned).toBe(false);
+      for (const node of [1, 2, 3] as const)
+        expect(new Set((await entries(node, one)).map(({ digests }) => digests.join())).size).toBeLessThan(2);
+    }
+  });
+
   test('a later attempt uses up what the first one does; a reissue does not have to', async () => {
     const request = build();
     const used = nonce;
@@ -136,6 +150,41 @@ describe('the journal of a node', () => {
     expect(await group.query(1, `select outcome from journal where tx_id = 'crashed'`)).toEqual([{ outcome: 'interrupted' }]);
   });
 
+  test('an attempt whose sessions were cut off by a crash of both nodes is signed after it', async () => {
+    const request = build();
+    await sign(request, 1, 2);
+    for (const node of [1, 2] as const) {
+      await group.stop(node);
+      await group.query(
+        node,
+        `alter table journal disable trigger all;
+         update journal set outcome = null, signature = null, ended_at = null where tx_id = '${request.intent.txId}';
+         alter table journal enable trigger all`,
+      );
+    }
+    await group.start(1);
+    await group.start(2);
+    await sign(request, 1, 2);
+    expect(await entries(1, request)).toMatchObject([{ outcome: 'interrupted' }, { outcome: 'signed' }]);
+    expect(await entries(2, request)).toMatchObject([{ outcome: 'interrupted' }, { outcome: 'signed' }]);
+  });
+
+  test('numbers rise when the clock was set back, so that the mark goes on', async () => {
+    const request = build();
+    await sign(request, 1, 2);
+    const ahead = Date.now() * 1000 + 86_400_000_000;
+    const copy = `insert into journal select (jsonb_populate_record(j, jsonb_build_object('number', $2::bigint, 'tx_id', 'ahead', 'amount', 0))).*
+                    from journal j where tx_id = $1`;
+    await group.query(1, copy, [request.intent.txId, ahead]);
+    await group.stop(1);
+    await group.start(1);
+    const later = build();
+    await sign(later, 1, 2);
+    const [entry] = await entries(1, later);
+    expect(Number(entry?.number)).toBe(ahead + 1);
+    expect(group.readMark(1)).toMatchObject({ entry: { number: ahead + 1 } });
+  });
+
   describe('with a database that is older than the journal mark', () => {
     /** Takes everything after an entry out of a node's journal, as the restore of a backup would. */
     const forget = (node: NodeIndex, after: string) =>
@@ -179,17 +228,23 @@ describe('the journal of a node', () => {
       await group.start(1);
       await expect(sign(build(), 1, 2)).rejects.toMatchObject({ code: 'journal_behind' });
       await expect(sign(build(), 2, 1)).rejects.toMatchObject({ code: 'journal_behind' });
+      await expect(group.node(2).activities.testSign({ keyId: key.keyId, peer: 1 })).rejects.toMatchObject({
+        code: 'journal_behind',
+      });
       await group.start(3);
       await sign(build(), 2, 3);
       await until(() => group.node(1).journalIsComplete());
       await sign(build(), 1, 2);
     });
 
-    test('without the file it takes back too; a copy that no peer has is for the operator to accept', async () => {
+    test('without the file it takes back too, from both peers; a copy that no peer has is for the operator to accept', async () => {
       await sign(build(), 1, 2);
       await group.stop(1);
+      await group.stop(3);
       group.removeMark(1);
       await group.start(1);
+      await expect(sign(build(), 1, 2)).rejects.toMatchObject({ code: 'journal_behind' });
+      await group.start(3);
       await until(() => group.node(1).journalIsComplete());
 
       const kept = await newest(1);

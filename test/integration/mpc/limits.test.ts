@@ -77,6 +77,19 @@ describe('the limits of node 1', () => {
     await expect(sign(build({ symbol: 'USDC' }, other))).rejects.toMatchObject(refused(/for this token/));
   });
 
+  test('a reissue counts anew, since nothing here proves that the attempts before it cannot be executed', async () => {
+    await group.query(1, 'delete from admitted_amounts');
+    const first = build();
+    await sign(first);
+    const reissue = (attempt: number): Request => ({ ...build(), intent: first.intent, attempt, kind: 'reissue' });
+    const second = reissue(2);
+    await sign(second);
+    // a replacement of it does not
+    await sign({ ...second, attempt: 3, kind: 'replacement' });
+    await sign(reissue(4));
+    await expect(sign(reissue(5))).rejects.toMatchObject(refused(/for this key and token/));
+  });
+
   test('of many at the same moment no more pass than the sum allows', async () => {
     await group.query(1, 'delete from admitted_amounts');
     const outcomes = await Promise.allSettled(Array.from({ length: 8 }, () => sign(build(), 1, 2)));

@@ -1,10 +1,11 @@
-import { randomBytes } from 'node:crypto';
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { request as httpsRequest, type RequestOptions } from 'node:https';
 import type { GroupKey } from '../../../src/messages/key-generation';
 import { signEnvelope } from '../../../src/mpc/envelope';
 import { Identity } from '../../../src/mpc/identity';
 import type { NodeIndex } from '../../../src/messages/nodes';
 import { deriveSessionId, type SessionParams } from '../../../src/mpc/session-params';
+import { signStatement, type SignedStatement } from '../../../src/mpc/statement';
 import { TransportClient } from '../../../src/mpc/transport-client';
 import { createGroup } from './certificates';
 import { DishonestEngine } from './engines';
@@ -37,7 +38,8 @@ describe('a node among peers it does not trust', () => {
     participants,
     request: JSON.stringify(request),
   });
-  const propose = (proposed: SessionParams) => attacker.propose(2, { params: proposed, randomness: randomBytes(32) });
+  const propose = (proposed: SessionParams, statement?: SignedStatement) =>
+    attacker.propose(2, { params: proposed, randomness: randomBytes(32), ...(statement && { statement }) });
   const transfer = () => ({ ...transferRequest(key, localRegistry, { symbol: 'USDC' }), peer: 2 as const });
 
   describe('verifies the proposal of a dishonest initiator', () => {
@@ -57,7 +59,28 @@ describe('a node among peers it does not trust', () => {
         const lying = { transaction: { ...honest, intent: { ...honest.intent, ...lie } }, payload: 0 };
         await expect(propose(params('sign', lying))).rejects.toMatchObject({ code: 'intent_mismatch' });
       }
-      await expect(propose(params('sign', { transaction: honest, payload: 0 }))).resolves.toHaveProperty('randomness');
+    });
+
+    test('requires the initiator’s own signed entry about exactly this signature', async () => {
+      const honest = transfer();
+      const proposed = params('sign', { transaction: honest, payload: 0 });
+      const entry = {
+        ...{ node: 1, number: 1, tx_id: honest.intent.txId, attempt: 1, payload: 0, kind: 'first', order_hash: 'hash', order_seq: 0 },
+        ...{ resources: ['x'], digests: honest.signers[0]?.digests, key_id: key.keyId, client_id: null, peer: 2, initiator: 1 },
+        ...{ chain: 'ethereum', token: '', amount: '0', fee: '0', admitted_at: new Date().toISOString() },
+      };
+      const sign = (over: object, by = attackerIdentity.signingKey) => signStatement('entry', { ...entry, ...over }, by);
+      const stranger = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
+      const refused = [
+        undefined,
+        sign({}, stranger),
+        signStatement('ban', entry, attackerIdentity.signingKey),
+        ...[{ tx_id: 'other' }, { attempt: 2 }, { node: 3 }, { peer: 3 }, { digests: ['0x00'] }, { key_id: 'other' }].map(
+          (over) => sign(over),
+        ),
+      ];
+      for (const statement of refused) await expect(propose(proposed, statement)).rejects.toThrow(/journal entry/);
+      await expect(propose(proposed, sign({}))).resolves.toHaveProperty('statement');
     });
 
     test('refuses a digest instead of a transaction, a request for another peer, a missing payload', async () => {

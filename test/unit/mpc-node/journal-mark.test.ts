@@ -20,6 +20,14 @@ describe('the journal mark', () => {
     expect(readdirSync(folder)).toEqual(['mark.json']);
   });
 
+  test('a ban before the node is ready keeps the entry that the file names', async () => {
+    await new JournalMark(file, 1).reset({ bans: 1, entry: { number: 7, hash: hash('a') } });
+    const mark = new JournalMark(file, 1);
+    await mark.read();
+    await mark.raiseBans(2);
+    expect(await new JournalMark(file, 1).read()).toEqual({ bans: 2, entry: { number: 7, hash: hash('a') } });
+  });
+
   test('only rises, whatever the order of calls, and is durable when a call has resolved', async () => {
     const mark = new JournalMark(file, 1);
     await mark.reset({ bans: 0, entry: null });
