@@ -65,7 +65,16 @@ describe('a node among peers it does not trust', () => {
       const honest = transfer();
       const proposed = params('sign', { transaction: honest, payload: 0 });
       const entry = {
-        ...{ node: 1, number: 1, tx_id: honest.intent.txId, attempt: 1, payload: 0, kind: 'first', order_hash: 'hash', order_seq: 0 },
+        ...{
+          node: 1,
+          number: 1,
+          tx_id: honest.intent.txId,
+          attempt: 1,
+          payload: 0,
+          kind: 'first',
+          order_hash: 'hash',
+          order_seq: 0,
+        },
         ...{ resources: ['x'], digests: honest.signers[0]?.digests, key_id: key.keyId, client_id: null, peer: 2, initiator: 1 },
         ...{ chain: 'ethereum', token: '', amount: '0', fee: '0', admitted_at: new Date().toISOString() },
       };
