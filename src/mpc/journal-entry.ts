@@ -61,7 +61,8 @@ const schema = Joi.object<EntryFields, true>({
   admitted_at: Joi.string().isoDate().required(),
 });
 
-export function entryFields(self: NodeIndex, number: number, request: AdmissionRequest, at: Date): EntryFields {
+/** `at`: ISO 8601. */
+export function entryFields(self: NodeIndex, number: number, request: AdmissionRequest, at: string): EntryFields {
   const { spends } = request;
   return {
     node: self,
@@ -82,8 +83,17 @@ export function entryFields(self: NodeIndex, number: number, request: AdmissionR
     token: spends.token ?? '',
     amount: spends.amount.toString(),
     fee: spends.fee.toString(),
-    admitted_at: at.toISOString(),
+    admitted_at: at,
   };
+}
+
+const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+/** Whether the text is that of the peer's entry about the same signature: all of it but number and time is known here. */
+export function isPeerEntry(statement: Pick<SignedStatement, 'text'>, self: NodeIndex, request: AdmissionRequest): boolean {
+  const { number, admitted_at: at } = (parseStatement(statement) ?? {}) as Partial<EntryFields>;
+  if (typeof number !== 'number' || !Number.isSafeInteger(number) || number < 0 || !isoTime.test(String(at))) return false;
+  return JSON.stringify(entryFields(request.peer, number, { ...request, peer: self }, String(at))) === statement.text;
 }
 
 /** @throws GatewayError invalid_parameter when the text is not that of an entry. */

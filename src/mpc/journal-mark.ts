@@ -1,4 +1,4 @@
-import { open, readFile, rename } from 'node:fs/promises';
+import { type FileHandle, open, readFile, rename } from 'node:fs/promises';
 import path from 'node:path';
 import Joi from 'joi';
 import { ConfigError } from '../platform/config';
@@ -40,6 +40,8 @@ export class JournalMark {
   private current: Mark = { bans: 0, entry: null };
   private running: Promise<void> = Promise.resolve();
   private next: Promise<void> | undefined;
+  /** Kept open: it is forced to the disk with every write. */
+  private folder: FileHandle | undefined;
 
   constructor(
     private readonly file: string,
@@ -79,6 +81,12 @@ export class JournalMark {
     return this.flush();
   }
 
+  async close(): Promise<void> {
+    await this.running.catch(() => undefined);
+    await this.folder?.close();
+    this.folder = undefined;
+  }
+
   private flush(): Promise<void> {
     this.next ??= this.running
       .catch(() => undefined)
@@ -100,12 +108,8 @@ export class JournalMark {
       await file.close();
     }
     await rename(temporary, this.file);
-    const folder = await open(path.dirname(this.file), 'r');
-    try {
-      await folder.sync();
-    } finally {
-      await folder.close();
-    }
+    this.folder ??= await open(path.dirname(this.file), 'r');
+    await this.folder.sync();
   }
 }
 

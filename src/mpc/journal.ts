@@ -46,7 +46,7 @@ export class Journal {
     // rises with the clock: a number is not used again after a restored backup, when the newest one is unknown
     this.lastNumber = Math.max(this.lastNumber + 1, at.getTime() * 1000);
     const number = this.lastNumber;
-    const statement = signStatement('entry', entryFields(this.self, number, request, at), this.signingKey);
+    const statement = signStatement('entry', entryFields(this.self, number, request, at.toISOString()), this.signingKey);
     const [row] = await this.database.query<Row[]>('select verdict, recorded from admit_signature($1, $2, $3, $4, $5, $6, $7)', [
       statement.text,
       statement.signature,

@@ -6,7 +6,7 @@ import type { NodeIndex } from '../messages/nodes';
 import type { Admission, AdmissionRequest, JournalEntry, SessionEnd } from './admission';
 import type { Bans } from './bans';
 import { type Journal, maxFailedSessions, type Verdict } from './journal';
-import { readEntry } from './journal-entry';
+import { isPeerEntry } from './journal-entry';
 import type { JournalGuard } from './journal-guard';
 import type { JournalMark } from './journal-mark';
 import { type NodeLimits, noSums } from './limits';
@@ -68,7 +68,8 @@ export class NodeAdmission implements Admission {
   }
 
   assertCopy(copy: SignedStatement, request: AdmissionRequest): void {
-    if (!this.isCopy(copy, request))
+    const { self, publicKeyOf } = this.options;
+    if (!isPeerEntry(copy, self, request) || !verifyStatement('entry', copy, publicKeyOf(request.peer)))
       throw new GatewayError('invalid_parameter', "the peer's journal entry is not about this signature");
   }
 
@@ -110,17 +111,5 @@ export class NodeAdmission implements Admission {
       'refused by the limits of this node',
     );
     return new GatewayError('node_policy', `${reason} (node ${self})`, { extra: { node: String(self) } });
-  }
-
-  /** Signed by the peer, and about the same signature. */
-  private isCopy(copy: SignedStatement, { peer, txId, attempt, payload, keyId, digests }: AdmissionRequest): boolean {
-    if (!verifyStatement('entry', copy, this.options.publicKeyOf(peer))) return false;
-    try {
-      const entry = readEntry(copy);
-      const isSame = entry.tx_id === txId && entry.attempt === attempt && entry.payload === payload && entry.key_id === keyId;
-      return isSame && entry.node === peer && entry.peer === this.options.self && entry.digests.join() === digests.join();
-    } catch {
-      return false;
-    }
   }
 }

@@ -68,6 +68,7 @@ export async function openRecords({ identity, store, client, mark: file, limits,
     close: async () => {
       courier.close();
       await guard.close();
+      await mark.close();
     },
   };
 }

@@ -1,8 +1,10 @@
-import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { createHash, generateKeyPairSync, randomBytes } from 'node:crypto';
 import { request as httpsRequest, type RequestOptions } from 'node:https';
 import type { GroupKey } from '../../../src/messages/key-generation';
 import { signEnvelope } from '../../../src/mpc/envelope';
+import type { AdmissionRequest } from '../../../src/mpc/admission';
 import { Identity } from '../../../src/mpc/identity';
+import { entryFields } from '../../../src/mpc/journal-entry';
 import type { NodeIndex } from '../../../src/messages/nodes';
 import { deriveSessionId, type SessionParams } from '../../../src/mpc/session-params';
 import { signStatement, type SignedStatement } from '../../../src/mpc/statement';
@@ -64,29 +66,35 @@ describe('a node among peers it does not trust', () => {
     test('requires the initiator’s own signed entry about exactly this signature', async () => {
       const honest = transfer();
       const proposed = params('sign', { transaction: honest, payload: 0 });
-      const entry = {
-        ...{
-          node: 1,
-          number: 1,
-          tx_id: honest.intent.txId,
-          attempt: 1,
-          payload: 0,
-          kind: 'first',
-          order_hash: 'hash',
-          order_seq: 0,
+      const { intent, attempt, kind, signers, unsigned } = honest;
+      const admitted: AdmissionRequest = {
+        ...{ txId: intent.txId, attempt, kind, payload: 0, keyId: key.keyId, clientId: null, peer: 2, initiator: 1, orderSeq: 0 },
+        orderHash: createHash('sha256')
+          .update(JSON.stringify([intent, attempt, kind, signers, unsigned]))
+          .digest('hex'),
+        resources: [`ethereum/${intent.fromAddress.toLowerCase()}/7`],
+        digests: signers[0]?.digests ?? [],
+        spends: {
+          ...{
+            chain: 'ethereum',
+            token: intent.outputs[0]?.tokenContract ?? null,
+            amount: 1_500_000n,
+            fee: BigInt(intent.feeBound),
+          },
+          recipients: [],
         },
-        ...{ resources: ['x'], digests: honest.signers[0]?.digests, key_id: key.keyId, client_id: null, peer: 2, initiator: 1 },
-        ...{ chain: 'ethereum', token: '', amount: '0', fee: '0', admitted_at: new Date().toISOString() },
       };
+      const entry = entryFields(1, 1, admitted, new Date().toISOString());
       const sign = (over: object, by = attackerIdentity.signingKey) => signStatement('entry', { ...entry, ...over }, by);
       const stranger = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
       const refused = [
         undefined,
         sign({}, stranger),
         signStatement('ban', entry, attackerIdentity.signingKey),
-        ...[{ tx_id: 'other' }, { attempt: 2 }, { node: 3 }, { peer: 3 }, { digests: ['0x00'] }, { key_id: 'other' }].map(
-          (over) => sign(over),
-        ),
+        ...[
+          ...[{ tx_id: 'other' }, { attempt: 2 }, { node: 3 }, { peer: 3 }, { digests: ['0x00'] }, { key_id: 'other' }],
+          ...[{ amount: '1' }, { resources: [] }, { number: -1 }, { number: '1' }, { admitted_at: 'now' }, { more: 1 }],
+        ].map((over) => sign(over)),
       ];
       for (const statement of refused) await expect(propose(proposed, statement)).rejects.toThrow(/journal entry/);
       await expect(propose(proposed, sign({}))).resolves.toHaveProperty('statement');
