@@ -89,11 +89,16 @@ export function entryFields(self: NodeIndex, number: number, request: AdmissionR
 
 const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-/** Whether the text is that of the peer's entry about the same signature: all of it but number and time is known here. */
+/**
+ * Whether the text is that of the peer's entry about the same signature: all of it is known here but its number and time, and the owner
+ * that the peer's own copy of the key names.
+ */
 export function isPeerEntry(statement: Pick<SignedStatement, 'text'>, self: NodeIndex, request: AdmissionRequest): boolean {
-  const { number, admitted_at: at } = (parseStatement(statement) ?? {}) as Partial<EntryFields>;
+  const { number, admitted_at: at, client_id: clientId } = (parseStatement(statement) ?? {}) as Partial<EntryFields>;
   if (typeof number !== 'number' || !Number.isSafeInteger(number) || number < 0 || !isoTime.test(String(at))) return false;
-  return JSON.stringify(entryFields(request.peer, number, { ...request, peer: self }, String(at))) === statement.text;
+  if (clientId !== null && (typeof clientId !== 'string' || clientId.length > 100)) return false;
+  const mirrored = { ...request, peer: self, clientId };
+  return JSON.stringify(entryFields(request.peer, number, mirrored, String(at))) === statement.text;
 }
 
 /** @throws GatewayError invalid_parameter when the text is not that of an entry. */

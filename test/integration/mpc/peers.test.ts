@@ -93,7 +93,15 @@ describe('a node among peers it does not trust', () => {
         signStatement('ban', entry, attackerIdentity.signingKey),
         ...[
           ...[{ tx_id: 'other' }, { attempt: 2 }, { node: 3 }, { peer: 3 }, { digests: ['0x00'] }, { key_id: 'other' }],
-          ...[{ amount: '1' }, { resources: [] }, { number: -1 }, { number: '1' }, { admitted_at: 'now' }, { more: 1 }],
+          ...[
+            { amount: '1' },
+            { resources: [] },
+            { number: -1 },
+            { number: '1' },
+            { client_id: 1 },
+            { admitted_at: 'now' },
+            { more: 1 },
+          ],
         ].map((over) => sign(over)),
       ];
       for (const statement of refused) await expect(propose(proposed, statement)).rejects.toThrow(/journal entry/);
