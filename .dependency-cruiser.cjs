@@ -1,12 +1,12 @@
 /**
- * Floors, from the top: dev → processes, cli → activities → resources → http, ledger, chains, mpc, audit, outbox → messages → platform, chains/types.
+ * Floors, from the top: dev → processes, cli → activities → resources → http, ledger, chains, mpc, audit, outbox, orders → messages → platform, chains/types.
  * One rule a floor: what stands on it imports its own floor and those below. Workflows stand beside activities, on messages alone.
  */
 const processes = '(src/(processes|cli)/|src/entities)';
 const activities = '(activities|workflows)/';
 const resources =
   'src/(auth|wallets|accounts|assets|transfers|transactions|deposits|screening|following|health|mfa|security-factors|webhooks)/';
-const foundations = 'src/(http|ledger|chains/(?!types)|mpc|audit|outbox)/?';
+const foundations = 'src/(http|ledger|chains/(?!types)|mpc|audit|outbox|orders)/?';
 const messages = 'src/messages/';
 const above = (...floors) => `^(${floors.join('|')})`;
 

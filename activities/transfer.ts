@@ -1,11 +1,8 @@
 import { getFamily } from '../src/chains/families';
 import { createLogger } from '../src/platform/logging';
-import { screeningRules } from '../src/screening/rules';
 import { adoptHold } from '../src/transfers/adopt-hold';
 import { abandonTransfer } from '../src/transfers/abandon';
 import { parkTransfer } from '../src/transfers/park';
-import { beginSigning } from '../src/transfers/begin-signing';
-import { recordPolicyRefusal } from '../src/transfers/cancellation-reason';
 import type { TransferDependencies } from '../src/transfers/dependencies';
 import { destinationBlacklisted } from '../src/transfers/destination';
 import { endTransfer, failByProof } from '../src/transfers/end';
@@ -21,7 +18,6 @@ export type TransferActivityOptions = Pick<TransferDependencies, 'database' | 'r
 export function createTransferActivities(options: TransferActivityOptions): TransferActivities {
   const steps: TransferDependencies = {
     getFamily,
-    screeningRules: screeningRules(options.database),
     approvalWaitSeconds: 24 * 60 * 60,
     log: createLogger('ledger', 'error'),
     ...options,
@@ -31,8 +27,6 @@ export function createTransferActivities(options: TransferActivityOptions): Tran
     screenTransfer: (input) => screenTransfer(steps, input),
     endTransfer: (input) => endTransfer(steps, input),
     destinationBlacklisted: ({ txId }) => destinationBlacklisted(options.database.manager, txId),
-    recordPolicyRefusal: (input) => recordPolicyRefusal(steps, input),
-    beginSigning: (input) => beginSigning(steps, input),
     recordSigned: (input) => recordSigned(steps, input),
     markSubmitted: (input) => markSubmitted(steps, input),
     settleTransfer: (input) => settleTransfer(steps, input),

@@ -28,7 +28,10 @@ function useStack({ postgres, temporal, chains }) {
     TEMPORAL_NAMESPACE: temporal.namespace,
     CHAINS: Object.keys(chains).join(','),
   };
-  if (!process.env.SECRETS_KEY) found.SECRETS_KEY_FILE = path.join(devFolder, 'secrets', 'secrets.kek');
+  for (const purpose of ['totp', 'webhook']) {
+    const variable = `${purpose.toUpperCase()}_SECRETS_KEY`;
+    if (!process.env[variable]) found[`${variable}_FILE`] = path.join(devFolder, 'secrets', `${purpose}-secrets.kek`);
+  }
   for (const [name, { rpc }] of Object.entries(chains)) found[`CHAIN_${name.toUpperCase()}_RPC_URLS`] = rpc;
   for (const [name, value] of Object.entries(found)) process.env[name] ??= value;
 }

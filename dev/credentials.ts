@@ -1,9 +1,10 @@
 import 'reflect-metadata';
-import { generateKeyPairSync, randomBytes, webcrypto } from 'node:crypto';
-import { existsSync, mkdirSync } from 'node:fs';
+import { createPublicKey, generateKeyPairSync, randomBytes, randomUUID, webcrypto } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import * as x509 from '@peculiar/x509';
 import { type NodeIndex, nodeIndexes } from '../src/messages/nodes';
+import type { SecretKeyVariable } from '../src/platform/secret-box';
 import { getOrCreateSecret, writeFileAtomically } from './files';
 
 const validityMs = 10 * 365 * 24 * 3600 * 1000;
@@ -20,16 +21,39 @@ export interface NodeCredentials {
 
 /** Ed25519 key of the API's access tokens. Returns its path. */
 export function jwtKey(secrets: string): string {
-  getOrCreateSecret(secrets, 'jwt.pem', () =>
-    generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
-  );
+  getOrCreateSecret(secrets, 'jwt.pem', newEd25519Key);
   return path.join(secrets, 'jwt.pem');
 }
 
-/** Key-encryption key of TOTP and webhook secrets. Returns its path. */
-export function secretsKey(secrets: string): string {
-  getOrCreateSecret(secrets, 'secrets.kek', () => randomBytes(32).toString('hex'));
-  return path.join(secrets, 'secrets.kek');
+/** What the authoriser signs orders with, and what the nodes know it by. */
+export interface OrderCredentials {
+  /** Paths of an Ed25519 private key (PEM) and of a JWKS. */
+  key: string;
+  jwks: string;
+  deployment: string;
+}
+
+export function orderCredentials(secrets: string): OrderCredentials {
+  const [key, jwks] = [path.join(secrets, 'order.pem'), path.join(secrets, 'order-keys.json')];
+  getOrCreateSecret(secrets, 'order.pem', newEd25519Key);
+  const publicKey = createPublicKey(readFileSync(key)).export({ format: 'jwk' });
+  writeFileAtomically(jwks, JSON.stringify({ keys: [publicKey] }));
+  return { key, jwks, deployment: getOrCreateSecret(secrets, 'deployment-id', () => randomUUID()) };
+}
+
+const newEd25519Key = (): string => generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
+
+/** Files of the key-encryption keys of stored secrets, by variable. bin/gateway.js uses the same names. */
+const secretsKeyFiles: Record<SecretKeyVariable, string> = {
+  TOTP_SECRETS_KEY: 'totp-secrets.kek',
+  WEBHOOK_SECRETS_KEY: 'webhook-secrets.kek',
+  STORED_ANSWERS_KEY: 'stored-answers.kek',
+};
+
+/** Key-encryption key of stored secrets, created once. Returns its path. */
+export function secretsKey(secrets: string, variable: SecretKeyVariable): string {
+  getOrCreateSecret(secrets, secretsKeyFiles[variable], () => randomBytes(32).toString('hex'));
+  return path.join(secrets, secretsKeyFiles[variable]);
 }
 
 /** Certificates and key-encryption keys of the three nodes, created once. The key of the authority is not stored. */

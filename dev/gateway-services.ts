@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { rpcUrlsVariable } from '../src/chains/config';
 import { type NodeIndex, nodeIndexes } from '../src/messages/nodes';
-import { jwtKey, nodeCredentials, secretsKey } from './credentials';
+import { jwtKey, nodeCredentials, orderCredentials, secretsKey } from './credentials';
 import { getOrCreateSecret } from './files';
 import { nodeLimits } from './node-limits';
 import type { ServicesContext } from './services';
@@ -36,6 +36,7 @@ export async function nodeSpecs(
   const { paths, env } = context;
   const credentials = await nodeCredentials(paths.secrets);
   const limits = nodeLimits(paths.nodes, Object.keys(environment.chains));
+  const orders = orderCredentials(paths.secrets);
   const ports = new Map<NodeIndex, { peer: number; health: number }>();
   for (const index of nodeIndexes) ports.set(index, { peer: await freePort(), health: await freePort() });
   const portsOf = (index: NodeIndex) => ports.get(index) ?? { peer: 0, health: 0 };
@@ -60,6 +61,8 @@ export async function nodeSpecs(
         MPC_NODE_KEK_FILE: own.kek,
         MPC_NODE_JOURNAL_MARK: path.join(paths.nodes, `journal-mark-${index}.json`),
         MPC_NODE_LIMITS: limits,
+        MPC_NODE_ORDER_KEYS_FILE: orders.jwks,
+        MPC_NODE_DEPLOYMENT: orders.deployment,
         METRICS_HOST: '127.0.0.1',
         METRICS_PORT: String(portsOf(index).health),
       };
@@ -76,7 +79,7 @@ export async function workerSpec({ env, paths }: ServicesContext, environment: S
   const port = await freePort();
   const variables = {
     DATABASE_URL: environment.databaseUrl,
-    SECRETS_KEY_FILE: secretsKey(paths.secrets),
+    WEBHOOK_SECRETS_KEY_FILE: secretsKey(paths.secrets, 'WEBHOOK_SECRETS_KEY'),
     METRICS_HOST: '127.0.0.1',
     METRICS_PORT: String(port),
   };
@@ -84,6 +87,26 @@ export async function workerSpec({ env, paths }: ServicesContext, environment: S
   return nodeProcess(
     { name: 'worker', group: 'worker', entry: 'worker', healthUrl },
     { ...startLimits, ...commonVariables(env, environment), ...variables },
+  );
+}
+
+/** The only process that has the order key. */
+export async function authoriserSpec({ env, paths }: ServicesContext, environment: StackEnvironment): Promise<ProcessSpec> {
+  const port = await freePort();
+  const { key, deployment } = orderCredentials(paths.secrets);
+  const nodes = await nodeCredentials(paths.secrets);
+  const variables = {
+    DATABASE_URL: environment.databaseUrl,
+    ORDER_KEY_FILE: key,
+    DEPLOYMENT_ID: deployment,
+    MPC_NODE_PEER_CERTS_FILE: nodes[1].peerCerts,
+    METRICS_HOST: '127.0.0.1',
+    METRICS_PORT: String(port),
+  };
+  const healthUrl = `http://127.0.0.1:${port}/health/ready`;
+  return nodeProcess(
+    { name: 'authoriser', group: 'authoriser', entry: 'authoriser', healthUrl },
+    { ...commonVariables(env, environment), ...variables },
   );
 }
 
@@ -96,26 +119,33 @@ const relaxedLimits = {
   RATE_LIMIT_ADDRESS_PER_MINUTE: '600000',
   RATE_LIMIT_TOKEN_PER_MINUTE: '60000',
   RATE_LIMIT_MFA_PER_MINUTE: '60000',
+  MAX_PENDING_WALLETS_PER_CLIENT: '1000',
   MAX_REQUESTS_IN_FLIGHT_PER_CLIENT: '2000',
   MAX_REQUESTS_IN_FLIGHT: '5000',
 };
 
 export async function apiSpec({ env, paths, preferred }: ServicesContext, environment: StackEnvironment, healthUrls: string[]) {
   const port = await freePort(preferred(Number(env.API_PORT) || 8080));
+  const metricsPort = await freePort();
   const variables = {
     DATABASE_URL: environment.databaseUrl,
     API_HOST: '127.0.0.1',
     API_PORT: String(port),
+    METRICS_HOST: '127.0.0.1',
+    METRICS_PORT: String(metricsPort),
     JWT_PRIVATE_KEY_FILE: jwtKey(paths.secrets),
-    SECRETS_KEY_FILE: secretsKey(paths.secrets),
+    TOTP_SECRETS_KEY_FILE: secretsKey(paths.secrets, 'TOTP_SECRETS_KEY'),
+    WEBHOOK_SECRETS_KEY_FILE: secretsKey(paths.secrets, 'WEBHOOK_SECRETS_KEY'),
+    STORED_ANSWERS_KEY_FILE: secretsKey(paths.secrets, 'STORED_ANSWERS_KEY'),
     MPC_NODE_HEALTH_URLS: env.MPC_NODE_HEALTH_URLS ?? healthUrls.join(','),
   };
   const baseUrl = `http://127.0.0.1:${port}/api/v1`;
+  const healthUrl = `http://127.0.0.1:${metricsPort}/health/ready`;
   const spec = nodeProcess(
-    { name: 'api', group: 'api', entry: 'api', healthUrl: `${baseUrl}/health/ready` },
+    { name: 'api', group: 'api', entry: 'api', healthUrl },
     { ...startLimits, ...relaxedLimits, ...commonVariables(env, environment), ...variables },
   );
-  return { spec, baseUrl };
+  return { spec, baseUrl, healthUrl };
 }
 
 async function nodeDatabase(
@@ -132,7 +162,8 @@ async function nodeDatabase(
 
 /** Variables of every process of the gateway: the caller's environment with the addresses of the stack. */
 function commonVariables(env: NodeJS.ProcessEnv, { temporalAddress, chains }: StackEnvironment): NodeJS.ProcessEnv {
-  const excluded = /^(npm_|JEST_|NODE_ENV$|DATABASE_URL|JWT_P(RIVATE|UBLIC)_KEY|SECRETS_KEY|MPC_NODE_|METRICS_|TEST_POSTGRES)/;
+  const excluded =
+    /^(npm_|JEST_|NODE_ENV$|DATABASE_URL|JWT_P(RIVATE|UBLIC)_KEY|(TOTP|WEBHOOK)_SECRETS_KEY|STORED_ANSWERS_KEY|ORDER_KEY|DEPLOYMENT_ID|MPC_NODE_|METRICS_|TEST_POSTGRES)/;
   const inherited = Object.fromEntries(Object.entries(env).filter(([name]) => !excluded.test(name)));
   const rpcUrls = Object.entries(chains).map(([name, { rpc }]) => [rpcUrlsVariable(name), env[rpcUrlsVariable(name)] || rpc]);
   return {
@@ -156,6 +187,8 @@ function nodeProcess(
     ready: () => isHealthy(what.healthUrl),
     readyTimeoutMs: 60_000,
     stopTimeoutMs: 15_000,
+    // clients wait for the API only
+    background: what.entry !== 'api',
   };
 }
 

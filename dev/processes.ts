@@ -1,5 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { setPriority } from 'node:os';
 import path from 'node:path';
 
 /** A program to run. */
@@ -27,6 +28,25 @@ export function spawnLogged({ command, args, env, cwd, uid, gid }: Command, logF
     return spawn(command, args, { env, cwd, uid, gid, detached: true, stdio: ['ignore', log, log] });
   } finally {
     closeSync(log);
+  }
+}
+
+const backgroundNice = 5;
+
+/**
+ * Gives a process the processor after others. Linux shares it first between sessions, each with a nice value of its own (sched(7), "The
+ * autogroup feature"); a process's nice value counts within its session, or alone where that feature is off.
+ */
+export function lowerPriority(pid: number): void {
+  for (const lower of [
+    () => setPriority(pid, backgroundNice),
+    () => writeFileSync(`/proc/${pid}/autogroup`, String(backgroundNice)),
+  ]) {
+    try {
+      lower();
+    } catch {
+      // not supported here, or the process has ended: it runs like the others
+    }
   }
 }
 

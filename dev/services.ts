@@ -57,6 +57,7 @@ export async function startTemporal({ paths, supervisor, preferred }: ServicesCo
     command: () => temporalCommand(cli, { port, uiPort, databaseFile: paths.temporal }),
     ready: () => isTemporalReady(address),
     readyTimeoutMs: 60_000,
+    background: true,
   });
   return { address, ui: `http://127.0.0.1:${uiPort}` };
 }

@@ -8,6 +8,8 @@ import type { RunningProcess } from './supervisor';
 /** `.dev/stack.json`, an interface for tests, benchmarks and external scripts. Fields may be added but not changed. */
 export interface StackFile {
   base_url: string;
+  /** Readiness of the API with its checks; /metrics is on the same listener. */
+  health_url: string;
   clients: DevClient[];
   temporal: { address: string; namespace: string; ui: string | null };
   postgres: { url: string };

@@ -7,7 +7,15 @@ import { createDatabase } from '../src/platform/database';
 import { createTemporalClient } from '../src/platform/temporal';
 import { type DevClient, seedClients } from './clients';
 import { writeJson } from './files';
-import { apiSpec, gatewayDatabase, hasExternalNodes, nodeSpecs, type StackEnvironment, workerSpec } from './gateway-services';
+import {
+  apiSpec,
+  authoriserSpec,
+  gatewayDatabase,
+  hasExternalNodes,
+  nodeSpecs,
+  type StackEnvironment,
+  workerSpec,
+} from './gateway-services';
 import { type ServicesContext, startChain, startPostgres, startTemporal } from './services';
 import { devPaths } from './paths';
 import { postgresHome } from './postgres';
@@ -25,7 +33,7 @@ export interface BootOptions {
   reset?: boolean;
   /** Environment of the processes; default process.env. */
   env?: NodeJS.ProcessEnv;
-  /** Given the url of the gateway's database, returns the one that API and worker use: for tests with a proxy between them. */
+  /** Given the url of the gateway's database, returns the one that its processes use: for tests with a proxy between them. */
   routeDatabase?: (url: string) => Promise<string>;
   /** Aborts the start and stops what is running. */
   signal?: AbortSignal;
@@ -42,7 +50,7 @@ export class AlreadyRunning extends Error {}
 
 const defaultChains = 'ethereum,base';
 /** A process is stopped before those it depends on. */
-const stopOrder = [['api'], ['worker'], ['mpc'], ['temporal', 'chain:*'], ['postgres']];
+const stopOrder = [['api'], ['worker'], ['authoriser'], ['mpc'], ['temporal', 'chain:*'], ['postgres']];
 
 /**
  * Starts all services on one machine and returns when they are ready. The calling process is the supervisor.
@@ -124,6 +132,7 @@ async function bootServices(
   let routedUrl = '';
   let clients: DevClient[] = [];
   let baseUrl = '';
+  let healthUrl = '';
 
   const postgres: Step = {
     title: databaseUrl ? 'Postgres (DATABASE_URL)' : 'Postgres',
@@ -160,22 +169,31 @@ async function bootServices(
     },
   };
   const worker: Step = { title: 'worker', run: async () => supervisor.start(await workerSpec(context, environment())) };
+  const authoriser: Step = {
+    title: 'authoriser',
+    run: async () => {
+      // creates the nodes' certificates, which the authoriser is given
+      await prepareNodes();
+      await supervisor.start(await authoriserSpec(context, environment()));
+    },
+  };
   const api: Step = {
     title: 'API',
     run: async () => {
       const { healthUrls } = await prepareNodes();
-      const { spec, baseUrl: url } = await apiSpec(context, environment(), healthUrls);
-      baseUrl = url;
+      const { spec, ...urls } = await apiSpec(context, environment(), healthUrls);
+      ({ baseUrl, healthUrl } = urls);
       await supervisor.start(spec);
     },
   };
 
   await runTasks([
     [postgres, workflowServer, ...chainSteps],
-    [nodes, worker, api],
+    [nodes, worker, authoriser, api],
   ]);
   return {
     base_url: baseUrl,
+    health_url: healthUrl,
     clients,
     temporal,
     postgres: { url: databaseUrl },

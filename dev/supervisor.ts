@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { type Command, endProcess, logTail, processIdentity, sleep, spawnLogged, until } from './processes';
+import { type Command, endProcess, logTail, lowerPriority, processIdentity, sleep, spawnLogged, until } from './processes';
 import { Reaper } from './reaper';
 
 export interface ProcessSpec {
@@ -16,6 +16,8 @@ export interface ProcessSpec {
   afterStart?(): Promise<void>;
   stopSignal?: NodeJS.Signals;
   stopTimeoutMs?: number;
+  /** Once ready, it gets the processor after the processes that clients wait for. */
+  background?: boolean;
 }
 
 export interface RunningProcess {
@@ -117,7 +119,7 @@ export class Supervisor {
   }
 
   /** A description of the problem, or null. */
-  private async waitUntilReady({ spec }: Child, ended: () => string | undefined): Promise<string | null> {
+  private async waitUntilReady({ spec, pid }: Child, ended: () => string | undefined): Promise<string | null> {
     let afterStartError: Error | null = null;
     let lastProblem = '';
     const isReady = async () => {
@@ -131,7 +133,9 @@ export class Supervisor {
     if (this.stopping) return 'was stopped';
     if (ended() === undefined) await spec.afterStart?.().catch((error: Error) => (afterStartError = error));
     if (ended() !== undefined) return `${ended()}`;
-    return afterStartError ? `could not be set up (${(afterStartError as Error).message})` : null;
+    if (afterStartError) return `could not be set up (${(afterStartError as Error).message})`;
+    if (spec.background) lowerPriority(pid);
+    return null;
   }
 
   private async keepRunning(first: Child): Promise<void> {

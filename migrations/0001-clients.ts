@@ -8,6 +8,8 @@ create table clients (
   whitelist_mode text not null default 'off' check (whitelist_mode in ('off', 'approve', 'only')),
   -- a whitelist entry takes effect this long after it was added or last activated
   whitelist_cooling_seconds integer not null default 0 check (whitelist_cooling_seconds between 0 and 2592000),
+  -- whether a user may approve a transfer that the same user requested, although another user of the client could
+  self_approval boolean not null default false,
   created_at timestamptz not null default now()
 );
 
@@ -47,6 +49,8 @@ create table user_totp (
   confirmed_at timestamptz,
   failures integer not null default 0 check (failures >= 0),
   locked_until timestamptz,
+  -- locks since the last correct code: each is longer than the one before
+  locks integer not null default 0 check (locks >= 0),
   created_at timestamptz not null default now()
 );
 

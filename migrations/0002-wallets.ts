@@ -17,6 +17,8 @@ create table wallets (
   check (status <> 'ACTIVE' or key_status = 'ACTIVE')
 );
 create index wallets_by_client on wallets (client_id, wallet_id desc);
+-- wallets that wait for their key: counted when a wallet is created and when a generation begins
+create index wallets_generating on wallets (client_id, wallet_id) where key_status = 'GENERATING';
 
 create table wallet_limits (
   wallet_id uuid not null references wallets,

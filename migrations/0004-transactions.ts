@@ -58,6 +58,8 @@ create table transactions (
   failure_code text,
   failure_message text,
   idempotency_key text,
+  -- the user whose API key requested it; null for transactions that no user requested, such as deposits
+  requested_by uuid,
   -- AWAITING_APPROVAL: when the approval expires, who approved, and when
   approval_expires_at timestamptz,
   approved_by uuid references users,

@@ -10,12 +10,14 @@ create table workflow_outbox (
   client_id uuid not null references clients,
   -- of starts: the number of running transfers is limited per chain
   chain text,
+  -- order of delivery within a kind, before outbox_id; 0 for kinds in which clients do not take turns
+  turn bigint not null default 0 check (turn >= 0),
   created_at timestamptz not null default clock_timestamp(),
   -- when the dispatcher may deliver it: after its writer has had time to do so, or some time after a failure
   deliver_after timestamptz not null default clock_timestamp() + interval '2 seconds',
   unique (kind, subject_id)
 );
-create index workflow_outbox_by_kind on workflow_outbox (kind, outbox_id);
+create index workflow_outbox_by_kind on workflow_outbox (kind, turn, outbox_id);
 
 -- approvals that may be overdue
 create index approvals_expiring on transactions (approval_expires_at) where status = 'AWAITING_APPROVAL';

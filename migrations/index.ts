@@ -14,6 +14,7 @@ import { Webhooks0013 } from './0013-webhooks';
 import { WebhookEvents0014 } from './0014-webhook-events';
 import { Requests0015 } from './0015-requests';
 import { WorkflowOutbox0016 } from './0016-workflow-outbox';
+import { Orders0017 } from './0017-orders';
 
 /** In this order. A released migration is never edited: a change is a new file. */
 export const migrations = [
@@ -33,4 +34,5 @@ export const migrations = [
   WebhookEvents0014,
   Requests0015,
   WorkflowOutbox0016,
+  Orders0017,
 ];

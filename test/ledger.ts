@@ -1,16 +1,23 @@
 import type { DataSource } from 'typeorm';
+import { createAuthoriserActivities } from '../activities/authoriser';
 import { createTransferActivities, type TransferActivityOptions } from '../activities/transfer';
 import { getFamily } from '../src/chains/families';
 import type { ChainRegistry } from '../src/chains/registry';
-import type { TransferActivities } from '../src/messages/transfer';
+import type { BeginSigningResult, NextAttempt, TransferActivities } from '../src/messages/transfer';
+import type { AuthoriserActivities } from '../src/messages/authoriser';
+import type { Prepared } from '../src/chains/types';
+import { Orders } from '../src/orders/orders';
 import { notFound } from '../src/platform/errors';
 import { newId } from '../src/platform/ids';
 import { type Acceptance, type AcceptDependencies, acceptTransfer } from '../src/transfers/accept';
 import { cancelTransfer } from '../src/transfers/cancel';
 import type { TransferRequest } from '../src/transfers/request';
 import { StartLimits } from '../src/transfers/start-limits';
+import { nodeKeys } from './node-refusals';
+import { deployment, orderSigner } from './orders';
 
 export const roomyStartLimits = { maxInFlight: 1e6, maxPending: 1e6, maxPendingPerClient: 1e6 };
+export const roomyGenerationLimits = { ...roomyStartLimits };
 
 /** Dependencies of accepting a transfer, with limits that are never reached unless a test sets them. */
 export const acceptDependencies = (
@@ -27,7 +34,9 @@ export const acceptDependencies = (
 });
 
 /** The steps of a transfer's workflow, and the acts of its client before and beside it. */
-export interface TestLedger extends TransferActivities {
+export interface TestLedger extends TransferActivities, AuthoriserActivities {
+  /** Begins an attempt like the workflow: one that exists already is resumed. */
+  beginAttempt(next: NextAttempt & { prepared: Prepared }): Promise<BeginSigningResult>;
   /** POST /transfer without HTTP: accepts and locks; repeated, like a client, while too many requests wait for the same account. */
   lockTransfer(request: TransferRequest): Promise<Acceptance>;
   /** POST /transactions/{tx_id}/cancel without HTTP, by the transfer's own client. */
@@ -37,8 +46,24 @@ export interface TestLedger extends TransferActivities {
 export function createTestLedger(options: TransferActivityOptions): TestLedger {
   const { database, registry } = options;
   const accept = acceptDependencies(database, registry, options.getFamily && { getFamily: options.getFamily });
+  const authoriser = orderSigner.then((signer) =>
+    createAuthoriserActivities({ getFamily, ...options, orders: new Orders({ signer, deployment }), nodeKeys }),
+  );
+  const beginSigning: AuthoriserActivities['beginSigning'] = async (input) => (await authoriser).beginSigning(input);
+  const ordering: Omit<AuthoriserActivities, 'beginSigning'> = {
+    recordNodeRefusals: async (input) => (await authoriser).recordNodeRefusals(input),
+    orderKeyGeneration: async (input) => (await authoriser).orderKeyGeneration(input),
+    orderKeyBinding: async (input) => (await authoriser).orderKeyBinding(input),
+    orderBlacklistPage: async (input) => (await authoriser).orderBlacklistPage(input),
+  };
   return {
     ...createTransferActivities(options),
+    ...ordering,
+    beginSigning,
+    beginAttempt: async ({ txId, attempt, kind, prepared }) => {
+      const begun = await beginSigning({ txId, lastAttempt: attempt - 1, kind, prepared });
+      return begun.outcome === 'stale' ? beginSigning({ txId, lastAttempt: begun.attempt, kind: 'resume' }) : begun;
+    },
     lockTransfer: (request) => whileUnavailable(() => acceptTransfer(accept, request)),
     cancelTransfer: async ({ txId }) => {
       const [row] = await database.query<{ client_id: string }[]>('select client_id from transactions where tx_id = $1', [txId]);

@@ -1,8 +1,8 @@
 import { proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
 import type { NodeIndex, SigningPair } from '../src/messages/nodes';
 import type { MpcNodeActivities } from '../src/messages/signing';
-import { chainTaskQueue, nodeTaskQueue } from '../src/messages/task-queues';
-import type { BlacklistActivities } from '../src/messages/blacklist';
+import { authoriserTaskQueue, chainTaskQueue, nodeTaskQueue } from '../src/messages/task-queues';
+import type { AuthoriserActivities } from '../src/messages/authoriser';
 import type { FollowerActivities } from '../src/messages/following';
 import type { WalletActivities } from '../src/messages/key-generation';
 import type { ChainActivities, TransferActivities } from '../src/messages/transfer';
@@ -18,7 +18,13 @@ const databaseStep = {
 } as const;
 export const transferActivities = proxyLocalActivities<TransferActivities>(databaseStep);
 export const walletActivities = proxyLocalActivities<WalletActivities>(databaseStep);
-export const blacklistActivities = proxyLocalActivities<BlacklistActivities>(databaseStep);
+
+/** What only the authoriser does; it is waited for while it is down. All of it is safe to repeat. */
+export const authoriserActivities = proxyActivities<AuthoriserActivities>({
+  taskQueue: authoriserTaskQueue,
+  startToCloseTimeout: '20 seconds',
+  retry: { initialInterval: '200 milliseconds', backoffCoefficient: 2, maximumInterval: '10 seconds' },
+});
 
 /** Steps on a chain's own task queue; they wait for a chain that is down. */
 export const chainActivities = (chain: string) =>
@@ -49,7 +55,7 @@ export const nodeActivities = (node: NodeIndex, startToCloseSeconds: number, sum
 
 /** One node, without a limit on time: requests to a node that is down wait in its queue. */
 export const patientNodeActivities = (node: NodeIndex) =>
-  proxyActivities<Pick<MpcNodeActivities, 'applyBlacklist'>>({
+  proxyActivities<Pick<MpcNodeActivities, 'applyBlacklist' | 'blacklistVersion'>>({
     taskQueue: nodeTaskQueue(node),
     startToCloseTimeout: '20 seconds',
     retry: { initialInterval: '500 milliseconds', backoffCoefficient: 2, maximumInterval: '30 seconds' },

@@ -1,8 +1,12 @@
-import { condition, continueAsNew, setHandler, workflowInfo } from '@temporalio/workflow';
+import { condition, continueAsNew, setHandler, sleep, workflowInfo } from '@temporalio/workflow';
 import { type DistributeBlacklistWorkflowInput, blacklistChangedSignal } from '../src/messages/blacklist';
 import { type NodeIndex, nodeIndexes } from '../src/messages/nodes';
 import { WorkflowProgress } from './progress';
-import { blacklistActivities, patientNodeActivities } from './activities';
+import { authoriserActivities, patientNodeActivities } from './activities';
+import { toProblem } from './failures';
+
+/** Wait after a node has refused an order. */
+const refusedWaitMs = 30_000;
 
 /**
  * Updates every node's own copy of a client's blacklist. A node returns the version of its copy and gets newer changes page by
@@ -32,13 +36,23 @@ export async function distributeBlacklist({ clientId }: DistributeBlacklistWorkf
   if (!isDone) await continueAsNew<typeof distributeBlacklist>({ clientId });
 }
 
-/** Returns the version after which there are no changes. */
+/**
+ * Returns the version after which there are no changes. The node's version is read first: this waits for a node that is down, so that
+ * the order is not issued before the node is back.
+ */
 async function bringUpToDate(node: NodeIndex, clientId: string): Promise<number> {
-  const { applyBlacklist } = patientNodeActivities(node);
-  let { version } = await applyBlacklist({ clientId, after: 0, through: 0, changes: [] });
+  const { applyBlacklist, blacklistVersion } = patientNodeActivities(node);
+  let { version } = await blacklistVersion({ clientId });
   for (;;) {
-    const page = await blacklistActivities.blacklistChanges({ clientId, after: version });
-    if (page.changes.length === 0) return version;
-    ({ version } = await applyBlacklist(page));
+    const page = await authoriserActivities.orderBlacklistPage({ clientId, after: version });
+    if (page === null) return version;
+    try {
+      ({ version } = await applyBlacklist(page));
+    } catch (error) {
+      // the order expired while the node was down
+      if (toProblem(error).code !== 'order_refused') throw error;
+      await sleep(refusedWaitMs);
+      ({ version } = await blacklistVersion({ clientId }));
+    }
   }
 }

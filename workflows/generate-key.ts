@@ -1,9 +1,9 @@
 import { continueAsNew, log, sleep, workflowInfo } from '@temporalio/workflow';
-import type { GenerateKeyWorkflowInput, GroupKey } from '../src/messages/key-generation';
+import type { GenerateKeyWorkflowInput, GroupKey, WalletKey } from '../src/messages/key-generation';
 import { type NodeIndex, nodeIndexes } from '../src/messages/nodes';
 import { toProblem } from './failures';
 import { WorkflowProgress } from './progress';
-import { walletActivities, nodeActivities, signingPairs, stableIndex } from './activities';
+import { authoriserActivities, walletActivities, nodeActivities, signingPairs, stableIndex } from './activities';
 
 /** A generation takes about 11 CPU seconds over three nodes, more with concurrent ones. */
 const generationSeconds = 180;
@@ -12,8 +12,9 @@ const longestWaitSeconds = 30;
 const confirmationRounds = 20;
 
 /**
- * Generates a wallet's key. The wallet becomes ACTIVE only when all three nodes have stored their share durably, report the same
- * public key and have signed with it. A failed generation is dropped and repeated with a new key id, without a limit on time.
+ * Generates a wallet's key. The wallet becomes ACTIVE only when all three nodes have stored their share durably, report the same public
+ * key, have signed with it and have bound it to the wallet. A failed generation is dropped and repeated with a new key id, without a
+ * limit on time.
  */
 export async function generateKey({ walletId, clientId, attemptsBefore = 0 }: GenerateKeyWorkflowInput): Promise<GroupKey> {
   const progress = new WorkflowProgress(`Key of wallet ${walletId}`);
@@ -21,14 +22,16 @@ export async function generateKey({ walletId, clientId, attemptsBefore = 0 }: Ge
     const initiator = nodeIndexes[(stableIndex(walletId, nodeIndexes.length) + attempt) % nodeIndexes.length] as NodeIndex;
     try {
       progress.report('generating', `Distributed key generation, initiated by node ${initiator}`, attempt);
-      const key = await nodeActivities(initiator, generationSeconds, `generate key, attempt ${attempt}`).generateKey({
-        keyId: `${walletId}.${attempt}`,
-        clientId,
-      });
+      const wanted = { walletId, keyId: `${walletId}.${attempt}` };
+      const key = await nodeActivities(initiator, generationSeconds, `generate key, attempt ${attempt}`).generateKey(
+        await authoriserActivities.orderKeyGeneration(wanted),
+      );
       progress.report('confirming', 'Every node must have stored its share and report the same public key', attempt);
       await confirmOnEveryNode(key);
       progress.report('testing', 'Test signatures that use each share', attempt);
-      await signWithEveryShare(key);
+      await signWithEveryShare(wanted);
+      progress.report('binding', 'Every node binds the key to the wallet', attempt);
+      await bindOnEveryNode(wanted);
       await walletActivities.activateWallet({ walletId, ...key });
       progress.report('active', key.publicKey, attempt);
       return key;
@@ -52,11 +55,21 @@ async function confirmOnEveryNode(key: GroupKey): Promise<void> {
 }
 
 /** Two pairs suffice for three shares. */
-async function signWithEveryShare({ keyId }: GroupKey): Promise<void> {
+async function signWithEveryShare(key: WalletKey): Promise<void> {
   for (const { initiator, peer } of signingPairs.slice(0, 2)) {
-    await untilUp(() =>
-      nodeActivities(initiator, 20, `test signature, nodes ${initiator} and ${peer}`).testSign({ keyId, peer }),
-    );
+    await untilUp(async () => {
+      const { order } = await authoriserActivities.orderKeyGeneration(key);
+      await nodeActivities(initiator, 20, `test signature, nodes ${initiator} and ${peer}`).testSign({ order, peer });
+    });
+  }
+}
+
+async function bindOnEveryNode(key: WalletKey): Promise<void> {
+  for (const node of nodeIndexes) {
+    await untilUp(async () => {
+      const { order } = await authoriserActivities.orderKeyBinding(key);
+      await nodeActivities(node, 10, `bind key on node ${node}`).bindKey({ order });
+    });
   }
 }
 

@@ -11,8 +11,12 @@ create table node_identity (
 
 create table key_shares (
   key_id text primary key check (length(key_id) between 1 and 100),
-  -- the client that owns the key; null: unknown
+  -- the client that owns the key; null: not known before the key is bound
   client_id text,
+  -- the wallet that the key is bound to; null: it signs nothing but test signatures. Both are then bound into the ciphertext
+  wallet_id text,
+  -- of the unbound key; each could tell a dishonest peer a little about the share
+  test_signatures smallint not null default 0 check (test_signatures between 0 and 8),
   protocol text not null,
   public_key bytea not null check (length(public_key) = 33),
   chain_code bytea not null check (length(chain_code) = 32),
@@ -20,7 +24,8 @@ create table key_shares (
   iv bytea not null check (length(iv) = 12),
   tag bytea not null check (length(tag) = 16),
   kek_fingerprint text not null,
-  created_at timestamptz not null default now()
+  created_at timestamptz not null default now(),
+  check (wallet_id is null or client_id is not null)
 );
 `;
 

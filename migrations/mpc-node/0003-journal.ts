@@ -16,7 +16,7 @@ create table journal (
   -- of the whole attempt, in the order of its payloads
   digests text[] not null check (payload < cardinality(digests)),
   key_id text not null,
-  client_id text,
+  client_id text not null,
   peer smallint not null check (peer between 1 and 3),
   initiator smallint not null check (initiator between 1 and 3),
   chain text not null,
@@ -27,10 +27,9 @@ create table journal (
   admitted_at timestamptz not null,
   statement text not null,
   statement_signature bytea not null,
-  -- null: the session runs, or the node ended without a word; not_begun: no message of the peer was processed; silent: the peer sent
-  -- nothing more; failed: ended without a signature after the peer may have learnt something; stopped: this node ended the session by no fault of
-  -- the peer; interrupted: this node itself ended;
-  -- recovered: taken back from a peer
+  -- null: the session runs, or the node ended without a word; not_begun: nothing that depends on this node's share was sent. After
+  -- that: silent: the peer sent nothing more; failed: ended without a signature when the peer may have learnt something; stopped: this
+  -- node ended the session by no fault of the peer; interrupted: this node itself ended; recovered: taken back from a peer
   outcome text check (outcome in ('signed', 'not_begun', 'silent', 'failed', 'stopped', 'interrupted', 'recovered')),
   signature bytea,
   session bytea,

@@ -47,6 +47,11 @@ export interface ChainDefinition {
   gasOverhead?: number;
   /** After this long without inclusion a transfer is replaced at a higher fee. */
   stuckAfterMs: number;
+  /**
+   * No transaction may cost more than this, whatever is held for it; atomic units of the native coin. Checked by the authoriser
+   * and by every node.
+   */
+  maxNetworkFee: bigint;
   /** e.g. https://etherscan.io/tx/{hash}; null for local chains. */
   explorerTx: string | null;
 }
@@ -76,6 +81,8 @@ export interface TransactionDescription {
   outputs: TransactionOutput[];
   /** Highest network fee that the bytes allow, atomic units of the native coin. */
   maxNetworkFee: bigint;
+  /** When the bytes expire by themselves, seconds since the epoch; absent where they do not expire by time. */
+  expiresAt?: number;
   /**
    * What the bytes use up, as named in reservations (a nonce, inputs); empty where a family reserves nothing. A replacement and a
    * cancellation also use up the first one of the attempt before, so that only one of them can be executed.

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { ApiKeyEntity, ClientEntity, UserEntity } from '../auth/entity';
 import { ClientOperations } from './client-operations';
-import { PolicyOperations } from './policy-operations';
+import { type PolicyChange, PolicyOperations } from './policy-operations';
 import { print, printRow, printRows } from './output';
 import type { Session } from './session';
 import type { Run } from './run';
@@ -61,13 +61,26 @@ export function addClientCommands(program: Command, run: Run): void {
     .description('show or set the transfer policy of a client, by id or name')
     .option('--whitelist <mode>', 'off; approve: transfers to other addresses need an approval; only: they are refused')
     .option('--cooling <seconds>', 'seconds until a whitelist entry takes effect after it was added or activated')
+    .option(
+      '--self-approval <rule>',
+      'allow or refuse: users approve transfers they requested themselves, although another user could',
+    )
     .action(
-      run(async (session, reference: string, options: { whitelist?: string; cooling?: string }) => {
+      run(async (session, reference: string, options: PolicyChange) => {
         const { clientId } = await operations(session).findClient(reference);
         const policies = new PolicyOperations(session.database);
-        const isChange = options.whitelist !== undefined || options.cooling !== undefined;
-        const { whitelist, coolingSeconds } = await (isChange ? policies.set(clientId, options) : policies.show(clientId));
-        printRow({ client_id: clientId, whitelist, cooling_seconds: coolingSeconds }, session.json);
+        const { whitelist, cooling, selfApproval } = options;
+        const isChange = [whitelist, cooling, selfApproval].some((value) => value !== undefined);
+        const policy = await (isChange ? policies.set(clientId, options) : policies.show(clientId));
+        printRow(
+          {
+            client_id: clientId,
+            whitelist: policy.whitelist,
+            cooling_seconds: policy.coolingSeconds,
+            self_approval: policy.selfApproval ? 'allow' : 'refuse',
+          },
+          session.json,
+        );
       }),
     );
 

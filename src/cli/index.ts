@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { isTemporalDown } from '../platform/temporal';
 import { ConfigError } from '../platform/config';
 import { isDatabaseDown } from '../platform/database';
+import { describeError } from '../platform/error-log';
 import { GatewayError } from '../platform/errors';
 import { addAuditCommands } from './audit';
 import { addClientCommands } from './clients';
@@ -68,7 +69,7 @@ function toMessage(error: unknown): string | null {
   if (error instanceof ConfigError || error instanceof GatewayError || error instanceof CommandFailed) return error.message;
   if (isDatabaseDown(error)) return 'the database is unreachable';
   if (isTemporalDown(error)) return 'Temporal is unreachable';
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return describeError(error).stack ?? String(error);
 }
 
 createProgram()

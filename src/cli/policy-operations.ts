@@ -9,6 +9,15 @@ export interface ClientPolicy {
   whitelist: WhitelistMode;
   /** A whitelist entry takes effect this long after it was added or activated. */
   coolingSeconds: number;
+  /** A user may approve a transfer that the same user requested, even if another user could. */
+  selfApproval: boolean;
+}
+
+/** Options of the command line. Omitted values stay unchanged. */
+export interface PolicyChange {
+  whitelist?: string;
+  cooling?: string;
+  selfApproval?: string;
 }
 
 const maxCoolingSeconds = 30 * 24 * 60 * 60;
@@ -22,28 +31,28 @@ export class PolicyOperations {
   }
 
   /**
-   * Omitted values stay unchanged. Transfers that wait for approval keep waiting.
+   * Transfers that wait for approval keep waiting.
    * @throws GatewayError invalid_parameter.
    */
-  async set(clientId: string, { whitelist, cooling }: { whitelist?: string; cooling?: string }): Promise<ClientPolicy> {
+  async set(clientId: string, { whitelist, cooling, selfApproval }: PolicyChange): Promise<ClientPolicy> {
     const changes: Partial<ClientPolicy> = {
       ...(whitelist !== undefined && { whitelist: parseMode(whitelist) }),
       ...(cooling !== undefined && { coolingSeconds: parseSeconds(cooling) }),
+      ...(selfApproval !== undefined && { selfApproval: parseSelfApproval(selfApproval) }),
     };
     return inTransaction(this.database, async (manager) => {
       const policy = { ...(await read(manager, clientId, 'for no key update')), ...changes };
-      await manager.query('update clients set whitelist_mode = $2, whitelist_cooling_seconds = $3 where client_id = $1', [
-        clientId,
-        policy.whitelist,
-        policy.coolingSeconds,
-      ]);
+      await manager.query(
+        'update clients set whitelist_mode = $2, whitelist_cooling_seconds = $3, self_approval = $4 where client_id = $1',
+        [clientId, policy.whitelist, policy.coolingSeconds, policy.selfApproval],
+      );
       await audit(manager, {
         action: 'client.policy_changed',
         outcome: 'success',
         actor: currentOperator(),
         clientId,
         subject: { type: 'client', id: clientId },
-        detail: { whitelist: policy.whitelist, cooling_seconds: policy.coolingSeconds },
+        detail: { whitelist: policy.whitelist, cooling_seconds: policy.coolingSeconds, self_approval: policy.selfApproval },
       });
       return policy;
     });
@@ -51,18 +60,23 @@ export class PolicyOperations {
 }
 
 async function read(manager: EntityManager, clientId: string, lock: '' | 'for no key update' = ''): Promise<ClientPolicy> {
-  const [row] = await manager.query<{ mode: WhitelistMode; seconds: number }[]>(
-    `select whitelist_mode as mode, whitelist_cooling_seconds as seconds from clients where client_id = $1 ${lock}`,
+  const [row] = await manager.query<{ mode: WhitelistMode; seconds: number; self_approval: boolean }[]>(
+    `select whitelist_mode as mode, whitelist_cooling_seconds as seconds, self_approval from clients where client_id = $1 ${lock}`,
     [clientId],
   );
   if (!row) throw new Error(`there is no client ${clientId}`);
-  return { whitelist: row.mode, coolingSeconds: row.seconds };
+  return { whitelist: row.mode, coolingSeconds: row.seconds, selfApproval: row.self_approval };
 }
 
 function parseMode(text: string): WhitelistMode {
   const mode = whitelistModes.find((name) => name === text);
   if (!mode) throw invalidParameter('--whitelist', `must be one of ${whitelistModes.join(', ')}`);
   return mode;
+}
+
+function parseSelfApproval(text: string): boolean {
+  if (text !== 'allow' && text !== 'refuse') throw invalidParameter('--self-approval', 'must be allow or refuse');
+  return text === 'allow';
 }
 
 function parseSeconds(text: string): number {

@@ -7,21 +7,24 @@ import { currentOperator } from './operator';
 
 const batchSize = 500;
 
+/** For each kind of permanently stored secrets. */
+export type ResealedBoxes = Record<'totp' | 'webhooks', SecretBox>;
+
 /** All columns with permanently stored secrets; `owner` derives the SecretBox owner from `id`. */
 const sealedColumns = [
-  { table: 'user_totp', id: 'user_id', column: 'secret', owner: totpOwner },
-  { table: 'webhook_endpoints', id: 'webhook_id', column: 'secret', owner: webhookSecretOwner },
-  { table: 'webhook_endpoints', id: 'webhook_id', column: 'previous_secret', owner: webhookSecretOwner },
+  { table: 'user_totp', id: 'user_id', column: 'secret', box: 'totp', owner: totpOwner },
+  { table: 'webhook_endpoints', id: 'webhook_id', column: 'secret', box: 'webhooks', owner: webhookSecretOwner },
+  { table: 'webhook_endpoints', id: 'webhook_id', column: 'previous_secret', box: 'webhooks', owner: webhookSecretOwner },
 ] as const;
 
 /**
- * Encrypts every secret of the database again with the first key of SECRETS_KEY, so that the other keys can be removed. Responses stored
- * for repeated webhook requests are not included: they are deleted after 24 hours. Returns the number of secrets.
+ * Encrypts every secret of the database again with the first key of its box, so that the other keys can be removed. Answers stored for
+ * repeated webhook requests are not included: they are deleted after 24 hours. Returns the number of secrets.
  * @throws Error when a secret needs a key that is not configured.
  */
-export async function resealSecrets(database: DataSource, box: SecretBox): Promise<number> {
+export async function resealSecrets(database: DataSource, boxes: ResealedBoxes): Promise<number> {
   let resealed = 0;
-  for (const column of sealedColumns) resealed += await resealColumn(database, box, column);
+  for (const column of sealedColumns) resealed += await resealColumn(database, boxes[column.box], column);
   await audit(database.manager, {
     action: 'secrets.resealed',
     outcome: 'success',

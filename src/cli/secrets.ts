@@ -5,8 +5,9 @@ import { SecretBox } from '../platform/secret-box';
 import type { Run } from './run';
 import { printRow } from './output';
 
-/** Called only by commands that need the key. @throws ConfigError when SECRETS_KEY is missing or malformed. */
-export const openBox = (): SecretBox => new SecretBox(readConfig(['SECRETS_KEY']).SECRETS_KEY);
+/** Called only by commands that need the key. @throws ConfigError when the variable is missing or malformed. */
+export const openBox = (variable: 'TOTP_SECRETS_KEY' | 'WEBHOOK_SECRETS_KEY'): SecretBox =>
+  new SecretBox(readConfig([variable])[variable], variable);
 
 /** secrets */
 export function addSecretCommands(program: Command, run: Run): void {
@@ -14,6 +15,11 @@ export function addSecretCommands(program: Command, run: Run): void {
     .command('secrets')
     .description('encrypted secrets in the database')
     .command('reseal')
-    .description('encrypt all of them with the first key of SECRETS_KEY, so that the old key can be removed')
-    .action(run(async ({ database, json }) => printRow({ resealed: await resealSecrets(database, openBox()) }, json)));
+    .description('encrypt TOTP and webhook secrets with the first key of their variables, so that the old keys can be removed')
+    .action(
+      run(async ({ database, json }) => {
+        const boxes = { totp: openBox('TOTP_SECRETS_KEY'), webhooks: openBox('WEBHOOK_SECRETS_KEY') };
+        printRow({ resealed: await resealSecrets(database, boxes) }, json);
+      }),
+    );
 }

@@ -118,7 +118,7 @@ export class TotpOperations {
 
   /** Ends a lock after wrong codes. @throws GatewayError not_found. */
   async unlock(reference: string): Promise<TotpUser> {
-    const sql = 'update user_totp set failures = 0, locked_until = null where user_id = $1 returning user_id';
+    const sql = 'update user_totp set failures = 0, locked_until = null, locks = 0 where user_id = $1 returning user_id';
     return this.change(reference, 'mfa.unlocked', sql);
   }
 
@@ -186,7 +186,7 @@ async function begin(manager: EntityManager, box: SecretBox, user: TotpUser, rep
   const begun = await manager.query<unknown[]>(
     `insert into user_totp as t (user_id, secret) values ($1, $2)
      on conflict (user_id) do update set
-       secret = excluded.secret, confirmed_at = null, failures = 0, locked_until = null, created_at = now()
+       secret = excluded.secret, confirmed_at = null, failures = 0, locked_until = null, locks = 0, created_at = now()
      where t.confirmed_at is null or $3
      returning user_id`,
     [user.userId, box.seal(secret, totpOwner(user.userId)), replace],

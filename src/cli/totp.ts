@@ -10,7 +10,7 @@ import type { Session } from './session';
 
 const maxAttempts = 3;
 
-const operations = ({ database }: Session) => new TotpOperations(database, openBox);
+const operations = ({ database }: Session) => new TotpOperations(database, () => openBox('TOTP_SECRETS_KEY'));
 
 /** totp */
 export function addTotpCommands(program: Command, run: Run): void {

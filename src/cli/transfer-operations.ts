@@ -10,6 +10,7 @@ import { isUuid } from '../platform/ids';
 import { TransactionEntity, type TransactionStatus } from '../transactions/entity';
 import { isEnded } from '../transactions/state';
 import { loadAttempts } from '../transfers/attempts';
+import { recordRequest } from '../transfers/operator-requests';
 import { startTransferWorkflow } from '../transfers/workflows';
 import { currentOperator } from './operator';
 
@@ -114,6 +115,8 @@ export class TransferOperations {
       throw new GatewayError('business_error', 'The workflow of the transfer is not running: start it again with retry first');
     const handle = this.temporal.workflow.getHandle(transferWorkflowId(txId));
     return this.audited('transfer.abandoned', tx, async () => {
+      // the authoriser cancels nothing without a reason on record
+      await recordRequest(this.database.manager, { txId, kind: 'abandon', operator: currentOperator().id });
       try {
         return (await withinMs(this.temporal, updateTimeoutMs, () => handle.executeUpdate(abandonUpdate))).status;
       } catch (error) {

@@ -1,5 +1,6 @@
-import { collectDefaultMetrics, Gauge, register } from 'prom-client';
+import { Gauge } from 'prom-client';
 import type { DataSource } from 'typeorm';
+import { metrics } from '../platform/metrics';
 
 interface Pool {
   totalCount: number;
@@ -7,14 +8,13 @@ interface Pool {
   waitingCount: number;
 }
 
-/** Registers the metrics of an API process other than HTTP durations. Must be called once per process. */
-export function collectMetrics(database: DataSource): void {
-  collectDefaultMetrics({ register });
+/** Registers the metrics of a database pool. Must be called once per process. */
+export function collectPoolMetrics(database: DataSource): void {
   new Gauge({
     name: 'db_pool_connections',
     help: 'Connections of the database pool by state; waiting: queries without a connection',
     labelNames: ['state'] as const,
-    registers: [register],
+    registers: [metrics],
     collect() {
       const pool = (database.driver as unknown as { master?: Pool }).master;
       this.set({ state: 'total' }, pool?.totalCount ?? 0);

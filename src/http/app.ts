@@ -14,7 +14,7 @@ export interface AppOptions {
   trustProxy: boolean;
   /** The routes of all resources, in the order of the OpenAPI document. */
   routes: Route[];
-  /** Health and metrics: also served without the base path, and not subject to limits. */
+  /** Health: also served without the base path, and not subject to limits. */
   operational: Route[];
   limits: RequestLimits;
   /** Shown as `environment` in the document. */

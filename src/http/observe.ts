@@ -1,6 +1,7 @@
-import { Histogram, register } from 'prom-client';
+import { Histogram } from 'prom-client';
 import { newId } from '../platform/ids';
 import type { Logger } from '../platform/logging';
+import { metrics } from '../platform/metrics';
 import type { Middleware } from './context';
 
 const durations = new Histogram({
@@ -8,7 +9,7 @@ const durations = new Histogram({
   help: 'Duration of HTTP requests by route template',
   labelNames: ['method', 'route', 'status'] as const,
   buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
-  registers: [register],
+  registers: [metrics],
 });
 
 const safeRequestId = /^[A-Za-z0-9._:-]{1,64}$/;

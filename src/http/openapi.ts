@@ -111,7 +111,7 @@ function toResponses({ answer, fails }: Route, docs: MiddlewareDocs[], component
   const success = {
     description: answer.description,
     headers,
-    content: { [answer.mediaType ?? 'application/json']: { schema: components.schemaOf(answer.schema) } },
+    content: { 'application/json': { schema: components.schemaOf(answer.schema) } },
   };
   // every route refuses unknown query parameters and methods, and can fail
   const codes = new Set<FailureCode>([

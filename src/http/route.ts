@@ -44,7 +44,7 @@ export interface Route {
   summary: string;
   description?: string;
   middleware: DocumentedMiddleware[];
-  answer: { status: number; description: string; schema: Joi.Schema; location?: true; mediaType?: string };
+  answer: { status: number; description: string; schema: Joi.Schema; location?: true };
   /** Failures of the handler; those of the middleware are in its docs. */
   fails: FailureCode[];
   handle: (ctx: GatewayContext) => Promise<void> | void;

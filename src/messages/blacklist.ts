@@ -21,8 +21,9 @@ export interface BlacklistChanges {
   changes: { chain: string; addressKey: string; listed: boolean }[];
 }
 
-/** Short database activities of the distribution; run as local activities by the main worker. */
-export interface BlacklistActivities {
-  /** A page of changes after a version of the client's blacklist. */
-  blacklistChanges(input: { clientId: string; after: number }): Promise<BlacklistChanges>;
+/** A page for a node, with the order that permits it. */
+export interface ApplyBlacklistRequest {
+  /** blacklist_page (order.ts): client, versions and the hash of the changes. */
+  order: string;
+  changes: BlacklistChanges['changes'];
 }

@@ -9,10 +9,11 @@ export interface GenerateKeyWorkflowInput {
 }
 
 export interface GenerateKeyRequest {
-  /** New for every attempt; shares of an attempt that did not finish are never used. */
-  keyId: string;
-  /** Owner of the key: every node stores it with its share and refuses recipients on that client's blacklist. */
-  clientId?: string;
+  /**
+   * generate_key (order.ts). It names a key id that is new for every attempt, and the owner of the key. Shares of an attempt that did
+   * not finish are never used.
+   */
+  order: string;
 }
 
 export interface GroupKey {
@@ -28,10 +29,24 @@ export interface ConfirmKeyRequest {
   keyId: string;
 }
 
-/** Requests a signature over a digest that the nodes compute from keyId and a domain tag: proves that the shares fit together. */
+/** Requests a signature over a digest that the nodes compute from key id and a domain tag: proves that the shares fit together. */
 export interface TestSignRequest {
-  keyId: string;
+  /** The order of the key's generation: it admits a few test signatures, until the key is bound. */
+  order: string;
   peer: NodeIndex;
+}
+
+/** Binds a key to its wallet and client, once; only a bound key signs transactions. */
+export interface BindKeyRequest {
+  /** bind_key (order.ts). */
+  order: string;
+}
+
+/** A key and the wallet that it is generated for. */
+export interface WalletKey {
+  walletId: string;
+  /** `<walletId>.<attempt>`. */
+  keyId: string;
 }
 
 /** Short database activities of wallets; run as local activities by the main worker. */

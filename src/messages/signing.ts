@@ -1,28 +1,8 @@
 /** Messages between workflows and MPC nodes: ids and public data only, never a share or a round message. */
-import type { AttemptKind, ChainFamily, Hex, KeyProtocol } from '../chains/types';
-import type { BlacklistChanges } from './blacklist';
-import type { ConfirmKeyRequest, GenerateKeyRequest, GroupKey, TestSignRequest } from './key-generation';
+import type { Hex, KeyProtocol } from '../chains/types';
+import type { ApplyBlacklistRequest } from './blacklist';
+import type { BindKeyRequest, ConfirmKeyRequest, GenerateKeyRequest, GroupKey, TestSignRequest } from './key-generation';
 import type { NodeIndex } from './nodes';
-
-/** The client's request; every node compares the unsigned transaction with it before it signs. */
-export interface TransferIntent {
-  txId: string;
-  /** Used for keys that were generated before nodes stored the owner of a key. */
-  clientId?: string;
-  chain: string;
-  fromAddress: string;
-  outputs: IntendedOutput[];
-  /** Highest network fee of the transaction, atomic units of the native coin. */
-  feeBound: string;
-}
-
-export interface IntendedOutput {
-  to: string;
-  /** null: the chain's native coin. */
-  tokenContract: string | null;
-  /** Atomic units, decimal digits. */
-  amount: string;
-}
 
 /** A key that signs, and the digests it signs. */
 export interface Signer {
@@ -35,13 +15,10 @@ export interface Signer {
 }
 
 export interface SignTransactionRequest {
-  signers: Signer[];
-  family: ChainFamily;
-  kind: AttemptKind;
-  attempt: number;
+  /** The authoriser's order over exactly these bytes: a JWS in compact form (src/messages/order.ts). */
+  order: string;
   /** The chain's serialisation of the unsigned transaction, in hex. */
   unsigned: Hex;
-  intent: TransferIntent;
   peer: NodeIndex;
 }
 
@@ -50,12 +27,24 @@ export interface TransactionSignatures {
   signatures: Hex[];
 }
 
+/** A node's refusal by its own limits, signed with its identity key (src/mpc/policy-refusal.ts). */
+export interface SignedRefusal {
+  /** JSON. */
+  text: string;
+  /** Base64. */
+  signature: string;
+}
+
 /** Activities of each MPC node, on its own task queue. */
 export interface MpcNodeActivities {
   generateKey(request: GenerateKeyRequest): Promise<GroupKey>;
   confirmKey(request: ConfirmKeyRequest): Promise<GroupKey>;
   testSign(request: TestSignRequest): Promise<{ verified: true }>;
   signTransaction(request: SignTransactionRequest): Promise<TransactionSignatures>;
+  /** Binds a key to its wallet; a repeated call for the same wallet has no effect. */
+  bindKey(request: BindKeyRequest): Promise<{ bound: true }>;
+  /** The version of the node's own copy of a client's blacklist; 0 without one. */
+  blacklistVersion(request: { clientId: string }): Promise<{ version: number }>;
   /** Updates the node's own copy of a client's blacklist. Returns the resulting version. */
-  applyBlacklist(changes: BlacklistChanges): Promise<{ version: number }>;
+  applyBlacklist(request: ApplyBlacklistRequest): Promise<{ version: number }>;
 }

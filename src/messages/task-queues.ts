@@ -3,6 +3,9 @@ import { type NodeIndex } from './nodes';
 /** Task queue of workflows and database activities. */
 export const mainTaskQueue = 'gateway';
 
+/** Task queue of the authoriser: what begins signing, and every other order. */
+export const authoriserTaskQueue = 'authorise';
+
 /** Task queue of a chain's activities. */
 export const chainTaskQueue = (chain: string): string => `chain-${chain}`;
 

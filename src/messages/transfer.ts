@@ -5,7 +5,6 @@
 import { defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { AttemptKind, FamilyRules, Hex, Prepared } from '../chains/types';
 import type { FailureCode } from '../platform/codes';
-import type { SignTransactionRequest } from './signing';
 
 /** Everything else is in the database: a run that continues another, or that an operator starts again, begins in the same way. */
 export interface TransferWorkflowInput {
@@ -62,16 +61,40 @@ export type ScreeningVerdict =
   /** AWAITING_APPROVAL: call again once it is approved, or after this time. */
   | { outcome: 'awaiting_approval'; waitMs: number };
 
-/** Result of the compare-and-set into SIGNING: from then on the payload counts as signed. */
+/** The bytes of an attempt and the order over them, for the nodes. */
+export interface OrderedAttempt {
+  attempt: number;
+  kind: AttemptKind;
+  unsigned: Hex;
+  /** JWS in compact form (order.ts). */
+  order: string;
+  /** Milliseconds since the epoch; nodes refuse the order from then on. */
+  expiresAtMs: number;
+}
+
+/** From `begun` on the attempt counts as signed. */
 export type BeginSigningResult =
-  | { outcome: 'begun'; attempt: number; request: Omit<SignTransactionRequest, 'peer'> }
+  | ({ outcome: 'begun' } & OrderedAttempt)
   /** The attempt was signed before (a retry after a crash): continue with its bytes. */
-  | { outcome: 'signed'; attempt: number }
+  | { outcome: 'signed'; attempt: number; kind: AttemptKind }
+  /** The caller does not know the newest attempt, which this is. Nothing was begun. */
+  | { outcome: 'stale'; attempt: number; kind: AttemptKind }
   /** Cancelled or ended in the meantime. */
   | { outcome: 'ended'; status: string }
+  /** The current rules require an approval first. */
+  | { outcome: 'needs_approval' }
   /** What the attempt would spend is not spendable yet. */
   | { outcome: 'wait'; reason: string }
   | { outcome: 'refused'; code: FailureCode; reason: string };
+
+/**
+ * A request to the authoriser, which numbers the attempts itself. `resume`: another order over the bytes of the newest attempt.
+ */
+export type BeginSigning = {
+  txId: string;
+  /** Number of the newest attempt that the caller knows; 0 before the first. */
+  lastAttempt: number;
+} & ({ kind: AttemptKind; prepared: Prepared } | { kind: 'resume' });
 
 /** An attempt that is to be made. */
 export interface NextAttempt {
@@ -147,10 +170,6 @@ export interface TransferActivities {
   endTransfer(input: EndTransfer): Promise<{ status: string }>;
   /** Whether the destination is on the client's blacklist now. */
   destinationBlacklisted(input: { txId: string }): Promise<boolean>;
-  /** Two nodes have refused the first attempt by their own limits: the transfer is abandoned. */
-  recordPolicyRefusal(input: { txId: string; reason: string }): Promise<void>;
-  /** A `cancellation` moves nothing and uses up what the earlier attempts would spend. */
-  beginSigning(input: NextAttempt & { prepared: Prepared }): Promise<BeginSigningResult>;
   /** Returns the transaction id of the stored bytes. */
   recordSigned(input: SignedAttempt): Promise<{ hash: string }>;
   markSubmitted(input: { txId: string; attempt: number }): Promise<{ status: string }>;

@@ -7,9 +7,13 @@ import { GatewayError } from '../platform/errors';
 import type { SecretBox } from '../platform/secret-box';
 import { toTimeStep, totpOwner } from './totp';
 
-/** Wrong codes in a row before MFA is locked, and for how long. */
+/** Wrong codes in a row before MFA is locked. */
 const failureLimit = 5;
-const lockMinutes = 15;
+/**
+ * Durations of successive locks without a correct code in between. The last one repeats: with a permanent lock, somebody who has a
+ * user's API key could lock the user out permanently.
+ */
+const lockMinutes = [15, 60, 1_440];
 
 export interface MfaRequest {
   caller: Caller;
@@ -35,7 +39,8 @@ type CodeCheck =
 
 /**
  * Second factor by TOTP (RFC 6238: SHA-1, 6 digits, 30 s) with a drift of one time step in both directions. An accepted time step is
- * stored and never accepted again, not even by a concurrent request; five wrong codes in a row lock MFA for 15 minutes.
+ * stored and never accepted again, not even by a concurrent request; five wrong codes in a row lock MFA. Each further lock is longer,
+ * until a correct code is given.
  */
 export class MfaService {
   constructor(
@@ -102,7 +107,8 @@ async function countFailure(manager: EntityManager, request: MfaRequest, failure
   const { caller, requestId } = request;
   const isLocked = failures >= failureLimit;
   await manager.query(
-    `update user_totp set failures = $2, locked_until = case when $3 then clock_timestamp() + make_interval(mins => $4) end
+    `update user_totp set failures = $2, locks = locks + $3::boolean::int,
+            locked_until = case when $3 then clock_timestamp() + make_interval(mins => ($4::int[])[least(locks + 1, cardinality($4::int[]))]) end
       where user_id = $1`,
     [caller.userId, failures, isLocked, lockMinutes],
   );
@@ -128,7 +134,7 @@ async function accept(manager: EntityManager, userId: string, step: number, oper
     );
     return row?.operation_hash ?? Buffer.alloc(0);
   }
-  await manager.query(`update user_totp set failures = 0, locked_until = null where user_id = $1`, [userId]);
+  await manager.query(`update user_totp set failures = 0, locked_until = null, locks = 0 where user_id = $1`, [userId]);
   // steps that are too old for any valid code
   await manager.query(`delete from totp_steps where user_id = $1 and step < $2`, [userId, step - 10]);
   return null;

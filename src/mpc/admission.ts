@@ -2,13 +2,14 @@ import type { AttemptKind, Hex } from '../chains/types';
 import type { NodeIndex } from '../messages/nodes';
 import type { SignedStatement } from './statement';
 
-/** One signature that this node is asked for: a payload of an attempt that it has judged. */
+/** One signature that this node is asked for: its order is valid, and the bytes do what it says. */
 export interface AdmissionRequest {
   txId: string;
   attempt: number;
   kind: AttemptKind;
-  /** SHA-256 of what was ordered, in hex. */
+  /** SHA-256 in hex over the order in compact form. */
   orderHash: string;
+  /** Running number of the order. */
   orderSeq: number;
   /** What the attempt uses up on its chain, named so that it is the same thing everywhere. */
   resources: string[];
@@ -17,7 +18,7 @@ export interface AdmissionRequest {
   /** Position of the payload to be signed. */
   payload: number;
   keyId: string;
-  clientId: string | null;
+  clientId: string;
   peer: NodeIndex;
   initiator: NodeIndex;
   spends: Spending;
@@ -32,7 +33,7 @@ export interface Spending {
   amount: bigint;
   /** Highest network fee, atomic units of the native coin. */
   fee: bigint;
-  /** Canonical addresses that are paid. */
+  /** Canonical addresses that are paid, decoded from the bytes; none for a cancellation. */
   recipients: string[];
 }
 

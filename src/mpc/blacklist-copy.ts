@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
 import type { BlacklistChanges } from '../messages/blacklist';
 
-/** A node's own copy of the clients' blacklists: what the node refuses does not depend on the content of a signing request. */
+/** A node's own copy of the clients' blacklists: what the node refuses does not depend on what an order says. */
 export class BlacklistCopy {
   constructor(private readonly database: DataSource) {}
 
@@ -39,6 +39,15 @@ export class BlacklistCopy {
       await manager.query('update blacklist_versions set version = $2 where client_id = $1', [clientId, through]);
       return through;
     });
+  }
+
+  /** 0 without any changes so far. */
+  async version(clientId: string): Promise<number> {
+    const [row] = await this.database.query<{ version: string }[]>(
+      'select version from blacklist_versions where client_id = $1',
+      [clientId],
+    );
+    return Number(row?.version ?? 0);
   }
 
   /** `addressKey`: in canonical form. */

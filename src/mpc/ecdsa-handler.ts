@@ -4,13 +4,15 @@ import type { GetFamily } from '../chains/family';
 import type { ChainRegistry } from '../chains/registry';
 import { GatewayError } from '../platform/errors';
 import type { Logger } from '../platform/logging';
-import { type VerifiedPayload, type VerifiedTransaction, verifyIntent } from './verify-intent';
+import { type VerifiedPayload, verifyIntent } from './verify-intent';
 import type { Hex } from '../chains/types';
 import type { GenerateKeyRequest, GroupKey, TestSignRequest } from '../messages/key-generation';
-import type { TransferIntent } from '../messages/signing';
-import type { Admission, AdmissionRequest } from './admission';
+import { transactionOrderKinds } from '../messages/order';
+import type { Admission, Spending } from './admission';
+import { type Participants, toAdmissionRequest } from './admission-request';
 import type { Bans } from './bans';
 import { guardedRun } from './guarded-run';
+import type { OrderVerifier } from './order-verifier';
 import { ProtocolError, type KeygenResult, type ProtocolEngine } from './protocol/engine';
 import type { NodeIndex } from '../messages/nodes';
 import type { ProtocolName, ProtocolRun, RoundMessages } from './protocols';
@@ -33,6 +35,7 @@ export interface EcdsaHandlerOptions {
   admission: Admission;
   bans: Pick<Bans, 'assertNotBanned' | 'ban'>;
   registry: ChainRegistry;
+  orders: OrderVerifier;
   logger: Logger;
   /** For tests: adds families of their own. */
   getFamily?: GetFamily;
@@ -61,12 +64,12 @@ export class EcdsaHandler {
       case 'test': {
         const test = readTestSign(request);
         this.assertIsSelf(test.peer);
-        return this.test(test, params.initiator);
+        return this.test(test, params.initiator, 'peer');
       }
       case 'sign': {
         const sign = readSignPayload(request);
         this.assertIsSelf(sign.transaction.peer);
-        return (await this.sign(sign, params.initiator, params.initiator, statement)).task;
+        return (await this.sign(sign, { peer: params.initiator, initiator: params.initiator }, statement)).task;
       }
     }
   }
@@ -82,80 +85,97 @@ export class EcdsaHandler {
   }
 
   /** Generates a new key with all three nodes: no dealer, and no node ever has another node's share. */
-  async keygen({ keyId, clientId }: GenerateKeyRequest): Promise<SessionTask<GroupKey>> {
+  async keygen({ order }: GenerateKeyRequest): Promise<SessionTask<GroupKey>> {
+    const { claims } = await this.options.orders.verify(order, ['generate_key']);
+    const { key_id: keyId, client_id: clientId } = claims;
     if (await this.options.store.has(keyId)) throw new GatewayError('invalid_parameter', `key id ${keyId} is already used`);
-    return { run: (session) => this.generate(keyId, clientId ?? null, session), dispose: () => undefined };
+    return { run: (session) => this.generate(keyId, clientId, session), dispose: () => undefined };
   }
 
-  /** Signs a digest made of key id and session id: proves that two shares fit together, and has no other use. */
-  async test({ keyId }: TestSignRequest, other: NodeIndex): Promise<SessionTask<void>> {
-    const { admission, bans } = this.options;
+  /**
+   * Signs a digest made of key id and session id: proves that two shares fit together, and has no other use. The number per key is
+   * limited, and a bound key makes none. The initiator counts once the peer has agreed: one that is down must not use up the tests.
+   * @throws GatewayError order_refused, key_peer_banned or journal_behind
+   */
+  async test({ order }: TestSignRequest, other: NodeIndex, role: 'initiator' | 'peer'): Promise<SessionTask<void>> {
+    const { admission, bans, orders } = this.options;
+    const { claims } = await orders.verify(order, ['generate_key']);
+    const { key_id: keyId } = claims;
     admission.assertReady();
     const permit = () => bans.assertNotBanned(keyId, other);
     await permit();
     const key = await this.unlock(keyId);
+    if (role === 'peer')
+      await this.countTest(keyId).catch((error: unknown) => {
+        wipe(key);
+        throw error;
+      });
     const run = async (session: Session): Promise<void> => {
+      if (role === 'initiator') await this.countTest(keyId);
       const digest = createHash('sha256').update(testDomain).update(`${keyId}\0`).update(session.id).digest();
       await this.signature(session, key, other, { digest, path: 'm', publicKey: key.publicKey }, permit);
     };
     return { run, dispose: () => wipe(key), keyId };
   }
 
+  private async countTest(keyId: string): Promise<void> {
+    if (await this.options.store.countTestSignature(keyId)) return;
+    throw new GatewayError('order_refused', 'key_id: the key is bound, or was tested too often');
+  }
+
   /**
-   * Signs one payload of a transaction that this node has verified. Facts that need a chain (that an earlier attempt is impossible)
-   * will be proven here, before the verification. `statement`: the peer's journal entry.
-   * @throws GatewayError intent_mismatch, address_blacklisted, and what the journal refuses (src/mpc/admission.ts)
+   * Signs one payload of a transaction. Required: a valid order, keys that are bound for its client, bytes that do exactly what the
+   * order says, a recipient that is not on this node's copy of the blacklist, and admission. Facts that need a chain (that an earlier
+   * attempt is impossible) will be proven here. `statement`: the peer's journal entry.
+   * @throws GatewayError order_refused, intent_mismatch, address_blacklisted, and what the journal refuses (src/mpc/admission.ts)
    */
   async sign(
     { transaction, payload }: SignPayloadRequest,
-    other: NodeIndex,
-    initiator: NodeIndex,
+    participants: Participants,
     statement?: SignedStatement,
   ): Promise<SignTask> {
-    const keys = await this.unlockAll(transaction.signers.map(({ keyId }) => keyId));
+    const { orders, registry, admission, bans, logger, getFamily: families = getFamily } = this.options;
+    const order = await orders.verify(transaction.order, transactionOrderKinds);
+    const { client_id: clientId, signers } = order.claims;
+    const keys = await this.unlockAll(signers.map(({ key_id: keyId }) => keyId));
     const dispose = () => keys.forEach(wipe);
     try {
-      const { registry, getFamily: families = getFamily } = this.options;
-      const verified = verifyIntent(transaction, { registry, getFamily: families, keys });
-      await this.refuseBlacklisted(transaction.intent, verified, keys);
+      assertBound(clientId, keys);
+      const verified = verifyIntent(order.claims, transaction.unsigned, { registry, getFamily: families, keys });
+      await this.refuseBlacklisted(clientId, verified.spends);
       const signed = verified.payloads[payload];
       const key = signed && keys.get(signed.keyId);
       if (!key) throw new GatewayError('intent_mismatch', 'payload: the transaction has no such signing payload');
-      const { admission, bans, logger } = this.options;
-      const parties = { peer: other, initiator };
-      const admitted = await admission.admit(toAdmission(transaction, payload, verified, key, parties), statement);
+      const request = toAdmissionRequest(order, verified, payload, key.keyId, participants);
+      const admitted = await admission.admit(request, statement);
       const payloads = verified.payloads.length;
       if ('recorded' in admitted) {
         dispose();
         return { payloads, task: admitted };
       }
-      const { entry } = admitted;
-      const sign = (session: Session, begun: Promise<void>) =>
-        this.signature(session, key, other, signed, async () => {
-          await begun;
-          if (!entry.isUnfrozen) await bans.assertNotBanned(key.keyId, other);
-        });
-      const isValid = (signature: Hex) => verifies(signature, signed);
-      return { payloads, task: signatureTask({ admission, entry, sign, isValid, dispose, logger }) };
+      const { peer } = participants;
+      const task = signatureTask({
+        admission,
+        entry: admitted.entry,
+        assertNotBanned: () => bans.assertNotBanned(key.keyId, peer),
+        sign: (session, permit) => this.signature(session, key, peer, signed, permit),
+        isValid: (signature) => verifies(signature, signed),
+        dispose,
+        logger,
+      });
+      return { payloads, task };
     } catch (error) {
-      dispose();
+      keys.forEach(wipe);
       throw error;
     }
   }
 
-  /** Uses this node's own copy of the client's blacklist, independent of the API and the worker. */
-  private async refuseBlacklisted(
-    intent: TransferIntent,
-    { recipientKeys }: VerifiedTransaction,
-    keys: ReadonlyMap<string, UnlockedKey>,
-  ): Promise<void> {
+  /** Uses this node's own copy of the client's blacklist, independent of the API, the worker and the authoriser. */
+  private async refuseBlacklisted(clientId: string, { chain, recipients }: Spending): Promise<void> {
     const { blacklist } = this.options.store;
-    const clientIds = new Set([...keys.values()].flatMap(({ clientId }) => clientId ?? intent.clientId ?? []));
-    for (const clientId of clientIds) {
-      for (const recipientKey of recipientKeys) {
-        if (await blacklist.has(clientId, intent.chain, recipientKey))
-          throw new GatewayError('address_blacklisted', `node ${this.options.self} has the recipient on the client's blacklist`);
-      }
+    for (const recipient of recipients) {
+      if (await blacklist.has(clientId, chain, recipient))
+        throw new GatewayError('address_blacklisted', `node ${this.options.self} has the recipient on the client's blacklist`);
     }
   }
 
@@ -238,33 +258,17 @@ export class EcdsaHandler {
   }
 }
 
-function toAdmission(
-  { intent, attempt, kind, signers, unsigned }: SignPayloadRequest['transaction'],
-  payload: number,
-  { payloads, resources, spends }: VerifiedTransaction,
-  { keyId, clientId }: UnlockedKey,
-  parties: Pick<AdmissionRequest, 'peer' | 'initiator'>,
-): AdmissionRequest {
-  const ordered = JSON.stringify([intent, attempt, kind, signers, unsigned]);
-  return {
-    ...parties,
-    txId: intent.txId,
-    attempt,
-    kind,
-    orderHash: createHash('sha256').update(ordered).digest('hex'),
-    orderSeq: 0,
-    resources,
-    digests: payloads.map(({ digest }) => hex(digest)),
-    payload,
-    keyId,
-    clientId: clientId ?? intent.clientId ?? null,
-    spends,
-  };
-}
-
 function verifies(signature: Hex, { digest, publicKey }: VerifiedPayload): boolean {
   const decoded = decodeSignature(signature);
   return decoded !== undefined && (recoverKey(decoded, digest)?.equals(publicKey) ?? false);
+}
+
+/** @throws GatewayError intent_mismatch for a key without a wallet, and for another client's key. */
+function assertBound(clientId: string, keys: ReadonlyMap<string, UnlockedKey>): void {
+  for (const key of keys.values()) {
+    if (key.walletId === null) throw new GatewayError('intent_mismatch', 'signers: the key is not bound to a wallet');
+    if (key.clientId !== clientId) throw new GatewayError('intent_mismatch', 'client_id: the key belongs to another client');
+  }
 }
 
 export function groupKey(keyId: string, { publicKey, chainCode }: Pick<KeygenResult, 'publicKey' | 'chainCode'>): GroupKey {

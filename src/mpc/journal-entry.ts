@@ -2,7 +2,7 @@ import Joi from 'joi';
 import { GatewayError } from '../platform/errors';
 import { type NodeIndex, nodeIndexes } from '../messages/nodes';
 import type { AdmissionRequest } from './admission';
-import { maxPayloads } from './requests';
+import { maxPayloads } from './order-schema';
 import { parseStatement, type SignedStatement } from './statement';
 
 /** Fields of an entry's statement; the database reads its columns from them, so the names are the columns' names. */
@@ -18,7 +18,7 @@ export interface EntryFields {
   resources: string[];
   digests: string[];
   key_id: string;
-  client_id: string | null;
+  client_id: string;
   peer: NodeIndex;
   initiator: NodeIndex;
   chain: string;
@@ -51,7 +51,7 @@ const schema = Joi.object<EntryFields, true>({
   resources: Joi.array().items(Joi.string().max(300)).max(maxPayloads).required(),
   digests: Joi.array().items(Joi.string().max(66)).min(1).max(maxPayloads).required(),
   key_id: text(100),
-  client_id: Joi.string().max(100).allow(null).required(),
+  client_id: text(100),
   peer: node,
   initiator: node,
   chain: text(64),
@@ -89,16 +89,11 @@ export function entryFields(self: NodeIndex, number: number, request: AdmissionR
 
 const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-/**
- * Whether the text is that of the peer's entry about the same signature: all of it is known here but its number and time, and the owner
- * that the peer's own copy of the key names.
- */
+/** Whether the text is that of the peer's entry about the same signature: all of it is known here but its number and time. */
 export function isPeerEntry(statement: Pick<SignedStatement, 'text'>, self: NodeIndex, request: AdmissionRequest): boolean {
-  const { number, admitted_at: at, client_id: clientId } = (parseStatement(statement) ?? {}) as Partial<EntryFields>;
+  const { number, admitted_at: at } = (parseStatement(statement) ?? {}) as Partial<EntryFields>;
   if (typeof number !== 'number' || !Number.isSafeInteger(number) || number < 0 || !isoTime.test(String(at))) return false;
-  if (clientId !== null && (typeof clientId !== 'string' || clientId.length > 100)) return false;
-  const mirrored = { ...request, peer: self, clientId };
-  return JSON.stringify(entryFields(request.peer, number, mirrored, String(at))) === statement.text;
+  return JSON.stringify(entryFields(request.peer, number, { ...request, peer: self }, String(at))) === statement.text;
 }
 
 /** @throws GatewayError invalid_parameter when the text is not that of an entry. */

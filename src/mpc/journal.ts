@@ -6,7 +6,11 @@ import type { AdmissionRequest, JournalEntry, SessionEnd } from './admission';
 import { entryFields } from './journal-entry';
 import { hashStatement, signStatement, type SignedStatement } from './statement';
 
-/** Sessions of one (key, peer) that ended without a signature after the peer may have learnt something. */
+/**
+ * Sessions of one (key, peer) that ended without a signature after this node had sent something that depends on its share, in a way
+ * that may have told the peer something (src/mpc/signature-task.ts). At this number the peer is banned. A peer that is down, overloaded
+ * or busy before its share is asked for is never counted, however often that happens.
+ */
 export const maxFailedSessions = 32;
 
 /** Highest sums over 24 hours, atomic units; null: none. */

@@ -12,7 +12,7 @@ import type { JournalMark } from './journal-mark';
 import { type NodeLimits, noSums } from './limits';
 import type { RefusalLog } from './refusal-log';
 import { admissions, openEntries, policyRefusals, signatures } from './metrics';
-import { hashStatement, type SignedStatement, verifyStatement } from './statement';
+import { hashStatement, type SignedStatement, toWire, verifyStatement } from './statement';
 
 export interface NodeAdmissionOptions {
   self: NodeIndex;
@@ -104,12 +104,14 @@ export class NodeAdmission implements Admission {
 
   private async refuseByPolicy(request: AdmissionRequest, reason: string): Promise<GatewayError> {
     const { self, logger, refusalLog } = this.options;
-    await refusalLog.record(request, reason);
+    const { text, signature } = toWire(await refusalLog.record(request, reason));
     policyRefusals.inc();
     logger.warn(
       { tx_id: request.txId, attempt: request.attempt, key_id: request.keyId, reason },
       'refused by the limits of this node',
     );
-    return new GatewayError('node_policy', `${reason} (node ${self})`, { extra: { node: String(self) } });
+    return new GatewayError('node_policy', `${reason} (node ${self})`, {
+      extra: { node: String(self), refusal: text, refusal_signature: signature },
+    });
   }
 }

@@ -4,9 +4,19 @@ import type { Logger } from '../platform/logging';
 import { EcdsaHandler, groupKey } from './ecdsa-handler';
 import type { Identity } from './identity';
 import type { MpcNodeActivities, TransactionSignatures } from '../messages/signing';
+import type { OrderVerifier } from './order-verifier';
 import { ProtocolEngine } from './protocol/engine';
 import { type NodeIndex, nodeIndexes } from '../messages/nodes';
-import { readBlacklistChanges, readConfirmKey, readGenerateKey, readSignTransaction, readTestSign } from './requests';
+import { hashPage } from '../messages/page-hash';
+import {
+  readApplyBlacklist,
+  readBindKey,
+  readBlacklistVersion,
+  readConfirmKey,
+  readGenerateKey,
+  readSignTransaction,
+  readTestSign,
+} from './requests';
 import { Semaphore } from '../platform/semaphore';
 import type { NodeLimits } from './limits';
 import { openRecords } from './records';
@@ -27,6 +37,7 @@ export interface MpcNodeOptions {
   /** null: none but the registry's and the order's. */
   limits: NodeLimits | null;
   registry: ChainRegistry;
+  orders: OrderVerifier;
   logger: Logger;
   /** For tests: replaces the engine; the node closes it too. */
   engine?: ProtocolEngine;
@@ -60,6 +71,7 @@ export async function createMpcNode({
   mark,
   limits,
   registry,
+  orders,
   logger,
   engine: given,
 }: MpcNodeOptions): Promise<MpcNode> {
@@ -69,7 +81,7 @@ export async function createMpcNode({
   const client = new TransportClient(identity, peers);
   const records = await openRecords({ identity, store, client, mark, limits, logger });
   const { admission, bans } = records;
-  const ecdsa = new EcdsaHandler({ self, engine, store, admission, bans, registry, logger });
+  const ecdsa = new EcdsaHandler({ self, engine, store, registry, orders, admission, bans, logger });
   const sessions = new SessionManager({
     self,
     signingKey: identity.signingKey,
@@ -87,7 +99,7 @@ export async function createMpcNode({
 
   return {
     index: self,
-    activities: createActivities(self, ecdsa, sessions, store),
+    activities: createActivities({ self, ecdsa, sessions, store, orders }),
     databaseAnswers: () =>
       store.ping().then(
         () => true,
@@ -109,7 +121,15 @@ export async function createMpcNode({
   };
 }
 
-function createActivities(self: NodeIndex, ecdsa: EcdsaHandler, sessions: SessionManager, store: ShareStore): MpcNodeActivities {
+interface NodeParts {
+  self: NodeIndex;
+  ecdsa: EcdsaHandler;
+  sessions: SessionManager;
+  store: ShareStore;
+  orders: OrderVerifier;
+}
+
+function createActivities({ self, ecdsa, sessions, store, orders }: NodeParts): MpcNodeActivities {
   const keygens = new Semaphore({ permits: 1, maxWaiting: maxWaitingKeygens, maxWaitMs: maxKeygenWaitMs });
   const assertOtherNode = (peer: NodeIndex) => {
     if (peer === self) throw new GatewayError('invalid_parameter', 'a node cannot be its own peer');
@@ -139,7 +159,7 @@ function createActivities(self: NodeIndex, ecdsa: EcdsaHandler, sessions: Sessio
       assertOtherNode(request.peer);
       await sessions.initiate(
         ecdsa.toSessionParams('test', [self, request.peer], request),
-        await ecdsa.test(request, request.peer),
+        await ecdsa.test(request, request.peer, 'initiator'),
       );
       return { verified: true };
     },
@@ -151,7 +171,7 @@ function createActivities(self: NodeIndex, ecdsa: EcdsaHandler, sessions: Sessio
       let payloads = 1;
       for (let payload = 0; payload < payloads; payload += 1) {
         const request = { transaction, payload };
-        const { task, ...signing } = await ecdsa.sign(request, transaction.peer, self);
+        const { task, ...signing } = await ecdsa.sign(request, { peer: transaction.peer, initiator: self });
         payloads = signing.payloads;
         const params = ecdsa.toSessionParams('sign', [self, transaction.peer], request);
         signatures.push('recorded' in task ? task.recorded : await sessions.initiate(params, task));
@@ -159,8 +179,23 @@ function createActivities(self: NodeIndex, ecdsa: EcdsaHandler, sessions: Sessio
       return { signatures };
     },
 
+    async bindKey(input) {
+      const { claims } = await orders.verify(readBindKey(input).order, ['bind_key']);
+      const { key_id: keyId, wallet_id: walletId, client_id: clientId } = claims;
+      await store.bind(keyId, { walletId, clientId });
+      return { bound: true };
+    },
+
+    async blacklistVersion(input) {
+      return { version: await store.blacklist.version(readBlacklistVersion(input).clientId) };
+    },
+
     async applyBlacklist(input) {
-      return { version: await store.blacklist.apply(readBlacklistChanges(input)) };
+      const { order, changes } = readApplyBlacklist(input);
+      const { claims } = await orders.verify(order, ['blacklist_page']);
+      const { client_id: clientId, after, through, sha256 } = claims;
+      if (hashPage(changes) !== sha256) throw new GatewayError('order_refused', 'sha256: the changes are others');
+      return { version: await store.blacklist.apply({ clientId, after, through, changes }) };
     },
   };
 }

@@ -2,7 +2,8 @@ import type { KeyObject } from 'node:crypto';
 import type { DataSource } from 'typeorm';
 import type { NodeIndex } from '../messages/nodes';
 import type { AdmissionRequest } from './admission';
-import { signStatement } from './statement';
+import { refusalFields } from './policy-refusal';
+import { type SignedStatement, signStatement } from './statement';
 
 /** What this node has refused by its operator's limits, signed by the node: once for each attempt and reason. */
 export class RefusalLog {
@@ -12,26 +13,15 @@ export class RefusalLog {
     private readonly signingKey: KeyObject,
   ) {}
 
-  async record({ txId, attempt, kind, keyId, orderHash, spends }: AdmissionRequest, reason: string): Promise<void> {
-    const fields = {
-      node: this.self,
-      tx_id: txId,
-      attempt,
-      kind,
-      key_id: keyId,
-      order_hash: orderHash,
-      chain: spends.chain,
-      token: spends.token ?? '',
-      amount: spends.amount.toString(),
-      fee: spends.fee.toString(),
-      reason,
-      refused_at: new Date().toISOString(),
-    };
-    const { text, signature } = signStatement('refusal', fields, this.signingKey);
+  /** Returns the signed refusal, for whoever has asked. */
+  async record(request: AdmissionRequest, reason: string): Promise<SignedStatement> {
+    const { txId, attempt, keyId } = request;
+    const statement = signStatement('refusal', refusalFields(this.self, request, reason, new Date()), this.signingKey);
     await this.database.query(
       `insert into refusals (tx_id, attempt, reason, key_id, statement, statement_signature) values ($1, $2, $3, $4, $5, $6)
        on conflict do nothing`,
-      [txId, attempt, reason, keyId, text, signature],
+      [txId, attempt, reason, keyId, statement.text, statement.signature],
     );
+    return statement;
   }
 }

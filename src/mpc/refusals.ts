@@ -3,6 +3,7 @@ import type { FailureCode } from '../platform/codes';
 /** Refusals with a reason of this node's own; the code travels through peer and activity to the workflow. */
 const refusals = [
   'intent_mismatch',
+  'order_refused',
   'address_blacklisted',
   'key_peer_banned',
   'node_policy',

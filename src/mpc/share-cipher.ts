@@ -16,6 +16,13 @@ export interface ShareBinding {
   protocol: ProtocolName;
   publicKey: Uint8Array;
   chainCode: Uint8Array;
+  /** Whose key it is; null before it is bound. */
+  owner: KeyOwner | null;
+}
+
+export interface KeyOwner {
+  clientId: string;
+  walletId: string;
 }
 
 /** Encrypts key shares with AES-256-GCM (NIST SP 800-38D) under a node's key-encryption key. */
@@ -60,9 +67,10 @@ export class ShareCipher {
   }
 
   /** Fields are length-prefixed, so that the encoding is unambiguous. */
-  private aad({ keyId, protocol, publicKey, chainCode }: ShareBinding): Buffer {
-    const fields = ['custody-gateway/mpc/share/v1', keyId, protocol, String(this.node), publicKey, chainCode].map((field) =>
-      Buffer.from(field as string),
+  private aad({ keyId, protocol, publicKey, chainCode, owner }: ShareBinding): Buffer {
+    const bound = owner ? [owner.clientId, owner.walletId] : [];
+    const fields = ['custody-gateway/mpc/share/v1', keyId, protocol, String(this.node), publicKey, chainCode, ...bound].map(
+      (field) => Buffer.from(field as string),
     );
     return Buffer.concat(fields.flatMap((field) => [lengthPrefix(field), field]));
   }

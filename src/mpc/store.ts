@@ -1,16 +1,19 @@
 import { timingSafeEqual } from 'node:crypto';
 import { DataSource } from 'typeorm';
 import { ConfigError } from '../platform/config';
+import { GatewayError } from '../platform/errors';
 import { BlacklistCopy } from './blacklist-copy';
 import type { NodeIndex } from '../messages/nodes';
 import { protocols, type ProtocolName } from './protocols';
-import { ShareCipher } from './share-cipher';
+import { type KeyOwner, ShareCipher } from './share-cipher';
 
 /** A key with this node's decrypted share. The receiver must call `wipe` after use. */
 export interface UnlockedKey {
   keyId: string;
-  /** Owner of the key; null when the generation request did not name one. */
+  /** Owner of the key; null when the order of its generation did not name one. */
   clientId: string | null;
+  /** null before the key is bound. */
+  walletId: string | null;
   protocol: ProtocolName;
   /** Group public key: 33 bytes, compressed. */
   publicKey: Buffer;
@@ -31,6 +34,7 @@ export interface ShareStoreOptions {
 interface Row {
   key_id: string;
   client_id: string | null;
+  wallet_id: string | null;
   protocol: string;
   public_key: Buffer;
   chain_code: Buffer;
@@ -41,6 +45,10 @@ interface Row {
 }
 
 const poolSize = 10;
+/** Of one key at one node; two are needed. */
+const maxTestSignatures = 8;
+const selectKey = `select key_id, client_id, wallet_id, protocol, public_key, chain_code, ciphertext, iv, tag, kek_fingerprint
+                     from key_shares where key_id = $1`;
 
 /**
  * A node's own key shares in its own Postgres database, encrypted under its key-encryption key. Decrypted shares are not cached:
@@ -81,8 +89,8 @@ export class ShareStore {
    * Stores a share durably. Idempotent for the same share.
    * @throws Error when another share is stored under this key id; it is never overwritten.
    */
-  async put(key: UnlockedKey): Promise<void> {
-    const { ciphertext, iv, tag } = this.cipher.seal(key.share, key);
+  async put(key: Omit<UnlockedKey, 'walletId'>): Promise<void> {
+    const { ciphertext, iv, tag } = this.cipher.seal(key.share, { ...key, owner: null });
     const inserted = await this.database.query<unknown[]>(
       `insert into key_shares (key_id, protocol, public_key, chain_code, ciphertext, iv, tag, kek_fingerprint, client_id)
        values ($1, $2, $3, $4, $5, $6, $7, $8, $9) on conflict (key_id) do nothing returning key_id`,
@@ -100,15 +108,44 @@ export class ShareStore {
 
   /** Reads and decrypts a share; null for an unknown key. @throws Error when it cannot be decrypted. */
   async unlock(keyId: string): Promise<UnlockedKey | null> {
-    const [row] = await this.database.query<Row[]>(
-      'select key_id, client_id, protocol, public_key, chain_code, ciphertext, iv, tag, kek_fingerprint from key_shares where key_id = $1',
-      [keyId],
-    );
+    const [row] = await this.database.query<Row[]>(selectKey, [keyId]);
     if (!row) return null;
-    const protocol = protocols.find((name) => name === row.protocol);
-    if (!protocol) throw new Error(`key ${keyId} is of protocol ${row.protocol}, which this version does not know`);
-    const binding = { keyId: row.key_id, protocol, publicKey: row.public_key, chainCode: row.chain_code };
-    return { ...binding, clientId: row.client_id, share: this.cipher.open(row, binding) };
+    const { owner, ...binding } = toBinding(row);
+    const { client_id: clientId, wallet_id: walletId } = row;
+    return { ...binding, clientId, walletId, share: this.cipher.open(row, { ...binding, owner }) };
+  }
+
+  /**
+   * Seals an unbound share anew, for this owner alone. Idempotent for the same owner.
+   * @throws GatewayError not_found; business_error when the key is another owner's.
+   */
+  async bind(keyId: string, owner: KeyOwner): Promise<void> {
+    await this.database.transaction(async (manager) => {
+      const [row] = await manager.query<Row[]>(`${selectKey} for update`, [keyId]);
+      if (!row) throw new GatewayError('not_found', `this node has no share of key ${keyId}`);
+      const { client_id: clientId, wallet_id: walletId } = row;
+      const isOthers = (clientId ?? owner.clientId) !== owner.clientId || (walletId ?? owner.walletId) !== owner.walletId;
+      if (isOthers) throw new GatewayError('business_error', `key ${keyId} is bound to another owner`);
+      if (walletId !== null) return;
+      const binding = toBinding(row);
+      const share = this.cipher.open(row, binding);
+      const { ciphertext, iv, tag } = this.cipher.seal(share, { ...binding, owner });
+      share.fill(0);
+      await manager.query(
+        'update key_shares set ciphertext = $2, iv = $3, tag = $4, client_id = $5, wallet_id = $6 where key_id = $1',
+        [keyId, ciphertext, iv, tag, owner.clientId, owner.walletId],
+      );
+    });
+  }
+
+  /** Counts a test signature before it is made; false when the key is bound or has had its share of them. */
+  async countTestSignature(keyId: string): Promise<boolean> {
+    const [, counted] = await this.database.query<[unknown, number]>(
+      `update key_shares set test_signatures = test_signatures + 1
+        where key_id = $1 and wallet_id is null and test_signatures < $2`,
+      [keyId, maxTestSignatures],
+    );
+    return counted > 0;
   }
 
   /** Whether a share is stored under this id; does not decrypt it. */
@@ -174,7 +211,18 @@ async function verifyOwner(database: DataSource, node: NodeIndex, kekFingerprint
   }
 }
 
-function sameKey(a: UnlockedKey, b: UnlockedKey): boolean {
+/** What the ciphertext of a row is bound to. @throws Error for a protocol that this version does not know. */
+function toBinding(row: Row) {
+  const protocol = protocols.find((name) => name === row.protocol);
+  if (!protocol) throw new Error(`key ${row.key_id} is of protocol ${row.protocol}, which this version does not know`);
+  const { key_id: keyId, public_key: publicKey, chain_code: chainCode, client_id: clientId, wallet_id: walletId } = row;
+  const owner = clientId !== null && walletId !== null ? { clientId, walletId } : null;
+  return { keyId, protocol, publicKey, chainCode, owner };
+}
+
+type KeyContent = Pick<UnlockedKey, 'protocol' | 'publicKey' | 'chainCode' | 'share'>;
+
+function sameKey(a: KeyContent, b: KeyContent): boolean {
   return (
     a.protocol === b.protocol &&
     a.publicKey.equals(b.publicKey) &&

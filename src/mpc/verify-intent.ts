@@ -2,9 +2,9 @@ import type { FamilyCodec, SigningPayload } from '../chains/family';
 import { tokenByContract, type ChainRegistry } from '../chains/registry';
 import type { ChainDefinition, ChainFamily, Hex, TransactionDescription } from '../chains/types';
 import { GatewayError } from '../platform/errors';
-import type { IntendedOutput, Signer, SignTransactionRequest } from '../messages/signing';
+import type { OrderRecipient, OrderSigner, SigningClaims } from '../messages/order';
 import type { Spending } from './admission';
-import { maxPayloads } from './requests';
+import { maxPayloads } from './order-schema';
 import { deriveKey } from './secp256k1';
 
 export interface KeyMaterial {
@@ -16,7 +16,7 @@ export interface VerifyContext {
   /** This node's own registry of the enabled chains and their tokens. */
   registry: ChainRegistry;
   getFamily: (name: ChainFamily) => FamilyCodec;
-  /** From the node's own store, by key id: every key in the request. */
+  /** From the node's own store, by key id: every key in the order. */
   keys: ReadonlyMap<string, KeyMaterial>;
 }
 
@@ -33,89 +33,89 @@ export interface VerifiedPayload {
 export interface VerifiedTransaction {
   /** In the order of the transaction's signing payloads. */
   payloads: VerifiedPayload[];
-  /** Canonical recipient addresses, decoded from the bytes; none for a cancellation. */
-  recipientKeys: string[];
   /** What the bytes use up: named by chain and account, so that it is the same thing in every transaction. */
   resources: string[];
   spends: Spending;
 }
 
 /**
- * Decides whether a node signs: only a transaction whose bytes, decoded here, do exactly what the intent says, with digests
+ * Decides whether a node signs: only a transaction whose bytes, decoded here, do exactly what the order says, with digests
  * computed here, by keys whose addresses are derived here. Pure; initiator and peer both run it on the bytes.
  * @throws GatewayError intent_mismatch naming the field that differs.
  */
-export function verifyIntent(request: SignTransactionRequest, { registry, getFamily, keys }: VerifyContext): VerifiedTransaction {
-  const { intent, kind, unsigned } = request;
-  const chain = registry.find(intent.chain);
-  assertMatches(chain !== undefined && chain.family === request.family, 'chain', 'this node does not serve it');
+export function verifyIntent(
+  claims: SigningClaims,
+  unsigned: Hex,
+  { registry, getFamily, keys }: VerifyContext,
+): VerifiedTransaction {
+  const chain = registry.findByCaip2(claims.chain);
+  assertMatches(chain !== undefined, 'chain', 'this node does not serve it');
   const family = getFamily(chain.family);
-  const from = family.parseAddress(intent.fromAddress);
-  assertMatches(from !== null, 'from address', 'it is not an address of this chain');
+  const from = family.parseAddress(claims.from);
+  assertMatches(from !== null, 'from', 'it is not an address of this chain');
   const described = decode(() => family.describe(unsigned));
   const same = comparer(family);
+  const isCancellation = claims.kind === 'cancellation';
 
-  assertMatches(described.chain === chain.caip2, 'chain id', 'the bytes are for another chain');
-  assertMatches(described.maxNetworkFee <= BigInt(intent.feeBound), 'network fee', 'it exceeds the bound');
-  if (kind === 'cancellation') verifyCancellation(described, from.address, same);
-  else verifyOutputs(described, intent.outputs, chain, same);
+  assertMatches(described.chain === chain.caip2, 'chain', 'the bytes are for another chain');
+  assertMatches(described.maxNetworkFee <= BigInt(claims.max_fee), 'max_fee', 'the bytes exceed it');
+  assertMatches(described.maxNetworkFee <= chain.maxNetworkFee, 'max_fee', 'the bytes exceed what this node allows on the chain');
+  verifyOutputs(described, claims.recipients, same);
+  if (isCancellation) verifyCancellation(described, from.address, same);
+  else verifyTokens(described, chain, same);
 
-  const signingPayloads = decode(() => family.signingPayloads(unsigned, intent.fromAddress));
-  const payloads = verifySigners(request.signers, signingPayloads, family, keys);
-  const recipientKeys =
-    kind === 'cancellation' ? [] : described.outputs.flatMap(({ recipient }) => family.parseAddress(recipient)?.key ?? []);
+  const signingPayloads = decode(() => family.signingPayloads(unsigned, claims.from));
+  const payloads = verifySigners(claims.signers, signingPayloads, family, keys);
   const resources = described.resources.map((resource) => `${chain.name}/${from.key}/${resource}`);
-  return { payloads, recipientKeys, resources, spends: spendingOf(described, chain, recipientKeys, same) };
-}
-
-/** A node counts and limits one token a transaction. */
-function spendingOf(
-  { outputs, maxNetworkFee }: TransactionDescription,
-  chain: ChainDefinition,
-  recipients: string[],
-  same: Comparer,
-): Spending {
-  const token = outputs[0]?.tokenContract ?? null;
-  assertMatches(
-    outputs.every(({ tokenContract }) => sameToken(tokenContract, token, same)),
-    'outputs',
-    'they are of several tokens',
-  );
-  const amount = outputs.reduce((sum, output) => sum + output.amount, 0n);
-  return { chain: chain.name, token: tokenByContract(chain, token)?.contract ?? null, amount, fee: maxNetworkFee, recipients };
+  const recipients = isCancellation
+    ? []
+    : described.outputs.flatMap(({ recipient }) => family.parseAddress(recipient)?.key ?? []);
+  return { payloads, resources, spends: { ...sumOf(described, chain), recipients } };
 }
 
 type Comparer = (a: string, b: string) => boolean;
 
-/** Requires exactly the intended outputs, in their order. */
-function verifyOutputs(
-  { outputs }: TransactionDescription,
-  intended: IntendedOutput[],
-  chain: ChainDefinition,
-  same: Comparer,
-): void {
-  assertMatches(outputs.length === intended.length, 'outputs', 'the bytes have another number of them');
+/** Requires exactly the ordered outputs, in their order. */
+function verifyOutputs({ outputs }: TransactionDescription, ordered: OrderRecipient[], same: Comparer): void {
+  assertMatches(outputs.length === ordered.length, 'recipients', 'the bytes have another number of them');
   outputs.forEach(({ recipient, amount, tokenContract }, index) => {
-    const wanted = intended[index] as IntendedOutput;
-    assertMatches(same(recipient, wanted.to), 'recipient', 'the bytes pay another recipient');
-    assertMatches(amount === BigInt(wanted.amount), 'amount', 'the bytes move another amount');
-    assertMatches(sameToken(tokenContract, wanted.tokenContract, same), 'token', 'the bytes move another token');
-    assertMatches(tokenByContract(chain, tokenContract) !== undefined, 'token', 'it is not in the registry of this node');
+    const wanted = ordered[index] as OrderRecipient;
+    assertMatches(same(recipient, wanted.address), 'recipients', 'the bytes pay another recipient');
+    assertMatches(amount === BigInt(wanted.amount), 'recipients', 'the bytes move another amount');
+    assertMatches(sameToken(tokenContract, wanted.token, same), 'recipients', 'the bytes move another token');
   });
 }
 
-/** A cancellation pays nobody, whatever the intent: nothing leaves the account but its fee. */
-function verifyCancellation({ outputs }: TransactionDescription, from: string, same: Comparer): void {
-  for (const { recipient, tokenContract, amount } of outputs) {
-    assertMatches(tokenContract === null, 'token', 'a cancellation moves none');
-    assertMatches(amount === 0n, 'amount', 'a cancellation moves nothing');
-    assertMatches(same(recipient, from), 'recipient', 'a cancellation goes to the account itself');
+/** Requires a single token that this node knows: limits are kept per token. */
+function verifyTokens({ outputs }: TransactionDescription, chain: ChainDefinition, same: Comparer): void {
+  for (const { tokenContract } of outputs) {
+    const isKnown = tokenByContract(chain, tokenContract) !== undefined;
+    assertMatches(isKnown, 'recipients', 'the token is not in the registry of this node');
+    const isSame = sameToken(tokenContract, outputs[0]?.tokenContract ?? null, same);
+    assertMatches(isSame, 'recipients', 'the bytes move several tokens');
   }
 }
 
-/** Requires that each payload is signed by the key of its address, and that the request has the same digests. */
+/** All outputs are of one token. */
+const sumOf = ({ outputs, maxNetworkFee }: TransactionDescription, chain: ChainDefinition) => ({
+  chain: chain.name,
+  token: tokenByContract(chain, outputs[0]?.tokenContract ?? null)?.contract ?? null,
+  amount: outputs.reduce((sum, { amount }) => sum + amount, 0n),
+  fee: maxNetworkFee,
+});
+
+/** A cancellation pays nobody, whatever the order says: nothing leaves the account but its fee. */
+function verifyCancellation({ outputs }: TransactionDescription, from: string, same: Comparer): void {
+  for (const { recipient, tokenContract, amount } of outputs) {
+    assertMatches(tokenContract === null, 'recipients', 'a cancellation moves no token');
+    assertMatches(amount === 0n, 'recipients', 'a cancellation moves nothing');
+    assertMatches(same(recipient, from), 'recipients', 'a cancellation goes to the account itself');
+  }
+}
+
+/** Requires that each payload is signed by the key of its address, and that the order has the same digests. */
 function verifySigners(
-  signers: Signer[],
+  signers: OrderSigner[],
   payloads: SigningPayload[],
   family: FamilyCodec,
   keys: VerifyContext['keys'],
@@ -125,23 +125,23 @@ function verifySigners(
   const derived = signers.map((signer) => ({ ...signer, ...deriveSigner(signer, family, keys) }));
   for (const { addressKey, digests } of derived) {
     const own = payloads.filter(({ signer }) => signer === addressKey).map(({ digest }) => digest);
-    assertMatches(own.length > 0, 'from address', 'it is not the address of this key and path');
-    assertMatches(isSameList(own, digests), 'digests', 'they are not those of the bytes');
+    assertMatches(own.length > 0, 'from', 'it is not the address of this key and path');
+    assertMatches(isSameList(own, digests), 'signers', 'the digests are not those of the bytes');
   }
   return payloads.map(({ signer, digest }) => {
     const [owner, ...others] = derived.filter(({ addressKey }) => addressKey === signer);
     assertMatches(owner !== undefined && others.length === 0, 'signers', 'a payload has no signer, or several');
-    return { digest: Buffer.from(digest.slice(2), 'hex'), keyId: owner.keyId, path: owner.path, publicKey: owner.publicKey };
+    return { digest: Buffer.from(digest.slice(2), 'hex'), keyId: owner.key_id, path: owner.path, publicKey: owner.publicKey };
   });
 }
 
 /** Only the family's account paths are accepted: the group key itself and all other paths are never used. */
-function deriveSigner({ keyId, path, protocol }: Signer, family: FamilyCodec, keys: VerifyContext['keys']) {
+function deriveSigner({ key_id: keyId, path, protocol }: OrderSigner, family: FamilyCodec, keys: VerifyContext['keys']) {
   const key = keys.get(keyId);
-  assertMatches(key !== undefined, 'key', 'this node has no share of it');
-  assertMatches(protocol === family.keyProtocol, 'protocol', 'the chain does not accept signatures of this protocol');
+  assertMatches(key !== undefined, 'signers', 'this node has no share of the key');
+  assertMatches(protocol === family.keyProtocol, 'signers', 'the chain does not accept signatures of this protocol');
   const index = Number(path.slice(path.lastIndexOf('/') + 1));
-  assertMatches(index < 2 ** 31 && family.accountPath(index) === path, 'derivation path', 'it is not a path of an account');
+  assertMatches(index < 2 ** 31 && family.accountPath(index) === path, 'signers', 'the path is not one of an account');
   const publicKey = deriveKey(key, path);
   return { publicKey, addressKey: family.address(publicKey).key };
 }

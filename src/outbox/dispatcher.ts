@@ -18,8 +18,8 @@ interface OutboxRow {
 }
 
 /**
- * Delivers the messages that their writers could not deliver: oldest first, and each kind separately, so that a message that waits
- * for room does not delay other kinds. Several processes may run it: each takes rows that no other has locked.
+ * Delivers the messages that their writers could not deliver: by turn, then oldest first, and each kind separately, so that a message
+ * that waits for room does not delay other kinds. Several processes may run it: each takes rows that no other has locked.
  */
 export class OutboxDispatcher {
   private readonly failing = new Set<OutboxKind>();
@@ -45,13 +45,14 @@ export class OutboxDispatcher {
 
   /**
    * Delivers batches of one kind, each in its own database transaction, so that row locks are not held longer than the calls to the
-   * workflow service. A chain without room is left out of the following batches, so that the others continue.
+   * workflow service. A chain without room is left out of the following batches, so that the others continue; a message of no chain
+   * that finds no room ends the round.
    */
   private async dispatchKind(kind: OutboxKind): Promise<unknown> {
     const full = new Set<string>();
     for (let round = 0; round < batchesARound; round += 1) {
-      const { failure, found } = await inTransaction(this.database, (manager) => this.dispatchBatch(manager, kind, full));
-      if (failure || found < batch) return failure;
+      const { failure, isLast } = await inTransaction(this.database, (manager) => this.dispatchBatch(manager, kind, full));
+      if (failure || isLast) return failure;
     }
     return undefined;
   }
@@ -60,13 +61,14 @@ export class OutboxDispatcher {
     manager: EntityManager,
     kind: OutboxKind,
     full: Set<string>,
-  ): Promise<{ failure: unknown; found: number }> {
+  ): Promise<{ failure: unknown; isLast: boolean }> {
     const rows = await manager.query<OutboxRow[]>(
       `select outbox_id, subject_id, client_id, chain from workflow_outbox
         where kind = $1 and deliver_after <= clock_timestamp() and (chain is null or chain <> all ($3::text[]))
-        order by outbox_id limit $2 for update skip locked`,
+        order by turn, outbox_id limit $2 for update skip locked`,
       [kind, batch, [...full]],
     );
+    let isLast = rows.length < batch;
     const [delivered, failed]: [string[], string[]] = [[], []];
     let failure: unknown;
     // after a failure the workflow service is likely to be down: the rest is not tried in this round
@@ -80,6 +82,7 @@ export class OutboxDispatcher {
           failed.push(id);
         } else if (outcome.value === 'delivered') delivered.push(id);
         else if (chain !== null) full.add(chain);
+        else isLast = true;
       });
     }
     if (failed.length > 0) {
@@ -89,7 +92,7 @@ export class OutboxDispatcher {
       );
     }
     if (delivered.length > 0) await manager.query('delete from workflow_outbox where outbox_id = any($1::bigint[])', [delivered]);
-    return { failure, found: rows.length };
+    return { failure, isLast };
   }
 }
 

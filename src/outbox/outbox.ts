@@ -14,6 +14,8 @@ export interface OutboxMessage {
   clientId: string;
   /** Of messages that wait for room on a chain. */
   chain?: string;
+  /** Clients take turns: many messages of one client do not delay those of others. */
+  takesTurns?: boolean;
 }
 
 /**
@@ -26,11 +28,21 @@ export type Deliveries = Record<OutboxKind, (message: OutboxMessage) => Promise<
 /** Deliveries that one process makes at a time directly after its commits; the dispatcher makes the others. */
 const maxAtOnce = 8;
 
-/** Records a message in the database transaction of the act it is about. */
-export async function enqueue(manager: EntityManager, { kind, subjectId, clientId, chain }: OutboxMessage): Promise<void> {
+/**
+ * Records a message in the database transaction of the act it is about. The caller of messages that take turns holds a lock until its
+ * commit: a message's turn is one after its client's last waiting message, and at least the earliest turn that waits.
+ */
+export async function enqueue(
+  manager: EntityManager,
+  { kind, subjectId, clientId, chain, takesTurns = false }: OutboxMessage,
+): Promise<void> {
   await manager.query(
-    'insert into workflow_outbox (kind, subject_id, client_id, chain) values ($1, $2, $3, $4) on conflict (kind, subject_id) do nothing',
-    [kind, subjectId, clientId, chain ?? null],
+    `insert into workflow_outbox (kind, subject_id, client_id, chain, turn)
+     select $1, $2, $3, $4, case when $5 then (
+       select coalesce(greatest(min(turn), max(turn) filter (where client_id = $3) + 1), 0) from workflow_outbox where kind = $1
+     ) else 0 end
+     on conflict (kind, subject_id) do nothing`,
+    [kind, subjectId, clientId, chain ?? null, takesTurns],
   );
 }
 

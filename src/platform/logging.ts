@@ -1,4 +1,5 @@
-import pino, { type DestinationStream, type Logger } from 'pino';
+import pino, { type DestinationStream, type LogFn, type Logger } from 'pino';
+import { describeError } from './error-log';
 
 export type { Logger };
 
@@ -40,9 +41,28 @@ export function createLogger(process: string, level: string, destination: Destin
       level,
       base: { process },
       timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: { level: (label) => ({ level: label }) },
+      formatters: { level: (label) => ({ level: label }), log: withDescribedErrors },
+      serializers: { err: describeError },
+      hooks: { logMethod },
       redact: { paths: redacted, censor: '[redacted]' },
     },
     destination,
   );
+}
+
+/** Errors in other fields than `err`: JSON would contain every field that a library has attached to them. */
+function withDescribedErrors(fields: Record<string, unknown>): Record<string, unknown> {
+  // `err` is described by its serializer
+  const errors = Object.entries(fields).filter(([name, value]) => value instanceof Error && name !== 'err');
+  if (errors.length === 0) return fields;
+  return { ...fields, ...Object.fromEntries(errors.map(([name, error]) => [name, describeError(error)])) };
+}
+
+/** Sets the text of a line that has none: pino would use the unfiltered message of the error. */
+function logMethod(this: Logger, args: Parameters<LogFn>, method: LogFn): void {
+  const [first, text, ...more] = args as unknown as [unknown, string | undefined, ...unknown[]];
+  const error = first instanceof Error ? first : (first as { err?: unknown } | null)?.err;
+  if (!(error instanceof Error)) return method.apply(this, args);
+  const fields = first instanceof Error ? { err: first } : first;
+  method.apply(this, [fields, text ?? describeError(error).message, ...more] as unknown as Parameters<LogFn>);
 }

@@ -1,13 +1,27 @@
 import { Client, Connection, isGrpcServiceError } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
+import { readVariable } from './config';
 
 /**
- * A lazily connected client, configured by TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TEMPORAL_TLS_* and TEMPORAL_API_KEY (the environment
- * configuration of the SDK). A process can start while Temporal is down: calls fail until it is available.
+ * Options of every connection to Temporal, for clients and workers: TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TEMPORAL_TLS_* and
+ * TEMPORAL_API_KEY (the environment configuration of the SDK), or TEMPORAL_API_KEY_FILE.
+ * @throws ConfigError when the key file cannot be read.
  */
-export function createTemporalClient(): Client {
-  const { connectionOptions, namespace } = loadClientConnectConfig();
-  return new Client({ connection: Connection.lazy(connectionOptions), namespace: namespace ?? 'default' });
+export function readTemporalOptions(env: NodeJS.ProcessEnv = process.env) {
+  const apiKey = readVariable('TEMPORAL_API_KEY', { secret: true }, env);
+  const { connectionOptions, namespace } = loadClientConnectConfig({
+    overrideEnvVars: { ...definedVariables(env), ...(apiKey !== undefined && { TEMPORAL_API_KEY: apiKey }) },
+  });
+  return { connectionOptions, namespace: namespace ?? 'default' };
+}
+
+const definedVariables = (env: NodeJS.ProcessEnv): Record<string, string> =>
+  Object.fromEntries(Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined));
+
+/** A lazily connected client. A process can start while Temporal is down: calls fail until it is available. */
+export function createTemporalClient(env?: NodeJS.ProcessEnv): Client {
+  const { connectionOptions, namespace } = readTemporalOptions(env);
+  return new Client({ connection: Connection.lazy(connectionOptions), namespace });
 }
 
 const grpcStatus = { deadlineExceeded: 4, resourceExhausted: 8, unavailable: 14 } as const;

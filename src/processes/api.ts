@@ -1,14 +1,14 @@
 import { getFamily } from '../chains/families';
 import { loadRegistry } from '../chains/registry';
 import { entities } from '../entities';
-import { collectMetrics } from '../health/metrics';
+import { collectPoolMetrics } from '../health/metrics';
 import { createApp } from '../http/app';
 import { toLimitSettings, limitVariables } from '../http/limits/settings';
 import { listen } from '../http/server';
 import { readConfig } from '../platform/config';
 import { createDatabase } from '../platform/database';
 import { createLogger } from '../platform/logging';
-import { SecretBox } from '../platform/secret-box';
+import { startHealthListener } from '../platform/metrics';
 import { createTemporalClient } from '../platform/temporal';
 import { transferWorkflowsOn } from '../transfers/workflows';
 import { keyGenerationOn } from '../wallets/key-generation';
@@ -16,7 +16,8 @@ import { createTargetGuard } from '../webhooks/ssrf-guard';
 import { runMain, shutdownSignal, untilUp } from './process';
 import { runPeriodically } from './periodic-jobs';
 import { createResources } from './resources';
-import { startLimitVariables, toStartLimits } from './workflow-outbox';
+import { createSecretBoxes, secretKeyVariables } from './secret-boxes';
+import { generationLimitVariables, startLimitVariables, toGenerationLimits, toStartLimits } from './workflow-outbox';
 
 runMain('api', async () => {
   const config = readConfig([
@@ -24,11 +25,13 @@ runMain('api', async () => {
     'LOG_LEVEL',
     'DATABASE_URL',
     'DATABASE_POOL_SIZE',
-    'SECRETS_KEY',
+    ...secretKeyVariables,
     'CHAINS',
     'API_HOST',
     'API_PORT',
     'API_TRUST_PROXY',
+    'METRICS_HOST',
+    'METRICS_PORT',
     'JWT_PRIVATE_KEY',
     'JWT_PUBLIC_KEYS',
     'JWT_ISSUER',
@@ -37,6 +40,7 @@ runMain('api', async () => {
     'MPC_NODE_HEALTH_URLS',
     'APPROVAL_WAIT_SECONDS',
     ...startLimitVariables,
+    ...generationLimitVariables,
     ...limitVariables,
   ]);
   const log = createLogger('api', config.LOG_LEVEL);
@@ -63,25 +67,33 @@ runMain('api', async () => {
       audience: config.JWT_AUDIENCE,
       ttlSeconds: config.JWT_TTL_SECONDS,
     },
-    box: new SecretBox(config.SECRETS_KEY),
+    boxes: createSecretBoxes(config),
     approvalWaitSeconds: config.APPROVAL_WAIT_SECONDS,
     startLimits: toStartLimits(config),
+    generationLimits: toGenerationLimits(config),
     limits: toLimitSettings(config),
     webhookTargets: createTargetGuard(config.GATEWAY_ENV),
     signerUrls: config.MPC_NODE_HEALTH_URLS.split(',').map((url) => url.trim()),
     log,
   });
-  collectMetrics(database);
+  collectPoolMetrics(database);
   const app = createApp({ ...resources, log, trustProxy: config.API_TRUST_PROXY, environment: config.GATEWAY_ENV });
 
   const server = await listen(app, config.API_HOST, config.API_PORT);
-  log.info({ host: config.API_HOST, port: server.port }, 'listening');
+  // metrics and detailed health are for operators: on a separate address, which clients must not reach
+  const healthListener = await startHealthListener({
+    host: config.METRICS_HOST,
+    port: config.METRICS_PORT,
+    ready: () => resources.health.ready(),
+  });
+  log.info({ host: config.API_HOST, port: server.port, metrics_port: healthListener.port }, 'listening');
   // a dependency that is down delays readiness and not the start
   const connected = untilUp('Postgres', () => database.initialize(), log, stop);
   const jobs = resources.housekeeping.map((job) => connected.then(() => runPeriodically(job, log, stop)));
   await new Promise<void>((resolve) => stop.addEventListener('abort', () => resolve(), { once: true }));
   log.info('stopping: requests in flight are finished');
   await server.close();
+  await healthListener.close();
   await Promise.all(jobs);
   await resources.outbox.settled();
   await temporal.connection.close();

@@ -1,5 +1,4 @@
-import { loadClientConnectConfig } from '@temporalio/envconfig';
-import { NativeConnection, Worker } from '@temporalio/worker';
+import type { WorkerOptions } from '@temporalio/worker';
 import { migrations } from '../../migrations/mpc-node';
 import { withMappedErrors } from '../../activities/errors';
 import { getFamily } from '../chains/families';
@@ -8,13 +7,14 @@ import { Identity } from '../mpc/identity';
 import { nodeTaskQueue } from '../messages/task-queues';
 import { createMpcNode, type MpcNode } from '../mpc/node';
 import { NodeLimits } from '../mpc/limits';
+import { OrderVerifier } from '../mpc/order-verifier';
 import { ShareStore } from '../mpc/store';
 import { parsePeers } from '../mpc/transport-client';
 import { ConfigError, readConfig } from '../platform/config';
 import { createLogger } from '../platform/logging';
 import { startHealthListener } from '../platform/metrics';
 import { runMain, shutdownSignal, untilUp } from './process';
-import { logTemporalWith, runUntil } from './temporal-worker';
+import { connectWorkers, logTemporalWith, serveActivities } from './temporal-worker';
 
 /** Concurrent activities; key generations take only a few of them (src/mpc/node.ts). */
 const activitySlots = 50;
@@ -38,6 +38,8 @@ runMain('mpc-node', async () => {
     'MPC_NODE_KEK',
     'MPC_NODE_JOURNAL_MARK',
     'MPC_NODE_LIMITS',
+    'MPC_NODE_ORDER_KEYS',
+    'MPC_NODE_DEPLOYMENT',
   ]);
   const index = config.MPC_NODE_INDEX;
   const logger = createLogger(`mpc-node-${index}`, config.LOG_LEVEL);
@@ -56,6 +58,12 @@ runMain('mpc-node', async () => {
     cert: config.MPC_NODE_TLS_CERT,
     ca: config.MPC_NODE_TLS_CA,
     peerCerts: config.MPC_NODE_PEER_CERTS,
+  });
+
+  const orders = await OrderVerifier.create({
+    keys: config.MPC_NODE_ORDER_KEYS,
+    deployment: config.MPC_NODE_DEPLOYMENT,
+    logger,
   });
 
   const running: { node?: MpcNode; worker: boolean } = { worker: false };
@@ -88,36 +96,25 @@ runMain('mpc-node', async () => {
     mark: config.MPC_NODE_JOURNAL_MARK,
     limits,
     registry,
+    orders,
     logger,
   });
   running.node = node;
   logger.info({ port: config.MPC_NODE_LISTEN_PORT, metrics_port: health.port }, 'listening for peers');
 
-  const { connectionOptions, namespace } = loadClientConnectConfig();
   // peers can use this node while Temporal is down: only the requests that come through Temporal wait
-  const connection = await untilUp('Temporal', () => NativeConnection.connect(connectionOptions), logger, stop);
+  const connection = await untilUp('Temporal', () => connectWorkers(), logger, stop);
   if (connection) {
-    const create = () =>
-      Worker.create({
-        connection,
-        namespace: namespace ?? 'default',
-        taskQueue: nodeTaskQueue(index),
-        identity: `mpc-node-${index}`,
-        activities: withMappedErrors(node.activities, logger),
-        maxConcurrentActivityTaskExecutions: activitySlots,
-        shutdownGraceTime: '5 seconds',
-        shutdownForceTime: '6 seconds',
-      });
-    const worker = await untilUp('Temporal namespace', create, logger, stop);
-    if (worker) {
-      running.worker = true;
-      logger.info({ task_queue: nodeTaskQueue(index) }, 'mpc node is running');
-      try {
-        await runUntil(worker, stop);
-      } finally {
-        running.worker = false;
-      }
-    }
+    const worker: WorkerOptions = {
+      connection,
+      taskQueue: nodeTaskQueue(index),
+      identity: `mpc-node-${index}`,
+      activities: withMappedErrors(node.activities, logger),
+      maxConcurrentActivityTaskExecutions: activitySlots,
+      shutdownGraceTime: '5 seconds',
+      shutdownForceTime: '6 seconds',
+    };
+    await serveActivities(worker, { running, logger, stop });
     await connection.close();
   }
   await node.close();

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ConfigError } from '../platform/config';
+import { describeError } from '../platform/error-log';
 import type { Logger } from '../platform/logging';
 
 /** EX_CONFIG of sysexits.h: a supervisor need not start the process again before its environment has changed. */
@@ -14,7 +15,7 @@ export function runMain(name: string, main: () => Promise<void>): void {
         process.stderr.write(`${name}: ${error.message}\n`);
         process.exit(configurationExitCode);
       }
-      process.stderr.write(`${name}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+      process.stderr.write(`${JSON.stringify({ level: 'error', process: name, err: describeError(error) })}\n`);
       process.exit(1);
     },
   );
@@ -39,9 +40,17 @@ export async function untilUp<T>(
       return await connect();
     } catch (error) {
       if (error instanceof ConfigError) throw error;
-      logger.warn({ reason: error instanceof Error ? error.message : String(error) }, `${what} is not reachable, trying again`);
+      logger.warn({ reason: describeError(error).message }, `${what} is not reachable, trying again`);
       await delay(Math.min(250 * 2 ** attempt, 5_000), undefined, { signal: stop }).catch(() => undefined);
     }
   }
   return undefined;
+}
+
+/** Whether what is asked answers at all; for health checks. */
+export function answers(ask: () => Promise<unknown>): Promise<boolean> {
+  return ask().then(
+    () => true,
+    () => false,
+  );
 }

@@ -27,7 +27,6 @@ import type { Route } from '../http/route';
 import { MfaService } from '../mfa/service';
 import { WorkflowOutbox } from '../outbox/outbox';
 import type { Logger } from '../platform/logging';
-import type { SecretBox } from '../platform/secret-box';
 import { SecurityFactorRepository } from '../security-factors/repository';
 import { securityFactorRoutes } from '../security-factors/routes';
 import { SecurityFactorService } from '../security-factors/service';
@@ -39,6 +38,7 @@ import { transferRoutes } from '../transfers/routes';
 import { TransferService } from '../transfers/service';
 import { StartLimits, type StartLimitSettings } from '../transfers/start-limits';
 import type { TransferWorkflows } from '../transfers/workflows';
+import { GenerationLimits, type GenerationLimitSettings } from '../wallets/generation-limits';
 import type { KeyGeneration } from '../wallets/key-generation';
 import { WalletRepository } from '../wallets/repository';
 import { walletRoutes } from '../wallets/routes';
@@ -50,6 +50,7 @@ import { webhookRoutes } from '../webhooks/routes';
 import { WebhookService } from '../webhooks/service';
 import type { TargetGuard } from '../webhooks/ssrf-guard';
 import type { PeriodicJob } from './periodic-jobs';
+import type { SecretBoxes } from './secret-boxes';
 import { createDeliveries } from './workflow-outbox';
 
 export interface ResourceDependencies {
@@ -60,13 +61,13 @@ export interface ResourceDependencies {
   keyGeneration: KeyGeneration;
   workflows: TransferWorkflows;
   startLimits: StartLimitSettings;
+  generationLimits: GenerationLimitSettings;
   /** How long a transfer waits for its approval. */
   approvalWaitSeconds: number;
   tokenOptions: TokenOptions;
   signerUrls: string[];
   limits: LimitSettings;
-  /** Encrypts TOTP and webhook secrets. */
-  box: SecretBox;
+  boxes: SecretBoxes;
   /** Checks the urls of webhooks. */
   webhookTargets: TargetGuard;
   log: Logger;
@@ -78,24 +79,26 @@ export interface Resources {
   limits: RequestLimits;
   outbox: WorkflowOutbox;
   housekeeping: PeriodicJob[];
+  health: HealthService;
 }
 
 /** Creates every resource of the API: the same in the process and in the tests. */
 export async function createResources(deps: ResourceDependencies): Promise<Resources> {
-  const { database, registry, getFamily, workflows, log } = deps;
+  const { database, registry, getFamily, workflows, boxes, log } = deps;
   const starts = new StartLimits(deps.startLimits);
-  const outbox = new WorkflowOutbox(database, createDeliveries({ ...deps, starts }), log);
+  const generations = new GenerationLimits(deps.generationLimits);
+  const outbox = new WorkflowOutbox(database, createDeliveries({ ...deps, starts, generations }), log);
   const tokens = await AccessTokens.create(deps.tokenOptions);
   const credentials = new CredentialRepository(database);
   const idempotencyStore = new IdempotencyStore(database);
-  const walletRows = new WalletRepository(database);
+  const walletRows = new WalletRepository(database, generations);
   const accountRows = new AccountRepository(database);
   const assetRows = new AssetRepository(database);
   const authenticate = createAuthenticate(tokens, new KeyStatus(credentials));
   const idempotent = createIdempotent(idempotencyStore);
   const limits = new RequestLimits(database, deps.limits);
-  const idempotentSealed = createIdempotent(sealedAnswers(idempotencyStore, deps.box));
-  const mfa = new MfaService(database, deps.box);
+  const idempotentSealed = createIdempotent(sealedAnswers(idempotencyStore, boxes.answers));
+  const mfa = new MfaService(database, boxes.totp);
 
   const wallets = new WalletService(walletRows, outbox);
   const accounts = new AccountService({ database, registry, getFamily, wallets: walletRows, accounts: accountRows });
@@ -106,7 +109,8 @@ export async function createResources(deps: ResourceDependencies): Promise<Resou
   const securityFactorRows = new SecurityFactorRepository(database);
   const securityFactors = new SecurityFactorService({ registry, getFamily, mfa, factors: securityFactorRows });
   const webhookRows = new WebhookRepository(database);
-  const webhooks = new WebhookService({ webhooks: webhookRows, mfa, box: deps.box, targets: deps.webhookTargets });
+  const webhooks = new WebhookService({ webhooks: webhookRows, mfa, box: boxes.webhooks, targets: deps.webhookTargets });
+  const health = new HealthService(deps);
   const deliveries = new DeliveryService(database, webhookRows, new DeliveryRepository(database));
   return {
     routes: [
@@ -125,7 +129,8 @@ export async function createResources(deps: ResourceDependencies): Promise<Resou
     ],
     limits,
     outbox,
-    operational: healthRoutes({ health: new HealthService(deps) }),
+    operational: healthRoutes({ health }),
+    health,
     housekeeping: [
       { name: 'forget old idempotency keys', everyMs: 60_000, run: () => idempotencyStore.sweep() },
       { name: 'seal the audit log', everyMs: 2_000, run: async () => void (await sealAuditLog(database)) },

@@ -1,9 +1,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client';
-import { loadClientConnectConfig } from '@temporalio/envconfig';
-import { NativeConnection, Worker } from '@temporalio/worker';
-import { createBlacklistActivities } from '../../activities/blacklist';
+import { Worker } from '@temporalio/worker';
 import { createChainActivities } from '../../activities/chain';
 import { withMappedErrors } from '../../activities/errors';
 import { transferSignaller } from '../../activities/follow';
@@ -24,18 +22,26 @@ import { createDatabase } from '../platform/database';
 import { createLogger, type Logger } from '../platform/logging';
 import { startHealthListener } from '../platform/metrics';
 import { SecretBox } from '../platform/secret-box';
-import { createTemporalClient } from '../platform/temporal';
+import { createTemporalClient, readTemporalOptions } from '../platform/temporal';
 import { createTargetGuard } from '../webhooks/ssrf-guard';
 import { dispatchBlacklists } from '../screening/distribution';
 import { expireApprovals } from '../transfers/approval-expiry';
 import { StartLimits } from '../transfers/start-limits';
 import { transferWorkflowsOn } from '../transfers/workflows';
+import { GenerationLimits } from '../wallets/generation-limits';
 import { keyGenerationOn } from '../wallets/key-generation';
+import { restartLostGenerations } from '../wallets/lost-generations';
 import { type PeriodicJob, runPeriodically } from './periodic-jobs';
-import { runMain, shutdownSignal, untilUp } from './process';
-import { logTemporalWith, runUntil } from './temporal-worker';
+import { answers, runMain, shutdownSignal, untilUp } from './process';
+import { connectWorkers, logTemporalWith, runUntil } from './temporal-worker';
 import { runWebhookWorker } from './webhook-worker';
-import { createDeliveries, startLimitVariables, toStartLimits } from './workflow-outbox';
+import {
+  createDeliveries,
+  generationLimitVariables,
+  startLimitVariables,
+  toGenerationLimits,
+  toStartLimits,
+} from './workflow-outbox';
 
 /** Connections for activities that are not local: one per chain and some for the follower's transactions. */
 const connectionsBesideLocalActivities = 6;
@@ -49,11 +55,12 @@ runMain('worker', async () => {
     'CHAINS',
     'METRICS_HOST',
     'METRICS_PORT',
-    'SECRETS_KEY',
+    'WEBHOOK_SECRETS_KEY',
     'WEBHOOK_RETRY_SCHEDULE_SECONDS',
     'WORKER_CACHED_WORKFLOWS',
     'APPROVAL_WAIT_SECONDS',
     ...startLimitVariables,
+    ...generationLimitVariables,
   ]);
   const logger = createLogger('worker', config.LOG_LEVEL);
   const stop = shutdownSignal();
@@ -61,7 +68,7 @@ runMain('worker', async () => {
 
   const registry = loadRegistry(config.GATEWAY_ENV, config.CHAINS.split(','));
   const clients = createChainClients(registry);
-  const box = new SecretBox(config.SECRETS_KEY);
+  const box = new SecretBox(config.WEBHOOK_SECRETS_KEY, 'WEBHOOK_SECRETS_KEY');
   const database = createDatabase({
     url: config.DATABASE_URL,
     poolSize: config.DATABASE_POOL_SIZE,
@@ -77,10 +84,10 @@ runMain('worker', async () => {
   });
 
   await untilUp('Postgres', () => database.initialize(), logger, stop);
-  const connection = await untilUp('Temporal', () => NativeConnection.connect(temporalOptions().connectionOptions), logger, stop);
+  const connection = await untilUp('Temporal', () => connectWorkers(), logger, stop);
   if (!connection) return;
 
-  const common = { connection, namespace: temporalOptions().namespace, shutdownGraceTime: '10 seconds' } as const;
+  const common = { connection, namespace: readTemporalOptions().namespace, shutdownGraceTime: '10 seconds' } as const;
   const main = await Worker.create({
     ...common,
     ...workflowSource(),
@@ -89,7 +96,6 @@ runMain('worker', async () => {
       {
         ...createTransferActivities({ database, registry, approvalWaitSeconds: config.APPROVAL_WAIT_SECONDS, log: logger }),
         ...createWalletActivities(database),
-        ...createBlacklistActivities(database),
       },
       logger,
     ),
@@ -129,11 +135,13 @@ runMain('worker', async () => {
     await runUntil(worker, stop);
   };
 
+  const keyGeneration = keyGenerationOn(temporal);
   const deliveries = createDeliveries({
     database,
     workflows: transferWorkflowsOn(temporal),
-    keyGeneration: keyGenerationOn(temporal),
+    keyGeneration,
     starts: new StartLimits(toStartLimits(config)),
+    generations: new GenerationLimits(toGenerationLimits(config)),
     log: logger,
   });
   const dispatcher = new OutboxDispatcher(database, deliveries, logger);
@@ -141,6 +149,11 @@ runMain('worker', async () => {
   const jobs: PeriodicJob[] = [
     { name: 'dispatch blacklists', everyMs: 1_000, run: () => dispatchBlacklists(database, temporal, logger) },
     { name: 'dispatch the outbox of workflows', everyMs: 200, run: () => dispatcher.dispatch() },
+    {
+      name: 'start lost key generations again',
+      everyMs: 60_000,
+      run: () => restartLostGenerations(database, keyGeneration),
+    },
     { name: 'reject transfers that nobody has approved in time', everyMs: 1_000, run: () => expireApprovals(database, outbox) },
   ];
   const webhooks = runWebhookWorker({
@@ -200,16 +213,4 @@ async function startFollowers(temporal: Client, registry: ChainRegistry, logger:
       stop,
     );
   }
-}
-
-function temporalOptions() {
-  const { connectionOptions, namespace } = loadClientConnectConfig();
-  return { connectionOptions, namespace: namespace ?? 'default' };
-}
-
-async function answers(ask: () => Promise<unknown>): Promise<boolean> {
-  return ask().then(
-    () => true,
-    () => false,
-  );
 }

@@ -5,6 +5,7 @@ import type { Logger } from '../platform/logging';
 import { transferDeliveries } from '../transfers/deliveries';
 import type { StartLimits, StartLimitSettings } from '../transfers/start-limits';
 import type { TransferWorkflows } from '../transfers/workflows';
+import type { GenerationLimits, GenerationLimitSettings } from '../wallets/generation-limits';
 import type { KeyGeneration } from '../wallets/key-generation';
 
 export interface DeliveryDependencies {
@@ -12,6 +13,7 @@ export interface DeliveryDependencies {
   workflows: TransferWorkflows;
   keyGeneration: KeyGeneration;
   starts: StartLimits;
+  generations: GenerationLimits;
   log: Logger;
 }
 
@@ -19,6 +21,7 @@ export interface DeliveryDependencies {
 export const createDeliveries = (deps: DeliveryDependencies): Deliveries => ({
   ...transferDeliveries(deps),
   start_key_generation: async ({ subjectId: walletId, clientId }) => {
+    if (!(await deps.generations.isNext(deps.database.manager, walletId))) return 'later';
     await deps.keyGeneration.start({ walletId, clientId });
     return 'delivered';
   },
@@ -30,4 +33,16 @@ export const toStartLimits = (config: Config<(typeof startLimitVariables)[number
   maxInFlight: config.MAX_TRANSFERS_IN_FLIGHT,
   maxPending: config.MAX_PENDING_STARTS,
   maxPendingPerClient: config.MAX_PENDING_STARTS_PER_CLIENT,
+});
+
+export const generationLimitVariables = [
+  'MAX_PENDING_WALLETS',
+  'MAX_PENDING_WALLETS_PER_CLIENT',
+  'MAX_KEY_GENERATIONS_IN_FLIGHT',
+] as const;
+
+export const toGenerationLimits = (config: Config<(typeof generationLimitVariables)[number]>): GenerationLimitSettings => ({
+  maxPending: config.MAX_PENDING_WALLETS,
+  maxPendingPerClient: config.MAX_PENDING_WALLETS_PER_CLIENT,
+  maxInFlight: config.MAX_KEY_GENERATIONS_IN_FLIGHT,
 });

@@ -1,11 +1,21 @@
 import type { Client } from '@temporalio/client';
 import type { DataSource, EntityManager } from 'typeorm';
-import { type BlacklistChanges, blacklistChangedSignal, maxBlacklistChanges } from '../messages/blacklist';
+import {
+  type ApplyBlacklistRequest,
+  type BlacklistChanges,
+  blacklistChangedSignal,
+  maxBlacklistChanges,
+} from '../messages/blacklist';
+import { hashPage } from '../messages/page-hash';
 import { searchAttributes } from '../messages/progress';
 import { mainTaskQueue } from '../messages/task-queues';
 import { distributeBlacklistWorkflowId, workflowTypes } from '../messages/workflow-ids';
-import { withinMs } from '../platform/temporal';
+import type { Orders } from '../orders/orders';
+import { inTransaction } from '../platform/database';
+import { notFound } from '../platform/errors';
+import { isUuid } from '../platform/ids';
 import type { Logger } from '../platform/logging';
+import { withinMs } from '../platform/temporal';
 
 const startTimeoutMs = 5_000;
 /** Clients per round. */
@@ -39,6 +49,24 @@ export async function blacklistChanges(
     through: Number(rows.at(-1)?.version ?? after),
     changes: rows.map(({ chain, address_key: addressKey, listed }) => ({ chain, addressKey, listed })),
   };
+}
+
+/** A page with the order that permits it to the nodes; null when nothing is newer. @throws GatewayError not_found. */
+export async function orderBlacklistPage(
+  { database, orders }: { database: DataSource; orders: Orders },
+  { clientId, after }: { clientId: string; after: number },
+): Promise<ApplyBlacklistRequest | null> {
+  if (!isUuid(clientId) || !Number.isSafeInteger(after) || after < 0) throw notFound('client');
+  const ordered = await inTransaction(database, async (manager) => {
+    const { through, changes } = await blacklistChanges(manager, { clientId, after });
+    if (changes.length === 0) return null;
+    const sha256 = hashPage(changes);
+    return {
+      claims: await orders.issue(manager, { kind: 'blacklist_page', client_id: clientId, after, through, sha256 }),
+      changes,
+    };
+  });
+  return ordered && { order: await orders.sign(ordered.claims), changes: ordered.changes };
 }
 
 /**

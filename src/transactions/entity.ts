@@ -63,6 +63,8 @@ export class TransactionEntity {
   @Column({ type: 'text', name: 'failure_code', nullable: true }) failureCode!: FailureCode | null;
   @Column({ type: 'text', name: 'failure_message', nullable: true }) failureMessage!: string | null;
   @Column({ type: 'text', name: 'idempotency_key', nullable: true }) idempotencyKey!: string | null;
+  /** The user whose API key requested it; null for transactions that no user requested, such as deposits. */
+  @Column({ type: 'uuid', name: 'requested_by', nullable: true }) requestedBy!: string | null;
   @Column({ type: 'uuid', name: 'retry_of', nullable: true }) retryOf!: string | null;
   /** The transaction that this one serves. */
   @Column({ type: 'uuid', name: 'parent_tx_id', nullable: true }) parentTxId!: string | null;

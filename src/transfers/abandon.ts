@@ -4,18 +4,27 @@ import { findTransactionForUpdate, isEnded } from '../transactions/state';
 import { recordCancellationReason } from './cancellation-reason';
 import type { TransferDependencies } from './dependencies';
 import { toDestination } from './destination';
+import { isRequested } from './operator-requests';
+
+type AbandonDependencies = Pick<TransferDependencies, 'database' | 'registry' | 'getFamily'>;
 
 /**
  * Records that a transfer whose signing has begun is abandoned, for families whose attempts expire and that need no cancellation:
- * from then on nothing is signed or sent for it. An ended one stays as it is.
+ * from then on nothing is signed or sent for it. No effect on an ended one, and without a reason on record: the blacklist, an
+ * operator's request, or two nodes' refusals.
  * @throws GatewayError not_found.
  */
-export function abandonTransfer({ database }: Pick<TransferDependencies, 'database'>, { txId }: { txId: string }): Promise<void> {
-  return inTransaction(database, async (manager) => {
+export function abandonTransfer(steps: AbandonDependencies, { txId }: { txId: string }): Promise<void> {
+  return inTransaction(steps.database, async (manager) => {
     const transfer = await findTransactionForUpdate(manager, txId);
-    if (isEnded(transfer)) return;
+    // the reason of before stays
+    if (isEnded(transfer) || transfer.cancellationReason !== null) return;
     if (transfer.signingBegunAt === null) throw new Error(`transfer ${txId} has no attempt that could be abandoned`);
-    if (await isBlacklisted(manager, toDestination(transfer))) await recordCancellationReason(manager, transfer, expiryNote);
+    const { family } = steps.registry.get(transfer.chain);
+    if (steps.getFamily(family).rules.giveUp !== 'expiry') throw new Error(`transfer ${txId} is abandoned by a cancellation`);
+    const isListed = await isBlacklisted(manager, toDestination(transfer));
+    if (isListed) await recordCancellationReason(manager, transfer, expiryNote);
+    else if (!(await isRequested(manager, txId, 'abandon'))) return;
     await manager.query(
       `update transactions set cancellation_reason = coalesce(cancellation_reason, 'abandoned') where tx_id = $1`,
       [txId],

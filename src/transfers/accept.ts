@@ -145,6 +145,7 @@ const toRow = (
   requiredConfirmations: chain.confirmations,
   memo: request.memo,
   idempotencyKey: request.idempotencyKey,
+  requestedBy: request.userId,
   requestId: request.requestId,
 });
 

@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { auditUser } from '../audit/log';
+import type { Caller } from '../http/context';
 import type { MfaRequest, MfaService } from '../mfa/service';
 import { GatewayError, notFound } from '../platform/errors';
 import { isUuid } from '../platform/ids';
@@ -21,7 +22,7 @@ export class Approvals {
 
   /**
    * Approves a transfer of the caller's client; no effect when it is already approved.
-   * @throws GatewayError as MfaService.authorize, not_found, not_awaiting_approval.
+   * @throws GatewayError as MfaService.authorize, not_found, not_awaiting_approval, approver_is_requester.
    */
   async approve(request: MfaRequest, txId: string): Promise<void> {
     const { clientId } = request.caller;
@@ -44,6 +45,11 @@ async function approve(manager: EntityManager, { caller, requestId }: MfaRequest
   if (transfer.approvedAt && transfer.status !== 'CANCELLED' && transfer.status !== 'REJECTED') return;
   if (transfer.status !== 'AWAITING_APPROVAL') throw notAwaiting(`The transaction is ${transfer.status}`);
   if (await hasExpired(manager, txId)) throw notAwaiting('The time to approve the transfer is over');
+  if (transfer.requestedBy === userId && (await needsAnotherApprover(manager, caller)))
+    throw new GatewayError(
+      'approver_is_requester',
+      'You have requested this transfer: another user with a second factor has to approve it',
+    );
   await changeState(manager, transfer, 'PENDING', { approvedBy: userId, approvedAt: () => 'clock_timestamp()' });
   await enqueue(manager, { kind: 'transfer_approved', subjectId: txId, clientId });
   await auditUser(manager, caller, {
@@ -56,6 +62,16 @@ async function approve(manager: EntityManager, { caller, requestId }: MfaRequest
 function findLocked(manager: EntityManager, clientId: string, txId: string): Promise<TransactionEntity | null> {
   if (!isUuid(txId)) return Promise.resolve(null);
   return manager.findOne(TransactionEntity, { where: { clientId, txId }, lock: { mode: 'for_no_key_update' } });
+}
+
+/** Whether another user can approve. If no other user has a second factor, the requester's own is better than none. */
+async function needsAnotherApprover(manager: EntityManager, { clientId, userId }: Caller): Promise<boolean> {
+  const rows = await manager.query<unknown[]>(
+    `select 1 from clients c join users u using (client_id) join user_totp t using (user_id)
+      where c.client_id = $1 and not c.self_approval and u.user_id <> $2 and u.status = 'ACTIVE' and t.confirmed_at is not null limit 1`,
+    [clientId, userId],
+  );
+  return rows.length > 0;
 }
 
 /** By the database's clock, which also ends the wait. */

@@ -90,9 +90,13 @@ export class Attempts {
     return scanned.length > 0 ? scanned : all.slice(0, 1);
   }
 
+  get hasCancellation(): boolean {
+    return this.all.some(({ kind }) => kind === 'cancellation');
+  }
+
   /** Given up: from its first cancellation on, nothing else is signed for the transfer. */
   get isAbandoned(): boolean {
-    return this.isGivenUp || this.all.some(({ kind }) => kind === 'cancellation');
+    return this.isGivenUp || this.hasCancellation;
   }
 
   /** True when an attempt consists of these very bytes. */

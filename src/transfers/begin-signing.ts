@@ -1,103 +1,118 @@
 import type { EntityManager } from 'typeorm';
 import { releaseReservations } from '../chains/reservations';
 import type { AttemptKind, Prepared } from '../chains/types';
-import type { BeginSigningResult, NextAttempt } from '../messages/transfer';
+import type { BeginSigning, BeginSigningResult } from '../messages/transfer';
+import { GatewayError } from '../platform/errors';
 import { inTransaction } from '../platform/database';
-import { blacklistedReason, isBlacklisted } from '../screening/destinations';
+import { isBlacklisted } from '../screening/destinations';
 import type { TransactionEntity } from '../transactions/entity';
-import { changeState, isEnded, findTransactionForUpdate } from '../transactions/state';
-import { type Attempt, type Attempts, loadAttempts } from './attempts';
+import { isEnded, findTransactionForUpdate } from '../transactions/state';
+import { type Attempts, loadAttempts } from './attempts';
+import { readBeginSigning } from './read-begin-signing';
 import { buildAttempt } from './build-attempt';
 import { recordCancellationReason } from './cancellation-reason';
-import type { TransferDependencies } from './dependencies';
+import type { AuthoriserDependencies } from './dependencies';
 import { toDestination } from './destination';
+import { enterSigning } from './enter-signing';
+import { assertFeeIsUsual } from './fee-rules';
 import { raiseHold } from './hold';
+import { assertMayBegin, assertMayCancel, assertMayContinue } from './may-sign';
 import { NotBegun, refuse } from './not-begun';
-import { toSigningRequest } from './signing-request';
+import { toOrderFacts } from './order-facts';
+import { resumeSigning, type Stored } from './resume-signing';
+import { getAccount } from './signers';
 
 /** From the first attempt on: proofs are read from blocks that every endpoint still has. */
 const reissueForMs = 24 * 60 * 60 * 1000;
 
-export type BeginSigning = NextAttempt & { prepared: Prepared };
-
 /** An attempt that is about to begin, under the lock of its transfer. */
 interface Beginning {
   manager: EntityManager;
-  steps: TransferDependencies;
+  steps: AuthoriserDependencies;
   transfer: TransactionEntity;
   attempts: Attempts;
-  attempt: number;
   prepared: Prepared;
-  isBlacklisted: boolean;
 }
 
 /**
- * From this commit on, signing cannot be undone. In one database transaction the state becomes SIGNING, what the attempt uses up is
- * reserved, and the unsigned bytes are stored. From then on they count as signed, and nothing is unlocked before the chain has
- * executed an attempt or every attempt is proven impossible. A retried call finds its attempt and returns the same bytes; a refusal
- * changes nothing.
+ * From this commit on, signing cannot be undone. In one database transaction everything that may forbid it is read again, the state
+ * becomes SIGNING, what the attempt uses up is reserved, and the unsigned bytes and the claims of the order over them are stored.
+ * From then on they count as signed, and nothing is unlocked before the chain has executed an attempt or every attempt is proven
+ * impossible. The order is signed after the commit. A caller that does not know the newest attempt gets `stale` and calls `resume`
+ * for it; a refusal changes nothing.
  */
-export async function beginSigning(steps: TransferDependencies, input: BeginSigning): Promise<BeginSigningResult> {
-  try {
-    return await inTransaction(steps.database, (manager) => begin(manager, steps, input));
-  } catch (error) {
+export async function beginSigning(steps: AuthoriserDependencies, input: unknown): Promise<BeginSigningResult> {
+  const request = readBeginSigning(input);
+  const begun = await inTransaction(steps.database, (manager) => begin(manager, steps, request)).catch((error: unknown) => {
     if (error instanceof NotBegun) return error.result;
     throw error;
-  }
+  });
+  if (begun.outcome !== 'stored') return begun;
+  const { attempt, kind, unsigned } = begun.attempt;
+  const order = await steps.orders.sign(begun.claims);
+  return { outcome: 'begun', attempt, kind, unsigned, order, expiresAtMs: begun.claims.exp * 1000 };
 }
 
-async function begin(manager: EntityManager, steps: TransferDependencies, input: BeginSigning): Promise<BeginSigningResult> {
-  const { txId, attempt, prepared } = input;
+async function begin(
+  manager: EntityManager,
+  steps: AuthoriserDependencies,
+  request: BeginSigning,
+): Promise<BeginSigningResult | Stored> {
+  const { txId, lastAttempt } = request;
   const transfer = await findTransactionForUpdate(manager, txId);
+  if (!transfer.isSigned) throw new GatewayError('invalid_parameter', 'The transaction is not signed by this gateway');
   if (isEnded(transfer)) return { outcome: 'ended', status: transfer.status };
   const attempts = await loadAttempts(manager, txId);
-  const earlier = attempts.find(attempt);
-  if (earlier) return resume(manager, steps, transfer, earlier);
+  const { last } = attempts;
+  if (last && last.attempt !== lastAttempt) return { outcome: 'stale', attempt: last.attempt, kind: last.kind };
+  if (!last && lastAttempt !== 0) throw new GatewayError('invalid_parameter', 'lastAttempt: nothing of the transfer has begun');
+  if (request.kind === 'resume') return resumeSigning(manager, steps, transfer, attempts);
 
-  assertIsNext(transfer, attempts, input);
-  const blacklisted = await isBlacklisted(manager, toDestination(transfer));
-  const beginning = { manager, steps, transfer, attempts, attempt, prepared, isBlacklisted: blacklisted };
+  if ((request.kind === 'first') !== (last === undefined))
+    throw new GatewayError('invalid_parameter', `kind: ${request.kind} cannot follow ${lastAttempt} attempts`);
   // after a cancellation nothing else is signed
-  const kind = attempts.isAbandoned ? 'cancellation' : input.kind;
-  return starters[kind](beginning);
+  const kind = attempts.isAbandoned ? 'cancellation' : request.kind;
+  return beginByKind[kind]({ manager, steps, transfer, attempts, prepared: request.prepared });
 }
 
-const starters: Record<AttemptKind, (beginning: Beginning) => Promise<BeginSigningResult>> = {
+const beginByKind: Record<AttemptKind, (beginning: Beginning) => Promise<Stored>> = {
   first: startFirstAttempt,
   replacement: replaceAttempt,
   reissue: reissueAttempt,
   cancellation: cancelAttempts,
 };
 
-function startFirstAttempt(beginning: Beginning): Promise<BeginSigningResult> {
-  refuseBlacklisted(beginning);
+async function startFirstAttempt(beginning: Beginning): Promise<Stored> {
+  await assertMayBegin(beginning.manager, beginning.transfer);
   return startAttempt(beginning, 'first');
 }
 
 /** The same resources at a higher fee. */
-function replaceAttempt(beginning: Beginning): Promise<BeginSigningResult> {
-  refuseBlacklisted(beginning);
+async function replaceAttempt(beginning: Beginning): Promise<Stored> {
+  await assertMayContinue(beginning.manager, beginning.transfer);
   return startAttempt(beginning, 'replacement');
 }
 
 /** A new transaction with its own resources, once none of the earlier attempts can be executed any more. */
-async function reissueAttempt(beginning: Beginning): Promise<BeginSigningResult> {
+async function reissueAttempt(beginning: Beginning): Promise<Stored> {
   const { manager, transfer, attempts } = beginning;
   if (!attempts.allImpossible) refuse('business_error', 'An earlier attempt may still be executed');
   if (Date.now() - Number(transfer.signingBegunAt) > reissueForMs)
     refuse('expired', 'No attempt was executed within a day, and none can be executed any more');
-  refuseBlacklisted(beginning);
+  await assertMayContinue(manager, transfer);
   await releaseReservations(manager, [transfer.txId]);
   return startAttempt(beginning, 'reissue');
 }
 
 /** The transfer is abandoned: a transaction that moves nothing uses up the resources of the earlier attempts. */
-async function cancelAttempts(beginning: Beginning): Promise<BeginSigningResult> {
-  const { manager, transfer, attempts } = beginning;
+async function cancelAttempts(beginning: Beginning): Promise<Stored> {
+  const { manager, steps, transfer, attempts } = beginning;
   if (attempts.inclusions.length > 0)
     refuse('business_error', 'The chain has executed an attempt: it cannot be cancelled any more');
+  const isListed = await isBlacklisted(manager, toDestination(transfer));
+  await assertMayCancel(manager, transfer, attempts, { isListed, nodeKeys: steps.nodeKeys });
   const begun = await startAttempt(beginning, 'cancellation');
-  if (beginning.isBlacklisted) await recordCancellationReason(manager, transfer);
+  if (isListed) await recordCancellationReason(manager, transfer);
   return begun;
 }
 
@@ -105,58 +120,22 @@ async function cancelAttempts(beginning: Beginning): Promise<BeginSigningResult>
  * The part that all kinds share. Lock order: the transaction is locked, raiseHold locks ledger accounts, reserve may lock the
  * account.
  */
-async function startAttempt(beginning: Beginning, kind: AttemptKind): Promise<BeginSigningResult> {
-  const { manager, steps, transfer, attempts, attempt, prepared } = beginning;
+async function startAttempt(beginning: Beginning, kind: AttemptKind): Promise<Stored> {
+  const { manager, steps, transfer, attempts, prepared } = beginning;
+  const chain = steps.registry.get(transfer.chain);
+  const family = steps.getFamily(chain.family);
+  const attempt = attempts.nextNumber;
+  const fee = BigInt(prepared.feeBound);
+  const { accountId, addressKey } = await getAccount(manager, transfer);
+  const source = { chain: chain.name, accountId, addressKey };
+  await assertFeeIsUsual(manager, steps, { transfer, attempts, source, fee });
   await enterSigning(manager, transfer);
-  const held = await raiseHold(manager, transfer, BigInt(prepared.feeBound), attempt);
-  const built = await buildAttempt(manager, steps, held, { attempt, kind, prepared });
+  const held = await raiseHold(manager, transfer, fee, attempt);
+  const built = await buildAttempt(manager, steps, { transfer: held, source, attempt, kind, prepared });
   // an attempt with the same bytes would be the same transaction
   if (attempts.knows(built.unsigned)) refuse('stuck', 'The fees have not risen: a replacement would be the same transaction');
   await built.store();
-  return { outcome: 'begun', attempt, request: toSigningRequest(steps.registry.get(held.chain), held, built) };
-}
-
-function assertIsNext(
-  { txId, status, transactionType, isSigned }: TransactionEntity,
-  attempts: Attempts,
-  next: NextAttempt,
-): void {
-  const { attempt, kind } = next;
-  if (kind === 'cancellation' && attempts.last === undefined)
-    throw new Error(`transfer ${txId} has no attempt that could be cancelled`);
-  const fits = attempt === attempts.nextNumber && (kind === 'first') === (attempt === 1);
-  if (!isSigned || status === 'AWAITING_APPROVAL' || !fits) {
-    const last = attempts.last?.attempt ?? 0;
-    throw new Error(
-      `attempt ${attempt} (${kind}) of ${transactionType} ${txId} cannot begin in state ${status} after ${last} attempts`,
-    );
-  }
-}
-
-function refuseBlacklisted(beginning: Beginning): void {
-  if (beginning.isBlacklisted) refuse('address_blacklisted', blacklistedReason);
-}
-
-/** The attempt has already begun: the call is a retry, or the attempt was signed meanwhile. */
-async function resume(
-  manager: EntityManager,
-  { registry }: TransferDependencies,
-  transfer: TransactionEntity,
-  attempt: Attempt,
-): Promise<BeginSigningResult> {
-  if (transfer.status === 'NEEDS_ATTENTION') await enterSigning(manager, transfer);
-  if (attempt.signed) return { outcome: 'signed', attempt: attempt.attempt };
-  const request = toSigningRequest(registry.get(transfer.chain), transfer, attempt);
-  return { outcome: 'begun', attempt: attempt.attempt, request };
-}
-
-/** SIGNING for the first attempt, and for an attempt that resumes a parked transfer. */
-async function enterSigning(manager: EntityManager, transfer: TransactionEntity): Promise<void> {
-  const isFirst = transfer.signingBegunAt === null;
-  if (!isFirst && transfer.status !== 'NEEDS_ATTENTION') return;
-  await changeState(manager, transfer, 'SIGNING', {
-    ...(isFirst && { signingBegunAt: () => 'clock_timestamp()' }),
-    failureCode: null,
-    failureMessage: null,
-  });
+  const facts = toOrderFacts(chain, family, held, built, attempts.all);
+  const claims = await steps.orders.issue(manager, facts, family.describe(built.unsigned).expiresAt);
+  return { outcome: 'stored', attempt: built, claims };
 }

@@ -1,10 +1,8 @@
-import type { DataSource, EntityManager } from 'typeorm';
+import type { EntityManager } from 'typeorm';
 import { audit, type AuditActor } from '../audit/log';
-import { inTransaction } from '../platform/database';
 import type { FailureCode } from '../platform/codes';
 import { blacklistedReason, cancellationNote, screening } from '../screening/destinations';
 import type { TransactionEntity } from '../transactions/entity';
-import { findTransactionForUpdate, isEnded } from '../transactions/state';
 
 /**
  * Stores the reason why a transfer is abandoned, for its end and the audit log; only the first reason is stored, however many
@@ -41,20 +39,13 @@ export function reasonToStop({
   }
 }
 
-/** Two nodes have refused the first attempt: the transfer is abandoned. An ended one stays as it is. @throws GatewayError not_found. */
-export function recordPolicyRefusal(
-  { database }: { database: DataSource },
-  { txId, reason }: { txId: string; reason: string },
-): Promise<void> {
-  return inTransaction(database, async (manager) => {
-    const transfer = await findTransactionForUpdate(manager, txId);
-    if (isEnded(transfer)) return;
-    const [, marked] = await manager.query<[unknown, number]>(
-      `update transactions set cancellation_reason = 'node_policy' where tx_id = $1 and cancellation_reason is null`,
-      [txId],
-    );
-    if (marked > 0) await auditCancellation(manager, transfer, signingNodes, { code: 'node_policy', reason });
-  });
+/** The limits of two nodes do not allow the first attempt: the transfer is given up. Call it under the transfer's lock. */
+export async function recordPolicyReason(manager: EntityManager, transfer: TransactionEntity, reason: string): Promise<void> {
+  const [, marked] = await manager.query<[unknown, number]>(
+    `update transactions set cancellation_reason = 'node_policy' where tx_id = $1 and cancellation_reason is null`,
+    [transfer.txId],
+  );
+  if (marked > 0) await auditCancellation(manager, transfer, signingNodes, { code: 'node_policy', reason });
 }
 
 async function auditCancellation(

@@ -2,19 +2,28 @@ import type { DataSource } from 'typeorm';
 import type { ChainClient, GetFamily } from '../chains/family';
 import type { ChainRegistry } from '../chains/registry';
 import type { AlertLog } from '../ledger/accounts';
+import type { NodeKeys } from '../mpc/identity';
 import type { Logger } from '../platform/logging';
-import type { ScreeningRule } from '../screening/rules';
+import type { Orders } from '../orders/orders';
 
 /** Dependencies of the database steps of a transfer. */
 export interface TransferDependencies {
   database: DataSource;
   registry: ChainRegistry;
   getFamily: GetFamily;
-  /** In order. */
-  screeningRules: ScreeningRule[];
   /** How long a transfer waits for its approval. */
   approvalWaitSeconds: number;
   log: AlertLog;
+}
+
+/** Dependencies of the authoriser's steps. */
+export interface AuthoriserDependencies {
+  database: DataSource;
+  registry: ChainRegistry;
+  getFamily: GetFamily;
+  orders: Orders;
+  /** The signing nodes' identities, from the authoriser's own configuration. */
+  nodeKeys: NodeKeys;
 }
 
 /** Dependencies of the steps that call a chain. */

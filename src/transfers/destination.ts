@@ -1,12 +1,20 @@
 import type { EntityManager } from 'typeorm';
 import { notFound } from '../platform/errors';
 import { type Destination, isBlacklisted } from '../screening/destinations';
+import type { ScreenedTransfer } from '../screening/rules';
 import { TransactionEntity } from '../transactions/entity';
 
 /** The destination of a transfer, as screening needs it. */
 export function toDestination({ txId, clientId, chain, toAddressKey }: TransactionEntity): Destination {
   if (toAddressKey === null) throw new Error(`transaction ${txId} has no destination to be screened`);
   return { clientId, chain, addressKey: toAddressKey };
+}
+
+/** The data of a transfer that screening rules need. @throws Error for a transaction without an account. */
+export function toScreened(transfer: TransactionEntity): ScreenedTransfer {
+  const { walletId, accountId, assetId } = transfer;
+  if (!walletId || !accountId || !assetId) throw new Error(`transfer ${transfer.txId} has no account`);
+  return { ...transfer, walletId, accountId, assetId };
 }
 
 /** Notes on a transfer that is sent again after its end that its destination was blacklisted in the meantime. */

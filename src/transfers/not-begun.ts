@@ -5,8 +5,8 @@ import type { FailureCode } from '../platform/codes';
 export class NotBegun extends Error {
   override readonly name = 'NotBegun';
 
-  constructor(readonly result: Extract<BeginSigningResult, { outcome: 'wait' | 'refused' }>) {
-    super(result.reason);
+  constructor(readonly result: Extract<BeginSigningResult, { outcome: 'wait' | 'needs_approval' | 'refused' }>) {
+    super('reason' in result ? result.reason : result.outcome);
   }
 }
 

@@ -91,10 +91,10 @@ export function transferRoutes(resources: TransferRoutes): Route[] {
       tag: 'Transactions',
       summary: 'Approve a transfer that is AWAITING_APPROVAL',
       description:
-        'With the whitelist policy `approve` a transfer to an address that is not on the whitelist waits for this, at most until `approval.expires_at`; then it is REJECTED. Any user of the client with a second factor may approve.',
+        'With the whitelist policy `approve` a transfer to an address that is not on the whitelist waits for this, at most until `approval.expires_at`; then it is REJECTED. Any user of the client with a second factor may approve, but the user who requested the transfer only if no other user could, or if the policy of the client allows it.',
       middleware: [authenticate, body(approveTransaction)],
       answer: { status: 200, description: 'The approved transaction', schema: transactionDetailView },
-      fails: [...mfaFailures, 'not_found', 'not_awaiting_approval'],
+      fails: [...mfaFailures, 'not_found', 'not_awaiting_approval', 'approver_is_requester'],
       handle: async (ctx) => {
         const txId = resourceId(ctx, 'tx_id');
         await approvals.approve(toMfaRequest(ctx), txId);

@@ -3,13 +3,14 @@ import type { ScreeningVerdict } from '../messages/transfer';
 import { inTransaction } from '../platform/database';
 import { notFound } from '../platform/errors';
 import { evaluateDestination } from '../screening/destinations';
+import { checkRules } from '../screening/rules';
 import { TransactionEntity } from '../transactions/entity';
 import { changeState, isEnded, findTransactionForUpdate } from '../transactions/state';
 import { awaitApproval } from './await-approval';
 import type { TransferDependencies } from './dependencies';
-import { toDestination } from './destination';
+import { toDestination, toScreened } from './destination';
 
-type Screening = Pick<TransferDependencies, 'database' | 'screeningRules' | 'approvalWaitSeconds'>;
+type Screening = Pick<TransferDependencies, 'database' | 'approvalWaitSeconds'>;
 
 /**
  * Applies every rule to a locked transfer. One that needs an approval is AWAITING_APPROVAL until it is approved, for a limited time
@@ -17,16 +18,12 @@ type Screening = Pick<TransferDependencies, 'database' | 'screeningRules' | 'app
  * @throws GatewayError not_found.
  */
 export async function screenTransfer(steps: Screening, { txId }: { txId: string }): Promise<ScreeningVerdict> {
-  const { database, screeningRules } = steps;
+  const { database } = steps;
   const transfer = await database.manager.findOneBy(TransactionEntity, { txId, isSigned: true });
   if (!transfer) throw notFound('transaction');
-  const { walletId, accountId, assetId } = transfer;
-  if (!walletId || !accountId || !assetId) throw new Error(`transfer ${txId} has no account`);
   if (isPast(transfer)) return { outcome: 'allowed' };
-  for (const rule of screeningRules) {
-    const verdict = await rule.check({ ...transfer, walletId, accountId, assetId });
-    if (!verdict.allowed) return { outcome: 'refused', code: verdict.code, reason: verdict.reason };
-  }
+  const verdict = await checkRules(database.manager, toScreened(transfer));
+  if (!verdict.allowed) return { outcome: 'refused', code: verdict.code, reason: verdict.reason };
   return inTransaction(database, (manager) => screenDestination(steps, manager, txId));
 }
 

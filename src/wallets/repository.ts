@@ -5,10 +5,14 @@ import { enqueue } from '../outbox/outbox';
 import { inTransaction, requestTransaction } from '../platform/database';
 import { isUuid } from '../platform/ids';
 import { WalletEntity } from './entity';
+import type { GenerationLimits } from './generation-limits';
 
 /** Wallets of one client at a time: every query takes the client as its first parameter. */
 export class WalletRepository {
-  constructor(private readonly database: DataSource) {}
+  constructor(
+    private readonly database: DataSource,
+    private readonly limits: GenerationLimits,
+  ) {}
 
   find(clientId: string, walletId: string): Promise<WalletEntity | null> {
     return isUuid(walletId) ? this.database.manager.findOneBy(WalletEntity, { clientId, walletId }) : Promise.resolve(null);
@@ -33,6 +37,7 @@ export class WalletRepository {
   /**
    * Inserts a wallet with its audit row and the outbox message for its key generation. No effect when the id exists: an earlier
    * attempt of the same request has created it.
+   * @throws GatewayError unavailable when too many wallets wait for their key.
    */
   insert(
     wallet: Pick<WalletEntity, 'walletId' | 'clientId' | 'walletName' | 'description'>,
@@ -48,6 +53,7 @@ export class WalletRepository {
         .returning('wallet_id')
         .execute();
       if ((inserted.raw as unknown[]).length === 0) return;
+      await this.limits.assertRoom(manager, wallet.clientId);
       await auditUser(
         manager,
         { clientId: wallet.clientId, userId },
@@ -58,7 +64,12 @@ export class WalletRepository {
           requestId,
         },
       );
-      await enqueue(manager, { kind: 'start_key_generation', subjectId: wallet.walletId, clientId: wallet.clientId });
+      await enqueue(manager, {
+        kind: 'start_key_generation',
+        subjectId: wallet.walletId,
+        clientId: wallet.clientId,
+        takesTurns: true,
+      });
     };
     return inTransaction(this.database, work, requestTransaction);
   }

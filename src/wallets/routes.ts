@@ -24,7 +24,8 @@ export function walletRoutes({ wallets, authenticate, idempotent }: WalletRoutes
       id: 'createWallet',
       tag,
       summary: 'Create a wallet',
-      description: 'The wallet is usable once status and key_status are ACTIVE: three signing nodes generate its key first.',
+      description:
+        'The wallet is usable once status and key_status are ACTIVE: three signing nodes generate its key first. 503 `unavailable` when too many wallets wait for their key.',
       middleware: [authenticate, body(createWallet), idempotent],
       answer: { status: 201, description: 'The wallet, PROGRESSING and GENERATING', schema: walletView, location: true },
       fails: ['unavailable', 'outcome_unknown'],

@@ -7,13 +7,14 @@ import { Holds, type Step } from './holds';
 import type { Submission } from './submit';
 import { transferThrough, type Send } from './transfer';
 
-export type Victim = 'api' | 'worker' | 'mpc' | 'all';
-export const victims: Victim[] = ['api', 'worker', 'mpc', 'all'];
+export type Victim = 'api' | 'worker' | 'authoriser' | 'mpc' | 'all';
+export const victims: Victim[] = ['api', 'worker', 'authoriser', 'mpc', 'all'];
 
 /** Kills -9 what the supervisor will start again; of the nodes one, since two of three must go on. */
 function kill(victim: Victim): void {
-  const { api: apis = [], worker = [], mpc = [] } = stack().processes;
-  const of = { api: apis, worker, mpc: mpc.slice(0, 1), all: [...apis, ...worker, ...mpc.slice(0, 1)] };
+  const { api: apis = [], worker = [], authoriser = [], mpc = [] } = stack().processes;
+  const node = mpc.slice(0, 1);
+  const of = { api: apis, worker, authoriser, mpc: node, all: [...apis, ...worker, ...authoriser, ...node] };
   for (const pid of of[victim]) process.kill(pid, 'SIGKILL');
 }
 
@@ -22,6 +23,7 @@ const paused = {
   start: { part: 'temporal', reached: 'PENDING' },
   lock: { part: 'worker', reached: 'PENDING' },
   prepare: { part: 'chain:ethereum', reached: 'PENDING' },
+  authorise: { part: 'authoriser', reached: 'PENDING' },
   sign: { part: 'mpc', reached: 'SIGNING' },
   broadcast: { part: 'chain:ethereum', reached: 'SIGNING' },
 } as const;
@@ -33,6 +35,7 @@ export const points: Point[] = [
   'start',
   'lock',
   'prepare',
+  'authorise',
   'beginSigning',
   'sign',
   'persistSignature',

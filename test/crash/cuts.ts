@@ -44,7 +44,7 @@ function atWrite({ table, on, when }: (typeof steps)[Step]): string {
 export interface CutOptions {
   step: CutStep;
   fault: CommitFault;
-  /** How long the database is away after the cut, for API and worker. */
+  /** How long the database is away after the cut, for API, worker and authoriser. */
   awayMs?: number;
 }
 

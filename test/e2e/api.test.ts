@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { fund, sharedWallet, waitFor } from '../stack/client';
+import { fund, sharedWallet, stack, waitFor } from '../stack/client';
 import { documented, expectProblem } from './openapi';
 import { type Account, balances, fundedAccount, newAccount, transactionWhen } from './support';
 
@@ -41,9 +41,17 @@ beforeAll(async () => {
 });
 
 describe('requests in general', () => {
-  test('health, metrics and the document itself are as documented, without a token', async () => {
-    for (const path of ['/health/live', '/health/ready', '/metrics', '/openapi.json'])
+  test('health and the document itself are as documented, without a token', async () => {
+    for (const path of ['/health/live', '/health/ready', '/openapi.json'])
       expect((await documented('GET', path, { as: null })).status).toBe(200);
+  });
+
+  test('metrics and the checks of readiness are on a separate listener only', async () => {
+    const { base_url, health_url } = stack();
+    const ready = await fetch(health_url);
+    expect(await ready.json()).toMatchObject({ status: 'ready', checks: { database: true, signers: true } });
+    expect(await (await fetch(new URL('/metrics', health_url))).text()).toContain('http_request_duration_seconds_bucket');
+    for (const url of [`${base_url}/metrics`, String(new URL('/metrics', base_url))]) expect((await fetch(url)).status).toBe(404);
   });
 
   test.each([

@@ -73,9 +73,10 @@ describe('clients, users and API keys', () => {
   });
 
   test('the policy for a client’s transfers is shown and set', async () => {
-    expect(await json('client', 'policy', name)).toMatchObject({ whitelist: 'off', cooling_seconds: 0 });
-    const set = { whitelist: 'approve', cooling_seconds: 60 };
-    expect(await json('client', 'policy', name, '--whitelist', 'approve', '--cooling', '60')).toMatchObject(set);
+    expect(await json('client', 'policy', name)).toMatchObject({ whitelist: 'off', cooling_seconds: 0, self_approval: 'refuse' });
+    const set = { whitelist: 'approve', cooling_seconds: 60, self_approval: 'allow' };
+    const changes = ['--whitelist', 'approve', '--cooling', '60', '--self-approval', 'allow'];
+    expect(await json('client', 'policy', name, ...changes)).toMatchObject(set);
     const wrong = await gateway(['client', 'policy', name, '--whitelist', 'never']);
     expect([wrong.code, wrong.err]).toEqual([1, expect.stringContaining('must be one of off, approve, only')]);
     expect(await json('client', 'policy', name)).toMatchObject(set);

@@ -6,6 +6,7 @@ import { ApiKeyEntity } from '../../src/auth/entity';
 import { hashSecret } from '../../src/auth/service';
 import { entities } from '../../src/entities';
 import { ApiClient } from '../../dev/demo/client';
+import { secretsKey } from '../../dev/credentials';
 import { devPaths } from '../../dev/paths';
 import { createDatabase } from '../../src/platform/database';
 import { newId } from '../../src/platform/ids';
@@ -57,7 +58,7 @@ interface TestUser {
 /** A user with a second factor, of a new client unless one is given; requests go through the API. */
 async function newUser(ofClient?: string): Promise<TestUser> {
   const folder = path.dirname(String(process.env.GATEWAY_TEST_STACK));
-  const box = new SecretBox(readFileSync(path.join(devPaths(folder).secrets, 'secrets.kek'), 'utf8'));
+  const box = new SecretBox(readFileSync(secretsKey(devPaths(folder).secrets, 'TOTP_SECRETS_KEY'), 'utf8'), 'TOTP_SECRETS_KEY');
   const client = ofClient === undefined ? await buildClient(database) : { clientId: ofClient };
   const user = await buildUser(database, client as never);
   const [apiKey, apiSecret] = [`key_${newId()}`, randomBytes(32).toString('base64url')];

@@ -21,8 +21,8 @@ const overrides = /^(DATABASE_URL|TEMPORAL_(ADDRESS|NAMESPACE)|CHAINS$|CHAIN_\w+
 
 /**
  * One fresh stack for all test files of a run, on free ports: the compiled processes, supervised by this one. With
- * GATEWAY_TEST_STACK naming the stack.json of a running stack, that one is used and left alone. In the project `crash` API and worker
- * reach Postgres through a proxy that can cut their connections.
+ * GATEWAY_TEST_STACK naming the stack.json of a running stack, that one is used and left alone. In the project `crash` API, worker
+ * and authoriser reach Postgres through a proxy that can cut their connections.
  */
 export default async function startStack(_: unknown, { displayName }: JestProject): Promise<void> {
   const given = process.env.GATEWAY_TEST_STACK;

@@ -14,6 +14,7 @@ export const toyChain = (changes: Partial<ChainDefinition> = {}): ChainDefinitio
   blockTimeMs: 100,
   l1DataFee: false,
   stuckAfterMs: 60_000,
+  maxNetworkFee: 1_000n,
   explorerTx: null,
   ...changes,
 });

@@ -19,7 +19,7 @@ export async function broadcast(state: TransferState, { attempt, tries }: Extrac
       return follow(state);
     }
     case 'unsigned':
-      return { next: 'prepare', kind: result.kind, begun: attempt };
+      return { next: 'resume', kind: result.kind };
     case 'withheld':
       return { next: 'abandon' };
     case 'blacklisted':

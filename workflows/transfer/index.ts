@@ -22,6 +22,7 @@ import { lock } from './lock';
 import { type End, type Next, park, resumed } from './next';
 import { abandon, waitForOperator } from './operator';
 import { prepare } from './prepare';
+import { resume } from './resume';
 import { screen } from './screen';
 import { settle } from './settle';
 import { sign } from './sign';
@@ -65,7 +66,9 @@ async function run(stage: Exclude<Next, { next: 'ended' }>, state: TransferState
       case 'screen':
         return await screen(state);
       case 'prepare':
-        return await prepare(state, stage);
+        return await prepare(state, stage.kind);
+      case 'resume':
+        return await resume(state, stage.kind);
       case 'sign':
         return await sign(state, stage);
       case 'broadcast':

@@ -1,5 +1,5 @@
 import type { AttemptKind } from '../../src/chains/types';
-import type { SignTransactionRequest } from '../../src/messages/signing';
+import type { OrderedAttempt } from '../../src/messages/transfer';
 import type { FailureCode } from '../../src/platform/codes';
 import type { TransferState } from './state';
 
@@ -23,9 +23,10 @@ export interface Park {
 export type Next =
   | { next: 'lock' }
   | { next: 'screen' }
-  /** `begun`: an attempt that was begun before and waits for its signatures; else a new one. */
-  | { next: 'prepare'; kind: AttemptKind; begun?: number }
-  | { next: 'sign'; attempt: number; kind: AttemptKind; request: Omit<SignTransactionRequest, 'peer'> }
+  | { next: 'prepare'; kind: AttemptKind }
+  /** Another order over the bytes of the newest attempt, which has this kind. */
+  | { next: 'resume'; kind: AttemptKind }
+  | ({ next: 'sign' } & OrderedAttempt)
   | { next: 'broadcast'; attempt: number; tries: number }
   | { next: 'confirm' }
   | { next: 'settle' }

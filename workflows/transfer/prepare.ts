@@ -1,10 +1,12 @@
 import { CancellationScope, condition } from '@temporalio/workflow';
 import type { AttemptKind, Prepared } from '../../src/chains/types';
 import type { BeginSigningResult } from '../../src/messages/transfer';
-import { chainActivities, transferActivities } from '../activities';
+import type { FailureCode } from '../../src/platform/codes';
+import { authoriserActivities, chainActivities, transferActivities } from '../activities';
 import { isCancelled, toProblem } from '../failures';
 import { endUnsigned } from './end-unsigned';
 import { ended, type Next, park, resumed } from './next';
+import { resume, toNext } from './resume';
 import type { TransferState } from './state';
 
 /** How long and how often a reservation that is not possible yet is tried again, before the transfer is parked. */
@@ -14,8 +16,7 @@ const reserveTries = 120;
 type Refused = Extract<BeginSigningResult, { outcome: 'refused' }>;
 
 /** Asks the chain for fees and other facts, then begins signing: from then on the attempt counts as signed. */
-export function prepare(state: TransferState, { kind, begun }: Extract<Next, { next: 'prepare' }>): Promise<Next> {
-  if (begun !== undefined) return resumeAttempt(state, begun, kind);
+export function prepare(state: TransferState, kind: AttemptKind): Promise<Next> {
   switch (kind) {
     case 'first':
       return startFirstAttempt(state);
@@ -28,22 +29,18 @@ export function prepare(state: TransferState, { kind, begun }: Extract<Next, { n
   }
 }
 
-/** The signatures of an attempt that was begun before: its bytes stay as they are. */
-function resumeAttempt(state: TransferState, attempt: number, kind: AttemptKind): Promise<Next> {
-  return beginAttempt(state, attempt, kind, ({ code, reason }) => park(code, reason, { next: 'confirm' }));
-}
-
-/** Until signing has begun a refusal ends the transfer, and so does a cancellation by the client. */
+/** Until signing has begun a refusal ends the transfer, and so does a cancellation by the client. An attempt of an earlier run is resumed. */
 function startFirstAttempt(state: TransferState): Promise<Next> {
-  return beginAttempt(state, 1, 'first', ({ code, reason }) =>
-    endUnsigned(state, code === 'address_blacklisted' ? 'REJECTED' : 'FAILED', code, reason),
+  if (state.lastAttempt > 0) return resume(state, 'first');
+  return beginAttempt(state, 'first', ({ code, reason }) =>
+    endUnsigned(state, isScreened(code) ? 'REJECTED' : 'FAILED', code, reason),
   );
 }
 
 /** The same reservation with a higher fee, within the fee bound; beyond it an operator decides. */
 function replaceAttempt(state: TransferState): Promise<Next> {
-  return beginAttempt(state, state.lastAttempt + 1, 'replacement', ({ code, reason }) =>
-    code === 'address_blacklisted'
+  return beginAttempt(state, 'replacement', ({ code, reason }) =>
+    isScreened(code)
       ? park(code, `${reason}: it is not sent again at a higher fee`, { next: 'confirm' })
       : park('stuck', 'Not included in time, and a higher fee is beyond the locked bound', { next: 'confirm' }),
   );
@@ -51,7 +48,7 @@ function replaceAttempt(state: TransferState): Promise<Next> {
 
 /** A new message after all attempts are proven impossible; if it is too late for that, the transfer ends as FAILED. */
 function reissueAttempt(state: TransferState): Promise<Next> {
-  return beginAttempt(state, state.lastAttempt + 1, 'reissue', async ({ code, reason }) => {
+  return beginAttempt(state, 'reissue', async ({ code, reason }) => {
     return ended(await transferActivities.failByProof({ txId: state.txId, code, reason }));
   });
 }
@@ -62,24 +59,28 @@ function reissueAttempt(state: TransferState): Promise<Next> {
  * a retry continues it.
  */
 function cancelAttempts(state: TransferState): Promise<Next> {
-  return beginAttempt(state, state.lastAttempt + 1, 'cancellation', ({ code, reason }) =>
+  return beginAttempt(state, 'cancellation', ({ code, reason }) =>
     code === 'business_error' ? { next: 'confirm' } : park(code, reason, resumed(state)),
   );
 }
 
-/** The common part: the chain activity prepares the attempt, and one database transaction begins it. */
+/** Refused because of its destination, by one of the client's lists. */
+const isScreened = (code: FailureCode): boolean => code === 'address_blacklisted' || code === 'address_not_whitelisted';
+
+/** The common part: the chain activity prepares the attempt, and the authoriser begins it in one database transaction. */
 async function beginAttempt(
   state: TransferState,
-  attempt: number,
   kind: AttemptKind,
   onRefused: (refused: Refused) => Next | Promise<Next>,
 ): Promise<Next> {
+  const { txId, lastAttempt } = state;
+  const attempt = lastAttempt + 1;
   for (let tries = 1; ; tries += 1) {
     state.progress.report('prepare', `Fees on ${state.transfer.chain}`, attempt);
     const prepared = await prepareOrRefuse(state, attempt, kind);
     if (prepared === 'ended') return { next: 'lock' };
     if ('outcome' in prepared) return onRefused(prepared);
-    const begun = await transferActivities.beginSigning({ txId: state.txId, attempt, kind, prepared });
+    const begun = await authoriserActivities.beginSigning({ txId, lastAttempt, kind, prepared });
     switch (begun.outcome) {
       case 'ended':
         return { next: 'lock' };
@@ -90,14 +91,15 @@ async function beginAttempt(
         state.progress.report('prepare', begun.reason, attempt);
         await condition(() => state.isEnded, reserveAgainMs);
         continue;
+      case 'needs_approval':
+        return { next: 'screen' };
+      case 'stale':
+        // the answer to an earlier call was lost
+        state.lastAttempt = begun.attempt;
+        return resume(state, begun.kind);
       case 'signed':
       case 'begun':
-        state.lastAttempt = attempt;
-        // from here on only cancellations are signed: after any interruption the chain is followed
-        if (kind === 'cancellation') state.isAbandoned = state.isFollowed = true;
-        return begun.outcome === 'begun'
-          ? { next: 'sign', attempt, kind, request: begun.request }
-          : { next: 'broadcast', attempt, tries: 1 };
+        return toNext(state, begun);
     }
   }
 }

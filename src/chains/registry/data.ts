@@ -40,11 +40,14 @@ function token(
 }
 
 const minute = 60_000;
+/** In thousandths of a native coin. */
+const milli = (amount: bigint): bigint => amount * 10n ** 15n;
 
 /**
  * Properties of a chain that do not depend on the environment. Confirmations and finality are depths in blocks; the containing
  * block has depth 1. The confirmation depth limits the loss by an ordinary reorganisation; the follower stops watching at finality
- * depth.
+ * depth. `maxNetworkFee` is the cost of 100,000 gas (more than a token transfer takes) at a price far above the usual ones: 2,500
+ * gwei on ethereum, 500 on bsc and the rollups, 10,000 on avalanche, 200,000 on polygon.
  */
 const common = {
   /** 12 blocks are the customary depth (2.4 minutes); finality takes two epochs, up to three when votes are late: 96 slots. */
@@ -55,9 +58,18 @@ const common = {
     blockTimeMs: 12_000,
     l1DataFee: false,
     stuckAfterMs: 3 * minute,
+    maxNetworkFee: milli(250n),
   },
   /** Fast finality (BEP-126) is two blocks when validators vote; without votes 2/3 of 21 validators × 1 turn: 15, finality three rounds. */
-  bsc: { native: bnb, confirmations: 15, finalityDepth: 64, blockTimeMs: 750, l1DataFee: false, stuckAfterMs: minute },
+  bsc: {
+    native: bnb,
+    confirmations: 15,
+    finalityDepth: 64,
+    blockTimeMs: 750,
+    l1DataFee: false,
+    stuckAfterMs: minute,
+    maxNetworkFee: milli(50n),
+  },
   /**
    * Milestones finalise within seconds, but reorganisations of over a hundred blocks have happened (February 2023: 157); finality
    * is deeper.
@@ -69,6 +81,7 @@ const common = {
     blockTimeMs: 2_000,
     l1DataFee: false,
     stuckAfterMs: 2 * minute,
+    maxNetworkFee: milli(20_000n),
   },
   /**
    * The sequencer's order is kept unless it fails before posting; 20 blocks are 5 s. Final with the batch on a finalised L1 block,
@@ -81,14 +94,39 @@ const common = {
     blockTimeMs: 250,
     l1DataFee: false,
     stuckAfterMs: minute,
+    maxNetworkFee: milli(50n),
     gasOverhead: 200_000,
   },
   /** A few unsafe blocks of the single sequencer have been lost before; 10 are 20 s. Final with the L1, about 20 minutes: 600. */
-  optimism: { native: ether, confirmations: 10, finalityDepth: 600, blockTimeMs: 2_000, l1DataFee: true, stuckAfterMs: minute },
+  optimism: {
+    native: ether,
+    confirmations: 10,
+    finalityDepth: 600,
+    blockTimeMs: 2_000,
+    l1DataFee: true,
+    stuckAfterMs: minute,
+    maxNetworkFee: milli(50n),
+  },
   /** Snowman accepts a block finally within two seconds; the rest is for nodes that lag behind each other. */
-  avalanche: { native: avax, confirmations: 6, finalityDepth: 12, blockTimeMs: 1_500, l1DataFee: false, stuckAfterMs: minute },
+  avalanche: {
+    native: avax,
+    confirmations: 6,
+    finalityDepth: 12,
+    blockTimeMs: 1_500,
+    l1DataFee: false,
+    stuckAfterMs: minute,
+    maxNetworkFee: milli(1_000n),
+  },
   /** The same stack as optimism. */
-  base: { native: ether, confirmations: 10, finalityDepth: 600, blockTimeMs: 2_000, l1DataFee: true, stuckAfterMs: minute },
+  base: {
+    native: ether,
+    confirmations: 10,
+    finalityDepth: 600,
+    blockTimeMs: 2_000,
+    l1DataFee: true,
+    stuckAfterMs: minute,
+    maxNetworkFee: milli(50n),
+  },
 } as const satisfies Record<string, Partial<ChainDefinition>>;
 
 type ChainName = keyof typeof common;

@@ -18,6 +18,10 @@ export class ChainRegistry {
     return this.byName.get(name);
   }
 
+  findByCaip2(caip2: string): ChainDefinition | undefined {
+    return this.all.find((chain) => chain.caip2 === caip2);
+  }
+
   /** For names from the gateway's own rows. @throws Error for a chain that is not enabled. */
   get(name: string): ChainDefinition {
     const chain = this.byName.get(name);

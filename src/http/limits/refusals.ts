@@ -1,5 +1,6 @@
-import { Counter, register } from 'prom-client';
+import { Counter } from 'prom-client';
 import { GatewayError } from '../../platform/errors';
+import { metrics } from '../../platform/metrics';
 
 type Reason = 'address' | 'client' | 'token' | 'mfa' | 'login' | 'client_in_flight' | 'process_in_flight';
 
@@ -7,7 +8,7 @@ const refusals = new Counter({
   name: 'http_requests_refused_total',
   help: 'Requests refused by a limit, by limit',
   labelNames: ['reason'] as const,
-  registers: [register],
+  registers: [metrics],
 });
 
 /** The error for a request beyond a limit; counts it by reason. */

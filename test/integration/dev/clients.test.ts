@@ -17,9 +17,11 @@ describe('clients of the development stack', () => {
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   const authorise = ({ client_id: clientId, user_id: userId }: DevClient, code: string) =>
-    new MfaService(db.database, new SecretBox(readFileSync(path.join(folder, 'secrets.kek'), 'utf8'))).authorize(
-      { caller: { clientId, userId, keyId: newId() }, code, operation: newId(), requestId: newId() },
-      () => Promise.resolve('done'),
+    new MfaService(
+      db.database,
+      new SecretBox(readFileSync(path.join(folder, 'totp-secrets.kek'), 'utf8'), 'TOTP_SECRETS_KEY'),
+    ).authorize({ caller: { clientId, userId, keyId: newId() }, code, operation: newId(), requestId: newId() }, () =>
+      Promise.resolve('done'),
     );
 
   test('the user of demo keeps its second factor, the user of other has none', async () => {

@@ -19,6 +19,7 @@ import {
   type SignOptions,
 } from '../../factories';
 import { createTestLedger } from '../../ledger';
+import { claimsOf } from '../../orders';
 import { createTestDatabase } from '../../stack/database';
 
 export interface FixtureOptions {
@@ -113,10 +114,10 @@ export async function createChainFixture({ client, getFamily, symbols }: Fixture
   /** Prepares, begins, signs and records one attempt of a transfer. */
   const sign = async (txId: string, attempt: number, kind: AttemptKind = attempt === 1 ? 'first' : 'replacement') => {
     const next = { txId, attempt, kind };
-    const begun = await ledger.beginSigning({ ...next, prepared: await onChain.prepareAttempt(next) });
+    const begun = await ledger.beginAttempt({ ...next, prepared: await onChain.prepareAttempt(next) });
     if (begun.outcome !== 'begun') throw new Error(`not begun: ${JSON.stringify(begun)}`);
-    const { unsigned, intent } = begun.request;
-    return ledger.recordSigned({ txId, attempt, signatures: signatures(unsigned, intent.fromAddress) });
+    const { unsigned, order } = begun;
+    return ledger.recordSigned({ txId, attempt, signatures: signatures(unsigned, claimsOf(order).from) });
   };
   const transfer = async (changesOfRequest: Parameters<typeof buildTransferRequest>[2]) => {
     const request = buildTransferRequest(alice, chain, changesOfRequest);

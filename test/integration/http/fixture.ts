@@ -14,11 +14,12 @@ import { listen } from '../../../src/http/server';
 import { createResources, type Resources } from '../../../src/processes/resources';
 import { newId } from '../../../src/platform/ids';
 import { createLogger } from '../../../src/platform/logging';
-import { SecretBox } from '../../../src/platform/secret-box';
 import { OutboxDispatcher } from '../../../src/outbox/dispatcher';
+import { createSecretBoxes } from '../../../src/processes/secret-boxes';
 import { createDeliveries } from '../../../src/processes/workflow-outbox';
 import { StartLimits, type StartLimitSettings } from '../../../src/transfers/start-limits';
 import type { TransferWorkflows } from '../../../src/transfers/workflows';
+import { GenerationLimits, type GenerationLimitSettings } from '../../../src/wallets/generation-limits';
 import type { KeyGeneration } from '../../../src/wallets/key-generation';
 import { type TargetGuard, createTargetGuard } from '../../../src/webhooks/ssrf-guard';
 import {
@@ -32,14 +33,19 @@ import {
   setFeeLevels,
 } from '../../factories';
 import { AnswerCheck, type Document, operationAt } from '../../openapi';
-import { createTestLedger, roomyStartLimits, type TestLedger } from '../../ledger';
+import { createTestLedger, roomyGenerationLimits, roomyStartLimits, type TestLedger } from '../../ledger';
 import { createTestDatabase } from '../../stack/database';
 
 export const registry = loadRegistry('local', ['ethereum', 'base', 'avalanche', 'bsc']);
 export const ethereum = registry.get('ethereum');
 export const privateKey = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
-export const secretsKey = randomBytes(32).toString('hex');
-export const box = new SecretBox(secretsKey);
+export const webhookKey = randomBytes(32).toString('hex');
+const newKey = () => randomBytes(32).toString('hex');
+export const boxes = createSecretBoxes({
+  TOTP_SECRETS_KEY: newKey(),
+  WEBHOOK_SECRETS_KEY: webhookKey,
+  STORED_ANSWERS_KEY: newKey(),
+});
 export const roomyLimits: LimitSettings = {
   clientPerMinute: 1e6,
   addressPerMinute: 1e6,
@@ -135,6 +141,8 @@ export interface Fixture {
   call: (method: string, path: string, call?: Call) => Promise<Answer>;
   /** Runs the worker's dispatcher for messages of any age. */
   dispatch: () => Promise<void>;
+  /** The same for messages that are due. */
+  dispatchDue: () => Promise<void>;
   close: () => Promise<void>;
 }
 
@@ -142,6 +150,7 @@ export interface FixtureOptions {
   tokens?: TokenOptions;
   limits?: Partial<LimitSettings>;
   startLimits?: Partial<StartLimitSettings>;
+  generationLimits?: Partial<GenerationLimitSettings>;
   shared?: Fixture;
   poolSize?: number;
   trustProxy?: boolean;
@@ -157,6 +166,7 @@ export async function createFixture(options: FixtureOptions = {}): Promise<Fixtu
     tokens = tokenOptions,
     limits = {},
     startLimits = {},
+    generationLimits = {},
     poolSize = 10,
     shared,
     trustProxy = true,
@@ -172,8 +182,10 @@ export async function createFixture(options: FixtureOptions = {}): Promise<Fixtu
     workflows,
     keyGeneration: workflows.keyGeneration,
     starts: new StartLimits({ ...roomyStartLimits, ...startLimits }),
+    generations: new GenerationLimits({ ...roomyGenerationLimits, ...generationLimits }),
     log,
   });
+  const dispatcher = new OutboxDispatcher(database, deliveries, log);
   const resources = await createResources({
     database,
     temporal,
@@ -182,11 +194,12 @@ export async function createFixture(options: FixtureOptions = {}): Promise<Fixtu
     keyGeneration: workflows.keyGeneration,
     workflows,
     startLimits: { ...roomyStartLimits, ...startLimits },
+    generationLimits: { ...roomyGenerationLimits, ...generationLimits },
     approvalWaitSeconds: 86_400,
     tokenOptions: tokens,
     signerUrls: [],
     limits: { ...roomyLimits, ...limits },
-    box,
+    boxes,
     webhookTargets,
     log,
   });
@@ -207,8 +220,9 @@ export async function createFixture(options: FixtureOptions = {}): Promise<Fixtu
     dispatch: async () => {
       await resources.outbox.settled();
       await database.query('update workflow_outbox set deliver_after = clock_timestamp()');
-      await new OutboxDispatcher(database, deliveries, log).dispatch();
+      await dispatcher.dispatch();
     },
+    dispatchDue: () => dispatcher.dispatch(),
     close: async () => {
       await server.close();
       await resources.outbox.settled();

@@ -1,6 +1,6 @@
 import { newId } from '../../../src/platform/ids';
 import { buildTotp, randomAddress, totpCode } from '../../factories';
-import { box, buildFunded, buildTenant, createFixture, expectProblem, type Fixture, type Funded, type Tenant } from './fixture';
+import { boxes, buildFunded, buildTenant, createFixture, expectProblem, type Fixture, type Funded, type Tenant } from './fixture';
 
 let fixture: Fixture;
 let funded: Funded;
@@ -240,7 +240,7 @@ test('the periodic job removes old keys and keeps recent ones', async () => {
 
 test('a wrong code or a lock does not use up the key: the next try may have another code', async () => {
   const tenant = await buildTenant(fixture);
-  const secret = await buildTotp(fixture.database, box, tenant);
+  const secret = await buildTotp(fixture.database, boxes.totp, tenant);
   const key = newId();
   const address = randomAddress();
   const post = (code: string) =>

@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
+import { metrics } from '../../../src/platform/metrics';
 import { createFixture, expectProblem, type Fixture } from './fixture';
 
 let fixture: Fixture;
@@ -151,22 +152,23 @@ describe('headers', () => {
   });
 });
 
-describe('health and metrics', () => {
+describe('health', () => {
   test.each(['/health/live', '/api/v1/health/live'])('%s', async (path) => {
     const response = await fetch(`${fixture.origin}${path}`);
     expect([response.status, await response.json()]).toEqual([200, { status: 'ok' }]);
   });
-  test.each(['/health/ready', '/api/v1/health/ready'])('%s says what is missing', async (path) => {
+  test.each(['/health/ready', '/api/v1/health/ready'])('%s does not say in public what is missing', async (path) => {
     const response = await fetch(`${fixture.origin}${path}`);
     expect(response.status).toBe(503);
-    expect(await response.json()).toMatchObject({
-      code: 'unavailable',
-      checks: { database: true, signers: false, 'chain:ethereum': false },
-    });
+    const text = await response.text();
+    expect(JSON.parse(text)).toMatchObject({ code: 'unavailable', detail: 'Not ready' });
+    expect(text).not.toMatch(/checks|database|signers|ethereum/);
+    expect(await fixture.resources.health.ready()).toMatchObject({ database: true, signers: false, 'chain:ethereum': false });
   });
-  test.each(['/metrics', '/api/v1/metrics'])('%s measures by route template', async (path) => {
+  test.each(['/metrics', '/api/v1/metrics'])('%s is not public; requests are measured by route template', async (path) => {
     await fixture.call('GET', '/wallets/abc');
-    const text = await (await fetch(`${fixture.origin}${path}`)).text();
+    expect((await fetch(`${fixture.origin}${path}`)).status).toBe(404);
+    const text = await metrics.metrics();
     expect(text).toContain('http_request_duration_seconds_count{method="GET",route="/api/v1/wallets/:id",status="404"}');
     expect(text).not.toContain('/wallets/abc');
   });

@@ -1,8 +1,9 @@
 import { newId } from '../../../src/platform/ids';
 import { expireApprovals } from '../../../src/transfers/approval-expiry';
-import { buildTotp, buildUser, randomAddress, totpCode, wrongChecksum } from '../../factories';
+import { buildTotp, randomAddress, totpCode, wrongChecksum } from '../../factories';
 import { auditOf, listAddress, setPolicy, unlist } from '../screening/factors';
-import { box, buildFunded, buildTenant, createFixture, expectProblem, type Fixture, type Funded, type Tenant } from './fixture';
+import { boxes, buildFunded, buildTenant, createFixture, expectProblem, type Fixture, type Funded, type Tenant } from './fixture';
+import { buildColleague } from './second-factor';
 
 let fixture: Fixture;
 let tenant: Tenant;
@@ -17,7 +18,7 @@ afterAll(() => fixture.close());
 beforeEach(async () => {
   tenant = await buildTenant(fixture);
   funded = await buildFunded(fixture, tenant);
-  secret = await buildTotp(fixture.database, box, tenant);
+  secret = await buildTotp(fixture.database, boxes.totp, tenant);
   steps = [-1, 0, 1];
   fixture.workflows.started = [];
   fixture.workflows.signalled = { approved: [], ended: [] };
@@ -199,7 +200,7 @@ describe('POST /transactions/{tx_id}/approve', () => {
   test('404 for an unknown transfer and for another client’s', async () => {
     const txId = await waiting();
     const other = await buildTenant(fixture);
-    const theirs = await buildTotp(fixture.database, box, other);
+    const theirs = await buildTotp(fixture.database, boxes.totp, other);
     expectProblem(await approve(txId, { mfa_code: totpCode(theirs) }, other), 404, 'not_found');
     expectProblem(await approve(newId(), { mfa_code: code() }), 404, 'not_found');
     expect((await get(txId)).body['status']).toBe('AWAITING_APPROVAL');
@@ -267,14 +268,46 @@ describe('POST /transactions/{tx_id}/approve', () => {
 
   test('another user of the client may approve', async () => {
     const txId = await waiting();
-    const colleague = await buildUser(fixture.database, { clientId: tenant.clientId } as never);
-    await fixture.database.query('update api_keys set user_id = $2 where key_id = $1', [tenant.keyId, colleague.userId]);
-    const { body } = await fixture.call('POST', '/auth/token', {
-      tenant: null,
-      headers: { 'X-API-Key': tenant.apiKey, 'X-API-Secret': tenant.apiSecret },
-    });
-    const theirs = await buildTotp(fixture.database, box, colleague);
-    const answer = await approve(txId, { mfa_code: totpCode(theirs) }, { ...tenant, token: String(body['token']) });
+    const colleague = await buildColleague(fixture, tenant);
+    const theirs = await buildTotp(fixture.database, boxes.totp, colleague);
+    const answer = await approve(txId, { mfa_code: totpCode(theirs) }, colleague);
     expect(answer.body).toMatchObject({ approval: { approved_by: colleague.userId } });
+  });
+
+  describe('by the user who requested it', () => {
+    const setSelfApproval = (allowed: boolean) =>
+      fixture.database.query('update clients set self_approval = $2 where client_id = $1', [tenant.clientId, allowed]);
+
+    test('is refused if another user has a second factor, and the code is used up', async () => {
+      const txId = await waiting();
+      await buildTotp(fixture.database, boxes.totp, await buildColleague(fixture, tenant));
+      const used = code();
+      expectProblem(await approve(txId, { mfa_code: used }), 403, 'approver_is_requester');
+      expect((await get(txId)).body).toMatchObject({ status: 'AWAITING_APPROVAL', approval: { approved_by: null } });
+      expect(await rows(txId)).toEqual([]);
+      expectProblem(await approve(txId, { mfa_code: used }), 400, 'MFA_INVALID');
+    });
+
+    test('is accepted if no other active user has a confirmed second factor', async () => {
+      const [unconfirmed, disabled] = [await buildColleague(fixture, tenant), await buildColleague(fixture, tenant)];
+      for (const colleague of [unconfirmed, disabled]) await buildTotp(fixture.database, boxes.totp, colleague);
+      await fixture.database.query('update user_totp set confirmed_at = null where user_id = $1', [unconfirmed.userId]);
+      await fixture.database.query(`update users set status = 'DISABLED' where user_id = $1`, [disabled.userId]);
+      expect((await approve(await waiting(), { mfa_code: code() })).status).toBe(200);
+    });
+
+    test('is accepted if the policy of the client allows it', async () => {
+      const txId = await waiting();
+      await buildTotp(fixture.database, boxes.totp, await buildColleague(fixture, tenant));
+      await setSelfApproval(true);
+      expect((await approve(txId, { mfa_code: code() })).status).toBe(200);
+    });
+
+    test('is not possible by changing the requester in the row', async () => {
+      const txId = await waiting();
+      await expect(
+        fixture.database.query('update transactions set requested_by = null where tx_id = $1', [txId]),
+      ).rejects.toThrow('what transaction');
+    });
   });
 });

@@ -1,5 +1,5 @@
 import { buildTotp, randomAddress, totpCode } from '../../factories';
-import { box, buildFunded, type Fixture, type Call, type Funded, type Tenant } from './fixture';
+import { boxes, buildFunded, type Fixture, type Call, type Funded, type Tenant } from './fixture';
 
 /** One client as the matrix needs it: a user with a second factor. */
 export interface Actor extends Tenant {
@@ -19,7 +19,7 @@ export type Reach = (as: Actor) => { path: string; body?: Call['body'] };
 type Row = (owner: Owner) => Promise<Reach> | Reach;
 
 export async function actor(fixture: Fixture, tenant: Tenant): Promise<Actor> {
-  const secret = await buildTotp(fixture.database, box, tenant);
+  const secret = await buildTotp(fixture.database, boxes.totp, tenant);
   const steps = [0, 1, -1];
   return { ...tenant, code: () => totpCode(secret, steps.shift() ?? 2) };
 }

@@ -110,8 +110,9 @@ test('orphaned after it was spent: the house’s loss, one account frozen, one a
   await confirm(60);
   const request = buildTransferRequest(fixture.account, ethereum, { tokenSymbol: 'USDC', amount: '5' });
   await fixture.ledger.lockTransfer(request);
+  await sign(fixture, request.txId);
   await orphan(50);
-  // the locked amount stays locked: it is about to be signed
+  // the locked amount stays locked: it is signed
   expect(await balances(fixture, 'USDC')).toEqual([0n, 5n * usdc]);
   const [loss] = await fixture.database.query<{ sum: string }[]>(`select sum(amount) from ledger_entries where bucket = 'LOSS'`);
   expect(loss?.sum).toBe((-5n * usdc).toString());
@@ -119,7 +120,6 @@ test('orphaned after it was spent: the house’s loss, one account frozen, one a
   expect(
     await codeOf(fixture.ledger.lockTransfer(buildTransferRequest(fixture.account, ethereum, { tokenSymbol: 'USDC' }))),
   ).toBe('business_error');
-  await sign(fixture, request.txId);
   await include(fixture, request.txId, 1, { debited: 5n * usdc });
   expect((await fixture.ledger.settleTransfer({ txId: request.txId })).status).toBe('CONFIRMED');
 });

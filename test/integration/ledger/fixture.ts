@@ -114,7 +114,7 @@ interface Begin {
 
 /** beginSigning with the usual fees but for those given; a second attempt is a replacement. */
 export function begin({ ledger }: Fixture, { txId, attempt = 1, kind, fees }: Begin): Promise<BeginSigningResult> {
-  return ledger.beginSigning({
+  return ledger.beginAttempt({
     txId,
     attempt,
     kind: kind ?? (attempt === 1 ? 'first' : 'replacement'),
@@ -131,11 +131,11 @@ export async function begun(fixture: Fixture, input: Begin): Promise<Extract<Beg
 
 /** beginSigning and recordSigned with the wallet's complete key; returns the hash. */
 export async function sign(fixture: Fixture, txId: string, attempt = 1, fees: Partial<EvmFees> = {}): Promise<string> {
-  const { request } = await begun(fixture, { txId, attempt, fees });
+  const { unsigned } = await begun(fixture, { txId, attempt, fees });
   const { hash } = await fixture.ledger.recordSigned({
     txId,
     attempt,
-    signatures: signAs(fixture.wallet, fixture.account, request.unsigned),
+    signatures: signAs(fixture.wallet, fixture.account, unsigned),
   });
   return hash;
 }

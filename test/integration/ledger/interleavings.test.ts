@@ -12,21 +12,25 @@ import { base, createFixture, differences, include, sign, usdc, type Fixture } f
 
 const symbols = ['ETH', 'USDC'] as const;
 const gwei = 10n ** 9n;
-const which = fc.nat(7);
+/** The newest transfers most often, so that many are carried to their end. */
+const which = fc.oneof({ weight: 3, arbitrary: fc.nat(1) }, { weight: 1, arbitrary: fc.nat(7) });
 const symbol = fc.constantFrom(...symbols);
+
+/** Seldom the first block, with the deposits that a world starts with: without them few transfers go far. */
+const orphanedFrom = fc.oneof({ weight: 9, arbitrary: fc.integer({ min: 2, max: 9 }) }, { weight: 1, arbitrary: fc.constant(1) });
 
 const operation = fc.oneof(
   { weight: 4, arbitrary: fc.record({ do: fc.constant('lock' as const), symbol, amount: fc.integer({ min: 1, max: 400 }) }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('cancel' as const), which }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('end' as const), which }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('park' as const), which }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('cancel' as const), which }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('end' as const), which }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('park' as const), which }) },
   {
     weight: 4,
     arbitrary: fc.record({
       do: fc.constant('sign' as const),
       which,
-      attempt: fc.constantFrom(1, 1, 1, 2, 3),
-      feeGwei: fc.constantFrom(2n, 8n, 4_000n, 400_000n),
+      attempt: fc.constantFrom(1, 1, 1, 1, 2, 3),
+      feeGwei: fc.constantFrom(2n, 8n, 300n, 2_000n, 400_000n),
     }),
   },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('submit' as const), which, attempt: fc.constantFrom(1, 1, 2) }) },
@@ -48,12 +52,12 @@ const operation = fc.oneof(
       do: fc.constant('deposit' as const),
       symbol,
       amount: fc.integer({ min: 1, max: 500 }),
-      block: fc.integer({ min: 1, max: 9 }),
+      block: fc.integer({ min: 2, max: 9 }),
       again: fc.boolean(),
     }),
   },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('confirm' as const), head: fc.integer({ min: 1, max: 12 }) }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('orphan' as const), from: fc.integer({ min: 1, max: 9 }) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('orphan' as const), from: orphanedFrom }) },
 );
 type Operation = typeof operation extends fc.Arbitrary<infer T> ? T : never;
 
@@ -64,7 +68,8 @@ const chain = base;
 let fixture: Fixture;
 beforeAll(async () => {
   fixture = await createFixture({ poolSize: 10 });
-  await setFeeLevels(fixture.database, chain);
+  // high levels, so that fees beside the amounts are large and still usual
+  await setFeeLevels(fixture.database, chain, { baseFee: 100n * gwei });
 });
 afterAll(() => fixture.close());
 
@@ -74,6 +79,7 @@ async function startWorld(): Promise<World> {
   const world = new World({ ...fixture, account });
   for (const it of symbols) await world.run({ do: 'deposit', symbol: it, amount: 500, block: 1, again: false });
   await world.run({ do: 'confirm', head: 12 });
+  for (const it of symbols) await world.run({ do: 'lock', symbol: it, amount: 50 });
   return world;
 }
 
@@ -89,6 +95,19 @@ class World {
       if (error instanceof GatewayError || outOfTurn.test((error as Error).message)) return;
       throw error;
     }
+  }
+
+  /** The usual next step of a transfer: steps in a random order alone seldom bring one to its end. */
+  async advance(which: number): Promise<void> {
+    const [row] = await this.fixture.database.query<{ status: string; included: boolean }[]>(
+      `select status, exists (select 1 from transfer_attempts a where a.tx_id = t.tx_id and a.block_number is not null) as included
+         from transactions t where tx_id = $1`,
+      [this.transfers[which % this.transfers.length]],
+    );
+    if (row?.included) await this.run({ do: 'settle', which });
+    else if (row?.status === 'PENDING') await this.run({ do: 'sign', which, attempt: 1, feeGwei: 2n });
+    else if (row?.status === 'SIGNING') await this.run({ do: 'submit', which, attempt: 1 });
+    else await this.run({ do: 'include', which, success: true, moved: 'all', fee: 21_000n * gwei });
   }
 
   private async perform(it: Operation): Promise<unknown> {
@@ -161,22 +180,28 @@ const displayed = (hundredths: number): string => `${Math.floor(hundredths / 100
 
 /** Two inclusions of one transfer at once would be two attempts included: the follower is one, so these never run together. */
 const group = fc
-  .array(operation, { minLength: 1, maxLength: 6 })
+  .array(operation, { minLength: 1, maxLength: 6, size: 'max' })
   .filter((it) => it.filter((one) => one.do === 'include').length < 2);
 
 test('the ledger verifies after any interleaving', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(group, { minLength: 3, maxLength: 20 }), async (groups) => {
-      const world = await startWorld();
-      for (const together of groups) await Promise.all(together.map((one) => world.run(one)));
-      expect(await differences(fixture)).toEqual([]);
-    }),
+    fc.asyncProperty(
+      fc.array(fc.record({ together: group, advanced: which }), { minLength: 3, maxLength: 20, size: 'max' }),
+      async (groups) => {
+        const world = await startWorld();
+        for (const { together, advanced } of groups) {
+          await Promise.all(together.map((one) => world.run(one)));
+          await world.advance(advanced);
+        }
+        expect(await differences(fixture)).toEqual([]);
+      },
+    ),
     { numRuns: Number(process.env.LEDGER_RUNS ?? 25), endOnFailure: true },
   );
-  const states = await fixture.database.query<{ status: string; count: string }[]>(
-    'select status, count(*) from transactions group by status order by status',
+  // the generator must reach every state of a transfer, otherwise the property proves little
+  const reached = await fixture.database.query<{ state: string }[]>(
+    "select distinct direction || ' ' || status as state from transactions",
   );
-  // the generator must reach every final state, otherwise the property proves little
-  for (const status of ['CONFIRMED', 'FAILED', 'CANCELLED', 'NEEDS_ATTENTION', 'ORPHANED'])
-    expect(states.map((it) => it.status)).toContain(status);
+  const outbound = ['CONFIRMED', 'FAILED', 'CANCELLED', 'NEEDS_ATTENTION', 'PENDING', 'SIGNING', 'SUBMITTED'];
+  expect(reached.map((it) => it.state)).toEqual(expect.arrayContaining(['in ORPHANED', ...outbound.map((it) => `out ${it}`)]));
 }, 300_000);

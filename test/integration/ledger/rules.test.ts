@@ -12,6 +12,7 @@ import { recordDeposits } from '../../../src/deposits/service';
 import { finalize } from '../../../src/following/inclusions';
 import { newId } from '../../../src/platform/ids';
 import { transactionTypes } from '../../../src/transactions/types';
+import { recordRequest } from '../../../src/transfers/operator-requests';
 import {
   balances,
   begin,
@@ -502,7 +503,10 @@ describe('an end on the chain', () => {
   ] as const)('%s: as the attempt says', async (_, kind, success, fits, refused) => {
     await sign(fixture, txId);
     const fees = { gasLimit: 21_000n, maxFeePerGas: 2_300_000_000n };
-    if (kind === 'cancellation') await begun(fixture, { txId, attempt: 2, kind, fees });
+    if (kind === 'cancellation') {
+      await recordRequest(fixture.database.manager, { txId, kind: 'abandon', operator: 'test' });
+      await begun(fixture, { txId, attempt: 2, kind, fees });
+    }
     const attempt = kind === 'cancellation' ? 2 : 1;
     await include(fixture, txId, attempt, { success, debited: success ? ether : null });
     expect(await end(refused, attempt)).toMatch(unsupported);

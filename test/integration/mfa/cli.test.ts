@@ -40,7 +40,7 @@ function gateway(
     env: {
       PATH: process.env.PATH ?? '',
       DATABASE_URL: db.url,
-      SECRETS_KEY: key,
+      TOTP_SECRETS_KEY: key,
       TEMPORAL_ADDRESS: '127.0.0.1:1',
       GATEWAY_OPERATOR: 'alice',
       ...env,
@@ -59,7 +59,7 @@ function gateway(
 const secretIn = (out: string): string => /^secret +([A-Z2-7]{32})$/m.exec(out)?.[1] ?? '';
 const recoveryCodesIn = (out: string): string[] => out.match(/^([A-Z2-7]{4}-){3}[A-Z2-7]{4}$/gm) ?? [];
 const authorise = (code: string) =>
-  new MfaService(db.database, new SecretBox(key)).authorize(
+  new MfaService(db.database, new SecretBox(key, 'TOTP_SECRETS_KEY')).authorize(
     { caller: { clientId, userId, keyId: newId() }, code, operation: newId(), requestId: newId() },
     () => Promise.resolve('done'),
   );
@@ -106,11 +106,11 @@ test('in two steps for scripts, then status, refusal without --replace, unlock a
   expect(confirmed).toEqual({ state: 'confirmed', recovery_codes: expect.any(Array) });
   expect(confirmed.recovery_codes).toHaveLength(10);
   // neither command needs the key
-  const status = await gateway(['status', name, '--json'], { env: { SECRETS_KEY: '' } });
+  const status = await gateway(['status', name, '--json'], { env: { TOTP_SECRETS_KEY: '' } });
   expect(JSON.parse(status.out)).toMatchObject({ user_id: userId, state: 'confirmed', wrong_codes: 0, recovery_codes_left: 10 });
   expect(await gateway(['enroll', name])).toMatchObject({ code: 1, err: expect.stringContaining('--replace') });
   expect((await gateway(['unlock', name])).code).toBe(0);
-  expect((await gateway(['remove', name], { env: { SECRETS_KEY: '' } })).code).toBe(0);
+  expect((await gateway(['remove', name], { env: { TOTP_SECRETS_KEY: '' } })).code).toBe(0);
   expect((await gateway(['status', name])).out).toMatch(/^state +none$/m);
 });
 
@@ -119,8 +119,8 @@ test('ends with a message when something is missing', async () => {
   expect(silent).toMatchObject({ code: 1, err: expect.stringContaining('nothing was entered') });
   expect((await gateway(['status', name])).out).toMatch(/^state +waiting$/m);
   expect(await gateway(['enroll', 'nobody'])).toMatchObject({ code: 1, err: expect.stringContaining('user nobody') });
-  expect(await gateway(['enroll', name], { env: { SECRETS_KEY: '' } })).toMatchObject({
+  expect(await gateway(['enroll', name], { env: { TOTP_SECRETS_KEY: '' } })).toMatchObject({
     code: 78,
-    err: expect.stringContaining('SECRETS_KEY'),
+    err: expect.stringContaining('TOTP_SECRETS_KEY'),
   });
 });

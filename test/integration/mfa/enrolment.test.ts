@@ -10,7 +10,7 @@ import { buildClient, buildUser, totpCode } from '../../factories';
 import { createTestDatabase, type TestDatabase } from '../../stack/database';
 
 const key = randomBytes(32).toString('hex');
-const box = new SecretBox(key);
+const box = new SecretBox(key, 'TOTP_SECRETS_KEY');
 let db: TestDatabase;
 let totp: TotpOperations;
 let mfa: MfaService;
@@ -210,12 +210,13 @@ describe('maintenance', () => {
     const other = await buildUser(db.database, client);
     await totp.enroll(other.userId, { replace: false });
     const next = randomBytes(32).toString('hex');
+    const webhooks = new SecretBox(randomBytes(32).toString('hex'), 'WEBHOOK_SECRETS_KEY');
     const [{ count }] = await db.database.query<[{ count: number }]>('select count(*)::int as count from user_totp');
-    expect(await resealSecrets(db.database, new SecretBox(`${next},${key}`))).toBe(count);
-    mfa = new MfaService(db.database, new SecretBox(next));
+    expect(await resealSecrets(db.database, { totp: new SecretBox(`${next},${key}`, 'TOTP_SECRETS_KEY'), webhooks })).toBe(count);
+    mfa = new MfaService(db.database, new SecretBox(next, 'TOTP_SECRETS_KEY'));
     expect(await authorise(totpCode(secret, 1))).toBe('done');
     // restored for the other tests
-    await resealSecrets(db.database, new SecretBox(`${key},${next}`));
+    await resealSecrets(db.database, { totp: new SecretBox(`${key},${next}`, 'TOTP_SECRETS_KEY'), webhooks });
     mfa = new MfaService(db.database, box);
   });
 });

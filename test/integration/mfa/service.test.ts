@@ -4,11 +4,12 @@ import type { Caller } from '../../../src/http/context';
 import { MfaService, type MfaRequest } from '../../../src/mfa/service';
 import { GatewayError } from '../../../src/platform/errors';
 import { newId } from '../../../src/platform/ids';
+import { TotpOperations } from '../../../src/cli/totp-operations';
 import { SecretBox } from '../../../src/platform/secret-box';
 import { buildClient, buildTotp, buildUser, totpCode } from '../../factories';
 import { createTestDatabase, type TestDatabase } from '../../stack/database';
 
-const box = new SecretBox(randomBytes(32).toString('hex'));
+const box = new SecretBox(randomBytes(32).toString('hex'), 'TOTP_SECRETS_KEY');
 let db: TestDatabase;
 let mfa: MfaService;
 let caller: Caller;
@@ -48,8 +49,10 @@ async function outcome(
   }
 }
 const state = async () => {
-  const [row] = await db.database.query('select failures, locked_until from user_totp where user_id = $1', [caller.userId]);
-  return row as { failures: number; locked_until: Date | null };
+  const [row] = await db.database.query('select failures, locked_until, locks from user_totp where user_id = $1', [
+    caller.userId,
+  ]);
+  return row as { failures: number; locked_until: Date | null; locks: number };
 };
 /** A code of none of the accepted steps. */
 function wrongCode(): string {
@@ -123,7 +126,7 @@ describe('one code in concurrent requests', () => {
     const outcomes = await Promise.all(Array.from({ length: 30 }, () => outcome(made, undefined, exists)));
     expect(outcomes.filter((one) => one === 'done')).toHaveLength(1);
     expect(outcomes.filter((one) => one === 'SECURITY_FACTOR_ALREADY_EXISTS')).toHaveLength(29);
-    expect(await state()).toEqual({ failures: 0, locked_until: null });
+    expect(await state()).toEqual({ failures: 0, locked_until: null, locks: 0 });
   });
 
   test('an identical request that could be repeated is not executed twice either: its code counts as wrong', async () => {
@@ -176,16 +179,33 @@ describe('lock', () => {
 
     await endLock();
     expect(await outcome(request(totpCode(secret)))).toBe('done');
-    expect(await state()).toEqual({ failures: 0, locked_until: null });
+    expect(await state()).toEqual({ failures: 0, locked_until: null, locks: 0 });
   });
 
   test('after its end wrong codes are counted anew', async () => {
     await enterWrong(5);
     await endLock();
     await enterWrong(1);
-    expect(await state()).toEqual({ failures: 1, locked_until: null });
+    expect(await state()).toEqual({ failures: 1, locked_until: null, locks: 1 });
     await enterWrong(4);
     expect(await outcome(request(wrongCode()))).toBe('rate_limited');
+  });
+
+  test('each lock is longer than the one before, up to 24 hours; after a correct code the first lasts 15 minutes again', async () => {
+    for (const minutes of [15, 60, 1_440, 1_440]) {
+      await enterWrong(5);
+      expect(await lockedMinutes()).toBe(minutes);
+      await endLock();
+    }
+    expect(await outcome(request(totpCode(secret)))).toBe('done');
+    await enterWrong(5);
+    expect(await lockedMinutes()).toBe(15);
+  });
+
+  test('unlocking by an operator resets the count of locks', async () => {
+    await enterWrong(5);
+    await new TotpOperations(db.database, () => box).unlock(caller.userId);
+    expect(await state()).toEqual({ failures: 0, locked_until: null, locks: 0 });
   });
 
   test('a right code resets the counter', async () => {
@@ -208,8 +228,13 @@ describe('lock', () => {
     expect(await outcome({ ...request(totpCode(otherSecret)), caller: other })).toBe('done');
   });
 
+  const lockedMinutes = async () => {
+    const [row] = await db.database.query<{ minutes: number }[]>(
+      'select round(extract(epoch from locked_until - clock_timestamp()) / 60)::int as minutes from user_totp where user_id = $1',
+      [caller.userId],
+    );
+    return row?.minutes;
+  };
   const endLock = () =>
-    db.database.query(`update user_totp set locked_until = locked_until - interval '15 minutes' where user_id = $1`, [
-      caller.userId,
-    ]);
+    db.database.query(`update user_totp set locked_until = clock_timestamp() where user_id = $1`, [caller.userId]);
 });

@@ -4,9 +4,7 @@ import { MpcOperations } from '../../../src/cli/mpc-operations';
 import { maxFailedSessions } from '../../../src/mpc/journal';
 import { DishonestEngine } from './engines';
 import { Group, localRegistry } from './group';
-import { transferRequest } from './transactions';
-
-type Request = ReturnType<typeof transferRequest>;
+import { asAttempt, orderedTransfer, type OrderedTransfer } from './transactions';
 
 describe('bans', () => {
   let group: Group;
@@ -17,8 +15,7 @@ describe('bans', () => {
 
   beforeAll(async () => {
     group = await Group.create({ 3: { engine: dishonest } });
-    for (let index = 0; index < 2; index += 1)
-      keys.push(await group.node(1).activities.generateKey({ keyId: `wallet.${index}` }));
+    for (let index = 0; index < 2; index += 1) keys.push(await group.generateKey(1, `wallet.${index}`));
   }, 300_000);
   afterAll(() => group.close());
   afterEach(() => {
@@ -26,9 +23,8 @@ describe('bans', () => {
   });
 
   const keyAt = (index: number): GroupKey => keys[index]!;
-  const build = (key: GroupKey): Request => transferRequest(key, localRegistry, { symbol: 'USDC', nonce: (nonce += 1) });
-  const sign = (request: Request, initiator: NodeIndex, peer: NodeIndex) =>
-    group.node(initiator).activities.signTransaction({ ...request, peer });
+  const build = (key: GroupKey): OrderedTransfer => orderedTransfer(key, localRegistry, { symbol: 'USDC', nonce: (nonce += 1) });
+  const sign = (request: OrderedTransfer, initiator: NodeIndex, peer: NodeIndex) => group.sign(request, initiator, peer);
   const cheat = async (key: GroupKey, initiator: NodeIndex, peer: NodeIndex, round = 1) => {
     dishonest.flipInRound = round;
     await expect(sign(build(key), initiator, peer)).rejects.toMatchObject({ code: 'signers_unavailable' });
@@ -57,7 +53,7 @@ describe('bans', () => {
     const refused = { code: 'key_peer_banned' };
     await expect(sign(build(key), 1, 3)).rejects.toMatchObject(refused);
     await expect(sign(build(key), 3, 1)).rejects.toMatchObject(refused);
-    await expect(group.node(3).activities.testSign({ keyId: key.keyId, peer: 1 })).rejects.toMatchObject(refused);
+    await expect(group.testSign(3, 1, key.keyId)).rejects.toMatchObject(refused);
     await sign(build(key), 1, 2);
     await sign(build(key), 2, 3);
     // another key is not concerned
@@ -101,7 +97,7 @@ describe('bans', () => {
   test('the operator of the node that has the ban admits one attempt, once', async () => {
     const key = keyAt(0);
     const request = build(key);
-    const { txId } = request.intent;
+    const { tx_id: txId } = request.claims;
     const unfreeze = async (node: NodeIndex, peer: NodeIndex) => {
       const { database } = await group.openStore(node);
       const order = { keyId: key.keyId, peer, txId, attempt: 1 };
@@ -110,7 +106,7 @@ describe('bans', () => {
     await expect(unfreeze(1, 2)).rejects.toMatchObject({ code: 'not_found' });
     await unfreeze(1, 3);
     // another attempt of it, and another transfer, stay refused
-    await expect(sign({ ...request, attempt: 2, kind: 'replacement' }, 1, 3)).rejects.toMatchObject({ code: 'key_peer_banned' });
+    await expect(sign(asAttempt(request, 2, 'replacement'), 1, 3)).rejects.toMatchObject({ code: 'key_peer_banned' });
     expect((await sign(request, 1, 3)).signatures).toHaveLength(1);
     await expect(sign(build(key), 1, 3)).rejects.toMatchObject({ code: 'key_peer_banned' });
     // the recorded signature needs no session
@@ -124,7 +120,7 @@ describe('bans', () => {
     const key = keyAt(0);
     const request = build(key);
     const { database } = await group.openStore(1);
-    const order = { keyId: key.keyId, peer: 3, txId: request.intent.txId, attempt: 1 };
+    const order = { keyId: key.keyId, peer: 3, txId: request.claims.tx_id, attempt: 1 };
     await new MpcOperations(database).unfreeze(order, 'ann').finally(() => database.destroy());
     dishonest.flipInRound = 2;
     await expect(sign(request, 1, 3)).rejects.toMatchObject({ code: 'signers_unavailable' });
@@ -140,7 +136,7 @@ describe('bans', () => {
       select (jsonb_populate_record(j, jsonb_build_object('number', n, 'tx_id', 'failed-' || n, 'key_id', $2::text, 'peer', 3,
                                                            'outcome', 'failed', 'signature', null))).*
         from journal j, generate_series(1, $3::int) n where j.tx_id = $1`;
-    await group.query(2, failed, [request.intent.txId, key.keyId, maxFailedSessions - 1]);
+    await group.query(2, failed, [request.claims.tx_id, key.keyId, maxFailedSessions - 1]);
     // one more: the last message is useless, and this node has sent its own
     await cheat(key, 2, 3, 3);
     expect(await bans(2, key)).toEqual([{ peer: 3 }]);

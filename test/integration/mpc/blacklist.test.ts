@@ -2,10 +2,12 @@ import { type BlacklistChanges, maxBlacklistChanges } from '../../../src/message
 import type { GroupKey } from '../../../src/messages/key-generation';
 import type { NodeIndex } from '../../../src/messages/nodes';
 import type { ShareStore } from '../../../src/mpc/store';
+import { generateKeyPairSync } from 'node:crypto';
+import { hashPage } from '../../../src/messages/page-hash';
+import { forgeOrder, orderHead, signOrder } from '../../orders';
 import { Group, localRegistry } from './group';
-import { payTo, recipient, stranger, transferRequest } from './transactions';
+import { client, orderedTransfer, type OrderedTransfer, payTo, recipient, stranger, toRequest } from './transactions';
 
-const client = '0190b5a4-0000-7000-8000-00000000000c';
 const other = '0190b5a4-0000-7000-8000-00000000000d';
 const keyOf = (address: string) => address.toLowerCase();
 const changes = (after: number, through: number, addresses: [string, boolean][], clientId = client): BlacklistChanges => ({
@@ -22,7 +24,7 @@ describe('a node’s own blacklist', () => {
 
   beforeAll(async () => {
     group = await Group.create();
-    key = await group.node(1).activities.generateKey({ keyId: 'wallet.1', clientId: client });
+    key = await group.generateKey(1, 'wallet.1');
     store = await group.openStore(1);
   }, 120_000);
   afterAll(async () => {
@@ -30,16 +32,16 @@ describe('a node’s own blacklist', () => {
     await group.close();
   });
 
-  const apply = (node: NodeIndex, page: BlacklistChanges) => group.node(node).activities.applyBlacklist(page);
-  const versionOf = async (node: NodeIndex) => (await apply(node, changes(0, 0, []))).version;
-  const sign = (
-    initiator: NodeIndex,
-    peer: NodeIndex,
-    change: (request: ReturnType<typeof transferRequest>) => void = () => undefined,
-  ) => {
-    const request = transferRequest(key, localRegistry, { symbol: 'USDC' });
-    change(request);
-    return group.node(initiator).activities.signTransaction({ ...request, peer });
+  const orderPage = ({ clientId, after, through, changes: page }: BlacklistChanges) =>
+    signOrder({ ...orderHead(), kind: 'blacklist_page', client_id: clientId, after, through, sha256: hashPage(page) });
+  const apply = async (node: NodeIndex, page: BlacklistChanges) =>
+    group.node(node).activities.applyBlacklist({ order: await orderPage(page), changes: page.changes });
+  const versionOf = async (node: NodeIndex, clientId = client) =>
+    (await group.node(node).activities.blacklistVersion({ clientId })).version;
+  const sign = (initiator: NodeIndex, peer: NodeIndex, change: (ordered: OrderedTransfer) => void = () => undefined) => {
+    const ordered = orderedTransfer(key, localRegistry, { symbol: 'USDC' });
+    change(ordered);
+    return toRequest(ordered, peer).then((request) => group.node(initiator).activities.signTransaction(request));
   };
 
   test('applies changes that follow on its version; older, newer and repeated ones have no effect', async () => {
@@ -63,6 +65,7 @@ describe('a node’s own blacklist', () => {
     const pages = [changes(0, 1, [[stranger, true]], other), changes(0, 2, [[recipient, true]], other)];
     const versions = await Promise.all(pages.map((page) => apply(3, page)));
     expect(new Set(versions.map(({ version }) => version)).size).toBe(1);
+    expect(await versionOf(3, other)).toBe(versions[0]?.version);
     expect(await versionOf(3)).toBe(0);
   });
 
@@ -72,12 +75,27 @@ describe('a node’s own blacklist', () => {
         0,
         count,
         Array.from({ length: count }, (_, n) => [`0x${n.toString(16).padStart(40, '0')}`, true] as [string, boolean]),
-        `many-${count}`,
+        `0190b5a4-0000-7000-8000-${String(count).padStart(12, '0')}`,
       );
     expect(await apply(2, many(maxBlacklistChanges))).toEqual({ version: maxBlacklistChanges });
-    for (const page of [many(maxBlacklistChanges + 1), { ...many(1), after: -1 }, { ...many(1), more: 1 }]) {
-      await expect(apply(2, page)).rejects.toMatchObject({ code: 'invalid_parameter' });
-    }
+    await expect(apply(2, many(maxBlacklistChanges + 1))).rejects.toMatchObject({ code: 'invalid_parameter' });
+    const page = many(1);
+    const more = { order: await orderPage(page), changes: page.changes, more: 1 };
+    await expect(group.node(2).activities.applyBlacklist(more)).rejects.toMatchObject({ code: 'invalid_parameter' });
+  });
+
+  test('a page without an order of its own is refused', async () => {
+    const { changes: page } = changes(0, 1, [[stranger, true]], other);
+    const { changes: removed } = changes(0, 1, [[stranger, false]], other);
+    const order = await orderPage({ clientId: other, after: 0, through: 1, changes: page });
+    const attacker = generateKeyPairSync('ed25519').privateKey;
+    const forged = { ...orderHead(), kind: 'blacklist_page', client_id: other, after: 0, through: 1, sha256: hashPage(removed) };
+    for (const [field, made] of Object.entries({ sha256: order, signature: await forgeOrder(forged, { key: attacker }) }))
+      await expect(group.node(2).activities.applyBlacklist({ order: made, changes: removed })).rejects.toMatchObject({
+        code: 'order_refused',
+        message: expect.stringContaining(`${field}: `),
+      });
+    expect(await versionOf(2, other)).toBe(0);
   });
 
   describe('with the recipient on the list of the key’s client at node 2 alone', () => {
@@ -88,24 +106,9 @@ describe('a node’s own blacklist', () => {
     test('node 2 refuses as initiator and as peer, in any spelling of the address; the others sign', async () => {
       await expect(sign(2, 3)).rejects.toMatchObject({ code: 'address_blacklisted' });
       await expect(sign(1, 2)).rejects.toMatchObject({ code: 'address_blacklisted', message: expect.stringContaining('node 2') });
-      const lower = (request: ReturnType<typeof transferRequest>) => payTo(request, recipient.toLowerCase());
+      const lower = (ordered: OrderedTransfer) => payTo(ordered, recipient.toLowerCase());
       await expect(sign(2, 3, lower)).rejects.toMatchObject({ code: 'address_blacklisted' });
       expect((await sign(1, 3)).signatures).toHaveLength(1);
-    });
-
-    test('the key’s client counts, whatever the intent says; for a key without one the intent’s', async () => {
-      const claim = (clientId: string) => (request: ReturnType<typeof transferRequest>) => (request.intent.clientId = clientId);
-      await expect(sign(2, 3, claim(other))).rejects.toMatchObject({ code: 'address_blacklisted' });
-      const nameless = await group.openStore(2);
-      await Reflect.get(nameless, 'database').query(`update key_shares set client_id = null where key_id = $1`, [key.keyId]);
-      expect((await sign(2, 3, claim(other))).signatures).toHaveLength(1);
-      expect((await sign(2, 3)).signatures).toHaveLength(1);
-      await expect(sign(2, 3, claim(client))).rejects.toMatchObject({ code: 'address_blacklisted' });
-      await Reflect.get(nameless, 'database').query(`update key_shares set client_id = $2 where key_id = $1`, [
-        key.keyId,
-        client,
-      ]);
-      await nameless.close();
     });
 
     test('the list is kept over a restart', async () => {

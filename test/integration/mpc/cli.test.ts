@@ -4,7 +4,7 @@ import { projectRoot } from '../../../dev/paths';
 import type { GroupKey } from '../../../src/messages/key-generation';
 import { DishonestEngine } from './engines';
 import { Group, localRegistry } from './group';
-import { transferRequest } from './transactions';
+import { orderedTransfer } from './transactions';
 
 /** `gateway mpc …` for the operator of node 1, each command a process of its own, beside the running node. */
 
@@ -19,12 +19,12 @@ describe('gateway mpc', () => {
 
   beforeAll(async () => {
     group = await Group.create({ 1: { limits }, 3: { engine: dishonest } });
-    key = await group.node(1).activities.generateKey({ keyId: 'wallet.1' });
+    key = await group.generateKey(1, 'wallet.1');
   }, 120_000);
   afterAll(() => group.close());
 
-  const build = (symbol?: string) => transferRequest(key, localRegistry, { nonce: (nonce += 1), ...(symbol && { symbol }) });
-  const sign = (request = build('USDC')) => group.node(1).activities.signTransaction({ ...request, peer: 2 });
+  const build = (symbol?: string) => orderedTransfer(key, localRegistry, { nonce: (nonce += 1), ...(symbol && { symbol }) });
+  const sign = (request = build('USDC')) => group.sign(request, 1, 2);
 
   const run = (args: string[], env: Record<string, string | undefined> = {}) => {
     const { key: tlsKey, cert, ca, peerCerts } = group.files.nodes[1];
@@ -113,7 +113,7 @@ describe('gateway mpc', () => {
 
   test('bans are listed; unfreeze and accept are recorded with the operator', async () => {
     dishonest.flipInRound = 1;
-    await expect(group.node(1).activities.signTransaction({ ...build('USDC'), peer: 3 })).rejects.toThrow();
+    await expect(group.sign(build('USDC'), 1, 3)).rejects.toThrow();
     expect((await json('bans')).rows).toMatchObject([{ by_node: 1, key_id: key.keyId, banned: 3 }]);
 
     expect(await run(['unfreeze', key.keyId, '2', 'tx', '1'])).toMatchObject({

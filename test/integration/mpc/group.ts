@@ -12,9 +12,14 @@ import { Identity } from '../../../src/mpc/identity';
 import { NodeLimits } from '../../../src/mpc/limits';
 import { createMpcNode, type MpcNode } from '../../../src/mpc/node';
 import type { ProtocolEngine } from '../../../src/mpc/protocol/engine';
+import type { GroupKey } from '../../../src/messages/key-generation';
 import { type NodeIndex, nodeIndexes } from '../../../src/messages/nodes';
+import type { TransactionSignatures } from '../../../src/messages/signing';
 import { ShareStore } from '../../../src/mpc/store';
+import { OrderVerifier } from '../../../src/mpc/order-verifier';
+import { deployment, orderHead, orderKeys, signOrder } from '../../orders';
 import { createGroup, type GroupFiles } from './certificates';
+import { client, type OrderedTransfer, toRequest } from './transactions';
 
 export interface NodeDatabase {
   url: string;
@@ -43,6 +48,9 @@ async function sql(server: string, ...statements: string[]): Promise<void> {
   for (const statement of statements) await client.query(statement);
   await client.end();
 }
+
+/** Whose keys they are: `client`, and of this wallet, unless a test says otherwise. */
+const wallet = '0190b5a4-0000-7000-8000-0000000000f1';
 
 export interface NodeOptions {
   registry?: ChainRegistry;
@@ -108,13 +116,41 @@ export class Group {
 
   /** Statements in a node's database. */
   async query<R extends object>(party: NodeIndex, statement: string, values: unknown[] = []): Promise<R[]> {
-    const client = new Client({ connectionString: this.databases[party].url });
-    await client.connect();
+    const database = new Client({ connectionString: this.databases[party].url });
+    await database.connect();
     try {
-      return (await client.query<R>(statement, values)).rows;
+      return (await database.query<R>(statement, values)).rows;
     } finally {
-      await client.end();
+      await database.end();
     }
+  }
+
+  /** A new key, bound to its wallet unless a test wants it otherwise. */
+  async generateKey(
+    initiator: NodeIndex,
+    keyId: string,
+    { clientId = client, isBound = true }: { clientId?: string; isBound?: boolean } = {},
+  ): Promise<GroupKey> {
+    const order = await signOrder({ ...orderHead(), kind: 'generate_key', key_id: keyId, client_id: clientId });
+    const key = await this.node(initiator).activities.generateKey({ order });
+    if (isBound) for (const party of nodeIndexes) await this.bindKey(party, keyId, { clientId });
+    return key;
+  }
+
+  async bindKey(party: NodeIndex, keyId: string, { clientId = client, walletId = wallet } = {}): Promise<void> {
+    const facts = { kind: 'bind_key', key_id: keyId, wallet_id: walletId, client_id: clientId } as const;
+    await this.node(party).activities.bindKey({ order: await signOrder({ ...orderHead(), ...facts }) });
+  }
+
+  /** A test signature of a key that is not bound yet. */
+  async testSign(initiator: NodeIndex, peer: NodeIndex, keyId: string): Promise<{ verified: true }> {
+    const order = await signOrder({ ...orderHead(), kind: 'generate_key', key_id: keyId, client_id: client });
+    return this.node(initiator).activities.testSign({ order, peer });
+  }
+
+  /** What the workflow asks of a pair, under an order of its own. */
+  async sign(ordered: OrderedTransfer, initiator: NodeIndex, peer: NodeIndex): Promise<TransactionSignatures> {
+    return this.node(initiator).activities.signTransaction(await toRequest(ordered, peer));
   }
 
   async openStore(party: NodeIndex): Promise<ShareStore> {
@@ -134,6 +170,7 @@ export class Group {
 
   async start(party: NodeIndex, { registry = localRegistry, engine, limits }: NodeOptions = {}): Promise<void> {
     const store = await this.openStore(party);
+    const logger = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent', base: { process: `mpc-node-${party}` } });
     const node = await createMpcNode({
       identity: new Identity(this.files.nodes[party]),
       peers: this.peersOf(party),
@@ -142,7 +179,8 @@ export class Group {
       mark: this.markOf(party),
       limits: limits ? this.readLimits(party, limits, registry) : null,
       registry,
-      logger: pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent', base: { process: `mpc-node-${party}` } }),
+      orders: await OrderVerifier.create({ keys: orderKeys, deployment, logger }),
+      logger,
       ...(engine ? { engine } : {}),
     });
     this.nodes.set(party, node);

@@ -1,9 +1,8 @@
 import type { GroupKey } from '../../../src/messages/key-generation';
 import type { NodeIndex } from '../../../src/messages/nodes';
 import { Group, localRegistry } from './group';
-import { transferRequest } from './transactions';
+import { asAttempt, orderedTransfer, type OrderedTransfer, ordersAgain, type TransferOptions } from './transactions';
 
-type Request = ReturnType<typeof transferRequest>;
 interface Entry {
   number: string;
   tx_id: string;
@@ -25,23 +24,18 @@ describe('the journal of a node', () => {
 
   beforeAll(async () => {
     group = await Group.create();
-    key = await group.node(1).activities.generateKey({ keyId: 'wallet.1' });
+    key = await group.generateKey(1, 'wallet.1');
   }, 120_000);
   afterAll(() => group.close());
 
-  const build = (over: Partial<Request> = {}, options: Parameters<typeof transferRequest>[2] = {}): Request => ({
-    ...transferRequest(key, localRegistry, { symbol: 'USDC', nonce: (nonce += 1), ...options }),
-    ...over,
-  });
-  const sign = (request: Request, initiator: NodeIndex = 1, peer: NodeIndex = 2) =>
-    group.node(initiator).activities.signTransaction({ ...request, peer });
-  const entries = (node: NodeIndex, { intent }: Request) =>
-    group.query<Entry>(node, 'select * from journal where tx_id = $1 order by number', [intent.txId]);
-  /** The same transfer, with other bytes. */
-  const again = ({ intent }: Request, attempt: number, kind: Request['kind'], other: number): Request => {
-    const request = build({ attempt, kind }, { nonce: other });
-    return { ...request, intent: { ...request.intent, txId: intent.txId } };
-  };
+  const build = (options: TransferOptions = {}): OrderedTransfer =>
+    orderedTransfer(key, localRegistry, { symbol: 'USDC', nonce: (nonce += 1), ...options });
+  const sign = (request: OrderedTransfer, initiator: NodeIndex = 1, peer: NodeIndex = 2) => group.sign(request, initiator, peer);
+  const entries = (node: NodeIndex, { claims }: OrderedTransfer) =>
+    group.query<Entry>(node, 'select * from journal where tx_id = $1 order by number', [claims.tx_id]);
+  /** The same transfer, with the bytes of another nonce. */
+  const again = (first: OrderedTransfer, attempt: number, kind: Parameters<typeof asAttempt>[2], other: number) =>
+    asAttempt(build({ nonce: other }), attempt, kind, first);
 
   test('initiator and peer write an entry each, and keep the copy that the other has signed', async () => {
     const request = build();
@@ -54,7 +48,7 @@ describe('the journal of a node', () => {
       expect(others).toEqual([]);
       expect(entry).toMatchObject({ attempt: 1, key_id: key.keyId, peer, initiator: 1, outcome: 'signed', amount: '1500000' });
       expect(`0x${entry?.signature?.toString('hex')}`).toBe(signatures[0]);
-      expect(entry?.resources).toEqual([`ethereum/${request.intent.fromAddress.toLowerCase()}/${nonce}`]);
+      expect(entry?.resources).toEqual([`ethereum/${request.claims.from.toLowerCase()}/${nonce}`]);
       const copies = await group.query(peer, 'select from peer_entries where node = $1 and number = $2', [node, entry?.number]);
       expect(copies).toHaveLength(1);
     }
@@ -65,6 +59,8 @@ describe('the journal of a node', () => {
     const request = build();
     const { signatures } = await sign(request, 1, 2);
     expect(await sign(request, 1, 2)).toEqual({ signatures });
+    // whichever order asks
+    expect(await sign(ordersAgain(request, 2), 2, 1)).toEqual({ signatures });
     expect(await sign(request, 1, 3)).toEqual({ signatures });
     // node 3 has not signed it, and is answered by node 2
     expect(await sign(request, 3, 2)).toEqual({ signatures });
@@ -75,7 +71,7 @@ describe('the journal of a node', () => {
   test('one attempt has one set of digests for ever, whichever pair is asked', async () => {
     const request = build();
     await sign(request, 1, 2);
-    const other = again(request, 1, 'first', 900);
+    const other = again(request, 1, 'transfer', 900);
     for (const [initiator, peer] of [
       [1, 2],
       [2, 3],
@@ -90,7 +86,7 @@ describe('the journal of a node', () => {
   test('of two sets of digests for one attempt, asked for at the same moment, only one is signed', async () => {
     for (let round = 0; round < 4; round += 1) {
       const one = build();
-      const other = again(one, 1, 'first', 1_000 + round);
+      const other = again(one, 1, 'transfer', 1_000 + round);
       const outcomes = await Promise.allSettled([sign(one, 1, 2), sign(other, 2, 3), sign(one, 3, 1), sign(other, 1, 3)]);
       const signed = [outcomes[0], outcomes[2]].some(({ status }) => status === 'fulfilled');
       const otherSigned = [outcomes[1], outcomes[3]].some(({ status }) => status === 'fulfilled');
@@ -108,7 +104,7 @@ describe('the journal of a node', () => {
     await expect(sign(elsewhere, 1, 2)).rejects.toMatchObject({ message: expect.stringContaining('resources') });
     await expect(sign(elsewhere, 2, 3)).rejects.toMatchObject({ message: expect.stringContaining('resources') });
     const replacement = again(request, 2, 'replacement', used);
-    await sign({ ...replacement, kind: 'replacement' }, 2, 3);
+    await sign(replacement, 2, 3);
     await sign(again(request, 3, 'reissue', 902), 1, 2);
     await expect(sign(again(request, 4, 'replacement', used), 1, 2)).rejects.toMatchObject({
       message: expect.stringContaining('resources'),
@@ -130,7 +126,7 @@ describe('the journal of a node', () => {
   test('an entry is never changed or removed by a statement', async () => {
     const request = build();
     await sign(request);
-    const { txId } = request.intent;
+    const { tx_id: txId } = request.claims;
     for (const statement of [
       'delete from journal where tx_id = $1',
       `update journal set outcome = 'failed', signature = null where tx_id = $1`,
@@ -144,7 +140,7 @@ describe('the journal of a node', () => {
     await sign(request, 1, 2);
     const copy = `insert into journal select (jsonb_populate_record(j, '{"number": 7, "tx_id": "crashed", "amount": 0, "outcome": null, "signature": null}')).*
                     from journal j where tx_id = $1`;
-    await group.query(1, copy, [request.intent.txId]);
+    await group.query(1, copy, [request.claims.tx_id]);
     await group.stop(1);
     await group.start(1);
     expect(await group.query(1, `select outcome from journal where tx_id = 'crashed'`)).toEqual([{ outcome: 'interrupted' }]);
@@ -158,7 +154,7 @@ describe('the journal of a node', () => {
       await group.query(
         node,
         `alter table journal disable trigger all;
-         update journal set outcome = null, signature = null, ended_at = null where tx_id = '${request.intent.txId}';
+         update journal set outcome = null, signature = null, ended_at = null where tx_id = '${request.claims.tx_id}';
          alter table journal enable trigger all`,
       );
     }
@@ -175,7 +171,7 @@ describe('the journal of a node', () => {
     const ahead = Date.now() * 1000 + 86_400_000_000;
     const copy = `insert into journal select (jsonb_populate_record(j, jsonb_build_object('number', $2::bigint, 'tx_id', 'ahead', 'amount', 0))).*
                     from journal j where tx_id = $1`;
-    await group.query(1, copy, [request.intent.txId, ahead]);
+    await group.query(1, copy, [request.claims.tx_id, ahead]);
     await group.stop(1);
     await group.start(1);
     const later = build();
@@ -213,7 +209,7 @@ describe('the journal of a node', () => {
       await until(() => group.node(1).journalIsComplete());
       for (const request of lost) expect(await entries(1, request)).toMatchObject([{ outcome: 'recovered', amount: '1500000' }]);
       expect(await group.query(1, 'select key_id, amount from admitted_amounts order by key_id')).toEqual(before);
-      await expect(sign(again(lost[0], 1, 'first', 950), 1, 3)).rejects.toMatchObject({
+      await expect(sign(again(lost[0], 1, 'transfer', 950), 1, 3)).rejects.toMatchObject({
         message: expect.stringContaining('digests'),
       });
       await sign(build(), 1, 2);
@@ -228,7 +224,7 @@ describe('the journal of a node', () => {
       await group.start(1);
       await expect(sign(build(), 1, 2)).rejects.toMatchObject({ code: 'journal_behind' });
       await expect(sign(build(), 2, 1)).rejects.toMatchObject({ code: 'journal_behind' });
-      await expect(group.node(2).activities.testSign({ keyId: key.keyId, peer: 1 })).rejects.toMatchObject({
+      await expect(group.testSign(2, 1, key.keyId)).rejects.toMatchObject({
         code: 'journal_behind',
       });
       await group.start(3);

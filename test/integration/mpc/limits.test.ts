@@ -1,9 +1,7 @@
 import type { GroupKey } from '../../../src/messages/key-generation';
 import type { NodeIndex } from '../../../src/messages/nodes';
 import { Group, localRegistry } from './group';
-import { recipient, transferRequest } from './transactions';
-
-type Request = ReturnType<typeof transferRequest>;
+import { asAttempt, orderedTransfer, type OrderedTransfer, recipient, type TransferOptions } from './transactions';
 
 const usdc = localRegistry.get('ethereum').tokens.find(({ symbol }) => symbol === 'USDC')!.contract!;
 /** A transfer of these tests moves 1500000. */
@@ -24,15 +22,14 @@ describe('the limits of node 1', () => {
 
   beforeAll(async () => {
     group = await Group.create({ 1: { limits } });
-    key = await group.node(1).activities.generateKey({ keyId: 'wallet.1' });
-    other = await group.node(1).activities.generateKey({ keyId: 'wallet.2' });
+    key = await group.generateKey(1, 'wallet.1');
+    other = await group.generateKey(1, 'wallet.2');
   }, 180_000);
   afterAll(() => group.close());
 
-  const build = (options: Parameters<typeof transferRequest>[2] = { symbol: 'USDC' }, by = key): Request =>
-    transferRequest(by, localRegistry, { nonce: (nonce += 1), ...options });
-  const sign = (request: Request, initiator: NodeIndex = 1, peer: NodeIndex = 2) =>
-    group.node(initiator).activities.signTransaction({ ...request, peer });
+  const build = (options: TransferOptions = { symbol: 'USDC' }, by = key): OrderedTransfer =>
+    orderedTransfer(by, localRegistry, { nonce: (nonce += 1), ...options });
+  const sign = (request: OrderedTransfer, initiator: NodeIndex = 1, peer: NodeIndex = 2) => group.sign(request, initiator, peer);
   const restart = async (changed: object) => {
     await group.stop(1);
     await group.start(1, { limits: changed });
@@ -68,7 +65,7 @@ describe('the limits of node 1', () => {
     const first = build();
     await sign(first);
     // the same transfer again, by other attempts: not more money
-    await sign({ ...first, attempt: 2, kind: 'replacement' }, 1, 3);
+    await sign(asAttempt(first, 2, 'replacement'), 1, 3);
     await sign(build());
     await sign(build());
     await expect(sign(build())).rejects.toMatchObject(refused(/for this key and token/));
@@ -81,11 +78,11 @@ describe('the limits of node 1', () => {
     await group.query(1, 'delete from admitted_amounts');
     const first = build();
     await sign(first);
-    const reissue = (attempt: number): Request => ({ ...build(), intent: first.intent, attempt, kind: 'reissue' });
+    const reissue = (attempt: number) => asAttempt(build(), attempt, 'reissue', first);
     const second = reissue(2);
     await sign(second);
     // a replacement of it does not
-    await sign({ ...second, attempt: 3, kind: 'replacement' });
+    await sign(asAttempt(second, 3, 'replacement'));
     await sign(reissue(4));
     await expect(sign(reissue(5))).rejects.toMatchObject(refused(/for this key and token/));
   });
@@ -104,7 +101,7 @@ describe('the limits of node 1', () => {
   });
 
   test('a cancellation is bound by the highest fee alone', async () => {
-    const cancel = () => build({ symbol: 'USDC', kind: 'cancellation' });
+    const cancel = () => build({ symbol: 'USDC', isCancellation: true });
     await restart({ chains: { ethereum: { maxFee: '3000000000000000', tokens: {} } } });
     await expect(sign(build())).rejects.toMatchObject(refused(/token is not allowed/));
     await sign(cancel());

@@ -9,10 +9,11 @@ import type { NodeIndex } from '../../../src/messages/nodes';
 import { deriveSessionId, type SessionParams } from '../../../src/mpc/session-params';
 import { signStatement, type SignedStatement } from '../../../src/mpc/statement';
 import { TransportClient } from '../../../src/mpc/transport-client';
+import { forgeOrder, orderHead, signOrder } from '../../orders';
 import { createGroup } from './certificates';
 import { DishonestEngine } from './engines';
 import { Group, localRegistry } from './group';
-import { recipient, stranger, transferRequest } from './transactions';
+import { client, orderedTransfer, recipient, stranger, toRequest } from './transactions';
 
 describe('a node among peers it does not trust', () => {
   let group: Group;
@@ -24,7 +25,8 @@ describe('a node among peers it does not trust', () => {
 
   beforeAll(async () => {
     group = await Group.create({ 3: { engine: dishonest } });
-    key = await group.node(2).activities.generateKey({ keyId: 'wallet.1' });
+    key = await group.generateKey(2, 'wallet.1');
+    await group.generateKey(2, 'untested', { isBound: false });
     attackerIdentity = new Identity(group.files.nodes[1]);
     attacker = new TransportClient(attackerIdentity, group.peersOf(1));
   }, 120_000);
@@ -42,45 +44,50 @@ describe('a node among peers it does not trust', () => {
   });
   const propose = (proposed: SessionParams, statement?: SignedStatement) =>
     attacker.propose(2, { params: proposed, randomness: randomBytes(32), ...(statement && { statement }) });
-  const transfer = () => ({ ...transferRequest(key, localRegistry, { symbol: 'USDC' }), peer: 2 as const });
+  const generation = () => signOrder({ ...orderHead(), kind: 'generate_key', key_id: 'untested', client_id: client });
+  const transfer = (peer: NodeIndex = 2) => toRequest(orderedTransfer(key, localRegistry, { symbol: 'USDC' }), peer);
 
   describe('verifies the proposal of a dishonest initiator', () => {
-    test('refuses an intent with another recipient, amount or token, or a lower fee bound, than the bytes', async () => {
-      const honest = transfer();
-      const outputs = (change: object) => ({ outputs: honest.intent.outputs.map((output) => ({ ...output, ...change })) });
+    test('refuses bytes that are not what the order says', async () => {
+      const honest = orderedTransfer(key, localRegistry, { symbol: 'USDC' });
+      const outputs = (change: object) => ({ recipients: honest.claims.recipients.map((output) => ({ ...output, ...change })) });
       const lies = [
-        outputs({ to: stranger }),
+        outputs({ address: stranger }),
         outputs({ amount: '1' }),
-        outputs({ tokenContract: null }),
-        { outputs: [...honest.intent.outputs, ...honest.intent.outputs] },
-        { feeBound: '1' },
-        { fromAddress: recipient },
-        { chain: 'base' },
+        outputs({ token: null }),
+        { recipients: [...honest.claims.recipients, ...honest.claims.recipients] },
+        { max_fee: '1' },
+        { from: recipient },
+        { chain: 'eip155:8453' },
       ];
       for (const lie of lies) {
-        const lying = { transaction: { ...honest, intent: { ...honest.intent, ...lie } }, payload: 0 };
-        await expect(propose(params('sign', lying))).rejects.toMatchObject({ code: 'intent_mismatch' });
+        const transaction = await toRequest({ ...honest, claims: { ...honest.claims, ...lie } }, 2);
+        await expect(propose(params('sign', { transaction, payload: 0 }))).rejects.toMatchObject({ code: 'intent_mismatch' });
       }
     });
 
-    test('requires the initiator’s own signed entry about exactly this signature', async () => {
-      const honest = transfer();
-      const proposed = params('sign', { transaction: honest, payload: 0 });
-      const { intent, attempt, kind, signers, unsigned } = honest;
+    test('requires the initiator’s own signed entry about exactly this signature, under this order', async () => {
+      const { claims, unsigned } = orderedTransfer(key, localRegistry, { symbol: 'USDC' });
+      const transaction = await toRequest({ claims, unsigned }, 2);
+      const proposed = params('sign', { transaction, payload: 0 });
+      const [paid] = claims.recipients;
       const admitted: AdmissionRequest = {
-        ...{ txId: intent.txId, attempt, kind, payload: 0, keyId: key.keyId, clientId: null, peer: 2, initiator: 1, orderSeq: 0 },
-        orderHash: createHash('sha256')
-          .update(JSON.stringify([intent, attempt, kind, signers, unsigned]))
-          .digest('hex'),
-        resources: [`ethereum/${intent.fromAddress.toLowerCase()}/7`],
-        digests: signers[0]?.digests ?? [],
+        ...{
+          txId: claims.tx_id,
+          attempt: 1,
+          kind: 'first',
+          payload: 0,
+          keyId: key.keyId,
+          clientId: client,
+          peer: 2,
+          initiator: 1,
+        },
+        orderHash: createHash('sha256').update(transaction.order).digest('hex'),
+        orderSeq: claims.seq,
+        resources: [`ethereum/${claims.from.toLowerCase()}/7`],
+        digests: claims.signers[0]?.digests ?? [],
         spends: {
-          ...{
-            chain: 'ethereum',
-            token: intent.outputs[0]?.tokenContract ?? null,
-            amount: 1_500_000n,
-            fee: BigInt(intent.feeBound),
-          },
+          ...{ chain: 'ethereum', token: paid?.token ?? null, amount: 1_500_000n, fee: BigInt(claims.max_fee) },
           recipients: [],
         },
       };
@@ -93,41 +100,60 @@ describe('a node among peers it does not trust', () => {
         signStatement('ban', entry, attackerIdentity.signingKey),
         ...[
           ...[{ tx_id: 'other' }, { attempt: 2 }, { node: 3 }, { peer: 3 }, { digests: ['0x00'] }, { key_id: 'other' }],
-          ...[
-            { amount: '1' },
-            { resources: [] },
-            { number: -1 },
-            { number: '1' },
-            { client_id: 1 },
-            { admitted_at: 'now' },
-            { more: 1 },
-          ],
+          ...[{ amount: '1' }, { resources: [] }, { number: -1 }, { number: '1' }, { admitted_at: 'now' }, { more: 1 }],
+          ...[{ client_id: 'other' }, { order_hash: '00'.repeat(32) }, { order_seq: 2 }],
         ].map((over) => sign(over)),
       ];
       for (const statement of refused) await expect(propose(proposed, statement)).rejects.toThrow(/journal entry/);
       await expect(propose(proposed, sign({}))).resolves.toHaveProperty('statement');
     });
 
+    test('an order that the attacker has made, altered, or kept for too long', async () => {
+      const { claims, unsigned } = orderedTransfer(key, localRegistry, { symbol: 'USDC' });
+      const [header, , signature] = (await toRequest({ claims, unsigned }, 2)).order.split('.');
+      const altered = Buffer.from(JSON.stringify({ ...claims, attempt: 2 })).toString('base64url');
+      const orders = {
+        signature: [
+          await forgeOrder(claims, { key: generateKeyPairSync('ed25519').privateKey }),
+          [header, altered, signature].join('.'),
+        ],
+        exp: [await forgeOrder({ ...claims, iat: claims.iat - 601, exp: claims.exp - 601 })],
+        dep: [await forgeOrder({ ...claims, dep: 'another' })],
+        more: [await forgeOrder({ ...claims, more: 1 })],
+      };
+      for (const [field, made] of Object.entries(orders))
+        for (const order of made) {
+          const proposed = propose(params('sign', { transaction: { order, unsigned, peer: 2 }, payload: 0 }));
+          await expect(proposed).rejects.toMatchObject({ code: 'order_refused', message: expect.stringContaining(`${field}: `) });
+        }
+    });
+
+    test('a real order with other bytes', async () => {
+      const { order } = await transfer();
+      const { unsigned } = orderedTransfer(key, localRegistry, { symbol: 'USDC', nonce: 8 });
+      const proposed = propose(params('sign', { transaction: { order, unsigned, peer: 2 }, payload: 0 }));
+      await expect(proposed).rejects.toMatchObject({ code: 'intent_mismatch', message: expect.stringContaining('signers: ') });
+    });
+
     test('refuses a digest instead of a transaction, a request for another peer, a missing payload', async () => {
-      const honest = transfer();
+      const honest = await transfer();
       await expect(propose(params('sign', { keyId: key.keyId, digest: '00'.repeat(32) }))).rejects.toThrow(
         /missing, unknown or malformed/,
       );
-      await expect(propose(params('test', { keyId: key.keyId, peer: 2, digest: '00'.repeat(32) }))).rejects.toThrow(
-        /digest is missing, unknown/,
-      );
+      const test = { order: await generation(), peer: 2 };
+      await expect(propose(params('test', { ...test, digest: '00'.repeat(32) }))).rejects.toThrow(/digest is missing, unknown/);
       await expect(propose(params('sign', { transaction: { ...honest, peer: 3 }, payload: 0 }))).rejects.toThrow(/another peer/);
       await expect(propose(params('sign', { transaction: honest, payload: 1 }))).rejects.toMatchObject({
         code: 'intent_mismatch',
       });
-      await expect(propose(params('keygen', { keyId: 'two-only' }))).rejects.toThrow(/number of participants/);
-      await expect(propose(params('test', { keyId: key.keyId, peer: 2 }, [2, 3]))).rejects.toThrow(/both sender and recipient/);
+      await expect(propose(params('keygen', { order: test.order }))).rejects.toThrow(/number of participants/);
+      await expect(propose(params('test', test, [2, 3]))).rejects.toThrow(/both sender and recipient/);
     });
   });
 
   describe('checks every round message', () => {
     test('verifies signature, round, session and order; a refused message does not end the session', async () => {
-      const proposed = params('test', { keyId: key.keyId, peer: 2 });
+      const proposed = params('test', { order: await generation(), peer: 2 });
       const randomness = randomBytes(32);
       const handle = randomness.toString('hex');
       const answer = await attacker.propose(2, { params: proposed, randomness });
@@ -158,9 +184,9 @@ describe('a node among peers it does not trust', () => {
 
     test('a peer that violates the protocol gets no signature; the other pair signs', async () => {
       dishonest.flipInRound = 3;
-      const signing = group.node(2).activities.signTransaction({ ...transfer(), peer: 3 });
+      const signing = group.node(2).activities.signTransaction(await transfer(3));
       await expect(signing).rejects.toMatchObject({ code: 'signers_unavailable' });
-      await expect(group.node(2).activities.signTransaction({ ...transfer(), peer: 1 })).resolves.toMatchObject({
+      await expect(group.node(2).activities.signTransaction(await transfer(1))).resolves.toMatchObject({
         signatures: [expect.any(String)],
       });
     });

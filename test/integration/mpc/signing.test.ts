@@ -3,7 +3,7 @@ import type { GroupKey } from '../../../src/messages/key-generation';
 import type { NodeIndex } from '../../../src/messages/nodes';
 import type { TransactionSignatures } from '../../../src/messages/signing';
 import { Group, localRegistry } from './group';
-import { payTo, stranger, transferRequest } from './transactions';
+import { orderedTransfer, type OrderedTransfer, payTo, stranger, toRequest } from './transactions';
 
 const pairs: [NodeIndex, NodeIndex][] = [
   [1, 2],
@@ -18,7 +18,7 @@ describe('two of three nodes', () => {
 
   beforeAll(async () => {
     group = await Group.create();
-    key = await group.node(1).activities.generateKey({ keyId: 'wallet.1' });
+    key = await group.generateKey(1, 'wallet.1');
   }, 120_000);
   afterAll(() => group.close());
 
@@ -26,15 +26,16 @@ describe('two of three nodes', () => {
   const sign = (
     initiator: NodeIndex,
     peer: NodeIndex,
-    change: (request: ReturnType<typeof transferRequest>) => void = () => undefined,
+    change: (ordered: OrderedTransfer) => void = () => undefined,
     index = 0,
   ) => {
-    const request = transferRequest(key, localRegistry, { symbol: 'USDC', index, nonce: (nonce += 1) });
+    const request = orderedTransfer(key, localRegistry, { symbol: 'USDC', index, nonce: (nonce += 1) });
     change(request);
-    return { request, signed: group.node(initiator).activities.signTransaction({ ...request, peer }) };
+    const signed = toRequest(request, peer).then((it) => group.node(initiator).activities.signTransaction(it));
+    return { request, signed };
   };
-  const verify = ({ signatures }: TransactionSignatures, { family, unsigned, intent }: ReturnType<typeof transferRequest>) =>
-    getFamily(family).assemble(unsigned, signatures, intent.fromAddress);
+  const verify = ({ signatures }: TransactionSignatures, { unsigned, claims }: OrderedTransfer) =>
+    getFamily('evm').assemble(unsigned, signatures, claims.from);
 
   test('every node holds its share of the same key, encrypted in its own database', async () => {
     for (const node of [1, 2, 3] as const)
@@ -51,32 +52,81 @@ describe('two of three nodes', () => {
   test('every account of the wallet signs with the one key', async () => {
     const { request, signed } = sign(1, 3, undefined, 41);
     verify(await signed, request);
-    expect(request.intent.fromAddress).not.toBe(transferRequest(key, localRegistry).intent.fromAddress);
+    expect(request.claims.from).not.toBe(orderedTransfer(key, localRegistry).claims.from);
   });
 
   test('a test signature proves that two shares fit', async () => {
-    await expect(group.node(3).activities.testSign({ keyId: key.keyId, peer: 2 })).resolves.toEqual({ verified: true });
+    const { keyId } = await group.generateKey(1, 'wallet.tested', { isBound: false });
+    await expect(group.testSign(3, 2, keyId)).resolves.toEqual({ verified: true });
+  });
+
+  test('a key signs nothing but test signatures before it is bound, and no test signature afterwards', async () => {
+    const unbound = await group.generateKey(2, 'wallet.unbound', { isBound: false });
+    const request = await toRequest(orderedTransfer(unbound, localRegistry, { symbol: 'USDC' }), 2);
+    const refused = { code: 'intent_mismatch', message: expect.stringContaining('signers: ') };
+    await expect(group.node(1).activities.signTransaction(request)).rejects.toMatchObject(refused);
+    await group.bindKey(1, unbound.keyId);
+    // the peer has not bound it yet
+    await expect(group.node(1).activities.signTransaction(request)).rejects.toMatchObject(refused);
+    await group.bindKey(2, unbound.keyId);
+    expect((await group.node(1).activities.signTransaction(request)).signatures).toHaveLength(1);
+    for (const [initiator, peer] of [
+      [1, 2],
+      [3, 1],
+    ] as const)
+      await expect(group.testSign(initiator, peer, unbound.keyId)).rejects.toMatchObject({ code: 'order_refused' });
+  }, 60_000);
+
+  test('eight test signatures of a key at each node, counted before they are made', async () => {
+    const { keyId } = await group.generateKey(3, 'wallet.counted', { isBound: false });
+    // tries while the peer is down do not count
+    await group.stop(2);
+    for (let tries = 0; tries < 9; tries += 1)
+      await expect(group.testSign(1, 2, keyId)).rejects.toMatchObject({ code: 'signers_unavailable' });
+    await group.start(2);
+    for (let made = 0; made < 8; made += 1) await group.testSign(1, 2, keyId);
+    await expect(group.testSign(1, 2, keyId)).rejects.toMatchObject({ code: 'order_refused' });
+    await expect(group.testSign(3, 2, keyId)).rejects.toMatchObject({
+      code: 'order_refused',
+      message: expect.stringMatching(/node 2/),
+    });
+    await group.stop(1);
+    await group.start(1);
+    await expect(group.testSign(1, 3, keyId)).rejects.toMatchObject({ code: 'order_refused' });
+  }, 60_000);
+
+  test('a key is bound once: again to the same wallet does nothing, to another or for another client it is refused', async () => {
+    await expect(group.bindKey(1, key.keyId)).resolves.toBeUndefined();
+    const other = '0190b5a4-0000-7000-8000-0000000000ff';
+    for (const changes of [{ walletId: other }, { clientId: other }])
+      await expect(group.bindKey(1, key.keyId, changes)).rejects.toMatchObject({ code: 'business_error' });
+    await expect(group.bindKey(1, 'unknown')).rejects.toMatchObject({ code: 'not_found' });
+    expect(await group.node(1).activities.confirmKey({ keyId: key.keyId })).toEqual(key);
+  });
+
+  test("an order for another client than the key's is refused", async () => {
+    const { signed } = sign(1, 2, ({ claims }) => (claims.client_id = '0190b5a4-0000-7000-8000-0000000000ff'));
+    await expect(signed).rejects.toMatchObject({ code: 'intent_mismatch', message: expect.stringContaining('client_id: ') });
   });
 
   test('the same request at the same moment makes two sessions with two signatures', async () => {
-    const request = transferRequest(key, localRegistry, { symbol: 'USDC', nonce: (nonce += 1) });
-    const signed = () => group.node(1).activities.signTransaction({ ...request, peer: 2 });
-    const [first, second] = await Promise.all([signed(), signed()]);
+    const request = orderedTransfer(key, localRegistry, { symbol: 'USDC', nonce: (nonce += 1) });
+    const [first, second] = await Promise.all([group.sign(request, 1, 2), group.sign(request, 1, 2)]);
     expect(first.signatures[0]).not.toBe(second.signatures[0]);
   });
 
-  test('the initiator refuses a transaction that is not the intent', async () => {
+  test('the initiator refuses a transaction that is not what the order says', async () => {
     const { signed } = sign(1, 2, (request) => payTo(request, stranger));
-    await expect(signed).rejects.toMatchObject({ code: 'intent_mismatch', message: expect.stringContaining('recipient') });
+    await expect(signed).rejects.toMatchObject({ code: 'intent_mismatch', message: expect.stringContaining('recipients') });
   });
 
   test('a key id is used once', async () => {
-    await expect(group.node(2).activities.generateKey({ keyId: key.keyId })).rejects.toMatchObject({ code: 'invalid_parameter' });
+    await expect(group.generateKey(2, key.keyId)).rejects.toMatchObject({ code: 'invalid_parameter' });
   });
 
   test('an unknown key, a malformed request or a node as its own peer is refused', async () => {
     await expect(
-      sign(1, 2, (request) => request.signers.forEach((signer) => (signer.keyId = 'other'))).signed,
+      sign(1, 2, ({ claims }) => claims.signers.forEach((signer) => (signer.key_id = 'other'))).signed,
     ).rejects.toMatchObject({
       code: 'signers_unavailable',
     });
@@ -84,16 +134,13 @@ describe('two of three nodes', () => {
       code: 'invalid_parameter',
     });
     await expect(sign(2, 2).signed).rejects.toMatchObject({ code: 'invalid_parameter' });
-    const digest = { ...transferRequest(key, localRegistry), peer: 2 as const, digest: `0x${'00'.repeat(32)}` };
+    const digest = { ...(await toRequest(orderedTransfer(key, localRegistry), 2)), digest: `0x${'00'.repeat(32)}` };
     await expect(group.node(1).activities.signTransaction(digest)).rejects.toMatchObject({ code: 'invalid_parameter' });
   });
 
   test('signatures during a key generation do not wait for it', async () => {
     const finished: string[] = [];
-    const generation = group
-      .node(1)
-      .activities.generateKey({ keyId: 'wallet.2' })
-      .then(() => finished.push('key'));
+    const generation = group.generateKey(1, 'wallet.2').then(() => finished.push('key'));
     await new Promise((resolve) => setTimeout(resolve, 1_000));
     await Promise.all(pairs.map(([initiator, peer]) => sign(initiator, peer).signed.then(() => finished.push('signature'))));
     await generation;
@@ -101,9 +148,7 @@ describe('two of three nodes', () => {
   }, 120_000);
 
   test('all three nodes can generate at once', async () => {
-    const keys = await Promise.all(
-      ([1, 2, 3] as const).map((node) => group.node(node).activities.generateKey({ keyId: `at-once.${node}` })),
-    );
+    const keys = await Promise.all(([1, 2, 3] as const).map((node) => group.generateKey(node, `at-once.${node}`)));
     expect(new Set(keys.map(({ publicKey }) => publicKey)).size).toBe(3);
   }, 180_000);
 
@@ -119,7 +164,7 @@ describe('two of three nodes', () => {
       const { request, signed } = sign(1, 3);
       verify(await signed, request);
       expect(await group.node(1).reachablePeers()).toEqual([3]);
-      await expect(group.node(1).activities.generateKey({ keyId: 'wallet.3' })).rejects.toMatchObject({
+      await expect(group.generateKey(1, 'wallet.3')).rejects.toMatchObject({
         code: 'signers_unavailable',
       });
     } finally {

@@ -14,6 +14,7 @@ describe('the share store', () => {
   const newKey = (keyId: string): UnlockedKey => ({
     keyId,
     clientId: null,
+    walletId: null,
     protocol: 'ecdsa-secp256k1',
     publicKey: Buffer.concat([Buffer.from([2]), randomBytes(32)]),
     chainCode: randomBytes(32),
@@ -46,6 +47,20 @@ describe('the share store', () => {
     expect(await again.unlock('k1')).toEqual(key);
     await again.close();
     expect(await store.unlock('unknown')).toBeNull();
+  });
+
+  test('a bound share can be decrypted for its owner only', async () => {
+    const key = newKey('bound');
+    await store.put(key);
+    const owner = { clientId: 'client', walletId: 'wallet' };
+    await store.bind('bound', owner);
+    expect(await store.unlock('bound')).toEqual({ ...key, ...owner });
+    await store.bind('bound', owner);
+    await expect(store.bind('bound', { ...owner, walletId: 'another' })).rejects.toThrow(/another owner/);
+    await query(`update key_shares set client_id = 'another' where key_id = 'bound'`);
+    await expect(store.unlock('bound')).rejects.toThrow(/cannot be decrypted/);
+    await query(`update key_shares set wallet_id = null where key_id = 'bound'`);
+    await expect(store.unlock('bound')).rejects.toThrow(/cannot be decrypted/);
   });
 
   test('stores no share unencrypted', async () => {

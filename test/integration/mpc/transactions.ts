@@ -2,64 +2,109 @@ import { createHash } from 'node:crypto';
 import { parseChainId } from '../../../src/chains/evm/chain-id';
 import { getFamily } from '../../../src/chains/families';
 import type { ChainRegistry } from '../../../src/chains/registry';
+import type { Hex } from '../../../src/chains/types';
 import type { GroupKey } from '../../../src/messages/key-generation';
+import type { NodeIndex } from '../../../src/messages/nodes';
+import type { SigningClaims } from '../../../src/messages/order';
 import type { SignTransactionRequest } from '../../../src/messages/signing';
 import { deriveKey } from '../../../src/mpc/secp256k1';
 import { buildEvm, digestOf } from '../../evm';
+import { orderHead, signOrder } from '../../orders';
 
+/** Whose keys they are. */
+export const client = '0190b5a4-0000-7000-8000-00000000000c';
 export const recipient = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 export const stranger = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC';
 
 const bytes = (hex: string): Buffer => Buffer.from(hex.slice(2), 'hex');
 
-/** An honest request for account `index` of a key: bytes and intent agree. `symbol` of a token, or none for the native coin. */
-export function transferRequest(
-  key: GroupKey,
-  registry: ChainRegistry,
-  options: { symbol?: string; index?: number; nonce?: number; chain?: string; kind?: 'cancellation' } = {},
-): Omit<SignTransactionRequest, 'peer'> {
-  const { symbol, index = 0, nonce = 7 } = options;
+export interface OrderedTransfer {
+  claims: SigningClaims;
+  unsigned: Hex;
+}
+
+export interface TransferOptions {
+  /** Of a token; none for the native coin. */
+  symbol?: string;
+  /** Of the account. */
+  index?: number;
+  nonce?: number;
+  chain?: string;
+  /** Of another attempt than the first. */
+  isCancellation?: boolean;
+}
+
+/** An honest order for an account of a key: bytes and claims agree. Other bytes are another transfer. */
+export function orderedTransfer(key: GroupKey, registry: ChainRegistry, options: TransferOptions = {}): OrderedTransfer {
+  const { symbol, index = 0, nonce = 7, isCancellation = false } = options;
   const chain = registry.get(options.chain ?? 'ethereum');
   const family = getFamily(chain.family);
   const path = family.accountPath(index);
   const from = family.address(deriveKey({ publicKey: bytes(key.publicKey), chainCode: bytes(key.chainCode) }, path)).address;
-  const tokenContract = symbol ? (chain.tokens.find((token) => token.symbol === symbol)?.contract ?? null) : null;
-  if (symbol && tokenContract === null) throw new Error(`no token ${symbol}`);
+  const contract = symbol ? (chain.tokens.find((token) => token.symbol === symbol)?.contract ?? null) : null;
+  if (symbol && contract === null) throw new Error(`no token ${symbol}`);
   const gasLimit = symbol ? 100_000n : 21_000n;
   const maxFeePerGas = 30_000_000_000n;
-  const isCancellation = options.kind === 'cancellation';
+  const pays = isCancellation
+    ? { to: from, tokenContract: null, amount: 0n }
+    : { to: recipient, tokenContract: contract, amount: 1_500_000n };
   const unsigned = buildEvm({
     chainId: parseChainId(chain),
-    kind: options.kind ?? 'first',
+    kind: isCancellation ? 'cancellation' : 'first',
     nonce,
     from,
-    ...(isCancellation ? { to: from, tokenContract: null, amount: 0n } : { to: recipient, tokenContract, amount: 1_500_000n }),
+    ...pays,
     gasLimit,
     maxFeePerGas,
     maxPriorityFeePerGas: 1_000_000_000n,
     gasPrice: null,
   });
-  return {
-    signers: [{ keyId: key.keyId, path, protocol: family.keyProtocol, digests: [digestOf(unsigned, from)] }],
-    family: chain.family,
-    kind: options.kind ?? 'first',
+  const claims: SigningClaims = {
+    ...orderHead(),
+    kind: isCancellation ? 'cancellation' : 'transfer',
+    tx_id: transactionId(unsigned, from),
     attempt: isCancellation ? 2 : 1,
-    unsigned,
-    intent: {
-      txId: transactionId(unsigned, from),
-      chain: chain.name,
-      fromAddress: from,
-      outputs: [{ to: recipient, tokenContract, amount: '1500000' }],
-      feeBound: (gasLimit * maxFeePerGas).toString(),
-    },
+    client_id: client,
+    request: null,
+    signers: [{ key_id: key.keyId, path, protocol: family.keyProtocol, digests: [digestOf(unsigned, from)] }],
+    chain: chain.caip2,
+    from,
+    recipients: [{ address: pays.to, token: pays.tokenContract, amount: pays.amount.toString() }],
+    max_fee: (gasLimit * maxFeePerGas).toString(),
   };
+  return { claims, unsigned };
 }
 
-/** Other bytes are another transfer: a node signs one set of digests for each attempt. */
 const transactionId = (unsigned: string, from: string): string =>
   `0190b5a4-0000-7000-8000-${createHash('sha256').update(unsigned).update(from).digest('hex').slice(0, 12)}`;
 
-/** Changes the recipient in the intent of the request. */
-export function payTo(request: Pick<SignTransactionRequest, 'intent'>, to: string): void {
-  request.intent.outputs = request.intent.outputs.map((output) => ({ ...output, to }));
+/** The same bytes as a later attempt of a transfer. */
+export function asAttempt(
+  ordered: OrderedTransfer,
+  attempt: number,
+  kind: 'transfer' | 'replacement' | 'reissue',
+  { claims: first }: OrderedTransfer = ordered,
+): OrderedTransfer {
+  const claims = { ...ordered.claims, tx_id: first.tx_id, attempt };
+  if ('earlier' in claims) Reflect.deleteProperty(claims, 'earlier');
+  const earlier = [{ attempt: 1, digests: first.signers.flatMap(({ digests }) => digests), expiry: null, resources: ['0'] }];
+  return { ...ordered, claims: kind === 'reissue' ? { ...claims, kind, earlier } : { ...claims, kind } };
+}
+
+/** Another order over the same bytes. */
+export const ordersAgain = ({ claims, unsigned }: OrderedTransfer, seq: number): OrderedTransfer => ({
+  claims: { ...claims, ...orderHead({ seq }) },
+  unsigned,
+});
+
+/** The request of the workflow to a node. */
+export const toRequest = async ({ claims, unsigned }: OrderedTransfer, peer: NodeIndex): Promise<SignTransactionRequest> => ({
+  order: await signOrder(claims),
+  unsigned,
+  peer,
+});
+
+/** Changes the recipient in the order. */
+export function payTo({ claims }: OrderedTransfer, address: string): void {
+  claims.recipients = claims.recipients.map((output) => ({ ...output, address }));
 }

@@ -6,9 +6,10 @@ import { newId } from '../../../src/platform/ids';
 import { createLogger, type Logger } from '../../../src/platform/logging';
 import { createDeliveries } from '../../../src/processes/workflow-outbox';
 import { StartLimits } from '../../../src/transfers/start-limits';
+import { GenerationLimits } from '../../../src/wallets/generation-limits';
 import type { TransferWorkflows } from '../../../src/transfers/workflows';
 import { buildClient, buildTransferRequest } from '../../factories';
-import { roomyStartLimits } from '../../ledger';
+import { roomyGenerationLimits, roomyStartLimits } from '../../ledger';
 import { createFixture, ether, ethereum, fund, type Fixture } from '../ledger/fixture';
 
 let fixture: Fixture;
@@ -181,7 +182,15 @@ describe('a workflow that is not running', () => {
     };
     const starts = new StartLimits(roomyStartLimits);
     const keyGeneration = { start: () => Promise.resolve() };
-    const deliveries = createDeliveries({ database, workflows, keyGeneration, starts, log: log as unknown as Logger });
+    const generations = new GenerationLimits(roomyGenerationLimits);
+    const deliveries = createDeliveries({
+      database,
+      workflows,
+      keyGeneration,
+      starts,
+      generations,
+      log: log as unknown as Logger,
+    });
     expect(await deliveries[kind](message(kind, txId))).toBe('delivered');
     return log.error.mock.calls.map(([fields]) => (fields as { alert: string }).alert);
   };

@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/common';
 import { migrations } from '../../../migrations/mpc-node';
 import { maxBlacklistChanges } from '../../../src/messages/blacklist';
+import type { ClaimsOf } from '../../../src/messages/order';
+import { hashPage } from '../../../src/messages/page-hash';
 import { type NodeIndex, nodeIndexes } from '../../../src/messages/nodes';
 import { distributeBlacklistWorkflowId } from '../../../src/messages/workflow-ids';
 import { createLogger } from '../../../src/platform/logging';
@@ -9,6 +11,7 @@ import { ShareStore } from '../../../src/mpc/store';
 import { blacklistChanges, dispatchBlacklists } from '../../../src/screening/distribution';
 import { buildClient, buildUser, randomAddress } from '../../factories';
 import { createNodeDatabase, type NodeDatabase } from '../mpc/group';
+import { claimsOf } from '../../orders';
 import { ServedWorkflows, until } from '../transfers/served';
 import { listAddress, unlist } from './factors';
 
@@ -29,9 +32,15 @@ beforeEach(async () => {
   }
   await served.serve({
     node: (node) => ({
-      applyBlacklist: async (changes) => {
+      blacklistVersion: async ({ clientId }) => {
         if (down.has(node)) throw ApplicationFailure.create({ type: 'unavailable', message: 'down' });
-        return { version: await storeOf(node).blacklist.apply(changes) };
+        return { version: await storeOf(node).blacklist.version(clientId) };
+      },
+      applyBlacklist: async ({ order, changes }) => {
+        if (down.has(node)) throw ApplicationFailure.create({ type: 'unavailable', message: 'down' });
+        const { client_id: clientId, after, through, sha256 } = claimsOf<ClaimsOf<'blacklist_page'>>(order);
+        expect(hashPage(changes)).toBe(sha256);
+        return { version: await storeOf(node).blacklist.apply({ clientId, after, through, changes }) };
       },
     }),
   });

@@ -12,13 +12,23 @@ afterAll(() => db.drop());
 test('a policy is off by default; omitted values stay unchanged; every change is audited', async () => {
   const { clientId } = await buildClient(db.database);
   const policies = new PolicyOperations(db.database);
-  expect(await policies.show(clientId)).toEqual({ whitelist: 'off', coolingSeconds: 0 });
-  expect(await policies.set(clientId, { whitelist: 'approve' })).toEqual({ whitelist: 'approve', coolingSeconds: 0 });
-  expect(await policies.set(clientId, { cooling: '3600' })).toEqual({ whitelist: 'approve', coolingSeconds: 3600 });
-  expect(await policies.show(clientId)).toEqual({ whitelist: 'approve', coolingSeconds: 3600 });
+  expect(await policies.show(clientId)).toEqual({ whitelist: 'off', coolingSeconds: 0, selfApproval: false });
+  expect(await policies.set(clientId, { whitelist: 'approve' })).toEqual({
+    whitelist: 'approve',
+    coolingSeconds: 0,
+    selfApproval: false,
+  });
+  expect(await policies.set(clientId, { cooling: '3600' })).toEqual({
+    whitelist: 'approve',
+    coolingSeconds: 3600,
+    selfApproval: false,
+  });
+  expect(await policies.show(clientId)).toEqual({ whitelist: 'approve', coolingSeconds: 3600, selfApproval: false });
+  expect(await policies.set(clientId, { selfApproval: 'allow' })).toMatchObject({ whitelist: 'approve', selfApproval: true });
   expect(await auditOf(db.database, 'client.policy_changed', clientId)).toMatchObject([
     { actor_type: 'operator', detail: { whitelist: 'approve', cooling_seconds: 0 } },
-    { detail: { whitelist: 'approve', cooling_seconds: 3600 } },
+    { detail: { whitelist: 'approve', cooling_seconds: 3600, self_approval: false } },
+    { detail: { self_approval: true } },
   ]);
 });
 
@@ -27,9 +37,10 @@ test.each([
   ['--cooling', { cooling: '-1' }],
   ['--cooling', { cooling: '2592001' }],
   ['--cooling', { cooling: 'an hour' }],
+  ['--self-approval', { selfApproval: 'yes' }],
 ])('a wrong %s is named and changes nothing', async (field, change) => {
   const { clientId } = await buildClient(db.database);
   const policies = new PolicyOperations(db.database);
   await expect(policies.set(clientId, change)).rejects.toMatchObject({ code: 'invalid_parameter', fields: [{ field }] });
-  expect(await policies.show(clientId)).toEqual({ whitelist: 'off', coolingSeconds: 0 });
+  expect(await policies.show(clientId)).toEqual({ whitelist: 'off', coolingSeconds: 0, selfApproval: false });
 });

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/common';
 import { MfaService } from '../../../src/mfa/service';
 import type { Hex } from '../../../src/chains/types';
-import type { SignTransactionRequest } from '../../../src/messages/signing';
+import type { SigningClaims } from '../../../src/messages/order';
 import { transferWorkflowId } from '../../../src/messages/workflow-ids';
 import { createLogger } from '../../../src/platform/logging';
 import { SecretBox } from '../../../src/platform/secret-box';
@@ -12,8 +12,9 @@ import { createDeliveries } from '../../../src/processes/workflow-outbox';
 import { expireApprovals } from '../../../src/transfers/approval-expiry';
 import { StartLimits } from '../../../src/transfers/start-limits';
 import { transferWorkflowsOn } from '../../../src/transfers/workflows';
+import { GenerationLimits } from '../../../src/wallets/generation-limits';
 import { buildTotp, buildUser, randomAddress, totpCode } from '../../factories';
-import { roomyStartLimits } from '../../ledger';
+import { roomyGenerationLimits, roomyStartLimits } from '../../ledger';
 import type { FollowFixture } from '../following/fixture';
 import { booksAgree, ServedWorkflows, until } from '../transfers/served';
 import { auditOf, listAddress, setPolicy, unlist } from './factors';
@@ -88,7 +89,7 @@ describe('an address blacklisted', () => {
     let listed: Promise<string> | undefined;
     await serve({
       sign: async (request) => {
-        if (request.kind !== 'first' || request.intent.outputs[0]?.to !== fixture.bob.address) return;
+        if (request.kind !== 'transfer' || request.recipients[0]?.address !== fixture.bob.address) return;
         await (listed ??= list());
         throw nodeRefusal();
       },
@@ -338,7 +339,7 @@ test('a node with an outdated copy refuses an address that is allowed again: it 
 });
 
 describe('a transfer that has to be approved', () => {
-  const box = new SecretBox(randomBytes(32).toString('hex'));
+  const box = new SecretBox(randomBytes(32).toString('hex'), 'TOTP_SECRETS_KEY');
   const waiting = async (changes: Parameters<typeof submit>[0] = {}) => {
     await setPolicy(fixture.database, fixture.alice, 'approve');
     const txId = await submit(changes);
@@ -361,6 +362,7 @@ describe('a transfer that has to be approved', () => {
       workflows: transferWorkflowsOn(served.client),
       keyGeneration: { start: () => Promise.resolve() },
       starts: new StartLimits(roomyStartLimits),
+      generations: new GenerationLimits(roomyGenerationLimits),
       log: createLogger('test', 'fatal'),
     });
   const hasSearchStatus = async (txId: string, wanted: string) => {
@@ -427,13 +429,13 @@ describe('a transfer that has to be approved', () => {
   });
 
   test('is not signed before it is approved', async () => {
-    const asked: SignTransactionRequest[] = [];
+    const asked: SigningClaims[] = [];
     await serve({ sign: (request) => void asked.push(request) });
     const txId = await waiting();
     await new Promise((resolve) => setTimeout(resolve, 500));
     expect(asked).toEqual([]);
     await approve(txId);
     await ends(txId, 'CONFIRMED');
-    expect(asked[0]?.intent).toMatchObject({ txId, clientId: fixture.alice.clientId });
+    expect(asked[0]).toMatchObject({ tx_id: txId, client_id: fixture.alice.clientId });
   });
 });

@@ -55,7 +55,7 @@ test('reissued only after proof, with its own resources; those of the first atte
   });
   await fixture.database.query(`update transfer_attempts set impossible_proof = '{"why": "expired"}'`);
   const second = await begun(family, { txId, attempt: 2, kind: 'reissue' });
-  expect(second.request).toMatchObject({ kind: 'reissue', attempt: 2 });
+  expect(second).toMatchObject({ kind: 'reissue', attempt: 2 });
   expect(
     await fixture.database.query('select resource, released_at is not null as free from reservations order by reservation_id'),
   ).toEqual([

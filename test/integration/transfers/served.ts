@@ -4,13 +4,14 @@ import type { Client } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { bundleWorkflowCode, DefaultLogger, Runtime, Worker } from '@temporalio/worker';
-import { createBlacklistActivities } from '../../../activities/blacklist';
 import { withMappedErrors } from '../../../activities/errors';
 import type { Hex } from '../../../src/chains/types';
+import type { AuthoriserActivities } from '../../../src/messages/authoriser';
 import { searchAttributes } from '../../../src/messages/progress';
 import { type NodeIndex, nodeIndexes } from '../../../src/messages/nodes';
-import { type MpcNodeActivities, type SignTransactionRequest } from '../../../src/messages/signing';
-import { chainTaskQueue, mainTaskQueue, nodeTaskQueue } from '../../../src/messages/task-queues';
+import type { SigningClaims } from '../../../src/messages/order';
+import type { MpcNodeActivities, SignTransactionRequest } from '../../../src/messages/signing';
+import { authoriserTaskQueue, chainTaskQueue, mainTaskQueue, nodeTaskQueue } from '../../../src/messages/task-queues';
 import type { ChainActivities, TransferActivities } from '../../../src/messages/transfer';
 import { ChainRegistry } from '../../../src/chains/registry';
 import { verifyLedger } from '../../../src/ledger/verify';
@@ -20,6 +21,7 @@ import { verifyIntent } from '../../../src/mpc/verify-intent';
 import { TransferOperations } from '../../../src/cli/transfer-operations';
 import { transferWorkflowsOn } from '../../../src/transfers/workflows';
 import { buildTransferRequest } from '../../factories';
+import { claimsOf } from '../../orders';
 import type { ChainFixture } from '../following/chain-fixture';
 import { createFollowFixture, type FollowFixture } from '../following/fixture';
 
@@ -31,8 +33,9 @@ type RequestChanges = Parameters<typeof buildTransferRequest>[2];
 /** Activities that a test replaces, to make them fail. */
 export interface Changes {
   ledger?: Partial<TransferActivities>;
+  authoriser?: Partial<AuthoriserActivities>;
   chain?: Partial<ChainActivities>;
-  sign?: (request: SignTransactionRequest, node: NodeIndex) => void | Promise<void>;
+  sign?: (claims: SigningClaims, node: NodeIndex, peer: NodeIndex) => void | Promise<void>;
   node?: (node: NodeIndex) => Partial<MpcNodeActivities>;
 }
 
@@ -70,9 +73,14 @@ export class ServedChain<Fixture extends ChainFixture> {
     if (!keyId || !publicKey || !chainCode) throw new Error('no key');
     const keys = new Map([[keyId, { publicKey, chainCode }]]);
     const signTransaction = (node: NodeIndex) => async (request: SignTransactionRequest) => {
-      await changes.sign?.(request, node);
-      verifyIntent(request, { registry: new ChainRegistry([fixture.chain]), getFamily: fixture.getFamily, keys });
-      return { signatures: fixture.signatures(request.unsigned, request.intent.fromAddress) };
+      const claims = claimsOf(request.order);
+      await changes.sign?.(claims, node, request.peer);
+      verifyIntent(claims, request.unsigned, {
+        registry: new ChainRegistry([fixture.chain]),
+        getFamily: fixture.getFamily,
+        keys,
+      });
+      return { signatures: fixture.signatures(request.unsigned, claims.from) };
     };
     const common = { connection: temporal.nativeConnection, namespace: temporal.namespace, shutdownGraceTime: 100 };
     const created = await Promise.all([
@@ -80,10 +88,12 @@ export class ServedChain<Fixture extends ChainFixture> {
         ...common,
         workflowBundle,
         taskQueue: mainTaskQueue,
-        activities: withMappedErrors(
-          { ...fixture.ledger, ...createBlacklistActivities(fixture.database), ...changes.ledger },
-          silent,
-        ),
+        activities: withMappedErrors({ ...fixture.ledger, ...changes.ledger }, silent),
+      }),
+      Worker.create({
+        ...common,
+        taskQueue: authoriserTaskQueue,
+        activities: withMappedErrors({ ...authoriserOf(fixture), ...changes.authoriser }, silent),
       }),
       Worker.create({
         ...common,
@@ -175,6 +185,14 @@ async function createFundedFixture(): Promise<FollowFixture> {
   await fixture.follow();
   return fixture;
 }
+
+const authoriserOf = ({ ledger }: ChainFixture): AuthoriserActivities => ({
+  beginSigning: (input) => ledger.beginSigning(input),
+  recordNodeRefusals: (input) => ledger.recordNodeRefusals(input),
+  orderKeyGeneration: (input) => ledger.orderKeyGeneration(input),
+  orderKeyBinding: (input) => ledger.orderKeyBinding(input),
+  orderBlacklistPage: (input) => ledger.orderBlacklistPage(input),
+});
 
 export async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
   for (const end = Date.now() + 20_000; Date.now() < end; await new Promise((resolve) => setTimeout(resolve, 50))) {

@@ -1,10 +1,11 @@
 import { GatewayError } from '../../../src/platform/errors';
 import type { FailureCode } from '../../../src/platform/codes';
 import type { NodeIndex } from '../../../src/messages/nodes';
-import type { SignTransactionRequest } from '../../../src/messages/signing';
+import type { SigningClaims } from '../../../src/messages/order';
 import { chainObservedSignal } from '../../../src/messages/transfer';
 import { transferWorkflowId } from '../../../src/messages/workflow-ids';
 import { listAuditLog } from '../../../src/audit/list';
+import { signRefusal } from '../../node-refusals';
 import type { FollowFixture } from '../following/fixture';
 import { booksAgree, ServedWorkflows, until } from './served';
 
@@ -19,16 +20,23 @@ beforeEach(() => {
   asked = [];
 });
 
-/** Nodes that answer by what `refusal` says about a pair: the code, and which of the two refuses. */
-const serve = (refusal: (pair: string, request: SignTransactionRequest) => [FailureCode, NodeIndex] | undefined) =>
+type Refusal = [FailureCode, NodeIndex];
+/** Nodes that answer by what `refusal` says about a pair: the code, and which of the two refuses. `by`: whose key signs it. */
+const serve = (refusal: (pair: string, claims: SigningClaims) => Refusal | undefined, by?: NodeIndex) =>
   served.serve({
-    sign: (request, node) => {
-      const pair = `${node}${request.peer}`;
+    sign: (claims, initiator, peer) => {
+      const pair = `${initiator}${peer}`;
       asked.push(pair);
-      const refused = refusal(pair, request);
-      if (refused) throw new GatewayError(refused[0], 'refused', { extra: { node: String(refused[1]) } });
+      const [code, node] = refusal(pair, claims) ?? [];
+      if (!code || !node) return;
+      // what a peer has signed does not come through the initiator
+      const isOwn = code === 'node_policy' && node === initiator;
+      const { text, signature } = signRefusal(node, claims, { ...(by && { by }) });
+      const extra = { node: String(node), ...(isOwn && { refusal: text, refusal_signature: signature }) };
+      throw new GatewayError(code, 'refused', { extra });
     },
   });
+const ownWord = (pair: string): Refusal => ['node_policy', pair[0] === '1' ? 2 : (Number(pair[0]) as NodeIndex)];
 const parkedAs = (txId: string, code: FailureCode) =>
   until(`parked as ${code}`, async () => {
     const { status, failure_code } = await fixture.transaction(txId);
@@ -65,10 +73,7 @@ test('one node that refuses by its limits does not stop a transfer', async () =>
 });
 
 test('two nodes that refuse the first attempt by their limits: it is cancelled, and the transfer fails as node_policy', async () => {
-  await serve((pair, { kind }) => {
-    if (kind === 'cancellation') return undefined;
-    return ['node_policy', pair[0] === '1' ? 2 : (Number(pair[0]) as NodeIndex)];
-  });
+  await serve((pair, { kind }) => (kind === 'cancellation' ? undefined : ownWord(pair)));
   const txId = await served.submit();
   await served.ends(txId, 'FAILED');
   expect(await fixture.transaction(txId)).toMatchObject({
@@ -79,8 +84,15 @@ test('two nodes that refuse the first attempt by their limits: it is cancelled, 
   expect((await fixture.attempts(txId)).map(({ kind }) => kind)).toEqual(['first', 'cancellation']);
   const log = await listAuditLog(fixture.database.manager, { subject: txId, limit: 10 });
   expect(log).toContainEqual(
-    expect.objectContaining({ action: 'transfer.cancellation_begun', detail: { code: 'node_policy', reason: 'refused' } }),
+    expect.objectContaining({
+      action: 'transfer.cancellation_begun',
+      detail: {
+        code: 'node_policy',
+        reason: expect.stringMatching(/^node \d: the token is not allowed; node \d: the token is not allowed$/) as string,
+      },
+    }),
   );
+  await served.record(transferWorkflowId(txId), 'transfer-failed-node-policy');
   await booksAgree(fixture);
 });
 
@@ -91,6 +103,18 @@ test('a node cannot refuse in the name of another: one node’s word about two d
     return asked.length > 3 ? undefined : ['signers_unavailable', 2];
   });
   const txId = await served.submit();
+  await served.ends(txId, 'CONFIRMED');
+});
+
+test('refusals that the nodes have not signed themselves cancel nothing: the transfer is parked, and the nodes are asked again', async () => {
+  let refusing = true;
+  await serve((pair) => (refusing ? ownWord(pair) : undefined), 1);
+  const txId = await served.submit();
+  await parkedAs(txId, 'node_policy');
+  expect(await fixture.transaction(txId)).toMatchObject({ cancellation_reason: null });
+  expect((await fixture.attempts(txId)).map(({ kind }) => kind)).toEqual(['first']);
+  refusing = false;
+  await served.operations.retry(txId);
   await served.ends(txId, 'CONFIRMED');
 });
 

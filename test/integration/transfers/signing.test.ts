@@ -1,8 +1,24 @@
 import { getFamily } from '../../../src/chains/families';
 import { verifyIntent } from '../../../src/mpc/verify-intent';
 import { newId } from '../../../src/platform/ids';
-import { buildWallet, signAs } from '../../factories';
-import { balances, begin, codeOf, ether, include, registry, sign, usdc, type Fixture } from '../ledger/fixture';
+import { recordRequest } from '../../../src/transfers/operator-requests';
+import { buildWallet, randomAddress, setFeeLevels, signAs } from '../../factories';
+import type { SigningClaims } from '../../../src/messages/order';
+import { formatAmount } from '../../../src/platform/money';
+import { claimsOf } from '../../orders';
+import {
+  balances,
+  begin,
+  codeOf,
+  ether,
+  ethereum,
+  include,
+  registry,
+  sign,
+  usdc,
+  usualFees,
+  type Fixture,
+} from '../ledger/fixture';
 import { useFundedFixture } from './fixture';
 
 let fixture: Fixture;
@@ -56,23 +72,29 @@ describe('cancel and end', () => {
 describe('signing', () => {
   test('reserves the nonce, and a retried call gets the same bytes, then the hash', async () => {
     const txId = await locked();
-    const begun = await begin(fixture, { txId, attempt: 1, fees: { minedNonce: 3 } });
+    const begun = await begin(fixture, { txId, attempt: 1 });
     expect(begun).toMatchObject({
       outcome: 'begun',
-      request: {
-        signers: [{ keyId: fixture.wallet.keyId, path: 'm/60/0', protocol: 'ecdsa-secp256k1', digests: [expect.any(String)] }],
-        family: 'evm',
-        kind: 'first',
-        attempt: 1,
-        intent: { txId, outputs: [{ amount: '10000000' }] },
-      },
+      kind: 'first',
+      attempt: 1,
     });
-    expect(await begin(fixture, { txId, attempt: 1, fees: { maxFeePerGas: 1n, minedNonce: 9 } })).toEqual(begun);
+    expect(await begin(fixture, { txId, attempt: 1, fees: { maxFeePerGas: 1n } })).toEqual(begun);
     if (begun.outcome !== 'begun') throw new Error();
-    const signatures = signAs(fixture.wallet, fixture.account, begun.request.unsigned);
+    expect(claimsOf(begun.order)).toMatchObject({
+      kind: 'transfer',
+      tx_id: txId,
+      attempt: 1,
+      client_id: fixture.client.clientId,
+      chain: ethereum.caip2,
+      from: fixture.account.address,
+      recipients: [{ amount: '10000000' }],
+      max_fee: (usualFees.gasLimit * usualFees.maxFeePerGas).toString(),
+      signers: [{ key_id: fixture.wallet.keyId, path: 'm/60/0', protocol: 'ecdsa-secp256k1', digests: [expect.any(String)] }],
+    });
+    const signatures = signAs(fixture.wallet, fixture.account, begun.unsigned);
     const { hash } = await fixture.ledger.recordSigned({ txId, attempt: 1, signatures });
     expect(await fixture.ledger.recordSigned({ txId, attempt: 1, signatures })).toEqual({ hash });
-    expect(await begin(fixture, { txId, attempt: 1 })).toEqual({ outcome: 'signed', attempt: 1 });
+    expect(await begin(fixture, { txId, attempt: 1 })).toEqual({ outcome: 'signed', attempt: 1, kind: 'first' });
     expect(await fixture.ledger.markSubmitted({ txId, attempt: 1 })).toEqual({ status: 'SUBMITTED' });
     expect(await row(txId)).toMatchObject({ status: 'SUBMITTED', txHash: hash });
   });
@@ -83,22 +105,31 @@ describe('signing', () => {
     if (begun.outcome !== 'begun') throw new Error();
     const stranger = await buildWallet(fixture.database, fixture.client);
     await expect(
-      fixture.ledger.recordSigned({ txId, attempt: 1, signatures: signAs(stranger, fixture.account, begun.request.unsigned) }),
+      fixture.ledger.recordSigned({ txId, attempt: 1, signatures: signAs(stranger, fixture.account, begun.unsigned) }),
     ).rejects.toThrow();
   });
 
-  test('fills a gap first and skips mined nonces', async () => {
-    const ids = await Promise.all([locked(), locked(), locked(), locked()]);
-    const [a, b, c, d] = ids;
-    await sign(fixture, a, 1, { minedNonce: 0 });
-    await sign(fixture, b, 1, { minedNonce: 2 });
-    await sign(fixture, c, 1, { minedNonce: 0 });
-    await sign(fixture, d, 1, { minedNonce: 0 });
-    const nonces = await fixture.database.query<{ tx_id: string; nonce: string }[]>(
-      'select tx_id, ordinal as nonce from reservations order by ordinal',
-    );
-    expect(nonces.map(({ tx_id }) => tx_id)).toEqual([a, c, b, d]);
-    expect(nonces.map(({ nonce }) => Number(nonce))).toEqual([0, 1, 2, 3]);
+  test('takes nonces from the rows, not from the chain’s count; none for an account that the chain has seen more of', async () => {
+    const [a, b, c] = await Promise.all([locked(), locked(), locked()]);
+    await sign(fixture, a);
+    await sign(fixture, b, 1, { minedNonce: 1 });
+    const nonces = async () => {
+      const rows = await fixture.database.query<{ tx_id: string; nonce: string }[]>(
+        'select tx_id, ordinal as nonce from reservations order by ordinal',
+      );
+      return rows.map(({ tx_id, nonce }) => [tx_id, Number(nonce)]);
+    };
+    expect(await begin(fixture, { txId: c, attempt: 1, fees: { minedNonce: 3 } })).toMatchObject({
+      outcome: 'wait',
+      reason: expect.stringContaining('reports 3 transactions'),
+    });
+    expect((await row(c)).status).toBe('PENDING');
+    expect(await nonces()).toEqual([
+      [a, 0],
+      [b, 1],
+    ]);
+    await sign(fixture, c, 1, { minedNonce: 2 });
+    expect((await nonces()).at(-1)).toEqual([c, 2]);
   });
 
   test('locks more for a fee above the bound', async () => {
@@ -116,12 +147,16 @@ describe('signing', () => {
   });
 
   test('refused when the account cannot lock more: nothing has changed, and it may end', async () => {
-    const txId = await locked();
+    const probe = await locked({ tokenSymbol: 'ETH', amount: '1' });
+    const bound = (await row(probe)).feeLocked;
+    await fixture.ledger.cancelTransfer({ txId: probe });
+    const txId = await locked({ tokenSymbol: 'ETH', amount: formatAmount(10n * ether - 2n * bound, 18) });
     const before = await row(txId);
-    const fees = { maxFeePerGas: ether / 1000n };
+    const fees = { maxFeePerGas: (5n * bound) / 65_000n };
     expect(await begin(fixture, { txId, attempt: 1, fees })).toMatchObject({
       outcome: 'refused',
       code: 'fee_above_bound',
+      reason: expect.stringContaining('cannot lock more'),
     });
     expect(await row(txId)).toEqual(before);
     expect(await fixture.ledger.endTransfer({ txId, status: 'FAILED', code: 'fee_above_bound', reason: 'x' })).toEqual({
@@ -130,11 +165,25 @@ describe('signing', () => {
     expect(await begin(fixture, { txId, attempt: 1, fees })).toEqual({ outcome: 'ended', status: 'FAILED' });
   });
 
+  test('waits when the fee is far above the stored levels, or more than twice the first attempt’s; nothing has changed', async () => {
+    const txId = await locked();
+    const before = await row(txId);
+    const highest = (10n * before.feeLocked) / 65_000n;
+    const tooHigh = { outcome: 'wait', reason: expect.stringContaining('usual is') };
+    expect(await begin(fixture, { txId, attempt: 1, fees: { maxFeePerGas: highest + 1n } })).toMatchObject(tooHigh);
+    expect(await row(txId)).toEqual(before);
+    await sign(fixture, txId, 1, { maxFeePerGas: highest });
+    // the levels fall: nodes still want a replacement to pay more than the first attempt
+    await setFeeLevels(fixture.database, ethereum, { baseFee: 1n });
+    expect(await begin(fixture, { txId, attempt: 2, fees: { maxFeePerGas: 2n * highest + 1n } })).toMatchObject(tooHigh);
+    await sign(fixture, txId, 2, { maxFeePerGas: 2n * highest });
+  });
+
   test('a replacement has the same nonce, recipient and amount', async () => {
     const txId = await locked();
     const first = await sign(fixture, txId);
     await fixture.ledger.markSubmitted({ txId, attempt: 1 });
-    const second = await sign(fixture, txId, 2, { maxFeePerGas: 2_300_000_000n, minedNonce: 0 });
+    const second = await sign(fixture, txId, 2, { maxFeePerGas: 2_300_000_000n });
     expect(second).not.toBe(first);
     expect((await row(txId)).status).toBe('SUBMITTED');
     await fixture.ledger.markSubmitted({ txId, attempt: 2 });
@@ -158,26 +207,36 @@ describe('signing', () => {
   describe('a cancellation', () => {
     const parked = async () => {
       const txId = await locked();
-      await begin(fixture, { txId, attempt: 1, fees: { minedNonce: 4 } });
+      await begin(fixture, { txId, attempt: 1 });
       await fixture.ledger.parkTransfer({ txId, code: 'intent_mismatch', reason: 'no' });
+      await recordRequest(fixture.database.manager, { txId, kind: 'abandon', operator: 'test' });
       return txId;
     };
     const noop = (txId: string, attempt = 2, maxFeePerGas = 2_300_000_000n) =>
       begin(fixture, { txId, attempt, kind: 'cancellation', fees: { gasLimit: 21_000n, maxFeePerGas } });
+
+    test('needs a reason on record: the mark that a worker may set is none', async () => {
+      const txId = await locked();
+      await begin(fixture, { txId, attempt: 1 });
+      await expect(fixture.ledger.abandonTransfer({ txId })).rejects.toThrow('abandoned by a cancellation');
+      await fixture.database.query(`update transactions set cancellation_reason = 'abandoned' where tx_id = $1`, [txId]);
+      expect(await noop(txId)).toMatchObject({ outcome: 'refused', code: 'not_cancellable' });
+    });
 
     test('has the transfer’s nonce and moves nothing, like its intent; a retried call gets the same bytes', async () => {
       const txId = await parked();
       const begun = await noop(txId);
       if (begun.outcome !== 'begun') throw new Error(begun.outcome);
       const { address } = fixture.account;
-      const { kind, unsigned, intent } = begun.request;
+      const { kind, unsigned, order } = begun;
       expect(kind).toBe('cancellation');
-      expect(intent).toMatchObject({ fromAddress: address, outputs: [{ to: address, tokenContract: null, amount: '0' }] });
+      const claims = claimsOf(order);
+      expect(claims).toMatchObject({ kind, from: address, recipients: [{ address, token: null, amount: '0' }] });
       expect(getFamily('evm').describe(unsigned)).toMatchObject({ outputs: [{ amount: 0n, tokenContract: null }] });
       const { keyId, publicKey, chainCode } = fixture.wallet;
       if (!keyId || !publicKey || !chainCode) throw new Error('no key');
       const keys = new Map([[keyId, { publicKey, chainCode }]]);
-      expect(verifyIntent({ ...begun.request, peer: 2 }, { registry, getFamily, keys }).payloads).toHaveLength(1);
+      expect(verifyIntent(claims, unsigned, { registry, getFamily, keys }).payloads).toHaveLength(1);
       expect(await noop(txId, 2, 9_900_000_000n)).toEqual(begun);
       expect(await row(txId)).toMatchObject({ status: 'SIGNING', failureCode: null });
     });
@@ -187,9 +246,9 @@ describe('signing', () => {
       await noop(txId);
       await sign(fixture, txId, 3, { maxFeePerGas: 2_600_000_000n, gasLimit: 21_000n });
       expect(await fixture.database.query(attemptsWithNonce)).toEqual([
-        { kind: 'first', nonce: '4' },
-        { kind: 'cancellation', nonce: '4' },
-        { kind: 'cancellation', nonce: '4' },
+        { kind: 'first', nonce: '0' },
+        { kind: 'cancellation', nonce: '0' },
+        { kind: 'cancellation', nonce: '0' },
       ]);
     });
 
@@ -205,7 +264,7 @@ describe('signing', () => {
 
     test('is refused once an attempt is included, and before there is a nonce', async () => {
       const txId = await locked();
-      await expect(noop(txId, 1)).rejects.toThrow(/no attempt/);
+      await expect(noop(txId, 1)).rejects.toMatchObject({ code: 'invalid_parameter' });
       await sign(fixture, txId);
       await include(fixture, txId, 1, { debited: null });
       expect(await noop(txId)).toMatchObject({ outcome: 'refused', code: 'business_error' });
@@ -214,7 +273,7 @@ describe('signing', () => {
 
   test('attempts come in order', async () => {
     const txId = await locked();
-    await expect(begin(fixture, { txId, attempt: 2 })).rejects.toThrow(/cannot begin/);
+    await expect(begin(fixture, { txId, attempt: 2 })).rejects.toMatchObject({ code: 'invalid_parameter' });
   });
 
   test('parked and resumed: the same bytes, SIGNING again, no failure', async () => {
@@ -225,5 +284,48 @@ describe('signing', () => {
     expect(await row(txId)).toMatchObject({ status: 'NEEDS_ATTENTION', failureCode: 'intent_mismatch', version: 2 });
     expect(await begin(fixture, { txId, attempt: 1 })).toEqual(begun);
     expect(await row(txId)).toMatchObject({ status: 'SIGNING', failureCode: null });
+  });
+
+  describe('resumed', () => {
+    const begun = async () => {
+      const txId = await locked();
+      const first = await begin(fixture, { txId, attempt: 1 });
+      if (first.outcome !== 'begun') throw new Error(first.outcome);
+      return { txId, claims: claimsOf(first.order) };
+    };
+    const resumed = async (txId: string) => {
+      const again = await begin(fixture, { txId, attempt: 1 });
+      if (again.outcome !== 'begun') throw new Error(again.outcome);
+      return claimsOf(again.order);
+    };
+    const insertOrder = (claims: object) =>
+      fixture.database.query(
+        `insert into orders (jti, seq, kind, tx_id, attempt, claims)
+         select (c ->> 'jti')::uuid, (c ->> 'seq')::bigint, c ->> 'kind', (c ->> 'tx_id')::uuid, (c ->> 'attempt')::int, c
+           from (values ($1::jsonb)) v (c)`,
+        [JSON.stringify(claims)],
+      );
+
+    test('by the same order while it is good', async () => {
+      const { txId, claims } = await begun();
+      expect(await resumed(txId)).toEqual(claims);
+    });
+
+    test.each<[string, (claims: SigningClaims) => Partial<SigningClaims>]>([
+      ['pays somebody else', ({ recipients }) => ({ recipients: recipients.map((it) => ({ ...it, address: randomAddress() })) })],
+      ['is for another client', () => ({ client_id: newId() })],
+      ['lives longer than any', ({ exp }) => ({ exp: exp + 1 })],
+      ['a clock ahead has issued', ({ iat, exp }) => ({ iat: iat + 3600, exp: exp + 3600 })],
+      ['another deployment has issued', () => ({ dep: 'another' })],
+    ])('never by a stored order that %s', async (_, change) => {
+      const { txId, claims } = await begun();
+      const forged = { ...claims, jti: newId(), seq: claims.seq + 1_000_000, ...change(claims) };
+      await insertOrder(forged);
+      const { jti, seq, ...said } = await resumed(txId);
+      expect([claims.jti, forged.jti]).not.toContain(jti);
+      expect(seq).toBeGreaterThan(claims.seq);
+      expect(said).toMatchObject({ recipients: claims.recipients, client_id: claims.client_id, dep: claims.dep });
+      expect(said.iat).toBeLessThanOrEqual(Date.now() / 1000);
+    });
   });
 });

@@ -15,7 +15,7 @@ const transfer = (amount = '99.985') => fixture.transfer({ tokenSymbol: 'TOY', a
 
 async function begin(txId: string, attempt: number, kind: AttemptKind) {
   const prepared = await fixture.onChain.prepareAttempt({ txId, attempt, kind });
-  return fixture.ledger.beginSigning({ txId, attempt, kind, prepared });
+  return fixture.ledger.beginAttempt({ txId, attempt, kind, prepared });
 }
 
 const proven = async (txId: string) => (await fixture.attempts(txId)).map(({ impossible_proof: proof }) => proof !== null);

@@ -2,7 +2,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { feesIn } from '../../../src/chains/evm/codec';
 import { listAuditLog } from '../../../src/audit/list';
 import type { Hex } from '../../../src/chains/types';
-import type { SignTransactionRequest } from '../../../src/messages/signing';
+import type { SigningClaims } from '../../../src/messages/order';
 import { abandonUpdate, chainObservedSignal } from '../../../src/messages/transfer';
 import { transferWorkflowId } from '../../../src/messages/workflow-ids';
 import type { FollowFixture } from '../following/fixture';
@@ -163,7 +163,7 @@ test('bytes that the node refuses again after a retry are replaced at current fe
 });
 
 describe('abandon', () => {
-  const refuse = (request: SignTransactionRequest) => {
+  const refuse = (request: Pick<SigningClaims, 'kind'>) => {
     if (request.kind !== 'cancellation')
       throw ApplicationFailure.create({ type: 'intent_mismatch', message: 'no', nonRetryable: true });
   };
@@ -176,7 +176,7 @@ describe('abandon', () => {
     let refused: string | undefined;
     await serve({
       sign: (request) => {
-        if (request.intent.txId === (refused ??= request.intent.txId)) refuse(request);
+        if (request.tx_id === (refused ??= request.tx_id)) refuse(request);
       },
     });
     const txId = await submit({ amount: '2' });
@@ -330,7 +330,7 @@ describe('abandon', () => {
     const signed: string[] = [];
     await serve({
       sign: (request) => {
-        if (refuseAll) refuse({ ...request, kind: 'first' });
+        if (refuseAll) refuse({ kind: 'transfer' });
         signed.push(request.kind);
       },
     });

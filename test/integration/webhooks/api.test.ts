@@ -8,9 +8,10 @@ import { openSecret } from '../../../src/webhooks/secrets';
 import { WebhookService } from '../../../src/webhooks/service';
 import { TargetGuard, createTargetGuard } from '../../../src/webhooks/ssrf-guard';
 import { buildTotp, totpCode } from '../../factories';
-import { box, expectProblem, secretsKey, type Tenant } from '../http/fixture';
+import { boxes, expectProblem, type Tenant, webhookKey } from '../http/fixture';
 import { createWebhookFixture, type WebhookFixture } from './fixture';
 
+const box = boxes.webhooks;
 let fixture: WebhookFixture;
 let tenant: Tenant;
 beforeAll(async () => {
@@ -110,7 +111,7 @@ test('changes need a second factor', async () => {
   ] as const;
   for (const [method, path, body] of changes)
     expectProblem(await fixture.call(method, path, { tenant, body }), 400, 'MFA_NOT_ENABLED');
-  const secret = await buildTotp(fixture.database, box, tenant);
+  const secret = await buildTotp(fixture.database, boxes.totp, tenant);
   for (const [method, path, body] of changes)
     expectProblem(await fixture.call(method, path, { tenant, body }), 400, 'MFA_REQUIRED');
   const wrong = String((Number(totpCode(secret)) + 1) % 1_000_000).padStart(6, '0');
@@ -130,12 +131,12 @@ test('a name is looked up once the second factor is right, and for three seconds
   });
   const service = new WebhookService({
     webhooks: new WebhookRepository(database),
-    mfa: new MfaService(database, box),
+    mfa: new MfaService(database, boxes.totp),
     box,
     targets,
   });
   await database.query('delete from user_totp where user_id = $1', [tenant.userId]);
-  const secret = await buildTotp(database, box, tenant);
+  const secret = await buildTotp(database, boxes.totp, tenant);
   const wrong = String((Number(totpCode(secret)) + 1) % 1_000_000).padStart(6, '0');
   const request = (code: string) => ({
     caller: { clientId: tenant.clientId, userId: tenant.userId, keyId: '' },
@@ -198,7 +199,7 @@ test('malformed ids are not found', async () => {
 
 test('a repeated request gets the same secret, which is stored encrypted only', async () => {
   const key = { 'Idempotency-Key': randomUUID() };
-  await buildTotp(fixture.database, box, tenant).then(async (secret) => {
+  await buildTotp(fixture.database, boxes.totp, tenant).then(async (secret) => {
     const body = { url: fixture.receiver.url, mfa_code: totpCode(secret) };
     const first = await fixture.call('POST', '/webhooks', { tenant, body, headers: key });
     const again = await fixture.call('POST', '/webhooks', { tenant, body, headers: key });
@@ -227,7 +228,7 @@ test('a repeated request gets the same secret, which is stored encrypted only', 
 test('a rotation that is repeated rotates once', async () => {
   const { webhookId, secret } = await fixture.endpoint(tenant);
   await fixture.database.query('delete from user_totp where user_id = $1', [tenant.userId]);
-  const body = { mfa_code: totpCode(await buildTotp(fixture.database, box, tenant)) };
+  const body = { mfa_code: totpCode(await buildTotp(fixture.database, boxes.totp, tenant)) };
   const headers = { 'Idempotency-Key': randomUUID() };
   const rotate = () => fixture.call('POST', `/webhooks/${webhookId}/rotate-secret`, { tenant, body, headers });
   const first = await rotate();
@@ -248,13 +249,16 @@ test('a client has at most ten, also with concurrent requests', async () => {
         `insert into users (user_id, client_id, name) values (gen_random_uuid(), $1, gen_random_uuid()::text) returning user_id`,
         [tenant.clientId],
       );
-      return { userId: String(row.user_id), secret: await buildTotp(fixture.database, box, { userId: String(row.user_id) }) };
+      return {
+        userId: String(row.user_id),
+        secret: await buildTotp(fixture.database, boxes.totp, { userId: String(row.user_id) }),
+      };
     }),
   );
   const { database } = fixture;
   const service = new WebhookService({
     webhooks: new WebhookRepository(database),
-    mfa: new MfaService(database, box),
+    mfa: new MfaService(database, boxes.totp),
     box,
     targets: createTargetGuard('local'),
   });
@@ -294,17 +298,19 @@ test.each(['', 'yesterday', '2026-W03', '2026-13-01T00:00:00Z'])('resend-failed 
   );
 });
 
+const webhookBox = (keys: string) => new SecretBox(keys, 'WEBHOOK_SECRETS_KEY');
+
 test('after reseal the old key is not needed for either secret of a rotation', async () => {
   const endpoint = await fixture.endpoint(tenant);
   const rotated = await fixture.act(tenant, 'POST', `/webhooks/${endpoint.webhookId}/rotate-secret`);
   const next = randomBytes(32).toString('hex');
-  await resealSecrets(fixture.database, new SecretBox(`${next},${secretsKey}`));
+  await resealSecrets(fixture.database, { ...boxes, webhooks: webhookBox(`${next},${webhookKey}`) });
   const row = await fixture.database.manager.findOneByOrFail(WebhookEntity, { webhookId: endpoint.webhookId });
-  const opened = [row.secret, row.previousSecret].map((secret) => openSecret(new SecretBox(next), { ...row, secret }));
+  const opened = [row.secret, row.previousSecret].map((secret) => openSecret(webhookBox(next), { ...row, secret }));
   expect(opened).toEqual([rotated.body['secret'], endpoint.secret]);
-  expect(() => openSecret(box, row)).toThrow('SECRETS_KEY');
+  expect(() => openSecret(box, row)).toThrow('WEBHOOK_SECRETS_KEY');
   // restored for the other tests
-  await resealSecrets(fixture.database, new SecretBox(`${secretsKey},${next}`));
+  await resealSecrets(fixture.database, { ...boxes, webhooks: webhookBox(`${webhookKey},${next}`) });
   expect(openSecret(box, await fixture.database.manager.findOneByOrFail(WebhookEntity, { webhookId: row.webhookId }))).toBe(
     opened[0],
   );

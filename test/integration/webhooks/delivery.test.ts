@@ -7,7 +7,7 @@ import { EndpointConcurrency } from '../../../src/webhooks/endpoint-concurrency'
 import { send } from '../../../src/webhooks/http-client';
 import { TargetGuard, createTargetGuard } from '../../../src/webhooks/ssrf-guard';
 import { buildTransferRequest } from '../../factories';
-import { box, buildFunded, ethereum, expectProblem, type Tenant } from '../http/fixture';
+import { boxes, buildFunded, ethereum, expectProblem, type Tenant } from '../http/fixture';
 import { createGroup } from '../mpc/certificates';
 import { createWebhookFixture, type Endpoint, type WebhookFixture } from './fixture';
 import { startReceiver, status, verify } from './receiver';
@@ -289,7 +289,7 @@ describe('an endpoint that is busy', () => {
   const stream = (subjectId: string) => ({ webhookId: endpoint.webhookId, subjectId, busyTimes: 0 });
   const deps = (concurrency: EndpointConcurrency) => ({
     database: fixture.database,
-    box,
+    box: boxes.webhooks,
     concurrency,
     retrySchedule: [5],
     targets: createTargetGuard('local'),

@@ -3,7 +3,7 @@ import { EndpointConcurrency } from '../../../src/webhooks/endpoint-concurrency'
 import { sendLimits } from '../../../src/webhooks/http-client';
 import { createTargetGuard } from '../../../src/webhooks/ssrf-guard';
 import { buildTotp, totpCode } from '../../factories';
-import { type Answer, type Fixture, box, buildTenant, createFixture, type Tenant } from '../http/fixture';
+import { type Answer, type Fixture, boxes, buildTenant, createFixture, type Tenant } from '../http/fixture';
 import { type Receiver, startReceiver } from './receiver';
 
 export interface Endpoint {
@@ -42,7 +42,7 @@ export async function createWebhookFixture(): Promise<WebhookFixture> {
 
   const act: WebhookFixture['act'] = async (tenant, method, path, body = {}, headers = {}) => {
     await database.query(`delete from user_totp where user_id = $1`, [tenant.userId]);
-    const secret = await buildTotp(database, box, tenant);
+    const secret = await buildTotp(database, boxes.totp, tenant);
     return fixture.call(method, path, { tenant, body: { ...body, mfa_code: totpCode(secret) }, headers });
   };
   const deliveries: WebhookFixture['deliveries'] = (webhookId) =>
@@ -65,7 +65,7 @@ export async function createWebhookFixture(): Promise<WebhookFixture> {
     deliver: async (webhookId, { retrySchedule = [5, 300, 1800], totalMs = sendLimits.totalMs } = {}) => {
       const deps = {
         database,
-        box,
+        box: boxes.webhooks,
         concurrency,
         retrySchedule,
         targets: createTargetGuard('local'),

@@ -22,6 +22,7 @@ describe.each(environments)('registry of %s', (environment) => {
     expect(chain.finalityDepth).toBeGreaterThan(chain.confirmations);
     expect(chain.confirmations).toBeGreaterThanOrEqual(1);
     expect(chain.stuckAfterMs).toBeGreaterThan(chain.blockTimeMs * 2);
+    expect(chain.maxNetworkFee).toBeGreaterThan(0n);
     expect(chain.native).toMatchObject({ decimals: 18, assetType: 'NATIVE', contract: null });
     if (environment === 'local') expect(chain.genesisHash).toBeNull();
     else expect(chain.genesisHash).toMatch(/^0x[0-9a-f]{64}$/);

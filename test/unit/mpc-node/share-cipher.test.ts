@@ -9,6 +9,7 @@ describe('ShareCipher', () => {
     protocol: 'ecdsa-secp256k1',
     publicKey: randomBytes(33),
     chainCode: randomBytes(32),
+    owner: { clientId: 'client', walletId: 'wallet' },
   };
   const share = randomBytes(1_000);
   const sealed = cipher().seal(share, binding);
@@ -28,6 +29,9 @@ describe('ShareCipher', () => {
     ['protocol', { protocol: 'other' as ShareBinding['protocol'] }],
     ['public key', { publicKey: randomBytes(33) }],
     ['chain code', { chainCode: randomBytes(32) }],
+    ['client', { owner: { clientId: 'other', walletId: 'wallet' } }],
+    ['wallet', { owner: { clientId: 'client', walletId: 'other' } }],
+    ['owner: none', { owner: null }],
   ])('a ciphertext of another %s does not open', (_what, change) => {
     expect(() => cipher().open(sealed, { ...binding, ...change })).toThrow(/cannot be decrypted/);
   });

@@ -10,7 +10,7 @@ const statement = { text: '{}', signature: Buffer.alloc(64) };
 const silence = new GatewayError('signers_unavailable', 'node 2 sent nothing');
 
 /** A task of node 1 with node 2, and what its journal is told. */
-function create({ error, initiator = 2 }: { error?: Error; initiator?: NodeIndex } = {}) {
+function create({ error, initiator = 2, usesShare = true }: { error?: Error; initiator?: NodeIndex; usesShare?: boolean } = {}) {
   const ends: SessionEnd[] = [];
   const admission = {
     assertCopy: (copy: unknown) => {
@@ -22,7 +22,12 @@ function create({ error, initiator = 2 }: { error?: Error; initiator?: NodeIndex
   const task = signatureTask({
     admission,
     entry: { number: 7, statement, request: { keyId: 'key', peer: 2, initiator } } as JournalEntry,
-    sign: () => (error ? Promise.reject(error) : Promise.resolve('0x01')),
+    assertNotBanned: () => Promise.resolve(),
+    sign: async (_session, permit) => {
+      if (usesShare) await permit();
+      if (error) throw error;
+      return '0x01';
+    },
     isValid: (signature) => signature === '0x01',
     dispose: () => undefined,
     logger: pino({ level: 'silent' }),
@@ -35,7 +40,6 @@ const session = (over: Partial<Session> = {}) =>
 
 describe('what the journal is told about the end of a session', () => {
   test.each<[string, Error, Partial<Session>, SessionEnd['outcome']]>([
-    ['a peer that never sent anything', silence, {}, 'not_begun'],
     ['silence after the first message', silence, { received: 1 }, 'silent'],
     ['a last message that is withheld', silence, { received: 2 }, 'failed'],
     ['an abort by the peer after this node has answered', silence, { received: 1, isAbortedByPeer: true }, 'failed'],
@@ -48,6 +52,16 @@ describe('what the journal is told about the end of a session', () => {
     await expect(task.run(session(over))).rejects.toBe(error);
     task.dispose();
     expect(ends).toMatchObject([{ outcome, signature: null }]);
+  });
+
+  test.each<[string, Error, Partial<Session>]>([
+    ['a peer that never sent anything', silence, {}],
+    ['a first message that fails a check', new ProtocolError('aborted', 'check', 2), { received: 1 }],
+    ['an abort by the peer', silence, { received: 1, isAbortedByPeer: true }],
+  ])('%s, before anything that depends on the share was sent, counts nothing', async (_what, error, over) => {
+    const { task, ends } = create({ error, usesShare: false });
+    await expect(task.run(session(over))).rejects.toBe(error);
+    expect(ends).toMatchObject([{ outcome: 'not_begun', signature: null }]);
   });
 
   test('a signature, once', async () => {

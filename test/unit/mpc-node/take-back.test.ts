@@ -21,7 +21,7 @@ const fields: EntryFields = {
   ...{
     digests: ['0x00'],
     key_id: 'key',
-    client_id: null,
+    client_id: 'client',
     peer: 2,
     initiator: 1,
     chain: 'ethereum',

@@ -2,9 +2,11 @@ import { HDKey } from '@scure/bip32';
 import { getFamily } from '../../../src/chains/families';
 import { loadRegistry } from '../../../src/chains/registry';
 import { verifyIntent } from '../../../src/mpc/verify-intent';
-import type { IntendedOutput, Signer, SignTransactionRequest } from '../../../src/messages/signing';
+import type { Hex } from '../../../src/chains/types';
+import type { OrderRecipient, OrderSigner, SigningClaims } from '../../../src/messages/order';
 import { deriveKey } from '../../../src/mpc/secp256k1';
 import { buildEvm, digestOf, type EvmPlan } from '../../evm';
+import { orderHead } from '../../orders';
 
 const registry = loadRegistry('local', ['ethereum', 'base']);
 const family = getFamily('evm');
@@ -34,129 +36,128 @@ const native: EvmPlan = {
 const token: EvmPlan = { ...native, tokenContract: usdc, amount: 2_500_000n, gasLimit: 80_000n };
 const noop: EvmPlan = { ...native, kind: 'cancellation', to: from, amount: 0n };
 
-/** The request of an honest worker for a plan: bytes and intent agree. */
-function requestFor(plan: EvmPlan): SignTransactionRequest {
-  const unsigned = buildEvm(plan);
-  return {
-    signers: [{ keyId: 'w.1', path, protocol: 'ecdsa-secp256k1', digests: [digestOf(unsigned, from)] }],
-    family: 'evm',
-    kind: plan.kind,
-    attempt: 1,
-    unsigned,
-    intent: {
-      txId: 't1',
-      chain: 'ethereum',
-      fromAddress: from,
-      outputs: [{ to: plan.to, tokenContract: plan.tokenContract, amount: plan.amount.toString() }],
-      feeBound: (plan.gasLimit * (plan.maxFeePerGas ?? 0n)).toString(),
-    },
-    peer: 2,
-  };
+interface Ordered {
+  claims: SigningClaims;
+  unsigned: Hex;
 }
-const verify = (request: SignTransactionRequest) => verifyIntent(request, { registry, getFamily, keys: new Map([['w.1', key]]) });
+
+/** The order of an honest authoriser for a plan: bytes and claims agree. */
+function orderFor(plan: EvmPlan): Ordered {
+  const unsigned = buildEvm(plan);
+  const claims: SigningClaims = {
+    ...orderHead(),
+    kind: plan.kind === 'cancellation' ? 'cancellation' : 'transfer',
+    tx_id: 't1',
+    attempt: 1,
+    client_id: 'c1',
+    request: null,
+    signers: [{ key_id: 'w.1', path, protocol: 'ecdsa-secp256k1', digests: [digestOf(unsigned, from)] }],
+    chain: ethereum.caip2,
+    from,
+    recipients: [{ address: plan.to, token: plan.tokenContract, amount: plan.amount.toString() }],
+    max_fee: (plan.gasLimit * (plan.maxFeePerGas ?? plan.gasPrice ?? 0n)).toString(),
+  };
+  return { claims, unsigned };
+}
+const verify = ({ claims, unsigned }: Ordered) =>
+  verifyIntent(claims, unsigned, { registry, getFamily, keys: new Map([['w.1', key]]) });
 
 describe('signs', () => {
   test.each([
     ['a native transfer', native],
     ['a token transfer', token],
-    ['a replacement', { ...token, kind: 'replacement' as const }],
     ['a legacy transaction', { ...native, maxFeePerGas: null, maxPriorityFeePerGas: null, gasPrice: 50n }],
     ['a cancellation', noop],
-  ])('%s that is what the intent says', (_what, plan) => {
-    const request = requestFor(plan);
-    request.intent.feeBound = (plan.gasLimit * 50n).toString();
-    const verified = verify(request);
-    const digest = Buffer.from(digestOf(request.unsigned, from).slice(2), 'hex');
-    expect(verified.payloads).toEqual([{ digest, keyId: 'w.1', path, publicKey: deriveKey(key, path) }]);
-    expect(verified.recipientKeys).toEqual(plan.kind === 'cancellation' ? [] : [to.toLowerCase()]);
+  ])('%s that is what the order says', (_what, plan) => {
+    const ordered = orderFor(plan);
+    const isCancellation = plan.kind === 'cancellation';
+    const digest = Buffer.from(digestOf(ordered.unsigned, from).slice(2), 'hex');
+    expect(verify(ordered)).toEqual({
+      payloads: [{ digest, keyId: 'w.1', path, publicKey: deriveKey(key, path) }],
+      resources: [`ethereum/${from.toLowerCase()}/3`],
+      spends: {
+        chain: 'ethereum',
+        token: plan.tokenContract,
+        amount: plan.amount,
+        fee: BigInt(ordered.claims.max_fee),
+        recipients: isCancellation ? [] : [to.toLowerCase()],
+      },
+    });
   });
 
   test('addresses in any letter case', () => {
-    const request = requestFor(token);
-    request.intent = {
-      ...request.intent,
-      fromAddress: from.toLowerCase(),
-      outputs: [{ to: to.toLowerCase(), tokenContract: usdc.toLowerCase(), amount: '2500000' }],
-    };
-    expect(() => verify(request)).not.toThrow();
-  });
-
-  test('a cancellation of any transfer', () => {
-    const request = requestFor(noop);
-    request.intent = { ...request.intent, outputs: [{ to, tokenContract: usdc, amount: '999' }] };
-    expect(() => verify(request)).not.toThrow();
+    const { claims, unsigned } = orderFor(token);
+    const recipients = [{ address: to.toLowerCase(), token: usdc.toLowerCase(), amount: '2500000' }];
+    expect(() => verify({ unsigned, claims: { ...claims, from: from.toLowerCase(), recipients } })).not.toThrow();
   });
 });
 
 describe('refuses', () => {
-  const intent = (change: Partial<SignTransactionRequest['intent']>, plan = token): SignTransactionRequest => {
-    const request = requestFor(plan);
-    return { ...request, intent: { ...request.intent, ...change } };
+  const claim = (change: Partial<SigningClaims>, plan = token): Ordered => {
+    const { claims, unsigned } = orderFor(plan);
+    return { unsigned, claims: { ...claims, ...change } as SigningClaims };
   };
-  const output = (change: Partial<IntendedOutput>, plan = token): SignTransactionRequest => {
-    const { outputs } = requestFor(plan).intent;
-    return intent({ outputs: outputs.map((it) => ({ ...it, ...change })) }, plan);
+  const output = (change: Partial<OrderRecipient>, plan = token): Ordered =>
+    claim({ recipients: orderFor(plan).claims.recipients.map((it) => ({ ...it, ...change })) }, plan);
+  const signer = (...changes: Partial<OrderSigner>[]): Ordered => {
+    const [own] = orderFor(token).claims.signers as [OrderSigner];
+    return claim({ signers: changes.map((change) => ({ ...own, ...change })) });
   };
-  const signer = (...changes: Partial<Signer>[]): SignTransactionRequest => {
-    const [own] = requestFor(token).signers as [Signer];
-    return { ...requestFor(token), signers: changes.map((change) => ({ ...own, ...change })) };
-  };
-  const bytesOf = (change: Partial<EvmPlan>, plan = token): SignTransactionRequest => ({
-    ...requestFor(plan),
+  const bytesOf = (change: Partial<EvmPlan>, plan = token): Ordered => ({
+    ...orderFor(plan),
     unsigned: buildEvm({ ...plan, ...change }),
   });
-  const other = (change: Partial<SignTransactionRequest>, plan = token): SignTransactionRequest => ({
-    ...requestFor(plan),
-    ...change,
-  });
+  const dear = { maxFeePerGas: ethereum.maxNetworkFee / 80_000n + 1n };
 
-  test.each<[string, string, SignTransactionRequest]>([
-    ['another recipient of tokens', 'recipient', bytesOf({ to: stranger })],
-    ['another recipient of coins', 'recipient', bytesOf({ to: stranger }, native)],
-    ['a recipient that is no address', 'recipient', output({ to: 'nobody' })],
-    ['a higher amount', 'amount', bytesOf({ amount: 2_500_001n })],
-    ['a lower amount', 'amount', bytesOf({ amount: 1n }, native)],
-    ['another token', 'token', bytesOf({ tokenContract: tokens[1] ?? '' })],
-    ['a token instead of the coin', 'token', output({ tokenContract: null })],
-    ['the coin instead of a token', 'token', output({ tokenContract: usdc }, native)],
+  test.each<[string, string, Ordered]>([
+    ['another recipient of tokens', 'recipients', bytesOf({ to: stranger })],
+    ['another recipient of coins', 'recipients', bytesOf({ to: stranger }, native)],
+    ['a recipient that is no address', 'recipients', output({ address: 'nobody' })],
+    ['a higher amount', 'recipients', bytesOf({ amount: 2_500_001n })],
+    ['a lower amount', 'recipients', bytesOf({ amount: 1n }, native)],
+    ['another token', 'recipients', bytesOf({ tokenContract: tokens[1] ?? '' })],
+    ['a token instead of the coin', 'recipients', output({ token: null })],
+    ['the coin instead of a token', 'recipients', output({ token: usdc }, native)],
+    ['a token that is not registered, claims alike', 'recipients', orderFor({ ...token, tokenContract: stranger })],
+    ['a fee above the highest', 'max_fee', claim({ max_fee: (80_000n * 50n - 1n).toString() })],
+    ['a fee above the cap of the chain, claims alike', 'max_fee', orderFor({ ...token, ...dear })],
     [
-      'a token that is not registered, intent alike',
-      'token',
-      { ...bytesOf({ tokenContract: stranger }), intent: output({ tokenContract: stranger }).intent },
+      'a cancellation above the cap of the chain, claims alike',
+      'max_fee',
+      orderFor({ ...noop, maxFeePerGas: ethereum.maxNetworkFee }),
     ],
-    ['a fee above the bound', 'network fee', intent({ feeBound: (80_000n * 50n - 1n).toString() })],
-    ['bytes for another chain id', 'chain id', bytesOf({ chainId: 8453 })],
-    ['an intent for another chain', 'chain id', intent({ chain: 'base' })],
-    ['a chain that is not enabled', 'chain', intent({ chain: 'polygon' })],
-    ['another family', 'chain', other({ family: 'bitcoin' })],
-    ['a from address of another account', 'from address', intent({ fromAddress: stranger })],
-    ['the path of another account', 'from address', signer({ path: family.accountPath(6) })],
-    ['the group key itself', 'derivation path', signer({ path: 'm' })],
-    ['a path beside the accounts', 'derivation path', signer({ path: 'm/0/5' })],
-    ['a hardened index', 'derivation path', signer({ path: family.accountPath(0).replace(/0$/, '2147483648') })],
-    ['digests of something else', 'digests', signer({ digests: [`0x${'11'.repeat(32)}`] })],
-    ['a second signer that has nothing to sign', 'from address', signer({}, { path: family.accountPath(6) })],
+    ['bytes for another chain id', 'chain', bytesOf({ chainId: 8453 })],
+    ['an order for another chain', 'chain', claim({ chain: 'eip155:8453' })],
+    ['a chain that is not enabled', 'chain', claim({ chain: 'eip155:137' })],
+    ['a from address of another account', 'from', claim({ from: stranger })],
+    ['the path of another account', 'from', signer({ path: family.accountPath(6) })],
+    ['the group key itself', 'signers', signer({ path: 'm' })],
+    ['a path beside the accounts', 'signers', signer({ path: 'm/0/5' })],
+    ['a hardened index', 'signers', signer({ path: family.accountPath(0).replace(/0$/, '2147483648') })],
+    ['digests of something else', 'signers', signer({ digests: [`0x${'11'.repeat(32)}`] })],
+    ['other bytes that do the same', 'signers', bytesOf({ nonce: 4 })],
+    ['a second signer that has nothing to sign', 'from', signer({}, { path: family.accountPath(6) })],
     ['a signer twice', 'signers', signer({}, {})],
-    ['a key of which the node has no share', 'key', signer({ keyId: 'w.2' })],
+    ['a key of which the node has no share', 'signers', signer({ key_id: 'w.2' })],
     [
       'an output that the bytes do not have',
-      'outputs',
-      intent({ outputs: [...requestFor(token).intent.outputs, ...requestFor(token).intent.outputs] }),
+      'recipients',
+      claim({ recipients: [...orderFor(token).claims.recipients, ...orderFor(token).claims.recipients] }),
     ],
-    ['bytes that do not decode', 'unsigned', other({ unsigned: '0x02c0' })],
-    ['a cancellation to another address', 'recipient', { ...requestFor(noop), unsigned: buildEvm({ ...native, amount: 0n }) }],
-    ['a cancellation that moves coins', 'amount', { ...requestFor(noop), unsigned: buildEvm({ ...native, to: from }) }],
+    ['bytes that do not decode', 'unsigned', { ...orderFor(token), unsigned: '0x02c0' }],
+    ['a cancellation to another address', 'recipients', claim({ kind: 'cancellation' }, { ...native, amount: 0n })],
+    ['a cancellation that moves coins', 'recipients', claim({ kind: 'cancellation' }, { ...native, to: from })],
+    ['a cancellation that moves tokens', 'recipients', claim({ kind: 'cancellation' }, token)],
     [
-      'a cancellation that moves tokens',
-      'token',
-      { ...requestFor(noop), unsigned: requestFor(token).unsigned, intent: requestFor(token).intent },
+      'bytes that move coins for a cancellation',
+      'recipients',
+      { ...orderFor(noop), unsigned: buildEvm({ ...native, to: from }) },
     ],
-    ['a transfer called cancellation', 'amount', other({ kind: 'cancellation' }, native)],
-    ['a cancellation beyond the fee bound', 'network fee', intent({ feeBound: '1' }, noop)],
-  ])('%s', (_what, field, request) => {
+    ['a cancellation beyond the highest fee', 'max_fee', claim({ max_fee: '1' }, noop)],
+  ])('%s', (_what, field, ordered) => {
     let refusal: unknown;
     try {
-      verify(request);
+      verify(ordered);
     } catch (error) {
       refusal = error;
     }

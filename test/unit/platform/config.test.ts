@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { ConfigError, environmentExample, readConfig } from '../../../src/platform/config';
+import { ConfigError, readConfig } from '../../../src/platform/config';
+import { environmentExample } from '../../../src/platform/environment-example';
 
 const secret = 'not-hex-but-secret';
 

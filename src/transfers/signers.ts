@@ -2,34 +2,8 @@ import { type EntityManager, In } from 'typeorm';
 import { AccountEntity } from '../accounts/entity';
 import type { SigningPayload } from '../chains/family';
 import type { ChainDefinition } from '../chains/types';
-import type { SignTransactionRequest, Signer } from '../messages/signing';
+import type { Signer } from '../messages/signing';
 import type { TransactionEntity } from '../transactions/entity';
-import { toIntent } from '../transactions/intent';
-import type { Attempt } from './attempts';
-
-/** The request to the nodes: the attempt's bytes and the client's intent. */
-export function toSigningRequest(
-  chain: ChainDefinition,
-  transfer: TransactionEntity,
-  { attempt, kind, unsigned, signers }: Pick<Attempt, 'attempt' | 'kind' | 'unsigned' | 'signers'>,
-): Omit<SignTransactionRequest, 'peer'> {
-  const { from, outputs } = toIntent(transfer, kind);
-  return {
-    signers,
-    family: chain.family,
-    kind,
-    attempt,
-    unsigned,
-    intent: {
-      txId: transfer.txId,
-      clientId: transfer.clientId,
-      chain: chain.name,
-      fromAddress: from,
-      outputs: outputs.map(({ recipient: to, tokenContract, amount }) => ({ to, tokenContract, amount: amount.toString() })),
-      feeBound: transfer.feeLocked.toString(),
-    },
-  };
-}
 
 /**
  * The keys of the client's accounts that sign the payloads, each with its digests.

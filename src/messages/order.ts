@@ -1,0 +1,133 @@
+/**
+ * Orders: what the authoriser permits the signing nodes to do, as the claims of a JWS (RFC 7515) signed with EdDSA over Ed25519
+ * (RFC 8037). No node takes part in anything without one. Field names are those inside the JWS.
+ */
+import type { Hex, JsonObject, KeyProtocol } from '../chains/types';
+
+/** `typ` of the JWS header: no other token that the gateway signs is mistaken for an order. */
+export const orderType = 'custody-order+jws';
+/** Seconds from `iat` to `exp`; less where the bytes stop being executable earlier. */
+export const orderLifetimeSeconds = 600;
+
+/** Kinds that authoriser and nodes act on. Those of later features have a shape and are refused. */
+export const enabledOrderKinds = [
+  'transfer',
+  'replacement',
+  'reissue',
+  'cancellation',
+  'generate_key',
+  'bind_key',
+  'blacklist_page',
+] as const satisfies OrderKind[];
+export const transactionOrderKinds = [
+  'transfer',
+  'replacement',
+  'reissue',
+  'cancellation',
+  'settlement',
+  'gas',
+  'consolidation',
+  'sweep',
+] as const;
+
+/** What every order says. */
+interface OrderHead {
+  v: 1;
+  /** Deployment id: an order of one deployment means nothing to the nodes of another. */
+  dep: string;
+  jti: string;
+  /** Running number, strictly rising. */
+  seq: number;
+  /** Seconds since the epoch. */
+  iat: number;
+  exp: number;
+}
+
+/** One key that signs, and the digests it signs in the order of the transaction's signing payloads. */
+export interface OrderSigner {
+  key_id: string;
+  path: string;
+  protocol: KeyProtocol;
+  digests: Hex[];
+}
+
+export interface OrderRecipient {
+  address: string;
+  /** Contract; null: the native coin. */
+  token: string | null;
+  /** Atomic units, decimal digits. */
+  amount: string;
+}
+
+/** An attempt that a reissue takes the place of. */
+export interface EarlierAttempt {
+  attempt: number;
+  digests: Hex[];
+  /** In the family's own terms; null: it never expires by itself. */
+  expiry: JsonObject | null;
+  resources: string[];
+}
+
+interface SigningFacts {
+  tx_id: string;
+  attempt: number;
+  client_id: string;
+  /** SHA-256 in hex over client id and idempotency key; null for a request without one. */
+  request: string | null;
+  signers: OrderSigner[];
+  /** CAIP-2. */
+  chain: string;
+  from: string;
+}
+
+interface TransactionFacts extends SigningFacts {
+  recipients: OrderRecipient[];
+  /** Highest network fee, atomic units of the native coin, decimal digits. */
+  max_fee: string;
+}
+
+interface ReissueFacts extends TransactionFacts {
+  kind: 'reissue';
+  earlier: EarlierAttempt[];
+}
+
+interface OtherTransactionFacts extends TransactionFacts {
+  kind: Exclude<(typeof transactionOrderKinds)[number], 'reissue'>;
+}
+
+interface TypedDataFacts extends SigningFacts {
+  kind: 'typed_data';
+}
+
+interface GenerateKeyFacts {
+  kind: 'generate_key';
+  key_id: string;
+  /** null: a key that is not meant for a certain client yet. */
+  client_id: string | null;
+}
+
+interface BindKeyFacts {
+  kind: 'bind_key';
+  key_id: string;
+  wallet_id: string;
+  client_id: string;
+}
+
+interface BlacklistPageFacts {
+  kind: 'blacklist_page';
+  client_id: string;
+  after: number;
+  through: number;
+  /** SHA-256 in hex over the page's changes. */
+  sha256: string;
+}
+
+/** What an order is about: everything but its head. */
+export type OrderFacts = AttemptFacts | TypedDataFacts | GenerateKeyFacts | BindKeyFacts | BlacklistPageFacts;
+/** What an order over the bytes of an attempt is about. */
+export type AttemptFacts = ReissueFacts | OtherTransactionFacts;
+export type OrderKind = OrderFacts['kind'];
+export type OrderClaims = OrderHead & OrderFacts;
+export type ClaimsOf<K extends OrderKind> = OrderHead & Extract<OrderFacts, { kind: K }>;
+/** An order to sign the bytes of a transaction. */
+export type SigningClaims = OrderHead & AttemptFacts;

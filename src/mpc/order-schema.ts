@@ -1,0 +1,96 @@
+import Joi from 'joi';
+import {
+  type EarlierAttempt,
+  type OrderKind,
+  type OrderRecipient,
+  type OrderSigner,
+  transactionOrderKinds,
+} from '../messages/order';
+import { protocols } from './protocols';
+
+/** Maximum number of inputs of a transaction; each has a signing session of its own. */
+export const maxPayloads = 64;
+const maxOutputs = 64;
+const maxEarlier = 64;
+
+const text = (max: number) => Joi.string().min(1).max(max).required();
+export const keyId = Joi.string()
+  .pattern(/^[A-Za-z0-9][A-Za-z0-9._:-]{0,99}$/)
+  .required();
+const uuid = Joi.string().uuid().required();
+const sha256 = Joi.string().pattern(/^[0-9a-f]{64}$/);
+const atomic = Joi.string()
+  .pattern(/^(0|[1-9]\d{0,77})$/)
+  .required();
+const count = (least: number) => Joi.number().integer().min(least).max(Number.MAX_SAFE_INTEGER).required();
+const digests = Joi.array()
+  .items(Joi.string().pattern(/^0x[0-9a-f]{64}$/))
+  .min(1)
+  .max(maxPayloads)
+  .required();
+
+const head = {
+  v: Joi.number().valid(1).required(),
+  dep: text(100),
+  jti: uuid,
+  seq: count(1),
+  iat: count(0),
+  exp: count(0),
+};
+const signer = Joi.object<OrderSigner, true>({
+  key_id: keyId,
+  path: Joi.string()
+    .pattern(/^m(\/(0|[1-9]\d{0,9})){1,8}$/)
+    .required(),
+  protocol: Joi.string()
+    .valid(...protocols)
+    .required(),
+  digests,
+});
+const recipient = Joi.object<OrderRecipient, true>({
+  address: text(128),
+  token: Joi.string().min(1).max(128).allow(null).required(),
+  amount: atomic,
+});
+const earlier = Joi.object<EarlierAttempt, true>({
+  attempt: count(1),
+  digests,
+  expiry: Joi.object().allow(null).required(),
+  resources: Joi.array().items(Joi.string().max(256)).max(maxPayloads).required(),
+});
+const signing = {
+  tx_id: uuid,
+  attempt: count(1).max(1_000_000),
+  client_id: uuid,
+  request: sha256.allow(null).required(),
+  signers: Joi.array().items(signer).min(1).max(maxPayloads).required(),
+  chain: text(80),
+  from: text(128),
+};
+const transaction = {
+  ...signing,
+  recipients: Joi.array().items(recipient).min(1).max(maxOutputs).required(),
+  max_fee: atomic,
+};
+const kind = (name: OrderKind) => Joi.string().valid(name).required();
+const claims = (name: OrderKind, facts: Joi.PartialSchemaMap) => Joi.object({ ...head, kind: kind(name), ...facts }).required();
+
+const transactions = transactionOrderKinds.map((name) => [
+  name,
+  claims(
+    name,
+    name === 'reissue' ? { ...transaction, earlier: Joi.array().items(earlier).min(1).max(maxEarlier).required() } : transaction,
+  ),
+]);
+
+/** The claims of every kind. A field that is not known is refused and not ignored: it could change what the known ones mean. */
+export const claimsSchemas: ReadonlyMap<string, Joi.ObjectSchema> = new Map([
+  ...(transactions as [string, Joi.ObjectSchema][]),
+  ['typed_data', claims('typed_data', signing)],
+  ['generate_key', claims('generate_key', { key_id: keyId, client_id: Joi.string().uuid().allow(null).required() })],
+  ['bind_key', claims('bind_key', { key_id: keyId, wallet_id: uuid, client_id: uuid })],
+  [
+    'blacklist_page',
+    claims('blacklist_page', { client_id: uuid, after: count(0), through: count(0), sha256: sha256.required() }),
+  ],
+]);

@@ -1,0 +1,33 @@
+import { variables } from './variables';
+
+/** Text of `.env.example`. */
+export function environmentExample(): string {
+  const lines = ['# Every variable of every process. Secrets can come from files: NAME_FILE=/path instead of NAME=value.'];
+  let group = '';
+  for (const [name, { doc, group: of, secret, schema }] of Object.entries(variables)) {
+    if (of !== group) lines.push('', `## ${of}`);
+    group = of;
+    const described = schema.describe() as { flags?: { default?: string | number | boolean; presence?: string } };
+    const required = described.flags?.presence === 'required';
+    lines.push(`# ${doc}${secret ? ' Secret.' : ''}${required ? ' Required.' : ''}`);
+    lines.push(`${required ? '' : '#'}${name}=${String(described.flags?.default ?? '')}`);
+  }
+  lines.push(
+    '',
+    '## chains (worker)',
+    '# RPC endpoints of each enabled chain, separated by commas; the first that answers is used. Required per chain.',
+    'CHAIN_ETHEREUM_RPC_URLS=',
+    '',
+    '## Temporal (api, worker, authoriser, mpc-node, cli): read by the SDK. Use mutual TLS or an API key unless all processes run on one machine',
+    'TEMPORAL_ADDRESS=127.0.0.1:7233',
+    '#TEMPORAL_NAMESPACE=default',
+    '# PEM files: certificate and key of this process, and the certificate authority of the server.',
+    '#TEMPORAL_TLS_CLIENT_CERT_PATH=',
+    '#TEMPORAL_TLS_CLIENT_KEY_PATH=',
+    '#TEMPORAL_TLS_SERVER_CA_CERT_PATH=',
+    '#TEMPORAL_TLS_SERVER_NAME=',
+    '# Implies TLS. Secret.',
+    '#TEMPORAL_API_KEY=',
+  );
+  return `${lines.join('\n')}\n`;
+}

@@ -1,0 +1,23 @@
+import type Joi from 'joi';
+import { GatewayError } from './errors';
+
+/**
+ * Path of the first field that is missing, unknown or malformed, empty for the value as a whole; null when the value is what the
+ * schema says. Nothing is converted, and an unknown field is a fault: it could change the meaning of the known ones.
+ */
+export function findFault(schema: Joi.Schema, value: unknown): string | null {
+  const { error } = schema.validate(value, { convert: false });
+  return error ? (error.details[0]?.path.join('.') ?? '') : null;
+}
+
+/** Creates a parser of untrusted values. @throws GatewayError invalid_parameter naming the field, never its value. */
+export const reader =
+  <T>(schema: Joi.ObjectSchema<T>) =>
+  (value: unknown): T => {
+    const fault = findFault(schema, value);
+    if (fault === null) return value as T;
+    const path = fault || 'request';
+    throw new GatewayError('invalid_parameter', `${path} is missing, unknown or malformed`, {
+      fields: [{ field: path, message: 'malformed' }],
+    });
+  };

@@ -1,0 +1,71 @@
+import type { WorkerOptions } from '@temporalio/worker';
+import { createAuthoriserActivities } from '../../activities/authoriser';
+import { withMappedErrors } from '../../activities/errors';
+import { getFamily } from '../chains/families';
+import { loadRegistry } from '../chains/registry';
+import { entities } from '../entities';
+import { authoriserTaskQueue } from '../messages/task-queues';
+import { readNodeKeys } from '../mpc/identity';
+import { Orders } from '../orders/orders';
+import { OrderSigner } from '../orders/signer';
+import { readConfig } from '../platform/config';
+import { createDatabase } from '../platform/database';
+import { createLogger } from '../platform/logging';
+import { startHealthListener } from '../platform/metrics';
+import { answers, runMain, shutdownSignal, untilUp } from './process';
+import { connectWorkers, logTemporalWith, serveActivities } from './temporal-worker';
+
+runMain('authoriser', async () => {
+  const config = readConfig([
+    'GATEWAY_ENV',
+    'LOG_LEVEL',
+    'DATABASE_URL',
+    'DATABASE_POOL_SIZE',
+    'CHAINS',
+    'METRICS_HOST',
+    'METRICS_PORT',
+    'ORDER_KEY',
+    'DEPLOYMENT_ID',
+    'MPC_NODE_PEER_CERTS',
+  ]);
+  const logger = createLogger('authoriser', config.LOG_LEVEL);
+  const stop = shutdownSignal();
+  logTemporalWith(logger);
+
+  const signer = await OrderSigner.create(config.ORDER_KEY);
+  const registry = loadRegistry(config.GATEWAY_ENV, config.CHAINS.split(','));
+  const nodeKeys = readNodeKeys(config.MPC_NODE_PEER_CERTS);
+  const database = createDatabase({
+    url: config.DATABASE_URL,
+    poolSize: config.DATABASE_POOL_SIZE,
+    applicationName: 'gateway-authoriser',
+    entities,
+  });
+  const running = { worker: false };
+  const health = await startHealthListener({
+    host: config.METRICS_HOST,
+    port: config.METRICS_PORT,
+    ready: async () => ({ database: await answers(() => database.query('select 1')), worker: running.worker }),
+  });
+
+  await untilUp('Postgres', () => database.initialize(), logger, stop);
+  const connection = await untilUp('Temporal', () => connectWorkers(), logger, stop);
+  if (!connection) return;
+  const orders = new Orders({ signer, deployment: config.DEPLOYMENT_ID });
+  const worker: WorkerOptions = {
+    connection,
+    taskQueue: authoriserTaskQueue,
+    activities: withMappedErrors(createAuthoriserActivities({ database, registry, getFamily, orders, nodeKeys }), logger),
+    // each holds one connection at a time
+    maxConcurrentActivityTaskExecutions: config.DATABASE_POOL_SIZE,
+    shutdownGraceTime: '10 seconds',
+  };
+  try {
+    await serveActivities(worker, { running, logger, stop });
+  } finally {
+    await connection.close();
+    await database.destroy();
+    await health.close();
+    logger.info('authoriser has stopped');
+  }
+});

@@ -1,0 +1,48 @@
+import type { EntityManager } from 'typeorm';
+import type { ReservationOwner } from '../chains/family';
+import { tokenBySymbol } from '../chains/registry';
+import type { ChainDefinition } from '../chains/types';
+import { formatAmount } from '../platform/money';
+import type { TransactionEntity } from '../transactions/entity';
+import { toIntent } from '../transactions/intent';
+import type { Attempts } from './attempts';
+import type { AuthoriserDependencies } from './dependencies';
+import { NotBegun, refuse } from './not-begun';
+
+/** How much more than the bound by the stored fee levels an attempt may cost: fees rise between two readings of them. */
+const aboveLevels = 10n;
+/** How much more than the first attempt a replacement may cost when fees have fallen since: nodes ask for a rise each time. */
+const aboveFirst = 2n;
+
+/**
+ * Whoever prepares an attempt names its fee. It has to be near the fee levels that the gateway has stored, so that nobody can have
+ * a transfer pay the absolute cap to a block's proposer. `fee`: atomic units of the native coin.
+ * @throws NotBegun `wait` for a fee far above the levels; fee_above_bound above the chain's absolute cap.
+ */
+export async function assertFeeIsUsual(
+  manager: EntityManager,
+  { registry, getFamily }: Pick<AuthoriserDependencies, 'registry' | 'getFamily'>,
+  { transfer, attempts, source, fee }: { transfer: TransactionEntity; attempts: Attempts; source: ReservationOwner; fee: bigint },
+): Promise<void> {
+  const chain = registry.get(transfer.chain);
+  assertBelowCap(chain, fee);
+  const [first] = attempts.all;
+  if (first && fee <= aboveFirst * BigInt(first.prepared.feeBound)) return;
+  const { outputs } = toIntent(transfer, 'first');
+  const token = tokenBySymbol(chain, transfer.tokenSymbol) ?? chain.native;
+  const usual = await getFamily(chain.family).bound(manager, { chain, source, token, outputs });
+  if (fee <= aboveLevels * usual) return;
+  const reason = `The network fee may reach ${display(chain, fee)}, usual is ${display(chain, usual)} on ${chain.name}`;
+  throw new NotBegun({ outcome: 'wait', reason });
+}
+
+function assertBelowCap(chain: ChainDefinition, fee: bigint): void {
+  if (fee <= chain.maxNetworkFee) return;
+  refuse(
+    'fee_above_bound',
+    `The network fee may reach ${display(chain, fee)}; on ${chain.name} no more than ${display(chain, chain.maxNetworkFee)} is paid`,
+  );
+}
+
+const display = ({ native }: ChainDefinition, amount: bigint): string =>
+  `${formatAmount(amount, native.decimals)} ${native.symbol}`;

@@ -1,0 +1,67 @@
+import type { EntityManager } from 'typeorm';
+import type { NodeKeys } from '../mpc/identity';
+import { GatewayError } from '../platform/errors';
+import { type DestinationVerdict, evaluateDestination } from '../screening/destinations';
+import { checkRules } from '../screening/rules';
+import type { TransactionEntity } from '../transactions/entity';
+import type { Attempts } from './attempts';
+import { toDestination, toScreened } from './destination';
+import { checkLimits } from './limits';
+import { isRefusedByNodes } from './node-refusals';
+import { NotBegun, refuse } from './not-begun';
+import { isRequested } from './operator-requests';
+
+/** What the authoriser reads anew, under the transfer's lock, before it orders anything: rules, lists, approval, limits, caps. */
+
+/** Every rule that a transfer has to pass before its first attempt. @throws NotBegun. */
+export async function assertMayBegin(manager: EntityManager, transfer: TransactionEntity): Promise<void> {
+  const rule = await checkRules(manager, toScreened(transfer));
+  if (!rule.allowed) refuse(rule.code, rule.reason);
+  const verdict = await judgeDestination(manager, transfer);
+  if (verdict.outcome === 'refused') refuse(verdict.code, verdict.reason);
+  if (verdict.outcome === 'needs_approval' || transfer.status === 'AWAITING_APPROVAL')
+    throw new NotBegun({ outcome: 'needs_approval' });
+  await assertWithinLimits(manager, transfer);
+}
+
+/**
+ * The lists and the approval, for what follows the first attempt; the workflow cannot wait for an approval any more.
+ * @throws NotBegun.
+ */
+export async function assertMayContinue(manager: EntityManager, transfer: TransactionEntity): Promise<void> {
+  const verdict = await judgeDestination(manager, transfer);
+  if (verdict.outcome === 'refused') refuse(verdict.code, verdict.reason);
+  if (verdict.outcome === 'needs_approval')
+    refuse('address_not_whitelisted', 'to_address is no longer on your whitelist, and nobody has approved the transfer');
+}
+
+/** By the rules of now: an approval counts if it is on the row, and is not read from the status. */
+const judgeDestination = (manager: EntityManager, transfer: TransactionEntity): Promise<DestinationVerdict> =>
+  evaluateDestination(manager, toDestination(transfer), { approved: transfer.approvedAt !== null });
+
+async function assertWithinLimits(manager: EntityManager, transfer: TransactionEntity): Promise<void> {
+  const { walletId } = toScreened(transfer);
+  const { txId, tokenSymbol: symbol, amount, decimals } = transfer;
+  try {
+    await checkLimits(manager, { txId, walletId, symbol, amount, decimals });
+  } catch (error) {
+    if (error instanceof GatewayError) refuse(error.code, error.message);
+    throw error;
+  }
+}
+
+/**
+ * A cancellation needs a reason on record: an earlier cancellation, the blacklist, an operator's request, or the refusals that two
+ * nodes have signed. @throws NotBegun.
+ */
+export async function assertMayCancel(
+  manager: EntityManager,
+  { txId }: TransactionEntity,
+  attempts: Attempts,
+  { isListed, nodeKeys }: { isListed: boolean; nodeKeys: NodeKeys },
+): Promise<void> {
+  if (isListed || attempts.hasCancellation) return;
+  if (await isRequested(manager, txId, 'abandon')) return;
+  if (await isRefusedByNodes(manager, txId, attempts, nodeKeys)) return;
+  refuse('not_cancellable', 'No operator has asked for it, the destination is not blacklisted, and no two nodes have refused');
+}

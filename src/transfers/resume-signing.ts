@@ -1,0 +1,48 @@
+import type { EntityManager } from 'typeorm';
+import type { OrderClaims } from '../messages/order';
+import type { BeginSigningResult } from '../messages/transfer';
+import { GatewayError } from '../platform/errors';
+import type { TransactionEntity } from '../transactions/entity';
+import type { Attempts } from './attempts';
+import { type OrderableAttempt, rebuildAttempt } from './build-attempt';
+import type { AuthoriserDependencies } from './dependencies';
+import { enterSigning } from './enter-signing';
+import { assertMayContinue } from './may-sign';
+import { refuse } from './not-begun';
+import { toOrderFacts } from './order-facts';
+
+/** Bytes and claims are stored; the order is signed after the commit. */
+export interface Stored {
+  outcome: 'stored';
+  attempt: OrderableAttempt;
+  claims: OrderClaims;
+}
+
+/**
+ * An order over the bytes of the newest attempt, which was begun before: the same one while it has life enough, else another. Lists and
+ * approval are read again; of a transfer that is given up only the cancellation is signed, whatever the lists say.
+ * @throws NotBegun; GatewayError invalid_parameter when nothing was begun.
+ */
+export async function resumeSigning(
+  manager: EntityManager,
+  steps: AuthoriserDependencies,
+  transfer: TransactionEntity,
+  attempts: Attempts,
+): Promise<BeginSigningResult | Stored> {
+  const { last } = attempts;
+  if (!last) throw new GatewayError('invalid_parameter', 'kind: there is no attempt to resume');
+  if (last.signed) return { outcome: 'signed', attempt: last.attempt, kind: last.kind };
+  if (last.kind !== 'cancellation') {
+    if (attempts.isAbandoned) refuse('abandoned', 'The transfer was abandoned: nothing of it is signed any more');
+    await assertMayContinue(manager, transfer);
+  }
+  if (transfer.status === 'NEEDS_ATTENTION') await enterSigning(manager, transfer);
+  const chain = steps.registry.get(transfer.chain);
+  const family = steps.getFamily(chain.family);
+  const earlier = attempts.all.filter(({ attempt }) => attempt < last.attempt);
+  const attempt = await rebuildAttempt(manager, steps, transfer, last);
+  const facts = toOrderFacts(chain, family, transfer, attempt, earlier);
+  const usable = await steps.orders.findUsable(manager, facts);
+  const claims = usable ?? (await steps.orders.issue(manager, facts, family.describe(last.unsigned).expiresAt));
+  return { outcome: 'stored', attempt, claims };
+}

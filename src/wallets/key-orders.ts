@@ -1,0 +1,48 @@
+import type { DataSource, EntityManager } from 'typeorm';
+import type { WalletKey } from '../messages/key-generation';
+import type { Orders } from '../orders/orders';
+import { inTransaction } from '../platform/database';
+import { GatewayError, notFound } from '../platform/errors';
+import { isUuid } from '../platform/ids';
+import { WalletEntity } from './entity';
+
+interface KeyOrders {
+  database: DataSource;
+  orders: Orders;
+}
+
+/** Key generations that a wallet may take. */
+const maxAttempts = 1_000_000;
+
+/** To generate a key and to test it. @throws GatewayError as findWithoutKey. */
+export async function orderKeyGeneration({ database, orders }: KeyOrders, input: WalletKey): Promise<{ order: string }> {
+  const claims = await inTransaction(database, async (manager) => {
+    const { clientId } = await findWithoutKey(manager, input);
+    return orders.issue(manager, { kind: 'generate_key', key_id: input.keyId, client_id: clientId });
+  });
+  return { order: await orders.sign(claims) };
+}
+
+/** To tie a key to the wallet and its client. @throws GatewayError as findWithoutKey. */
+export async function orderKeyBinding({ database, orders }: KeyOrders, input: WalletKey): Promise<{ order: string }> {
+  const claims = await inTransaction(database, async (manager) => {
+    const { walletId, clientId } = await findWithoutKey(manager, input);
+    return orders.issue(manager, { kind: 'bind_key', key_id: input.keyId, wallet_id: walletId, client_id: clientId });
+  });
+  return { order: await orders.sign(claims) };
+}
+
+/**
+ * The wallet that the key is for, locked.
+ * @throws GatewayError not_found; invalid_parameter for a key id that is not of this wallet; business_error when it has a key already.
+ */
+async function findWithoutKey(manager: EntityManager, { walletId, keyId }: WalletKey): Promise<WalletEntity> {
+  if (!isUuid(walletId)) throw notFound('wallet');
+  const wallet = await manager.findOne(WalletEntity, { where: { walletId }, lock: { mode: 'for_no_key_update' } });
+  if (!wallet) throw notFound('wallet');
+  const attempt = Number(keyId.slice(walletId.length + 1));
+  const isOwn = keyId === `${walletId}.${attempt}` && Number.isInteger(attempt) && attempt >= 1 && attempt <= maxAttempts;
+  if (!isOwn) throw new GatewayError('invalid_parameter', 'keyId: it is not of this wallet');
+  if (wallet.keyStatus === 'ACTIVE') throw new GatewayError('business_error', 'The wallet has a key already');
+  return wallet;
+}

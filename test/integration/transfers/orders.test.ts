@@ -1,0 +1,215 @@
+import { createAuthoriserActivities } from '../../../activities/authoriser';
+import { getFamily } from '../../../src/chains/families';
+import type { AttemptKind } from '../../../src/chains/types';
+import type { AuthoriserActivities } from '../../../src/messages/authoriser';
+import type { BeginSigningResult } from '../../../src/messages/transfer';
+import { Orders } from '../../../src/orders/orders';
+import { newId } from '../../../src/platform/ids';
+import { recordRequest } from '../../../src/transfers/operator-requests';
+import { buildUser, signAs } from '../../factories';
+import { claimsOf, deployment, orderSigner } from '../../orders';
+import { nodeKeys } from '../../node-refusals';
+import { prepared, registry, type EvmFees, type Fixture } from '../ledger/fixture';
+import { listAddress, setPolicy, unlist } from '../screening/factors';
+import { useFundedFixture } from './fixture';
+
+let fixture: Fixture;
+const { row, locked } = useFundedFixture((it) => (fixture = it));
+
+/** An authoriser whose clock is so far ahead. */
+const authoriserIn = async (ms: number): Promise<AuthoriserActivities> => {
+  const orders = new Orders({ signer: await orderSigner, deployment, now: () => Date.now() + ms });
+  return createAuthoriserActivities({ database: fixture.database, registry, getFamily, orders, nodeKeys });
+};
+const ask = async (
+  txId: string,
+  kind: AttemptKind | 'resume' = 'first',
+  { last = kind === 'first' ? 0 : 1, fees = {}, inMs = 0 }: { last?: number; fees?: Partial<EvmFees>; inMs?: number } = {},
+) => {
+  const authoriser = await authoriserIn(inMs);
+  return kind === 'resume'
+    ? authoriser.beginSigning({ txId, lastAttempt: last, kind })
+    : authoriser.beginSigning({ txId, lastAttempt: last, kind, prepared: prepared(fees) });
+};
+const begun = (result: BeginSigningResult) => {
+  if (result.outcome !== 'begun') throw new Error(`not begun: ${JSON.stringify(result)}`);
+  return { ...result, claims: claimsOf(result.order) };
+};
+const stored = (txId: string) =>
+  fixture.database.query<{ seq: string; kind: string; attempt: number; claims: object }[]>(
+    'select seq, kind, attempt, claims from orders where tx_id = $1 order by seq',
+    [txId],
+  );
+const dearer = { maxFeePerGas: 2_300_000_000n };
+const list = async (txId: string) => listAddress(fixture.database, fixture.account, (await row(txId)).toAddress);
+
+describe('an order', () => {
+  test('says what is signed, and its claims are stored with the attempt', async () => {
+    const idempotencyKey = newId();
+    const txId = await locked({ idempotencyKey });
+    const { claims, expiresAtMs } = begun(await ask(txId));
+    expect(await stored(txId)).toEqual([{ seq: String(claims.seq), kind: 'transfer', attempt: 1, claims }]);
+    expect(claims).toMatchObject({ v: 1, dep: deployment, request: expect.stringMatching(/^[0-9a-f]{64}$/) });
+    expect([claims.exp - claims.iat, expiresAtMs]).toEqual([600, claims.exp * 1000]);
+    const change = fixture.database.query('update orders set seq = seq + 1');
+    await expect(change).rejects.toThrow('append-only');
+  });
+
+  test('is the same again while it lives, then another one over the same bytes', async () => {
+    const txId = await locked();
+    const first = begun(await ask(txId));
+    expect(begun(await ask(txId, 'resume')).order).toBe(first.order);
+    const later = begun(await ask(txId, 'resume', { inMs: 520_000 }));
+    const { jti, seq, iat, exp, ...facts } = later.claims;
+    expect(first.claims).toMatchObject(facts);
+    expect([jti === first.claims.jti, seq > first.claims.seq, iat > first.claims.iat, exp > first.claims.exp]).toEqual([
+      false,
+      true,
+      true,
+      true,
+    ]);
+    expect(later.unsigned).toBe(first.unsigned);
+    expect(await stored(txId)).toHaveLength(2);
+  });
+
+  test('is numbered by the authoriser: who has missed an attempt is told so, and nothing begins', async () => {
+    const txId = await locked();
+    await ask(txId);
+    expect(await ask(txId)).toEqual({ outcome: 'stale', attempt: 1, kind: 'first' });
+    begun(await ask(txId, 'replacement', { fees: dearer }));
+    expect(await ask(txId, 'replacement', { fees: { maxFeePerGas: 3_000_000_000n } })).toMatchObject({
+      outcome: 'stale',
+      attempt: 2,
+    });
+    expect(await ask(txId, 'resume')).toEqual({ outcome: 'stale', attempt: 2, kind: 'replacement' });
+    expect(begun(await ask(txId, 'resume', { last: 2 })).claims).toMatchObject({ kind: 'replacement', attempt: 2 });
+    expect(await stored(txId)).toHaveLength(2);
+  });
+
+  test('two that ask at once begin one attempt', async () => {
+    const txId = await locked();
+    const outcomes = await Promise.all([ask(txId), ask(txId)]);
+    expect(outcomes.map(({ outcome }) => outcome).sort()).toEqual(['begun', 'stale']);
+  });
+
+  test('is not written for what is signed already', async () => {
+    const txId = await locked();
+    const { unsigned } = begun(await ask(txId));
+    await fixture.ledger.recordSigned({ txId, attempt: 1, signatures: signAs(fixture.wallet, fixture.account, unsigned) });
+    expect(await ask(txId, 'resume')).toEqual({ outcome: 'signed', attempt: 1, kind: 'first' });
+  });
+});
+
+describe('read anew before an order is written', () => {
+  const nothingBegun = async (txId: string) => {
+    expect(await row(txId)).toMatchObject({ signingBegunAt: null });
+    expect(await stored(txId)).toEqual([]);
+  };
+
+  test('the approval, whatever the state says', async () => {
+    const txId = await locked();
+    await setPolicy(fixture.database, fixture.account, 'approve');
+    expect((await row(txId)).status).toBe('PENDING');
+    expect(await ask(txId)).toEqual({ outcome: 'needs_approval' });
+    await fixture.ledger.screenTransfer({ txId });
+    expect((await row(txId)).status).toBe('AWAITING_APPROVAL');
+    expect(await ask(txId)).toEqual({ outcome: 'needs_approval' });
+    await nothingBegun(txId);
+    const { userId } = await buildUser(fixture.database, fixture.client);
+    await fixture.database.query(
+      `update transactions set status = 'PENDING', version = version + 1, approved_by = $2, approved_at = now() where tx_id = $1`,
+      [txId, userId],
+    );
+    begun(await ask(txId));
+  });
+
+  test('the rules', async () => {
+    const txId = await locked();
+    await fixture.database.query(`update wallets set status = 'SUSPENDED'`);
+    expect(await ask(txId)).toMatchObject({ outcome: 'refused', code: 'wallet_not_active' });
+    await nothingBegun(txId);
+  });
+
+  test('the limits of the wallet', async () => {
+    const txId = await locked();
+    await fixture.database.query(`insert into wallet_limits (wallet_id, symbol, max_single) values ($1, 'USDC', 9)`, [
+      fixture.wallet.walletId,
+    ]);
+    expect(await ask(txId)).toMatchObject({ outcome: 'refused', code: 'business_error' });
+    await nothingBegun(txId);
+  });
+
+  test('the highest fee of the chain, whatever could be locked', async () => {
+    const txId = await locked();
+    const fees = { maxFeePerGas: registry.get('ethereum').maxNetworkFee / 65_000n + 1n };
+    expect(await ask(txId, 'first', { fees })).toMatchObject({
+      outcome: 'refused',
+      code: 'fee_above_bound',
+      reason: expect.stringContaining('0.25 ETH'),
+    });
+    await nothingBegun(txId);
+  });
+
+  test('the fee of the bytes, whatever the caller says that they cost', async () => {
+    const txId = await locked();
+    const authoriser = await authoriserIn(0);
+    const lie = { ...prepared(), feeBound: '1' };
+    await expect(authoriser.beginSigning({ txId, lastAttempt: 0, kind: 'first', prepared: lie })).rejects.toThrow(
+      /their bound is 1/,
+    );
+    await nothingBegun(txId);
+  });
+
+  test('the lists, also before another order over the same bytes', async () => {
+    const txId = await locked();
+    begun(await ask(txId));
+    const factorId = await list(txId);
+    expect(await ask(txId, 'resume')).toMatchObject({ outcome: 'refused', code: 'address_blacklisted' });
+    expect(await ask(txId, 'replacement', { fees: dearer })).toMatchObject({ outcome: 'refused', code: 'address_blacklisted' });
+    await unlist(fixture.database, factorId);
+    begun(await ask(txId, 'resume'));
+    await setPolicy(fixture.database, fixture.account, 'approve');
+    expect(await ask(txId, 'resume')).toMatchObject({ outcome: 'refused', code: 'address_not_whitelisted' });
+    expect(await stored(txId)).toHaveLength(1);
+  });
+});
+
+describe('a cancellation', () => {
+  const cancel = (txId: string) => ask(txId, 'cancellation', { fees: { ...dearer, gasLimit: 21_000n } });
+
+  test('needs a reason on record', async () => {
+    const txId = await locked();
+    await ask(txId);
+    expect(await cancel(txId)).toMatchObject({ outcome: 'refused', code: 'not_cancellable' });
+    await recordRequest(fixture.database.manager, { txId, kind: 'abandon', operator: 'somebody' });
+    expect(begun(await cancel(txId)).claims).toMatchObject({ kind: 'cancellation', attempt: 2, recipients: [{ amount: '0' }] });
+  });
+
+  test('needs no more than the blacklist, is then all that is signed, and is renewed whatever the lists say', async () => {
+    const txId = await locked();
+    await ask(txId);
+    await list(txId);
+    begun(await cancel(txId));
+    expect(await ask(txId, 'resume', { last: 1 })).toMatchObject({ outcome: 'stale', attempt: 2 });
+    expect(begun(await ask(txId, 'resume', { last: 2, inMs: 520_000 })).claims).toMatchObject({ kind: 'cancellation' });
+    const asked = await ask(txId, 'replacement', { last: 2, fees: { maxFeePerGas: 2_900_000_000n, gasLimit: 21_000n } });
+    expect(begun(asked).claims).toMatchObject({ kind: 'cancellation', attempt: 3 });
+  });
+});
+
+test('a request with an unknown or malformed field is refused', async () => {
+  const authoriser = await authoriserIn(0);
+  const request = { txId: await locked(), lastAttempt: 0, kind: 'first' as const, prepared: prepared() };
+  for (const changes of [{ more: 1 }, { lastAttempt: -1 }, { kind: 'sweep' }, { txId: 'x' }, { prepared: {} }])
+    await expect(authoriser.beginSigning({ ...request, ...changes } as typeof request)).rejects.toMatchObject({
+      code: 'invalid_parameter',
+    });
+});
+
+test('a kind that is not enabled is not ordered', async () => {
+  const orders = new Orders({ signer: await orderSigner, deployment });
+  const { claims } = begun(await ask(await locked()));
+  await expect(orders.issue(fixture.database.manager, { ...claims, kind: 'sweep' })).rejects.toMatchObject({
+    code: 'order_refused',
+  });
+});

@@ -1,0 +1,144 @@
+import { createPublicKey, generateKeyPairSync } from 'node:crypto';
+import pino from 'pino';
+import { type OrderKind, orderType, type SigningClaims, transactionOrderKinds } from '../../../src/messages/order';
+import { OrderVerifier } from '../../../src/mpc/order-verifier';
+import { deployment, forgeOrder, orderHead, orderKeys, signOrder } from '../../orders';
+
+const id = '0190b5a4-0000-7000-8000-000000000001';
+const digest = `0x${'11'.repeat(32)}` as const;
+const transfer = (changes: object = {}) =>
+  ({
+    ...orderHead(),
+    kind: 'transfer',
+    tx_id: id,
+    attempt: 1,
+    client_id: id,
+    request: null,
+    signers: [{ key_id: 'w.1', path: 'm/60/0', protocol: 'ecdsa-secp256k1', digests: [digest] }],
+    chain: 'eip155:1',
+    from: '0x1',
+    recipients: [{ address: '0x2', token: null, amount: '1' }],
+    max_fee: '1',
+    ...changes,
+  }) as SigningClaims;
+const earlier = [{ attempt: 1, digests: [digest], expiry: { height: 7 }, resources: ['5'] }];
+
+const alarms: object[] = [];
+const logger = pino({ level: 'error' }, { write: (line: string) => void alarms.push(JSON.parse(line) as object) });
+const createVerifier = (changes: { keys?: string; now?: () => number } = {}) =>
+  OrderVerifier.create({ keys: orderKeys, deployment, logger, ...changes });
+
+let verifier: OrderVerifier;
+beforeAll(async () => {
+  verifier = await createVerifier();
+});
+beforeEach(() => {
+  alarms.length = 0;
+});
+const verify = (order: string, kinds: readonly OrderKind[] = transactionOrderKinds) => verifier.verify(order, kinds);
+
+test.each([
+  ['a transfer', transfer()],
+  ['a replacement', transfer({ kind: 'replacement', attempt: 2 })],
+  ['a cancellation', transfer({ kind: 'cancellation', attempt: 3, request: 'ab'.repeat(32) })],
+  ['a reissue', transfer({ kind: 'reissue', attempt: 2, earlier })],
+])('takes an order for %s', async (_what, claims) => {
+  const order = await signOrder(claims);
+  const { claims: taken, hash } = await verify(order);
+  expect(taken).toEqual(claims);
+  expect(hash).toMatch(/^[0-9a-f]{64}$/);
+});
+
+test('the same claims give the same order', async () => {
+  const claims = transfer();
+  expect(await signOrder(claims)).toBe(await signOrder(claims));
+});
+
+describe('refuses', () => {
+  const refusal = (field: string) => ({ code: 'order_refused', message: expect.stringMatching(new RegExp(`^${field}: `)) });
+  const now = () => Math.floor(Date.now() / 1000);
+
+  test.each<[field: string, changes: object]>([
+    ['v', { v: 2 }],
+    ['dep', { dep: 'another' }],
+    ['jti', { jti: '7' }],
+    ['seq', { seq: 0 }],
+    ['seq', { seq: '1' }],
+    ['exp', { iat: now() - 700, exp: now() - 100 }],
+    ['exp', { exp: now() + 900 }],
+    ['iat', { iat: now() + 90, exp: now() + 100 }],
+    ['kind', { kind: 'anything' }],
+    ['tx_id', { tx_id: 'x' }],
+    ['attempt', { attempt: 0 }],
+    ['client_id', { client_id: null }],
+    ['request', { request: 'x' }],
+    ['signers', { signers: [] }],
+    ['signers.0.key_id', { signers: [{ ...transfer().signers[0], key_id: '' }] }],
+    ['signers.0.path', { signers: [{ ...transfer().signers[0], path: "m/60'/0" }] }],
+    ['signers.0.protocol', { signers: [{ ...transfer().signers[0], protocol: 'none' }] }],
+    ['signers.0.digests', { signers: [{ ...transfer().signers[0], digests: [] }] }],
+    ['signers.0.more', { signers: [{ ...transfer().signers[0], more: 1 }] }],
+    ['chain', { chain: '' }],
+    ['from', { from: undefined }],
+    ['recipients', { recipients: [] }],
+    ['recipients.0.amount', { recipients: [{ address: '0x2', token: null, amount: '-1' }] }],
+    ['recipients.0.token', { recipients: [{ address: '0x2', amount: '1' }] }],
+    ['recipients.0.more', { recipients: [{ address: '0x2', token: null, amount: '1', more: 1 }] }],
+    ['max_fee', { max_fee: 1 }],
+    ['earlier', { earlier }],
+    ['earlier', { kind: 'reissue' }],
+    ['more', { more: 1 }],
+  ])('%s: %j', async (field, changes) => {
+    await expect(verify(await forgeOrder(transfer(changes)))).rejects.toMatchObject(refusal(field));
+  });
+
+  test.each(['settlement', 'gas', 'consolidation', 'sweep'])('a %s, which is not enabled', async (kind) => {
+    const refused = { code: 'order_refused', message: `kind: ${kind} is not enabled` };
+    await expect(verify(await forgeOrder(transfer({ kind })))).rejects.toMatchObject(refused);
+  });
+
+  test('an order of another kind than is needed', async () => {
+    await expect(verify(await signOrder(transfer()), ['generate_key'])).rejects.toMatchObject(refusal('kind'));
+  });
+
+  test('another key, another typ, and what is no JWS', async () => {
+    const { privateKey } = generateKeyPairSync('ed25519');
+    await expect(verify(await forgeOrder(transfer(), { key: privateKey }))).rejects.toMatchObject(refusal('signature'));
+    await expect(verify(await forgeOrder(transfer(), { typ: 'JWT' }))).rejects.toMatchObject(refusal('typ'));
+    await expect(verify('a.b.c')).rejects.toMatchObject(refusal('signature'));
+    const [header, , signature] = (await signOrder(transfer())).split('.');
+    const body = Buffer.from(JSON.stringify(transfer({ max_fee: '2' }))).toString('base64url');
+    await expect(verify([header, body, signature].join('.'))).rejects.toMatchObject(refusal('signature'));
+    const unsigned = Buffer.from(JSON.stringify({ alg: 'none', typ: orderType })).toString('base64url');
+    await expect(verify([unsigned, body, ''].join('.'))).rejects.toMatchObject(refusal('signature'));
+  });
+
+  test('an order from the future with an alarm, and one that is a little ahead without', async () => {
+    await expect(verify(await signOrder(transfer({ iat: now() + 30, exp: now() + 100 })))).resolves.toBeDefined();
+    expect(alarms).toEqual([]);
+    await expect(verify(await signOrder(transfer({ iat: now() + 90, exp: now() + 100 })))).rejects.toMatchObject(refusal('iat'));
+    expect(alarms).toMatchObject([{ alarm: true, kind: 'transfer' }]);
+  });
+});
+
+test('keys are replaced by configuring both for a while', async () => {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+  const { keys } = JSON.parse(orderKeys) as { keys: unknown[] };
+  const both = await createVerifier({ keys: JSON.stringify({ keys: [...keys, publicKey.export({ format: 'jwk' })] }) });
+  for (const order of [await signOrder(transfer()), await forgeOrder(transfer(), { key: privateKey })])
+    await expect(both.verify(order, ['transfer'])).resolves.toBeDefined();
+});
+
+test.each([
+  ['no JSON', 'x'],
+  ['no keys', '{"keys":[]}'],
+  ['a private key', JSON.stringify({ keys: [generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' })] })],
+  [
+    'a key of another curve',
+    JSON.stringify({
+      keys: [createPublicKey(generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey).export({ format: 'jwk' })],
+    }),
+  ],
+])('a JWKS with %s is a wrong configuration', async (_what, keys) => {
+  await expect(createVerifier({ keys })).rejects.toThrow(/^MPC_NODE_ORDER_KEYS must be/);
+});
