@@ -15,5 +15,7 @@ COPY --from=build /app /app
 COPY bin bin
 COPY native/threshold/worker.cjs native/threshold/worker.cjs
 COPY native/threshold/wasm native/threshold/wasm
+# a volume of a signing node, for its journal mark
+RUN mkdir /var/lib/mpc-node && chown node:node /var/lib/mpc-node
 USER node
 CMD ["node", "dist/src/processes/api.js"]

@@ -3,6 +3,7 @@ import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { isDatabaseDown } from '../src/platform/database';
 import { GatewayError } from '../src/platform/errors';
 import type { Logger } from '../src/platform/logging';
+import type { SignedRefusal } from '../src/messages/signing';
 
 /**
  * The only place that maps errors to Temporal: a GatewayError keeps its code as failure type and is retryable or not by its code.
@@ -12,11 +13,12 @@ import type { Logger } from '../src/platform/logging';
 export function toFailure(error: unknown, activity: string, logger: Logger): Error {
   if (error instanceof ApplicationFailure || error instanceof CancelledFailure) return error;
   if (error instanceof GatewayError) {
+    const detail = { ...(error.fields && { fields: error.fields }), ...nodeDetail(error) };
     return ApplicationFailure.create({
       type: error.code,
       message: error.message,
       nonRetryable: !error.retryable,
-      details: error.fields ? [{ fields: error.fields }] : [],
+      details: Object.keys(detail).length > 0 ? [detail] : [],
     });
   }
   const down = isDatabaseDown(error);
@@ -26,6 +28,16 @@ export function toFailure(error: unknown, activity: string, logger: Logger): Err
     message: down ? 'The database is unreachable' : `${activity} failed unexpectedly: see the log of this worker`,
     nonRetryable: false,
   });
+}
+
+/** Which signing node has refused, and what it has signed about that. */
+function nodeDetail({ extra: { node, refusal: text, refusal_signature: signature } = {} }: GatewayError): NodeDetail {
+  return { ...(node && { node }), ...(text && signature && { refusal: { text, signature } }) };
+}
+
+interface NodeDetail {
+  node?: string;
+  refusal?: SignedRefusal;
 }
 
 type ActivityFunction = (input: never) => Promise<unknown>;

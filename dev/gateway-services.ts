@@ -3,6 +3,7 @@ import { rpcUrlsVariable } from '../src/chains/config';
 import { type NodeIndex, nodeIndexes } from '../src/messages/nodes';
 import { jwtKey, nodeCredentials, orderCredentials, secretsKey } from './credentials';
 import { getOrCreateSecret } from './files';
+import { nodeLimits } from './node-limits';
 import type { ServicesContext } from './services';
 import { projectRoot } from './paths';
 import { freePort } from './ports';
@@ -34,6 +35,7 @@ export async function nodeSpecs(
 ): Promise<{ specs: ProcessSpec[]; healthUrls: string[] }> {
   const { paths, env } = context;
   const credentials = await nodeCredentials(paths.secrets);
+  const limits = nodeLimits(paths.nodes, Object.keys(environment.chains));
   const orders = orderCredentials(paths.secrets);
   const ports = new Map<NodeIndex, { peer: number; health: number }>();
   for (const index of nodeIndexes) ports.set(index, { peer: await freePort(), health: await freePort() });
@@ -57,6 +59,8 @@ export async function nodeSpecs(
         MPC_NODE_TLS_CA_FILE: own.ca,
         MPC_NODE_PEER_CERTS_FILE: own.peerCerts,
         MPC_NODE_KEK_FILE: own.kek,
+        MPC_NODE_JOURNAL_MARK: path.join(paths.nodes, `journal-mark-${index}.json`),
+        MPC_NODE_LIMITS: limits,
         MPC_NODE_ORDER_KEYS_FILE: orders.jwks,
         MPC_NODE_DEPLOYMENT: orders.deployment,
         METRICS_HOST: '127.0.0.1',
@@ -90,10 +94,12 @@ export async function workerSpec({ env, paths }: ServicesContext, environment: S
 export async function authoriserSpec({ env, paths }: ServicesContext, environment: StackEnvironment): Promise<ProcessSpec> {
   const port = await freePort();
   const { key, deployment } = orderCredentials(paths.secrets);
+  const nodes = await nodeCredentials(paths.secrets);
   const variables = {
     DATABASE_URL: environment.databaseUrl,
     ORDER_KEY_FILE: key,
     DEPLOYMENT_ID: deployment,
+    MPC_NODE_PEER_CERTS_FILE: nodes[1].peerCerts,
     METRICS_HOST: '127.0.0.1',
     METRICS_PORT: String(port),
   };

@@ -17,6 +17,8 @@ export function devPaths(dataDir: string) {
     processFile: at('processes.json'),
     logs: at('logs'),
     secrets: at('secrets'),
+    /** What a signing node reads and writes beside its database. */
+    nodes: at('nodes'),
     postgres: at('postgres'),
     temporal: at('temporal', 'temporal.db'),
     chains: at('chains'),

@@ -171,7 +171,11 @@ async function bootServices(
   const worker: Step = { title: 'worker', run: async () => supervisor.start(await workerSpec(context, environment())) };
   const authoriser: Step = {
     title: 'authoriser',
-    run: async () => supervisor.start(await authoriserSpec(context, environment())),
+    run: async () => {
+      // creates the nodes' certificates, which the authoriser is given
+      await prepareNodes();
+      await supervisor.start(await authoriserSpec(context, environment()));
+    },
   };
   const api: Step = {
     title: 'API',

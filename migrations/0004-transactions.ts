@@ -65,7 +65,7 @@ create table transactions (
   approved_by uuid references users,
   approved_at timestamptz,
   -- why a cancellation transaction is to use up the nonce; null: no cancellation, or one that an operator ordered
-  cancellation_reason text check (cancellation_reason in ('address_blacklisted', 'abandoned')),
+  cancellation_reason text check (cancellation_reason in ('address_blacklisted', 'node_policy', 'abandoned')),
   -- result of screening after something of the transfer was signed
   screening_note text,
   retry_of uuid references transactions,

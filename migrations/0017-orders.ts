@@ -33,9 +33,24 @@ create table operator_requests (
 create index operator_requests_by_transaction on operator_requests (tx_id, kind);
 create trigger operator_requests_append_only before update or delete or truncate on operator_requests
   for each statement execute function refuse_change();
+
+-- First attempts that the signing nodes' own limits do not allow, in their own words; two of them are a reason to cancel.
+create table node_refusals (
+  tx_id uuid not null,
+  attempt integer not null,
+  node smallint not null check (node between 1 and 3),
+  -- JSON, and the node's signature over it in base64
+  statement text not null,
+  signature text not null,
+  recorded_at timestamptz not null default clock_timestamp(),
+  primary key (tx_id, attempt, node),
+  foreign key (tx_id, attempt) references transfer_attempts
+);
+create trigger node_refusals_append_only before update or delete or truncate on node_refusals
+  for each statement execute function refuse_change();
 `;
 
-/** Orders for the signing nodes, and what operators have asked for. */
+/** Orders for the signing nodes, what operators have asked for, and what the nodes have refused. */
 export class Orders0017 implements MigrationInterface {
   readonly name = 'Orders1700000000017';
 

@@ -13,6 +13,7 @@ import { type Acceptance, type AcceptDependencies, acceptTransfer } from '../src
 import { cancelTransfer } from '../src/transfers/cancel';
 import type { TransferRequest } from '../src/transfers/request';
 import { StartLimits } from '../src/transfers/start-limits';
+import { nodeKeys } from './node-refusals';
 import { deployment, orderSigner } from './orders';
 
 export const roomyStartLimits = { maxInFlight: 1e6, maxPending: 1e6, maxPendingPerClient: 1e6 };
@@ -46,10 +47,11 @@ export function createTestLedger(options: TransferActivityOptions): TestLedger {
   const { database, registry } = options;
   const accept = acceptDependencies(database, registry, options.getFamily && { getFamily: options.getFamily });
   const authoriser = orderSigner.then((signer) =>
-    createAuthoriserActivities({ getFamily, ...options, orders: new Orders({ signer, deployment }) }),
+    createAuthoriserActivities({ getFamily, ...options, orders: new Orders({ signer, deployment }), nodeKeys }),
   );
   const beginSigning: AuthoriserActivities['beginSigning'] = async (input) => (await authoriser).beginSigning(input);
   const ordering: Omit<AuthoriserActivities, 'beginSigning'> = {
+    recordNodeRefusals: async (input) => (await authoriser).recordNodeRefusals(input),
     orderKeyGeneration: async (input) => (await authoriser).orderKeyGeneration(input),
     orderKeyBinding: async (input) => (await authoriser).orderKeyBinding(input),
     orderBlacklistPage: async (input) => (await authoriser).orderBlacklistPage(input),

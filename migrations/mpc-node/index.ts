@@ -1,5 +1,8 @@
 import { Shares0001 } from './0001-shares';
 import { Blacklist0002 } from './0002-blacklist';
+import { Journal0003 } from './0003-journal';
+import { Bans0004 } from './0004-bans';
+import { Admission0005 } from './0005-admission';
 
 /** In this order. A released migration is never edited: a change is a new file. */
-export const migrations = [Shares0001, Blacklist0002];
+export const migrations = [Shares0001, Blacklist0002, Journal0003, Bans0004, Admission0005];

@@ -4,7 +4,8 @@
  * Plain CommonJS, so that compiled code and tests on the TypeScript sources load the very same file. Its only client is
  * src/mpc/protocol/engine.ts, which owns the types of the messages.
  *
- * A panic in the module leaves the instance in an unknown state: it is thrown on, which ends the thread.
+ * A panic in the module leaves the instance in an unknown state: it is reported as `trapped` for the session that was being processed,
+ * and nothing is processed after it; the pool ends the thread.
  */
 /* eslint-disable @typescript-eslint/no-require-imports -- CommonJS, loaded without a compiler */
 'use strict';
@@ -91,14 +92,21 @@ const operations = {
   },
 };
 
+let hasTrapped = false;
+
 parentPort.on('message', (request) => {
+  if (hasTrapped) return;
   try {
     const value = operations[request.operation](request);
     // Moved, not copied: a copy of the share would stay behind in this thread.
     const share = value?.result?.share;
     parentPort.postMessage({ id: request.id, value }, share ? [share.buffer] : []);
   } catch (error) {
-    if (!codes.has(error?.code)) throw error;
+    if (!codes.has(error?.code)) {
+      hasTrapped = true;
+      parentPort.postMessage({ id: request.id, error: { code: 'trapped', message: String(error?.message ?? error) } });
+      return;
+    }
     free(request.session);
     parentPort.postMessage({ id: request.id, error: { code: error.code, culprit: error.culprit, message: error.message } });
   }

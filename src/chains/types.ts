@@ -83,7 +83,10 @@ export interface TransactionDescription {
   maxNetworkFee: bigint;
   /** When the bytes expire by themselves, seconds since the epoch; absent where they do not expire by time. */
   expiresAt?: number;
-  /** What the bytes use up, as named in reservations (a nonce, inputs); empty where a family reserves nothing. */
+  /**
+   * What the bytes use up, as named in reservations (a nonce, inputs); empty where a family reserves nothing. A replacement and a
+   * cancellation also use up the first one of the attempt before, so that only one of them can be executed.
+   */
   resources: string[];
 }
 

@@ -8,6 +8,8 @@ import { addAuditCommands } from './audit';
 import { addClientCommands } from './clients';
 import { addLedgerCommands } from './ledger';
 import { addMigrateCommand } from './migrate';
+import { addMpcCommands } from './mpc';
+import { type NodeRun, type NodeSession, withNodeSession } from './node-session';
 import { addTemporalCommands } from './temporal';
 import { addTransferCommands } from './transfers';
 import type { Run } from './run';
@@ -29,6 +31,10 @@ function createProgram(): Command {
     <A extends unknown[]>(work: (session: Session, ...args: A) => Promise<void>) =>
     (...args: [...A, ...unknown[]]) =>
       withSession(program.opts<{ json?: boolean }>().json ?? false, (session) => work(session, ...(args as unknown as A)));
+  const runOnNode: NodeRun =
+    <A extends unknown[]>(work: (session: NodeSession, ...args: A) => Promise<void>) =>
+    (...args: [...A, ...unknown[]]) =>
+      withNodeSession(program.opts<{ json?: boolean }>().json ?? false, (session) => work(session, ...(args as unknown as A)));
   addClientCommands(program, run);
   addWalletCommands(program, run);
   addTotpCommands(program, run);
@@ -38,6 +44,7 @@ function createProgram(): Command {
   addMigrateCommand(program, run);
   addTemporalCommands(program, run);
   addAuditCommands(program, run);
+  addMpcCommands(program, runOnNode);
   for (const command of everyCommand(program))
     command.option('--json', 'print JSON').on('option:json', () => program.setOptionValue('json', true));
   return program;

@@ -1,8 +1,13 @@
 import { InvalidArgumentError } from 'commander';
 
-/** @throws InvalidArgumentError, which commander prints with the name of the option. */
-export function toLimit(text: string): number {
-  const limit = Number(text);
-  if (!Number.isInteger(limit) || limit < 1 || limit > 1_000) throw new InvalidArgumentError('must be a number from 1 to 1000');
-  return limit;
-}
+/** Parser of an integer. @throws InvalidArgumentError, which commander prints with the name of the argument or option. */
+export const integer =
+  (min: number, max: number) =>
+  (text: string): number => {
+    const value = Number(text);
+    if (!Number.isInteger(value) || value < min || value > max)
+      throw new InvalidArgumentError(`must be a number from ${min} to ${max}`);
+    return value;
+  };
+
+export const toLimit = integer(1, 1_000);

@@ -1,6 +1,12 @@
 import type { ApplyBlacklistRequest } from './blacklist';
 import type { WalletKey } from './key-generation';
+import type { SignedRefusal } from './signing';
 import type { BeginSigning, BeginSigningResult } from './transfer';
+
+export interface NodeRefusals {
+  txId: string;
+  refusals: SignedRefusal[];
+}
 
 /** What the authoriser serves on its own task queue. Nothing else begins to sign or writes orders. */
 export interface AuthoriserActivities {
@@ -9,6 +15,11 @@ export interface AuthoriserActivities {
    * signed. `cancellation` moves nothing and uses up what the earlier attempts would spend.
    */
   beginSigning(input: BeginSigning): Promise<BeginSigningResult>;
+  /**
+   * Two nodes refuse the first attempt by their own limits: the transfer is given up, and may be cancelled. Not accepted: it has ended,
+   * or these are not two nodes' signed refusals of its only, unsigned attempt.
+   */
+  recordNodeRefusals(input: NodeRefusals): Promise<{ accepted: boolean }>;
   /** To generate a key for a wallet that has none, and to test it. */
   orderKeyGeneration(input: WalletKey): Promise<{ order: string }>;
   /** To tie a key to the wallet and its client. */

@@ -27,6 +27,14 @@ export interface TransactionSignatures {
   signatures: Hex[];
 }
 
+/** A node's refusal by its own limits, signed with its identity key (src/mpc/policy-refusal.ts). */
+export interface SignedRefusal {
+  /** JSON. */
+  text: string;
+  /** Base64. */
+  signature: string;
+}
+
 /** Activities of each MPC node, on its own task queue. */
 export interface MpcNodeActivities {
   generateKey(request: GenerateKeyRequest): Promise<GroupKey>;

@@ -1,38 +1,76 @@
-import type { Hex } from '../chains/types';
+import type { AttemptKind, Hex } from '../chains/types';
 import type { NodeIndex } from '../messages/nodes';
-import type { SigningClaims } from '../messages/order';
+import type { SignedStatement } from './statement';
 
-/** One signature that a node is about to take part in: the order has been verified, and the bytes do what it says. */
-export interface AdmissionEntry {
-  order: SigningClaims;
+/** One signature that this node is asked for: its order is valid, and the bytes do what it says. */
+export interface AdmissionRequest {
+  txId: string;
+  attempt: number;
+  kind: AttemptKind;
   /** SHA-256 in hex over the order in compact form. */
   orderHash: string;
-  /** What the transaction uses up on its chain. */
+  /** Running number of the order. */
+  orderSeq: number;
+  /** What the attempt uses up on its chain, named so that it is the same thing everywhere. */
   resources: string[];
-  /** Position among the transaction's signing payloads. */
+  /** Of all payloads of the attempt. */
+  digests: Hex[];
+  /** Position of the payload to be signed. */
   payload: number;
-  /** 32 bytes. */
-  digest: Buffer;
   keyId: string;
-  /** The other participant. */
+  clientId: string;
   peer: NodeIndex;
   initiator: NodeIndex;
-  /** What leaves the account, atomic units; contract null: the native coin. null: nothing leaves it. */
-  token: { contract: string | null; amount: bigint } | null;
+  spends: Spending;
 }
 
-/** Taking part; `outcome` is told the signature, or null when there was none. */
-export interface Admitted {
-  outcome(signature: Hex | null): Promise<void>;
+/** What a transaction moves, as decoded from its bytes. */
+export interface Spending {
+  chain: string;
+  /** Canonical contract; null: the native coin. */
+  token: string | null;
+  /** Atomic units of the token; 0 for a cancellation. */
+  amount: bigint;
+  /** Highest network fee, atomic units of the native coin. */
+  fee: bigint;
+  /** Canonical addresses that are paid, decoded from the bytes; none for a cancellation. */
+  recipients: string[];
 }
 
-/** A node's decision before it takes part in a signature. */
+/** A signature that may be made: stands in the journal. */
+export interface JournalEntry {
+  number: number;
+  request: AdmissionRequest;
+  /** For the peer, which keeps a copy. */
+  statement: SignedStatement;
+  /** Admitted by the operator in spite of a ban. */
+  isUnfrozen: boolean;
+}
+
+/** How a session ended; the meanings are in migrations/mpc-node/0003-journal.ts. */
+export type Outcome = 'signed' | 'not_begun' | 'silent' | 'failed' | 'stopped';
+
+export interface SessionEnd {
+  outcome: Outcome;
+  signature: Hex | null;
+  /** Id of the session, if it was agreed on. */
+  session: Buffer | null;
+  /** The peer's own entry about the session. */
+  copy: SignedStatement | undefined;
+}
+
+/** Decides by this node's own journal, bans and limits whether a signature is made, and remembers it. */
 export interface Admission {
-  /** Answers the signature where there is one over the same digest already. @throws GatewayError when the node does not take part. */
-  admit(entry: AdmissionEntry): Promise<Admitted | { signature: Hex }>;
+  /** For signatures that have no entry (test signatures). @throws GatewayError journal_behind */
+  assertReady(): void;
+  /**
+   * @param copy the peer's entry about the same signature, where the peer is the initiator
+   * @throws GatewayError invalid_parameter, intent_mismatch, key_peer_banned, node_policy or journal_behind when no session may begin
+   */
+  admit(request: AdmissionRequest, copy?: SignedStatement): Promise<{ recorded: Hex } | { entry: JournalEntry }>;
+  /** @throws GatewayError invalid_parameter when it is not the peer's entry about the same signature. */
+  assertCopy(copy: SignedStatement, request: AdmissionRequest): void;
+  /** To be waited for before a message that depends on the share: from then on a restored database is noticed. */
+  begin(entry: JournalEntry): Promise<void>;
+  finish(entry: JournalEntry, end: SessionEnd): Promise<void>;
 }
-
-/** Admits everything and remembers nothing. */
-export const openAdmission: Admission = {
-  admit: () => Promise.resolve({ outcome: () => Promise.resolve() }),
-};

@@ -4,20 +4,24 @@ import type { GetFamily } from '../chains/family';
 import type { ChainRegistry } from '../chains/registry';
 import { GatewayError } from '../platform/errors';
 import type { Logger } from '../platform/logging';
-import { type VerifiedTransaction, verifyIntent } from './verify-intent';
+import { type VerifiedPayload, verifyIntent } from './verify-intent';
 import type { Hex } from '../chains/types';
 import type { GenerateKeyRequest, GroupKey, TestSignRequest } from '../messages/key-generation';
 import { transactionOrderKinds } from '../messages/order';
-import type { Admission, Admitted } from './admission';
-import { misbehaviour } from './metrics';
+import type { Admission, Spending } from './admission';
+import { type Participants, toAdmissionRequest } from './admission-request';
+import type { Bans } from './bans';
+import { guardedRun } from './guarded-run';
 import type { OrderVerifier } from './order-verifier';
 import { ProtocolError, type KeygenResult, type ProtocolEngine } from './protocol/engine';
 import type { NodeIndex } from '../messages/nodes';
 import type { ProtocolName, ProtocolRun, RoundMessages } from './protocols';
 import { readGenerateKey, readSignPayload, readTestSign, type SignPayloadRequest } from './requests';
-import { encodeSignature, recoverKey } from './secp256k1';
+import { decodeSignature, encodeSignature, recoverKey } from './secp256k1';
 import type { Session } from './session';
-import type { SessionTask } from './session-manager';
+import type { Recorded, SessionTask } from './session-manager';
+import { signatureTask } from './signature-task';
+import type { SignedStatement } from './statement';
 import { wipe, type ShareStore, type UnlockedKey } from './store';
 import type { SessionParams } from './session-params';
 
@@ -28,25 +32,20 @@ export interface EcdsaHandlerOptions {
   self: NodeIndex;
   engine: Pick<ProtocolEngine, 'keygen' | 'sign'>;
   store: ShareStore;
+  admission: Admission;
+  bans: Pick<Bans, 'assertNotBanned' | 'ban'>;
   registry: ChainRegistry;
   orders: OrderVerifier;
-  admission: Admission;
   logger: Logger;
   /** For tests: adds families of their own. */
   getFamily?: GetFamily;
 }
 
-export interface SignTask extends SessionTask<Hex> {
+export interface SignTask {
   /** Signing payloads of the transaction. */
   payloads: number;
-  /** Where this node has a signature over the same digest already, no session is needed. */
-  signature?: Hex;
-}
-
-/** Who takes part in a signature beside this node. */
-interface Participants {
-  peer: NodeIndex;
-  initiator: NodeIndex;
+  /** A session to be run, or the signature of an earlier one. */
+  task: SessionTask<Hex> | Recorded;
 }
 
 /**
@@ -57,7 +56,7 @@ export class EcdsaHandler {
   constructor(private readonly options: EcdsaHandlerOptions) {}
 
   /** This node's own verification of a peer's proposal. @throws GatewayError when it refuses to take part. */
-  async acceptProposal(params: SessionParams): Promise<SessionTask<unknown>> {
+  async acceptProposal(params: SessionParams, statement?: SignedStatement): Promise<SessionTask<unknown> | Recorded> {
     const request = parse(params.request);
     switch (params.kind) {
       case 'keygen':
@@ -70,7 +69,7 @@ export class EcdsaHandler {
       case 'sign': {
         const sign = readSignPayload(request);
         this.assertIsSelf(sign.transaction.peer);
-        return this.sign(sign, { peer: params.initiator, initiator: params.initiator });
+        return (await this.sign(sign, { peer: params.initiator, initiator: params.initiator }, statement)).task;
       }
     }
   }
@@ -96,11 +95,15 @@ export class EcdsaHandler {
   /**
    * Signs a digest made of key id and session id: proves that two shares fit together, and has no other use. The number per key is
    * limited, and a bound key makes none. The initiator counts once the peer has agreed: one that is down must not use up the tests.
-   * @throws GatewayError order_refused
+   * @throws GatewayError order_refused, key_peer_banned or journal_behind
    */
   async test({ order }: TestSignRequest, other: NodeIndex, role: 'initiator' | 'peer'): Promise<SessionTask<void>> {
-    const { claims } = await this.options.orders.verify(order, ['generate_key']);
+    const { admission, bans, orders } = this.options;
+    const { claims } = await orders.verify(order, ['generate_key']);
     const { key_id: keyId } = claims;
+    admission.assertReady();
+    const permit = () => bans.assertNotBanned(keyId, other);
+    await permit();
     const key = await this.unlock(keyId);
     if (role === 'peer')
       await this.countTest(keyId).catch((error: unknown) => {
@@ -110,9 +113,9 @@ export class EcdsaHandler {
     const run = async (session: Session): Promise<void> => {
       if (role === 'initiator') await this.countTest(keyId);
       const digest = createHash('sha256').update(testDomain).update(`${keyId}\0`).update(session.id).digest();
-      await this.signature(session, key, other, { digest, path: 'm', publicKey: key.publicKey });
+      await this.signature(session, key, other, { digest, path: 'm', publicKey: key.publicKey }, permit);
     };
-    return { run, dispose: () => wipe(key) };
+    return { run, dispose: () => wipe(key), keyId };
   }
 
   private async countTest(keyId: string): Promise<void> {
@@ -123,79 +126,55 @@ export class EcdsaHandler {
   /**
    * Signs one payload of a transaction. Required: a valid order, keys that are bound for its client, bytes that do exactly what the
    * order says, a recipient that is not on this node's copy of the blacklist, and admission. Facts that need a chain (that an earlier
-   * attempt is impossible) will be proven here.
-   * @throws GatewayError order_refused, intent_mismatch, address_blacklisted
+   * attempt is impossible) will be proven here. `statement`: the peer's journal entry.
+   * @throws GatewayError order_refused, intent_mismatch, address_blacklisted, and what the journal refuses (src/mpc/admission.ts)
    */
-  async sign({ transaction, payload }: SignPayloadRequest, participants: Participants): Promise<SignTask> {
-    const { orders, registry, getFamily: families = getFamily } = this.options;
-    const { claims, hash } = await orders.verify(transaction.order, transactionOrderKinds);
-    const keys = await this.unlockAll(claims.signers.map(({ key_id: keyId }) => keyId));
+  async sign(
+    { transaction, payload }: SignPayloadRequest,
+    participants: Participants,
+    statement?: SignedStatement,
+  ): Promise<SignTask> {
+    const { orders, registry, admission, bans, logger, getFamily: families = getFamily } = this.options;
+    const order = await orders.verify(transaction.order, transactionOrderKinds);
+    const { client_id: clientId, signers } = order.claims;
+    const keys = await this.unlockAll(signers.map(({ key_id: keyId }) => keyId));
+    const dispose = () => keys.forEach(wipe);
     try {
-      this.assertBound(claims.client_id, keys);
-      const verified = verifyIntent(claims, transaction.unsigned, { registry, getFamily: families, keys });
-      await this.refuseBlacklisted(claims.client_id, verified);
-      const task = verified.payloads[payload];
-      const key = task && keys.get(task.keyId);
+      assertBound(clientId, keys);
+      const verified = verifyIntent(order.claims, transaction.unsigned, { registry, getFamily: families, keys });
+      await this.refuseBlacklisted(clientId, verified.spends);
+      const signed = verified.payloads[payload];
+      const key = signed && keys.get(signed.keyId);
       if (!key) throw new GatewayError('intent_mismatch', 'payload: the transaction has no such signing payload');
-      const { digest, keyId } = task;
-      const { resources, token } = verified;
-      const entry = { order: claims, orderHash: hash, resources, payload, digest, keyId, token, ...participants };
-      const admitted = await this.options.admission.admit(entry);
-      const end = this.endOnce(admitted);
-      return {
-        run: (session) => this.recorded(end, this.signature(session, key, participants.peer, task)),
-        dispose: () => {
-          keys.forEach(wipe);
-          // a session that was never run
-          void end(null);
-        },
-        payloads: verified.payloads.length,
-        ...('signature' in admitted && { signature: admitted.signature }),
-      };
+      const request = toAdmissionRequest(order, verified, payload, key.keyId, participants);
+      const admitted = await admission.admit(request, statement);
+      const payloads = verified.payloads.length;
+      if ('recorded' in admitted) {
+        dispose();
+        return { payloads, task: admitted };
+      }
+      const { peer } = participants;
+      const task = signatureTask({
+        admission,
+        entry: admitted.entry,
+        assertNotBanned: () => bans.assertNotBanned(key.keyId, peer),
+        sign: (session, permit) => this.signature(session, key, peer, signed, permit),
+        isValid: (signature) => verifies(signature, signed),
+        dispose,
+        logger,
+      });
+      return { payloads, task };
     } catch (error) {
       keys.forEach(wipe);
       throw error;
     }
   }
 
-  private async recorded(end: (signature: Hex | null) => Promise<void>, signing: Promise<Hex>): Promise<Hex> {
-    try {
-      const signature = await signing;
-      await end(signature);
-      return signature;
-    } finally {
-      await end(null);
-    }
-  }
-
-  /**
-   * Reports the outcome to admission once. A node that has the signature stored takes part again for a peer that has none: the digest
-   * is the same, and there is nothing to report.
-   */
-  private endOnce(admitted: Admitted | { signature: Hex }): (signature: Hex | null) => Promise<void> {
-    let isReported = 'signature' in admitted;
-    return async (signature) => {
-      if (isReported || !('outcome' in admitted)) return;
-      isReported = true;
-      await admitted
-        .outcome(signature)
-        .catch((err: unknown) => this.options.logger.error({ err }, 'the outcome of a signature was not stored'));
-    };
-  }
-
-  /** @throws GatewayError intent_mismatch for a key without a wallet, and for another client's key. */
-  private assertBound(clientId: string, keys: ReadonlyMap<string, UnlockedKey>): void {
-    for (const key of keys.values()) {
-      if (key.walletId === null) throw new GatewayError('intent_mismatch', 'signers: the key is not bound to a wallet');
-      if (key.clientId !== clientId) throw new GatewayError('intent_mismatch', 'client_id: the key belongs to another client');
-    }
-  }
-
   /** Uses this node's own copy of the client's blacklist, independent of the API, the worker and the authoriser. */
-  private async refuseBlacklisted(clientId: string, { chain, recipientKeys }: VerifiedTransaction): Promise<void> {
+  private async refuseBlacklisted(clientId: string, { chain, recipients }: Spending): Promise<void> {
     const { blacklist } = this.options.store;
-    for (const recipientKey of recipientKeys) {
-      if (await blacklist.has(clientId, chain, recipientKey))
+    for (const recipient of recipients) {
+      if (await blacklist.has(clientId, chain, recipient))
         throw new GatewayError('address_blacklisted', `node ${this.options.self} has the recipient on the client's blacklist`);
     }
   }
@@ -232,30 +211,24 @@ export class EcdsaHandler {
     key: UnlockedKey,
     peer: NodeIndex,
     { digest, path, publicKey }: { digest: Buffer; path: string; publicKey: Buffer },
+    permit: () => Promise<void>,
   ): Promise<Hex> {
     const { engine, self } = this.options;
     const opened = engine.sign({ sessionId: session.id, party: self, peer, share: key.share, path, digest });
-    const signature = await this.reportMisbehaviour(session, key.keyId, opened);
+    const guarded = opened.then((run) => guardedRun(run, permit));
+    const signature = await this.reportMisbehaviour(session, key.keyId, guarded);
     if (!recoverKey(signature, digest)?.equals(publicKey))
       throw new GatewayError('signers_unavailable', 'the signature does not recover to the key: it is not used');
     return encodeSignature(signature);
   }
 
-  /**
-   * Runs the protocol. Logs an alert when a peer's message fails a check in a way that hints at an attack; durable bans belong
-   * here.
-   */
+  /** Runs the protocol. A peer whose message fails a check in a way that hints at an attack is banned before it is informed. */
   private async reportMisbehaviour<R>(session: Session, keyId: string, protocolRun: Promise<ProtocolRun<R>>): Promise<R> {
     try {
       return await session.run(await protocolRun);
     } catch (error) {
-      if (error instanceof ProtocolError && error.code === 'ban') {
-        misbehaviour.inc({ peer: String(error.culprit) });
-        this.options.logger.fatal(
-          { alarm: true, culprit: error.culprit, key_id: keyId },
-          'a peer failed a check that protects the share: stop signing with it and investigate',
-        );
-      }
+      if (error instanceof ProtocolError && error.code === 'ban' && error.culprit)
+        await this.options.bans.ban(keyId, error.culprit, error.message);
       throw error;
     }
   }
@@ -282,6 +255,19 @@ export class EcdsaHandler {
 
   private assertIsSelf(peer: NodeIndex): void {
     if (peer !== this.options.self) throw new GatewayError('invalid_parameter', 'the request names another peer');
+  }
+}
+
+function verifies(signature: Hex, { digest, publicKey }: VerifiedPayload): boolean {
+  const decoded = decodeSignature(signature);
+  return decoded !== undefined && (recoverKey(decoded, digest)?.equals(publicKey) ?? false);
+}
+
+/** @throws GatewayError intent_mismatch for a key without a wallet, and for another client's key. */
+function assertBound(clientId: string, keys: ReadonlyMap<string, UnlockedKey>): void {
+  for (const key of keys.values()) {
+    if (key.walletId === null) throw new GatewayError('intent_mismatch', 'signers: the key is not bound to a wallet');
+    if (key.clientId !== clientId) throw new GatewayError('intent_mismatch', 'client_id: the key belongs to another client');
   }
 }
 

@@ -14,32 +14,30 @@ export interface IdentityFiles {
   peerCerts: string;
 }
 
+/** Public keys that verify what the nodes sign. */
+export type NodeKeys = ReadonlyMap<NodeIndex, KeyObject>;
+
+/** The nodes' public keys, from their certificates. @throws ConfigError unless there is one certificate for each of the three. */
+export function readNodeKeys(peerCerts: string): NodeKeys {
+  return new Map([...readPins(peerCerts)].map(([party, pin]) => [party, pin.publicKey]));
+}
+
 /** Identity of this node and of its peers: one pinned certificate per node. */
 export class Identity {
   readonly index: NodeIndex;
   readonly others: readonly NodeIndex[];
   readonly signingKey: KeyObject;
-  private readonly pins = new Map<NodeIndex, X509Certificate>();
+  private readonly pins: ReadonlyMap<NodeIndex, X509Certificate>;
 
   /** @throws ConfigError when key, certificate, authority and pinned certificates do not belong together. */
   constructor(readonly files: IdentityFiles) {
     this.index = files.index;
     this.others = nodeIndexes.filter((party) => party !== files.index);
     const ca = certificate('MPC_NODE_TLS_CA', files.ca);
-    for (const pem of files.peerCerts.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []) {
-      const pin = certificate('MPC_NODE_PEER_CERTS', pem);
-      const party = toNodeIndex(pin);
-      if (party === undefined)
-        throw new ConfigError('MPC_NODE_PEER_CERTS holds a certificate whose common name is not mpc-node-1, -2 or -3');
-      if (this.pins.has(party)) throw new ConfigError(`MPC_NODE_PEER_CERTS holds two certificates for node ${party}`);
-      if (!isP256(pin.publicKey))
-        throw new ConfigError(`MPC_NODE_PEER_CERTS: the certificate of node ${party} is not for an EC P-256 key`);
+    this.pins = readPins(files.peerCerts);
+    for (const [party, pin] of this.pins)
       if (!pin.verify(ca.publicKey))
         throw new ConfigError(`MPC_NODE_PEER_CERTS: the certificate of node ${party} was not signed by MPC_NODE_TLS_CA`);
-      this.pins.set(party, pin);
-    }
-    const missing = nodeIndexes.filter((party) => !this.pins.has(party));
-    if (missing.length > 0) throw new ConfigError(`MPC_NODE_PEER_CERTS has no certificate for node ${missing.join(' and ')}`);
     const own = certificate('MPC_NODE_TLS_CERT', files.cert);
     if (own.fingerprint256 !== this.pins.get(files.index)?.fingerprint256) {
       throw new ConfigError(`MPC_NODE_TLS_CERT is not the certificate that MPC_NODE_PEER_CERTS holds for node ${files.index}`);
@@ -59,6 +57,23 @@ export class Identity {
   partyOf(fingerprint256: string | undefined): NodeIndex | undefined {
     return this.others.find((party) => this.pins.get(party)?.fingerprint256 === fingerprint256);
   }
+}
+
+function readPins(peerCerts: string): Map<NodeIndex, X509Certificate> {
+  const pins = new Map<NodeIndex, X509Certificate>();
+  for (const pem of peerCerts.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []) {
+    const pin = certificate('MPC_NODE_PEER_CERTS', pem);
+    const party = toNodeIndex(pin);
+    if (party === undefined)
+      throw new ConfigError('MPC_NODE_PEER_CERTS holds a certificate whose common name is not mpc-node-1, -2 or -3');
+    if (pins.has(party)) throw new ConfigError(`MPC_NODE_PEER_CERTS holds two certificates for node ${party}`);
+    if (!isP256(pin.publicKey))
+      throw new ConfigError(`MPC_NODE_PEER_CERTS: the certificate of node ${party} is not for an EC P-256 key`);
+    pins.set(party, pin);
+  }
+  const missing = nodeIndexes.filter((party) => !pins.has(party));
+  if (missing.length > 0) throw new ConfigError(`MPC_NODE_PEER_CERTS has no certificate for node ${missing.join(' and ')}`);
+  return pins;
 }
 
 function certificate(variable: string, pem: string): X509Certificate {

@@ -31,3 +31,42 @@ export const misbehaviour = new Counter({
   labelNames: ['peer'],
   registers,
 });
+
+export const admissions = new Counter({
+  name: 'mpc_admissions_total',
+  help: 'Signatures that the journal was asked for, by its verdict',
+  labelNames: ['verdict'],
+  registers,
+});
+
+export const signatures = new Counter({
+  name: 'mpc_signatures_total',
+  help: 'Ended signature sessions by the outcome in the journal',
+  labelNames: ['outcome'],
+  registers,
+});
+
+export const policyRefusals = new Counter({
+  name: 'mpc_policy_refusals_total',
+  help: "Signatures refused by the limits of this node's operator",
+  registers,
+});
+
+export const openEntries = new Gauge({
+  name: 'mpc_journal_entries_open',
+  help: 'Journal entries without an outcome: sessions in progress',
+  registers,
+});
+
+export const banGauge = new Gauge({
+  name: 'mpc_bans',
+  help: 'Bans that name a node, by this node and its peers; two need an alarm',
+  labelNames: ['peer'],
+  registers,
+});
+
+export const journalBehind = new Gauge({
+  name: 'mpc_journal_behind',
+  help: '1 while the node signs nothing because its journal is not complete',
+  registers,
+});

@@ -1,7 +1,6 @@
 import type { ChainRegistry } from '../chains/registry';
 import { GatewayError } from '../platform/errors';
 import type { Logger } from '../platform/logging';
-import { type Admission, openAdmission } from './admission';
 import { EcdsaHandler, groupKey } from './ecdsa-handler';
 import type { Identity } from './identity';
 import type { MpcNodeActivities, TransactionSignatures } from '../messages/signing';
@@ -19,6 +18,8 @@ import {
   readTestSign,
 } from './requests';
 import { Semaphore } from '../platform/semaphore';
+import type { NodeLimits } from './limits';
+import { openRecords } from './records';
 import { SessionManager } from './session-manager';
 import { wipe, type ShareStore } from './store';
 import { TransportClient } from './transport-client';
@@ -31,11 +32,13 @@ export interface MpcNodeOptions {
   listen: { host: string; port: number };
   /** Opened by the caller, closed by the node. */
   store: ShareStore;
+  /** Path of the journal mark, outside of the database. */
+  mark: string;
+  /** null: none but the registry's and the order's. */
+  limits: NodeLimits | null;
   registry: ChainRegistry;
   orders: OrderVerifier;
   logger: Logger;
-  /** What this node remembers of what it took part in. */
-  admission?: Admission;
   /** For tests: replaces the engine; the node closes it too. */
   engine?: ProtocolEngine;
 }
@@ -47,6 +50,8 @@ export interface MpcNode {
   databaseAnswers(): Promise<boolean>;
   /** Peers that respond now. */
   reachablePeers(): Promise<NodeIndex[]>;
+  /** Whether the journal is complete: without that the node signs nothing. */
+  journalIsComplete(): boolean;
   /** Waits up to 5 s for running sessions, aborts the remaining ones and closes everything. */
   close(): Promise<void>;
 }
@@ -63,27 +68,34 @@ export async function createMpcNode({
   peers,
   listen,
   store,
+  mark,
+  limits,
   registry,
   orders,
   logger,
-  admission = openAdmission,
   engine: given,
 }: MpcNodeOptions): Promise<MpcNode> {
   const self = identity.index;
   // each of the three nodes may initiate one key generation at a time
   const engine = given ?? new ProtocolEngine({ maxKeygenSessions: 4, maxSignSessions: 256 });
   const client = new TransportClient(identity, peers);
-  const ecdsa = new EcdsaHandler({ self, engine, store, registry, orders, admission, logger });
+  const records = await openRecords({ identity, store, client, mark, limits, logger });
+  const { admission, bans } = records;
+  const ecdsa = new EcdsaHandler({ self, engine, store, registry, orders, admission, bans, logger });
   const sessions = new SessionManager({
     self,
     signingKey: identity.signingKey,
     publicKeyOf: (party) => identity.publicKeyOf(party),
     link: client,
-    acceptProposal: (params) => ecdsa.acceptProposal(params),
+    acceptProposal: (params, statement) => ecdsa.acceptProposal(params, statement),
     logger,
   });
-  const server = new TransportServer({ identity, ...listen, service: sessions, logger });
+  bans.onBan((keyId, peer) =>
+    sessions.endAll(keyId, peer, new GatewayError('key_peer_banned', `node ${peer} was banned for this key`)),
+  );
+  const server = new TransportServer({ identity, ...listen, service: sessions, archive: records.archive, logger });
   await server.listen();
+  await records.start();
 
   return {
     index: self,
@@ -93,12 +105,14 @@ export async function createMpcNode({
         () => true,
         () => false,
       ),
+    journalIsComplete: () => records.isComplete(),
     reachablePeers: async () => {
       const reachable = await Promise.all(identity.others.map((party) => client.ping(party)));
       return identity.others.filter((_, index) => reachable[index]);
     },
     close: async () => {
       await sessions.drain(closingGraceMs);
+      await records.close();
       await server.close();
       client.close();
       await engine.close();
@@ -157,14 +171,10 @@ function createActivities({ self, ecdsa, sessions, store, orders }: NodeParts): 
       let payloads = 1;
       for (let payload = 0; payload < payloads; payload += 1) {
         const request = { transaction, payload };
-        const task = await ecdsa.sign(request, { peer: transaction.peer, initiator: self });
-        payloads = task.payloads;
-        if (task.signature !== undefined) {
-          task.dispose();
-          signatures.push(task.signature);
-          continue;
-        }
-        signatures.push(await sessions.initiate(ecdsa.toSessionParams('sign', [self, transaction.peer], request), task));
+        const { task, ...signing } = await ecdsa.sign(request, { peer: transaction.peer, initiator: self });
+        payloads = signing.payloads;
+        const params = ecdsa.toSessionParams('sign', [self, transaction.peer], request);
+        signatures.push('recorded' in task ? task.recorded : await sessions.initiate(params, task));
       }
       return { signatures };
     },

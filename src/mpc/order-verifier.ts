@@ -85,7 +85,7 @@ export class OrderVerifier {
     const now = this.now() / 1000;
     if (iat > now + maxClockSkewSeconds) {
       this.options.logger.error(
-        { alarm: true, jti, kind, iat, seconds_ahead: Math.round(iat - now) },
+        { alert: 'order_from_the_future', jti, kind, iat, seconds_ahead: Math.round(iat - now) },
         'an order is from the future: the clock of the authoriser or of this node is wrong',
       );
       throw refused('iat', `it is more than ${maxClockSkewSeconds} s ahead of this node's clock`);

@@ -25,6 +25,14 @@ export function encodeSignature({ r, s, recoveryId }: RecoverableSignature): Hex
   return `0x${Buffer.concat([r, s, Buffer.from([recoveryId])]).toString('hex')}`;
 }
 
+/** The reverse of `encodeSignature`; undefined for anything else. */
+export function decodeSignature(text: Hex): RecoverableSignature | undefined {
+  const bytes = Buffer.from(text.slice(2), 'hex');
+  const recoveryId = bytes[64];
+  if (bytes.length !== 65 || (recoveryId !== 0 && recoveryId !== 1 && recoveryId !== 2 && recoveryId !== 3)) return undefined;
+  return { r: bytes.subarray(0, 32), s: bytes.subarray(32, 64), recoveryId };
+}
+
 /** BIP-32 child of a group key (33 bytes); non-hardened derivation only. @throws Error for a hardened or malformed path. */
 export function deriveKey(key: { publicKey: Uint8Array; chainCode: Uint8Array }, path: string): Buffer {
   const { publicKey } = new HDKey({

@@ -1,4 +1,5 @@
 import { randomBytes, type KeyObject } from 'node:crypto';
+import type { Hex } from '../chains/types';
 import { GatewayError } from '../platform/errors';
 import type { Logger } from '../platform/logging';
 import { activeSessions, sessionOutcomes, sessionSeconds } from './metrics';
@@ -6,7 +7,16 @@ import { ProtocolError } from './protocol/errors';
 import type { NodeIndex } from '../messages/nodes';
 import { isRefusal } from './refusals';
 import { Session } from './session';
-import { decodeProposal, decodeRoster, type Proposal, type Roster, type SessionKind, type SessionParams } from './session-params';
+import {
+  decodeProposal,
+  decodeRoster,
+  type Proposal,
+  type ProposalAnswer,
+  type Roster,
+  type SessionKind,
+  type SessionParams,
+} from './session-params';
+import type { SignedStatement } from './statement';
 
 /** This node's part in a session, prepared after the request was verified. */
 export interface SessionTask<R> {
@@ -14,12 +24,24 @@ export interface SessionTask<R> {
   run(session: Session): Promise<R>;
   /** Wipes secrets; called exactly once, whether or not the task ran. */
   dispose(): void;
+  /** The key whose share is used. */
+  keyId?: string;
+  /** This node's journal entry about the session, for the other participant. */
+  statement?: SignedStatement;
+  /** The other participant's. */
+  onStatement?(statement: SignedStatement): void;
+  /** In place of `run`: the other participant has the signature already. @throws GatewayError when it is none. */
+  adopt?(recorded: Hex): Promise<R>;
+}
+
+/** A signature that this node has made before. */
+export interface Recorded {
+  recorded: Hex;
 }
 
 /** What sessions require of the transport. Every call has a time-out and fails with a GatewayError. */
 export interface PeerLink {
-  /** Returns the peer's 32 random bytes. */
-  propose(to: NodeIndex, proposal: Proposal): Promise<Buffer>;
+  propose(to: NodeIndex, proposal: Proposal): Promise<ProposalAnswer>;
   roster(to: NodeIndex, handle: string, roster: Roster): Promise<void>;
   message(to: NodeIndex, handle: string, round: number, body: Uint8Array, signature: Buffer): Promise<void>;
   abort(to: NodeIndex, handle: string, reason: string): Promise<void>;
@@ -50,13 +72,14 @@ export interface SessionManagerOptions {
   publicKeyOf: (party: NodeIndex) => KeyObject;
   link: PeerLink;
   /** Verifies a peer's proposal. @throws GatewayError when this node refuses to take part. */
-  acceptProposal: (params: SessionParams) => Promise<SessionTask<unknown>>;
+  acceptProposal: (params: SessionParams, statement?: SignedStatement) => Promise<SessionTask<unknown> | Recorded>;
   logger: Logger;
   limits?: Readonly<Record<SessionKind, KindLimits>>;
 }
 
 interface RunningSession {
   session: Session;
+  keyId: string | undefined;
   done: Promise<void>;
 }
 
@@ -79,8 +102,8 @@ export class SessionManager {
 
   /**
    * Proposes a session to the other participants, agrees with them on its id and runs this node's part.
-   * @throws GatewayError intent_mismatch, order_refused or address_blacklisted when a peer refuses the request itself; signers_unavailable for
-   * every failure after which a new session, perhaps with another peer, can succeed.
+   * @throws GatewayError with the code of a peer that refuses (src/mpc/refusals.ts); signers_unavailable for every failure after
+   * which a new session, perhaps with another peer, can succeed.
    */
   async initiate<R>(params: SessionParams, task: SessionTask<R>): Promise<R> {
     let free: (() => void) | undefined;
@@ -89,9 +112,10 @@ export class SessionManager {
       const randomness = randomBytes(32);
       const handle = randomness.toString('hex');
       const session = this.open(params, handle);
-      return await this.track(handle, session, async () => {
-        await this.agree(session, handle, { params, randomness });
-        return task.run(session);
+      return await this.track(handle, session, task.keyId, async () => {
+        const proposal = { params, randomness, ...(task.statement && { statement: task.statement }) };
+        const recorded = await this.agree(session, handle, proposal, task);
+        return recorded === undefined ? task.run(session) : this.adopt(task, recorded);
       });
     } finally {
       task.dispose();
@@ -99,15 +123,19 @@ export class SessionManager {
     }
   }
 
-  /** A proposal of a peer. Returns this node's randomness once it has verified the request and is ready to take part. */
-  async onProposal(from: NodeIndex, body: Buffer): Promise<Buffer> {
+  /** A proposal of a peer. Answers once this node has verified the request and is ready to take part. */
+  async onProposal(from: NodeIndex, body: Buffer): Promise<ProposalAnswer> {
     const { self, acceptProposal } = this.options;
-    const { params, randomness } = decodeProposal(body, from, self);
+    const { params, randomness, statement } = decodeProposal(body, from, self);
     const handle = randomness.toString('hex');
     if (this.running.has(handle)) throw new GatewayError('invalid_parameter', 'this session was already proposed');
     const free = this.takeSlot(params);
     try {
-      const task = await acceptProposal(params);
+      const task = await acceptProposal(params, statement);
+      if ('recorded' in task) {
+        free();
+        return task;
+      }
       if (this.running.has(handle)) {
         task.dispose();
         throw new GatewayError('invalid_parameter', 'this session was already proposed');
@@ -123,7 +151,7 @@ export class SessionManager {
           ]),
         );
       else this.pendingRosters.set(session, { [from]: randomness, [self]: own });
-      void this.track(handle, session, async () => {
+      void this.track(handle, session, task.keyId, async () => {
         await session.awaitBegin(this.limits[params.kind].beginMs);
         await task.run(session);
       })
@@ -132,7 +160,7 @@ export class SessionManager {
           task.dispose();
           free();
         });
-      return own;
+      return { randomness: own, ...(task.statement && { statement: task.statement }) };
     } catch (error) {
       free();
       throw error;
@@ -161,7 +189,13 @@ export class SessionManager {
   /** Another participant has aborted: this node ends the session too. */
   onAbort(from: NodeIndex, handle: string, reason: string): void {
     const found = this.running.get(handle);
-    if (found?.session.others.includes(from)) found.session.end(unavailable(`node ${from} aborted the session: ${reason}`));
+    if (found?.session.others.includes(from)) found.session.endByPeer(unavailable(`node ${from} aborted the session: ${reason}`));
+  }
+
+  /** Ends every session with this peer by this key. */
+  endAll(keyId: string, peer: NodeIndex, reason: GatewayError): void {
+    for (const running of this.running.values())
+      if (running.keyId === keyId && running.session.others.includes(peer)) running.session.end(reason);
   }
 
   /** Refuses new sessions and waits for the running ones; those that remain after `graceMs` are aborted. */
@@ -169,7 +203,7 @@ export class SessionManager {
     this.draining = true;
     const all = Promise.allSettled([...this.running.values()].map(({ done }) => done));
     const timer = setTimeout(() => {
-      for (const { session } of this.running.values()) session.end(unavailable('this node is stopping'));
+      for (const { session } of this.running.values()) session.stop(unavailable('this node is stopping'));
     }, graceMs);
     await all;
     clearTimeout(timer);
@@ -188,7 +222,8 @@ export class SessionManager {
     });
   }
 
-  private async agree(session: Session, handle: string, proposal: Proposal): Promise<void> {
+  /** Returns the signature of a participant that has it already; else the session id is agreed on. */
+  private async agree<R>(session: Session, handle: string, proposal: Proposal, task: SessionTask<R>): Promise<Hex | undefined> {
     const { link, self } = this.options;
     // waits for every response, so that an abort cannot reach a peer while it still verifies the proposal
     const responses = await Promise.allSettled(
@@ -197,21 +232,30 @@ export class SessionManager {
     const roster = new Map([[self, proposal.randomness]]);
     for (const response of responses) {
       if (response.status === 'rejected') throw response.reason;
-      roster.set(...response.value);
+      const [party, answer] = response.value;
+      if ('recorded' in answer) return answer.recorded;
+      if (answer.statement) task.onStatement?.(answer.statement);
+      roster.set(party, answer.randomness);
     }
     session.agree(roster);
     if (session.others.length > 1) await Promise.all(session.others.map((party) => link.roster(party, handle, roster)));
+    return undefined;
+  }
+
+  private adopt<R>(task: SessionTask<R>, recorded: Hex): Promise<R> {
+    if (!task.adopt) throw unavailable('a peer has answered with a signature that was not asked for');
+    return task.adopt(recorded);
   }
 
   /** Registers the session while `work` runs; a failure is logged, counted and sent to every other participant. */
-  private async track<R>(handle: string, session: Session, work: () => Promise<R>): Promise<R> {
+  private async track<R>(handle: string, session: Session, keyId: string | undefined, work: () => Promise<R>): Promise<R> {
     const { kind, initiator } = session.params;
     const { logger, link, self } = this.options;
     const role = initiator === self ? 'initiator' : 'participant';
     const log = logger.child({ session: handle.slice(0, 16), kind, role, peers: session.others });
     const begun = process.hrtime.bigint();
     const outcome = work();
-    this.running.set(handle, { session, done: outcome.then(ignore, ignore) });
+    this.running.set(handle, { session, keyId, done: outcome.then(ignore, ignore) });
     activeSessions.inc({ kind });
     try {
       const result = await outcome;

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import Joi from 'joi';
+import type { Hex } from '../chains/types';
 import { GatewayError } from '../platform/errors';
 import { type NodeIndex, nodeIndexes } from '../messages/nodes';
 import { isNodeIndex, protocols, type ProtocolName } from './protocols';
+import { fromWire, type SignedStatement, toWire, type WireStatement, wireStatementSchema } from './statement';
 
 export const sessionKinds = ['keygen', 'sign', 'test'] as const;
 export type SessionKind = (typeof sessionKinds)[number];
@@ -22,7 +24,12 @@ export interface Proposal {
   params: SessionParams;
   /** The initiator's 32 random bytes; in hex they are also the handle of the session, since its id is not known at first. */
   randomness: Buffer;
+  /** The initiator's journal entry about the session. */
+  statement?: SignedStatement;
 }
+
+/** What a participant answers: that it takes part, or the signature that it has already. */
+export type ProposalAnswer = { randomness: Buffer; statement?: SignedStatement } | { recorded: Hex };
 
 const randomnessHex = Joi.string().pattern(/^[0-9a-f]{64}$/);
 const proposalSchema = Joi.object({
@@ -41,25 +48,54 @@ const proposalSchema = Joi.object({
     .max(256 * 1024)
     .required(),
   randomness: randomnessHex.required(),
+  statement: wireStatementSchema,
 }).required();
+const answerSchema = Joi.object({
+  randomness: randomnessHex,
+  statement: wireStatementSchema,
+  recorded: Joi.string().pattern(/^0x([0-9a-f]{2}){1,128}$/),
+})
+  .xor('randomness', 'recorded')
+  .without('recorded', 'statement')
+  .required();
 const rosterSchema = Joi.object()
   .pattern(/^[123]$/, randomnessHex)
   .required();
 
-export function encodeProposal({ params: { protocol, kind, participants, request }, randomness }: Proposal): Buffer {
-  return Buffer.from(JSON.stringify({ protocol, kind, participants, request, randomness: randomness.toString('hex') }));
+export function encodeProposal({ params: { protocol, kind, participants, request }, randomness, statement }: Proposal): Buffer {
+  const body = { protocol, kind, participants, request, randomness: randomness.toString('hex') };
+  return Buffer.from(JSON.stringify({ ...body, ...(statement && { statement: toWire(statement) }) }));
+}
+
+export function encodeAnswer(answer: ProposalAnswer): Buffer {
+  if ('recorded' in answer) return Buffer.from(JSON.stringify(answer));
+  const { randomness, statement } = answer;
+  return Buffer.from(
+    JSON.stringify({ randomness: randomness.toString('hex'), ...(statement && { statement: toWire(statement) }) }),
+  );
+}
+
+/** @throws GatewayError invalid_parameter when the body is not an answer. */
+export function decodeAnswer(body: Buffer): ProposalAnswer {
+  const { randomness, statement, recorded } = read<{ randomness?: string; statement?: WireStatement; recorded?: Hex }>(
+    answerSchema,
+    body,
+  );
+  if (recorded !== undefined) return { recorded };
+  return { randomness: Buffer.from(randomness ?? '', 'hex'), ...(statement && { statement: fromWire(statement) }) };
 }
 
 /** @throws GatewayError invalid_parameter when the body is not a proposal of `initiator` to `self`. */
 export function decodeProposal(body: Buffer, initiator: NodeIndex, self: NodeIndex): Proposal {
-  const value = read<Omit<SessionParams, 'initiator'> & { randomness: string }>(proposalSchema, body);
-  const { protocol, kind, participants, request, randomness } = value;
+  const value = read<Omit<SessionParams, 'initiator'> & { randomness: string; statement?: WireStatement }>(proposalSchema, body);
+  const { protocol, kind, participants, request, randomness, statement } = value;
   if (participants.some((party, position) => position > 0 && party <= (participants[position - 1] as NodeIndex)))
     throw malformed('participants are not in order');
   if (!participants.includes(self) || !participants.includes(initiator))
     throw malformed('participants do not include both sender and recipient');
   if (participants.length !== (kind === 'keygen' ? 3 : 2)) throw malformed('wrong number of participants');
-  return { params: { protocol, kind, initiator, participants, request }, randomness: Buffer.from(randomness, 'hex') };
+  const params = { protocol, kind, initiator, participants, request };
+  return { params, randomness: Buffer.from(randomness, 'hex'), ...(statement && { statement: fromWire(statement) }) };
 }
 
 /** The random bytes of every participant, as the initiator collected them. */

@@ -35,6 +35,9 @@ export class Session {
   private rejectWaiting: (error: Error) => void = () => undefined;
   private readonly expiry: NodeJS.Timeout;
   private ended = false;
+  private roundsTaken = 0;
+  private abortedByPeer = false;
+  private stopped = false;
 
   constructor(
     readonly params: SessionParams,
@@ -51,6 +54,21 @@ export class Session {
       () => this.end(new GatewayError('signers_unavailable', `the session took longer than ${deps.lifeMs} ms`)),
       deps.lifeMs,
     );
+  }
+
+  /** Rounds whose messages of the other participants this node has processed, or is about to. */
+  get received(): number {
+    return this.roundsTaken;
+  }
+
+  /** Another participant has ended it. */
+  get isAbortedByPeer(): boolean {
+    return this.abortedByPeer;
+  }
+
+  /** This node has ended it without a fault of the other participant. */
+  get isStopped(): boolean {
+    return this.stopped;
   }
 
   /** 32 bytes, the same at every participant. @throws Error before `agree`. */
@@ -100,7 +118,9 @@ export class Session {
       return this.deps.send(to, round, body, signEnvelope(header, body, this.deps.signingKey));
     });
     await this.unlessEnded(Promise.all(sent));
-    return this.mailbox.take(round, from, this.deps.roundMs);
+    const received = await this.mailbox.take(round, from, this.deps.roundMs);
+    this.roundsTaken = round;
+    return received;
   }
 
   /** Runs a protocol from its first message to its result and always frees its state. */
@@ -125,6 +145,18 @@ export class Session {
     clearTimeout(this.expiry);
     this.mailbox.close(reason);
     this.rejectWaiting(reason);
+  }
+
+  /** As `end`, because the other participant has aborted. */
+  endByPeer(reason: Error): void {
+    this.abortedByPeer ||= !this.ended;
+    this.end(reason);
+  }
+
+  /** As `end`, by no fault of the other participant. */
+  stop(reason: Error): void {
+    this.stopped ||= !this.ended;
+    this.end(reason);
   }
 
   private unlessEnded<T>(work: Promise<T>): Promise<T> {

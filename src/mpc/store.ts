@@ -59,7 +59,8 @@ export class ShareStore {
   readonly blacklist: BlacklistCopy;
 
   private constructor(
-    private readonly database: DataSource,
+    /** The node's own database; journal and bans are in it too. */
+    readonly database: DataSource,
     private readonly cipher: ShareCipher,
   ) {
     this.blacklist = new BlacklistCopy(database);

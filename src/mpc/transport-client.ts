@@ -7,7 +7,9 @@ import type { NodeIndex } from '../messages/nodes';
 import { isNodeIndex } from './protocols';
 import { isRefusal } from './refusals';
 import type { PeerLink } from './session-manager';
-import { encodeProposal, encodeRoster, type Proposal, type Roster } from './session-params';
+import { type CopiesPage, decodeCopies, encodeStatement, maxPageBytes } from './peer-copies';
+import { decodeAnswer, encodeProposal, encodeRoster, type Proposal, type ProposalAnswer, type Roster } from './session-params';
+import type { SignedStatement } from './statement';
 import { printable } from './transport-server';
 
 /** A node that is down must not delay a signature by more than this before another pair is tried. */
@@ -16,7 +18,10 @@ const connectMs = 1_000;
 const proposeMs = 2_000;
 const messageMs = 5_000;
 const controlMs = 1_000;
-const maxResponseBytes = 16 * 1024;
+/** A page of journal copies is read while nothing waits for it. */
+const copiesMs = 10_000;
+/** An answer to a proposal holds a journal entry. */
+const maxResponseBytes = 40 * 1024;
 const maxSockets = 64;
 /** Less than the server's 60 s, so that the client, which knows that a connection is idle, closes it first. */
 const idleMs = 30_000;
@@ -27,6 +32,8 @@ interface PeerRequest {
   body?: Uint8Array;
   headers?: Record<string, string>;
   timeoutMs: number;
+  /** Default: maxResponseBytes. */
+  maxBytes?: number;
 }
 
 /** Parses MPC_NODE_PEERS, which the configuration has checked: 2=https://host:port,3=https://host:port. */
@@ -67,15 +74,24 @@ export class TransportClient implements PeerLink {
     }
   }
 
-  async propose(to: NodeIndex, proposal: Proposal): Promise<Buffer> {
-    const randomness = await this.call(to, {
+  async propose(to: NodeIndex, proposal: Proposal): Promise<ProposalAnswer> {
+    const answer = await this.call(to, {
       method: 'POST',
       path: '/sessions',
       body: encodeProposal(proposal),
       timeoutMs: proposeMs,
     });
-    if (randomness.length !== 32) throw unavailable(`node ${to} responded to a proposal with ${randomness.length} bytes`);
-    return randomness;
+    return decodeAnswer(answer);
+  }
+
+  /** What the peer keeps of this node's own journal and bans, from entry `after` on. */
+  async copies(to: NodeIndex, after: number): Promise<CopiesPage> {
+    const page = { method: 'GET', path: `/journal/${after}`, timeoutMs: copiesMs, maxBytes: maxPageBytes } as const;
+    return decodeCopies(await this.call(to, page));
+  }
+
+  async ban(to: NodeIndex, statement: SignedStatement): Promise<void> {
+    await this.call(to, { method: 'POST', path: '/bans', body: encodeStatement(statement), timeoutMs: messageMs });
   }
 
   async roster(to: NodeIndex, handle: string, roster: Roster): Promise<void> {
@@ -103,17 +119,17 @@ export class TransportClient implements PeerLink {
     for (const agent of this.agents.values()) agent.destroy();
   }
 
-  /** @throws GatewayError intent_mismatch or address_blacklisted when the peer responds so, else signers_unavailable. */
+  /** @throws GatewayError with the peer's own code if it is one of src/mpc/refusals.ts, else signers_unavailable. */
   private async call(to: NodeIndex, call: PeerRequest): Promise<Buffer> {
     const { status, body } = await this.send(to, call, true);
     if (status === 200) return body;
     const { code, message } = parseRefusal(body);
     const text = `node ${to} refused: ${message}`;
-    throw isRefusal(code) ? new GatewayError(code, text) : unavailable(text);
+    throw isRefusal(code) ? new GatewayError(code, text, { extra: { node: String(to) } }) : unavailable(text);
   }
 
   private async send(to: NodeIndex, call: PeerRequest, mayRetry: boolean): Promise<{ status: number; body: Buffer }> {
-    const { method, path, body, headers, timeoutMs } = call;
+    const { method, path, body, headers, timeoutMs, maxBytes = maxResponseBytes } = call;
     const base = this.peers.get(to);
     if (!base) throw unavailable(`the address of node ${to} is not configured (MPC_NODE_PEERS)`);
     const request = httpsRequest({
@@ -129,7 +145,7 @@ export class TransportClient implements PeerLink {
     try {
       return await new Promise((resolve, reject) => {
         request.on('error', reject);
-        request.on('response', (response) => void readResponse(response).then(resolve, reject));
+        request.on('response', (response) => void readResponse(response, maxBytes).then(resolve, reject));
         request.end(body);
       });
     } catch (error) {
@@ -152,12 +168,12 @@ function limitConnecting(socket: TLSSocket): void {
   socket.once('secureConnect', () => clearTimeout(timer)).once('close', () => clearTimeout(timer));
 }
 
-async function readResponse(response: IncomingMessage): Promise<{ status: number; body: Buffer }> {
+async function readResponse(response: IncomingMessage, maxBytes: number): Promise<{ status: number; body: Buffer }> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > maxResponseBytes) throw new Error('the response is too long');
+    if (size > maxBytes) throw new Error('the response is too long');
     chunks.push(chunk);
   }
   return { status: response.statusCode ?? 0, body: Buffer.concat(chunks, size) };

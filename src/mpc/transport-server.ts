@@ -7,6 +7,8 @@ import { GatewayError } from '../platform/errors';
 import type { Logger } from '../platform/logging';
 import type { Identity } from './identity';
 import type { NodeIndex } from '../messages/nodes';
+import type { PeerArchive } from './peer-copies';
+import { encodeAnswer, type ProposalAnswer } from './session-params';
 
 /** Largest accepted body, in bytes; the largest one sent, in a round of key generation, has 148 KB. */
 export const maxBodyBytes = 512 * 1024;
@@ -14,7 +16,7 @@ const handlePath = '/sessions/([0-9a-f]{64})';
 
 /** Requests that peers may send; `from` comes from the TLS certificate. */
 export interface PeerService {
-  onProposal(from: NodeIndex, body: Buffer): Promise<Buffer>;
+  onProposal(from: NodeIndex, body: Buffer): Promise<ProposalAnswer>;
   onRoster(from: NodeIndex, handle: string, body: Buffer): void;
   onMessage(from: NodeIndex, handle: string, round: number, body: Buffer, signature: Buffer): void;
   onAbort(from: NodeIndex, handle: string, reason: string): void;
@@ -25,6 +27,7 @@ export interface TransportServerOptions {
   host: string;
   port: number;
   service: PeerService;
+  archive: PeerArchive;
   logger: Logger;
 }
 
@@ -85,7 +88,9 @@ export class TransportServer {
 
   private readonly routes: Route[] = [
     ['GET', /^\/ping$/, () => undefined],
-    ['POST', /^\/sessions$/, (from, _match, body) => this.options.service.onProposal(from, body)],
+    ['POST', /^\/sessions$/, async (from, _match, body) => encodeAnswer(await this.options.service.onProposal(from, body))],
+    ['GET', /^\/journal\/(\d{1,16})$/, (from, [, after]) => this.options.archive.copiesFor(from, Number(after))],
+    ['POST', /^\/bans$/, (from, _match, body) => this.options.archive.onBan(from, body)],
     [
       'POST',
       new RegExp(`^${handlePath}/roster$`),

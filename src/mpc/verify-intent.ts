@@ -1,8 +1,9 @@
 import type { FamilyCodec, SigningPayload } from '../chains/family';
 import { tokenByContract, type ChainRegistry } from '../chains/registry';
-import type { ChainDefinition, ChainFamily, Hex, TransactionDescription, TransactionOutput } from '../chains/types';
+import type { ChainDefinition, ChainFamily, Hex, TransactionDescription } from '../chains/types';
 import { GatewayError } from '../platform/errors';
 import type { OrderRecipient, OrderSigner, SigningClaims } from '../messages/order';
+import type { Spending } from './admission';
 import { maxPayloads } from './order-schema';
 import { deriveKey } from './secp256k1';
 
@@ -32,14 +33,9 @@ export interface VerifiedPayload {
 export interface VerifiedTransaction {
   /** In the order of the transaction's signing payloads. */
   payloads: VerifiedPayload[];
-  /** Name of the chain in the registry. */
-  chain: string;
-  /** Canonical recipient addresses, decoded from the bytes; none for a cancellation. */
-  recipientKeys: string[];
-  /** What leaves the account, atomic units; null for a cancellation. */
-  token: { contract: string | null; amount: bigint } | null;
-  /** What the bytes use up, as named in reservations. */
+  /** What the bytes use up: named by chain and account, so that it is the same thing in every transaction. */
   resources: string[];
+  spends: Spending;
 }
 
 /**
@@ -70,14 +66,11 @@ export function verifyIntent(
 
   const signingPayloads = decode(() => family.signingPayloads(unsigned, claims.from));
   const payloads = verifySigners(claims.signers, signingPayloads, family, keys);
-  const { outputs, resources } = described;
-  return {
-    payloads,
-    chain: chain.name,
-    recipientKeys: isCancellation ? [] : outputs.flatMap(({ recipient }) => family.parseAddress(recipient)?.key ?? []),
-    token: isCancellation ? null : sumOf(outputs),
-    resources,
-  };
+  const resources = described.resources.map((resource) => `${chain.name}/${from.key}/${resource}`);
+  const recipients = isCancellation
+    ? []
+    : described.outputs.flatMap(({ recipient }) => family.parseAddress(recipient)?.key ?? []);
+  return { payloads, resources, spends: { ...sumOf(described, chain), recipients } };
 }
 
 type Comparer = (a: string, b: string) => boolean;
@@ -103,9 +96,12 @@ function verifyTokens({ outputs }: TransactionDescription, chain: ChainDefinitio
   }
 }
 
-const sumOf = (outputs: TransactionOutput[]): VerifiedTransaction['token'] => ({
-  contract: outputs[0]?.tokenContract ?? null,
+/** All outputs are of one token. */
+const sumOf = ({ outputs, maxNetworkFee }: TransactionDescription, chain: ChainDefinition) => ({
+  chain: chain.name,
+  token: tokenByContract(chain, outputs[0]?.tokenContract ?? null)?.contract ?? null,
   amount: outputs.reduce((sum, { amount }) => sum + amount, 0n),
+  fee: maxNetworkFee,
 });
 
 /** A cancellation pays nobody, whatever the order says: nothing leaves the account but its fee. */

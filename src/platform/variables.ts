@@ -192,6 +192,12 @@ export const variables = {
     Joi.string().min(1).max(100).required(),
     'Name of this deployment in every order: nodes of another deployment refuse them. It never changes.',
   ),
+  MPC_NODE_PEER_CERTS: variable(
+    'authoriser, mpc-node',
+    secretText().required(),
+    'PEM certificates of all three nodes, concatenated: peers are pinned to them, and what nodes sign is verified by them.',
+    true,
+  ),
   MPC_NODE_INDEX: variable(
     'mpc-node',
     Joi.number<1 | 2 | 3>().valid(1, 2, 3).required(),
@@ -222,12 +228,6 @@ export const variables = {
     true,
   ),
   MPC_NODE_TLS_CA: variable('mpc-node', secretText().required(), 'PEM certificate of the authority that signed all three.', true),
-  MPC_NODE_PEER_CERTS: variable(
-    'mpc-node',
-    secretText().required(),
-    'PEM certificates of all three nodes, concatenated: peers are pinned to them, round messages verified by them.',
-    true,
-  ),
   MPC_NODE_KEK: variable(
     'mpc-node',
     Joi.string()
@@ -235,6 +235,16 @@ export const variables = {
       .required(),
     'Key-encryption key of the share store: 32 bytes in hex.',
     true,
+  ),
+  MPC_NODE_JOURNAL_MARK: variable(
+    'mpc-node',
+    Joi.string().required(),
+    'Path of a file that the node writes: what its database must at least contain. On another disk than the database, never restored from a backup.',
+  ),
+  MPC_NODE_LIMITS: variable(
+    'mpc-node',
+    Joi.string(),
+    "Path of a JSON file with this node's own limits (docs/signing-nodes.md); without it there are none.",
   ),
   MPC_NODE_ORDER_KEYS: variable(
     'mpc-node',

@@ -5,6 +5,7 @@ import { getFamily } from '../chains/families';
 import { loadRegistry } from '../chains/registry';
 import { entities } from '../entities';
 import { authoriserTaskQueue } from '../messages/task-queues';
+import { readNodeKeys } from '../mpc/identity';
 import { Orders } from '../orders/orders';
 import { OrderSigner } from '../orders/signer';
 import { readConfig } from '../platform/config';
@@ -25,6 +26,7 @@ runMain('authoriser', async () => {
     'METRICS_PORT',
     'ORDER_KEY',
     'DEPLOYMENT_ID',
+    'MPC_NODE_PEER_CERTS',
   ]);
   const logger = createLogger('authoriser', config.LOG_LEVEL);
   const stop = shutdownSignal();
@@ -32,6 +34,7 @@ runMain('authoriser', async () => {
 
   const signer = await OrderSigner.create(config.ORDER_KEY);
   const registry = loadRegistry(config.GATEWAY_ENV, config.CHAINS.split(','));
+  const nodeKeys = readNodeKeys(config.MPC_NODE_PEER_CERTS);
   const database = createDatabase({
     url: config.DATABASE_URL,
     poolSize: config.DATABASE_POOL_SIZE,
@@ -52,7 +55,7 @@ runMain('authoriser', async () => {
   const worker: WorkerOptions = {
     connection,
     taskQueue: authoriserTaskQueue,
-    activities: withMappedErrors(createAuthoriserActivities({ database, registry, getFamily, orders }), logger),
+    activities: withMappedErrors(createAuthoriserActivities({ database, registry, getFamily, orders, nodeKeys }), logger),
     // each holds one connection at a time
     maxConcurrentActivityTaskExecutions: config.DATABASE_POOL_SIZE,
     shutdownGraceTime: '10 seconds',

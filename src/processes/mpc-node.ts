@@ -1,10 +1,12 @@
 import type { WorkerOptions } from '@temporalio/worker';
 import { migrations } from '../../migrations/mpc-node';
 import { withMappedErrors } from '../../activities/errors';
+import { getFamily } from '../chains/families';
 import { loadRegistry } from '../chains/registry';
 import { Identity } from '../mpc/identity';
 import { nodeTaskQueue } from '../messages/task-queues';
 import { createMpcNode, type MpcNode } from '../mpc/node';
+import { NodeLimits } from '../mpc/limits';
 import { OrderVerifier } from '../mpc/order-verifier';
 import { ShareStore } from '../mpc/store';
 import { parsePeers } from '../mpc/transport-client';
@@ -34,6 +36,8 @@ runMain('mpc-node', async () => {
     'MPC_NODE_TLS_CA',
     'MPC_NODE_PEER_CERTS',
     'MPC_NODE_KEK',
+    'MPC_NODE_JOURNAL_MARK',
+    'MPC_NODE_LIMITS',
     'MPC_NODE_ORDER_KEYS',
     'MPC_NODE_DEPLOYMENT',
   ]);
@@ -43,6 +47,8 @@ runMain('mpc-node', async () => {
   logTemporalWith(logger);
 
   const registry = loadRegistry(config.GATEWAY_ENV, config.CHAINS.split(','));
+  const limits = config.MPC_NODE_LIMITS ? NodeLimits.read(config.MPC_NODE_LIMITS, { registry, getFamily }) : null;
+  if (!limits) logger.warn('MPC_NODE_LIMITS is not set: this node has no limits of its own');
   const peers = parsePeers(config.MPC_NODE_PEERS);
   if (peers.size !== 2 || peers.has(index)) throw new ConfigError(`MPC_NODE_PEERS must name the two other nodes than ${index}`);
 
@@ -71,6 +77,7 @@ runMain('mpc-node', async () => {
       ]);
       return {
         database,
+        journal: running.node?.journalIsComplete() ?? false,
         temporal: running.worker,
         peers: reachable.length > 0 ? `reachable: ${reachable.join(', ')}` : 'none reachable',
       };
@@ -86,6 +93,8 @@ runMain('mpc-node', async () => {
     peers,
     listen: { host: config.MPC_NODE_LISTEN_HOST, port: config.MPC_NODE_LISTEN_PORT },
     store,
+    mark: config.MPC_NODE_JOURNAL_MARK,
+    limits,
     registry,
     orders,
     logger,

@@ -10,14 +10,15 @@ type AbandonDependencies = Pick<TransferDependencies, 'database' | 'registry' | 
 
 /**
  * Records that a transfer whose signing has begun is abandoned, for families whose attempts expire and that need no cancellation:
- * from then on nothing is signed or sent for it. No effect on an ended one, and without a reason on record: the blacklist or an
- * operator's request.
+ * from then on nothing is signed or sent for it. No effect on an ended one, and without a reason on record: the blacklist, an
+ * operator's request, or two nodes' refusals.
  * @throws GatewayError not_found.
  */
 export function abandonTransfer(steps: AbandonDependencies, { txId }: { txId: string }): Promise<void> {
   return inTransaction(steps.database, async (manager) => {
     const transfer = await findTransactionForUpdate(manager, txId);
-    if (isEnded(transfer)) return;
+    // the reason of before stays
+    if (isEnded(transfer) || transfer.cancellationReason !== null) return;
     if (transfer.signingBegunAt === null) throw new Error(`transfer ${txId} has no attempt that could be abandoned`);
     const { family } = steps.registry.get(transfer.chain);
     if (steps.getFamily(family).rules.giveUp !== 'expiry') throw new Error(`transfer ${txId} is abandoned by a cancellation`);

@@ -106,11 +106,11 @@ async function reissueAttempt(beginning: Beginning): Promise<Stored> {
 
 /** The transfer is abandoned: a transaction that moves nothing uses up the resources of the earlier attempts. */
 async function cancelAttempts(beginning: Beginning): Promise<Stored> {
-  const { manager, transfer, attempts } = beginning;
+  const { manager, steps, transfer, attempts } = beginning;
   if (attempts.inclusions.length > 0)
     refuse('business_error', 'The chain has executed an attempt: it cannot be cancelled any more');
   const isListed = await isBlacklisted(manager, toDestination(transfer));
-  await assertMayCancel(manager, transfer, attempts, isListed);
+  await assertMayCancel(manager, transfer, attempts, { isListed, nodeKeys: steps.nodeKeys });
   const begun = await startAttempt(beginning, 'cancellation');
   if (isListed) await recordCancellationReason(manager, transfer);
   return begun;

@@ -1,6 +1,7 @@
 import type { EntityManager } from 'typeorm';
-import { audit } from '../audit/log';
-import { cancellationNote, screening } from '../screening/destinations';
+import { audit, type AuditActor } from '../audit/log';
+import type { FailureCode } from '../platform/codes';
+import { blacklistedReason, cancellationNote, screening } from '../screening/destinations';
 import type { TransactionEntity } from '../transactions/entity';
 
 /**
@@ -16,14 +17,50 @@ export async function recordCancellationReason(
     `update transactions set cancellation_reason = 'address_blacklisted', screening_note = $2 where tx_id = $1 and cancellation_reason is null`,
     [txId, note],
   );
-  if (marked === 0) return;
+  if (marked > 0)
+    await auditCancellation(manager, { txId, clientId, requestId }, screening, { code: 'address_blacklisted', reason: note });
+}
+
+/** Who refuses when the limits of two signing nodes do. */
+const signingNodes: AuditActor = { type: 'system', id: 'signing-nodes' };
+const policyReason = 'Two signing nodes refused by their own limits';
+
+/** Code and reason of a transfer that was stopped by screening or by the signing nodes; undefined for every other. */
+export function reasonToStop({
+  cancellationReason,
+}: Pick<TransactionEntity, 'cancellationReason'>): { code: FailureCode; reason: string } | undefined {
+  switch (cancellationReason) {
+    case 'address_blacklisted':
+      return { code: cancellationReason, reason: blacklistedReason };
+    case 'node_policy':
+      return { code: cancellationReason, reason: policyReason };
+    default:
+      return undefined;
+  }
+}
+
+/** The limits of two nodes do not allow the first attempt: the transfer is given up. Call it under the transfer's lock. */
+export async function recordPolicyReason(manager: EntityManager, transfer: TransactionEntity, reason: string): Promise<void> {
+  const [, marked] = await manager.query<[unknown, number]>(
+    `update transactions set cancellation_reason = 'node_policy' where tx_id = $1 and cancellation_reason is null`,
+    [transfer.txId],
+  );
+  if (marked > 0) await auditCancellation(manager, transfer, signingNodes, { code: 'node_policy', reason });
+}
+
+async function auditCancellation(
+  manager: EntityManager,
+  { txId, clientId, requestId }: Pick<TransactionEntity, 'txId' | 'clientId' | 'requestId'>,
+  actor: AuditActor,
+  detail: { code: string; reason: string },
+): Promise<void> {
   await audit(manager, {
     action: 'transfer.cancellation_begun',
     outcome: 'success',
-    actor: screening,
+    actor,
     clientId,
     subject: { type: 'transaction', id: txId },
-    detail: { code: 'address_blacklisted', reason: note },
+    detail,
     requestId,
   });
 }

@@ -2,6 +2,7 @@ import type { DataSource } from 'typeorm';
 import type { ChainClient, GetFamily } from '../chains/family';
 import type { ChainRegistry } from '../chains/registry';
 import type { AlertLog } from '../ledger/accounts';
+import type { NodeKeys } from '../mpc/identity';
 import type { Logger } from '../platform/logging';
 import type { Orders } from '../orders/orders';
 
@@ -21,6 +22,8 @@ export interface AuthoriserDependencies {
   registry: ChainRegistry;
   getFamily: GetFamily;
   orders: Orders;
+  /** The signing nodes' identities, from the authoriser's own configuration. */
+  nodeKeys: NodeKeys;
 }
 
 /** Dependencies of the steps that call a chain. */

@@ -7,10 +7,11 @@ import { post } from '../ledger/posting';
 import { inTransaction } from '../platform/database';
 import type { FailureCode } from '../platform/codes';
 import { GatewayError } from '../platform/errors';
-import { blacklistedReason, screening } from '../screening/destinations';
+import { screening } from '../screening/destinations';
 import type { TransactionEntity } from '../transactions/entity';
 import { changeState, isEnded, findTransactionForUpdate } from '../transactions/state';
 import { loadAttempts } from './attempts';
+import { reasonToStop } from './cancellation-reason';
 import type { TransferDependencies } from './dependencies';
 import { findHoldForUpdate } from './hold';
 
@@ -67,7 +68,7 @@ export async function endUnsigned(
 
 /**
  * Unlocks everything and ends a transfer as FAILED after its signing has begun: every attempt has a stored proof that it can never
- * be executed, which the database checks again. A transfer that was stopped because of its destination gets that reason. An ended
+ * be executed, which the database checks again. A transfer that was stopped by screening or by the nodes gets that reason. An ended
  * one stays as it is.
  * @throws GatewayError not_cancellable while an attempt may still be executed.
  */
@@ -84,10 +85,7 @@ export function failByProof(
     if (!(await loadAttempts(manager, txId)).allImpossible)
       throw new GatewayError('not_cancellable', 'An attempt of the transfer may still be executed');
     const hold = await findHoldForUpdate(manager, transfer);
-    const isListed = transfer.cancellationReason === 'address_blacklisted';
-    const end: TransferEnd & { status: 'FAILED' } = isListed
-      ? { status: 'FAILED', code: 'address_blacklisted', reason: blacklistedReason }
-      : { status: 'FAILED', code, reason };
+    const end: TransferEnd & { status: 'FAILED' } = { status: 'FAILED', ...(reasonToStop(transfer) ?? { code, reason }) };
     const seq = await changeState(manager, transfer, end.status, { failureCode: end.code, failureMessage: end.reason });
     await post(manager, [{ txId, kind: 'unlock', seq, entries: releaseHold(hold) }]);
     await releaseReservations(manager, [txId]);

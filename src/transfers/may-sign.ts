@@ -1,4 +1,5 @@
 import type { EntityManager } from 'typeorm';
+import type { NodeKeys } from '../mpc/identity';
 import { GatewayError } from '../platform/errors';
 import { type DestinationVerdict, evaluateDestination } from '../screening/destinations';
 import { checkRules } from '../screening/rules';
@@ -6,6 +7,7 @@ import type { TransactionEntity } from '../transactions/entity';
 import type { Attempts } from './attempts';
 import { toDestination, toScreened } from './destination';
 import { checkLimits } from './limits';
+import { isRefusedByNodes } from './node-refusals';
 import { NotBegun, refuse } from './not-begun';
 import { isRequested } from './operator-requests';
 
@@ -48,14 +50,18 @@ async function assertWithinLimits(manager: EntityManager, transfer: TransactionE
   }
 }
 
-/** A cancellation needs a reason on record: an earlier cancellation, an operator's request, or the blacklist. @throws NotBegun. */
+/**
+ * A cancellation needs a reason on record: an earlier cancellation, the blacklist, an operator's request, or the refusals that two
+ * nodes have signed. @throws NotBegun.
+ */
 export async function assertMayCancel(
   manager: EntityManager,
   { txId }: TransactionEntity,
   attempts: Attempts,
-  isBlacklisted: boolean,
+  { isListed, nodeKeys }: { isListed: boolean; nodeKeys: NodeKeys },
 ): Promise<void> {
-  if (isBlacklisted || attempts.hasCancellation) return;
-  if (!(await isRequested(manager, txId, 'abandon')))
-    refuse('not_cancellable', 'No operator has asked for it, and the destination is not blacklisted');
+  if (isListed || attempts.hasCancellation) return;
+  if (await isRequested(manager, txId, 'abandon')) return;
+  if (await isRefusedByNodes(manager, txId, attempts, nodeKeys)) return;
+  refuse('not_cancellable', 'No operator has asked for it, the destination is not blacklisted, and no two nodes have refused');
 }

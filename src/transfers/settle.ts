@@ -7,10 +7,11 @@ import type { SettleResult } from '../messages/transfer';
 import type { FailureCode } from '../platform/codes';
 import { inTransaction } from '../platform/database';
 import { formatAmount } from '../platform/money';
-import { blacklistedReason, cancellationNote } from '../screening/destinations';
+import { cancellationNote } from '../screening/destinations';
 import type { TransactionEntity } from '../transactions/entity';
 import { changeState, isEnded, findTransactionForUpdate } from '../transactions/state';
 import { type Inclusion, loadAttempts, lockAttempts } from './attempts';
+import { reasonToStop } from './cancellation-reason';
 import { park } from './park';
 import type { TransferDependencies } from './dependencies';
 import { findHoldForUpdate } from './hold';
@@ -85,10 +86,10 @@ function outcome(
   transfer: TransactionEntity,
   { kind, success, hash, received }: Inclusion,
 ): SettleResult & { status: 'CONFIRMED' | 'FAILED' } {
-  if (kind === 'cancellation' && transfer.cancellationReason !== null)
-    return { status: 'FAILED', code: transfer.cancellationReason, reason: `${blacklistedReason}: ${hash} used up the nonce` };
-  if (kind === 'cancellation')
-    return { status: 'FAILED', code: 'abandoned', reason: `An operator has abandoned the transfer: ${hash} has used its nonce` };
+  if (kind === 'cancellation') {
+    const { code, reason } = reasonToStop(transfer) ?? { code: 'abandoned', reason: 'An operator has abandoned the transfer' };
+    return { status: 'FAILED', code, reason: `${reason}: ${hash} has used its nonce` };
+  }
   if (!success) return { status: 'FAILED', code: 'reverted_on_chain', reason: `${hash} was reverted on chain` };
   if (received === null || received >= transfer.amount) return { status: 'CONFIRMED', code: null, reason: null };
   const display = (amount: bigint) => formatAmount(amount, transfer.decimals);

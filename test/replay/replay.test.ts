@@ -23,6 +23,7 @@ const committed = [
   'transfer-failed-blacklisted-signed.json',
   'transfer-failed-blacklisted.json',
   'transfer-failed-by-proof.json',
+  'transfer-failed-node-policy.json',
   'transfer-failed-on-chain.json',
   'transfer-needs-attention.json',
   'transfer-rejected-approval-expired.json',

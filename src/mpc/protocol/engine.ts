@@ -44,27 +44,34 @@ export type SigningRun = ProtocolRun<SignResult>;
 export interface ProtocolEngineOptions {
   /** Threads for key generation, which blocks a thread for up to two seconds at a time. Default 1. */
   keygenThreads?: number;
-  /** Threads for signing, which takes 15 ms per signature. Default 1. */
+  /** Threads for signing with each peer; a signature takes 15 ms. Default 1. */
   signThreads?: number;
   /** Key generations open at once. Default 4. */
   maxKeygenSessions?: number;
-  /** Signing sessions open at once. Default 64. */
+  /** Signing sessions open at once with each peer. Default 64. */
   maxSignSessions?: number;
 }
 
 /** Nice value of key generation threads: signing and the event loop have priority. */
 const keygenNiceness = 10;
 
+/** Rounds of signing whose messages are processed with the share's reusable state: phases 2 and 3. */
+const guardedRounds = 2;
+
 /** Wraps a session of the pool and checks the peers' messages before they reach the thread. */
 class PooledRun<Result> implements ProtocolRun<Result> {
   readonly rounds: number;
   readonly #session: PooledSession;
   readonly #peers: readonly NodeIndex[];
+  readonly #guarded: number;
+  #round = 0;
 
-  constructor(rounds: number, session: PooledSession, peers: readonly NodeIndex[]) {
+  /** `guarded`: rounds in which a peer whose message makes the module fail is banned. */
+  constructor(rounds: number, session: PooledSession, peers: readonly NodeIndex[], guarded = 0) {
     this.rounds = rounds;
     this.#session = session;
     this.#peers = peers;
+    this.#guarded = guarded;
   }
 
   async start(): Promise<RoundMessages> {
@@ -87,13 +94,22 @@ class PooledRun<Result> implements ProtocolRun<Result> {
       copies.set(from, new Uint8Array(message));
     }
     const buffers = Array.from(copies.values(), (copy) => copy.buffer);
-    const output = await this.#session.call('next', { incoming: copies }, buffers);
+    this.#round += 1;
+    const output = await this.#session.call('next', { incoming: copies }, buffers).catch((error: unknown) => {
+      throw this.#blame(error);
+    });
     if ('result' in (output as object)) this.#session.end();
     return output as { messages: RoundMessages } | { result: Result };
   }
 
   close(): Promise<void> {
     return this.#session.close();
+  }
+
+  /** A failure of the module can be brought about by a message as well as a failed check can. */
+  #blame(error: unknown): unknown {
+    const isTrap = error instanceof ProtocolError && error.code === 'trapped';
+    return isTrap && this.#round <= this.#guarded ? new ProtocolError('ban', error.message, this.#peers[0]) : error;
   }
 }
 
@@ -105,10 +121,13 @@ function requireParty(party: NodeIndex): void {
   if (!nodeIndexes.includes(party)) throw new ProtocolError('bad_message', 'party must be 1, 2 or 3');
 }
 
-/** Runs the protocol sessions of this process. Signing and key generation use separate threads, so that neither waits for the other. */
+/**
+ * Runs the protocol sessions of this process. Signing and key generation use separate threads, so that neither waits for the other;
+ * each peer has threads of its own for signing, so that no message of one harms a session with the other.
+ */
 export class ProtocolEngine {
   readonly #keygen: ThreadPool;
-  readonly #sign: ThreadPool;
+  readonly #sign: ReadonlyMap<NodeIndex, ThreadPool>;
 
   constructor(options: ProtocolEngineOptions = {}) {
     this.#keygen = new ThreadPool({
@@ -117,12 +136,13 @@ export class ProtocolEngine {
       maxSessions: options.maxKeygenSessions ?? 4,
       niceness: keygenNiceness,
     });
-    this.#sign = new ThreadPool({
-      name: 'signing',
+    const signing = (peer: NodeIndex) => ({
+      name: `signing with node ${peer}`,
       threads: options.signThreads ?? 1,
       maxSessions: options.maxSignSessions ?? 64,
       niceness: 0,
     });
+    this.#sign = new Map(nodeIndexes.map((peer) => [peer, new ThreadPool(signing(peer))]));
   }
 
   /**
@@ -160,9 +180,10 @@ export class ProtocolEngine {
     digest: Uint8Array;
   }): Promise<SigningRun> {
     requireParty(o.party);
-    requireParty(o.peer);
     requireBytes(o.sessionId, 32, 'session id');
     requireBytes(o.digest, 32, 'digest');
+    const pool = this.#sign.get(o.peer);
+    if (!pool) throw new ProtocolError('bad_message', 'peer must be 1, 2 or 3');
     const share = new Uint8Array(o.share);
     const parameters = {
       party: o.party,
@@ -172,12 +193,12 @@ export class ProtocolEngine {
       sessionId: new Uint8Array(o.sessionId),
       digest: new Uint8Array(o.digest),
     };
-    const session = await this.#sign.open('sign', parameters, [share.buffer]);
-    return new PooledRun<SignResult>(signRounds, session, [o.peer]);
+    const session = await pool.open('sign', parameters, [share.buffer]);
+    return new PooledRun<SignResult>(signRounds, session, [o.peer], guardedRounds);
   }
 
   /** Ends all threads; open sessions fail with `aborted`. Idempotent. */
   async close(): Promise<void> {
-    await Promise.all([this.#keygen.close(), this.#sign.close()]);
+    await Promise.all([this.#keygen.close(), ...[...this.#sign.values()].map((pool) => pool.close())]);
   }
 }

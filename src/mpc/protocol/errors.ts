@@ -9,10 +9,11 @@ export type NodeIndex = 1 | 2 | 3;
  * - `aborted`: the protocol failed without revealing anything, or the session was closed.
  * - `ban`: the culprit failed a check of signing, which reveals information about this party's reusable state. Signing with it again
  *   under the same share would let it extract the key: store the ban durably before anything else.
+ * - `trapped`: the module failed while it processed this very session; its thread ends, and in phases 2 and 3 of signing it is a `ban`.
  * - `crashed`: the thread ended, with every session in it; a new thread runs the next session.
  * - `busy`: the limit of open sessions is reached; nothing was started.
  */
-export type ProtocolErrorCode = 'bad_message' | 'aborted' | 'ban' | 'crashed' | 'busy';
+export type ProtocolErrorCode = 'bad_message' | 'aborted' | 'ban' | 'trapped' | 'crashed' | 'busy';
 
 export class ProtocolError extends Error {
   readonly code: ProtocolErrorCode;

@@ -80,8 +80,12 @@ class Thread {
   #settle(reply: Reply): void {
     const call = this.#calls.get(reply.id);
     this.#calls.delete(reply.id);
-    if (reply.error) call?.reject(new ProtocolError(reply.error.code, reply.error.message, reply.error.culprit));
-    else call?.resolve(reply.value);
+    if (!reply.error) return call?.resolve(reply.value);
+    call?.reject(new ProtocolError(reply.error.code, reply.error.message, reply.error.culprit));
+    if (reply.error.code !== 'trapped') return;
+    // only the session that was being processed is to blame; the others have lost their instance
+    this.fail(new ProtocolError('crashed', 'the module failed in another session'));
+    void this.terminate();
   }
 }
 

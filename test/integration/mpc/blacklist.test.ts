@@ -5,8 +5,8 @@ import type { ShareStore } from '../../../src/mpc/store';
 import { generateKeyPairSync } from 'node:crypto';
 import { hashPage } from '../../../src/messages/page-hash';
 import { forgeOrder, orderHead, signOrder } from '../../orders';
-import { client, Group, localRegistry } from './group';
-import { orderedTransfer, type OrderedTransfer, payTo, recipient, stranger, toRequest } from './transactions';
+import { Group, localRegistry } from './group';
+import { client, orderedTransfer, type OrderedTransfer, payTo, recipient, stranger, toRequest } from './transactions';
 
 const other = '0190b5a4-0000-7000-8000-00000000000d';
 const keyOf = (address: string) => address.toLowerCase();

@@ -1,18 +1,25 @@
 import { randomBytes } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { Client } from 'pg';
 import pino from 'pino';
 import { migrations } from '../../../migrations/mpc-node';
+import { getFamily } from '../../../src/chains/families';
 import { loadRegistry, type ChainRegistry } from '../../../src/chains/registry';
 import { Identity } from '../../../src/mpc/identity';
+import { NodeLimits } from '../../../src/mpc/limits';
 import { createMpcNode, type MpcNode } from '../../../src/mpc/node';
 import type { ProtocolEngine } from '../../../src/mpc/protocol/engine';
 import type { GroupKey } from '../../../src/messages/key-generation';
 import { type NodeIndex, nodeIndexes } from '../../../src/messages/nodes';
+import type { TransactionSignatures } from '../../../src/messages/signing';
 import { ShareStore } from '../../../src/mpc/store';
 import { OrderVerifier } from '../../../src/mpc/order-verifier';
 import { deployment, orderHead, orderKeys, signOrder } from '../../orders';
 import { createGroup, type GroupFiles } from './certificates';
+import { client, type OrderedTransfer, toRequest } from './transactions';
 
 export interface NodeDatabase {
   url: string;
@@ -42,19 +49,21 @@ async function sql(server: string, ...statements: string[]): Promise<void> {
   await client.end();
 }
 
-/** Whose keys they are, and for which wallet, unless a test says otherwise. */
-export const client = '0190b5a4-0000-7000-8000-00000000000c';
+/** Whose keys they are: `client`, and of this wallet, unless a test says otherwise. */
 const wallet = '0190b5a4-0000-7000-8000-0000000000f1';
 
 export interface NodeOptions {
   registry?: ChainRegistry;
   engine?: ProtocolEngine;
+  /** Content of the operator's file. */
+  limits?: object;
 }
 
 /** Three real nodes in one process: own certificates, ports, databases, keys and threads. No Temporal. */
 export class Group {
   readonly nodes = new Map<NodeIndex, MpcNode>();
   readonly keks = new Map<NodeIndex, Buffer>();
+  private readonly folder = mkdtempSync(path.join(tmpdir(), 'mpc-group-'));
 
   private constructor(
     readonly files: GroupFiles,
@@ -81,6 +90,41 @@ export class Group {
     return node;
   }
 
+  /** Path of a node's journal mark. */
+  markOf(party: NodeIndex): string {
+    return path.join(this.folder, `mark-${party}.json`);
+  }
+
+  /** Path of a node's limits file. */
+  limitsOf(party: NodeIndex): string {
+    return path.join(this.folder, `limits-${party}.json`);
+  }
+
+  /** As a node does with its operator's file at its start. */
+  readLimits(party: NodeIndex, content: object, registry = localRegistry): NodeLimits {
+    writeFileSync(this.limitsOf(party), JSON.stringify(content));
+    return NodeLimits.read(this.limitsOf(party), { registry, getFamily });
+  }
+
+  readMark(party: NodeIndex): unknown {
+    return JSON.parse(readFileSync(this.markOf(party), 'utf8'));
+  }
+
+  removeMark(party: NodeIndex): void {
+    rmSync(this.markOf(party));
+  }
+
+  /** Statements in a node's database. */
+  async query<R extends object>(party: NodeIndex, statement: string, values: unknown[] = []): Promise<R[]> {
+    const database = new Client({ connectionString: this.databases[party].url });
+    await database.connect();
+    try {
+      return (await database.query<R>(statement, values)).rows;
+    } finally {
+      await database.end();
+    }
+  }
+
   /** A new key, bound to its wallet unless a test wants it otherwise. */
   async generateKey(
     initiator: NodeIndex,
@@ -104,6 +148,11 @@ export class Group {
     return this.node(initiator).activities.testSign({ order, peer });
   }
 
+  /** What the workflow asks of a pair, under an order of its own. */
+  async sign(ordered: OrderedTransfer, initiator: NodeIndex, peer: NodeIndex): Promise<TransactionSignatures> {
+    return this.node(initiator).activities.signTransaction(await toRequest(ordered, peer));
+  }
+
   async openStore(party: NodeIndex): Promise<ShareStore> {
     return ShareStore.open({
       url: this.databases[party].url,
@@ -119,7 +168,7 @@ export class Group {
     );
   }
 
-  async start(party: NodeIndex, { registry = localRegistry, engine }: NodeOptions = {}): Promise<void> {
+  async start(party: NodeIndex, { registry = localRegistry, engine, limits }: NodeOptions = {}): Promise<void> {
     const store = await this.openStore(party);
     const logger = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent', base: { process: `mpc-node-${party}` } });
     const node = await createMpcNode({
@@ -127,6 +176,8 @@ export class Group {
       peers: this.peersOf(party),
       listen: { host: '127.0.0.1', port: this.ports[party] },
       store,
+      mark: this.markOf(party),
+      limits: limits ? this.readLimits(party, limits, registry) : null,
       registry,
       orders: await OrderVerifier.create({ keys: orderKeys, deployment, logger }),
       logger,
@@ -144,6 +195,7 @@ export class Group {
   async close(): Promise<void> {
     await Promise.all([...this.nodes.keys()].map((party) => this.stop(party)));
     await Promise.all(Object.values(this.databases).map((database) => database.drop()));
+    rmSync(this.folder, { recursive: true });
   }
 }
 

@@ -22,13 +22,14 @@ describe('two of three nodes', () => {
   }, 120_000);
   afterAll(() => group.close());
 
+  let nonce = 0;
   const sign = (
     initiator: NodeIndex,
     peer: NodeIndex,
     change: (ordered: OrderedTransfer) => void = () => undefined,
     index = 0,
   ) => {
-    const request = orderedTransfer(key, localRegistry, { symbol: 'USDC', index });
+    const request = orderedTransfer(key, localRegistry, { symbol: 'USDC', index, nonce: (nonce += 1) });
     change(request);
     const signed = toRequest(request, peer).then((it) => group.node(initiator).activities.signTransaction(it));
     return { request, signed };
@@ -108,8 +109,9 @@ describe('two of three nodes', () => {
     await expect(signed).rejects.toMatchObject({ code: 'intent_mismatch', message: expect.stringContaining('client_id: ') });
   });
 
-  test('the same request twice makes two sessions with two signatures', async () => {
-    const [first, second] = await Promise.all([sign(1, 2).signed, sign(1, 2).signed]);
+  test('the same request at the same moment makes two sessions with two signatures', async () => {
+    const request = orderedTransfer(key, localRegistry, { symbol: 'USDC', nonce: (nonce += 1) });
+    const [first, second] = await Promise.all([group.sign(request, 1, 2), group.sign(request, 1, 2)]);
     expect(first.signatures[0]).not.toBe(second.signatures[0]);
   });
 

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { parseChainId } from '../../../src/chains/evm/chain-id';
 import { getFamily } from '../../../src/chains/families';
 import type { ChainRegistry } from '../../../src/chains/registry';
@@ -9,8 +10,9 @@ import type { SignTransactionRequest } from '../../../src/messages/signing';
 import { deriveKey } from '../../../src/mpc/secp256k1';
 import { buildEvm, digestOf } from '../../evm';
 import { orderHead, signOrder } from '../../orders';
-import { client } from './group';
 
+/** Whose keys they are. */
+export const client = '0190b5a4-0000-7000-8000-00000000000c';
 export const recipient = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 export const stranger = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC';
 
@@ -21,29 +23,37 @@ export interface OrderedTransfer {
   unsigned: Hex;
 }
 
-/** An honest order for account `index` of a key: bytes and claims agree. `symbol` of a token, or none for the native coin. */
-export function orderedTransfer(
-  key: GroupKey,
-  registry: ChainRegistry,
-  options: { symbol?: string; index?: number; nonce?: number; chain?: string } = {},
-): OrderedTransfer {
-  const { symbol, index = 0, nonce = 7 } = options;
+export interface TransferOptions {
+  /** Of a token; none for the native coin. */
+  symbol?: string;
+  /** Of the account. */
+  index?: number;
+  nonce?: number;
+  chain?: string;
+  /** Of another attempt than the first. */
+  isCancellation?: boolean;
+}
+
+/** An honest order for an account of a key: bytes and claims agree. Other bytes are another transfer. */
+export function orderedTransfer(key: GroupKey, registry: ChainRegistry, options: TransferOptions = {}): OrderedTransfer {
+  const { symbol, index = 0, nonce = 7, isCancellation = false } = options;
   const chain = registry.get(options.chain ?? 'ethereum');
   const family = getFamily(chain.family);
   const path = family.accountPath(index);
   const from = family.address(deriveKey({ publicKey: bytes(key.publicKey), chainCode: bytes(key.chainCode) }, path)).address;
-  const tokenContract = symbol ? (chain.tokens.find((token) => token.symbol === symbol)?.contract ?? null) : null;
-  if (symbol && tokenContract === null) throw new Error(`no token ${symbol}`);
+  const contract = symbol ? (chain.tokens.find((token) => token.symbol === symbol)?.contract ?? null) : null;
+  if (symbol && contract === null) throw new Error(`no token ${symbol}`);
   const gasLimit = symbol ? 100_000n : 21_000n;
   const maxFeePerGas = 30_000_000_000n;
+  const pays = isCancellation
+    ? { to: from, tokenContract: null, amount: 0n }
+    : { to: recipient, tokenContract: contract, amount: 1_500_000n };
   const unsigned = buildEvm({
     chainId: parseChainId(chain),
-    kind: 'first',
+    kind: isCancellation ? 'cancellation' : 'first',
     nonce,
     from,
-    to: recipient,
-    tokenContract,
-    amount: 1_500_000n,
+    ...pays,
     gasLimit,
     maxFeePerGas,
     maxPriorityFeePerGas: 1_000_000_000n,
@@ -51,19 +61,41 @@ export function orderedTransfer(
   });
   const claims: SigningClaims = {
     ...orderHead(),
-    kind: 'transfer',
-    tx_id: '0190b5a4-0000-7000-8000-000000000001',
-    attempt: 1,
+    kind: isCancellation ? 'cancellation' : 'transfer',
+    tx_id: transactionId(unsigned, from),
+    attempt: isCancellation ? 2 : 1,
     client_id: client,
     request: null,
     signers: [{ key_id: key.keyId, path, protocol: family.keyProtocol, digests: [digestOf(unsigned, from)] }],
     chain: chain.caip2,
     from,
-    recipients: [{ address: recipient, token: tokenContract, amount: '1500000' }],
+    recipients: [{ address: pays.to, token: pays.tokenContract, amount: pays.amount.toString() }],
     max_fee: (gasLimit * maxFeePerGas).toString(),
   };
   return { claims, unsigned };
 }
+
+const transactionId = (unsigned: string, from: string): string =>
+  `0190b5a4-0000-7000-8000-${createHash('sha256').update(unsigned).update(from).digest('hex').slice(0, 12)}`;
+
+/** The same bytes as a later attempt of a transfer. */
+export function asAttempt(
+  ordered: OrderedTransfer,
+  attempt: number,
+  kind: 'transfer' | 'replacement' | 'reissue',
+  { claims: first }: OrderedTransfer = ordered,
+): OrderedTransfer {
+  const claims = { ...ordered.claims, tx_id: first.tx_id, attempt };
+  if ('earlier' in claims) Reflect.deleteProperty(claims, 'earlier');
+  const earlier = [{ attempt: 1, digests: first.signers.flatMap(({ digests }) => digests), expiry: null, resources: ['0'] }];
+  return { ...ordered, claims: kind === 'reissue' ? { ...claims, kind, earlier } : { ...claims, kind } };
+}
+
+/** Another order over the same bytes. */
+export const ordersAgain = ({ claims, unsigned }: OrderedTransfer, seq: number): OrderedTransfer => ({
+  claims: { ...claims, ...orderHead({ seq }) },
+  unsigned,
+});
 
 /** The request of the workflow to a node. */
 export const toRequest = async ({ claims, unsigned }: OrderedTransfer, peer: NodeIndex): Promise<SignTransactionRequest> => ({

@@ -8,6 +8,7 @@ import { newId } from '../../../src/platform/ids';
 import { recordRequest } from '../../../src/transfers/operator-requests';
 import { buildUser, signAs } from '../../factories';
 import { claimsOf, deployment, orderSigner } from '../../orders';
+import { nodeKeys } from '../../node-refusals';
 import { prepared, registry, type EvmFees, type Fixture } from '../ledger/fixture';
 import { listAddress, setPolicy, unlist } from '../screening/factors';
 import { useFundedFixture } from './fixture';
@@ -18,7 +19,7 @@ const { row, locked } = useFundedFixture((it) => (fixture = it));
 /** An authoriser whose clock is so far ahead. */
 const authoriserIn = async (ms: number): Promise<AuthoriserActivities> => {
   const orders = new Orders({ signer: await orderSigner, deployment, now: () => Date.now() + ms });
-  return createAuthoriserActivities({ database: fixture.database, registry, getFamily, orders });
+  return createAuthoriserActivities({ database: fixture.database, registry, getFamily, orders, nodeKeys });
 };
 const ask = async (
   txId: string,

@@ -35,7 +35,7 @@ export interface Changes {
   ledger?: Partial<TransferActivities>;
   authoriser?: Partial<AuthoriserActivities>;
   chain?: Partial<ChainActivities>;
-  sign?: (claims: SigningClaims, node: NodeIndex) => void | Promise<void>;
+  sign?: (claims: SigningClaims, node: NodeIndex, peer: NodeIndex) => void | Promise<void>;
   node?: (node: NodeIndex) => Partial<MpcNodeActivities>;
 }
 
@@ -74,7 +74,7 @@ export class ServedChain<Fixture extends ChainFixture> {
     const keys = new Map([[keyId, { publicKey, chainCode }]]);
     const signTransaction = (node: NodeIndex) => async (request: SignTransactionRequest) => {
       const claims = claimsOf(request.order);
-      await changes.sign?.(claims, node);
+      await changes.sign?.(claims, node, request.peer);
       verifyIntent(claims, request.unsigned, {
         registry: new ChainRegistry([fixture.chain]),
         getFamily: fixture.getFamily,
@@ -188,6 +188,7 @@ async function createFundedFixture(): Promise<FollowFixture> {
 
 const authoriserOf = ({ ledger }: ChainFixture): AuthoriserActivities => ({
   beginSigning: (input) => ledger.beginSigning(input),
+  recordNodeRefusals: (input) => ledger.recordNodeRefusals(input),
   orderKeyGeneration: (input) => ledger.orderKeyGeneration(input),
   orderKeyBinding: (input) => ledger.orderKeyBinding(input),
   orderBlacklistPage: (input) => ledger.orderBlacklistPage(input),

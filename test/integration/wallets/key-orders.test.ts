@@ -7,6 +7,7 @@ import { createAuthoriserActivities } from '../../../activities/authoriser';
 import { WalletEntity } from '../../../src/wallets/entity';
 import { randomAddress } from '../../factories';
 import { claimsOf, deployment, orderSigner } from '../../orders';
+import { nodeKeys } from '../../node-refusals';
 import { createFixture, registry, type Fixture } from '../ledger/fixture';
 import { listAddress } from '../screening/factors';
 
@@ -28,7 +29,7 @@ afterEach(() => fixture.close());
 
 const authoriser = async () => {
   const orders = new Orders({ signer: await orderSigner, deployment });
-  return createAuthoriserActivities({ database: fixture.database, registry, getFamily, orders });
+  return createAuthoriserActivities({ database: fixture.database, registry, getFamily, orders, nodeKeys });
 };
 
 test('a key is ordered and bound for the wallet and its client', async () => {

@@ -117,7 +117,7 @@ describe('refuses', () => {
     await expect(verify(await signOrder(transfer({ iat: now() + 30, exp: now() + 100 })))).resolves.toBeDefined();
     expect(alarms).toEqual([]);
     await expect(verify(await signOrder(transfer({ iat: now() + 90, exp: now() + 100 })))).rejects.toMatchObject(refusal('iat'));
-    expect(alarms).toMatchObject([{ alarm: true, kind: 'transfer' }]);
+    expect(alarms).toMatchObject([{ alert: 'order_from_the_future', kind: 'transfer' }]);
   });
 });
 

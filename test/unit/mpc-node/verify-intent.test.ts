@@ -74,10 +74,14 @@ describe('signs', () => {
     const digest = Buffer.from(digestOf(ordered.unsigned, from).slice(2), 'hex');
     expect(verify(ordered)).toEqual({
       payloads: [{ digest, keyId: 'w.1', path, publicKey: deriveKey(key, path) }],
-      chain: 'ethereum',
-      recipientKeys: isCancellation ? [] : [to.toLowerCase()],
-      token: isCancellation ? null : { contract: plan.tokenContract, amount: plan.amount },
-      resources: ['3'],
+      resources: [`ethereum/${from.toLowerCase()}/3`],
+      spends: {
+        chain: 'ethereum',
+        token: plan.tokenContract,
+        amount: plan.amount,
+        fee: BigInt(ordered.claims.max_fee),
+        recipients: isCancellation ? [] : [to.toLowerCase()],
+      },
     });
   });
 

@@ -12,7 +12,7 @@ import {
   type KeygenResult,
   type SignResult,
 } from '../../../src/mpc/protocol/engine';
-import { ThreadPool } from '../../../src/mpc/protocol/pool';
+import { PooledSession, ThreadPool } from '../../../src/mpc/protocol/pool';
 
 type Messages = Map<NodeIndex, Uint8Array>;
 interface Session<Result> {
@@ -148,6 +148,31 @@ describe('threshold ECDSA', () => {
     await b.close();
   });
 
+  test('a message that makes the module fail in phases 2 and 3 bans its sender; in the last phase it does not', async () => {
+    const sessionId = randomBytes(32);
+    for (const [honestRounds, code] of [
+      [0, 'ban'],
+      [1, 'ban'],
+      [2, 'trapped'],
+    ] as const) {
+      const [a, b] = [await open(1, 2, sessionId), await open(2, 1, sessionId)];
+      let [toB, toA] = [await a.start(), await b.start()];
+      for (let round = 0; round < honestRounds; round += 1) {
+        const [fromA, fromB] = [await a.next(new Map([[2, toA.get(1)!]])), await b.next(new Map([[1, toB.get(2)!]]))];
+        if (!('messages' in fromA) || !('messages' in fromB)) throw new Error('the protocol has ended');
+        [toB, toA] = [fromA.messages, fromB.messages];
+      }
+      const failing = jest
+        .spyOn(PooledSession.prototype, 'call')
+        .mockRejectedValueOnce(new ProtocolError('trapped', 'unreachable'));
+      const error = await failure(a.next(new Map([[2, toA.get(1)!]])));
+      failing.mockRestore();
+      expect(error.code).toBe(code);
+      expect(error.culprit).toBe(code === 'ban' ? 2 : undefined);
+      await Promise.all([a.close(), b.close()]);
+    }
+  });
+
   test.each<[string, (good: Uint8Array) => Messages, NodeIndex]>([
     ['no message', () => new Map(), 2],
     ['an empty message', () => new Map([[2, new Uint8Array()]]), 2],
@@ -186,7 +211,9 @@ describe('threshold ECDSA', () => {
     await first.close();
     await first.close();
     const third = await open(1, 2, randomBytes(32));
-    await Promise.all([second.close(), third.close()]);
+    // the other peer has threads of its own
+    const other = await open(1, 3, randomBytes(32));
+    await Promise.all([second.close(), third.close(), other.close()]);
 
     const keygen = await engine(1).keygen({ sessionId: randomBytes(32), party: 1 });
     expect(await failure(engine(1).keygen({ sessionId: randomBytes(32), party: 1 }))).toMatchObject({ code: 'busy' });
@@ -206,12 +233,12 @@ describe('threshold ECDSA', () => {
 });
 
 describe('threads', () => {
-  test('a thread that crashes fails its sessions and is replaced', async () => {
+  test('a thread whose module fails ends all its sessions, names one of them as the cause, and is replaced', async () => {
     const pool = new ThreadPool({ name: 'test', threads: 1, maxSessions: 2, niceness: 0 });
     const parameters = (): object => ({ party: 1, sessionId: randomBytes(32) });
     const [doomed, bystander] = [await pool.open('keygen', parameters()), await pool.open('keygen', parameters())];
-    // No such operation: uncaught in the thread, as a panic of the module is.
-    expect(await failure(doomed.call('nonsense' as 'next'))).toMatchObject({ code: 'crashed' });
+    // No such operation: not expected in the thread, as a panic of the module is not.
+    expect(await failure(doomed.call('nonsense' as 'next'))).toMatchObject({ code: 'trapped' });
     expect(await failure(bystander.call('start'))).toMatchObject({ code: 'crashed' });
     const sessions = [await pool.open('keygen', parameters()), await pool.open('keygen', parameters())];
     await expect(sessions[0]!.call('start')).resolves.toHaveProperty('messages');

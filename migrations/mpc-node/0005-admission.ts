@@ -1,0 +1,167 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+const schema = /* sql */ `
+-- What the operator's limits did not allow, signed by the node.
+create table refusals (
+  tx_id text not null,
+  attempt integer not null,
+  reason text not null,
+  key_id text not null,
+  statement text not null,
+  statement_signature bytea not null,
+  refused_at timestamptz not null default clock_timestamp(),
+  primary key (tx_id, attempt, reason)
+);
+
+-- Decides about one signature and writes its entry: one statement, one transaction. Statements that concern the same transaction, and
+-- those that spend the same token, wait for each other, so that two cannot pass a check which only one may pass.
+-- verdict: admitted, unfrozen (admitted in spite of a ban), recorded (with the signature of before), other_digests, unrelated,
+-- banned, key_limit, node_limit.
+create function admit_signature(
+  statement text, statement_signature bytea, max_failed integer, key_limit numeric, node_limit numeric,
+  copy_statement text, copy_signature bytea,
+  out verdict text, out recorded bytea
+) language plpgsql as $$
+declare
+  e journal := jsonb_populate_record(null::journal, statement::jsonb);
+  anchor text;
+  series integer;
+  added numeric;
+  used_unfreeze boolean := false;
+begin
+  e.statement := statement;
+  e.statement_signature := statement_signature;
+  perform pg_advisory_xact_lock(hashtextextended(e.tx_id, 3));
+
+  if exists (select from journal j where j.tx_id = e.tx_id and j.attempt = e.attempt and j.digests <> e.digests) then
+    verdict := 'other_digests';
+    return;
+  end if;
+  select j.signature into recorded from journal j
+   where j.tx_id = e.tx_id and j.attempt = e.attempt and j.payload = e.payload and j.signature is not null limit 1;
+  if found then
+    verdict := 'recorded';
+    return;
+  end if;
+
+  -- a later attempt uses up the first resource of the first one, or of the newest reissue: so only one of them can be executed
+  select j.resources[1] into anchor from journal j
+   where j.tx_id = e.tx_id and j.attempt <> e.attempt and j.outcome is distinct from 'not_begun'
+   order by j.kind in ('first', 'reissue') and j.attempt < e.attempt desc,
+            case when j.kind in ('first', 'reissue') then -j.attempt else j.attempt end
+   limit 1;
+  if found and e.kind <> 'reissue' and (anchor = any (e.resources)) is not true then
+    verdict := 'unrelated';
+    return;
+  end if;
+
+  if exists (select from bans b where b.key_id = e.key_id and b.peer = e.peer)
+     or (select count(*) from journal j where j.key_id = e.key_id and j.peer = e.peer and j.outcome = 'failed') >= max_failed then
+    update unfreezes u set used = u.used || e.payload
+     where u.key_id = e.key_id and u.peer = e.peer and u.tx_id = e.tx_id and u.attempt = e.attempt and e.payload <> all (u.used);
+    used_unfreeze := found;
+    if not used_unfreeze then
+      verdict := 'banned';
+      return;
+    end if;
+  end if;
+
+  -- a transaction counts once, at its largest amount; a reissue, of which nothing here proves that it is the only one, counts anew
+  series := case when e.kind = 'reissue' then e.attempt else series_of(e.tx_id, e.attempt) end;
+  select e.amount - coalesce(max(j.amount), 0) into added from journal j
+   where j.tx_id = e.tx_id and j.chain = e.chain and j.token = e.token and series_of(j.tx_id, j.attempt) = series;
+  if added > 0 then
+    perform pg_advisory_xact_lock(hashtextextended(e.chain || '/' || e.token, 5));
+    if key_limit < added + admitted_amount(e.chain, e.token, e.key_id) then
+      verdict := 'key_limit';
+    elsif node_limit < added + admitted_amount(e.chain, e.token, '') then
+      verdict := 'node_limit';
+    end if;
+    if verdict is not null then
+      -- what was used up above is given back
+      update unfreezes u set used = array_remove(u.used, e.payload)
+       where used_unfreeze and u.key_id = e.key_id and u.peer = e.peer and u.tx_id = e.tx_id and u.attempt = e.attempt;
+      return;
+    end if;
+    perform count_amount(e.chain, e.token, e.key_id, added, e.admitted_at);
+    perform count_amount(e.chain, e.token, '', added, e.admitted_at);
+  end if;
+
+  insert into journal select e.*;
+  if copy_statement is not null then
+    perform keep_copy(e.peer, copy_statement, copy_signature);
+  end if;
+  verdict := case when used_unfreeze then 'unfrozen' else 'admitted' end;
+end $$;
+
+-- The attempts that exclude each other: a reissue and those after it, up to the next one. Number of its first attempt, or 0.
+create function series_of(of_transaction text, of_attempt integer) returns integer language sql stable as $$
+  select coalesce(max(attempt), 0) from journal where tx_id = of_transaction and attempt <= of_attempt and kind = 'reissue'
+$$;
+
+-- Whole hours: up to an hour more than 24 is counted, never less.
+create function admitted_amount(of_chain text, of_token text, of_key text) returns numeric language sql stable as $$
+  select coalesce(sum(amount), 0) from admitted_amounts
+   where chain = of_chain and token = of_token and key_id = of_key
+     and hour >= date_trunc('hour', clock_timestamp() - interval '24 hours')
+$$;
+
+create function count_amount(of_chain text, of_token text, of_key text, added numeric, counted_at timestamptz) returns void language plpgsql as $$
+begin
+  update admitted_amounts set amount = amount + added
+   where chain = of_chain and token = of_token and key_id = of_key and hour = date_trunc('hour', counted_at);
+  if found then return; end if;
+  insert into admitted_amounts values (of_chain, of_token, of_key, date_trunc('hour', counted_at), added);
+  delete from admitted_amounts
+   where chain = of_chain and token = of_token and key_id = of_key and hour < clock_timestamp() - interval '48 hours';
+end $$;
+
+-- After entries were put back: the sums of the last two days anew, from the journal.
+create function recount_amounts() returns void language plpgsql as $$
+begin
+  delete from admitted_amounts;
+  insert into admitted_amounts
+  select chain, token, key_id, date_trunc('hour', at), sum(amount)
+    from (select chain, token, key_id, min(admitted_at) as at, max(amount) as amount from journal
+           where admitted_at > clock_timestamp() - interval '48 hours'
+           group by chain, token, key_id, tx_id, series_of(tx_id, attempt)) j group by 1, 2, 3, 4;
+  insert into admitted_amounts
+  select chain, token, '', hour, sum(amount) from admitted_amounts group by 1, 2, 4;
+end $$;
+
+create function keep_copy(of_node smallint, statement text, signature bytea) returns void language sql as $$
+  insert into peer_entries (node, number, statement, signature)
+  values (of_node, (statement::jsonb ->> 'number')::bigint, statement, signature) on conflict do nothing
+$$;
+
+-- How a session ended. Not waited for by the disk: what a crash takes back costs a new session over the same digests.
+-- Returns the failed sessions with this peer by this key.
+create function finish_signature(
+  entry bigint, ended text, signed bytea, in_session bytea, copy_statement text, copy_signature bytea
+) returns bigint language plpgsql as $$
+declare
+  e journal;
+begin
+  perform set_config('synchronous_commit', case when ended = 'failed' then 'on' else 'off' end, true);
+  update journal set outcome = ended, signature = signed, session = in_session, ended_at = clock_timestamp()
+   where number = entry returning * into e;
+  if copy_statement is not null then
+    perform keep_copy(e.peer, copy_statement, copy_signature);
+  end if;
+  if ended <> 'failed' then return 0; end if;
+  return (select count(*) from journal j where j.key_id = e.key_id and j.peer = e.peer and j.outcome = 'failed');
+end $$;
+`;
+
+/** The two statements of a signature (admitting it, and how it ended), and what is refused. */
+export class Admission0005 implements MigrationInterface {
+  readonly name = 'Admission1700000000005';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(schema);
+  }
+
+  down(): Promise<void> {
+    return Promise.reject(new Error('a journal is not dropped by a migration'));
+  }
+}

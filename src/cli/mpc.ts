@@ -1,0 +1,126 @@
+import type { Command } from 'commander';
+import { getFamily } from '../chains/families';
+import { loadRegistry } from '../chains/registry';
+import { Identity } from '../mpc/identity';
+import { NodeLimits } from '../mpc/limits';
+import { readOwnCopies } from '../mpc/take-back';
+import { parsePeers, TransportClient } from '../mpc/transport-client';
+import { type JournalDifference, verifyCopies, verifyStatements } from '../mpc/verify-journal';
+import { readConfig } from '../platform/config';
+import { MpcOperations } from './mpc-operations';
+import type { NodeRun, NodeSession } from './node-session';
+import { currentOperator } from './operator';
+import { integer } from './options';
+import { print, printRow, printRows } from './output';
+import { CommandFailed } from './session';
+
+/** mpc: for the operator of one signing node, with that node's environment. */
+export function addMpcCommands(program: Command, run: NodeRun): void {
+  const mpc = program.command('mpc').description('one signing node, by its own database (MPC_NODE_DATABASE_URL)');
+  mpc.command('status').description('journal, bans and refusals in numbers').action(run(status));
+  mpc.command('bans').description('bans of this node, and those its peers have told it').action(run(bans));
+  mpc.command('limits').description("this node's limits, with the amounts of the last 24 hours").action(run(limits));
+  mpc
+    .command('unfreeze')
+    .argument('<key-id>', 'key')
+    .argument('<peer>', 'node that this node has banned', integer(1, 3))
+    .argument('<tx-id>', 'transaction')
+    .argument('<attempt>', 'number of the attempt', integer(1, 1_000_000))
+    .description('admit one attempt with a banned peer once, to move the funds of a frozen key')
+    .action(run(unfreeze));
+  const journal = mpc.command('journal').description('what the node has agreed to sign');
+  journal
+    .command('verify')
+    .description('check signatures and rows; exit code 1 if something differs')
+    .option('--peers', "compare with what the peers keep (needs the node's certificates and MPC_NODE_PEERS)")
+    .action(run(verify));
+  journal
+    .command('accept')
+    .description('let a node sign that waits for missing entries: what they forbid is then not remembered')
+    .action(run(accept));
+}
+
+async function status({ database, json }: NodeSession): Promise<void> {
+  printRow(await new MpcOperations(database).status(), json);
+}
+
+async function bans({ database, json }: NodeSession): Promise<void> {
+  printRows(await new MpcOperations(database).bans(), json);
+}
+
+async function limits({ database, json }: NodeSession): Promise<void> {
+  const { MPC_NODE_LIMITS: file, GATEWAY_ENV, CHAINS } = readConfig(['MPC_NODE_LIMITS', 'GATEWAY_ENV', 'CHAINS']);
+  const registry = loadRegistry(GATEWAY_ENV, CHAINS.split(','));
+  const listed = file ? NodeLimits.read(file, { registry, getFamily }).list() : [];
+  if (!file && !json) print('MPC_NODE_LIMITS is not set: this node has no limits of its own');
+  printRows(await new MpcOperations(database).withAmounts(listed), json);
+}
+
+async function unfreeze(
+  { database, json }: NodeSession,
+  keyId: string,
+  peer: number,
+  txId: string,
+  attempt: number,
+): Promise<void> {
+  await new MpcOperations(database).unfreeze({ keyId, peer, txId, attempt }, currentOperator().id);
+  if (!json)
+    print(`attempt ${attempt} of ${txId} may be signed with node ${peer} once, unless node ${peer} has a ban of its own`);
+}
+
+async function accept({ database, json }: NodeSession): Promise<void> {
+  await new MpcOperations(database).acceptJournal(currentOperator().id);
+  if (!json) print('a node that waits for its journal goes on within seconds');
+}
+
+async function verify({ database, json }: NodeSession, { peers = false }: { peers?: boolean }): Promise<void> {
+  const identity = readIdentity();
+  const publicKeyOf = identity.publicKeyOf.bind(identity);
+  const differences = await collect(verifyStatements(database, identity.index, publicKeyOf));
+  if (peers) {
+    const client = new TransportClient(identity, parsePeers(readConfig(['MPC_NODE_PEERS']).MPC_NODE_PEERS));
+    try {
+      for (const peer of identity.others) {
+        const copies = readOwnCopies(identity.index, publicKeyOf(identity.index), peer, 0, (after) => client.copies(peer, after));
+        differences.push(...(await collect(verifyCopies(database, peer, copies))));
+      }
+    } finally {
+      client.close();
+    }
+  }
+  if (differences.length === 0) return json ? printRows([], true) : print('the journal is what this node has signed');
+  printRows(
+    differences.map(({ table, subject, difference }) => ({ table, subject, difference })),
+    json,
+  );
+  throw new CommandFailed(differences.length === 1 ? '1 difference' : `${differences.length} differences`);
+}
+
+/** Differences listed at most. */
+const maxDifferences = 1_000;
+
+async function collect(differences: AsyncIterable<JournalDifference>): Promise<JournalDifference[]> {
+  const found: JournalDifference[] = [];
+  for await (const difference of differences) {
+    found.push(difference);
+    if (found.length >= maxDifferences) break;
+  }
+  return found;
+}
+
+function readIdentity(): Identity {
+  const config = readConfig([
+    'MPC_NODE_INDEX',
+    'MPC_NODE_TLS_KEY',
+    'MPC_NODE_TLS_CERT',
+    'MPC_NODE_TLS_CA',
+    'MPC_NODE_PEER_CERTS',
+  ]);
+  return new Identity({
+    index: config.MPC_NODE_INDEX,
+    key: config.MPC_NODE_TLS_KEY,
+    cert: config.MPC_NODE_TLS_CERT,
+    ca: config.MPC_NODE_TLS_CA,
+    peerCerts: config.MPC_NODE_PEER_CERTS,
+  });
+}

@@ -1,0 +1,37 @@
+import type { AttemptKind, Hex } from '../chains/types';
+import type { SigningClaims } from '../messages/order';
+import type { AdmissionRequest } from './admission';
+import type { VerifiedOrder } from './order-verifier';
+import type { VerifiedTransaction } from './verify-intent';
+
+/** Who takes part in a signature beside this node. */
+export type Participants = Pick<AdmissionRequest, 'peer' | 'initiator'>;
+
+/** What the journal is asked about one payload of an ordered transaction that this node has verified. */
+export function toAdmissionRequest(
+  { claims, hash }: VerifiedOrder<SigningClaims['kind']>,
+  { payloads, resources, spends }: VerifiedTransaction,
+  payload: number,
+  keyId: string,
+  participants: Participants,
+): AdmissionRequest {
+  return {
+    ...participants,
+    txId: claims.tx_id,
+    attempt: claims.attempt,
+    kind: attemptKind(claims),
+    orderHash: hash,
+    orderSeq: claims.seq,
+    resources,
+    digests: payloads.map(({ digest }): Hex => `0x${digest.toString('hex')}`),
+    payload,
+    keyId,
+    clientId: claims.client_id,
+    spends,
+  };
+}
+
+/** Every kind of order that does not follow an earlier attempt begins a transaction. */
+function attemptKind({ kind }: SigningClaims): AttemptKind {
+  return kind === 'replacement' || kind === 'reissue' || kind === 'cancellation' ? kind : 'first';
+}

@@ -1,0 +1,105 @@
+import Joi from 'joi';
+import { GatewayError } from '../platform/errors';
+import { type NodeIndex, nodeIndexes } from '../messages/nodes';
+import type { AdmissionRequest } from './admission';
+import { maxPayloads } from './order-schema';
+import { parseStatement, type SignedStatement } from './statement';
+
+/** Fields of an entry's statement; the database reads its columns from them, so the names are the columns' names. */
+export interface EntryFields {
+  node: NodeIndex;
+  number: number;
+  tx_id: string;
+  attempt: number;
+  payload: number;
+  kind: AdmissionRequest['kind'];
+  order_hash: string;
+  order_seq: number;
+  resources: string[];
+  digests: string[];
+  key_id: string;
+  client_id: string;
+  peer: NodeIndex;
+  initiator: NodeIndex;
+  chain: string;
+  /** Empty: the native coin. */
+  token: string;
+  /** Atomic units, decimal digits; the fee in the native coin. */
+  amount: string;
+  fee: string;
+  /** ISO 8601. */
+  admitted_at: string;
+}
+
+const text = (max: number) => Joi.string().max(max).required();
+const node = Joi.number()
+  .valid(...nodeIndexes)
+  .required();
+const count = Joi.number().integer().min(0).required();
+const digits = Joi.string()
+  .pattern(/^\d{1,78}$/)
+  .required();
+const schema = Joi.object<EntryFields, true>({
+  node,
+  number: count,
+  tx_id: text(100),
+  attempt: count,
+  payload: count,
+  kind: Joi.string().valid('first', 'replacement', 'reissue', 'cancellation').required(),
+  order_hash: text(64),
+  order_seq: count,
+  resources: Joi.array().items(Joi.string().max(300)).max(maxPayloads).required(),
+  digests: Joi.array().items(Joi.string().max(66)).min(1).max(maxPayloads).required(),
+  key_id: text(100),
+  client_id: text(100),
+  peer: node,
+  initiator: node,
+  chain: text(64),
+  token: text(128).allow(''),
+  amount: digits,
+  fee: digits,
+  admitted_at: Joi.string().isoDate().required(),
+});
+
+/** `at`: ISO 8601. */
+export function entryFields(self: NodeIndex, number: number, request: AdmissionRequest, at: string): EntryFields {
+  const { spends } = request;
+  return {
+    node: self,
+    number,
+    tx_id: request.txId,
+    attempt: request.attempt,
+    payload: request.payload,
+    kind: request.kind,
+    order_hash: request.orderHash,
+    order_seq: request.orderSeq,
+    resources: request.resources,
+    digests: request.digests,
+    key_id: request.keyId,
+    client_id: request.clientId,
+    peer: request.peer,
+    initiator: request.initiator,
+    chain: spends.chain,
+    token: spends.token ?? '',
+    amount: spends.amount.toString(),
+    fee: spends.fee.toString(),
+    admitted_at: at,
+  };
+}
+
+const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+/** Whether the text is that of the peer's entry about the same signature: all of it is known here but its number and time. */
+export function isPeerEntry(statement: Pick<SignedStatement, 'text'>, self: NodeIndex, request: AdmissionRequest): boolean {
+  const { number, admitted_at: at } = (parseStatement(statement) ?? {}) as Partial<EntryFields>;
+  if (typeof number !== 'number' || !Number.isSafeInteger(number) || number < 0 || !isoTime.test(String(at))) return false;
+  return JSON.stringify(entryFields(request.peer, number, { ...request, peer: self }, String(at))) === statement.text;
+}
+
+/** @throws GatewayError invalid_parameter when the text is not that of an entry. */
+export function readEntry(statement: Pick<SignedStatement, 'text'>): EntryFields {
+  const result = schema.validate(parseStatement(statement), { convert: false });
+  if (result.error)
+    throw new GatewayError('invalid_parameter', `malformed journal entry: ${result.error.details[0]?.path.join('.')}`);
+  return result.value;
+}

@@ -1,0 +1,126 @@
+import { type FileHandle, open, readFile, rename } from 'node:fs/promises';
+import path from 'node:path';
+import Joi from 'joi';
+import { ConfigError } from '../platform/config';
+import type { NodeIndex } from '../messages/nodes';
+
+/** What a node's database must at least contain. */
+export interface Mark {
+  /** Number of the node's own bans. */
+  bans: number;
+  /** Newest entry whose session has begun; null before the first. `hash`: SHA-256 of its statement, in hex. */
+  entry: { number: number; hash: string } | null;
+}
+
+interface MarkFile extends Mark {
+  version: 1;
+  node: NodeIndex;
+}
+
+const schema = Joi.object<MarkFile, true>({
+  version: Joi.number().valid(1).required(),
+  node: Joi.number().valid(1, 2, 3).required(),
+  bans: Joi.number().integer().min(0).required(),
+  entry: Joi.object({
+    number: Joi.number().integer().min(1).required(),
+    hash: Joi.string()
+      .pattern(/^[0-9a-f]{64}$/)
+      .required(),
+  })
+    .allow(null)
+    .required(),
+});
+
+/**
+ * A small file outside the node's database, so that a database restored from a backup is noticed: without it the node would forget
+ * bans and what it has signed. The file is replaced as a whole, and calls that come during a write share the next one.
+ */
+export class JournalMark {
+  /** What the next write says; never less than the file. */
+  private current: Mark = { bans: 0, entry: null };
+  private running: Promise<void> = Promise.resolve();
+  private next: Promise<void> | undefined;
+  /** Kept open: it is forced to the disk with every write. */
+  private folder: FileHandle | undefined;
+
+  constructor(
+    private readonly file: string,
+    private readonly node: NodeIndex,
+  ) {}
+
+  /** What the file says; null without a file. @throws ConfigError when it cannot be read or belongs to another node. */
+  async read(): Promise<Mark | null> {
+    let text: string;
+    try {
+      text = await readFile(this.file, 'utf8');
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === 'ENOENT') return null;
+      throw new ConfigError(`MPC_NODE_JOURNAL_MARK cannot be read (${code ?? 'error'})`);
+    }
+    const { bans, entry, node } = parse(text);
+    if (node !== this.node) throw new ConfigError(`MPC_NODE_JOURNAL_MARK belongs to node ${node}`);
+    this.current = { bans, entry };
+    return this.current;
+  }
+
+  /** Replaces what the file says; resolves when it is durable. */
+  reset(mark: Mark): Promise<void> {
+    this.current = mark;
+    return this.flush();
+  }
+
+  /** Resolves when the file names this entry or a newer one. */
+  raiseEntry(number: number, hash: string): Promise<void> {
+    if (number > (this.current.entry?.number ?? 0)) this.current = { ...this.current, entry: { number, hash } };
+    return this.flush();
+  }
+
+  raiseBans(bans: number): Promise<void> {
+    if (bans > this.current.bans) this.current = { ...this.current, bans };
+    return this.flush();
+  }
+
+  async close(): Promise<void> {
+    await this.running.catch(() => undefined);
+    await this.folder?.close();
+    this.folder = undefined;
+  }
+
+  private flush(): Promise<void> {
+    this.next ??= this.running
+      .catch(() => undefined)
+      .then(() => {
+        this.next = undefined;
+        this.running = this.write(JSON.stringify({ version: 1, node: this.node, ...this.current } satisfies MarkFile));
+        return this.running;
+      });
+    return this.next;
+  }
+
+  private async write(text: string): Promise<void> {
+    const temporary = `${this.file}.new`;
+    const file = await open(temporary, 'w', 0o600);
+    try {
+      await file.writeFile(`${text}\n`);
+      await file.datasync();
+    } finally {
+      await file.close();
+    }
+    await rename(temporary, this.file);
+    this.folder ??= await open(path.dirname(this.file), 'r');
+    await this.folder.sync();
+  }
+}
+
+function parse(text: string): MarkFile {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new ConfigError('MPC_NODE_JOURNAL_MARK is not JSON');
+  }
+  const result = schema.validate(value, { convert: false });
+  if (result.error) throw new ConfigError('MPC_NODE_JOURNAL_MARK is not a mark of this version');
+  return result.value;
+}

@@ -1,0 +1,127 @@
+import type { KeyObject } from 'node:crypto';
+import type { DataSource } from 'typeorm';
+import type { Hex } from '../chains/types';
+import type { NodeIndex } from '../messages/nodes';
+import type { AdmissionRequest, JournalEntry, SessionEnd } from './admission';
+import { entryFields } from './journal-entry';
+import { hashStatement, signStatement, type SignedStatement } from './statement';
+
+/**
+ * Sessions of one (key, peer) that ended without a signature after this node had sent something that depends on its share, in a way
+ * that may have told the peer something (src/mpc/signature-task.ts). At this number the peer is banned. A peer that is down, overloaded
+ * or busy before its share is asked for is never counted, however often that happens.
+ */
+export const maxFailedSessions = 32;
+
+/** Highest sums over 24 hours, atomic units; null: none. */
+export interface SumLimits {
+  key: bigint | null;
+  node: bigint | null;
+}
+
+export type Verdict =
+  | { verdict: 'admitted' | 'unfrozen'; entry: JournalEntry }
+  | { verdict: 'recorded'; signature: Hex }
+  | { verdict: 'other_digests' | 'unrelated' | 'banned' | 'key_limit' | 'node_limit' };
+
+interface Row {
+  verdict: Verdict['verdict'];
+  recorded: Buffer | null;
+}
+
+/** What this node has agreed to sign, in its own database: one statement to admit a signature, one for how its session ended. */
+export class Journal {
+  private lastNumber = 0;
+
+  constructor(
+    private readonly database: DataSource,
+    private readonly self: NodeIndex,
+    private readonly signingKey: KeyObject,
+  ) {}
+
+  /** Later entries get higher numbers, even if the clock was set back. */
+  continueAfter(number: number): void {
+    this.lastNumber = Math.max(this.lastNumber, number);
+  }
+
+  /** Checks and writes an entry in one database transaction (migrations/mpc-node/0005-admission.ts). `copy`: the peer's entry. */
+  async admit(request: AdmissionRequest, sums: SumLimits, copy?: SignedStatement): Promise<Verdict> {
+    const at = new Date();
+    // rises with the clock: a number is not used again after a restored backup, when the newest one is unknown
+    this.lastNumber = Math.max(this.lastNumber + 1, at.getTime() * 1000);
+    const number = this.lastNumber;
+    const statement = signStatement('entry', entryFields(this.self, number, request, at.toISOString()), this.signingKey);
+    const [row] = await this.database.query<Row[]>('select verdict, recorded from admit_signature($1, $2, $3, $4, $5, $6, $7)', [
+      statement.text,
+      statement.signature,
+      maxFailedSessions,
+      sums.key?.toString() ?? null,
+      sums.node?.toString() ?? null,
+      copy?.text ?? null,
+      copy?.signature ?? null,
+    ]);
+    if (!row) throw new Error('the journal gave no verdict');
+    const { verdict, recorded } = row;
+    switch (verdict) {
+      case 'recorded':
+        return { verdict, signature: `0x${(recorded as Buffer).toString('hex')}` };
+      case 'admitted':
+      case 'unfrozen':
+        return { verdict, entry: { number, request, statement, isUnfrozen: verdict === 'unfrozen' } };
+      default:
+        return { verdict };
+    }
+  }
+
+  /** Returns how many sessions with this peer by this key have failed, if this one has, else 0. */
+  async finish({ number }: JournalEntry, { outcome, signature, session, copy }: SessionEnd): Promise<number> {
+    const [row] = await this.database.query<{ failed: string }[]>('select finish_signature($1, $2, $3, $4, $5, $6) as failed', [
+      number,
+      outcome,
+      signature === null ? null : Buffer.from(signature.slice(2), 'hex'),
+      session,
+      copy?.text ?? null,
+      copy?.signature ?? null,
+    ]);
+    return Number(row?.failed ?? 0);
+  }
+
+  /** Sessions that an earlier process of this node has left behind: no peer is to blame for them. */
+  async closeInterrupted(): Promise<void> {
+    await this.database.query(`update journal set outcome = 'interrupted', ended_at = clock_timestamp() where outcome is null`);
+  }
+
+  /** Newest entry; null for an empty journal. */
+  async newest(): Promise<{ number: number; hash: string } | null> {
+    const [row] = await this.database.query<{ number: string; statement: string }[]>(
+      'select number, statement from journal order by number desc limit 1',
+    );
+    return row ? { number: Number(row.number), hash: hashStatement({ text: row.statement }) } : null;
+  }
+
+  /** Whether the entry stands in the journal, unchanged. `hash`: SHA-256 of its statement. */
+  async contains({ number, hash }: { number: number; hash: string }): Promise<boolean> {
+    const [row] = await this.database.query<{ statement: string }[]>('select statement from journal where number = $1', [number]);
+    return row !== undefined && hashStatement({ text: row.statement }) === hash;
+  }
+
+  /** Puts back entries that peers have kept; present ones stay as they are. `recount` must follow. */
+  async restore(entries: SignedStatement[]): Promise<number> {
+    const rows = await this.database.query<unknown[]>(
+      `insert into journal
+       select (jsonb_populate_record(null::journal, text::jsonb
+               || jsonb_build_object('statement', text, 'statement_signature', signature, 'outcome', 'recovered'))).*
+         from unnest($1::text[], $2::bytea[]) as given (text, signature) on conflict do nothing returning number`,
+      [entries.map(({ text }) => text), entries.map(({ signature }) => signature)],
+    );
+    return rows.length;
+  }
+
+  /** Sums the amounts of recent entries again if some of them were put back. */
+  async recount(): Promise<void> {
+    await this.database.query(
+      `select recount_amounts() where exists (
+         select from journal where outcome = 'recovered' and admitted_at > clock_timestamp() - interval '48 hours')`,
+    );
+  }
+}

@@ -1,0 +1,140 @@
+import { readFileSync } from 'node:fs';
+import Joi from 'joi';
+import type { FamilyCodec } from '../chains/family';
+import { type ChainRegistry, tokenByContract } from '../chains/registry';
+import type { ChainDefinition, ChainFamily } from '../chains/types';
+import { ConfigError } from '../platform/config';
+import type { AdmissionRequest } from './admission';
+import type { SumLimits } from './journal';
+
+/** The operator's file. Amounts are atomic units as decimal digits; a limit that is left out does not apply. */
+interface LimitsFile {
+  chains: Record<string, ChainLimitsFile>;
+}
+interface ChainLimitsFile {
+  /** Highest network fee of a transaction, cancellations included. */
+  maxFee?: string;
+  /** By contract, or `native`; what is not named is refused. */
+  tokens: Record<string, TokenLimitsFile>;
+  deniedAddresses?: string[];
+}
+interface TokenLimitsFile {
+  maxAmount?: string;
+  /** Sum of 24 hours by one key. */
+  maxPerKeyAndDay?: string;
+  /** Sum of 24 hours by all keys. */
+  maxPerDay?: string;
+}
+
+const amount = Joi.string().pattern(/^(0|[1-9]\d{0,77})$/);
+const tokenLimits = Joi.object<TokenLimitsFile>({ maxAmount: amount, maxPerKeyAndDay: amount, maxPerDay: amount });
+const chainLimits = Joi.object<ChainLimitsFile>({
+  maxFee: amount,
+  tokens: Joi.object().pattern(Joi.string().max(128), tokenLimits).required(),
+  deniedAddresses: Joi.array().items(Joi.string().max(128)).max(100_000),
+});
+const schema = Joi.object<LimitsFile>({
+  chains: Joi.object().pattern(Joi.string().max(64), chainLimits).required(),
+}).required();
+
+interface ChainLimits {
+  maxFee: bigint | null;
+  /** By canonical contract; empty: the native coin. */
+  tokens: Map<string, SumLimits & { amount: bigint | null }>;
+  denied: Set<string>;
+}
+
+export interface ListedLimit {
+  chain: string;
+  /** Canonical contract; empty: the native coin. */
+  token: string;
+  max_amount: string | null;
+  max_per_key_and_day: string | null;
+  max_per_day: string | null;
+}
+
+interface LimitsContext {
+  registry: ChainRegistry;
+  getFamily: (name: ChainFamily) => FamilyCodec;
+}
+
+/** What this node's operator allows it to sign, whatever the gateway asks for. */
+export class NodeLimits {
+  private constructor(private readonly chains: ReadonlyMap<string, ChainLimits>) {}
+
+  /** @throws ConfigError naming what is wrong with the file; a field that is not known is refused and not ignored. */
+  static read(file: string, context: LimitsContext): NodeLimits {
+    let value: unknown;
+    try {
+      value = JSON.parse(readFileSync(file, 'utf8'));
+    } catch (error) {
+      throw new ConfigError(`MPC_NODE_LIMITS cannot be read (${(error as NodeJS.ErrnoException).code ?? 'not JSON'})`);
+    }
+    const result = schema.validate(value, { convert: false, errors: { wrap: { label: false } } });
+    if (result.error) throw new ConfigError(`MPC_NODE_LIMITS: ${result.error.details[0]?.message}`);
+    const chains = Object.entries(result.value.chains).map(([name, limits]) => {
+      const chain = context.registry.find(name);
+      if (!chain) throw new ConfigError(`MPC_NODE_LIMITS: this node does not serve the chain ${name}`);
+      return [name, toChainLimits(limits, chain, context.getFamily(chain.family))] as const;
+    });
+    return new NodeLimits(new Map(chains));
+  }
+
+  /** Why this node refuses, judged from the request alone; null if it does not. A cancellation moves nothing: only its fee is limited. */
+  refusal({ kind, spends }: Pick<AdmissionRequest, 'kind' | 'spends'>): string | null {
+    const chain = this.chains.get(spends.chain);
+    if (!chain) return `chain ${spends.chain} is not allowed`;
+    if (chain.maxFee !== null && spends.fee > chain.maxFee) return 'the network fee is above the highest allowed';
+    if (kind === 'cancellation') return null;
+    const token = chain.tokens.get(spends.token ?? '');
+    if (!token) return 'the token is not allowed';
+    if (token.amount !== null && spends.amount > token.amount) return 'the amount is above the highest allowed';
+    if (spends.recipients.some((recipient) => chain.denied.has(recipient))) return 'a recipient is denied';
+    return null;
+  }
+
+  /** Every token that is allowed, for operators; amounts as decimal digits. */
+  list(): ListedLimit[] {
+    return [...this.chains].flatMap(([chain, { tokens }]) =>
+      [...tokens].map(([token, { amount, key, node }]) => ({
+        chain,
+        token,
+        max_amount: amount?.toString() ?? null,
+        max_per_key_and_day: key?.toString() ?? null,
+        max_per_day: node?.toString() ?? null,
+      })),
+    );
+  }
+
+  /** Sums that the journal compares with. */
+  sums({ kind, spends }: Pick<AdmissionRequest, 'kind' | 'spends'>): SumLimits {
+    const token = this.chains.get(spends.chain)?.tokens.get(spends.token ?? '');
+    return kind === 'cancellation' || !token ? noSums : { key: token.key, node: token.node };
+  }
+}
+
+export const noSums: SumLimits = { key: null, node: null };
+
+function toChainLimits(
+  { maxFee, tokens, deniedAddresses = [] }: ChainLimitsFile,
+  chain: ChainDefinition,
+  family: FamilyCodec,
+): ChainLimits {
+  const byContract = Object.entries(tokens).map(([name, limits]) => {
+    const token = tokenByContract(chain, name === 'native' ? null : name);
+    if (!token) throw new ConfigError(`MPC_NODE_LIMITS: ${chain.name} has no token ${name}`);
+    const { maxAmount, maxPerKeyAndDay, maxPerDay } = limits;
+    return [
+      token.contract ?? '',
+      { amount: toAmount(maxAmount), key: toAmount(maxPerKeyAndDay), node: toAmount(maxPerDay) },
+    ] as const;
+  });
+  const denied = deniedAddresses.map((address) => {
+    const parsed = family.parseAddress(address);
+    if (!parsed) throw new ConfigError(`MPC_NODE_LIMITS: ${address} is no address on ${chain.name}`);
+    return parsed.key;
+  });
+  return { maxFee: toAmount(maxFee), tokens: new Map(byContract), denied: new Set(denied) };
+}
+
+const toAmount = (text: string | undefined): bigint | null => (text === undefined ? null : BigInt(text));

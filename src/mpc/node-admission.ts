@@ -1,0 +1,117 @@
+import type { KeyObject } from 'node:crypto';
+import type { FailureCode } from '../platform/codes';
+import { GatewayError } from '../platform/errors';
+import type { Logger } from '../platform/logging';
+import type { NodeIndex } from '../messages/nodes';
+import type { Admission, AdmissionRequest, JournalEntry, SessionEnd } from './admission';
+import type { Bans } from './bans';
+import { type Journal, maxFailedSessions, type Verdict } from './journal';
+import { isPeerEntry } from './journal-entry';
+import type { JournalGuard } from './journal-guard';
+import type { JournalMark } from './journal-mark';
+import { type NodeLimits, noSums } from './limits';
+import type { RefusalLog } from './refusal-log';
+import { admissions, openEntries, policyRefusals, signatures } from './metrics';
+import { hashStatement, type SignedStatement, toWire, verifyStatement } from './statement';
+
+export interface NodeAdmissionOptions {
+  self: NodeIndex;
+  publicKeyOf: (party: NodeIndex) => KeyObject;
+  guard: JournalGuard;
+  journal: Journal;
+  bans: Bans;
+  /** null: the operator has set none. */
+  limits: NodeLimits | null;
+  refusalLog: RefusalLog;
+  mark: JournalMark;
+  logger: Logger;
+}
+
+type Refused = Exclude<Verdict, { verdict: 'admitted' | 'unfrozen' | 'recorded' }>['verdict'];
+const refusals: Record<Refused, { code: FailureCode; reason: string }> = {
+  other_digests: { code: 'intent_mismatch', reason: 'digests: this attempt was admitted with others before' },
+  unrelated: { code: 'intent_mismatch', reason: 'resources: the attempt uses up nothing that the first one does' },
+  banned: { code: 'key_peer_banned', reason: 'this node does not sign with that peer by this key any more' },
+  key_limit: { code: 'node_policy', reason: 'the amounts of 24 hours for this key and token are above the highest allowed' },
+  node_limit: { code: 'node_policy', reason: 'the amounts of 24 hours for this token are above the highest allowed' },
+};
+/** What an honest gateway never asks for. */
+const alarming: readonly Refused[] = ['other_digests', 'unrelated'];
+
+/** What this node lets be signed, by its own journal, its bans and its operator's limits. */
+export class NodeAdmission implements Admission {
+  constructor(private readonly options: NodeAdmissionOptions) {}
+
+  assertReady(): void {
+    this.options.guard.assertReady();
+  }
+
+  async admit(request: AdmissionRequest, copy?: SignedStatement): Promise<{ recorded: `0x${string}` } | { entry: JournalEntry }> {
+    const { self, guard, journal, limits } = this.options;
+    guard.assertReady();
+    if (copy) this.assertCopy(copy, request);
+    else if (request.initiator !== self) throw new GatewayError('invalid_parameter', "the peer's journal entry is missing");
+    const reason = limits?.refusal(request);
+    if (reason) throw await this.refuseByPolicy(request, reason);
+    const verdict = await journal.admit(request, limits?.sums(request) ?? noSums, copy);
+    admissions.inc({ verdict: verdict.verdict });
+    switch (verdict.verdict) {
+      case 'recorded':
+        return { recorded: verdict.signature };
+      case 'admitted':
+      case 'unfrozen':
+        openEntries.inc();
+        return { entry: verdict.entry };
+      default:
+        throw await this.refusal(verdict.verdict, request);
+    }
+  }
+
+  assertCopy(copy: SignedStatement, request: AdmissionRequest): void {
+    const { self, publicKeyOf } = this.options;
+    if (!isPeerEntry(copy, self, request) || !verifyStatement('entry', copy, publicKeyOf(request.peer)))
+      throw new GatewayError('invalid_parameter', "the peer's journal entry is not about this signature");
+  }
+
+  begin({ number, statement }: JournalEntry): Promise<void> {
+    return this.options.mark.raiseEntry(number, hashStatement(statement));
+  }
+
+  async finish(entry: JournalEntry, end: SessionEnd): Promise<void> {
+    const { journal, bans } = this.options;
+    const { request } = entry;
+    openEntries.dec();
+    signatures.inc({ outcome: end.outcome });
+    const failed = await journal.finish(entry, end);
+    if (failed >= maxFailedSessions)
+      await bans.ban(
+        request.keyId,
+        request.peer,
+        `${failed} sessions have ended without a signature after messages of this peer`,
+      );
+  }
+
+  private async refusal(verdict: Refused, request: AdmissionRequest): Promise<GatewayError> {
+    const { self, logger } = this.options;
+    const { txId, attempt, keyId, peer, kind } = request;
+    const { code, reason } = refusals[verdict];
+    if (code === 'node_policy') return this.refuseByPolicy(request, reason);
+    const context = { tx_id: txId, attempt, kind, key_id: keyId, peer, code };
+    if (alarming.includes(verdict)) logger.error({ alert: 'journal_contradicted', ...context }, reason);
+    else logger.warn(context, reason);
+    return new GatewayError(code, `${reason} (node ${self})`, { extra: { node: String(self) } });
+  }
+
+  private async refuseByPolicy(request: AdmissionRequest, reason: string): Promise<GatewayError> {
+    const { self, logger, refusalLog } = this.options;
+    const { text, signature } = toWire(await refusalLog.record(request, reason));
+    policyRefusals.inc();
+    logger.warn(
+      { tx_id: request.txId, attempt: request.attempt, key_id: request.keyId, reason },
+      'refused by the limits of this node',
+    );
+    return new GatewayError('node_policy', `${reason} (node ${self})`, {
+      extra: { node: String(self), refusal: text, refusal_signature: signature },
+    });
+  }
+}

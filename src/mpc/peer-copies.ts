@@ -1,0 +1,90 @@
+import type { KeyObject } from 'node:crypto';
+import Joi from 'joi';
+import type { DataSource } from 'typeorm';
+import { GatewayError } from '../platform/errors';
+import type { NodeIndex } from '../messages/nodes';
+import { type Bans, maxPeerBans } from './bans';
+import { fromWire, type SignedStatement, toWire, verifyStatement, type WireStatement, wireStatementSchema } from './statement';
+
+/** What a peer may ask for about itself. */
+export interface PeerArchive {
+  /** A page of the entries and bans of `from` that this node keeps, entries from number `after` on. */
+  copiesFor(from: NodeIndex, after: number): Promise<Buffer>;
+  /** A ban that `from` has made. */
+  onBan(from: NodeIndex, body: Buffer): Promise<void>;
+}
+
+export interface CopiesPage {
+  entries: SignedStatement[];
+  bans: SignedStatement[];
+  /** Number to continue after; null at the end. */
+  next: number | null;
+}
+
+const pageEntries = 50;
+/** A page of the largest entries, and all bans. */
+export const maxPageBytes = 8 * 1024 * 1024;
+
+const pageSchema = Joi.object<{ entries: WireStatement[]; bans: WireStatement[]; next: number | null }, true>({
+  entries: Joi.array().items(wireStatementSchema).max(pageEntries).required(),
+  bans: Joi.array().items(wireStatementSchema).max(maxPeerBans).required(),
+  next: Joi.number().integer().min(0).allow(null).required(),
+}).required();
+
+/** Keeps what the peers have signed about their own journals, and gives it back to them. */
+export class PeerCopies implements PeerArchive {
+  constructor(
+    private readonly database: DataSource,
+    private readonly bans: Pick<Bans, 'keepCopy'>,
+    private readonly publicKeyOf: (party: NodeIndex) => KeyObject,
+  ) {}
+
+  async copiesFor(from: NodeIndex, after: number): Promise<Buffer> {
+    const entries = await this.database.query<{ number: string; statement: string; signature: Buffer }[]>(
+      'select number, statement, signature from peer_entries where node = $1 and number > $2 order by number limit $3',
+      [from, after, pageEntries],
+    );
+    const isLast = entries.length < pageEntries;
+    const bans = isLast
+      ? await this.database.query<{ statement: string; signature: Buffer }[]>(
+          'select statement, signature from peer_bans where node = $1 order by received_at desc limit $2',
+          [from, maxPeerBans],
+        )
+      : [];
+    const wire = (rows: { statement: string; signature: Buffer }[]) =>
+      rows.map(({ statement: text, signature }) => toWire({ text, signature }));
+    const next = isLast ? null : Number(entries.at(-1)?.number);
+    return Buffer.from(JSON.stringify({ entries: wire(entries), bans: wire(bans), next }));
+  }
+
+  async onBan(from: NodeIndex, body: Buffer): Promise<void> {
+    const statement = decodeStatement(body);
+    if (!verifyStatement('ban', statement, this.publicKeyOf(from)))
+      throw new GatewayError('invalid_parameter', 'the signature of a ban does not verify');
+    await this.bans.keepCopy(from, statement);
+  }
+}
+
+export const encodeStatement = (statement: SignedStatement): Buffer => Buffer.from(JSON.stringify(toWire(statement)));
+
+function decodeStatement(body: Buffer): SignedStatement {
+  return fromWire(read(wireStatementSchema, body));
+}
+
+/** @throws GatewayError invalid_parameter */
+export function decodeCopies(body: Buffer): CopiesPage {
+  const { entries, bans, next } = read(pageSchema, body);
+  return { entries: entries.map(fromWire), bans: bans.map(fromWire), next };
+}
+
+function read<T>(schema: Joi.ObjectSchema<T>, body: Buffer): T {
+  let value: unknown;
+  try {
+    value = JSON.parse(body.toString('utf8'));
+  } catch {
+    throw new GatewayError('invalid_parameter', 'malformed copies: not JSON');
+  }
+  const result = schema.validate(value, { convert: false });
+  if (result.error) throw new GatewayError('invalid_parameter', `malformed copies: ${result.error.details[0]?.path.join('.')}`);
+  return result.value;
+}

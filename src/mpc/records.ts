@@ -1,0 +1,74 @@
+import type { Logger } from '../platform/logging';
+import type { Admission } from './admission';
+import { BanCourier } from './ban-courier';
+import { Bans } from './bans';
+import type { Identity } from './identity';
+import { Journal } from './journal';
+import { JournalGuard } from './journal-guard';
+import { JournalMark } from './journal-mark';
+import type { NodeLimits } from './limits';
+import { NodeAdmission } from './node-admission';
+import { type PeerArchive, PeerCopies } from './peer-copies';
+import { RefusalLog } from './refusal-log';
+import type { ShareStore } from './store';
+import { readOwnCopies } from './take-back';
+import type { TransportClient } from './transport-client';
+
+export interface RecordsOptions {
+  identity: Identity;
+  store: ShareStore;
+  client: Pick<TransportClient, 'copies' | 'ban'>;
+  /** Path of the journal mark. */
+  mark: string;
+  limits: NodeLimits | null;
+  logger: Logger;
+}
+
+/** A node's journal and bans, and what it keeps of its peers'. */
+export interface Records {
+  admission: Admission;
+  bans: Bans;
+  archive: PeerArchive;
+  isComplete(): boolean;
+  /** Compares the journal with its mark; to be called when peers are served, since they may have to give something back. */
+  start(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function openRecords({ identity, store, client, mark: file, limits, logger }: RecordsOptions): Promise<Records> {
+  const { index: self, signingKey, others } = identity;
+  const { database } = store;
+  const publicKeyOf = identity.publicKeyOf.bind(identity);
+  const mark = new JournalMark(file, self);
+  const journal = new Journal(database, self, signingKey);
+  const refusalLog = new RefusalLog(database, self, signingKey);
+  const bans = new Bans({ database, self, signingKey, mark, logger });
+  const courier = new BanCourier(others, (peer, statement) => client.ban(peer, statement), logger);
+  for (const statement of await bans.load()) courier.send(statement);
+  bans.onBan((_keyId, _peer, statement) => courier.send(statement));
+  const guard = new JournalGuard({
+    self,
+    database,
+    journal,
+    bans,
+    mark,
+    others,
+    copiesOf: (peer, after) => readOwnCopies(self, publicKeyOf(self), peer, after, (position) => client.copies(peer, position)),
+    logger,
+  });
+  return {
+    admission: new NodeAdmission({ self, publicKeyOf, guard, journal, bans, limits, refusalLog, mark, logger }),
+    bans,
+    archive: new PeerCopies(database, bans, publicKeyOf),
+    isComplete: () => guard.isReady,
+    start: async () => {
+      await guard.start();
+      courier.start();
+    },
+    close: async () => {
+      courier.close();
+      await guard.close();
+      await mark.close();
+    },
+  };
+}

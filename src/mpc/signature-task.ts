@@ -1,0 +1,95 @@
+import type { Hex } from '../chains/types';
+import { GatewayError } from '../platform/errors';
+import type { Logger } from '../platform/logging';
+import type { Admission, JournalEntry, Outcome } from './admission';
+import { ProtocolError, type ProtocolErrorCode, signRounds } from './protocol/engine';
+import type { Session } from './session';
+import type { SessionTask } from './session-manager';
+import type { SignedStatement } from './statement';
+
+export interface SignatureWork {
+  admission: Admission;
+  entry: JournalEntry;
+  /** @throws GatewayError key_peer_banned */
+  assertNotBanned: () => Promise<void>;
+  /** Runs the protocol in an agreed session; calls `permit`, and waits for it, before each message that depends on the share. */
+  sign: (session: Session, permit: () => Promise<void>) => Promise<Hex>;
+  /** Whether it is a signature over the entry's digest by its key. */
+  isValid: (signature: Hex) => boolean;
+  dispose: () => void;
+  logger: Logger;
+}
+
+/** A signature that the journal has admitted, as a task of a session. Whatever happens, the journal is told how the session ended. */
+export function signatureTask({
+  admission,
+  entry,
+  assertNotBanned,
+  sign,
+  isValid,
+  dispose,
+  logger,
+}: SignatureWork): SessionTask<Hex> {
+  const { keyId, peer, initiator } = entry.request;
+  let copy: SignedStatement | undefined;
+  let isFinished = false;
+  let isShareUsed = false;
+  const finish = async (outcome: Outcome, signature: Hex | null, session: Session | null): Promise<void> => {
+    isFinished = true;
+    await admission.finish(entry, { outcome, signature, session: session?.id ?? null, copy });
+  };
+  const notStored = (error: unknown): void =>
+    logger.error({ err: error, entry: entry.number }, 'the end of a session was not stored in the journal');
+  return {
+    keyId,
+    statement: entry.statement,
+    onStatement: (statement) => {
+      admission.assertCopy(statement, entry.request);
+      copy = statement;
+    },
+    run: async (session) => {
+      try {
+        // the initiator's entry is checked and stored by `admit`
+        if (peer !== initiator && !copy) throw new GatewayError('signers_unavailable', `node ${peer} has sent no journal entry`);
+        const begun = admission.begin(entry);
+        begun.catch(() => undefined);
+        const signature = await sign(session, async () => {
+          await begun;
+          if (!entry.isUnfrozen) await assertNotBanned();
+          isShareUsed = true;
+        });
+        await finish('signed', signature, session);
+        return signature;
+      } catch (error) {
+        const outcome = isShareUsed ? outcomeOf(error, session) : 'not_begun';
+        if (!isFinished) await finish(outcome, null, session).catch(notStored);
+        throw error;
+      }
+    },
+    adopt: async (recorded) => {
+      if (!isValid(recorded))
+        throw new GatewayError('signers_unavailable', `node ${peer} has answered with a signature that does not verify`);
+      await finish('signed', recorded, null);
+      return recorded;
+    },
+    dispose: () => {
+      dispose();
+      if (!isFinished) void finish('not_begun', null, null).catch(notStored);
+    },
+  };
+}
+
+/** Failures of this node's own threads. */
+const ownFailures: readonly ProtocolErrorCode[] = ['crashed', 'busy'];
+
+/**
+ * What a session without a signature says about the peer, after this node has sent something that depends on its share; a session that
+ * ends before that tells the peer nothing and counts nothing, whatever ended it. The peer may have learnt something where this node
+ * refused one of its messages, where it ended the session after this node had answered, and where it withheld its last message. A peer
+ * that becomes silent before that has learnt no more than from a session that succeeds.
+ */
+function outcomeOf(error: unknown, session: Session): Outcome {
+  if (session.isStopped || (error instanceof ProtocolError && ownFailures.includes(error.code))) return 'stopped';
+  const isLastMissing = session.received >= signRounds - 1;
+  return error instanceof ProtocolError || session.isAbortedByPeer || isLastMissing ? 'failed' : 'silent';
+}

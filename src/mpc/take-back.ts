@@ -1,0 +1,61 @@
+import type { KeyObject } from 'node:crypto';
+import { GatewayError } from '../platform/errors';
+import type { NodeIndex } from '../messages/nodes';
+import { type Bans, readBan } from './bans';
+import type { Journal } from './journal';
+import { readEntry } from './journal-entry';
+import type { CopiesPage } from './peer-copies';
+import { type SignedStatement, verifyStatement } from './statement';
+
+/** Statements of this node itself, as a peer has kept them. */
+export interface OwnCopies {
+  entries: SignedStatement[];
+  bans: SignedStatement[];
+}
+
+/** Reads page by page what a peer keeps of this node. @throws GatewayError when the peer does not answer, or with what this node never signed. */
+export async function* readOwnCopies(
+  self: NodeIndex,
+  ownKey: KeyObject,
+  peer: NodeIndex,
+  after: number,
+  fetchPage: (after: number) => Promise<CopiesPage>,
+): AsyncIterable<OwnCopies> {
+  const isOwnBan = (statement: SignedStatement) => verifyStatement('ban', statement, ownKey) && readBan(statement).node === self;
+  // ends: every page but the last one advances to the number of an entry that this node has signed
+  for (let position: number | null = after; position !== null;) {
+    const page: CopiesPage = await fetchPage(position);
+    let reached: number = position;
+    for (const statement of page.entries) {
+      if (!verifyStatement('entry', statement, ownKey)) throw foreign(self, peer);
+      const { node, peer: other, number } = readEntry(statement);
+      if (node !== self || other !== peer) throw foreign(self, peer);
+      if (number <= reached) throw new GatewayError('signers_unavailable', `the copies of node ${peer} are not in order`);
+      reached = number;
+    }
+    if (!page.bans.every(isOwnBan)) throw foreign(self, peer);
+    if (page.next !== null && (page.next !== reached || page.entries.length === 0))
+      throw new GatewayError('signers_unavailable', `the pages of node ${peer} do not advance`);
+    yield { entries: page.entries, bans: page.bans };
+    position = page.next;
+  }
+}
+
+const foreign = (self: NodeIndex, peer: NodeIndex): GatewayError =>
+  new GatewayError('signers_unavailable', `node ${peer} keeps copies that node ${self} did not sign`);
+
+/** Puts back what the peers keep. Returns the number of entries that were missing. @throws what a source throws, with everything before it stored. */
+export async function takeBack(
+  { journal, bans }: { journal: Pick<Journal, 'restore' | 'recount'>; bans: Pick<Bans, 'restore'> },
+  sources: AsyncIterable<OwnCopies>[],
+): Promise<number> {
+  let restored = 0;
+  for (const source of sources) {
+    for await (const page of source) {
+      if (page.entries.length > 0) restored += await journal.restore(page.entries);
+      if (page.bans.length > 0) await bans.restore(page.bans);
+    }
+  }
+  await journal.recount();
+  return restored;
+}

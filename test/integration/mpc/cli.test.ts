@@ -1,0 +1,140 @@
+import { execFile } from 'node:child_process';
+import path from 'node:path';
+import { projectRoot } from '../../../dev/paths';
+import type { GroupKey } from '../../../src/messages/key-generation';
+import { DishonestEngine } from './engines';
+import { Group, localRegistry } from './group';
+import { orderedTransfer } from './transactions';
+
+/** `gateway mpc …` for the operator of node 1, each command a process of its own, beside the running node. */
+
+const usdc = localRegistry.get('ethereum').tokens.find(({ symbol }) => symbol === 'USDC')!.contract!;
+const limits = { chains: { ethereum: { tokens: { [usdc]: { maxAmount: '1500000', maxPerDay: '9000000' } } } } };
+
+describe('gateway mpc', () => {
+  let group: Group;
+  let key: GroupKey;
+  let nonce = 0;
+  const dishonest = new DishonestEngine();
+
+  beforeAll(async () => {
+    group = await Group.create({ 1: { limits }, 3: { engine: dishonest } });
+    key = await group.generateKey(1, 'wallet.1');
+  }, 120_000);
+  afterAll(() => group.close());
+
+  const build = (symbol?: string) => orderedTransfer(key, localRegistry, { nonce: (nonce += 1), ...(symbol && { symbol }) });
+  const sign = (request = build('USDC')) => group.sign(request, 1, 2);
+
+  const run = (args: string[], env: Record<string, string | undefined> = {}) => {
+    const { key: tlsKey, cert, ca, peerCerts } = group.files.nodes[1];
+    const settings = {
+      PATH: process.env.PATH,
+      GATEWAY_ENV: 'local',
+      GATEWAY_OPERATOR: 'ann',
+      CHAINS: 'ethereum,base',
+      MPC_NODE_INDEX: '1',
+      MPC_NODE_DATABASE_URL: group.databases[1].url,
+      MPC_NODE_PEERS: [...group.peersOf(1)].map(([peer, url]) => `${peer}=${url.origin}`).join(','),
+      MPC_NODE_TLS_KEY: tlsKey,
+      MPC_NODE_TLS_CERT: cert,
+      MPC_NODE_TLS_CA: ca,
+      MPC_NODE_PEER_CERTS: peerCerts,
+      ...env,
+    };
+    const command = [path.join(projectRoot, 'bin', 'gateway.js'), 'mpc', ...args];
+    return new Promise<{ code: number; out: string; err: string }>((resolve) =>
+      execFile(process.execPath, command, { env: settings }, (error, out, err) =>
+        resolve({ code: error ? Number(error.code) : 0, out, err }),
+      ),
+    );
+  };
+  const json = async (...args: string[]) => {
+    const { code, out, err } = await run([...args, '--json']);
+    return { code, err, rows: JSON.parse(out) as unknown };
+  };
+  const acts = () => group.query<{ operator: string; act: string }>(1, 'select operator, act from operator_acts order by act_id');
+
+  test('status and limits in numbers', async () => {
+    await sign();
+    await expect(sign(build())).rejects.toMatchObject({ code: 'node_policy' });
+    expect((await json('status')).rows).toMatchObject({
+      node: 1,
+      keys: '1',
+      entries: '1',
+      entries_open: '0',
+      refusals_of_24_hours: '1',
+    });
+    const listed = await run(['limits', '--json'], { MPC_NODE_LIMITS: group.limitsOf(1) });
+    expect(JSON.parse(listed.out)).toEqual([
+      {
+        chain: 'ethereum',
+        token: usdc,
+        max_amount: '1500000',
+        max_per_key_and_day: null,
+        max_per_day: '9000000',
+        amount_of_24_hours: '1500000',
+      },
+    ]);
+    expect((await run(['limits'])).out).toContain('this node has no limits of its own');
+  });
+
+  test('the journal verifies; a changed row, a foreign signature and an entry that only a peer has are named', async () => {
+    await sign();
+    expect(await run(['journal', 'verify', '--peers'])).toMatchObject({
+      code: 0,
+      out: 'the journal is what this node has signed\n',
+    });
+
+    const [changed, forged, lost] = await group.query<{ number: string }>(1, 'select number from journal order by number');
+    expect(lost).toBeUndefined();
+    await group.query(1, 'alter table journal disable trigger all');
+    await group.query(1, 'update journal set amount = 1 where number = $1', [changed?.number]);
+    await group.query(1, `update journal set statement = replace(statement, '1500000', '1') where number = $1`, [forged?.number]);
+    expect(await json('journal', 'verify')).toEqual({
+      code: 1,
+      err: 'gateway: 2 differences\n',
+      rows: [
+        { table: 'journal', subject: changed?.number, difference: 'the columns differ from the signed statement' },
+        { table: 'journal', subject: forged?.number, difference: 'its signature does not verify' },
+      ],
+    });
+    await group.query(1, 'delete from journal');
+    await group.query(1, 'alter table journal enable trigger all');
+    expect((await json('journal', 'verify')).rows).toEqual([]);
+    expect((await json('journal', 'verify', '--peers')).rows).toEqual(
+      [changed, forged].map((entry) => ({
+        table: 'copies at node 2',
+        subject: entry?.number,
+        difference: 'the journal does not have this entry',
+      })),
+    );
+  });
+
+  test('bans are listed; unfreeze and accept are recorded with the operator', async () => {
+    dishonest.flipInRound = 1;
+    await expect(group.sign(build('USDC'), 1, 3)).rejects.toThrow();
+    expect((await json('bans')).rows).toMatchObject([{ by_node: 1, key_id: key.keyId, banned: 3 }]);
+
+    expect(await run(['unfreeze', key.keyId, '2', 'tx', '1'])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('no ban of node 2'),
+    });
+    expect(await run(['unfreeze', key.keyId, '4', 'tx', '1'])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('from 1 to 3'),
+    });
+    expect(await acts()).toEqual([]);
+    expect(await run(['unfreeze', key.keyId, '3', 'tx', '1'])).toMatchObject({ code: 0 });
+    expect(await run(['journal', 'accept'])).toMatchObject({ code: 0 });
+    expect(await acts()).toEqual([
+      { operator: 'ann', act: 'unfreeze' },
+      { operator: 'ann', act: 'journal_accept' },
+    ]);
+  });
+
+  test('without a database it ends as unavailable, without its address as wrongly configured', async () => {
+    expect((await run(['status'], { MPC_NODE_DATABASE_URL: 'postgres://x:x@127.0.0.1:1/x' })).code).toBe(69);
+    expect((await run(['status'], { MPC_NODE_DATABASE_URL: undefined })).code).toBe(78);
+  });
+});

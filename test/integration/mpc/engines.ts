@@ -1,0 +1,27 @@
+import { ProtocolEngine, type SigningRun } from '../../../src/mpc/protocol/engine';
+import type { RoundMessages } from '../../../src/mpc/protocols';
+
+/** Signs with its real share, but flips a bit of one round's message before it is authenticated and sent. */
+export class DishonestEngine extends ProtocolEngine {
+  /** 0: none. */
+  flipInRound = 0;
+
+  override async sign(options: Parameters<ProtocolEngine['sign']>[0]): Promise<SigningRun> {
+    const rounds = await super.sign(options);
+    let round = 0;
+    const flip = (messages: RoundMessages): RoundMessages => {
+      round += 1;
+      if (round === this.flipInRound) for (const message of messages.values()) message[message.length >> 1]! ^= 1;
+      return messages;
+    };
+    return {
+      rounds: rounds.rounds,
+      start: async () => flip(await rounds.start()),
+      next: async (incoming) => {
+        const step = await rounds.next(incoming);
+        return 'messages' in step ? { messages: flip(step.messages) } : step;
+      },
+      close: () => rounds.close(),
+    };
+  }
+}

@@ -1,0 +1,129 @@
+import type { GroupKey } from '../../../src/messages/key-generation';
+import type { NodeIndex } from '../../../src/messages/nodes';
+import { Group, localRegistry } from './group';
+import { asAttempt, orderedTransfer, type OrderedTransfer, recipient, type TransferOptions } from './transactions';
+
+const usdc = localRegistry.get('ethereum').tokens.find(({ symbol }) => symbol === 'USDC')!.contract!;
+/** A transfer of these tests moves 1500000. */
+const limits = {
+  chains: {
+    ethereum: {
+      maxFee: '3000000000000000',
+      tokens: { [usdc]: { maxAmount: '1500000', maxPerKeyAndDay: '4500000', maxPerDay: '6000000' } },
+    },
+  },
+};
+
+describe('the limits of node 1', () => {
+  let group: Group;
+  let key: GroupKey;
+  let other: GroupKey;
+  let nonce = 0;
+
+  beforeAll(async () => {
+    group = await Group.create({ 1: { limits } });
+    key = await group.generateKey(1, 'wallet.1');
+    other = await group.generateKey(1, 'wallet.2');
+  }, 180_000);
+  afterAll(() => group.close());
+
+  const build = (options: TransferOptions = { symbol: 'USDC' }, by = key): OrderedTransfer =>
+    orderedTransfer(by, localRegistry, { nonce: (nonce += 1), ...options });
+  const sign = (request: OrderedTransfer, initiator: NodeIndex = 1, peer: NodeIndex = 2) => group.sign(request, initiator, peer);
+  const restart = async (changed: object) => {
+    await group.stop(1);
+    await group.start(1, { limits: changed });
+  };
+  const refused = (reason: RegExp) => ({
+    code: 'node_policy',
+    message: expect.stringMatching(reason) as string,
+    extra: { node: '1' },
+  });
+
+  test('refuses a token, a chain and a fee that are not allowed, as initiator and as peer; the other pair signs', async () => {
+    for (const [request, reason] of [
+      [build({}), /token is not allowed/],
+      [build({ chain: 'base' }), /chain base is not allowed/],
+    ] as const) {
+      await expect(sign(request, 1, 2)).rejects.toMatchObject(refused(reason));
+      await expect(sign(request, 3, 1)).rejects.toMatchObject(refused(reason));
+      expect((await sign(request, 2, 3)).signatures).toHaveLength(1);
+    }
+  });
+
+  test('every refusal is in the node’s own log, once and signed', async () => {
+    const rows = await group.query<{ reason: string; statement: string }>(
+      1,
+      'select reason, statement from refusals order by reason',
+    );
+    expect(rows.map(({ reason }) => reason)).toEqual(['chain base is not allowed', 'the token is not allowed']);
+    expect(JSON.parse(rows[0]!.statement)).toMatchObject({ node: 1, chain: 'base', amount: '1500000' });
+    expect(await group.query(2, 'select from refusals')).toEqual([]);
+  });
+
+  test('sums of 24 hours: a transfer counts once, for its key and for the whole node', async () => {
+    const first = build();
+    await sign(first);
+    // the same transfer again, by other attempts: not more money
+    await sign(asAttempt(first, 2, 'replacement'), 1, 3);
+    await sign(build());
+    await sign(build());
+    await expect(sign(build())).rejects.toMatchObject(refused(/for this key and token/));
+    await expect(sign(build(), 2, 1)).rejects.toMatchObject(refused(/for this key and token/));
+    await sign(build({ symbol: 'USDC' }, other));
+    await expect(sign(build({ symbol: 'USDC' }, other))).rejects.toMatchObject(refused(/for this token/));
+  });
+
+  test('a reissue counts anew, since nothing here proves that the attempts before it cannot be executed', async () => {
+    await group.query(1, 'delete from admitted_amounts');
+    const first = build();
+    await sign(first);
+    const reissue = (attempt: number) => asAttempt(build(), attempt, 'reissue', first);
+    const second = reissue(2);
+    await sign(second);
+    // a replacement of it does not
+    await sign(asAttempt(second, 3, 'replacement'));
+    await sign(reissue(4));
+    await expect(sign(reissue(5))).rejects.toMatchObject(refused(/for this key and token/));
+  });
+
+  test('of many at the same moment no more pass than the sum allows', async () => {
+    await group.query(1, 'delete from admitted_amounts');
+    const outcomes = await Promise.allSettled(Array.from({ length: 8 }, () => sign(build(), 1, 2)));
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(3);
+  });
+
+  test('what is older than 24 hours does not count', async () => {
+    await group.query(1, `update admitted_amounts set hour = hour - interval '23 hours'`);
+    await expect(sign(build())).rejects.toMatchObject({ code: 'node_policy' });
+    await group.query(1, `update admitted_amounts set hour = hour - interval '2 hours'`);
+    await sign(build());
+  });
+
+  test('a cancellation is bound by the highest fee alone', async () => {
+    const cancel = () => build({ symbol: 'USDC', isCancellation: true });
+    await restart({ chains: { ethereum: { maxFee: '3000000000000000', tokens: {} } } });
+    await expect(sign(build())).rejects.toMatchObject(refused(/token is not allowed/));
+    await sign(cancel());
+    await restart({ chains: { ethereum: { maxFee: '1', tokens: {} } } });
+    await expect(sign(cancel())).rejects.toMatchObject(refused(/fee is above/));
+  });
+
+  test('an amount above the highest, and a denied recipient however its address is written', async () => {
+    await restart({ chains: { ethereum: { tokens: { [usdc]: { maxAmount: '1499999' } } } } });
+    await expect(sign(build())).rejects.toMatchObject(refused(/amount is above/));
+    await restart({ chains: { ethereum: { tokens: { [usdc.toLowerCase()]: {} }, deniedAddresses: [recipient.toLowerCase()] } } });
+    await expect(sign(build())).rejects.toMatchObject(refused(/recipient is denied/));
+  });
+
+  test.each<[string, object, RegExp]>([
+    ['an unknown field', { chains: {}, more: 1 }, /more is not allowed/],
+    ['an unknown field of a token', { chains: { ethereum: { tokens: { native: { max: '1' } } } } }, /max is not allowed/],
+    ['an amount that is a number', { chains: { ethereum: { tokens: { native: { maxAmount: 1 } } } } }, /must be a string/],
+    ['an unknown chain', { chains: { moon: { tokens: {} } } }, /does not serve the chain moon/],
+    ['an unknown token', { chains: { ethereum: { tokens: { [recipient]: {} } } } }, /has no token/],
+    ['no address', { chains: { ethereum: { tokens: {}, deniedAddresses: ['0x1'] } } }, /is no address/],
+  ])('a file with %s is refused at start', (_what, file, problem) => {
+    expect(() => group.readLimits(2, file)).toThrow(problem);
+  });
+});

@@ -1,0 +1,57 @@
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { JournalMark } from '../../../src/mpc/journal-mark';
+
+describe('the journal mark', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'mark-'));
+  const file = path.join(folder, 'mark.json');
+  const hash = (digit: string) => digit.repeat(64);
+  afterEach(() => rmSync(file, { force: true }));
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  test('is read as it was written, by a process that starts later', async () => {
+    const mark = new JournalMark(file, 1);
+    expect(await mark.read()).toBeNull();
+    await mark.reset({ bans: 0, entry: null });
+    await mark.raiseEntry(7, hash('a'));
+    await mark.raiseBans(2);
+    expect(await new JournalMark(file, 1).read()).toEqual({ bans: 2, entry: { number: 7, hash: hash('a') } });
+    expect(readdirSync(folder)).toEqual(['mark.json']);
+  });
+
+  test('a ban before the node is ready keeps the entry that the file names', async () => {
+    await new JournalMark(file, 1).reset({ bans: 1, entry: { number: 7, hash: hash('a') } });
+    const mark = new JournalMark(file, 1);
+    await mark.read();
+    await mark.raiseBans(2);
+    expect(await new JournalMark(file, 1).read()).toEqual({ bans: 2, entry: { number: 7, hash: hash('a') } });
+  });
+
+  test('only rises, whatever the order of calls, and is durable when a call has resolved', async () => {
+    const mark = new JournalMark(file, 1);
+    await mark.reset({ bans: 0, entry: null });
+    const calls = [3, 9, 5, 8].map((number) => mark.raiseEntry(number, hash(String(number))));
+    await Promise.race(calls);
+    await calls[1];
+    expect(await new JournalMark(file, 1).read()).toMatchObject({ entry: { number: 9, hash: hash('9') } });
+    await Promise.all(calls);
+    await mark.raiseBans(1);
+    expect(await new JournalMark(file, 1).read()).toEqual({ bans: 1, entry: { number: 9, hash: hash('9') } });
+  });
+
+  test('a call that cannot be written fails, and the next one is written again', async () => {
+    const mark = new JournalMark(path.join(folder, 'missing', 'mark.json'), 1);
+    await expect(mark.raiseBans(1)).rejects.toThrow(/ENOENT/);
+    await expect(mark.raiseBans(2)).rejects.toThrow(/ENOENT/);
+  });
+
+  test.each([
+    ['of another node', JSON.stringify({ version: 1, node: 2, bans: 0, entry: null }), /belongs to node 2/],
+    ['that is not JSON', '{', /is not JSON/],
+    ['with an unknown field', JSON.stringify({ version: 1, node: 1, bans: 0, entry: null, more: 1 }), /of this version/],
+  ])('a file %s is refused', async (_what, text, problem) => {
+    writeFileSync(file, text);
+    await expect(new JournalMark(file, 1).read()).rejects.toThrow(problem);
+  });
+});
