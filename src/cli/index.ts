@@ -35,7 +35,7 @@ function createProgram(): Command {
   addSecretCommands(program, run);
   addTransferCommands(program, run);
   addLedgerCommands(program, run);
-  addMigrateCommand(program, run);
+  addMigrateCommand(program);
   addTemporalCommands(program, run);
   addAuditCommands(program, run);
   for (const command of everyCommand(program))
