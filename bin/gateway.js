@@ -23,7 +23,8 @@ if (existsSync(entry)) {
 function useStack({ postgres, temporal, chains }) {
   const found = {
     GATEWAY_ENV: 'local',
-    DATABASE_URL: postgres.url,
+    DATABASE_URL: postgres.operator_url,
+    DATABASE_OWNER_URL: postgres.url,
     TEMPORAL_ADDRESS: temporal.address,
     TEMPORAL_NAMESPACE: temporal.namespace,
     CHAINS: Object.keys(chains).join(','),

@@ -3,6 +3,7 @@ import { rpcUrlsVariable } from '../src/chains/config';
 import { type NodeIndex, nodeIndexes } from '../src/messages/nodes';
 import { jwtKey, nodeCredentials, orderCredentials, secretsKey } from './credentials';
 import { getOrCreateSecret } from './files';
+import type { LoginUrls } from './logins';
 import { nodeLimits } from './node-limits';
 import type { ServicesContext } from './services';
 import { projectRoot } from './paths';
@@ -13,16 +14,19 @@ import type { ProcessSpec } from './supervisor';
 
 /** Addresses of the other services, for the gateway's processes. */
 export interface StackEnvironment {
-  databaseUrl: string;
+  /** The gateway's database, with the login of each process. */
+  databaseUrls: LoginUrls;
   /** Superuser of the embedded Postgres; null when all databases are external. */
   superuserUrl: string | null;
   temporalAddress: string;
   chains: Record<string, StackChain>;
 }
 
-/** Creates the gateway's database with its own role. */
+/** Creates the gateway's database with its owner, which runs the migrations. */
 export function gatewayDatabase({ paths }: ServicesContext, superuserUrl: string): Promise<string> {
-  return createDatabaseWithRole(superuserUrl, 'gateway', getOrCreateSecret(paths.secrets, 'postgres-gateway', randomPassword));
+  const role = 'gateway_owner';
+  const password = getOrCreateSecret(paths.secrets, `postgres-${role}`, randomPassword);
+  return createDatabaseWithRole(superuserUrl, 'gateway', { role, password, createsRoles: true });
 }
 
 /** True when the MPC nodes are external. */
@@ -78,7 +82,7 @@ export async function nodeSpecs(
 export async function workerSpec({ env, paths }: ServicesContext, environment: StackEnvironment): Promise<ProcessSpec> {
   const port = await freePort();
   const variables = {
-    DATABASE_URL: environment.databaseUrl,
+    DATABASE_URL: environment.databaseUrls.gateway_worker,
     WEBHOOK_SECRETS_KEY_FILE: secretsKey(paths.secrets, 'WEBHOOK_SECRETS_KEY'),
     METRICS_HOST: '127.0.0.1',
     METRICS_PORT: String(port),
@@ -96,7 +100,7 @@ export async function authoriserSpec({ env, paths }: ServicesContext, environmen
   const { key, deployment } = orderCredentials(paths.secrets);
   const nodes = await nodeCredentials(paths.secrets);
   const variables = {
-    DATABASE_URL: environment.databaseUrl,
+    DATABASE_URL: environment.databaseUrls.gateway_authoriser,
     ORDER_KEY_FILE: key,
     DEPLOYMENT_ID: deployment,
     MPC_NODE_PEER_CERTS_FILE: nodes[1].peerCerts,
@@ -128,7 +132,7 @@ export async function apiSpec({ env, paths, preferred }: ServicesContext, enviro
   const port = await freePort(preferred(Number(env.API_PORT) || 8080));
   const metricsPort = await freePort();
   const variables = {
-    DATABASE_URL: environment.databaseUrl,
+    DATABASE_URL: environment.databaseUrls.gateway_api,
     API_HOST: '127.0.0.1',
     API_PORT: String(port),
     METRICS_HOST: '127.0.0.1',
@@ -157,13 +161,15 @@ async function nodeDatabase(
   if (given) return given;
   if (!superuserUrl) throw new Error(`MPC_NODE_${index}_DATABASE_URL is missing`);
   const name = `gateway_mpc_${index}`;
-  return createDatabaseWithRole(superuserUrl, name, getOrCreateSecret(paths.secrets, `postgres-${name}`, randomPassword));
+  return createDatabaseWithRole(superuserUrl, name, {
+    password: getOrCreateSecret(paths.secrets, `postgres-${name}`, randomPassword),
+  });
 }
 
 /** Variables of every process of the gateway: the caller's environment with the addresses of the stack. */
 function commonVariables(env: NodeJS.ProcessEnv, { temporalAddress, chains }: StackEnvironment): NodeJS.ProcessEnv {
   const excluded =
-    /^(npm_|JEST_|NODE_ENV$|DATABASE_URL|JWT_P(RIVATE|UBLIC)_KEY|(TOTP|WEBHOOK)_SECRETS_KEY|STORED_ANSWERS_KEY|ORDER_KEY|DEPLOYMENT_ID|MPC_NODE_|METRICS_|TEST_POSTGRES)/;
+    /^(npm_|JEST_|NODE_ENV$|DATABASE_(OWNER_)?URL|JWT_P(RIVATE|UBLIC)_KEY|(TOTP|WEBHOOK)_SECRETS_KEY|STORED_ANSWERS_KEY|ORDER_KEY|DEPLOYMENT_ID|MPC_NODE_|METRICS_|TEST_POSTGRES)/;
   const inherited = Object.fromEntries(Object.entries(env).filter(([name]) => !excluded.test(name)));
   const rpcUrls = Object.entries(chains).map(([name, { rpc }]) => [rpcUrlsVariable(name), env[rpcUrlsVariable(name)] || rpc]);
   return {

@@ -101,25 +101,38 @@ export async function isPostgresReady(url: string): Promise<boolean> {
   }
 }
 
-/** Creates a database and a role of the same name, the only one that may connect to it. Repeated calls only set the password. */
-export async function createDatabaseWithRole(superuserUrl: string, name: string, password: string): Promise<string> {
+export interface DatabaseOwner {
+  /** By default the name of the database. */
+  role?: string;
+  password: string;
+  /** It may create further roles. */
+  createsRoles?: boolean;
+}
+
+/** Creates a database and its owner, the only role that may connect to it. Repeated calls only set the password. */
+export async function createDatabaseWithRole(
+  superuserUrl: string,
+  name: string,
+  { role: owner = name, password, createsRoles = false }: DatabaseOwner,
+): Promise<string> {
   const client = new Client({ connectionString: superuserUrl, connectionTimeoutMillis: 5_000 });
   client.on('error', () => undefined);
   await client.connect();
   try {
     const identifier = client.escapeIdentifier(name);
-    const role = await client.query('select 1 from pg_roles where rolname = $1', [name]);
+    const ownerIdentifier = client.escapeIdentifier(owner);
+    const role = await client.query('select 1 from pg_roles where rolname = $1', [owner]);
     await client.query(
-      `${role.rowCount ? 'alter' : 'create'} role ${identifier} login password ${client.escapeLiteral(password)}`,
+      `${role.rowCount ? 'alter' : 'create'} role ${ownerIdentifier} login ${createsRoles ? 'createrole ' : ''}password ${client.escapeLiteral(password)}`,
     );
     const database = await client.query('select 1 from pg_database where datname = $1', [name]);
-    if (!database.rowCount) await client.query(`create database ${identifier} owner ${identifier}`);
+    if (!database.rowCount) await client.query(`create database ${identifier} owner ${ownerIdentifier}`);
     await client.query(`revoke connect, temporary on database ${identifier} from public`);
   } finally {
     await client.end();
   }
   const url = new URL(superuserUrl);
-  return `postgres://${name}:${password}@${url.host}/${name}`;
+  return `postgres://${owner}:${password}@${url.host}/${name}`;
 }
 
 /** Letters and digits only, so that urls, SQL and shells need no escaping. */

@@ -12,7 +12,8 @@ export interface StackFile {
   health_url: string;
   clients: DevClient[];
   temporal: { address: string; namespace: string; ui: string | null };
-  postgres: { url: string };
+  /** `url`: the owner of the schema. `operator_url`: the login of `gateway`. */
+  postgres: { url: string; operator_url: string };
   chains: Record<string, StackChain>;
   /** Pids by service; a killed process is restarted and listed with its new pid. */
   processes: Record<string, number[]>;

@@ -6,7 +6,7 @@ import { registerSearchAttributes } from '../src/cli/search-attributes';
 import { createDatabase } from '../src/platform/database';
 import { createTemporalClient } from '../src/platform/temporal';
 import { type DevClient, seedClients } from './clients';
-import { writeJson } from './files';
+import { getOrCreateSecret, writeJson } from './files';
 import {
   apiSpec,
   authoriserSpec,
@@ -18,7 +18,8 @@ import {
 } from './gateway-services';
 import { type ServicesContext, startChain, startPostgres, startTemporal } from './services';
 import { devPaths } from './paths';
-import { postgresHome } from './postgres';
+import { atAddressOf, createLogins, type LoginUrls } from './logins';
+import { postgresHome, randomPassword } from './postgres';
 import { lineRunner, quietRunner, type Step, type TaskRunner, terminalRunner } from './progress';
 import { claim, endLeftovers, groupPids, release, type StackChain, type StackFile } from './stack-file';
 import { type RunningProcess, Supervisor } from './supervisor';
@@ -33,7 +34,7 @@ export interface BootOptions {
   reset?: boolean;
   /** Environment of the processes; default process.env. */
   env?: NodeJS.ProcessEnv;
-  /** Given the url of the gateway's database, returns the one that its processes use: for tests with a proxy between them. */
+  /** Given the url of the gateway's database, returns one at the address that its processes use: for tests with a proxy between them. */
   routeDatabase?: (url: string) => Promise<string>;
   /** Aborts the start and stops what is running. */
   signal?: AbortSignal;
@@ -129,7 +130,8 @@ async function bootServices(
   };
   let superuserUrl: string | null = null;
   let databaseUrl = env.DATABASE_URL ?? '';
-  let routedUrl = '';
+  let logins: LoginUrls | undefined;
+  let routed: LoginUrls | undefined;
   let clients: DevClient[] = [];
   let baseUrl = '';
   let healthUrl = '';
@@ -140,7 +142,10 @@ async function bootServices(
       if (needsPostgres(env)) superuserUrl = await startPostgres(context);
       if (!databaseUrl && superuserUrl) databaseUrl = await gatewayDatabase(context, superuserUrl);
       clients = await migrateAndSeed(databaseUrl, context.paths.secrets);
-      routedUrl = (await routeDatabase?.(databaseUrl)) ?? databaseUrl;
+      logins = await createLogins(databaseUrl, (login) =>
+        getOrCreateSecret(context.paths.secrets, `postgres-${login}`, randomPassword),
+      );
+      routed = routeDatabase ? atAddressOf(logins, await routeDatabase(databaseUrl)) : logins;
     },
   };
   const workflowServer: Step = {
@@ -156,7 +161,8 @@ async function bootServices(
   }));
   const environment = (): StackEnvironment => {
     const inOrder = Object.fromEntries(registry.all.flatMap(({ name }) => (chains[name] ? [[name, chains[name]]] : [])));
-    return { databaseUrl: routedUrl, superuserUrl, temporalAddress: temporal.address, chains: inOrder };
+    if (!routed) throw new Error('the database has no logins yet');
+    return { databaseUrls: routed, superuserUrl, temporalAddress: temporal.address, chains: inOrder };
   };
   let prepared: ReturnType<typeof nodeSpecs> | undefined;
   const prepareNodes = () =>
@@ -196,7 +202,7 @@ async function bootServices(
     health_url: healthUrl,
     clients,
     temporal,
-    postgres: { url: databaseUrl },
+    postgres: { url: databaseUrl, operator_url: logins?.gateway_operator ?? '' },
     chains: environment().chains,
     processes: groupPids(supervisor.processes),
   };

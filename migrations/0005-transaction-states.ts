@@ -84,7 +84,8 @@ end $$;
 create trigger transactions_guard before update on transactions for each row execute function guard_transaction();
 
 -- Every new version leaves a row in transaction_events.
-create function write_event() returns trigger language plpgsql as $$
+create function write_event() returns trigger language plpgsql
+  security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
   if tg_op = 'INSERT' or new.version <> old.version then
     insert into transaction_events (tx_id, seq, status) values (new.tx_id, new.version, new.status);

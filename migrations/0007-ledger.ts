@@ -39,8 +39,10 @@ create trigger ledger_postings_append_only before update or delete or truncate o
 create trigger ledger_entries_append_only before update or delete or truncate on ledger_entries for each statement execute function refuse_change();
 
 -- The entries of a posting are inserted by one statement. They balance per chain and symbol, and belong to the account of the
--- posting's transaction. This trigger adds them to the balances of ledger_accounts; nothing else changes those.
-create function apply_entries() returns trigger language plpgsql as $$
+-- posting's transaction; a hold moves money between that account's balances only. This trigger adds them to the balances of
+-- ledger_accounts; nothing else changes those.
+create function apply_entries() returns trigger language plpgsql
+  security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
   if exists (
     select 1 from added a
@@ -49,6 +51,7 @@ begin
       left join ledger_accounts l on l.ledger_account_id = a.ledger_account_id
      where a.chain <> t.chain
         or (a.ledger_account_id is not null and (l.account_id, l.chain, l.symbol) is distinct from (t.account_id, a.chain, a.symbol))
+        or (p.kind in ('lock', 'lock_more', 'unlock') and a.ledger_account_id is null)
   ) then
     raise exception 'an entry does not belong to the account of its transaction' using errcode = 'integrity_constraint_violation';
   end if;
@@ -75,7 +78,8 @@ create trigger ledger_entries_apply after insert on ledger_entries
 -- Writes the entries of a new transaction's lock, within COMMIT: other transactions of the account wait for its ledger accounts only
 -- while this one commits, not while a client talks to the server. Their rows are locked in the order of their ids. A frozen account,
 -- or one with less available than is taken, makes the commit fail with GW001; the detail lists the accounts.
-create function apply_hold() returns trigger language plpgsql as $$
+create function apply_hold() returns trigger language plpgsql
+  security definer set search_path = pg_catalog, public, pg_temp as $$
 declare
   posting ledger_postings;
   accounts jsonb;

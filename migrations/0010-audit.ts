@@ -48,7 +48,8 @@ begin
 end $$;
 create trigger audit_events_stamp before insert on audit_events for each row execute function stamp_audit_event();
 
-create function queue_audit_event() returns trigger language plpgsql as $$
+create function queue_audit_event() returns trigger language plpgsql
+  security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
   insert into audit_pending (audit_id) values (new.audit_id);
   return null;

@@ -60,7 +60,8 @@ create trigger security_factors_guard before update on security_factors for each
 -- Numbers the changes of a blacklist. The row in blacklist_versions serialises the changes of one client, so versions are in
 -- commit order. Versions are taken from the clock (milliseconds), so that a database restored from a backup does not reuse a
 -- version that the nodes have already seen.
-create function record_blacklist_change() returns trigger language plpgsql as $$
+create function record_blacklist_change() returns trigger language plpgsql
+  security definer set search_path = pg_catalog, public, pg_temp as $$
 declare
   f security_factors;
   was boolean := coalesce(old.status = 'active' and old.deleted_at is null, false);

@@ -8,7 +8,8 @@ create function time_ordered_uuid() returns uuid language sql volatile as $$
 $$;
 
 -- Writes the audit event for a transfer whose destination was blacklisted after the broadcast. Returns the note for the transfer.
-create function too_late(client uuid, tx uuid, since timestamptz) returns text language plpgsql as $$
+create function too_late(client uuid, tx uuid, since timestamptz) returns text language plpgsql
+  security definer set search_path = pg_catalog, public, pg_temp as $$
 declare
   at text := to_char(since at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"');
 begin
@@ -19,7 +20,8 @@ begin
 end $$;
 
 -- An address is blacklisted: open transfers to it that have been broadcast cannot be stopped any more, and get a note.
-create function note_blacklisting() returns trigger language plpgsql as $$
+create function note_blacklisting() returns trigger language plpgsql
+  security definer set search_path = pg_catalog, public, pg_temp as $$
 declare
   late uuid;
 begin
@@ -41,7 +43,8 @@ create trigger security_factors_blacklisted after insert or update of status, de
 -- The opposite order: a transfer is submitted or confirmed after its destination was blacklisted, which happened between the last
 -- check of the blacklist and the broadcast, or before confirmation. A transfer that was to be replaced by a cancellation but was executed
 -- nevertheless gets the note too. Also refuses a changed destination.
-create function note_submission() returns trigger language plpgsql as $$
+create function note_submission() returns trigger language plpgsql
+  security definer set search_path = pg_catalog, public, pg_temp as $$
 declare
   since timestamptz;
 begin

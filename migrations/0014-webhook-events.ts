@@ -2,7 +2,8 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 const schema = /* sql */ `
 -- Writes an event and its deliveries if at least one enabled endpoint wants events of this kind.
-create function enqueue_webhook_event(of_client uuid, of_kind text, of_subject uuid, of_snapshot jsonb) returns void language plpgsql as $$
+create function enqueue_webhook_event(of_client uuid, of_kind text, of_subject uuid, of_snapshot jsonb) returns void language plpgsql
+  security definer set search_path = pg_catalog, public, pg_temp as $$
 declare
   event webhook_events;
 begin
@@ -16,7 +17,8 @@ begin
      where client_id = of_client and status = 'enabled' and deleted_at is null and (events is null or of_kind = any (events));
 end $$;
 
-create function enqueue_transaction_event() returns trigger language plpgsql as $$
+create function enqueue_transaction_event() returns trigger language plpgsql
+  security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
   perform enqueue_webhook_event(
     new.client_id,
@@ -40,7 +42,8 @@ create trigger transactions_created_webhooks after insert on transactions for ea
 create trigger transactions_updated_webhooks after update on transactions for each row
   when (new.version <> old.version) execute function enqueue_transaction_event();
 
-create function enqueue_wallet_event() returns trigger language plpgsql as $$
+create function enqueue_wallet_event() returns trigger language plpgsql
+  security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
   perform enqueue_webhook_event(new.client_id, 'wallet.active', new.wallet_id, jsonb_build_object(
     'wallet_id', new.wallet_id, 'client_id', new.client_id, 'wallet_name', new.wallet_name, 'description', new.description,
@@ -50,7 +53,8 @@ end $$;
 create trigger wallets_webhooks after update on wallets for each row
   when (new.status = 'ACTIVE' and old.status <> 'ACTIVE') execute function enqueue_wallet_event();
 
-create function enqueue_security_factor_event() returns trigger language plpgsql as $$
+create function enqueue_security_factor_event() returns trigger language plpgsql
+  security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
   perform enqueue_webhook_event(new.client_id, 'security_factor.changed', new.factor_id, jsonb_build_object(
     'factor_id', new.factor_id, 'factor_type', new.factor_type, 'chain', new.chain, 'address', new.address, 'label', new.label,

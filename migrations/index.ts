@@ -15,6 +15,8 @@ import { WebhookEvents0014 } from './0014-webhook-events';
 import { Requests0015 } from './0015-requests';
 import { WorkflowOutbox0016 } from './0016-workflow-outbox';
 import { Orders0017 } from './0017-orders';
+import { Logins0018 } from './0018-logins';
+import { LoginRules0019 } from './0019-login-rules';
 
 /** In this order. A released migration is never edited: a change is a new file. */
 export const migrations = [
@@ -35,4 +37,6 @@ export const migrations = [
   Requests0015,
   WorkflowOutbox0016,
   Orders0017,
+  Logins0018,
+  LoginRules0019,
 ];

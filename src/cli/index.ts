@@ -41,7 +41,7 @@ function createProgram(): Command {
   addSecretCommands(program, run);
   addTransferCommands(program, run);
   addLedgerCommands(program, run);
-  addMigrateCommand(program, run);
+  addMigrateCommand(program);
   addTemporalCommands(program, run);
   addAuditCommands(program, run);
   addMpcCommands(program, runOnNode);

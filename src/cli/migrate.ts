@@ -1,17 +1,35 @@
 import type { Command } from 'commander';
+import { migrations } from '../../migrations';
+import { entities } from '../entities';
+import { readConfig } from '../platform/config';
+import { createDatabase } from '../platform/database';
 import { printNames } from './output';
-import type { Run } from './run';
 
-/** migrate */
-export function addMigrateCommand(program: Command, run: Run): void {
+/** migrate: the only command that runs as the owner of the schema, and without Temporal. */
+export function addMigrateCommand(program: Command): void {
   program
     .command('migrate')
-    .description('update the database schema')
-    .action(
-      run(async ({ database, json }) => {
-        const applied = await database.runMigrations({ transaction: 'each' });
-        const names = applied.map(({ name }) => name);
-        printNames(names, json, { some: 'applied', none: 'the schema is up to date' });
-      }),
-    );
+    .description('update the database schema, as its owner (DATABASE_OWNER_URL)')
+    .action(async () => {
+      const names = await migrate();
+      printNames(names, program.opts<{ json?: boolean }>().json ?? false, { some: 'applied', none: 'the schema is up to date' });
+    });
+}
+
+async function migrate(): Promise<string[]> {
+  const owner = readConfig(['DATABASE_OWNER_URL']).DATABASE_OWNER_URL;
+  const url = owner ?? readConfig(['DATABASE_URL']).DATABASE_URL;
+  const database = await createDatabase({
+    url,
+    poolSize: 2,
+    applicationName: 'gateway-migrate',
+    entities,
+    migrations,
+  }).initialize();
+  try {
+    const applied = await database.runMigrations({ transaction: 'each' });
+    return applied.map(({ name }) => name);
+  } finally {
+    await database.destroy();
+  }
 }

@@ -1,9 +1,9 @@
 import type { Client } from '@temporalio/client';
 import type { DataSource } from 'typeorm';
-import { migrations } from '../../migrations';
 import { entities } from '../entities';
 import { readConfig } from '../platform/config';
 import { createDatabase } from '../platform/database';
+import { connectAs } from '../platform/database-login';
 import { createTemporalClient } from '../platform/temporal';
 
 /** The connections of a command. */
@@ -16,7 +16,8 @@ export interface Session {
 /** Opens the connections, runs one command and closes them. */
 export async function withSession(json: boolean, work: (session: Session) => Promise<void>): Promise<void> {
   const { DATABASE_URL: url } = readConfig(['DATABASE_URL']);
-  const database = await createDatabase({ url, poolSize: 2, applicationName: 'gateway-cli', entities, migrations }).initialize();
+  const unconnected = createDatabase({ url, poolSize: 2, applicationName: 'gateway-cli', entities });
+  const database = await connectAs(unconnected, 'gateway_operator');
   const temporal = createTemporalClient();
   try {
     await work({ database, temporal, json });

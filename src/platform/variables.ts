@@ -38,7 +38,7 @@ export const variables = {
     Joi.string()
       .uri({ scheme: ['postgres', 'postgresql'] })
       .required(),
-    'Postgres of the gateway (not of the MPC nodes).',
+    'Postgres of the gateway (not of the MPC nodes), with the login of this process: a member of gateway_api, gateway_worker, gateway_authoriser or gateway_operator (cli), and of nothing else.',
     true,
   ),
   DATABASE_POOL_SIZE: variable(
@@ -62,6 +62,12 @@ export const variables = {
     'cli',
     Joi.string().trim().max(200),
     'Name of the operator in the audit log; by default the name of the system user.',
+  ),
+  DATABASE_OWNER_URL: variable(
+    'cli',
+    Joi.string().uri({ scheme: ['postgres', 'postgresql'] }),
+    'For `gateway migrate` alone: the same database, with the login that owns the schema; by default DATABASE_URL.',
+    true,
   ),
   CHAINS: variable(
     'api, worker, authoriser, mpc-node',

@@ -7,6 +7,7 @@ import { toLimitSettings, limitVariables } from '../http/limits/settings';
 import { listen } from '../http/server';
 import { readConfig } from '../platform/config';
 import { createDatabase } from '../platform/database';
+import { connectAs } from '../platform/database-login';
 import { createLogger } from '../platform/logging';
 import { startHealthListener } from '../platform/metrics';
 import { createTemporalClient } from '../platform/temporal';
@@ -88,13 +89,16 @@ runMain('api', async () => {
   });
   log.info({ host: config.API_HOST, port: server.port, metrics_port: healthListener.port }, 'listening');
   // a dependency that is down delays readiness and not the start
-  const connected = untilUp('Postgres', () => database.initialize(), log, stop);
-  const jobs = resources.housekeeping.map((job) => connected.then(() => runPeriodically(job, log, stop)));
-  await new Promise<void>((resolve) => stop.addEventListener('abort', () => resolve(), { once: true }));
+  const jobs = untilUp('Postgres', () => connectAs(database, 'gateway_api'), log, stop).then(() =>
+    Promise.all(resources.housekeeping.map((job) => runPeriodically(job, log, stop))),
+  );
+  const stopped = new Promise<void>((resolve) => stop.addEventListener('abort', () => resolve(), { once: true }));
+  // a login with the wrong rights ends the process
+  await Promise.race([stopped, jobs]);
   log.info('stopping: requests in flight are finished');
   await server.close();
   await healthListener.close();
-  await Promise.all(jobs);
+  await jobs;
   await resources.outbox.settled();
   await temporal.connection.close();
   if (database.isInitialized) await database.destroy();

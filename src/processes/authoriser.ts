@@ -10,6 +10,7 @@ import { Orders } from '../orders/orders';
 import { OrderSigner } from '../orders/signer';
 import { readConfig } from '../platform/config';
 import { createDatabase } from '../platform/database';
+import { connectAs } from '../platform/database-login';
 import { createLogger } from '../platform/logging';
 import { startHealthListener } from '../platform/metrics';
 import { answers, runMain, shutdownSignal, untilUp } from './process';
@@ -48,7 +49,7 @@ runMain('authoriser', async () => {
     ready: async () => ({ database: await answers(() => database.query('select 1')), worker: running.worker }),
   });
 
-  await untilUp('Postgres', () => database.initialize(), logger, stop);
+  await untilUp('Postgres', () => connectAs(database, 'gateway_authoriser'), logger, stop);
   const connection = await untilUp('Temporal', () => connectWorkers(), logger, stop);
   if (!connection) return;
   const orders = new Orders({ signer, deployment: config.DEPLOYMENT_ID });

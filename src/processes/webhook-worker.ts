@@ -5,6 +5,7 @@ import { webhookTaskQueue } from '../messages/task-queues';
 import { createWebhookActivities } from '../../activities/webhooks';
 import { entities } from '../entities';
 import { createDatabase } from '../platform/database';
+import { connectAs } from '../platform/database-login';
 import type { Logger } from '../platform/logging';
 import type { SecretBox } from '../platform/secret-box';
 import { startDelivery, WebhookDispatcher } from '../webhooks/dispatcher';
@@ -42,7 +43,7 @@ export async function runWebhookWorker(options: WebhookWorkerOptions): Promise<v
     applicationName: 'gateway-webhooks',
     entities,
   });
-  await untilUp('Postgres', () => database.initialize(), log, stop);
+  await untilUp('Postgres', () => connectAs(database, 'gateway_worker'), log, stop);
   if (!database.isInitialized) return;
   try {
     const worker = await Worker.create({

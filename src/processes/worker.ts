@@ -19,6 +19,7 @@ import { OutboxDispatcher } from '../outbox/dispatcher';
 import { WorkflowOutbox } from '../outbox/outbox';
 import { readConfig } from '../platform/config';
 import { createDatabase } from '../platform/database';
+import { connectAs } from '../platform/database-login';
 import { createLogger, type Logger } from '../platform/logging';
 import { startHealthListener } from '../platform/metrics';
 import { SecretBox } from '../platform/secret-box';
@@ -83,7 +84,7 @@ runMain('worker', async () => {
     ready: async () => ({ database: await answers(() => database.query('select 1')), workers: running.workers }),
   });
 
-  await untilUp('Postgres', () => database.initialize(), logger, stop);
+  await untilUp('Postgres', () => connectAs(database, 'gateway_worker'), logger, stop);
   const connection = await untilUp('Temporal', () => connectWorkers(), logger, stop);
   if (!connection) return;
 

@@ -71,7 +71,11 @@ export class Cut {
         raise notice '${cutNotice({ fault, awayMs })}';
         if ${isEnded} then perform pg_terminate_backend(pg_backend_pid()); end if;
       end $$;
-      ${step === 'lock' ? atLock : atWrite(steps[step])}`);
+      ${step === 'lock' ? atLock : atWrite(steps[step])}
+      -- the triggers run with the logins of the processes
+      grant usage on schema cut to public;
+      grant all on all sequences in schema cut to public;
+      grant execute on all functions in schema cut to public;`);
     return new Cut(connection);
   }
 

@@ -16,7 +16,8 @@ export function gateway(args: string[], env: Record<string, string> = {}): Promi
   const settings = {
     PATH: process.env.PATH ?? '',
     GATEWAY_ENV: 'local',
-    DATABASE_URL: postgres.url,
+    DATABASE_URL: postgres.operator_url,
+    DATABASE_OWNER_URL: postgres.url,
     TEMPORAL_ADDRESS: temporal.address,
     TEMPORAL_NAMESPACE: temporal.namespace,
     ...env,

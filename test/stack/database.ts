@@ -1,14 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import type { DataSource } from 'typeorm';
+import { createLogins, type LoginUrls, loginName } from '../../dev/logins';
+import { randomPassword } from '../../dev/postgres';
 import { migrations } from '../../migrations';
 import { entities } from '../../src/entities';
 import { createDatabase } from '../../src/platform/database';
+import { databaseRoles } from '../../src/platform/database-roles';
 
 export interface TestDatabase {
+  /** Superuser. */
   url: string;
-  /** Connected and migrated. */
+  /** Connected as superuser, and migrated. */
   database: DataSource;
+  /** A new login for each process. */
+  logins: () => Promise<LoginUrls>;
   drop(): Promise<void>;
 }
 
@@ -23,8 +29,9 @@ export async function createTestDatabase({ poolSize = 10 } = {}): Promise<TestDa
   const drop = async () => {
     if (database.isInitialized) await database.destroy();
     await asSuperuser(server, `drop database if exists ${name} with (force)`);
+    for (const role of databaseRoles) await asSuperuser(server, `drop role if exists ${loginName(url, role)}`);
   };
-  return { url, database, drop };
+  return { url, database, logins: () => createLogins(url, randomPassword), drop };
 }
 
 /** Runs the migrations once, for all later copies. Returns its name. */

@@ -17,7 +17,7 @@ interface JestProject {
 }
 
 /** The developer's environment must not affect the tests: they start everything themselves. */
-const overrides = /^(DATABASE_URL|TEMPORAL_(ADDRESS|NAMESPACE)|CHAINS$|CHAIN_\w+_RPC_URLS|MPC_NODE_|API_)/;
+const overrides = /^(DATABASE_(OWNER_)?URL|TEMPORAL_(ADDRESS|NAMESPACE)|CHAINS$|CHAIN_\w+_RPC_URLS|MPC_NODE_|API_)/;
 
 /**
  * One fresh stack for all test files of a run, on free ports: the compiled processes, supervised by this one. With

@@ -22,7 +22,7 @@ import {
   type BuiltWallet,
 } from '../../factories';
 import { createTestLedger, type TestLedger } from '../../ledger';
-import { createTestDatabase } from '../../stack/database';
+import { createTestDatabase, type TestDatabase } from '../../stack/database';
 
 export const registry = loadRegistry('local', ['ethereum', 'base']);
 export const ethereum = registry.get('ethereum');
@@ -54,7 +54,7 @@ export const prepared = (fees: Partial<EvmFees> = {}): Prepared => {
   return toPrepared({ ...details, gasPrice: null }, l1DataFee);
 };
 
-export interface Fixture {
+export interface Fixture extends Pick<TestDatabase, 'logins'> {
   url: string;
   database: DataSource;
   ledger: TestLedger;
@@ -88,7 +88,7 @@ export async function createFixture({ poolSize = 20 } = {}): Promise<Fixture> {
     await database.destroy();
     await test.drop();
   };
-  return { url: test.url, database, ledger, client, wallet, account, alerts, close };
+  return { url: test.url, logins: test.logins, database, ledger, client, wallet, account, alerts, close };
 }
 
 export function fund(fixture: Fixture, symbol: string, amount: bigint): Promise<unknown> {

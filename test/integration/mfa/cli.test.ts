@@ -19,11 +19,15 @@ interface Result {
 
 const key = randomBytes(32).toString('hex');
 let db: TestDatabase;
+let operatorUrl: string;
 let clientId: string;
 let userId: string;
 let name: string;
 
-beforeAll(async () => void (db = await createTestDatabase()));
+beforeAll(async () => {
+  db = await createTestDatabase();
+  operatorUrl = (await db.logins()).gateway_operator;
+});
 afterAll(() => db.drop());
 beforeEach(async () => {
   const client = await buildClient(db.database);
@@ -39,7 +43,7 @@ function gateway(
   const child = spawn(process.execPath, [path.join(projectRoot, 'bin', 'gateway.js'), 'totp', ...args], {
     env: {
       PATH: process.env.PATH ?? '',
-      DATABASE_URL: db.url,
+      DATABASE_URL: operatorUrl,
       TOTP_SECRETS_KEY: key,
       TEMPORAL_ADDRESS: '127.0.0.1:1',
       GATEWAY_OPERATOR: 'alice',

@@ -1,0 +1,107 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { databaseRoles } from '../src/platform/database-roles';
+
+const schema = /* sql */ `
+-- The gateway's role of whoever is logged in, also within functions that run with the rights of the owner. Null for the owner of the
+-- schema and for administrators: they are no process, and only the rules that have no exception bind them.
+create function login_role() returns text language plpgsql stable set search_path = pg_catalog, public, pg_temp as $$
+declare
+  roles text[];
+begin
+  if pg_has_role(session_user, (select relowner from pg_class where oid = 'public.transactions'::regclass), 'usage') then return null; end if;
+  select array_agg(rolname::text) into roles from pg_roles
+   where rolname in (${databaseRoles.map((role) => `'${role}'`).join(', ')}) and pg_has_role(session_user, oid, 'usage');
+  if cardinality(roles) = 1 then return roles[1]; end if;
+  raise exception 'login % is not a member of exactly one role', session_user using errcode = 'insufficient_privilege';
+end $$;
+grant execute on function login_role() to ${databaseRoles.join(', ')};
+
+-- Transfers are accepted by the API and deposits found by the worker. The API approves and cancels; the authoriser alone begins
+-- signing; the worker does the rest.
+create function guard_login_of_transaction() returns trigger language plpgsql as $$
+declare
+  role text := login_role();
+  may boolean;
+begin
+  if role is null then return new; end if;
+  if tg_op = 'INSERT' then
+    may := case role when 'gateway_api' then new.is_held when 'gateway_worker' then new.direction = 'in' else false end;
+  else
+    may := case role
+      when 'gateway_api' then new.status = 'CANCELLED' or (old.status, new.status) = ('AWAITING_APPROVAL', 'PENDING')
+      when 'gateway_authoriser' then new.status = 'SIGNING'
+      when 'gateway_worker' then new.status not in ('SIGNING', 'CANCELLED')
+      else false
+    end;
+  end if;
+  if not may then
+    raise exception '% may not make transaction % %', role, new.tx_id, new.status using errcode = 'insufficient_privilege';
+  end if;
+  return new;
+end $$;
+-- their names put the one after transactions_classify, and the other before the rules on states
+create trigger transactions_login_insert before insert on transactions for each row execute function guard_login_of_transaction();
+create trigger transactions_by_login before update on transactions for each row
+  when (new.status is distinct from old.status) execute function guard_login_of_transaction();
+
+-- Who posts what: the API holds and gives back, the authoriser holds more for a fee, the worker posts what the chain shows.
+create function guard_login_of_posting() returns trigger language plpgsql as $$
+declare
+  role text := login_role();
+begin
+  if role is null then return new; end if;
+  if not (new.kind = any (case role
+    when 'gateway_api' then array['lock', 'unlock']
+    when 'gateway_authoriser' then array['lock_more']
+    when 'gateway_worker' then array['unlock', 'settle', 'refund', 'deposit', 'deposit_reversal', 'adjustment']
+    else array[]::text[]
+  end)) then
+    raise exception '% may not post %', role, new.kind using errcode = 'insufficient_privilege';
+  end if;
+  return new;
+end $$;
+create trigger ledger_postings_login before insert on ledger_postings for each row execute function guard_login_of_posting();
+
+-- A wallet starts without a key. Only an operator suspends or resumes one; the worker activates it with its key.
+create function guard_login_of_wallet() returns trigger language plpgsql as $$
+declare
+  role text := login_role();
+  may boolean;
+begin
+  if role is null then return new; end if;
+  if tg_op = 'INSERT' then may := (new.status, new.key_status) = ('PROGRESSING', 'GENERATING');
+  else may := role = 'gateway_operator' or old.status = 'PROGRESSING';
+  end if;
+  if not may then
+    raise exception '% may not make wallet % %', role, new.wallet_id, new.status using errcode = 'insufficient_privilege';
+  end if;
+  return new;
+end $$;
+create trigger wallets_login_insert before insert on wallets for each row execute function guard_login_of_wallet();
+create trigger wallets_login_update before update on wallets for each row
+  when (new.status is distinct from old.status) execute function guard_login_of_wallet();
+
+-- Whoever freezes a ledger account, only an operator clears or changes the reason.
+create function guard_login_of_frozen() returns trigger language plpgsql as $$
+begin
+  if login_role() <> 'gateway_operator' then
+    raise exception 'only an operator unfreezes ledger account %', new.ledger_account_id using errcode = 'insufficient_privilege';
+  end if;
+  return new;
+end $$;
+create trigger ledger_accounts_login before update on ledger_accounts for each row
+  when (old.frozen_reason is not null and new.frozen_reason is distinct from old.frozen_reason) execute function guard_login_of_frozen();
+`;
+
+/** What a column's right cannot say: which changes of state, postings and wallets each process may make. */
+export class LoginRules0019 implements MigrationInterface {
+  readonly name = 'LoginRules1700000000019';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(schema);
+  }
+
+  down(): Promise<void> {
+    return Promise.reject(new Error('the rules of the processes are not dropped by a migration'));
+  }
+}

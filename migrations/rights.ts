@@ -1,0 +1,162 @@
+import type { DatabaseRole } from '../src/platform/database-roles';
+
+/**
+ * Which role may do what with which table; what is not listed is refused. `update (…)` names the columns: what is not named is never
+ * written after its insert. `lock` is the right to lock rows without changing them. What triggers write into other tables is written
+ * with the rights of the owner (`security definer`) and is not listed.
+ */
+export const rights: Record<string, Partial<Record<DatabaseRole, string>>> = {
+  clients: {
+    gateway_api: 'select, lock',
+    gateway_worker: 'select',
+    gateway_authoriser: 'select',
+    gateway_operator: 'select, insert, update (status, whitelist_mode, whitelist_cooling_seconds, self_approval)',
+  },
+  users: { gateway_api: 'select', gateway_operator: 'select, insert, update (status)' },
+  api_keys: { gateway_api: 'select', gateway_operator: 'select, insert, update (revoked_at)' },
+  login_failures: { gateway_api: 'select, insert, update (points, expire), delete' },
+  user_totp: {
+    gateway_api: 'select, update (failures, locked_until, locks)',
+    gateway_operator: 'select, insert, update (secret, confirmed_at, failures, locked_until, locks, created_at), delete',
+  },
+  totp_steps: { gateway_api: 'select, insert, delete', gateway_operator: 'select, insert, delete' },
+  totp_recovery_codes: { gateway_operator: 'select, insert, update (used_at), delete' },
+
+  wallets: {
+    gateway_api: 'select, insert, lock',
+    gateway_worker: 'select, update (status, key_status, key_id, public_key, chain_code, updated_at)',
+    gateway_authoriser: 'select, lock',
+    gateway_operator: 'select, update (status, updated_at)',
+  },
+  wallet_limits: {
+    gateway_api: 'select, lock',
+    gateway_authoriser: 'select, lock',
+    gateway_operator: 'select, insert, update (max_single, max_daily, updated_at), delete',
+  },
+  accounts: {
+    gateway_api: 'select, insert',
+    gateway_worker: 'select',
+    gateway_authoriser: 'select, lock',
+    gateway_operator: 'select, update (status)',
+  },
+  ledger_accounts: {
+    gateway_api: 'select, insert, lock',
+    gateway_worker: 'select, insert, update (frozen_reason)',
+    gateway_authoriser: 'select, lock',
+    gateway_operator: 'select, update (frozen_reason)',
+  },
+  assets: { gateway_api: 'select, insert', gateway_operator: 'select' },
+
+  transaction_types: {
+    gateway_api: 'select',
+    gateway_worker: 'select',
+    gateway_authoriser: 'select',
+    gateway_operator: 'select',
+  },
+  transactions: {
+    gateway_api: 'select, insert, update (status, version, approved_by, approved_at, failure_code, failure_message)',
+    gateway_worker: `select, insert, update (status, version, tx_hash, block_number, block_hash, fee, failure_code, failure_message,
+      approval_expires_at, cancellation_reason, screening_note, finalized_at)`,
+    gateway_authoriser: `select, update (status, version, signing_begun_at, fee_locked, failure_code, failure_message,
+      cancellation_reason, screening_note)`,
+    gateway_operator: 'select',
+  },
+  transaction_events: { gateway_api: 'select', gateway_operator: 'select' },
+  reservations: {
+    gateway_worker: 'select, update (released_at)',
+    gateway_authoriser: 'select, insert, update (released_at)',
+    gateway_operator: 'select',
+  },
+  transfer_attempts: {
+    gateway_api: 'select',
+    gateway_worker: `select, update (tx_hash, signed, signed_at, broadcast_at, impossible_proof, block_number, block_hash, included_id,
+      success, fee, debited, received)`,
+    gateway_authoriser: 'select, insert',
+    gateway_operator: 'select',
+  },
+  attempt_reservations: {
+    gateway_worker: 'select',
+    gateway_authoriser: 'select, insert',
+    gateway_operator: 'select',
+  },
+  attempt_ids: {
+    gateway_api: 'select',
+    gateway_worker: 'select, insert',
+    gateway_authoriser: 'select',
+    gateway_operator: 'select',
+  },
+  orders: { gateway_authoriser: 'select, insert', gateway_operator: 'select' },
+  operator_requests: {
+    gateway_worker: 'select',
+    gateway_authoriser: 'select',
+    gateway_operator: 'select, insert',
+  },
+  ledger_postings: {
+    gateway_api: 'select, insert',
+    gateway_worker: 'select, insert',
+    gateway_authoriser: 'select, insert',
+    gateway_operator: 'select',
+  },
+  ledger_entries: {
+    gateway_api: 'select, insert',
+    gateway_worker: 'select, insert',
+    gateway_authoriser: 'select, insert',
+    gateway_operator: 'select',
+  },
+
+  chain_cursors: {
+    gateway_api: 'select',
+    gateway_worker: 'select, insert, update (next_block, head_block, fee_levels, fee_levels_at, updated_at)',
+    gateway_authoriser: 'select',
+    gateway_operator: 'select',
+  },
+  chain_blocks: {
+    gateway_worker: 'select, insert, update (hash, parent_hash), delete',
+    gateway_authoriser: 'select',
+    gateway_operator: 'select',
+  },
+
+  audit_events: {
+    gateway_api: 'select, insert',
+    gateway_worker: 'insert',
+    gateway_authoriser: 'insert',
+    gateway_operator: 'select, insert',
+  },
+  // the API seals the log
+  audit_pending: { gateway_api: 'select, delete', gateway_operator: 'select' },
+  audit_seals: { gateway_api: 'select, insert', gateway_operator: 'select' },
+  audit_seal_entries: { gateway_api: 'select, insert', gateway_operator: 'select' },
+
+  security_factors: {
+    gateway_api: 'select, insert, update (status, label, reason, activated_at, updated_at, deleted_at)',
+    gateway_worker: 'select',
+    gateway_authoriser: 'select',
+    gateway_operator: 'select',
+  },
+  blacklist_versions: { gateway_worker: 'select, update (dispatched, dispatched_at)' },
+  blacklist_changes: { gateway_authoriser: 'select' },
+
+  webhook_endpoints: {
+    gateway_api: `select, insert, update (url, description, events, status, disabled_reason, disabled_at, secret, secret_created_by,
+      previous_secret, previous_secret_until, failing_since, updated_at, deleted_at)`,
+    gateway_worker:
+      'select, update (status, disabled_reason, disabled_at, previous_secret, previous_secret_until, failing_since, updated_at)',
+    gateway_operator: 'select, update (secret, previous_secret)',
+  },
+  webhook_events: { gateway_api: 'select, insert', gateway_worker: 'select, delete' },
+  webhook_deliveries: {
+    gateway_api: 'select, insert, update (status, round_attempts, next_attempt_at, undispatched_since, ended_at)',
+    gateway_worker: 'select, update (status, attempts, round_attempts, next_attempt_at, undispatched_since, ended_at)',
+  },
+  webhook_attempts: { gateway_api: 'select', gateway_worker: 'select, insert' },
+
+  idempotency_keys: {
+    gateway_api: `select, insert, update (fingerprint, resource_id, leased_until, response_status, response_headers, response_body,
+      created_at), delete`,
+  },
+  request_quotas: { gateway_api: 'select, insert, update (points, expire), delete' },
+  workflow_outbox: {
+    gateway_api: 'select, insert, lock, delete',
+    gateway_worker: 'select, insert, update (deliver_after), delete',
+  },
+};

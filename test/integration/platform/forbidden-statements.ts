@@ -1,0 +1,140 @@
+import type { DatabaseRole } from '../../../src/platform/database-roles';
+
+const insertAttempt = `insert into transfer_attempts (tx_id, attempt, kind, chain, prepared, unsigned, signers, message_key, fee_bound)
+  values (:signed, 2, 'replacement', 'ethereum', '{}', '0x', '[]', 'another', 1)`;
+const insertOrder = `insert into orders (jti, seq, kind, claims) values (:new, 999, 'generate_key', jsonb_build_object('jti', :new, 'seq', 999, 'kind', 'generate_key'))`;
+const insertReservation = `insert into reservations (chain, owner, resource, ordinal, tx_id) values ('ethereum', :address, '9', 9, :signed)`;
+const linkReservation = `insert into attempt_reservations (tx_id, attempt, reservation_id) values (:signed, 1, 1)`;
+const insertRequest = `insert into operator_requests (tx_id, kind, operator) values (:signed, 'abandon', 'mallory')`;
+const insertUser = `insert into users (user_id, client_id, name) values (:new, :client, 'mallory')`;
+const insertKey = `insert into api_keys (key_id, client_id, user_id, api_key, secret_hash) values (:new, :client, :user, 'k', decode(repeat('00', 32), 'hex'))`;
+const listAddress = `insert into security_factors (factor_id, client_id, factor_type, chain, address, address_key, added_by)
+  values (:new, :client, 'WHITELIST', 'ethereum', :address, lower(:address), :user)`;
+const unlist = `update security_factors set status = 'inactive'`;
+const approve = `update transactions set approved_by = :user, approved_at = now() where tx_id = :waiting`;
+const beginSigning = `update transactions set status = 'SIGNING', version = version + 1, signing_begun_at = now() where tx_id = :waiting`;
+const signAgain = `update transactions set status = 'SIGNING', version = version + 1 where tx_id = :waiting`;
+const raiseFee = `update transactions set fee_locked = fee_locked + 1 where tx_id = :waiting`;
+const endAs = (status: string) => `update transactions set status = '${status}', version = version + 1 where tx_id = :waiting`;
+export const post = (kind: string) =>
+  `insert into ledger_postings (posting_id, tx_id, kind, seq, entries) values (:new, :waiting, '${kind}', 9, 2)`;
+const insertTransaction = (type: string, more = '', values = '') =>
+  `insert into transactions (tx_id, client_id, wallet_id, account_id, asset_id, chain, transaction_type, from_address, to_address,
+     token_symbol, decimals, amount, status, required_confirmations${more})
+   values (:new, :client, :wallet, :account, :asset, 'ethereum', '${type}', :address, :address, 'ETH', 18, 1,
+     '${type === 'INBOUND' ? 'DETECTED' : 'PENDING'}', 1${values})`;
+const transfer = insertTransaction('OUTBOUND');
+const deposit = insertTransaction('INBOUND', ', tx_hash, block_hash, position', `, '0x1', '0x1', '0'`);
+const credit = `update ledger_accounts set available = available + 1`;
+const swapAddress = `update accounts set address = :address, address_key = :address where account_id = :account`;
+const swapKey = `update wallets set public_key = null where wallet_id = :wallet`;
+const limits = `insert into wallet_limits (wallet_id, symbol, max_single) values (:wallet, 'ETH', 1)`;
+const policy = `update clients set whitelist_mode = 'off'`;
+const totp = `select secret from user_totp`;
+
+/** What each process must not do. `:name` is a value of the test. */
+export const forbidden: Record<DatabaseRole, string[]> = {
+  gateway_api: [
+    ...[insertAttempt, insertOrder, insertReservation, linkReservation, insertRequest, insertUser, insertKey, limits, policy],
+    ...[beginSigning, signAgain, raiseFee, endAs('SUBMITTED'), endAs('CONFIRMED'), endAs('FAILED'), endAs('REJECTED')],
+    ...[post('settle'), post('deposit'), post('adjustment'), post('lock_more'), credit, deposit, swapAddress, swapKey],
+    `update transactions set tx_hash = '0x1' where tx_id = :waiting`,
+    `update transactions set to_address = :address, to_address_key = :address where tx_id = :waiting`,
+    `update transfer_attempts set impossible_proof = '{}' where tx_id = :signed`,
+    `update chain_cursors set head_block = 1000`,
+    `update user_totp set secret = ''`,
+    'delete from wallet_limits',
+    'delete from security_factors',
+  ],
+  gateway_worker: [
+    ...[
+      insertAttempt,
+      insertOrder,
+      insertReservation,
+      linkReservation,
+      insertRequest,
+      insertUser,
+      insertKey,
+      listAddress,
+      unlist,
+    ],
+    ...[approve, beginSigning, signAgain, raiseFee, endAs('CANCELLED'), transfer, post('lock'), post('lock_more'), credit],
+    ...[swapAddress, limits, policy, totp],
+    `update transactions set to_address = :address where tx_id = :waiting`,
+    `update transactions set amount = 1 where tx_id = :waiting`,
+    `update transactions set requested_by = null where tx_id = :waiting`,
+    `update transfer_attempts set unsigned = '0x1' where tx_id = :signed`,
+    `update wallets set status = 'SUSPENDED' where wallet_id = :wallet`,
+    'insert into wallets (wallet_id, client_id, wallet_name) values (:new, :client, :new)',
+    'update blacklist_changes set listed = false',
+    'select * from blacklist_changes',
+    'select secret_hash from api_keys',
+    'select * from idempotency_keys',
+  ],
+  gateway_authoriser: [
+    ...[insertRequest, insertUser, insertKey, listAddress, unlist, approve, transfer, deposit, swapAddress, limits, policy, totp],
+    ...[endAs('AWAITING_APPROVAL'), endAs('CANCELLED'), endAs('FAILED'), endAs('NEEDS_ATTENTION')],
+    ...[post('lock'), post('unlock'), post('deposit'), post('settle'), post('adjustment'), credit],
+    `update transactions set to_address = :address where tx_id = :waiting`,
+    `update transactions set tx_hash = '0x1' where tx_id = :signed`,
+    `update transfer_attempts set signed = '0x1' where tx_id = :signed`,
+    `update transfer_attempts set impossible_proof = '{}' where tx_id = :signed`,
+    `update wallets set public_key = null`,
+    `update chain_cursors set head_block = 1000`,
+    `select * from webhook_endpoints`,
+  ],
+  gateway_operator: [
+    ...[
+      insertAttempt,
+      insertOrder,
+      insertReservation,
+      linkReservation,
+      transfer,
+      deposit,
+      listAddress,
+      unlist,
+      approve,
+      raiseFee,
+    ],
+    ...[
+      beginSigning,
+      signAgain,
+      endAs('CANCELLED'),
+      endAs('FAILED'),
+      endAs('REJECTED'),
+      post('lock'),
+      post('adjustment'),
+      credit,
+    ],
+    ...[swapAddress, swapKey],
+    `update api_keys set secret_hash = decode(repeat('00', 32), 'hex')`,
+    `update transfer_attempts set impossible_proof = '{}' where tx_id = :signed`,
+    'delete from clients',
+    'select * from idempotency_keys',
+  ],
+};
+
+/** What no process may do. */
+export const forbiddenToAll = [
+  'update audit_events set actor_id = actor_id',
+  'delete from audit_events',
+  'delete from audit_seals',
+  'truncate audit_pending',
+  'delete from transactions',
+  'delete from ledger_entries',
+  'update ledger_postings set seq = 9',
+  'update transaction_events set status = status',
+  'delete from operator_requests',
+  'update orders set seq = seq',
+  'alter table transactions disable trigger transactions_guard',
+  'drop trigger ledger_entries_apply on ledger_entries',
+  'drop table audit_seals',
+  'alter table transactions disable row level security',
+  'create or replace function login_role() returns text language sql as $$ select null::text $$',
+  'create function public.f() returns int language sql as $$ select 1 $$',
+  'create table public.t ()',
+  `set session_replication_role = 'replica'`,
+  'set role postgres',
+  'create role mallory',
+  'delete from migrations',
+];

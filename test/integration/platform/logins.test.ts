@@ -1,0 +1,93 @@
+import { Client } from 'pg';
+import { type DatabaseRole, databaseRoles } from '../../../src/platform/database-roles';
+import { newId } from '../../../src/platform/ids';
+import { buildTransferRequest, buildUser, ledgerAccountOf, randomAddress } from '../../factories';
+import { createFixture, ether, ethereum, type Fixture, fund, sign } from '../ledger/fixture';
+import { forbidden, forbiddenToAll, post } from './forbidden-statements';
+
+/** Each process's own login tries what that process must not do, with raw SQL: Postgres itself refuses it. */
+
+let fixture: Fixture;
+const logins = new Map<DatabaseRole, Client>();
+/** Values for `:name` in statements. */
+let values: Record<string, string>;
+
+beforeAll(async () => {
+  fixture = await createFixture({ poolSize: 3 });
+  const { database, account, client, wallet } = fixture;
+  await fund(fixture, 'ETH', 10n * ether);
+  const accept = async () => (await fixture.ledger.lockTransfer(buildTransferRequest(account, ethereum))).txId;
+  const [waiting, signed] = [await accept(), await accept()];
+  await sign(fixture, signed);
+  values = {
+    waiting,
+    signed,
+    user: (await buildUser(database, client)).userId,
+    client: client.clientId,
+    wallet: wallet.walletId,
+    account: account.accountId,
+    asset: (await ledgerAccountOf(database, account, ethereum, 'ETH')).ledgerAccountId,
+    address: randomAddress(),
+    new: newId(),
+  };
+  for (const [role, connectionString] of Object.entries(await fixture.logins())) {
+    const login = new Client({ connectionString });
+    await login.connect();
+    logins.set(role as DatabaseRole, login);
+  }
+});
+afterAll(async () => {
+  for (const login of logins.values()) await login.end();
+  await fixture.close();
+});
+
+const insufficientPrivilege = '42501';
+
+/** SQLSTATE with which the statement is refused; null if it is not. Nothing is kept. */
+async function refusal(role: DatabaseRole, statement: string): Promise<string | null> {
+  const login = logins.get(role) as Client;
+  const sql = statement.replace(/(?<!:):(\w+)/g, (_, name: string) => `'${values[name] as string}'`);
+  await login.query('begin');
+  try {
+    await login.query(sql);
+    return null;
+  } catch (error) {
+    return (error as { code?: string }).code ?? String(error);
+  } finally {
+    await login.query('rollback');
+  }
+}
+
+describe.each(databaseRoles)('%s', (role) => {
+  test.each([...forbidden[role], ...forbiddenToAll])('may not: %s', async (statement) => {
+    expect(await refusal(role, statement)).toBe(insufficientPrivilege);
+  });
+
+  test.each(databaseRoles.filter((other) => other !== role))('may not become %s', async (other) => {
+    expect(await refusal(role, `set role ${other}`)).toBe(insufficientPrivilege);
+    expect(await refusal(role, `grant ${other} to current_user`)).toBe(insufficientPrivilege);
+  });
+});
+
+test('every table says who may do what with it, and nobody else may read it', async () => {
+  const rows = await fixture.database.query<{ name: string }[]>(
+    `select relname as name from pg_class c where relnamespace = 'public'::regnamespace and relkind = 'r' and relname <> 'migrations'
+        and not exists (select from unnest($1::text[]) role where has_any_column_privilege(role, c.oid, 'select'))`,
+    [databaseRoles],
+  );
+  expect(rows).toEqual([]);
+  const [open] = await fixture.database.query<unknown[]>(
+    `select has_schema_privilege('public', 'public', 'usage') as usage,
+            (select count(*)::int from pg_proc where pronamespace = 'public'::regnamespace and has_function_privilege('public', oid, 'execute')) as functions`,
+  );
+  expect(open).toEqual({ usage: false, functions: 0 });
+});
+
+test('a posting that the API may write holds money of the account only, and takes none from the house', async () => {
+  const entries = (ledgerAccount: string, bucket: string, line: number, amount: number) =>
+    `(:new, ${line}, ${ledgerAccount}, '${bucket}', 'ethereum', 'ETH', ${amount})`;
+  const gift = `${post('unlock')};
+    insert into ledger_entries (posting_id, line, ledger_account_id, bucket, chain, symbol, amount)
+    values ${entries(':asset', 'AVAILABLE', 0, 1)}, ${entries('null', 'LOSS', 1, -1)}`;
+  expect(await refusal('gateway_api', gift)).toBe('23000');
+});
