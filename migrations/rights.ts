@@ -86,6 +86,7 @@ export const rights: Record<string, Partial<Record<DatabaseRole, string>>> = {
     gateway_operator: 'select',
   },
   orders: { gateway_authoriser: 'select, insert', gateway_operator: 'select' },
+  node_refusals: { gateway_authoriser: 'select, insert', gateway_operator: 'select' },
   operator_requests: {
     gateway_worker: 'select',
     gateway_authoriser: 'select',
