@@ -51,7 +51,6 @@ begin
       left join ledger_accounts l on l.ledger_account_id = a.ledger_account_id
      where a.chain <> t.chain
         or (a.ledger_account_id is not null and (l.account_id, l.chain, l.symbol) is distinct from (t.account_id, a.chain, a.symbol))
-        or (p.kind in ('lock', 'lock_more', 'unlock') and a.ledger_account_id is null)
   ) then
     raise exception 'an entry does not belong to the account of its transaction' using errcode = 'integrity_constraint_violation';
   end if;
@@ -62,6 +61,12 @@ begin
         or exists (select 1 from ledger_entries e where e.posting_id = a.posting_id group by e.chain, e.symbol having sum(e.amount) <> 0)
   ) then
     raise exception 'a posting does not balance or is not complete' using errcode = 'integrity_constraint_violation';
+  end if;
+  if exists (
+    select 1 from added a join ledger_postings p on p.posting_id = a.posting_id
+     where p.kind in ('lock', 'lock_more', 'unlock') and a.ledger_account_id is null
+  ) then
+    raise exception 'a hold moves money within its account only' using errcode = 'integrity_constraint_violation';
   end if;
   update ledger_accounts l
      set available = l.available + d.available, locked = l.locked + d.locked

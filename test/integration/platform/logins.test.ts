@@ -43,8 +43,8 @@ afterAll(async () => {
 
 const insufficientPrivilege = '42501';
 
-/** SQLSTATE with which the statement is refused; null if it is not. Nothing is kept. */
-async function refusal(role: DatabaseRole, statement: string): Promise<string | null> {
+/** Why the statement is refused; null if it is not. Nothing is kept. */
+async function refusal(role: DatabaseRole, statement: string): Promise<{ code?: string; message: string } | null> {
   const login = logins.get(role) as Client;
   const sql = statement.replace(/(?<!:):(\w+)/g, (_, name: string) => `'${values[name] as string}'`);
   await login.query('begin');
@@ -52,7 +52,7 @@ async function refusal(role: DatabaseRole, statement: string): Promise<string | 
     await login.query(sql);
     return null;
   } catch (error) {
-    return (error as { code?: string }).code ?? String(error);
+    return error as Error & { code?: string };
   } finally {
     await login.query('rollback');
   }
@@ -60,12 +60,12 @@ async function refusal(role: DatabaseRole, statement: string): Promise<string | 
 
 describe.each(databaseRoles)('%s', (role) => {
   test.each([...forbidden[role], ...forbiddenToAll])('may not: %s', async (statement) => {
-    expect(await refusal(role, statement)).toBe(insufficientPrivilege);
+    expect(await refusal(role, statement)).toMatchObject({ code: insufficientPrivilege });
   });
 
   test.each(databaseRoles.filter((other) => other !== role))('may not become %s', async (other) => {
-    expect(await refusal(role, `set role ${other}`)).toBe(insufficientPrivilege);
-    expect(await refusal(role, `grant ${other} to current_user`)).toBe(insufficientPrivilege);
+    expect(await refusal(role, `set role ${other}`)).toMatchObject({ code: insufficientPrivilege });
+    expect(await refusal(role, `grant ${other} to current_user`)).toMatchObject({ code: insufficientPrivilege });
   });
 });
 
@@ -89,5 +89,5 @@ test('a posting that the API may write holds money of the account only, and take
   const gift = `${post('unlock')};
     insert into ledger_entries (posting_id, line, ledger_account_id, bucket, chain, symbol, amount)
     values ${entries(':asset', 'AVAILABLE', 0, 1)}, ${entries('null', 'LOSS', 1, -1)}`;
-  expect(await refusal('gateway_api', gift)).toBe('23000');
+  expect(await refusal('gateway_api', gift)).toMatchObject({ message: 'a hold moves money within its account only' });
 });
