@@ -8,6 +8,7 @@ import { addAuditCommands } from './audit';
 import { addClientCommands } from './clients';
 import { addLedgerCommands } from './ledger';
 import { addMigrateCommand } from './migrate';
+import { addOrderCommands } from './orders';
 import { addTemporalCommands } from './temporal';
 import { addTransferCommands } from './transfers';
 import type { Run } from './run';
@@ -34,6 +35,7 @@ function createProgram(): Command {
   addTotpCommands(program, run);
   addSecretCommands(program, run);
   addTransferCommands(program, run);
+  addOrderCommands(program, run);
   addLedgerCommands(program, run);
   addMigrateCommand(program, run);
   addTemporalCommands(program, run);

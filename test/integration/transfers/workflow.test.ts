@@ -6,6 +6,10 @@ import type { SigningClaims } from '../../../src/messages/order';
 import { abandonUpdate, chainObservedSignal } from '../../../src/messages/transfer';
 import { transferWorkflowId } from '../../../src/messages/workflow-ids';
 import type { FollowFixture } from '../following/fixture';
+import { showOrders } from '../../../src/cli/order-operations';
+import { findSignedOrders } from '../../../src/cli/signed-orders';
+import { OrderKeys } from '../../../src/mpc/order-keys';
+import { orderKeys } from '../../orders';
 import { booksAgree, ether, ServedWorkflows, until } from './served';
 
 jest.setTimeout(120_000);
@@ -109,6 +113,18 @@ test.each([
   await expect(operations().retry(txId)).rejects.toMatchObject({ code: 'business_error' });
   const postings = await fixture.database.query<{ kind: string }[]>(`select kind from ledger_postings where tx_id = $1`, [txId]);
   expect(postings.map(({ kind }) => kind).sort()).toEqual(['lock', 'settle']);
+});
+
+test('the orders of a transfer are found signed in the history of its workflow', async () => {
+  await serve();
+  const txId = await submit();
+  await confirmed(txId);
+  const keys = await OrderKeys.create(orderKeys, 'ORDER_KEYS');
+  const findSigned = (id: string) => findSignedOrders(client(), id);
+  expect(await showOrders({ database: fixture.database, keys, findSigned }, txId)).toEqual([
+    expect.objectContaining({ attempt: 1, kind: 'transfer', signature: 'valid', kid: expect.any(String) }),
+  ]);
+  await client().workflow.getHandle(transferWorkflowId(txId)).result();
 });
 
 test('Temporal’s own cancellation does not leave funds locked', async () => {
