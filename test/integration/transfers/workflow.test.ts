@@ -105,7 +105,8 @@ test.each([
   const handle = client().workflow.getHandle(transferWorkflowId(txId));
   const expected = { prepareAttempt: 'PENDING', broadcast: 'SIGNING', observe: 'SUBMITTED' }[step];
   await until(expected, async () => (await status(txId)) === expected);
-  await expect(operations().retry(txId)).rejects.toMatchObject({ code: 'business_error' });
+  // the workflow answers for itself, whatever the status
+  expect(await operations().retry(txId)).toBe('retrying');
   await handle.terminate();
   block = false;
   expect(await operations().retry(txId)).toBe('started again');
@@ -234,7 +235,32 @@ describe('abandon', () => {
     await ends(later, 'CONFIRMED');
     await agrees();
     await expect(operations().abandon(txId)).rejects.toMatchObject({ code: 'business_error' });
-    expect(await audited(txId)).toEqual([['transfer.abandoned', 'success', { status: 'NEEDS_ATTENTION' }]]);
+    // newest first; the second was asked for after the cancellation had been sent, and the workflow refused
+    expect(await audited(txId)).toEqual([
+      ['transfer.abandoned', 'refused', { status: 'SUBMITTED', reason: expect.stringContaining('parked') }],
+      ['transfer.abandoned', 'success', { status: 'SUBMITTED' }],
+      ['transfer.abandoned', 'success', { status: 'NEEDS_ATTENTION' }],
+    ]);
+  });
+
+  test.each([
+    ['retry', 'retrying', 'CONFIRMED'],
+    ['abandon', 'abandoning', 'FAILED'],
+  ] as const)('%s reaches a parked workflow although its order was renewed from outside', async (act, answer, end) => {
+    let refusing = true;
+    await serve({
+      sign: (request) => {
+        if (refusing) refuse(request);
+      },
+    });
+    const txId = await submit();
+    await parked(txId);
+    await fixture.ledger.beginSigning({ txId, lastAttempt: 1, kind: 'resume' });
+    expect(await status(txId)).toBe('SIGNING');
+    refusing = false;
+    expect(await operations()[act](txId)).toBe(answer);
+    await ends(txId, end);
+    await agrees();
   });
 
   test('bytes that the chain refuses: replaced by a cancellation at higher fees', async () => {
