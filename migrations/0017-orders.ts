@@ -25,12 +25,15 @@ create trigger orders_append_only before update or delete or truncate on orders 
 -- What operators ask for; the authoriser cancels nothing that has no reason on record.
 create table operator_requests (
   request_id bigint generated always as identity primary key,
-  tx_id uuid not null references transactions,
-  kind text not null check (kind in ('abandon')),
+  tx_id uuid not null,
+  kind text not null check (kind in ('abandon', 'withdrawal')),
+  -- the newest when the operator asked: with a newer one the request means nothing any more
+  attempt integer not null,
   operator text not null,
-  requested_at timestamptz not null default clock_timestamp()
+  requested_at timestamptz not null default clock_timestamp(),
+  foreign key (tx_id, attempt) references transfer_attempts
 );
-create index operator_requests_by_transaction on operator_requests (tx_id, kind);
+create index operator_requests_by_transaction on operator_requests (tx_id, request_id desc);
 create trigger operator_requests_append_only before update or delete or truncate on operator_requests
   for each statement execute function refuse_change();
 `;

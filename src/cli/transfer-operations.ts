@@ -10,7 +10,7 @@ import { isUuid } from '../platform/ids';
 import { TransactionEntity, type TransactionStatus } from '../transactions/entity';
 import { isEnded } from '../transactions/state';
 import { loadAttempts } from '../transfers/attempts';
-import { recordRequest } from '../transfers/operator-requests';
+import { recordAbandonRequest, withdrawAbandonRequest } from '../transfers/operator-requests';
 import { startTransferWorkflow } from '../transfers/workflows';
 import { currentOperator } from './operator';
 
@@ -78,7 +78,11 @@ export class TransferOperations {
    */
   async retry(txId: string): Promise<string> {
     const tx = await this.find(txId);
-    if (await this.isRunning(txId)) return this.audited('transfer.retried', tx, () => this.update(txId, retryUpdate));
+    if (await this.isRunning(txId))
+      return this.audited('transfer.retried', tx, async () => {
+        await this.withdraw(txId);
+        return this.update(txId, retryUpdate);
+      });
     if (!tx.isHeld || isEnded(tx))
       throw new GatewayError(
         'business_error',
@@ -90,12 +94,14 @@ export class TransferOperations {
   /**
    * Asks the workflow, whatever the status, to abandon a transfer whose signing has begun: a cancellation uses up its reservation, so
    * that later transfers of the address do not wait for it. The transfer ends as FAILED once the cancellation is final, or normally if
-   * an earlier attempt is executed instead. Returns the workflow's answer.
+   * an earlier attempt is executed instead. The stored request names the newest attempt of now and is withdrawn by a refusal and by a
+   * retry. Returns the workflow's answer.
    * @throws GatewayError business_error when the transfer cannot be abandoned, or the workflow refuses.
    */
   async abandon(txId: string): Promise<string> {
     const tx = await this.find(txId);
-    if ((await loadAttempts(this.database.manager, txId)).inclusions.length > 0)
+    const { last, inclusions } = await loadAttempts(this.database.manager, txId);
+    if (inclusions.length > 0)
       throw new GatewayError('business_error', 'The chain has already executed an attempt of the transfer');
     if (!(await this.isRunning(txId)))
       throw new GatewayError(
@@ -104,9 +110,19 @@ export class TransferOperations {
       );
     return this.audited('transfer.abandoned', tx, async () => {
       // the authoriser cancels nothing without a reason on record
-      await recordRequest(this.database.manager, { txId, kind: 'abandon', operator: currentOperator().id });
-      return this.update(txId, abandonUpdate);
+      const operator = currentOperator().id;
+      if (last) await recordAbandonRequest(this.database.manager, { txId, attempt: last.attempt, operator });
+      try {
+        return await this.update(txId, abandonUpdate);
+      } catch (error) {
+        if (isRefusal(error)) await this.withdraw(txId);
+        throw error;
+      }
     });
+  }
+
+  private withdraw(txId: string): Promise<void> {
+    return withdrawAbandonRequest(this.database.manager, { txId, operator: currentOperator().id });
   }
 
   /** The workflow's own answer. @throws GatewayError business_error with its text when it refuses. */
@@ -133,7 +149,7 @@ export class TransferOperations {
     try {
       return await work();
     } catch (error) {
-      if (error instanceof GatewayError && error.code === 'business_error')
+      if (isRefusal(error))
         await audit(this.database.manager, { ...event, outcome: 'refused', detail: { status, reason: error.message } });
       throw error;
     }
@@ -161,3 +177,5 @@ export class TransferOperations {
     return tx;
   }
 }
+
+const isRefusal = (error: unknown): error is GatewayError => error instanceof GatewayError && error.code === 'business_error';

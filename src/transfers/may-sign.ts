@@ -7,7 +7,7 @@ import type { Attempts } from './attempts';
 import { toDestination, toScreened } from './destination';
 import { checkLimits } from './limits';
 import { NotBegun, refuse } from './not-begun';
-import { isRequested } from './operator-requests';
+import { isAbandonRequested } from './operator-requests';
 
 /** What the authoriser reads anew, under the transfer's lock, before it orders anything: rules, lists, approval, limits, caps. */
 
@@ -48,7 +48,10 @@ async function assertWithinLimits(manager: EntityManager, transfer: TransactionE
   }
 }
 
-/** A cancellation needs a reason on record: an earlier cancellation, an operator's request, or the blacklist. @throws NotBegun. */
+/**
+ * A cancellation needs a reason on record: an earlier cancellation, the blacklist, or the request of an operator who knew the newest
+ * attempt. @throws NotBegun.
+ */
 export async function assertMayCancel(
   manager: EntityManager,
   { txId }: TransactionEntity,
@@ -56,6 +59,6 @@ export async function assertMayCancel(
   isBlacklisted: boolean,
 ): Promise<void> {
   if (isBlacklisted || attempts.hasCancellation) return;
-  if (!(await isRequested(manager, txId, 'abandon')))
-    refuse('not_cancellable', 'No operator has asked for it, and the destination is not blacklisted');
+  if (!attempts.last || !(await isAbandonRequested(manager, txId, attempts.last.attempt)))
+    refuse('not_cancellable', 'No operator has asked for it since the newest attempt, and the destination is not blacklisted');
 }

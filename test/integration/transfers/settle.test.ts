@@ -1,6 +1,6 @@
 import { activateWallet } from '../../../src/wallets/activate-wallet';
 import { newId } from '../../../src/platform/ids';
-import { recordRequest } from '../../../src/transfers/operator-requests';
+import { recordAbandonRequest } from '../../../src/transfers/operator-requests';
 import { reconcileReorg } from '../../../src/transfers/reconcile-reorg';
 import { signAs } from '../../factories';
 import { balances, begin, codeOf, ether, ethereum, fund, include, sign, usdc, type Fixture } from '../ledger/fixture';
@@ -161,7 +161,7 @@ describe('settle', () => {
     const released = async () => {
       const txId = await submitted({ tokenSymbol, amount });
       const fees = { gasLimit: 21_000n, maxFeePerGas: 2_300_000_000n };
-      await recordRequest(fixture.database.manager, { txId, kind: 'abandon', operator: 'test' });
+      await recordAbandonRequest(fixture.database.manager, { txId, attempt: 1, operator: 'test' });
       const begun = await begin(fixture, { txId, attempt: 2, kind: 'cancellation', fees });
       if (begun.outcome !== 'begun') throw new Error(begun.outcome);
       const signatures = signAs(fixture.wallet, fixture.account, begun.unsigned);

@@ -10,6 +10,7 @@ import { showOrders } from '../../../src/cli/order-operations';
 import { findSignedOrders } from '../../../src/cli/signed-orders';
 import { OrderKeys } from '../../../src/mpc/order-keys';
 import { orderKeys } from '../../orders';
+import { isAbandonRequested } from '../../../src/transfers/operator-requests';
 import { booksAgree, ether, ServedWorkflows, until } from './served';
 
 jest.setTimeout(120_000);
@@ -330,8 +331,11 @@ describe('abandon', () => {
     await until('refused', async () => (await fixture.transaction(txId)).failure_code === 'fee_above_bound');
     expect(await status(txId)).toBe('NEEDS_ATTENTION');
     expect(await kinds(txId)).toEqual(['first']);
+    const requested = () => isAbandonRequested(fixture.database.manager, txId, 1);
+    expect(await requested()).toBe(true);
     dear = false;
     await operations().retry(txId);
+    expect(await requested()).toBe(false);
     await confirmed(txId);
   });
 
