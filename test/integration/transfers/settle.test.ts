@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { listAuditLog } from '../../../src/audit/list';
 import { activateWallet } from '../../../src/wallets/activate-wallet';
 import { newId } from '../../../src/platform/ids';
 import { recordAbandonRequest } from '../../../src/transfers/operator-requests';
@@ -269,6 +271,8 @@ describe('settle', () => {
   });
 });
 
+const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
+
 describe('wallet', () => {
   test('becomes active with its key, once', async () => {
     const walletId = newId();
@@ -285,5 +289,14 @@ describe('wallet', () => {
       [walletId],
     );
     expect(wallet).toEqual({ status: 'ACTIVE', key_status: 'ACTIVE', key_id: key.keyId, bytes: 33 });
+    const events = await listAuditLog(fixture.database.manager, { subject: walletId, limit: 10 });
+    expect(events).toEqual([
+      expect.objectContaining({
+        action: 'wallet.activated',
+        actor_type: 'system',
+        client_id: fixture.client.clientId,
+        detail: { key_id: key.keyId, public_key_sha256: sha256(Buffer.from(key.publicKey.slice(2), 'hex')) },
+      }),
+    ]);
   });
 });
