@@ -20,6 +20,9 @@ create table orders (
   check (claims ->> 'jti' = jti::text and (claims ->> 'seq')::bigint = seq and claims ->> 'kind' = kind)
 );
 create index orders_by_attempt on orders (tx_id, attempt, seq desc) where tx_id is not null;
+-- for the limits on orders for keys and pages
+create index orders_by_key on orders ((claims ->> 'key_id') text_pattern_ops, issued_at) where kind in ('generate_key', 'bind_key');
+create index orders_by_page on orders ((claims ->> 'client_id'), ((claims ->> 'after')::bigint), issued_at) where kind = 'blacklist_page';
 create trigger orders_append_only before update or delete or truncate on orders for each statement execute function refuse_change();
 
 -- What operators ask for; the authoriser cancels nothing that has no reason on record.
