@@ -6,7 +6,7 @@ import type { TransactionEntity } from '../transactions/entity';
 import type { Attempts } from './attempts';
 import { toDestination, toScreened } from './destination';
 import { checkLimits } from './limits';
-import { NotBegun, refuse } from './not-begun';
+import { NotBegun, refuse, refuseByRule } from './not-begun';
 import { isAbandonRequested } from './operator-requests';
 
 /** What the authoriser reads anew, under the transfer's lock, before it orders anything: rules, lists, approval, limits, caps. */
@@ -14,9 +14,9 @@ import { isAbandonRequested } from './operator-requests';
 /** Every rule that a transfer has to pass before its first attempt. @throws NotBegun. */
 export async function assertMayBegin(manager: EntityManager, transfer: TransactionEntity): Promise<void> {
   const rule = await checkRules(manager, toScreened(transfer));
-  if (!rule.allowed) refuse(rule.code, rule.reason);
+  if (!rule.allowed) refuseByRule(rule.code, rule.reason);
   const verdict = await judgeDestination(manager, transfer);
-  if (verdict.outcome === 'refused') refuse(verdict.code, verdict.reason);
+  if (verdict.outcome === 'refused') refuseByRule(verdict.code, verdict.reason);
   if (verdict.outcome === 'needs_approval' || transfer.status === 'AWAITING_APPROVAL')
     throw new NotBegun({ outcome: 'needs_approval' });
   await assertWithinLimits(manager, transfer);
@@ -28,9 +28,9 @@ export async function assertMayBegin(manager: EntityManager, transfer: Transacti
  */
 export async function assertMayContinue(manager: EntityManager, transfer: TransactionEntity): Promise<void> {
   const verdict = await judgeDestination(manager, transfer);
-  if (verdict.outcome === 'refused') refuse(verdict.code, verdict.reason);
+  if (verdict.outcome === 'refused') refuseByRule(verdict.code, verdict.reason);
   if (verdict.outcome === 'needs_approval')
-    refuse('address_not_whitelisted', 'to_address is no longer on your whitelist, and nobody has approved the transfer');
+    refuseByRule('address_not_whitelisted', 'to_address is no longer on your whitelist, and nobody has approved the transfer');
 }
 
 /** By the rules of now: an approval counts if it is on the row, and is not read from the status. */
@@ -43,7 +43,7 @@ async function assertWithinLimits(manager: EntityManager, transfer: TransactionE
   try {
     await checkLimits(manager, { txId, walletId, symbol, amount, decimals });
   } catch (error) {
-    if (error instanceof GatewayError) refuse(error.code, error.message);
+    if (error instanceof GatewayError) refuseByRule(error.code, error.message);
     throw error;
   }
 }

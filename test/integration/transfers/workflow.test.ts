@@ -129,6 +129,23 @@ test('the orders of a transfer are found signed in the history of its workflow',
   await client().workflow.getHandle(transferWorkflowId(txId)).result();
 });
 
+test('a rule that refuses after screening rejects the transfer as screening does, with an audit row', async () => {
+  await serve({
+    chain: {
+      prepareAttempt: async (input) => {
+        await fixture.database.query(`update wallets set status = 'SUSPENDED'`);
+        return fixture.onChain.prepareAttempt(input);
+      },
+    },
+  });
+  const txId = await submit();
+  await until('rejected', async () => (await status(txId)) === 'REJECTED');
+  expect(await client().workflow.getHandle(transferWorkflowId(txId)).result()).toMatchObject({ code: 'wallet_not_active' });
+  const [event] = await listAuditLog(fixture.database.manager, { subject: txId, action: 'transfer.refused', limit: 1 });
+  expect(event).toMatchObject({ outcome: 'refused', detail: { code: 'wallet_not_active' } });
+  expect(await fixture.balance(fixture.alice, 'USDC')).toEqual({ available: 5_000_000n, locked: 0n });
+});
+
 test('Temporal’s own cancellation does not leave funds locked', async () => {
   await serve();
   const txId = await submit();
