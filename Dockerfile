@@ -13,7 +13,7 @@ WORKDIR /app
 ENV NODE_ENV=production
 COPY --from=build /app /app
 COPY bin bin
-COPY native/threshold/worker.cjs native/threshold/worker.cjs
+COPY native/threshold/worker.cjs native/threshold/verify.cjs native/threshold/
 COPY native/threshold/wasm native/threshold/wasm
 # a volume of a signing node, for its journal mark
 RUN mkdir /var/lib/mpc-node && chown node:node /var/lib/mpc-node

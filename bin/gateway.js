@@ -33,6 +33,7 @@ function useStack({ postgres, temporal, chains }) {
     const variable = `${purpose.toUpperCase()}_SECRETS_KEY`;
     if (!process.env[variable]) found[`${variable}_FILE`] = path.join(devFolder, 'secrets', `${purpose}-secrets.kek`);
   }
+  if (!process.env.ORDER_KEYS) found.ORDER_KEYS_FILE = path.join(devFolder, 'secrets', 'order-keys.json');
   for (const [name, { rpc }] of Object.entries(chains)) found[`CHAIN_${name.toUpperCase()}_RPC_URLS`] = rpc;
   for (const [name, value] of Object.entries(found)) process.env[name] ??= value;
 }

@@ -20,17 +20,23 @@ create table orders (
   check (claims ->> 'jti' = jti::text and (claims ->> 'seq')::bigint = seq and claims ->> 'kind' = kind)
 );
 create index orders_by_attempt on orders (tx_id, attempt, seq desc) where tx_id is not null;
+-- for the limits on orders for keys and pages
+create index orders_by_key on orders ((claims ->> 'key_id') text_pattern_ops, issued_at) where kind in ('generate_key', 'bind_key');
+create index orders_by_page on orders ((claims ->> 'client_id'), ((claims ->> 'after')::bigint), issued_at) where kind = 'blacklist_page';
 create trigger orders_append_only before update or delete or truncate on orders for each statement execute function refuse_change();
 
 -- What operators ask for; the authoriser cancels nothing that has no reason on record.
 create table operator_requests (
   request_id bigint generated always as identity primary key,
-  tx_id uuid not null references transactions,
-  kind text not null check (kind in ('abandon')),
+  tx_id uuid not null,
+  kind text not null check (kind in ('abandon', 'withdrawal')),
+  -- the newest when the operator asked: with a newer one the request means nothing any more
+  attempt integer not null,
   operator text not null,
-  requested_at timestamptz not null default clock_timestamp()
+  requested_at timestamptz not null default clock_timestamp(),
+  foreign key (tx_id, attempt) references transfer_attempts
 );
-create index operator_requests_by_transaction on operator_requests (tx_id, kind);
+create index operator_requests_by_transaction on operator_requests (tx_id, request_id desc);
 create trigger operator_requests_append_only before update or delete or truncate on operator_requests
   for each statement execute function refuse_change();
 

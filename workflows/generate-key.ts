@@ -14,18 +14,25 @@ const confirmationRounds = 20;
 /**
  * Generates a wallet's key. The wallet becomes ACTIVE only when all three nodes have stored their share durably, report the same public
  * key, have signed with it and have bound it to the wallet. A failed generation is dropped and repeated with a new key id, without a
- * limit on time.
+ * limit on time, unless another run has given the wallet a key: then there is no result, and keys of this run are never used.
  */
-export async function generateKey({ walletId, clientId, attemptsBefore = 0 }: GenerateKeyWorkflowInput): Promise<GroupKey> {
+export async function generateKey({
+  walletId,
+  clientId,
+  attemptsBefore = 0,
+}: GenerateKeyWorkflowInput): Promise<GroupKey | null> {
   const progress = new WorkflowProgress(`Key of wallet ${walletId}`);
   for (let attempt = attemptsBefore + 1; ; attempt += 1) {
     const initiator = nodeIndexes[(stableIndex(walletId, nodeIndexes.length) + attempt) % nodeIndexes.length] as NodeIndex;
     try {
       progress.report('generating', `Distributed key generation, initiated by node ${initiator}`, attempt);
       const wanted = { walletId, keyId: `${walletId}.${attempt}` };
-      const key = await nodeActivities(initiator, generationSeconds, `generate key, attempt ${attempt}`).generateKey(
-        await authoriserActivities.orderKeyGeneration(wanted),
-      );
+      const ordered = await orderUnlessActive(wanted);
+      if (ordered === null) {
+        progress.report('ended', 'Another run has given the wallet a key', attempt);
+        return null;
+      }
+      const key = await nodeActivities(initiator, generationSeconds, `generate key, attempt ${attempt}`).generateKey(ordered);
       progress.report('confirming', 'Every node must have stored its share and report the same public key', attempt);
       await confirmOnEveryNode(key);
       progress.report('testing', 'Test signatures that use each share', attempt);
@@ -44,6 +51,16 @@ export async function generateKey({ walletId, clientId, attemptsBefore = 0 }: Ge
     if (workflowInfo().continueAsNewSuggested) {
       await continueAsNew<typeof generateKey>({ walletId, clientId, attemptsBefore: attempt });
     }
+  }
+}
+
+/** null: the wallet has a key already. */
+async function orderUnlessActive(wanted: WalletKey): Promise<{ order: string } | null> {
+  try {
+    return await authoriserActivities.orderKeyGeneration(wanted);
+  } catch (error) {
+    if (toProblem(error).code === 'business_error') return null;
+    throw error;
   }
 }
 

@@ -18,6 +18,9 @@ need() {
 
 mode="${1:-}"
 [[ $mode == '' || $mode == --check ]] || need "unknown argument $mode (only --check is known)"
+# What is committed must agree with itself, with or without Rust.
+[[ $mode != --check ]] || (cd wasm && sha256sum --check --quiet --strict SHA256SUMS) ||
+  need 'the committed module does not have the hashes of wasm/SHA256SUMS: run build.sh and commit wasm/'
 command -v cargo >/dev/null || need 'cargo is missing: install Rust 1.95 from https://rustup.rs' 3
 if [[ ! -d "$(rustc --print sysroot)/lib/rustlib/$target" ]]; then
   timeout 300 rustup target add "$target" || need "the target is missing and could not be added: rustup target add $target" 3
@@ -52,7 +55,7 @@ cargo build --quiet --locked --release --target "$target"
 "$bindgen" --target nodejs --remove-name-section --remove-producers-section --out-dir "$out" \
   "$CARGO_TARGET_DIR/$target/release/threshold.wasm"
 
-(cd "$out" && sha256sum threshold_bg.wasm threshold.js)
+(cd "$out" && sha256sum threshold_bg.wasm threshold.js | tee SHA256SUMS)
 if [[ $mode == --check ]]; then
   node check.cjs wasm "$out"
 fi

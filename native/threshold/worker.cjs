@@ -11,7 +11,12 @@
 'use strict';
 
 const os = require('node:os');
+const path = require('node:path');
 const { parentPort, workerData } = require('node:worker_threads');
+const { verifyModule } = require('./verify.cjs');
+
+// before any of it is run
+verifyModule(path.join(__dirname, 'wasm'));
 const { KeygenSession, SignSession } = require('./wasm/threshold.js');
 
 /** What the sessions throw on purpose (src/error.rs). */

@@ -31,7 +31,7 @@ export function assetRoutes({ assets, registry, authenticate, idempotent }: Asse
       answer: { status: 201, description: 'Asset added', schema: assetView, location: true },
       fails: ['asset_already_exists', 'account_not_active', 'not_found', 'unavailable', 'outcome_unknown'],
       handle: async (ctx) => {
-        const asset = await assets.add(getCaller(ctx).clientId, getIdempotencyContext(ctx), getBody(ctx, addAsset));
+        const asset = await assets.add(getCaller(ctx), getIdempotencyContext(ctx), ctx.state.requestId, getBody(ctx, addAsset));
         locate(ctx, `/assets/${asset.assetId}`);
         ctx.body = presentAsset(asset, registry);
       },

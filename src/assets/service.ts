@@ -1,11 +1,12 @@
 import type { DataSource } from 'typeorm';
 import type { AccountEntity } from '../accounts/entity';
 import type { AccountRepository } from '../accounts/repository';
+import { auditUser } from '../audit/log';
 import { enabledChain } from '../accounts/service';
 import type { GetFamily } from '../chains/family';
 import { type ChainRegistry, tokenBySymbol } from '../chains/registry';
 import type { ChainDefinition, TokenDefinition } from '../chains/types';
-import type { IdempotencyContext } from '../http/context';
+import type { Caller, IdempotencyContext } from '../http/context';
 import type { LimitOffset } from '../http/pagination';
 import { ensureLedgerAccounts, findLedgerAccount } from '../ledger/accounts';
 import { inTransaction } from '../platform/database';
@@ -28,8 +29,9 @@ export class AssetService {
    * Adds a token or coin to the visible assets of an account; earlier deposits are shown immediately.
    * @throws GatewayError invalid_parameter, not_found (account), account_not_active, asset_already_exists.
    */
-  async add(clientId: string, { firstAttemptAt }: IdempotencyContext, input: AddAsset): Promise<AssetRow> {
+  async add(caller: Caller, { firstAttemptAt }: IdempotencyContext, requestId: string, input: AddAsset): Promise<AssetRow> {
     const { registry, accounts, database } = this.deps;
+    const { clientId } = caller;
     // errors in the body come first, independent of the owner of the account
     if (input.chain !== undefined) tokenOn(enabledChain(registry, input.chain), input.symbol);
     const account = await accounts.find(clientId, input.account_id);
@@ -48,6 +50,13 @@ export class AssetService {
       if (!isNew && !(firstAttemptAt && createdAt >= firstAttemptAt)) {
         throw new GatewayError('asset_already_exists', `${token.symbol} on ${chain.name} is already added to this account`);
       }
+      if (isNew)
+        await auditUser(manager, caller, {
+          action: 'asset.added',
+          subject: { type: 'asset', id: ids.assetId },
+          detail: { account_id: ids.accountId, chain: chain.name, symbol: token.symbol },
+          requestId,
+        });
       return ids.assetId;
     });
     return this.get(clientId, assetId);

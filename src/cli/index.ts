@@ -10,6 +10,7 @@ import { addLedgerCommands } from './ledger';
 import { addMigrateCommand } from './migrate';
 import { addMpcCommands } from './mpc';
 import { type NodeRun, type NodeSession, withNodeSession } from './node-session';
+import { addOrderCommands } from './orders';
 import { addTemporalCommands } from './temporal';
 import { addTransferCommands } from './transfers';
 import type { Run } from './run';
@@ -40,6 +41,7 @@ function createProgram(): Command {
   addTotpCommands(program, run);
   addSecretCommands(program, run);
   addTransferCommands(program, run);
+  addOrderCommands(program, run);
   addLedgerCommands(program, run);
   addMigrateCommand(program);
   addTemporalCommands(program, run);

@@ -10,7 +10,7 @@ import { isUuid } from '../platform/ids';
 import { TransactionEntity, type TransactionStatus } from '../transactions/entity';
 import { isEnded } from '../transactions/state';
 import { loadAttempts } from '../transfers/attempts';
-import { recordRequest } from '../transfers/operator-requests';
+import { recordAbandonRequest, withdrawAbandonRequest } from '../transfers/operator-requests';
 import { startTransferWorkflow } from '../transfers/workflows';
 import { currentOperator } from './operator';
 
@@ -71,60 +71,72 @@ export class TransferOperations {
   }
 
   /**
-   * Resumes a parked transfer. If the workflow has closed although the transfer has not ended (it was terminated, or the workflow service
-   * lost its data), a new run is started, which continues from the state in the database.
-   * @throws GatewayError business_error when there is nothing to retry.
+   * Asks the workflow to resume the transfer, whatever the status: only the workflow knows whether it waits for an operator. If it has
+   * closed although the transfer has not ended (it was terminated, or the workflow service lost its data), a new run is started, which
+   * continues from the state in the database. Returns the workflow's answer.
+   * @throws GatewayError business_error when there is nothing to retry, or the workflow refuses.
    */
   async retry(txId: string): Promise<string> {
     const tx = await this.find(txId);
+    if (await this.isRunning(txId))
+      return this.audited('transfer.retried', tx, async () => {
+        await this.withdraw(txId);
+        return this.update(txId, retryUpdate);
+      });
     if (!tx.isHeld || isEnded(tx))
       throw new GatewayError(
         'business_error',
         `The ${tx.transactionType} transaction is ${tx.status}: there is nothing to retry`,
       );
-    if (!(await this.isRunning(txId))) return this.audited('transfer.retried', tx, () => this.startAgain(tx));
-    if (tx.status !== 'NEEDS_ATTENTION')
-      throw new GatewayError(
-        'business_error',
-        `The transfer is ${tx.status} and its workflow is running: only one that is NEEDS_ATTENTION can be retried`,
-      );
-    const handle = this.temporal.workflow.getHandle(transferWorkflowId(txId));
-    return this.audited('transfer.retried', tx, async () => {
-      const { status } = await withinMs(this.temporal, updateTimeoutMs, () => handle.executeUpdate(retryUpdate));
-      return status;
-    });
+    return this.audited('transfer.retried', tx, () => this.startAgain(tx));
   }
 
   /**
-   * Abandons a parked transfer whose signing has begun: a cancellation uses up its reservation, so that later transfers of the
-   * address do not wait for it. The transfer ends as FAILED once the cancellation is final, or normally if an earlier attempt is
-   * executed instead.
-   * @throws GatewayError business_error when the transfer cannot be abandoned.
+   * Asks the workflow, whatever the status, to abandon a transfer whose signing has begun: a cancellation uses up its reservation, so
+   * that later transfers of the address do not wait for it. The transfer ends as FAILED once the cancellation is final, or normally if
+   * an earlier attempt is executed instead. The stored request names the newest attempt of now and is withdrawn by a refusal and by a
+   * retry. Returns the workflow's answer.
+   * @throws GatewayError business_error when the transfer cannot be abandoned, or the workflow refuses.
    */
   async abandon(txId: string): Promise<string> {
     const tx = await this.find(txId);
-    const { status, signingBegunAt } = tx;
-    if (status !== 'NEEDS_ATTENTION' || signingBegunAt === null)
-      throw new GatewayError(
-        'business_error',
-        `Only a transfer that is NEEDS_ATTENTION after its signing has begun can be abandoned; this one is ${status}`,
-      );
-    if ((await loadAttempts(this.database.manager, txId)).inclusions.length > 0)
+    const { last, inclusions } = await loadAttempts(this.database.manager, txId);
+    if (inclusions.length > 0)
       throw new GatewayError('business_error', 'The chain has already executed an attempt of the transfer');
     if (!(await this.isRunning(txId)))
-      throw new GatewayError('business_error', 'The workflow of the transfer is not running: start it again with retry first');
-    const handle = this.temporal.workflow.getHandle(transferWorkflowId(txId));
+      throw new GatewayError(
+        'business_error',
+        `The transaction is ${tx.status} and its workflow is not running: if it has not ended, start it again with retry first`,
+      );
     return this.audited('transfer.abandoned', tx, async () => {
       // the authoriser cancels nothing without a reason on record
-      await recordRequest(this.database.manager, { txId, kind: 'abandon', operator: currentOperator().id });
+      const operator = currentOperator().id;
+      if (last) await recordAbandonRequest(this.database.manager, { txId, attempt: last.attempt, operator });
       try {
-        return (await withinMs(this.temporal, updateTimeoutMs, () => handle.executeUpdate(abandonUpdate))).status;
+        return await this.update(txId, abandonUpdate);
       } catch (error) {
-        if (error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure)
-          throw new GatewayError('business_error', error.cause.message, { cause: error });
+        if (isRefusal(error)) await this.withdraw(txId);
         throw error;
       }
     });
+  }
+
+  private withdraw(txId: string): Promise<void> {
+    return withdrawAbandonRequest(this.database.manager, { txId, operator: currentOperator().id });
+  }
+
+  /** The workflow's own answer. @throws GatewayError business_error with its text when it refuses. */
+  private async update(txId: string, update: typeof retryUpdate | typeof abandonUpdate): Promise<string> {
+    const handle = this.temporal.workflow.getHandle(transferWorkflowId(txId));
+    try {
+      return (await withinMs(this.temporal, updateTimeoutMs, () => handle.executeUpdate(update))).status;
+    } catch (error) {
+      if (error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure)
+        throw new GatewayError('business_error', error.cause.message, { cause: error });
+      if (error instanceof WorkflowNotFoundError)
+        throw new GatewayError('business_error', 'The workflow has ended in the meantime', { cause: error });
+      throw error;
+    }
   }
 
   /**
@@ -137,7 +149,7 @@ export class TransferOperations {
     try {
       return await work();
     } catch (error) {
-      if (error instanceof GatewayError && error.code === 'business_error')
+      if (isRefusal(error))
         await audit(this.database.manager, { ...event, outcome: 'refused', detail: { status, reason: error.message } });
       throw error;
     }
@@ -165,3 +177,5 @@ export class TransferOperations {
     return tx;
   }
 }
+
+const isRefusal = (error: unknown): error is GatewayError => error instanceof GatewayError && error.code === 'business_error';

@@ -61,7 +61,9 @@ export function addTransferCommands(program: Command, run: Run): void {
     );
   transfers
     .command('retry <tx-id>')
-    .description('resume a transfer that is NEEDS_ATTENTION')
+    .description(
+      'resume a transfer that waits for an operator, or start its lost workflow again; prints the answer of the workflow',
+    )
     .action(
       run(async (session, txId: string) =>
         printRow({ tx_id: txId, status: await toOperations(session).retry(txId) }, session.json),
@@ -70,7 +72,7 @@ export function addTransferCommands(program: Command, run: Run): void {
   transfers
     .command('abandon <tx-id>')
     .description(
-      'abandon a transfer that is NEEDS_ATTENTION after its signing has begun; it ends once no attempt can be executed any more',
+      'abandon a parked transfer whose signing has begun; it ends once no attempt can be executed any more; prints the answer of the workflow',
     )
     .action(
       run(async (session, txId: string) =>

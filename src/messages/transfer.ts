@@ -85,7 +85,8 @@ export type BeginSigningResult =
   | { outcome: 'needs_approval' }
   /** What the attempt would spend is not spendable yet. */
   | { outcome: 'wait'; reason: string }
-  | { outcome: 'refused'; code: FailureCode; reason: string };
+  /** `byRule`: by what `screenTransfer` refuses too: rules, limits and lists. Histories from before it was added have none. */
+  | { outcome: 'refused'; code: FailureCode; reason: string; byRule?: true };
 
 /**
  * A request to the authoriser, which numbers the attempts itself. `resume`: another order over the bytes of the newest attempt.

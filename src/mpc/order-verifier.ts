@@ -1,17 +1,9 @@
-import { createHash, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
-import { calculateJwkThumbprint, compactVerify, exportJWK } from 'jose';
-import {
-  type ClaimsOf,
-  enabledOrderKinds,
-  orderLifetimeSeconds,
-  type OrderClaims,
-  type OrderKind,
-  orderType,
-} from '../messages/order';
-import { ConfigError } from '../platform/config';
+import { createHash } from 'node:crypto';
+import { type ClaimsOf, enabledOrderKinds, orderLifetimeSeconds, type OrderClaims, type OrderKind } from '../messages/order';
 import { GatewayError } from '../platform/errors';
 import type { Logger } from '../platform/logging';
 import { findFault } from '../platform/untrusted';
+import { OrderKeys } from './order-keys';
 import { claimsSchemas } from './order-schema';
 
 export interface OrderVerifierOptions {
@@ -31,7 +23,6 @@ export interface VerifiedOrder<K extends OrderKind> {
 
 /** How far the authoriser's clock may be ahead of this node's. */
 const maxClockSkewSeconds = 60;
-const maxKeys = 10;
 
 /**
  * Decides whether an order is the authoriser's: signed under a key of this node's own configuration, for this deployment, now, of an
@@ -42,16 +33,14 @@ export class OrderVerifier {
 
   private constructor(
     private readonly options: OrderVerifierOptions,
-    private readonly keys: ReadonlyMap<string | undefined, KeyObject>,
+    private readonly keys: OrderKeys,
   ) {
     this.now = options.now ?? Date.now;
   }
 
   /** @throws ConfigError when `keys` is not a JWKS of Ed25519 public keys. */
   static async create(options: OrderVerifierOptions): Promise<OrderVerifier> {
-    const keys = new Map<string | undefined, KeyObject>();
-    for (const key of readKeys(options.keys)) keys.set(await calculateJwkThumbprint(await exportJWK(key)), key);
-    return new OrderVerifier(options, keys);
+    return new OrderVerifier(options, await OrderKeys.create(options.keys, 'MPC_NODE_ORDER_KEYS'));
   }
 
   /** @throws GatewayError order_refused naming what is wrong with it. */
@@ -67,18 +56,12 @@ export class OrderVerifier {
 
   private async verifySignature(order: string): Promise<Uint8Array> {
     try {
-      const { payload, protectedHeader } = await compactVerify(order, ({ kid }) => this.findKey(kid), { algorithms: ['EdDSA'] });
-      if (protectedHeader.typ === orderType) return payload;
+      const { payload, isOrder } = await this.keys.open(order);
+      if (isOrder) return payload;
     } catch (error) {
       throw refused('signature', 'it is not of a key that this node knows', error);
     }
     throw refused('typ', 'it is not an order');
-  }
-
-  private findKey(kid: string | undefined): KeyObject {
-    const key = this.keys.get(kid);
-    if (!key) throw new Error('unknown key');
-    return key;
   }
 
   private checkTimes({ iat, exp, jti, kind }: OrderClaims): void {
@@ -109,17 +92,6 @@ function parse(payload: Uint8Array): unknown {
     return JSON.parse(Buffer.from(payload).toString('utf8'));
   } catch {
     throw refused('claims', 'they are not JSON');
-  }
-}
-
-function readKeys(text: string): KeyObject[] {
-  const wrong = new ConfigError(`MPC_NODE_ORDER_KEYS must be a JWKS with 1 to ${maxKeys} Ed25519 public keys`);
-  try {
-    const { keys } = JSON.parse(text) as { keys: JsonWebKey[] };
-    if (keys.length < 1 || keys.length > maxKeys || keys.some((jwk) => jwk.crv !== 'Ed25519' || jwk.d !== undefined)) throw wrong;
-    return keys.map((key) => createPublicKey({ key, format: 'jwk' }));
-  } catch {
-    throw wrong;
   }
 }
 

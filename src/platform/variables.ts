@@ -193,6 +193,12 @@ export const variables = {
     'Ed25519 private key (PKCS#8 PEM or JWK) that signs orders for the signing nodes. No other process has it.',
     true,
   ),
+  ORDER_KEYS: variable(
+    'cli',
+    secretText().optional(),
+    "JWKS of the authoriser's public keys (Ed25519), 1 to 10, with which `gateway orders show` verifies orders. Without it they are not verified.",
+    true,
+  ),
   DEPLOYMENT_ID: variable(
     'authoriser',
     Joi.string().min(1).max(100).required(),

@@ -10,6 +10,7 @@ import { hashPage } from '../messages/page-hash';
 import { searchAttributes } from '../messages/progress';
 import { mainTaskQueue } from '../messages/task-queues';
 import { distributeBlacklistWorkflowId, workflowTypes } from '../messages/workflow-ids';
+import { assertRoomForPageOrder } from '../orders/order-limits';
 import type { Orders } from '../orders/orders';
 import { inTransaction } from '../platform/database';
 import { notFound } from '../platform/errors';
@@ -51,7 +52,7 @@ export async function blacklistChanges(
   };
 }
 
-/** A page with the order that permits it to the nodes; null when nothing is newer. @throws GatewayError not_found. */
+/** A page with the order that permits it to the nodes; null when nothing is newer. @throws GatewayError not_found, rate_limited. */
 export async function orderBlacklistPage(
   { database, orders }: { database: DataSource; orders: Orders },
   { clientId, after }: { clientId: string; after: number },
@@ -60,6 +61,7 @@ export async function orderBlacklistPage(
   const ordered = await inTransaction(database, async (manager) => {
     const { through, changes } = await blacklistChanges(manager, { clientId, after });
     if (changes.length === 0) return null;
+    await assertRoomForPageOrder(manager, { clientId, after });
     const sha256 = hashPage(changes);
     return {
       claims: await orders.issue(manager, { kind: 'blacklist_page', client_id: clientId, after, through, sha256 }),

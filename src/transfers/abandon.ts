@@ -4,7 +4,8 @@ import { findTransactionForUpdate, isEnded } from '../transactions/state';
 import { recordCancellationReason } from './cancellation-reason';
 import type { TransferDependencies } from './dependencies';
 import { toDestination } from './destination';
-import { isRequested } from './operator-requests';
+import { loadAttempts } from './attempts';
+import { isAbandonRequested } from './operator-requests';
 
 type AbandonDependencies = Pick<TransferDependencies, 'database' | 'registry' | 'getFamily'>;
 
@@ -24,7 +25,7 @@ export function abandonTransfer(steps: AbandonDependencies, { txId }: { txId: st
     if (steps.getFamily(family).rules.giveUp !== 'expiry') throw new Error(`transfer ${txId} is abandoned by a cancellation`);
     const isListed = await isBlacklisted(manager, toDestination(transfer));
     if (isListed) await recordCancellationReason(manager, transfer, expiryNote);
-    else if (!(await isRequested(manager, txId, 'abandon'))) return;
+    else if (!(await isAbandonRequested(manager, txId, (await loadAttempts(manager, txId)).last?.attempt ?? 0))) return;
     await manager.query(
       `update transactions set cancellation_reason = coalesce(cancellation_reason, 'abandoned') where tx_id = $1`,
       [txId],

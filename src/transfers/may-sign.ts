@@ -8,17 +8,17 @@ import type { Attempts } from './attempts';
 import { toDestination, toScreened } from './destination';
 import { checkLimits } from './limits';
 import { isRefusedByNodes } from './node-refusals';
-import { NotBegun, refuse } from './not-begun';
-import { isRequested } from './operator-requests';
+import { NotBegun, refuse, refuseByRule } from './not-begun';
+import { isAbandonRequested } from './operator-requests';
 
 /** What the authoriser reads anew, under the transfer's lock, before it orders anything: rules, lists, approval, limits, caps. */
 
 /** Every rule that a transfer has to pass before its first attempt. @throws NotBegun. */
 export async function assertMayBegin(manager: EntityManager, transfer: TransactionEntity): Promise<void> {
   const rule = await checkRules(manager, toScreened(transfer));
-  if (!rule.allowed) refuse(rule.code, rule.reason);
+  if (!rule.allowed) refuseByRule(rule.code, rule.reason);
   const verdict = await judgeDestination(manager, transfer);
-  if (verdict.outcome === 'refused') refuse(verdict.code, verdict.reason);
+  if (verdict.outcome === 'refused') refuseByRule(verdict.code, verdict.reason);
   if (verdict.outcome === 'needs_approval' || transfer.status === 'AWAITING_APPROVAL')
     throw new NotBegun({ outcome: 'needs_approval' });
   await assertWithinLimits(manager, transfer);
@@ -30,9 +30,9 @@ export async function assertMayBegin(manager: EntityManager, transfer: Transacti
  */
 export async function assertMayContinue(manager: EntityManager, transfer: TransactionEntity): Promise<void> {
   const verdict = await judgeDestination(manager, transfer);
-  if (verdict.outcome === 'refused') refuse(verdict.code, verdict.reason);
+  if (verdict.outcome === 'refused') refuseByRule(verdict.code, verdict.reason);
   if (verdict.outcome === 'needs_approval')
-    refuse('address_not_whitelisted', 'to_address is no longer on your whitelist, and nobody has approved the transfer');
+    refuseByRule('address_not_whitelisted', 'to_address is no longer on your whitelist, and nobody has approved the transfer');
 }
 
 /** By the rules of now: an approval counts if it is on the row, and is not read from the status. */
@@ -45,14 +45,14 @@ async function assertWithinLimits(manager: EntityManager, transfer: TransactionE
   try {
     await checkLimits(manager, { txId, walletId, symbol, amount, decimals });
   } catch (error) {
-    if (error instanceof GatewayError) refuse(error.code, error.message);
+    if (error instanceof GatewayError) refuseByRule(error.code, error.message);
     throw error;
   }
 }
 
 /**
- * A cancellation needs a reason on record: an earlier cancellation, the blacklist, an operator's request, or the refusals that two
- * nodes have signed. @throws NotBegun.
+ * A cancellation needs a reason on record: an earlier cancellation, the blacklist, the request of an operator who knew the newest
+ * attempt, or the refusals that two nodes have signed. @throws NotBegun.
  */
 export async function assertMayCancel(
   manager: EntityManager,
@@ -61,7 +61,10 @@ export async function assertMayCancel(
   { isListed, nodeKeys }: { isListed: boolean; nodeKeys: NodeKeys },
 ): Promise<void> {
   if (isListed || attempts.hasCancellation) return;
-  if (await isRequested(manager, txId, 'abandon')) return;
+  if (attempts.last && (await isAbandonRequested(manager, txId, attempts.last.attempt))) return;
   if (await isRefusedByNodes(manager, txId, attempts, nodeKeys)) return;
-  refuse('not_cancellable', 'No operator has asked for it, the destination is not blacklisted, and no two nodes have refused');
+  refuse(
+    'not_cancellable',
+    'No operator has asked for it since the newest attempt, the destination is not blacklisted, and no two nodes have refused',
+  );
 }

@@ -14,3 +14,8 @@ export class NotBegun extends Error {
 export function refuse(code: FailureCode, reason: string): never {
   throw new NotBegun({ outcome: 'refused', code, reason });
 }
+
+/** The same for what screening refuses: a first attempt is then rejected. @throws NotBegun always. */
+export function refuseByRule(code: FailureCode, reason: string): never {
+  throw new NotBegun({ outcome: 'refused', code, reason, byRule: true });
+}

@@ -1,22 +1,40 @@
 import type { EntityManager } from 'typeorm';
 
-export type OperatorRequestKind = 'abandon';
-
-export interface OperatorRequest {
+export interface AbandonRequest {
   txId: string;
-  kind: OperatorRequestKind;
+  /** Number of the newest attempt that the operator saw. */
+  attempt: number;
   operator: string;
 }
 
-/** What an operator asks for, on record before anybody acts on it. */
-export async function recordRequest(manager: EntityManager, { txId, kind, operator }: OperatorRequest): Promise<void> {
-  await manager.query('insert into operator_requests (tx_id, kind, operator) values ($1, $2, $3)', [txId, kind, operator]);
+/** That an operator wants a transfer abandoned, on record before anybody acts on it. */
+export async function recordAbandonRequest(manager: EntityManager, { txId, attempt, operator }: AbandonRequest): Promise<void> {
+  await manager.query(`insert into operator_requests (tx_id, kind, attempt, operator) values ($1, 'abandon', $2, $3)`, [
+    txId,
+    attempt,
+    operator,
+  ]);
 }
 
-export async function isRequested(manager: EntityManager, txId: string, kind: OperatorRequestKind): Promise<boolean> {
-  const rows = await manager.query<unknown[]>('select 1 from operator_requests where tx_id = $1 and kind = $2 limit 1', [
-    txId,
-    kind,
-  ]);
-  return rows.length > 0;
+/** The operator wants it no longer, or the workflow has refused. No effect without a request. */
+export async function withdrawAbandonRequest(
+  manager: EntityManager,
+  { txId, operator }: Omit<AbandonRequest, 'attempt'>,
+): Promise<void> {
+  await manager.query(
+    `insert into operator_requests (tx_id, kind, attempt, operator)
+     select tx_id, 'withdrawal', attempt, $2 from (${newest}) r where kind = 'abandon'`,
+    [txId, operator],
+  );
 }
+
+/**
+ * Whether an operator wants the transfer abandoned, knowing `attempt` as its newest. The cancellation that follows is a newer attempt,
+ * so a request is used once.
+ */
+export async function isAbandonRequested(manager: EntityManager, txId: string, attempt: number): Promise<boolean> {
+  const [request] = await manager.query<{ kind: string; attempt: number }[]>(newest, [txId]);
+  return request?.kind === 'abandon' && request.attempt === attempt;
+}
+
+const newest = 'select tx_id, kind, attempt from operator_requests where tx_id = $1 order by request_id desc limit 1';

@@ -1,4 +1,6 @@
+import { createHash } from 'node:crypto';
 import type { DataSource } from 'typeorm';
+import { audit } from '../audit/log';
 import type { WalletActivities } from '../messages/key-generation';
 import { inTransaction } from '../platform/database';
 import { GatewayError, notFound } from '../platform/errors';
@@ -31,6 +33,14 @@ export function activateWallet(database: DataSource, input: Parameters<WalletAct
         updatedAt: () => 'now()',
       },
     );
+    await audit(manager, {
+      action: 'wallet.activated',
+      outcome: 'success',
+      actor: { type: 'system', id: 'key-generation' },
+      clientId: wallet.clientId,
+      subject: { type: 'wallet', id: walletId },
+      detail: { key_id: keyId, public_key_sha256: createHash('sha256').update(bytes(input.publicKey)).digest('hex') },
+    });
   });
 }
 

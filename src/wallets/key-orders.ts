@@ -1,5 +1,6 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import type { WalletKey } from '../messages/key-generation';
+import { assertRoomForKeyOrder } from '../orders/order-limits';
 import type { Orders } from '../orders/orders';
 import { inTransaction } from '../platform/database';
 import { GatewayError, notFound } from '../platform/errors';
@@ -14,19 +15,21 @@ interface KeyOrders {
 /** Key generations that a wallet may take. */
 const maxAttempts = 1_000_000;
 
-/** To generate a key and to test it. @throws GatewayError as findWithoutKey. */
+/** To generate a key and to test it. @throws GatewayError as findWithoutKey and assertRoomForKeyOrder. */
 export async function orderKeyGeneration({ database, orders }: KeyOrders, input: WalletKey): Promise<{ order: string }> {
   const claims = await inTransaction(database, async (manager) => {
     const { clientId } = await findWithoutKey(manager, input);
+    await assertRoomForKeyOrder(manager, { ...input, kind: 'generate_key' });
     return orders.issue(manager, { kind: 'generate_key', key_id: input.keyId, client_id: clientId });
   });
   return { order: await orders.sign(claims) };
 }
 
-/** To tie a key to the wallet and its client. @throws GatewayError as findWithoutKey. */
+/** To tie a key to the wallet and its client. @throws GatewayError as findWithoutKey and assertRoomForKeyOrder. */
 export async function orderKeyBinding({ database, orders }: KeyOrders, input: WalletKey): Promise<{ order: string }> {
   const claims = await inTransaction(database, async (manager) => {
     const { walletId, clientId } = await findWithoutKey(manager, input);
+    await assertRoomForKeyOrder(manager, { ...input, kind: 'bind_key' });
     return orders.issue(manager, { kind: 'bind_key', key_id: input.keyId, wallet_id: walletId, client_id: clientId });
   });
   return { order: await orders.sign(claims) };

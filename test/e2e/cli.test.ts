@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { Client } from 'pg';
 import { send, sharedWallet, stack, waitFor } from '../stack/client';
 import { gateway, json } from './gateway';
@@ -93,6 +94,7 @@ describe('clients, users and API keys', () => {
       [['client'], 2, 'Usage: gateway client'],
       [['nope'], 2, "unknown command 'nope'"],
       [['asset', 'unfreeze', 'nope'], 1, 'asset nope not found'],
+      [['orders', 'show', 'nope'], 1, 'transaction nope not found'],
       [['audit', 'list', '--since', 'yesterday'], 2, 'a time such as 2025-01-31'],
       [['audit', 'verify', '--head', '1:abc'], 2, 'number:hash'],
       [['transfers', 'list', '--limit', '0'], 2, 'must be a number from 1 to 1000'],
@@ -173,6 +175,10 @@ describe('transfers and the ledger', () => {
     ]);
     expect(shown.attempts).toEqual([expect.objectContaining({ attempt: 1, kind: 'first', tx_hash })]);
     expect((await gateway(['transfers', 'show', tx_id as string])).out).toMatch(/Timeline\n[\s\S]*CONFIRMED[\s\S]*Attempts\n/);
+    const { orders } = await json('orders', 'show', tx_id as string);
+    expect(orders).toEqual([expect.objectContaining({ attempt: 1, kind: 'transfer', signature: 'not checked' })]);
+    const keys = { ORDER_KEYS_FILE: path.join(path.dirname(process.env.GATEWAY_TEST_STACK ?? ''), 'secrets', 'order-keys.json') };
+    expect((await gateway(['orders', 'show', tx_id as string], keys)).out).toMatch(/kid +signature[\s\S]* valid /);
     expect(await gateway(['transfers', 'retry', tx_id as string])).toMatchObject({
       code: 1,
       err: expect.stringMatching(/CONFIRMED.*retr(y|ied)/),

@@ -32,17 +32,19 @@ export function prepare(state: TransferState, kind: AttemptKind): Promise<Next> 
 /** Until signing has begun a refusal ends the transfer, and so does a cancellation by the client. An attempt of an earlier run is resumed. */
 function startFirstAttempt(state: TransferState): Promise<Next> {
   if (state.lastAttempt > 0) return resume(state, 'first');
-  return beginAttempt(state, 'first', ({ code, reason }) =>
-    endUnsigned(state, isScreened(code) ? 'REJECTED' : 'FAILED', code, reason),
+  return beginAttempt(state, 'first', (refused) =>
+    endUnsigned(state, isScreened(refused) ? 'REJECTED' : 'FAILED', refused.code, refused.reason),
   );
 }
 
 /** The same reservation with a higher fee, within the fee bound; beyond it an operator decides. */
 function replaceAttempt(state: TransferState): Promise<Next> {
-  return beginAttempt(state, 'replacement', ({ code, reason }) =>
-    isScreened(code)
+  return beginAttempt(state, 'replacement', ({ code, reason, byRule }) =>
+    isScreened({ code, byRule })
       ? park(code, `${reason}: it is not sent again at a higher fee`, { next: 'confirm' })
-      : park('stuck', 'Not included in time, and a higher fee is beyond the locked bound', { next: 'confirm' }),
+      : park('stuck', code === 'stuck' ? reason : 'Not included in time, and a higher fee is beyond the locked bound', {
+          next: 'confirm',
+        }),
   );
 }
 
@@ -64,8 +66,10 @@ function cancelAttempts(state: TransferState): Promise<Next> {
   );
 }
 
-/** Refused because of its destination, by one of the client's lists. */
-const isScreened = (code: FailureCode): boolean => code === 'address_blacklisted' || code === 'address_not_whitelisted';
+/** Refused as screening would refuse it: with the same end. */
+const isScreened = ({ code, byRule = false }: { code: FailureCode; byRule?: boolean | undefined }): boolean =>
+  // histories from before the authoriser said so name the two codes of the client's lists
+  byRule || code === 'address_blacklisted' || code === 'address_not_whitelisted';
 
 /** The common part: the chain activity prepares the attempt, and the authoriser begins it in one database transaction. */
 async function beginAttempt(

@@ -9,7 +9,7 @@
 import { type NodeIndex, nodeIndexes } from '../../messages/nodes';
 import type { ProtocolRun, RoundMessages } from '../protocols';
 import { ProtocolError } from './errors';
-import { ThreadPool, type PooledSession } from './pool';
+import { ThreadPool, type PooledSession, verifyModule } from './pool';
 
 export { ProtocolError, type ProtocolErrorCode } from './errors';
 
@@ -129,7 +129,9 @@ export class ProtocolEngine {
   readonly #keygen: ThreadPool;
   readonly #sign: ReadonlyMap<NodeIndex, ThreadPool>;
 
+  /** @throws Error when the committed module was changed: a node with another one does not start. */
   constructor(options: ProtocolEngineOptions = {}) {
+    verifyModule();
     this.#keygen = new ThreadPool({
       name: 'key generation',
       threads: options.keygenThreads ?? 1,

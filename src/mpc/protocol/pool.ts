@@ -1,5 +1,6 @@
 /** Threads that run protocol sessions, and the messages between them and the process (native/threshold/worker.cjs). */
 import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import path from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { NodeIndex } from '../../messages/nodes';
@@ -34,6 +35,13 @@ function threadFile(): string {
     if (existsSync(candidate)) return candidate;
   }
   throw new Error(`${relative} was not found above ${__dirname}: the installation is incomplete`);
+}
+
+/** The committed module is the one that the threads will load. @throws Error naming the file that differs. */
+export function verifyModule(): void {
+  const thread = threadFile();
+  const { verifyModule: verify } = createRequire(thread)('./verify.cjs') as { verifyModule: (directory: string) => void };
+  verify(path.join(path.dirname(thread), 'wasm'));
 }
 
 /** One thread. After its first uncaught error its calls and sessions fail and it is not used again. */

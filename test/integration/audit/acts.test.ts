@@ -144,6 +144,14 @@ describe('clients', () => {
         { wallet_id: wallet.walletId, chain: 'ethereum', address: body['address'] },
       ],
     },
+    'asset.added': {
+      path: '/assets',
+      body: ({ account }: Funded) => ({ account_id: account.accountId, chain: 'base', symbol: 'USDC' }),
+      row: ({ body }: Answer, { account }: Funded) => [
+        `asset ${body['asset_id']}`,
+        { account_id: account.accountId, chain: 'base', symbol: 'USDC' },
+      ],
+    },
     'transfer.accepted': {
       path: '/transfer',
       body: (funded: Funded) => usdc(funded, '1.50'),
@@ -199,6 +207,7 @@ describe('clients', () => {
       fixture.database.query<object[]>(
         `select (select count(*) from wallets where client_id = $1) as wallets,
                 (select count(*) from accounts where client_id = $1) as accounts,
+                (select count(*) from assets where client_id = $1) as assets,
                 (select count(*) from transactions where client_id = $1 and transaction_type = 'OUTBOUND') as transfers`,
         [tenant.clientId],
       );

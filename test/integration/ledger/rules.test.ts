@@ -12,7 +12,7 @@ import { recordDeposits } from '../../../src/deposits/service';
 import { finalize } from '../../../src/following/inclusions';
 import { newId } from '../../../src/platform/ids';
 import { transactionTypes } from '../../../src/transactions/types';
-import { recordRequest } from '../../../src/transfers/operator-requests';
+import { recordAbandonRequest } from '../../../src/transfers/operator-requests';
 import {
   balances,
   begin,
@@ -504,7 +504,7 @@ describe('an end on the chain', () => {
     await sign(fixture, txId);
     const fees = { gasLimit: 21_000n, maxFeePerGas: 2_300_000_000n };
     if (kind === 'cancellation') {
-      await recordRequest(fixture.database.manager, { txId, kind: 'abandon', operator: 'test' });
+      await recordAbandonRequest(fixture.database.manager, { txId, attempt: 1, operator: 'test' });
       await begun(fixture, { txId, attempt: 2, kind, fees });
     }
     const attempt = kind === 'cancellation' ? 2 : 1;

@@ -5,7 +5,7 @@ import type { AuthoriserActivities } from '../../../src/messages/authoriser';
 import type { BeginSigningResult } from '../../../src/messages/transfer';
 import { Orders } from '../../../src/orders/orders';
 import { newId } from '../../../src/platform/ids';
-import { recordRequest } from '../../../src/transfers/operator-requests';
+import { isAbandonRequested, recordAbandonRequest, withdrawAbandonRequest } from '../../../src/transfers/operator-requests';
 import { buildUser, signAs } from '../../factories';
 import { claimsOf, deployment, orderSigner } from '../../orders';
 import { nodeKeys } from '../../node-refusals';
@@ -181,8 +181,27 @@ describe('a cancellation', () => {
     const txId = await locked();
     await ask(txId);
     expect(await cancel(txId)).toMatchObject({ outcome: 'refused', code: 'not_cancellable' });
-    await recordRequest(fixture.database.manager, { txId, kind: 'abandon', operator: 'somebody' });
+    await recordAbandonRequest(fixture.database.manager, { txId, attempt: 1, operator: 'somebody' });
     expect(begun(await cancel(txId)).claims).toMatchObject({ kind: 'cancellation', attempt: 2, recipients: [{ amount: '0' }] });
+  });
+
+  test('needs a request that knows the newest attempt and was not withdrawn, and uses it up', async () => {
+    const { manager } = fixture.database;
+    const txId = await locked();
+    const request = { txId, attempt: 1, operator: 'somebody' };
+    await ask(txId);
+    await recordAbandonRequest(manager, request);
+    await withdrawAbandonRequest(manager, request);
+    expect(await cancel(txId)).toMatchObject({ outcome: 'refused', code: 'not_cancellable' });
+    await recordAbandonRequest(manager, request);
+    begun(await ask(txId, 'replacement', { fees: dearer }));
+    const fees = { maxFeePerGas: 2_900_000_000n, gasLimit: 21_000n };
+    expect(await ask(txId, 'cancellation', { last: 2, fees })).toMatchObject({ outcome: 'refused', code: 'not_cancellable' });
+    await recordAbandonRequest(manager, { ...request, attempt: 2 });
+    expect(begun(await ask(txId, 'cancellation', { last: 2, fees })).claims).toMatchObject({ kind: 'cancellation', attempt: 3 });
+    expect(await isAbandonRequested(manager, txId, 3)).toBe(false);
+    const last = await ask(txId, 'cancellation', { last: 3, fees: { ...fees, maxFeePerGas: 3_500_000_000n } });
+    expect(begun(last).claims).toMatchObject({ kind: 'cancellation', attempt: 4 });
   });
 
   test('needs no more than the blacklist, is then all that is signed, and is renewed whatever the lists say', async () => {

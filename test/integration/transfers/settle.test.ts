@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto';
+import { listAuditLog } from '../../../src/audit/list';
 import { activateWallet } from '../../../src/wallets/activate-wallet';
 import { newId } from '../../../src/platform/ids';
-import { recordRequest } from '../../../src/transfers/operator-requests';
+import { recordAbandonRequest } from '../../../src/transfers/operator-requests';
 import { reconcileReorg } from '../../../src/transfers/reconcile-reorg';
 import { signAs } from '../../factories';
 import { balances, begin, codeOf, ether, ethereum, fund, include, sign, usdc, type Fixture } from '../ledger/fixture';
@@ -161,7 +163,7 @@ describe('settle', () => {
     const released = async () => {
       const txId = await submitted({ tokenSymbol, amount });
       const fees = { gasLimit: 21_000n, maxFeePerGas: 2_300_000_000n };
-      await recordRequest(fixture.database.manager, { txId, kind: 'abandon', operator: 'test' });
+      await recordAbandonRequest(fixture.database.manager, { txId, attempt: 1, operator: 'test' });
       const begun = await begin(fixture, { txId, attempt: 2, kind: 'cancellation', fees });
       if (begun.outcome !== 'begun') throw new Error(begun.outcome);
       const signatures = signAs(fixture.wallet, fixture.account, begun.unsigned);
@@ -269,6 +271,8 @@ describe('settle', () => {
   });
 });
 
+const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
+
 describe('wallet', () => {
   test('becomes active with its key, once', async () => {
     const walletId = newId();
@@ -285,5 +289,14 @@ describe('wallet', () => {
       [walletId],
     );
     expect(wallet).toEqual({ status: 'ACTIVE', key_status: 'ACTIVE', key_id: key.keyId, bytes: 33 });
+    const events = await listAuditLog(fixture.database.manager, { subject: walletId, limit: 10 });
+    expect(events).toEqual([
+      expect.objectContaining({
+        action: 'wallet.activated',
+        actor_type: 'system',
+        client_id: fixture.client.clientId,
+        detail: { key_id: key.keyId, public_key_sha256: sha256(Buffer.from(key.publicKey.slice(2), 'hex')) },
+      }),
+    ]);
   });
 });

@@ -1,7 +1,7 @@
 import { getFamily } from '../../../src/chains/families';
 import { verifyIntent } from '../../../src/mpc/verify-intent';
 import { newId } from '../../../src/platform/ids';
-import { recordRequest } from '../../../src/transfers/operator-requests';
+import { recordAbandonRequest } from '../../../src/transfers/operator-requests';
 import { buildWallet, randomAddress, setFeeLevels, signAs } from '../../factories';
 import type { SigningClaims } from '../../../src/messages/order';
 import { formatAmount } from '../../../src/platform/money';
@@ -209,7 +209,7 @@ describe('signing', () => {
       const txId = await locked();
       await begin(fixture, { txId, attempt: 1 });
       await fixture.ledger.parkTransfer({ txId, code: 'intent_mismatch', reason: 'no' });
-      await recordRequest(fixture.database.manager, { txId, kind: 'abandon', operator: 'test' });
+      await recordAbandonRequest(fixture.database.manager, { txId, attempt: 1, operator: 'test' });
       return txId;
     };
     const noop = (txId: string, attempt = 2, maxFeePerGas = 2_300_000_000n) =>

@@ -6,6 +6,11 @@ import type { SigningClaims } from '../../../src/messages/order';
 import { abandonUpdate, chainObservedSignal } from '../../../src/messages/transfer';
 import { transferWorkflowId } from '../../../src/messages/workflow-ids';
 import type { FollowFixture } from '../following/fixture';
+import { showOrders } from '../../../src/cli/order-operations';
+import { findSignedOrders } from '../../../src/cli/signed-orders';
+import { OrderKeys } from '../../../src/mpc/order-keys';
+import { orderKeys } from '../../orders';
+import { isAbandonRequested } from '../../../src/transfers/operator-requests';
 import { booksAgree, ether, ServedWorkflows, until } from './served';
 
 jest.setTimeout(120_000);
@@ -101,7 +106,8 @@ test.each([
   const handle = client().workflow.getHandle(transferWorkflowId(txId));
   const expected = { prepareAttempt: 'PENDING', broadcast: 'SIGNING', observe: 'SUBMITTED' }[step];
   await until(expected, async () => (await status(txId)) === expected);
-  await expect(operations().retry(txId)).rejects.toMatchObject({ code: 'business_error' });
+  // the workflow answers for itself, whatever the status
+  expect(await operations().retry(txId)).toBe('retrying');
   await handle.terminate();
   block = false;
   expect(await operations().retry(txId)).toBe('started again');
@@ -109,6 +115,35 @@ test.each([
   await expect(operations().retry(txId)).rejects.toMatchObject({ code: 'business_error' });
   const postings = await fixture.database.query<{ kind: string }[]>(`select kind from ledger_postings where tx_id = $1`, [txId]);
   expect(postings.map(({ kind }) => kind).sort()).toEqual(['lock', 'settle']);
+});
+
+test('the orders of a transfer are found signed in the history of its workflow', async () => {
+  await serve();
+  const txId = await submit();
+  await confirmed(txId);
+  const keys = await OrderKeys.create(orderKeys, 'ORDER_KEYS');
+  const findSigned = (id: string) => findSignedOrders(client(), id);
+  expect(await showOrders({ database: fixture.database, keys, findSigned }, txId)).toEqual([
+    expect.objectContaining({ attempt: 1, kind: 'transfer', signature: 'valid', kid: expect.any(String) }),
+  ]);
+  await client().workflow.getHandle(transferWorkflowId(txId)).result();
+});
+
+test('a rule that refuses after screening rejects the transfer as screening does, with an audit row', async () => {
+  await serve({
+    chain: {
+      prepareAttempt: async (input) => {
+        await fixture.database.query(`update wallets set status = 'SUSPENDED'`);
+        return fixture.onChain.prepareAttempt(input);
+      },
+    },
+  });
+  const txId = await submit();
+  await until('rejected', async () => (await status(txId)) === 'REJECTED');
+  expect(await client().workflow.getHandle(transferWorkflowId(txId)).result()).toMatchObject({ code: 'wallet_not_active' });
+  const [event] = await listAuditLog(fixture.database.manager, { subject: txId, action: 'transfer.refused', limit: 1 });
+  expect(event).toMatchObject({ outcome: 'refused', detail: { code: 'wallet_not_active' } });
+  expect(await fixture.balance(fixture.alice, 'USDC')).toEqual({ available: 5_000_000n, locked: 0n });
 });
 
 test('Temporal’s own cancellation does not leave funds locked', async () => {
@@ -218,7 +253,32 @@ describe('abandon', () => {
     await ends(later, 'CONFIRMED');
     await agrees();
     await expect(operations().abandon(txId)).rejects.toMatchObject({ code: 'business_error' });
-    expect(await audited(txId)).toEqual([['transfer.abandoned', 'success', { status: 'NEEDS_ATTENTION' }]]);
+    // newest first; the second was asked for after the cancellation had been sent, and the workflow refused
+    expect(await audited(txId)).toEqual([
+      ['transfer.abandoned', 'refused', { status: 'SUBMITTED', reason: expect.stringContaining('parked') }],
+      ['transfer.abandoned', 'success', { status: 'SUBMITTED' }],
+      ['transfer.abandoned', 'success', { status: 'NEEDS_ATTENTION' }],
+    ]);
+  });
+
+  test.each([
+    ['retry', 'retrying', 'CONFIRMED'],
+    ['abandon', 'abandoning', 'FAILED'],
+  ] as const)('%s reaches a parked workflow although its order was renewed from outside', async (act, answer, end) => {
+    let refusing = true;
+    await serve({
+      sign: (request) => {
+        if (refusing) refuse(request);
+      },
+    });
+    const txId = await submit();
+    await parked(txId);
+    await fixture.ledger.beginSigning({ txId, lastAttempt: 1, kind: 'resume' });
+    expect(await status(txId)).toBe('SIGNING');
+    refusing = false;
+    expect(await operations()[act](txId)).toBe(answer);
+    await ends(txId, end);
+    await agrees();
   });
 
   test('bytes that the chain refuses: replaced by a cancellation at higher fees', async () => {
@@ -288,8 +348,11 @@ describe('abandon', () => {
     await until('refused', async () => (await fixture.transaction(txId)).failure_code === 'fee_above_bound');
     expect(await status(txId)).toBe('NEEDS_ATTENTION');
     expect(await kinds(txId)).toEqual(['first']);
+    const requested = () => isAbandonRequested(fixture.database.manager, txId, 1);
+    expect(await requested()).toBe(true);
     dear = false;
     await operations().retry(txId);
+    expect(await requested()).toBe(false);
     await confirmed(txId);
   });
 

@@ -61,6 +61,56 @@ test.each([
   expect(await fixture.database.query('select 1 from orders')).toEqual([]);
 });
 
+/** As many orders as were issued at some time in the past. */
+const issuedBefore = (count: number, claims: object, ago = '1 minute') =>
+  fixture.database.query(
+    `insert into orders (jti, seq, kind, claims, issued_at)
+     select id, n, $2::jsonb ->> 'kind', $2::jsonb || jsonb_build_object('jti', id, 'seq', n), clock_timestamp() - $3::interval
+       from (select gen_random_uuid() as id, nextval('order_numbers') as n from generate_series(1, $1)) numbered`,
+    [count, JSON.stringify(claims), ago],
+  );
+
+describe('orders are limited', () => {
+  const keyOf = (attempt: number) => ({ walletId, keyId: `${walletId}.${attempt}` });
+
+  test.each([
+    ['generate_key', 'orderKeyGeneration'],
+    ['bind_key', 'orderKeyBinding'],
+  ] as const)('%s for one key, whenever they were issued', async (kind, order) => {
+    const activities = await authoriser();
+    await issuedBefore(99, { kind, key_id: keyOf(1).keyId }, '1 day');
+    await activities[order](keyOf(1));
+    await expect(activities[order](keyOf(1))).rejects.toMatchObject({
+      code: 'order_refused',
+      message: `key_id: ${kind} was ordered 100 times for this key, and is not again`,
+    });
+    await expect(activities[order](keyOf(2))).resolves.toBeDefined();
+  });
+
+  test('for the keys of one wallet within an hour', async () => {
+    const activities = await authoriser();
+    await issuedBefore(600, { kind: 'bind_key', key_id: `${walletId}.1` }, '61 minutes');
+    await issuedBefore(500, { kind: 'generate_key', key_id: `${newId()}.1` });
+    await issuedBefore(499, { kind: 'generate_key', key_id: `${walletId}.2` });
+    await activities.orderKeyGeneration(keyOf(3));
+    for (const order of [activities.orderKeyGeneration, activities.orderKeyBinding])
+      await expect(order(keyOf(4))).rejects.toMatchObject({ code: 'rate_limited' });
+  });
+
+  test('for one page of a blacklist within an hour', async () => {
+    const { clientId } = fixture.client;
+    const activities = await authoriser();
+    for (let address = 0; address < 2; address += 1) await listAddress(fixture.database, fixture.account, randomAddress());
+    const page = { kind: 'blacklist_page', client_id: clientId, after: 0 };
+    await issuedBefore(400, page, '61 minutes');
+    await issuedBefore(399, page);
+    const first = await activities.orderBlacklistPage({ clientId, after: 0 });
+    await expect(activities.orderBlacklistPage({ clientId, after: 0 })).rejects.toMatchObject({ code: 'rate_limited' });
+    expect(claimsOf<ClaimsOf<'blacklist_page'>>(first?.order ?? '').through).toBeGreaterThan(1);
+    expect(await activities.orderBlacklistPage({ clientId, after: 1 })).not.toBeNull();
+  });
+});
+
 test('a page of a blacklist is ordered by the hash of what the database says', async () => {
   const { clientId } = fixture.client;
   const activities = await authoriser();

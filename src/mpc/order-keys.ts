@@ -1,0 +1,47 @@
+import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
+import { calculateJwkThumbprint, compactVerify, exportJWK } from 'jose';
+import { orderType } from '../messages/order';
+import { ConfigError } from '../platform/config';
+
+const maxKeys = 10;
+
+/** The authoriser's public keys by their RFC 7638 thumbprints. Keys that an order contains or refers to are ignored. */
+export class OrderKeys {
+  private constructor(private readonly keys: ReadonlyMap<string | undefined, KeyObject>) {}
+
+  /**
+   * `jwks`: 1 to 10 Ed25519 public keys (RFC 7517), the value of `variable`.
+   * @throws ConfigError when it is anything else.
+   */
+  static async create(jwks: string, variable: 'MPC_NODE_ORDER_KEYS' | 'ORDER_KEYS'): Promise<OrderKeys> {
+    const keys = new Map<string | undefined, KeyObject>();
+    for (const key of readKeys(jwks, variable)) keys.set(await calculateJwkThumbprint(await exportJWK(key)), key);
+    return new OrderKeys(keys);
+  }
+
+  /**
+   * The payload of what one of the keys has signed, and whether its header says that it is an order.
+   * @throws Error when none has.
+   */
+  async open(order: string): Promise<{ payload: Uint8Array; isOrder: boolean }> {
+    const { payload, protectedHeader } = await compactVerify(order, ({ kid }) => this.find(kid), { algorithms: ['EdDSA'] });
+    return { payload, isOrder: protectedHeader.typ === orderType };
+  }
+
+  private find(kid: string | undefined): KeyObject {
+    const key = this.keys.get(kid);
+    if (!key) throw new Error('unknown key');
+    return key;
+  }
+}
+
+function readKeys(text: string, variable: string): KeyObject[] {
+  const wrong = new ConfigError(`${variable} must be a JWKS with 1 to ${maxKeys} Ed25519 public keys`);
+  try {
+    const { keys } = JSON.parse(text) as { keys: JsonWebKey[] };
+    if (keys.length < 1 || keys.length > maxKeys || keys.some((jwk) => jwk.crv !== 'Ed25519' || jwk.d !== undefined)) throw wrong;
+    return keys.map((key) => createPublicKey({ key, format: 'jwk' }));
+  } catch {
+    throw wrong;
+  }
+}

@@ -1,0 +1,62 @@
+import { TestWorkflowEnvironment } from '@temporalio/testing';
+import { bundleWorkflowCode, DefaultLogger, Runtime, Worker } from '@temporalio/worker';
+import { withMappedErrors } from '../../../activities/errors';
+import { createWalletActivities } from '../../../activities/wallet';
+import { findTemporalCli } from '../../../dev/temporal-cli';
+import { searchAttributes } from '../../../src/messages/progress';
+import { authoriserTaskQueue, mainTaskQueue } from '../../../src/messages/task-queues';
+import { generateKeyWorkflowId } from '../../../src/messages/workflow-ids';
+import { keyGenerationOn } from '../../../src/wallets/key-generation';
+import { createFixture, type Fixture } from '../ledger/fixture';
+
+jest.setTimeout(120_000);
+
+const silent = { child: () => silent, warn() {}, error() {}, info() {} } as never;
+let fixture: Fixture;
+let temporal: TestWorkflowEnvironment;
+let workflowBundle: Awaited<ReturnType<typeof bundleWorkflowCode>>;
+beforeAll(async () => {
+  const logger = new DefaultLogger('ERROR');
+  Runtime.install({ logger });
+  const executable = { type: 'existing-path' as const, path: await findTemporalCli(() => undefined) };
+  // one after the other: bundling blocks the event loop, and a connection has to be made in time
+  fixture = await createFixture({ poolSize: 5 });
+  workflowBundle = await bundleWorkflowCode({ workflowsPath: require.resolve('../../../workflows/index'), logger });
+  temporal = await TestWorkflowEnvironment.createLocal({
+    server: { executable, searchAttributes: Object.values(searchAttributes) },
+  });
+});
+afterAll(async () => {
+  await temporal.teardown();
+  await fixture.close();
+});
+
+test('a run whose wallet has got its key from another run ends, and the wallet keeps its key', async () => {
+  const { database, ledger, client } = fixture;
+  const { walletId, keyId } = fixture.wallet;
+  const common = { connection: temporal.nativeConnection, namespace: temporal.namespace };
+  const { orderKeyGeneration, orderKeyBinding } = ledger;
+  const workers = await Promise.all([
+    Worker.create({
+      ...common,
+      workflowBundle,
+      taskQueue: mainTaskQueue,
+      activities: withMappedErrors(createWalletActivities(database), silent),
+    }),
+    Worker.create({
+      ...common,
+      taskQueue: authoriserTaskQueue,
+      activities: withMappedErrors({ orderKeyGeneration, orderKeyBinding }, silent),
+    }),
+  ]);
+  const running = Promise.all(workers.map((worker) => worker.run()));
+  try {
+    await keyGenerationOn(temporal.client).start({ walletId, clientId: client.clientId });
+    expect(await temporal.client.workflow.getHandle(generateKeyWorkflowId(walletId)).result()).toBeNull();
+  } finally {
+    for (const worker of workers) worker.shutdown();
+    await running;
+  }
+  expect(await database.query('select key_id from wallets where wallet_id = $1', [walletId])).toEqual([{ key_id: keyId }]);
+  expect(await database.query('select 1 from orders')).toEqual([]);
+});
