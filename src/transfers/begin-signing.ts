@@ -19,6 +19,7 @@ import { raiseHold } from './hold';
 import { assertMayBegin, assertMayCancel, assertMayContinue } from './may-sign';
 import { NotBegun, refuse } from './not-begun';
 import { toOrderFacts } from './order-facts';
+import { assertMayReplace } from './replacement-rules';
 import { resumeSigning, type Stored } from './resume-signing';
 import { getAccount } from './signers';
 
@@ -89,7 +90,9 @@ async function startFirstAttempt(beginning: Beginning): Promise<Stored> {
 
 /** The same resources at a higher fee. */
 async function replaceAttempt(beginning: Beginning): Promise<Stored> {
-  await assertMayContinue(beginning.manager, beginning.transfer);
+  const { manager, steps, transfer, attempts } = beginning;
+  await assertMayContinue(manager, transfer);
+  assertMayReplace(steps.registry.get(transfer.chain), attempts, 'replacement');
   return startAttempt(beginning, 'replacement');
 }
 
@@ -106,11 +109,12 @@ async function reissueAttempt(beginning: Beginning): Promise<Stored> {
 
 /** The transfer is abandoned: a transaction that moves nothing uses up the resources of the earlier attempts. */
 async function cancelAttempts(beginning: Beginning): Promise<Stored> {
-  const { manager, transfer, attempts } = beginning;
+  const { manager, steps, transfer, attempts } = beginning;
   if (attempts.inclusions.length > 0)
     refuse('business_error', 'The chain has executed an attempt: it cannot be cancelled any more');
   const isListed = await isBlacklisted(manager, toDestination(transfer));
   await assertMayCancel(manager, transfer, attempts, isListed);
+  assertMayReplace(steps.registry.get(transfer.chain), attempts, 'cancellation');
   const begun = await startAttempt(beginning, 'cancellation');
   if (isListed) await recordCancellationReason(manager, transfer);
   return begun;
