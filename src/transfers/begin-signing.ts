@@ -19,6 +19,7 @@ import { raiseHold } from './hold';
 import { assertMayBegin, assertMayCancel, assertMayContinue } from './may-sign';
 import { NotBegun, refuse } from './not-begun';
 import { toOrderFacts } from './order-facts';
+import { assertMayReplace } from './replacement-rules';
 import { resumeSigning, type Stored } from './resume-signing';
 import { getAccount } from './signers';
 
@@ -89,7 +90,9 @@ async function startFirstAttempt(beginning: Beginning): Promise<Stored> {
 
 /** The same resources at a higher fee. */
 async function replaceAttempt(beginning: Beginning): Promise<Stored> {
-  await assertMayContinue(beginning.manager, beginning.transfer);
+  const { manager, steps, transfer, attempts } = beginning;
+  await assertMayContinue(manager, transfer);
+  assertMayReplace(steps.registry.get(transfer.chain), attempts, 'replacement');
   return startAttempt(beginning, 'replacement');
 }
 
@@ -111,6 +114,7 @@ async function cancelAttempts(beginning: Beginning): Promise<Stored> {
     refuse('business_error', 'The chain has executed an attempt: it cannot be cancelled any more');
   const isListed = await isBlacklisted(manager, toDestination(transfer));
   await assertMayCancel(manager, transfer, attempts, { isListed, nodeKeys: steps.nodeKeys });
+  assertMayReplace(steps.registry.get(transfer.chain), attempts, 'cancellation');
   const begun = await startAttempt(beginning, 'cancellation');
   if (isListed) await recordCancellationReason(manager, transfer);
   return begun;

@@ -7,7 +7,7 @@ import { createFollowFixture, type FollowFixture } from './fixture';
 
 let fixture: FollowFixture;
 beforeEach(async () => {
-  fixture = await createFollowFixture();
+  fixture = await createFollowFixture({ stuckAfterMs: 0 });
 }, 60_000);
 afterEach(() => fixture.close());
 

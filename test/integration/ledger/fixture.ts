@@ -4,7 +4,7 @@ import type { AttemptKind, Prepared } from '../../../src/chains/types';
 import type { BeginSigningResult } from '../../../src/messages/transfer';
 import type { AccountEntity } from '../../../src/accounts/entity';
 import type { ClientEntity } from '../../../src/auth/entity';
-import { loadRegistry } from '../../../src/chains/registry';
+import { ChainRegistry, loadRegistry } from '../../../src/chains/registry';
 import type { ChainDefinition } from '../../../src/chains/types';
 import { entities } from '../../../src/entities';
 import { type LedgerDifference, verifyLedger } from '../../../src/ledger/verify';
@@ -24,7 +24,10 @@ import {
 import { createTestLedger, type TestLedger } from '../../ledger';
 import { createTestDatabase, type TestDatabase } from '../../stack/database';
 
-export const registry = loadRegistry('local', ['ethereum', 'base']);
+/** Attempts are replaced without a wait, unless a test sets one. */
+export const registry = new ChainRegistry(
+  loadRegistry('local', ['ethereum', 'base']).all.map((chain) => ({ ...chain, stuckAfterMs: 0 })),
+);
 export const ethereum = registry.get('ethereum');
 export const base = registry.get('base');
 export const ether = 10n ** 18n;

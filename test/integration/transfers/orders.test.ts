@@ -1,5 +1,6 @@
 import { createAuthoriserActivities } from '../../../activities/authoriser';
 import { getFamily } from '../../../src/chains/families';
+import { ChainRegistry } from '../../../src/chains/registry';
 import type { AttemptKind } from '../../../src/chains/types';
 import type { AuthoriserActivities } from '../../../src/messages/authoriser';
 import type { BeginSigningResult } from '../../../src/messages/transfer';
@@ -126,7 +127,7 @@ describe('read anew before an order is written', () => {
   test('the rules', async () => {
     const txId = await locked();
     await fixture.database.query(`update wallets set status = 'SUSPENDED'`);
-    expect(await ask(txId)).toMatchObject({ outcome: 'refused', code: 'wallet_not_active' });
+    expect(await ask(txId)).toMatchObject({ outcome: 'refused', code: 'wallet_not_active', byRule: true });
     await nothingBegun(txId);
   });
 
@@ -135,7 +136,7 @@ describe('read anew before an order is written', () => {
     await fixture.database.query(`insert into wallet_limits (wallet_id, symbol, max_single) values ($1, 'USDC', 9)`, [
       fixture.wallet.walletId,
     ]);
-    expect(await ask(txId)).toMatchObject({ outcome: 'refused', code: 'business_error' });
+    expect(await ask(txId)).toMatchObject({ outcome: 'refused', code: 'business_error', byRule: true });
     await nothingBegun(txId);
   });
 
@@ -171,6 +172,49 @@ describe('read anew before an order is written', () => {
     await setPolicy(fixture.database, fixture.account, 'approve');
     expect(await ask(txId, 'resume')).toMatchObject({ outcome: 'refused', code: 'address_not_whitelisted' });
     expect(await stored(txId)).toHaveLength(1);
+  });
+});
+
+describe('a replacement', () => {
+  /** An authoriser of a chain on which nothing is replaced before this time. */
+  const authoriserOf = async (stuckAfterMs: number) =>
+    createAuthoriserActivities({
+      database: fixture.database,
+      registry: new ChainRegistry([{ ...registry.get('ethereum'), stuckAfterMs }]),
+      getFamily,
+      orders: new Orders({ signer: await orderSigner, deployment }),
+    });
+  /** Fees of the n-th attempt, high enough to replace the one before. */
+  const higher = (attempt: number) =>
+    prepared({ maxFeePerGas: (2_000_000_000n * 1126n ** BigInt(attempt)) / 1000n ** BigInt(attempt) });
+  const replace = (authoriser: AuthoriserActivities, txId: string, lastAttempt: number, kind: AttemptKind = 'replacement') =>
+    authoriser.beginSigning({ txId, lastAttempt, kind, prepared: higher(lastAttempt) });
+
+  test('waits until the newest attempt had its time, and so does a cancellation of a cancellation', async () => {
+    const txId = await locked();
+    begun(await ask(txId));
+    const patient = await authoriserOf(60_000);
+    expect(await replace(patient, txId, 1)).toMatchObject({ outcome: 'wait', reason: expect.stringContaining('Attempt 1') });
+    begun(await replace(await authoriserOf(0), txId, 1));
+    await list(txId);
+    begun(await replace(patient, txId, 2, 'cancellation'));
+    expect(await replace(patient, txId, 3, 'cancellation')).toMatchObject({ outcome: 'wait' });
+    begun(await replace(await authoriserOf(0), txId, 3, 'cancellation'));
+  });
+
+  test('is refused after five, and a cancellation after ten', async () => {
+    const authoriser = await authoriserOf(0);
+    const txId = await locked();
+    begun(await ask(txId));
+    for (const last of [1, 2, 3, 4, 5]) begun(await replace(authoriser, txId, last));
+    expect(await replace(authoriser, txId, 6)).toMatchObject({
+      outcome: 'refused',
+      code: 'stuck',
+      reason: 'Not included in time after 5 replacements: no other one is ordered',
+    });
+    await list(txId);
+    for (let last = 6; last < 16; last += 1) begun(await replace(authoriser, txId, last, 'cancellation'));
+    expect(await replace(authoriser, txId, 16, 'cancellation')).toMatchObject({ outcome: 'refused', code: 'stuck' });
   });
 });
 

@@ -6,7 +6,7 @@ import { createToyFixture, type ToyFixture } from '../../toy-chain/fixture';
 
 let fixture: ToyFixture;
 beforeEach(async () => {
-  fixture = await createToyFixture();
+  fixture = await createToyFixture({ stuckAfterMs: 0 });
 });
 afterEach(() => fixture.close());
 

@@ -35,7 +35,6 @@ test('a run whose wallet has got its key from another run ends, and the wallet k
   const { database, ledger, client } = fixture;
   const { walletId, keyId } = fixture.wallet;
   const common = { connection: temporal.nativeConnection, namespace: temporal.namespace };
-  const { orderKeyGeneration, orderKeyBinding } = ledger;
   const workers = await Promise.all([
     Worker.create({
       ...common,
@@ -46,7 +45,7 @@ test('a run whose wallet has got its key from another run ends, and the wallet k
     Worker.create({
       ...common,
       taskQueue: authoriserTaskQueue,
-      activities: withMappedErrors({ orderKeyGeneration, orderKeyBinding }, silent),
+      activities: withMappedErrors({ ...ledger }, silent),
     }),
   ]);
   const running = Promise.all(workers.map((worker) => worker.run()));

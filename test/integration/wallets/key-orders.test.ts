@@ -93,8 +93,8 @@ describe('orders are limited', () => {
     await issuedBefore(500, { kind: 'generate_key', key_id: `${newId()}.1` });
     await issuedBefore(499, { kind: 'generate_key', key_id: `${walletId}.2` });
     await activities.orderKeyGeneration(keyOf(3));
-    for (const order of [activities.orderKeyGeneration, activities.orderKeyBinding])
-      await expect(order(keyOf(4))).rejects.toMatchObject({ code: 'rate_limited' });
+    for (const order of ['orderKeyGeneration', 'orderKeyBinding'] as const)
+      await expect(activities[order](keyOf(4))).rejects.toMatchObject({ code: 'rate_limited' });
   });
 
   test('for one page of a blacklist within an hour', async () => {
