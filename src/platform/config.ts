@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type Joi from 'joi';
-import { type Variable, variables } from './variables';
+import type { Variable } from './variable';
+import { variables } from './variables';
 
 /** Thrown at start for a wrong environment variable; entry points print only the message and exit with 78 (EX_CONFIG). */
 export class ConfigError extends Error {

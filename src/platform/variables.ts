@@ -1,21 +1,6 @@
 import Joi from 'joi';
-
-export interface Variable<T> {
-  schema: Joi.Schema<T>;
-  /** One or two sentences for .env.example. */
-  doc: string;
-  group: string;
-  /** May also be given as NAME_FILE, the path of a file that holds the value. */
-  secret: boolean;
-}
-
-const port = () => Joi.number().port();
-const perMinute = () => Joi.number().integer().min(6).max(10_000_000);
-const secretText = () => Joi.string().min(1);
-
-function variable<T>(group: string, schema: Joi.Schema<T>, doc: string, secret = false): Variable<T> {
-  return { schema, doc, group, secret };
-}
+import { nodeVariables } from './node-variables';
+import { perMinute, port, secretText, variable } from './variable';
 
 /**
  * The environment variables of all processes with their documentation, from which `npm run env:example` writes `.env.example`. Chain
@@ -210,63 +195,5 @@ export const variables = {
     'PEM certificates of all three nodes, concatenated: peers are pinned to them, and what nodes sign is verified by them.',
     true,
   ),
-  MPC_NODE_INDEX: variable(
-    'mpc-node',
-    Joi.number<1 | 2 | 3>().valid(1, 2, 3).required(),
-    'Which of the three parties this node is: 1, 2 or 3.',
-  ),
-  MPC_NODE_DATABASE_URL: variable(
-    'mpc-node',
-    Joi.string()
-      .uri({ scheme: ['postgres', 'postgresql'] })
-      .required(),
-    "This node's own database, with a role of its own.",
-    true,
-  ),
-  MPC_NODE_LISTEN_HOST: variable('mpc-node', Joi.string().default('127.0.0.1'), 'Address the node listens on for its peers.'),
-  MPC_NODE_LISTEN_PORT: variable('mpc-node', port().required(), 'Port the node listens on for its peers (mutual TLS).'),
-  MPC_NODE_PEERS: variable(
-    'mpc-node',
-    Joi.string()
-      .pattern(/^[123]=https:\/\/[^,]+,[123]=https:\/\/[^,]+$/)
-      .required(),
-    'The two other nodes: 2=https://host:port,3=https://host:port.',
-  ),
-  MPC_NODE_TLS_KEY: variable('mpc-node', secretText().required(), "PEM private key (EC P-256) of this node's certificate.", true),
-  MPC_NODE_TLS_CERT: variable(
-    'mpc-node',
-    secretText().required(),
-    'PEM certificate of this node, common name mpc-node-<index>.',
-    true,
-  ),
-  MPC_NODE_TLS_CA: variable('mpc-node', secretText().required(), 'PEM certificate of the authority that signed all three.', true),
-  MPC_NODE_KEK: variable(
-    'mpc-node',
-    Joi.string()
-      .pattern(/^\s*[0-9a-fA-F]{64}\s*$/)
-      .required(),
-    'Key-encryption key of the share store: 32 bytes in hex.',
-    true,
-  ),
-  MPC_NODE_JOURNAL_MARK: variable(
-    'mpc-node',
-    Joi.string().required(),
-    'Path of a file that the node writes: what its database must at least contain. On another disk than the database, never restored from a backup.',
-  ),
-  MPC_NODE_LIMITS: variable(
-    'mpc-node',
-    Joi.string(),
-    "Path of a JSON file with this node's own limits (docs/signing-nodes.md); without it there are none.",
-  ),
-  MPC_NODE_ORDER_KEYS: variable(
-    'mpc-node',
-    secretText().required(),
-    "JWKS of the authoriser's public keys (Ed25519), 1 to 10: orders signed by other keys are refused.",
-    true,
-  ),
-  MPC_NODE_DEPLOYMENT: variable(
-    'mpc-node',
-    Joi.string().min(1).max(100).required(),
-    'DEPLOYMENT_ID of the authoriser whose orders this node takes.',
-  ),
+  ...nodeVariables,
 } as const;

@@ -183,6 +183,7 @@ describe('a replacement', () => {
       registry: new ChainRegistry([{ ...registry.get('ethereum'), stuckAfterMs }]),
       getFamily,
       orders: new Orders({ signer: await orderSigner, deployment }),
+      nodeKeys,
     });
   /** Fees of the n-th attempt, high enough to replace the one before. */
   const higher = (attempt: number) =>
