@@ -31,7 +31,7 @@ export function spawnLogged({ command, args, env, cwd, uid, gid }: Command, logF
   }
 }
 
-const backgroundNice = 5;
+const backgroundNice = 10;
 
 /**
  * Gives a process the processor after others. Linux shares it first between sessions, each with a nice value of its own (sched(7), "The

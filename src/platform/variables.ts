@@ -28,8 +28,8 @@ export const variables = {
   ),
   DATABASE_POOL_SIZE: variable(
     'api, worker, authoriser, cli',
-    Joi.number().integer().min(2).max(200).default(20),
-    'Connections per process. Local activities of the worker are capped to it.',
+    Joi.number().integer().min(2).max(200).default(12),
+    'Connections per process, which stay open. Two to four for each core of the server are enough: more make a burst slower. Local activities of the worker are capped to it.',
   ),
   WEBHOOK_SECRETS_KEY: variable(
     'api, worker, cli',
