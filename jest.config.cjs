@@ -17,19 +17,21 @@ const onStack = {
   globalTeardown: '<rootDir>/test/stack/global-teardown.ts',
   setupFilesAfterEnv: ['<rootDir>/test/stack/timeouts.ts'],
 };
+const onParts = {
+  globalSetup: '<rootDir>/test/stack/parts-setup.ts',
+  globalTeardown: '<rootDir>/test/stack/parts-teardown.ts',
+  setupFilesAfterEnv: ['<rootDir>/test/stack/parts-timeouts.ts'],
+};
 
 module.exports = {
   reporters: ['default', '<rootDir>/test/stack/counts-reporter.cjs'],
   projects: [
     project('unit', { setupFilesAfterEnv: ['<rootDir>/test/stack/parts-timeouts.ts'] }),
-    project('integration', {
-      globalSetup: '<rootDir>/test/stack/parts-setup.ts',
-      globalTeardown: '<rootDir>/test/stack/parts-teardown.ts',
-      setupFilesAfterEnv: ['<rootDir>/test/stack/parts-timeouts.ts'],
-    }),
+    project('integration', onParts),
     project('e2e', onStack),
     project('replay'),
     project('crash', onStack),
-    project('bench', { ...onStack, testMatch: ['<rootDir>/test/bench/**/*.bench.ts'] }),
+    project('bench', { ...onStack, testMatch: ['<rootDir>/test/bench/*.bench.ts'] }),
+    project('bench-parts', { ...onParts, testMatch: ['<rootDir>/test/bench/parts/*.bench.ts'] }),
   ],
 };

@@ -1,5 +1,6 @@
 import { HDKey } from '@scure/bip32';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { LRUCache } from 'lru-cache';
 import type { Hex } from '../chains/types';
 
 export interface RecoverableSignature {
@@ -33,12 +34,19 @@ export function decodeSignature(text: Hex): RecoverableSignature | undefined {
   return { r: bytes.subarray(0, 32), s: bytes.subarray(32, 64), recoveryId };
 }
 
+/** Of accounts that sign again and again: a derivation takes milliseconds, and both signers of a signature make it. */
+const derivedKeys = new LRUCache<string, Buffer>({ max: 10_000 });
+
 /** BIP-32 child of a group key (33 bytes); non-hardened derivation only. @throws Error for a hardened or malformed path. */
 export function deriveKey(key: { publicKey: Uint8Array; chainCode: Uint8Array }, path: string): Buffer {
+  const from = `${Buffer.from(key.publicKey).toString('hex')} ${Buffer.from(key.chainCode).toString('hex')} ${path}`;
+  const known = derivedKeys.get(from);
+  if (known) return Buffer.from(known);
   const { publicKey } = new HDKey({
     publicKey: Uint8Array.from(key.publicKey),
     chainCode: Uint8Array.from(key.chainCode),
   }).derive(path);
   if (!publicKey) throw new Error('a derived key has no public key');
+  derivedKeys.set(from, Buffer.from(publicKey));
   return Buffer.from(publicKey);
 }

@@ -13,14 +13,7 @@ import {
   type SignResult,
 } from '../../../src/mpc/protocol/engine';
 import { PooledSession, ThreadPool } from '../../../src/mpc/protocol/pool';
-
-type Messages = Map<NodeIndex, Uint8Array>;
-interface Session<Result> {
-  readonly rounds: number;
-  start(): Promise<Messages>;
-  next(incoming: Messages): Promise<{ messages: Messages } | { result: Result }>;
-  close(): Promise<void>;
-}
+import { run, type Messages, type Session } from '../../protocol-run';
 
 const parties: readonly NodeIndex[] = [1, 2, 3];
 const pairs: readonly (readonly [NodeIndex, NodeIndex])[] = [
@@ -31,33 +24,6 @@ const pairs: readonly (readonly [NodeIndex, NodeIndex])[] = [
 const path = 'm/60/0';
 const digest = hexToBytes(keccak256(toHex('what the client asked for')));
 const halfOrder = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
-
-/** Passes every message on until all parties have a result; gives those and the number of rounds it took. */
-async function run<Result>(
-  sessions: Map<NodeIndex, Session<Result>>,
-): Promise<{ results: Map<NodeIndex, Result>; rounds: number }> {
-  let sent = new Map<NodeIndex, Messages>();
-  for (const [party, session] of sessions) sent.set(party, await session.start());
-  for (let rounds = 1; ; rounds += 1) {
-    const results = new Map<NodeIndex, Result>();
-    const answers = await Promise.all(
-      Array.from(sessions, async ([party, session]) => {
-        const incoming: Messages = new Map();
-        for (const [from, messages] of sent) {
-          const message = messages.get(party);
-          if (message) incoming.set(from, message);
-        }
-        return [party, await session.next(incoming)] as const;
-      }),
-    );
-    sent = new Map();
-    for (const [party, answer] of answers) {
-      if ('result' in answer) results.set(party, answer.result);
-      else sent.set(party, answer.messages);
-    }
-    if (results.size === sessions.size) return { results, rounds };
-  }
-}
 
 async function failure(promise: Promise<unknown>): Promise<ProtocolError> {
   const outcome = await promise.then(
