@@ -10,8 +10,9 @@ export interface Scheduled {
 export async function schedule({ taskQueue, activity, input }: Scheduled): Promise<unknown> {
   const activities = proxyActivities<Record<string, (input: unknown) => Promise<unknown>>>({
     taskQueue,
-    scheduleToCloseTimeout: '90 seconds',
-    startToCloseTimeout: '60 seconds',
+    // a key generation takes as long as in the workflow of a wallet
+    scheduleToCloseTimeout: '200 seconds',
+    startToCloseTimeout: '180 seconds',
     retry: { maximumAttempts: 1 },
   });
   const run = activities[activity];
