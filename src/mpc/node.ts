@@ -4,6 +4,7 @@ import type { Logger } from '../platform/logging';
 import { EcdsaHandler, groupKey } from './ecdsa-handler';
 import type { Identity } from './identity';
 import type { MpcNodeActivities, TransactionSignatures } from '../messages/signing';
+import { attestKey } from './key-attestation';
 import type { OrderVerifier } from './order-verifier';
 import { ProtocolEngine } from './protocol/engine';
 import { type NodeIndex, nodeIndexes } from '../messages/nodes';
@@ -99,7 +100,7 @@ export async function createMpcNode({
 
   return {
     index: self,
-    activities: createActivities({ self, ecdsa, sessions, store, orders }),
+    activities: createActivities({ identity, ecdsa, sessions, store, orders }),
     databaseAnswers: () =>
       store.ping().then(
         () => true,
@@ -122,14 +123,15 @@ export async function createMpcNode({
 }
 
 interface NodeParts {
-  self: NodeIndex;
+  identity: Identity;
   ecdsa: EcdsaHandler;
   sessions: SessionManager;
   store: ShareStore;
   orders: OrderVerifier;
 }
 
-function createActivities({ self, ecdsa, sessions, store, orders }: NodeParts): MpcNodeActivities {
+function createActivities({ identity, ecdsa, sessions, store, orders }: NodeParts): MpcNodeActivities {
+  const self = identity.index;
   const keygens = new Semaphore({ permits: 1, maxWaiting: maxWaitingKeygens, maxWaitMs: maxKeygenWaitMs });
   const assertOtherNode = (peer: NodeIndex) => {
     if (peer === self) throw new GatewayError('invalid_parameter', 'a node cannot be its own peer');
@@ -182,8 +184,8 @@ function createActivities({ self, ecdsa, sessions, store, orders }: NodeParts): 
     async bindKey(input) {
       const { claims } = await orders.verify(readBindKey(input).order, ['bind_key']);
       const { key_id: keyId, wallet_id: walletId, client_id: clientId } = claims;
-      await store.bind(keyId, { walletId, clientId });
-      return { bound: true };
+      const bound = await store.bind(keyId, { walletId, clientId });
+      return { bound: true, attestation: attestKey(self, bound, identity.signingKey) };
     },
 
     async blacklistVersion(input) {

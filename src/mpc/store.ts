@@ -3,6 +3,7 @@ import { DataSource } from 'typeorm';
 import { ConfigError } from '../platform/config';
 import { GatewayError } from '../platform/errors';
 import { BlacklistCopy } from './blacklist-copy';
+import type { BoundShare } from './key-attestation';
 import type { NodeIndex } from '../messages/nodes';
 import { protocols, type ProtocolName } from './protocols';
 import { type KeyOwner, ShareCipher } from './share-cipher';
@@ -117,24 +118,26 @@ export class ShareStore {
 
   /**
    * Seals an unbound share anew, for this owner alone. Idempotent for the same owner.
-   * @throws GatewayError not_found; business_error when the key is another owner's.
+   * @throws GatewayError not_found; business_error when the key is another owner's. Error when the share cannot be decrypted.
    */
-  async bind(keyId: string, owner: KeyOwner): Promise<void> {
-    await this.database.transaction(async (manager) => {
+  bind(keyId: string, owner: KeyOwner): Promise<BoundShare> {
+    return this.database.transaction(async (manager) => {
       const [row] = await manager.query<Row[]>(`${selectKey} for update`, [keyId]);
       if (!row) throw new GatewayError('not_found', `this node has no share of key ${keyId}`);
       const { client_id: clientId, wallet_id: walletId } = row;
       const isOthers = (clientId ?? owner.clientId) !== owner.clientId || (walletId ?? owner.walletId) !== owner.walletId;
       if (isOthers) throw new GatewayError('business_error', `key ${keyId} is bound to another owner`);
-      if (walletId !== null) return;
-      const binding = toBinding(row);
-      const share = this.cipher.open(row, binding);
-      const { ciphertext, iv, tag } = this.cipher.seal(share, { ...binding, owner });
+      const { owner: present, ...binding } = toBinding(row);
+      // also of a share that is bound: the public key that is attested is the one that the ciphertext is bound to
+      const share = this.cipher.open(row, { ...binding, owner: present });
+      const sealed = present ? null : this.cipher.seal(share, { ...binding, owner });
       share.fill(0);
-      await manager.query(
-        'update key_shares set ciphertext = $2, iv = $3, tag = $4, client_id = $5, wallet_id = $6 where key_id = $1',
-        [keyId, ciphertext, iv, tag, owner.clientId, owner.walletId],
-      );
+      if (sealed)
+        await manager.query(
+          'update key_shares set ciphertext = $2, iv = $3, tag = $4, client_id = $5, wallet_id = $6 where key_id = $1',
+          [keyId, sealed.ciphertext, sealed.iv, sealed.tag, owner.clientId, owner.walletId],
+        );
+      return { ...binding, ...owner };
     });
   }
 

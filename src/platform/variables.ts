@@ -190,7 +190,7 @@ export const variables = {
     'Name of this deployment in every order: nodes of another deployment refuse them. It never changes.',
   ),
   MPC_NODE_PEER_CERTS: variable(
-    'authoriser, mpc-node',
+    'api, authoriser, mpc-node',
     secretText().required(),
     'PEM certificates of all three nodes, concatenated: peers are pinned to them, and what nodes sign is verified by them.',
     true,

@@ -33,8 +33,9 @@ import {
   setFeeLevels,
 } from '../../factories';
 import { AnswerCheck, type Document, operationAt } from '../../openapi';
+import { nodeKeys } from '../../node-refusals';
 import { createTestLedger, roomyGenerationLimits, roomyStartLimits, type TestLedger } from '../../ledger';
-import { createTestDatabase } from '../../stack/database';
+import { createTestDatabase, type TestDatabase } from '../../stack/database';
 
 export const registry = loadRegistry('local', ['ethereum', 'base', 'avalanche', 'bsc']);
 export const ethereum = registry.get('ethereum');
@@ -128,13 +129,15 @@ export class Workflows implements TransferWorkflows {
   }
 }
 
-export interface Fixture {
+export interface Fixture extends Pick<TestDatabase, 'logins'> {
   base: string;
   origin: string;
   port: number;
   database: DataSource;
   workflows: Workflows;
   resources: Resources;
+  /** Alarms in the API's log. */
+  alerts: Record<string, unknown>[];
   /** The client of most tests. */
   demo: Tenant;
   other: Tenant;
@@ -172,10 +175,16 @@ export async function createFixture(options: FixtureOptions = {}): Promise<Fixtu
     trustProxy = true,
     webhookTargets = createTargetGuard('local'),
   } = options;
-  const test = shared ? { database: shared.database, drop: () => Promise.resolve() } : await createTestDatabase({ poolSize });
+  const test = shared ? { ...shared, drop: () => Promise.resolve() } : await createTestDatabase({ poolSize });
   const { database } = test;
   const workflows = new Workflows(database);
-  const log = createLogger('test', 'fatal');
+  const alerts: Fixture['alerts'] = [];
+  const log = createLogger('test', 'error', {
+    write: (line) => {
+      const entry = JSON.parse(line) as Record<string, unknown>;
+      if (entry['alert'] !== undefined) alerts.push(entry);
+    },
+  });
   const temporal = { connection: { withDeadline: () => Promise.resolve() } } as unknown as Client;
   const deliveries = createDeliveries({
     database,
@@ -198,6 +207,7 @@ export async function createFixture(options: FixtureOptions = {}): Promise<Fixtu
     approvalWaitSeconds: 86_400,
     tokenOptions: tokens,
     signerUrls: [],
+    nodeKeys,
     limits: { ...roomyLimits, ...limits },
     boxes,
     webhookTargets,
@@ -210,8 +220,10 @@ export async function createFixture(options: FixtureOptions = {}): Promise<Fixtu
     origin,
     port: server.port,
     database,
+    logins: test.logins,
     workflows,
     resources,
+    alerts,
     call: async (method, path, call = {}) => {
       const answer = await send(`${origin}/api/v1${path}`, method, call.tenant === undefined ? demo : call.tenant, call);
       holdAgainstDocument(resources, method, path, answer);

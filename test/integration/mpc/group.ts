@@ -12,7 +12,7 @@ import { Identity } from '../../../src/mpc/identity';
 import { NodeLimits } from '../../../src/mpc/limits';
 import { createMpcNode, type MpcNode } from '../../../src/mpc/node';
 import type { ProtocolEngine } from '../../../src/mpc/protocol/engine';
-import type { GroupKey } from '../../../src/messages/key-generation';
+import type { GroupKey, KeyAttestation } from '../../../src/messages/key-generation';
 import { type NodeIndex, nodeIndexes } from '../../../src/messages/nodes';
 import type { TransactionSignatures } from '../../../src/messages/signing';
 import { ShareStore } from '../../../src/mpc/store';
@@ -50,7 +50,7 @@ async function sql(server: string, ...statements: string[]): Promise<void> {
 }
 
 /** Whose keys they are: `client`, and of this wallet, unless a test says otherwise. */
-const wallet = '0190b5a4-0000-7000-8000-0000000000f1';
+export const wallet = '0190b5a4-0000-7000-8000-0000000000f1';
 
 export interface NodeOptions {
   registry?: ChainRegistry;
@@ -137,9 +137,10 @@ export class Group {
     return key;
   }
 
-  async bindKey(party: NodeIndex, keyId: string, { clientId = client, walletId = wallet } = {}): Promise<void> {
+  async bindKey(party: NodeIndex, keyId: string, { clientId = client, walletId = wallet } = {}): Promise<KeyAttestation> {
     const facts = { kind: 'bind_key', key_id: keyId, wallet_id: walletId, client_id: clientId } as const;
-    await this.node(party).activities.bindKey({ order: await signOrder({ ...orderHead(), ...facts }) });
+    const bound = await this.node(party).activities.bindKey({ order: await signOrder({ ...orderHead(), ...facts }) });
+    return bound.attestation;
   }
 
   /** A test signature of a key that is not bound yet. */
