@@ -14,12 +14,13 @@ import {
   readBlacklistVersion,
   readConfirmKey,
   readGenerateKey,
+  readJournalOf,
   readSignTransaction,
   readTestSign,
 } from './requests';
 import { Semaphore } from '../platform/semaphore';
 import type { NodeLimits } from './limits';
-import { openRecords } from './records';
+import { openRecords, type Records } from './records';
 import { SessionManager } from './session-manager';
 import { wipe, type ShareStore } from './store';
 import { TransportClient } from './transport-client';
@@ -99,7 +100,7 @@ export async function createMpcNode({
 
   return {
     index: self,
-    activities: createActivities({ self, ecdsa, sessions, store, orders }),
+    activities: createActivities({ self, ecdsa, sessions, store, orders, records }),
     databaseAnswers: () =>
       store.ping().then(
         () => true,
@@ -127,9 +128,10 @@ interface NodeParts {
   sessions: SessionManager;
   store: ShareStore;
   orders: OrderVerifier;
+  records: Records;
 }
 
-function createActivities({ self, ecdsa, sessions, store, orders }: NodeParts): MpcNodeActivities {
+function createActivities({ self, ecdsa, sessions, store, orders, records }: NodeParts): MpcNodeActivities {
   const keygens = new Semaphore({ permits: 1, maxWaiting: maxWaitingKeygens, maxWaitMs: maxKeygenWaitMs });
   const assertOtherNode = (peer: NodeIndex) => {
     if (peer === self) throw new GatewayError('invalid_parameter', 'a node cannot be its own peer');
@@ -196,6 +198,10 @@ function createActivities({ self, ecdsa, sessions, store, orders }: NodeParts): 
       const { client_id: clientId, after, through, sha256 } = claims;
       if (hashPage(changes) !== sha256) throw new GatewayError('order_refused', 'sha256: the changes are others');
       return { version: await store.blacklist.apply({ clientId, after, through, changes }) };
+    },
+
+    async journalOf(input) {
+      return records.reader.answer(readJournalOf(input));
     },
   };
 }

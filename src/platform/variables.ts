@@ -190,9 +190,9 @@ export const variables = {
     'Name of this deployment in every order: nodes of another deployment refuse them. It never changes.',
   ),
   MPC_NODE_PEER_CERTS: variable(
-    'authoriser, mpc-node',
+    'authoriser, mpc-node, cli',
     secretText().required(),
-    'PEM certificates of all three nodes, concatenated: peers are pinned to them, and what nodes sign is verified by them.',
+    'PEM certificates of all three nodes, concatenated: peers are pinned to them, and what nodes sign is verified by them. The cli needs them only for the journals in `gateway orders show`.',
     true,
   ),
   ...nodeVariables,
