@@ -181,7 +181,7 @@ export const variables = {
   ORDER_KEYS: variable(
     'cli',
     secretText().optional(),
-    "JWKS of the authoriser's public keys (Ed25519), 1 to 10, with which `gateway orders show` verifies orders. Without it they are not verified.",
+    "JWKS of the authoriser's public keys (Ed25519), 1 to 100 with those of old orders, with which `gateway orders show` verifies orders. Without it they are not verified.",
     true,
   ),
   DEPLOYMENT_ID: variable(
