@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
-import { DataSource } from 'typeorm';
+import type { DataSource } from 'typeorm';
+import { createDatabase } from '../platform/database';
 import { GatewayError } from '../platform/errors';
 import { BlacklistCopy } from './blacklist-copy';
 import type { NodeIndex } from '../messages/nodes';
@@ -160,25 +161,14 @@ export function wipe(key: UnlockedKey): void {
 
 /** Short time-outs: with a slow database the node fails within seconds, so that another pair of nodes can sign. */
 function connect(url: string, node: NodeIndex, migrations: (new () => object)[]): Promise<DataSource> {
-  return new DataSource({
-    type: 'postgres',
+  const applicationName = `mpc-node-${node}`;
+  return createDatabase({
     url,
-    migrations,
-    migrationsTableName: 'migrations',
-    synchronize: false,
-    applicationName: `mpc-node-${node}`,
     poolSize,
-    extra: {
-      connectionTimeoutMillis: 2_000,
-      idleTimeoutMillis: 30_000,
-      statement_timeout: 10_000,
-      query_timeout: 12_000,
-      keepAlive: true,
-      // a share that was reported as stored must survive a crash, independent of the server's default
-      options: '-c synchronous_commit=on',
-    },
-    // a broken idle connection must not end the process; the next query opens a new one
-    poolErrorHandler: () => undefined,
+    applicationName,
+    migrations,
+    statementTimeoutMs: 10_000,
+    connectTimeoutMs: 2_000,
   }).initialize();
 }
 

@@ -7,11 +7,14 @@ import { hashSecret } from '../../../src/auth/service';
 import type { TokenOptions } from '../../../src/auth/tokens';
 import { getFamily } from '../../../src/chains/families';
 import { loadRegistry } from '../../../src/chains/registry';
+import { entities } from '../../../src/entities';
 import { createApp } from '../../../src/http/app';
 import type { LimitSettings } from '../../../src/http/limits/settings';
 import { toDocument } from '../../../src/http/openapi';
 import { listen } from '../../../src/http/server';
 import { createResources, type Resources } from '../../../src/processes/resources';
+import { createDatabase } from '../../../src/platform/database';
+import { connectAs } from '../../../src/platform/database-login';
 import { newId } from '../../../src/platform/ids';
 import { createLogger } from '../../../src/platform/logging';
 import { OutboxDispatcher } from '../../../src/outbox/dispatcher';
@@ -34,7 +37,7 @@ import {
 } from '../../factories';
 import { AnswerCheck, type Document, operationAt } from '../../openapi';
 import { createTestLedger, roomyGenerationLimits, roomyStartLimits, type TestLedger } from '../../ledger';
-import { createTestDatabase } from '../../stack/database';
+import { createTestDatabase, type TestDatabase } from '../../stack/database';
 
 export const registry = loadRegistry('local', ['ethereum', 'base', 'avalanche', 'bsc']);
 export const ethereum = registry.get('ethereum');
@@ -132,7 +135,10 @@ export interface Fixture {
   base: string;
   origin: string;
   port: number;
+  /** Superuser. */
   database: DataSource;
+  /** What the app uses: the login of the API. */
+  apiDatabase: DataSource;
   workflows: Workflows;
   resources: Resources;
   /** The client of most tests. */
@@ -174,6 +180,7 @@ export async function createFixture(options: FixtureOptions = {}): Promise<Fixtu
   } = options;
   const test = shared ? { database: shared.database, drop: () => Promise.resolve() } : await createTestDatabase({ poolSize });
   const { database } = test;
+  const apiDatabase = shared?.apiDatabase ?? (await connectAsApi(test as TestDatabase, poolSize));
   const workflows = new Workflows(database);
   const log = createLogger('test', 'fatal');
   const temporal = { connection: { withDeadline: () => Promise.resolve() } } as unknown as Client;
@@ -187,7 +194,7 @@ export async function createFixture(options: FixtureOptions = {}): Promise<Fixtu
   });
   const dispatcher = new OutboxDispatcher(database, deliveries, log);
   const resources = await createResources({
-    database,
+    database: apiDatabase,
     temporal,
     registry,
     getFamily,
@@ -210,6 +217,7 @@ export async function createFixture(options: FixtureOptions = {}): Promise<Fixtu
     origin,
     port: server.port,
     database,
+    apiDatabase,
     workflows,
     resources,
     call: async (method, path, call = {}) => {
@@ -226,11 +234,20 @@ export async function createFixture(options: FixtureOptions = {}): Promise<Fixtu
     close: async () => {
       await server.close();
       await resources.outbox.settled();
+      if (!shared) await apiDatabase.destroy();
       await test.drop();
     },
   };
   const demo: Tenant = shared?.demo ?? (await buildTenant(fixture));
   return { ...fixture, demo, other: shared?.other ?? (await buildTenant(fixture)) };
+}
+
+async function connectAsApi(test: TestDatabase, poolSize: number): Promise<DataSource> {
+  const { gateway_api: url } = await test.logins();
+  return connectAs(
+    createDatabase({ url, poolSize, applicationName: 'test-api', entities, statementTimeoutMs: 180_000 }),
+    'gateway_api',
+  );
 }
 
 let described: { document: Document; check: AnswerCheck } | undefined;
