@@ -87,7 +87,12 @@ runMain('mpc-node', async () => {
 
   const keks = parseKeks(config.MPC_NODE_KEK);
   const url = config.MPC_NODE_DATABASE_URL;
-  const store = await untilUp("this node's Postgres", () => ShareStore.open({ url, node: index, keks, migrations }), logger, stop);
+  const store = await untilUp(
+    "this node's Postgres",
+    () => ShareStore.open({ url, node: index, keks, migrations }),
+    logger,
+    stop,
+  );
   if (!store) return;
   const node = await createMpcNode({
     identity,
