@@ -1,6 +1,6 @@
 import type { Logger } from '../platform/logging';
 import type { Admission } from './admission';
-import { BanCourier } from './ban-courier';
+import { BanSender } from './ban-sender';
 import { Bans } from './bans';
 import type { Identity } from './identity';
 import { Journal } from './journal';
@@ -45,9 +45,9 @@ export async function openRecords({ identity, store, client, mark: file, limits,
   const journal = new Journal(database, self, signingKey);
   const refusalLog = new RefusalLog(database, self, signingKey);
   const bans = new Bans({ database, self, signingKey, mark, logger });
-  const courier = new BanCourier(others, (peer, statement) => client.ban(peer, statement), logger);
-  for (const statement of await bans.load()) courier.send(statement);
-  bans.onBan((_keyId, _peer, statement) => courier.send(statement));
+  const sender = new BanSender(others, (peer, statement) => client.ban(peer, statement), logger);
+  for (const statement of await bans.load()) sender.send(statement);
+  bans.onBan((_keyId, _peer, statement) => sender.send(statement));
   const guard = new JournalGuard({
     self,
     database,
@@ -66,10 +66,10 @@ export async function openRecords({ identity, store, client, mark: file, limits,
     isComplete: () => guard.isReady,
     start: async () => {
       await guard.start();
-      courier.start();
+      sender.start();
     },
     close: async () => {
-      courier.close();
+      sender.close();
       await guard.close();
       await mark.close();
     },

@@ -45,9 +45,9 @@ export class DatabaseClient extends Client {
     });
   }
 
-  /** Ends the connection without a word to the server; running statements fail. */
+  /** Closes the connection at once, without a message to the server; running statements fail. */
   destroy(): void {
-    // the pool removes a client that says so, and would give it to the next caller until the stream reports its end
+    // the pool drops a client that is not queryable; otherwise it would lend it out until the stream has reported its end
     (this as unknown as { _queryable: boolean })._queryable = false;
     this.stream.destroy();
   }

@@ -22,9 +22,9 @@ export interface DatabaseOptions {
 const clientMarginMs = 2_000;
 
 /**
- * A Postgres database: the gateway's, or a signing node's own. Statements, responses and connection attempts have time-outs, so that a slow or hanging database
- * results in errors and not in a growing number of waiting requests. Commits are durable independent of the server's default: a
- * transfer that was accepted must survive a crash.
+ * A Postgres database: the gateway's, or a signing node's own. Statements, responses and connection attempts have time-outs, so that a
+ * slow or hanging database results in errors and not in a growing number of waiting requests. Commits are durable independent of the
+ * server's default: a transfer that was accepted, and a share that was reported as stored, must survive a crash.
  */
 export function createDatabase(options: DatabaseOptions): DataSource {
   const { url, poolSize, applicationName, entities = [], migrations = [] } = options;
