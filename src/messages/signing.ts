@@ -9,6 +9,7 @@ import type {
   GroupKey,
   TestSignRequest,
 } from './key-generation';
+import type { JournalRequest, SignedAnswer } from './journal';
 import type { NodeIndex } from './nodes';
 
 /** A key that signs, and the digests it signs. */
@@ -54,4 +55,6 @@ export interface MpcNodeActivities {
   blacklistVersion(request: { clientId: string }): Promise<{ version: number }>;
   /** Updates the node's own copy of a client's blacklist. Returns the resulting version. */
   applyBlacklist(request: ApplyBlacklistRequest): Promise<{ version: number }>;
+  /** What the node has admitted and refused about a transaction. */
+  journalOf(request: JournalRequest): Promise<SignedAnswer>;
 }

@@ -2,7 +2,7 @@ import type { DataSource, EntityManager } from 'typeorm';
 import type { OwnAddresses } from '../accounts/own-addresses';
 import { auditUser } from '../audit/log';
 import { enqueue } from '../outbox/outbox';
-import { allInOrder } from '../platform/all-in-order';
+import { allInOrder, firstCause } from '../platform/all-in-order';
 import { inTransaction, requestTransaction } from '../platform/database';
 import { GatewayError, notFound } from '../platform/errors';
 import { formatAmount } from '../platform/money';
@@ -106,11 +106,12 @@ async function accept(
     token,
     outputs: [{ recipient: to.address, tokenContract: token.contract, amount }],
   });
-  const [isNew, rules] = await Promise.allSettled([
+  const outcomes = await Promise.allSettled([
     insert(manager, toRow(parsed, source, feeLocked)),
     checkClientRules(manager, parsed, source),
   ]);
-  if (isNew.status === 'rejected') throw isNew.reason;
+  const [isNew, rules] = outcomes;
+  if (isNew.status === 'rejected') throw firstCause(outcomes);
   if (!isNew.value) {
     // whatever the rules say: what the same request has taken already must not refuse it now
     const concurrent = await findEarlier(deps, manager, parsed);

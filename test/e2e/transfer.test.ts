@@ -166,8 +166,9 @@ describe('transfers and deposits on the whole stack', () => {
     const { body } = await call('POST', '/transfer', {
       body: { from_address: account.address, to_address: outside(), chain: 'ethereum', token_symbol: 'ETH', amount: '0.1' },
     });
-    const running = await call('GET', `/transactions/${body.tx_id}`);
-    expect(running.body.live).toEqual({ step: expect.any(String), attempt: expect.any(Number), detail: expect.any(String) });
+    // accepted before its workflow has started
+    const live = await waitFor(async () => (await call('GET', `/transactions/${body.tx_id}`)).body.live);
+    expect(live).toEqual({ step: expect.any(String), attempt: expect.any(Number), detail: expect.any(String) });
     const ended = await transactionWhen(body.tx_id, ['CONFIRMED']);
     expect(ended.live).toBeNull();
   });

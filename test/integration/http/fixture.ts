@@ -7,11 +7,14 @@ import { hashSecret } from '../../../src/auth/service';
 import type { TokenOptions } from '../../../src/auth/tokens';
 import { getFamily } from '../../../src/chains/families';
 import { loadRegistry } from '../../../src/chains/registry';
+import { entities } from '../../../src/entities';
 import { createApp } from '../../../src/http/app';
 import type { LimitSettings } from '../../../src/http/limits/settings';
 import { toDocument } from '../../../src/http/openapi';
 import { listen } from '../../../src/http/server';
 import { createResources, type Resources } from '../../../src/processes/resources';
+import { createDatabase } from '../../../src/platform/database';
+import { connectAs } from '../../../src/platform/database-login';
 import { newId } from '../../../src/platform/ids';
 import { createLogger } from '../../../src/platform/logging';
 import { OutboxDispatcher } from '../../../src/outbox/dispatcher';
@@ -133,7 +136,10 @@ export interface Fixture extends Pick<TestDatabase, 'logins'> {
   base: string;
   origin: string;
   port: number;
+  /** Superuser. */
   database: DataSource;
+  /** What the app uses: the login of the API. */
+  apiDatabase: DataSource;
   workflows: Workflows;
   resources: Resources;
   /** Alarms in the API's log. */
@@ -177,6 +183,7 @@ export async function createFixture(options: FixtureOptions = {}): Promise<Fixtu
   } = options;
   const test = shared ? { ...shared, drop: () => Promise.resolve() } : await createTestDatabase({ poolSize });
   const { database } = test;
+  const apiDatabase = shared?.apiDatabase ?? (await connectAsApi(test as TestDatabase, poolSize));
   const workflows = new Workflows(database);
   const alerts: Fixture['alerts'] = [];
   const log = createLogger('test', 'error', {
@@ -196,7 +203,7 @@ export async function createFixture(options: FixtureOptions = {}): Promise<Fixtu
   });
   const dispatcher = new OutboxDispatcher(database, deliveries, log);
   const resources = await createResources({
-    database,
+    database: apiDatabase,
     temporal,
     registry,
     getFamily,
@@ -221,6 +228,7 @@ export async function createFixture(options: FixtureOptions = {}): Promise<Fixtu
     port: server.port,
     database,
     logins: test.logins,
+    apiDatabase,
     workflows,
     resources,
     alerts,
@@ -238,11 +246,20 @@ export async function createFixture(options: FixtureOptions = {}): Promise<Fixtu
     close: async () => {
       await server.close();
       await resources.outbox.settled();
+      if (!shared) await apiDatabase.destroy();
       await test.drop();
     },
   };
   const demo: Tenant = shared?.demo ?? (await buildTenant(fixture));
   return { ...fixture, demo, other: shared?.other ?? (await buildTenant(fixture)) };
+}
+
+async function connectAsApi(test: TestDatabase, poolSize: number): Promise<DataSource> {
+  const { gateway_api: url } = await test.logins();
+  return connectAs(
+    createDatabase({ url, poolSize, applicationName: 'test-api', entities, statementTimeoutMs: 180_000 }),
+    'gateway_api',
+  );
 }
 
 let described: { document: Document; check: AnswerCheck } | undefined;

@@ -62,7 +62,8 @@ export interface NodeOptions {
 /** Three real nodes in one process: own certificates, ports, databases, keys and threads. No Temporal. */
 export class Group {
   readonly nodes = new Map<NodeIndex, MpcNode>();
-  readonly keks = new Map<NodeIndex, Buffer>();
+  /** The first seals. */
+  readonly keks = new Map<NodeIndex, Buffer[]>();
   private readonly folder = mkdtempSync(path.join(tmpdir(), 'mpc-group-'));
 
   private constructor(
@@ -70,7 +71,7 @@ export class Group {
     readonly ports: Record<NodeIndex, number>,
     readonly databases: Record<NodeIndex, NodeDatabase>,
   ) {
-    for (const party of nodeIndexes) this.keks.set(party, randomBytes(32));
+    for (const party of nodeIndexes) this.keks.set(party, [randomBytes(32)]);
   }
 
   static async create(options: Partial<Record<NodeIndex, NodeOptions>> = {}): Promise<Group> {
@@ -158,7 +159,7 @@ export class Group {
     return ShareStore.open({
       url: this.databases[party].url,
       node: party,
-      kek: Buffer.from(this.keks.get(party) as Buffer),
+      keks: (this.keks.get(party) ?? []).map((kek) => Buffer.from(kek)),
       migrations,
     });
   }
