@@ -26,9 +26,17 @@ begin
   if role is null then return new; end if;
   if tg_op = 'INSERT' then
     may := case role when 'gateway_api' then new.is_held when 'gateway_worker' then new.direction = 'in' else false end;
+    -- limits count by these times, and nothing has happened to it yet
+    new.created_at := now();
+    new.approved_by := null;
+    new.approved_at := null;
+    new.approval_expires_at := null;
+    new.signing_begun_at := null;
+    new.cancellation_reason := null;
   else
     may := case role
-      when 'gateway_api' then new.status = 'CANCELLED' or (old.status, new.status) = ('AWAITING_APPROVAL', 'PENDING')
+      when 'gateway_api' then new.status = 'CANCELLED'
+        or (old.status, new.status) in (('PENDING', 'AWAITING_APPROVAL'), ('AWAITING_APPROVAL', 'PENDING'))
       when 'gateway_authoriser' then new.status = 'SIGNING'
       when 'gateway_worker' then new.status not in ('SIGNING', 'CANCELLED')
       else false
@@ -43,6 +51,19 @@ end $$;
 create trigger transactions_login_insert before insert on transactions for each row execute function guard_login_of_transaction();
 create trigger transactions_by_login before update on transactions for each row
   when (new.status is distinct from old.status) execute function guard_login_of_transaction();
+
+-- A transfer is approved once, by the change of its state and at the time of the database: limits count by it.
+create function guard_login_of_approval() returns trigger language plpgsql as $$
+begin
+  if login_role() is null then return new; end if;
+  if (old.status, new.status) <> ('AWAITING_APPROVAL', 'PENDING') then
+    raise exception 'the approval of % is not changed any more', new.tx_id using errcode = 'insufficient_privilege';
+  end if;
+  new.approved_at := clock_timestamp();
+  return new;
+end $$;
+create trigger transactions_approved before update on transactions for each row
+  when ((new.approved_by, new.approved_at) is distinct from (old.approved_by, old.approved_at)) execute function guard_login_of_approval();
 
 -- Who posts what: the API holds and gives back, the authoriser holds more for a fee, the worker posts what the chain shows.
 create function guard_login_of_posting() returns trigger language plpgsql as $$

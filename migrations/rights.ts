@@ -28,6 +28,7 @@ export const rights: Record<string, Partial<Record<DatabaseRole, string>>> = {
     gateway_authoriser: 'select, lock',
     gateway_operator: 'select, update (status, updated_at)',
   },
+  wallet_attestations: { gateway_api: 'select', gateway_worker: 'select, insert' },
   wallet_limits: {
     gateway_api: 'select, lock',
     gateway_authoriser: 'select, lock',
@@ -54,7 +55,8 @@ export const rights: Record<string, Partial<Record<DatabaseRole, string>>> = {
     gateway_operator: 'select',
   },
   transactions: {
-    gateway_api: 'select, insert, update (status, version, approved_by, approved_at, failure_code, failure_message)',
+    gateway_api: `select, insert, update (status, version, approved_by, approved_at, approval_expires_at, failure_code,
+      failure_message)`,
     gateway_worker: `select, insert, update (status, version, tx_hash, block_number, block_hash, fee, failure_code, failure_message,
       approval_expires_at, cancellation_reason, screening_note, finalized_at)`,
     gateway_authoriser: `select, update (status, version, signing_begun_at, fee_locked, failure_code, failure_message,

@@ -1,5 +1,6 @@
-import { DataSource } from 'typeorm';
+import type { DataSource } from 'typeorm';
 import { readConfig } from '../platform/config';
+import { createDatabase } from '../platform/database';
 
 /** The connection of a command for the operator of one signing node. */
 export interface NodeSession {
@@ -16,7 +17,7 @@ export type NodeRun = <A extends unknown[]>(
 /** Opens the node's database, runs one command and closes it. */
 export async function withNodeSession(json: boolean, work: (session: NodeSession) => Promise<void>): Promise<void> {
   const { MPC_NODE_DATABASE_URL: url } = readConfig(['MPC_NODE_DATABASE_URL']);
-  const database = await new DataSource({ type: 'postgres', url, poolSize: 2, applicationName: 'gateway-cli' }).initialize();
+  const database = await createDatabase({ url, poolSize: 2, applicationName: 'gateway-cli' }).initialize();
   try {
     await work({ database, json });
   } finally {

@@ -3,6 +3,7 @@ import Joi from 'joi';
 import type { DataSource } from 'typeorm';
 import { GatewayError } from '../platform/errors';
 import type { Logger } from '../platform/logging';
+import { findFault } from '../platform/untrusted';
 import { type NodeIndex, nodeIndexes } from '../messages/nodes';
 import type { JournalMark } from './journal-mark';
 import { misbehaviour, banGauge } from './metrics';
@@ -34,9 +35,9 @@ export const maxPeerBans = 5_000;
 
 /** @throws GatewayError invalid_parameter when the text is not that of a ban. */
 export function readBan(statement: Pick<SignedStatement, 'text'>): BanFields {
-  const result = schema.validate(parseStatement(statement), { convert: false });
-  if (result.error) throw new GatewayError('invalid_parameter', 'malformed ban');
-  return result.value;
+  const fields = parseStatement(statement);
+  if (findFault(schema, fields) !== null) throw new GatewayError('invalid_parameter', 'malformed ban');
+  return fields as BanFields;
 }
 
 export interface BansOptions {

@@ -1,5 +1,6 @@
 import Joi from 'joi';
 import { GatewayError } from '../platform/errors';
+import { findFault } from '../platform/untrusted';
 import { type NodeIndex, nodeIndexes } from '../messages/nodes';
 import type { AdmissionRequest } from './admission';
 import { maxPayloads } from './order-schema';
@@ -98,8 +99,8 @@ export function isPeerEntry(statement: Pick<SignedStatement, 'text'>, self: Node
 
 /** @throws GatewayError invalid_parameter when the text is not that of an entry. */
 export function readEntry(statement: Pick<SignedStatement, 'text'>): EntryFields {
-  const result = schema.validate(parseStatement(statement), { convert: false });
-  if (result.error)
-    throw new GatewayError('invalid_parameter', `malformed journal entry: ${result.error.details[0]?.path.join('.')}`);
-  return result.value;
+  const fields = parseStatement(statement);
+  const fault = findFault(schema, fields);
+  if (fault !== null) throw new GatewayError('invalid_parameter', `malformed journal entry: ${fault}`);
+  return fields as EntryFields;
 }

@@ -2,6 +2,7 @@ import { type FileHandle, open, readFile, rename } from 'node:fs/promises';
 import path from 'node:path';
 import Joi from 'joi';
 import { ConfigError } from '../platform/config';
+import { findFault } from '../platform/untrusted';
 import type { NodeIndex } from '../messages/nodes';
 
 /** What a node's database must at least contain. */
@@ -120,7 +121,6 @@ function parse(text: string): MarkFile {
   } catch {
     throw new ConfigError('MPC_NODE_JOURNAL_MARK is not JSON');
   }
-  const result = schema.validate(value, { convert: false });
-  if (result.error) throw new ConfigError('MPC_NODE_JOURNAL_MARK is not a mark of this version');
-  return result.value;
+  if (findFault(schema, value) !== null) throw new ConfigError('MPC_NODE_JOURNAL_MARK is not a mark of this version');
+  return value as MarkFile;
 }

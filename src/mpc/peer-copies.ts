@@ -2,6 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import Joi from 'joi';
 import type { DataSource } from 'typeorm';
 import { GatewayError } from '../platform/errors';
+import { jsonReader } from '../platform/untrusted';
 import type { NodeIndex } from '../messages/nodes';
 import { type Bans, maxPeerBans } from './bans';
 import { fromWire, type SignedStatement, toWire, verifyStatement, type WireStatement, wireStatementSchema } from './statement';
@@ -30,6 +31,9 @@ const pageSchema = Joi.object<{ entries: WireStatement[]; bans: WireStatement[];
   bans: Joi.array().items(wireStatementSchema).max(maxPeerBans).required(),
   next: Joi.number().integer().min(0).allow(null).required(),
 }).required();
+
+const readPage = jsonReader(pageSchema, 'copies');
+const readStatement = jsonReader(wireStatementSchema, 'copies');
 
 /** Keeps what the peers have signed about their own journals, and gives it back to them. */
 export class PeerCopies implements PeerArchive {
@@ -68,23 +72,11 @@ export class PeerCopies implements PeerArchive {
 export const encodeStatement = (statement: SignedStatement): Buffer => Buffer.from(JSON.stringify(toWire(statement)));
 
 function decodeStatement(body: Buffer): SignedStatement {
-  return fromWire(read(wireStatementSchema, body));
+  return fromWire(readStatement(body));
 }
 
 /** @throws GatewayError invalid_parameter */
 export function decodeCopies(body: Buffer): CopiesPage {
-  const { entries, bans, next } = read(pageSchema, body);
+  const { entries, bans, next } = readPage(body);
   return { entries: entries.map(fromWire), bans: bans.map(fromWire), next };
-}
-
-function read<T>(schema: Joi.ObjectSchema<T>, body: Buffer): T {
-  let value: unknown;
-  try {
-    value = JSON.parse(body.toString('utf8'));
-  } catch {
-    throw new GatewayError('invalid_parameter', 'malformed copies: not JSON');
-  }
-  const result = schema.validate(value, { convert: false });
-  if (result.error) throw new GatewayError('invalid_parameter', `malformed copies: ${result.error.details[0]?.path.join('.')}`);
-  return result.value;
 }

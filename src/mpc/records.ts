@@ -1,11 +1,12 @@
 import type { Logger } from '../platform/logging';
 import type { Admission } from './admission';
-import { BanCourier } from './ban-courier';
+import { BanSender } from './ban-sender';
 import { Bans } from './bans';
 import type { Identity } from './identity';
 import { Journal } from './journal';
 import { JournalGuard } from './journal-guard';
 import { JournalMark } from './journal-mark';
+import { JournalReader } from './journal-reader';
 import type { NodeLimits } from './limits';
 import { NodeAdmission } from './node-admission';
 import { type PeerArchive, PeerCopies } from './peer-copies';
@@ -29,6 +30,7 @@ export interface Records {
   admission: Admission;
   bans: Bans;
   archive: PeerArchive;
+  reader: JournalReader;
   isComplete(): boolean;
   /** Compares the journal with its mark; to be called when peers are served, since they may have to give something back. */
   start(): Promise<void>;
@@ -43,9 +45,9 @@ export async function openRecords({ identity, store, client, mark: file, limits,
   const journal = new Journal(database, self, signingKey);
   const refusalLog = new RefusalLog(database, self, signingKey);
   const bans = new Bans({ database, self, signingKey, mark, logger });
-  const courier = new BanCourier(others, (peer, statement) => client.ban(peer, statement), logger);
-  for (const statement of await bans.load()) courier.send(statement);
-  bans.onBan((_keyId, _peer, statement) => courier.send(statement));
+  const sender = new BanSender(others, (peer, statement) => client.ban(peer, statement), logger);
+  for (const statement of await bans.load()) sender.send(statement);
+  bans.onBan((_keyId, _peer, statement) => sender.send(statement));
   const guard = new JournalGuard({
     self,
     database,
@@ -60,13 +62,14 @@ export async function openRecords({ identity, store, client, mark: file, limits,
     admission: new NodeAdmission({ self, publicKeyOf, guard, journal, bans, limits, refusalLog, mark, logger }),
     bans,
     archive: new PeerCopies(database, bans, publicKeyOf),
+    reader: new JournalReader(database, self, signingKey),
     isComplete: () => guard.isReady,
     start: async () => {
       await guard.start();
-      courier.start();
+      sender.start();
     },
     close: async () => {
-      courier.close();
+      sender.close();
       await guard.close();
       await mark.close();
     },

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import Joi from 'joi';
 import type { Hex } from '../chains/types';
 import { GatewayError } from '../platform/errors';
+import { jsonReader } from '../platform/untrusted';
 import { type NodeIndex, nodeIndexes } from '../messages/nodes';
 import { isNodeIndex, protocols, type ProtocolName } from './protocols';
 import { fromWire, type SignedStatement, toWire, type WireStatement, wireStatementSchema } from './statement';
@@ -32,7 +33,7 @@ export interface Proposal {
 export type ProposalAnswer = { randomness: Buffer; statement?: SignedStatement } | { recorded: Hex };
 
 const randomnessHex = Joi.string().pattern(/^[0-9a-f]{64}$/);
-const proposalSchema = Joi.object({
+const proposalSchema = Joi.object<Omit<SessionParams, 'initiator'> & { randomness: string; statement?: WireStatement }>({
   protocol: Joi.string()
     .valid(...protocols)
     .required(),
@@ -50,7 +51,7 @@ const proposalSchema = Joi.object({
   randomness: randomnessHex.required(),
   statement: wireStatementSchema,
 }).required();
-const answerSchema = Joi.object({
+const answerSchema = Joi.object<{ randomness?: string; statement?: WireStatement; recorded?: Hex }>({
   randomness: randomnessHex,
   statement: wireStatementSchema,
   recorded: Joi.string().pattern(/^0x([0-9a-f]{2}){1,128}$/),
@@ -58,9 +59,14 @@ const answerSchema = Joi.object({
   .xor('randomness', 'recorded')
   .without('recorded', 'statement')
   .required();
-const rosterSchema = Joi.object()
+const rosterSchema = Joi.object<Record<string, string>>()
   .pattern(/^[123]$/, randomnessHex)
   .required();
+
+const sessionMessage = 'session message';
+const readProposal = jsonReader(proposalSchema, sessionMessage);
+const readAnswer = jsonReader(answerSchema, sessionMessage);
+const readRoster = jsonReader(rosterSchema, sessionMessage);
 
 export function encodeProposal({ params: { protocol, kind, participants, request }, randomness, statement }: Proposal): Buffer {
   const body = { protocol, kind, participants, request, randomness: randomness.toString('hex') };
@@ -77,17 +83,14 @@ export function encodeAnswer(answer: ProposalAnswer): Buffer {
 
 /** @throws GatewayError invalid_parameter when the body is not an answer. */
 export function decodeAnswer(body: Buffer): ProposalAnswer {
-  const { randomness, statement, recorded } = read<{ randomness?: string; statement?: WireStatement; recorded?: Hex }>(
-    answerSchema,
-    body,
-  );
+  const { randomness, statement, recorded } = readAnswer(body);
   if (recorded !== undefined) return { recorded };
   return { randomness: Buffer.from(randomness ?? '', 'hex'), ...(statement && { statement: fromWire(statement) }) };
 }
 
 /** @throws GatewayError invalid_parameter when the body is not a proposal of `initiator` to `self`. */
 export function decodeProposal(body: Buffer, initiator: NodeIndex, self: NodeIndex): Proposal {
-  const value = read<Omit<SessionParams, 'initiator'> & { randomness: string; statement?: WireStatement }>(proposalSchema, body);
+  const value = readProposal(body);
   const { protocol, kind, participants, request, randomness, statement } = value;
   if (participants.some((party, position) => position > 0 && party <= (participants[position - 1] as NodeIndex)))
     throw malformed('participants are not in order');
@@ -107,7 +110,7 @@ export function encodeRoster(roster: Roster): Buffer {
 
 /** @throws GatewayError invalid_parameter when it is malformed. */
 export function decodeRoster(body: Buffer): Roster {
-  const value = read<Record<string, string>>(rosterSchema, body);
+  const value = readRoster(body);
   return new Map(
     Object.entries(value).map(([name, random]) => {
       const party = Number(name);
@@ -134,16 +137,4 @@ export function deriveSessionId(params: SessionParams, roster: Roster): Buffer {
   return hash.update(createHash('sha256').update(params.request).digest()).digest();
 }
 
-function read<T>(schema: Joi.ObjectSchema, body: Buffer): T {
-  let value: unknown;
-  try {
-    value = JSON.parse(body.toString('utf8'));
-  } catch {
-    throw malformed('not JSON');
-  }
-  const result = schema.validate(value, { convert: false });
-  if (result.error) throw malformed(result.error.details[0]?.path.join('.') || 'body');
-  return result.value as T;
-}
-
-const malformed = (what: string): GatewayError => new GatewayError('invalid_parameter', `malformed session message: ${what}`);
+const malformed = (what: string): GatewayError => new GatewayError('invalid_parameter', `malformed ${sessionMessage}: ${what}`);

@@ -4,8 +4,11 @@ import { Client, type ClientConfig, DatabaseError, type QueryResult } from 'pg';
 
 /** Statements that a connection keeps prepared; others are parsed and planned each time. */
 const maxPrepared = 250;
-/** Postgres: a table has changed so that a prepared statement would return other columns. */
-const featureNotSupported = '0A000';
+/**
+ * A prepared statement that fails for as long as the connection lives: its table has other columns now (0A000), or the server does
+ * not have it, or has another of this name (26000, 42P05).
+ */
+const unusable = new Set(['0A000', '26000', '42P05']);
 
 type Send = (...query: unknown[]) => Promise<QueryResult>;
 
@@ -42,8 +45,10 @@ export class DatabaseClient extends Client {
     });
   }
 
-  /** Ends the connection without a word to the server; running statements fail. */
+  /** Closes the connection at once, without a message to the server; running statements fail. */
   destroy(): void {
+    // the pool drops a client that is not queryable; otherwise it would lend it out until the stream has reported its end
+    (this as unknown as { _queryable: boolean })._queryable = false;
     this.stream.destroy();
   }
 
@@ -52,8 +57,8 @@ export class DatabaseClient extends Client {
     try {
       return await send(named);
     } catch (error) {
-      // the statement would fail for ever on this connection; the next one prepares it anew
-      if (error instanceof DatabaseError && error.code === featureNotSupported && named.name) this.destroy();
+      // another connection prepares it anew
+      if (named.name && error instanceof DatabaseError && unusable.has(error.code ?? '')) this.destroy();
       throw error;
     }
   }

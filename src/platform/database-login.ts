@@ -1,20 +1,21 @@
 import type { DataSource } from 'typeorm';
 import { ConfigError } from './config';
-import { type DatabaseRole, databaseRoles } from './database-roles';
+import type { DatabaseRole } from './database-roles';
 
 interface LoginRow {
   login: string;
   is_administrator: boolean;
   is_owner: boolean;
-  roles: DatabaseRole[];
+  /** All that it is a member of, also by another role. */
+  roles: string[];
 }
 
 /** `member` and not `usage`: a login that can become another role by SET ROLE is refused as well. */
 const findLogin = `
-  select r.rolname as login, r.rolsuper or r.rolcreaterole or r.rolcreatedb or r.rolreplication as is_administrator,
+  select r.rolname as login, r.rolsuper or r.rolcreaterole or r.rolcreatedb or r.rolreplication or r.rolbypassrls as is_administrator,
          exists (select from pg_database d where d.datname = current_database() and pg_has_role(d.datdba, 'member'))
            or exists (select from pg_class c where c.relnamespace = 'public'::regnamespace and pg_has_role(c.relowner, 'member')) as is_owner,
-         array(select g.rolname::text from pg_roles g where g.rolname = any($1) and pg_has_role(g.oid, 'member') order by 1) as roles
+         array(select g.rolname::text from pg_roles g where g.oid <> r.oid and pg_has_role(g.oid, 'member') order by 1) as roles
     from pg_roles r where r.rolname = session_user`;
 
 /**
@@ -23,11 +24,16 @@ const findLogin = `
  */
 export async function connectAs(database: DataSource, role: DatabaseRole): Promise<DataSource> {
   if (!database.isInitialized) await database.initialize();
-  const [row] = await database.query<LoginRow[]>(findLogin, [databaseRoles]);
-  const problem = row ? findProblem(row, role) : 'the login is not known to the server';
-  if (problem === null) return database;
-  await database.destroy();
-  throw new ConfigError(`DATABASE_URL ${problem}`);
+  try {
+    const [row] = await database.query<LoginRow[]>(findLogin);
+    const problem = row ? findProblem(row, role) : 'the login is not known to the server';
+    if (problem !== null) throw new ConfigError(`DATABASE_URL ${problem}`);
+    return database;
+  } catch (error) {
+    // nothing is served with a login that was not examined
+    await database.destroy();
+    throw error;
+  }
 }
 
 function findProblem({ login, is_administrator, is_owner, roles }: LoginRow, role: DatabaseRole): string | null {

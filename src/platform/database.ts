@@ -9,23 +9,26 @@ export interface DatabaseOptions {
   /** Shown in pg_stat_activity. */
   applicationName: string;
   /** Entity classes: src/entities.ts; a parameter, since platform must not import resources. */
-  entities: (new () => object)[];
+  entities?: (new () => object)[];
   /** migrations/index.ts, for processes that run them. */
   migrations?: (new () => object)[];
   /** Time-out of statements. */
   statementTimeoutMs?: number;
+  /** Time-out of connection attempts, and of waiting for a connection of the pool. */
+  connectTimeoutMs?: number;
 }
 
 /** The client's time-out is this much longer than the server's, for a server that hangs and does not apply its own. */
 const clientMarginMs = 2_000;
 
 /**
- * The gateway's Postgres database. Statements, responses and connection attempts have time-outs, so that a slow or hanging database
- * results in errors and not in a growing number of waiting requests. Commits are durable independent of the server's default: a
- * transfer that was accepted must survive a crash.
+ * A Postgres database: the gateway's, or a signing node's own. Statements, responses and connection attempts have time-outs, so that a
+ * slow or hanging database results in errors and not in a growing number of waiting requests. Commits are durable independent of the
+ * server's default: a transfer that was accepted, and a share that was reported as stored, must survive a crash.
  */
 export function createDatabase(options: DatabaseOptions): DataSource {
-  const { url, poolSize, applicationName, entities, migrations = [], statementTimeoutMs = 15_000 } = options;
+  const { url, poolSize, applicationName, entities = [], migrations = [] } = options;
+  const { statementTimeoutMs = 15_000, connectTimeoutMs = 5_000 } = options;
   return new DataSource({
     type: 'postgres',
     url,
@@ -37,8 +40,10 @@ export function createDatabase(options: DatabaseOptions): DataSource {
     poolSize,
     extra: {
       Client: DatabaseClient,
-      connectionTimeoutMillis: 5_000,
+      connectionTimeoutMillis: connectTimeoutMs,
       idleTimeoutMillis: 30_000,
+      // also frees what a connection keeps prepared
+      maxLifetimeSeconds: 3_600,
       statement_timeout: statementTimeoutMs,
       query_timeout: statementTimeoutMs + clientMarginMs,
       options: '-c synchronous_commit=on',

@@ -21,3 +21,19 @@ export const reader =
       fields: [{ field: path, message: 'malformed' }],
     });
   };
+
+/** Creates a parser of messages in JSON; `what` names them in errors. @throws GatewayError invalid_parameter naming the field. */
+export const jsonReader =
+  <T>(schema: Joi.ObjectSchema<T>, what: string) =>
+  (body: Buffer): T => {
+    const malformed = (fault: string) => new GatewayError('invalid_parameter', `malformed ${what}: ${fault}`);
+    let value: unknown;
+    try {
+      value = JSON.parse(body.toString('utf8'));
+    } catch {
+      throw malformed('not JSON');
+    }
+    const fault = findFault(schema, value);
+    if (fault !== null) throw malformed(fault || 'body');
+    return value as T;
+  };

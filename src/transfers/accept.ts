@@ -1,7 +1,8 @@
 import type { DataSource, EntityManager } from 'typeorm';
+import type { OwnAddresses } from '../accounts/own-addresses';
 import { auditUser } from '../audit/log';
 import { enqueue } from '../outbox/outbox';
-import { allInOrder } from '../platform/all-in-order';
+import { allInOrder, firstCause } from '../platform/all-in-order';
 import { inTransaction, requestTransaction } from '../platform/database';
 import { GatewayError, notFound } from '../platform/errors';
 import { formatAmount } from '../platform/money';
@@ -17,6 +18,7 @@ import type { StartLimits } from './start-limits';
 export interface AcceptDependencies extends TransferParser {
   database: DataSource;
   starts: StartLimits;
+  addresses: OwnAddresses;
   /** How long a transfer waits for somebody to approve it. */
   approvalWaitSeconds: number;
 }
@@ -96,18 +98,20 @@ async function accept(
   await deps.starts.assertBacklogHasRoom(manager, clientId);
 
   const source = await findSource(manager, clientId, chain, from.key, request.tokenSymbol);
-  const { account, token } = source;
+  const { account, wallet, token } = source;
+  deps.addresses.assertOwn(account, await deps.addresses.keyOf(manager, wallet));
   const feeLocked = await deps.getFamily(chain.family).bound(manager, {
     chain,
     source: { chain: chain.name, accountId: account.accountId, addressKey: account.addressKey },
     token,
     outputs: [{ recipient: to.address, tokenContract: token.contract, amount }],
   });
-  const [isNew, rules] = await Promise.allSettled([
+  const outcomes = await Promise.allSettled([
     insert(manager, toRow(parsed, source, feeLocked)),
     checkClientRules(manager, parsed, source),
   ]);
-  if (isNew.status === 'rejected') throw isNew.reason;
+  const [isNew, rules] = outcomes;
+  if (isNew.status === 'rejected') throw firstCause(outcomes);
   if (!isNew.value) {
     // whatever the rules say: what the same request has taken already must not refuse it now
     const concurrent = await findEarlier(deps, manager, parsed);

@@ -16,7 +16,7 @@ import { toDestination } from './destination';
 import { enterSigning } from './enter-signing';
 import { assertFeeIsUsual } from './fee-rules';
 import { raiseHold } from './hold';
-import { assertMayBegin, assertMayCancel, assertMayContinue } from './may-sign';
+import { assertMayBegin, assertMayCancel, assertMayContinue, assertNamesOneToken } from './may-sign';
 import { NotBegun, refuse } from './not-begun';
 import { toOrderFacts } from './order-facts';
 import { assertMayReplace } from './replacement-rules';
@@ -67,6 +67,8 @@ async function begin(
   const { last } = attempts;
   if (last && last.attempt !== lastAttempt) return { outcome: 'stale', attempt: last.attempt, kind: last.kind };
   if (!last && lastAttempt !== 0) throw new GatewayError('invalid_parameter', 'lastAttempt: nothing of the transfer has begun');
+  // a cancellation moves nothing
+  if (!attempts.isAbandoned && request.kind !== 'cancellation') assertNamesOneToken(steps.registry.get(transfer.chain), transfer);
   if (request.kind === 'resume') return resumeSigning(manager, steps, transfer, attempts);
 
   if ((request.kind === 'first') !== (last === undefined))

@@ -10,7 +10,7 @@ import type { TransferSource } from './source';
 /** Rules that a client has set for its own transfers. They do not apply to transfers of the house, such as a sweep. */
 
 /**
- * The client's address lists and the wallet's limits, for a transfer whose row is stored.
+ * The client's address lists and the wallet's limits, for a transfer whose row is stored or about to be.
  * @throws GatewayError address_blacklisted, address_not_whitelisted, business_error.
  */
 export async function checkClientRules(

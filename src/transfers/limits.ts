@@ -16,8 +16,8 @@ const scale = 36;
 /**
  * Checks the wallet's limits for a symbol: the largest single amount, and the sum of the last 24 hours over every account and
  * chain. Rejected, failed and cancelled transfers do not count; approved ones count from their approval. Concurrent transfers are
- * serialised here, but only in wallets that have a limit. The row of the transfer itself is already stored and is left out of the
- * sum.
+ * serialised here, but only in wallets that have a limit. The row of the transfer itself may be stored already and is left out of
+ * the sum.
  * @throws GatewayError business_error.
  */
 export async function checkLimits(

@@ -1,4 +1,6 @@
 import type { EntityManager } from 'typeorm';
+import { tokenBySymbol } from '../chains/registry';
+import type { ChainDefinition } from '../chains/types';
 import type { NodeKeys } from '../mpc/identity';
 import { GatewayError } from '../platform/errors';
 import { type DestinationVerdict, evaluateDestination } from '../screening/destinations';
@@ -12,6 +14,18 @@ import { NotBegun, refuse, refuseByRule } from './not-begun';
 import { isAbandonRequested } from './operator-requests';
 
 /** What the authoriser reads anew, under the transfer's lock, before it orders anything: rules, lists, approval, limits, caps. */
+
+/**
+ * Symbol, contract and decimals have to be those of one token of the registry: the ledger holds by symbol, limits count by decimals, and
+ * bytes are built by contract. @throws NotBegun.
+ */
+export function assertNamesOneToken(chain: ChainDefinition, transfer: TransactionEntity): void {
+  const { tokenSymbol, contractAddress, decimals, feeSymbol, feeDecimals } = transfer;
+  const token = tokenBySymbol(chain, tokenSymbol);
+  const isToken = token?.contract === contractAddress && token.decimals === decimals;
+  const isFee = feeSymbol === chain.native.symbol && feeDecimals === chain.native.decimals;
+  if (!isToken || !isFee) refuse('business_error', `The transaction does not name one token of ${chain.name}`);
+}
 
 /** Every rule that a transfer has to pass before its first attempt. @throws NotBegun. */
 export async function assertMayBegin(manager: EntityManager, transfer: TransactionEntity): Promise<void> {

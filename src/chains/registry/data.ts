@@ -44,6 +44,20 @@ const minute = 60_000;
 const milli = (amount: bigint): bigint => amount * 10n ** 15n;
 
 /**
+ * Chains of the OP Stack. A few unsafe blocks of the single sequencer have been lost before; 10 are 20 s. Final with the L1, about 20
+ * minutes: 600.
+ */
+const opStack = {
+  native: ether,
+  confirmations: 10,
+  finalityDepth: 600,
+  blockTimeMs: 2_000,
+  l1DataFee: true,
+  stuckAfterMs: minute,
+  maxNetworkFee: milli(50n),
+};
+
+/**
  * Properties of a chain that do not depend on the environment. Confirmations and finality are depths in blocks; the containing
  * block has depth 1. The confirmation depth limits the loss by an ordinary reorganisation; the follower stops watching at finality
  * depth. `maxNetworkFee` is the cost of 100,000 gas (more than a token transfer takes) at a price far above the usual ones: 2,500
@@ -97,16 +111,7 @@ const common = {
     maxNetworkFee: milli(50n),
     gasOverhead: 200_000,
   },
-  /** A few unsafe blocks of the single sequencer have been lost before; 10 are 20 s. Final with the L1, about 20 minutes: 600. */
-  optimism: {
-    native: ether,
-    confirmations: 10,
-    finalityDepth: 600,
-    blockTimeMs: 2_000,
-    l1DataFee: true,
-    stuckAfterMs: minute,
-    maxNetworkFee: milli(50n),
-  },
+  optimism: opStack,
   /** Snowman accepts a block finally within two seconds; the rest is for nodes that lag behind each other. */
   avalanche: {
     native: avax,
@@ -117,16 +122,7 @@ const common = {
     stuckAfterMs: minute,
     maxNetworkFee: milli(1_000n),
   },
-  /** The same stack as optimism. */
-  base: {
-    native: ether,
-    confirmations: 10,
-    finalityDepth: 600,
-    blockTimeMs: 2_000,
-    l1DataFee: true,
-    stuckAfterMs: minute,
-    maxNetworkFee: milli(50n),
-  },
+  base: opStack,
 } as const satisfies Record<string, Partial<ChainDefinition>>;
 
 type ChainName = keyof typeof common;

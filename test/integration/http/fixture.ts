@@ -7,11 +7,14 @@ import { hashSecret } from '../../../src/auth/service';
 import type { TokenOptions } from '../../../src/auth/tokens';
 import { getFamily } from '../../../src/chains/families';
 import { loadRegistry } from '../../../src/chains/registry';
+import { entities } from '../../../src/entities';
 import { createApp } from '../../../src/http/app';
 import type { LimitSettings } from '../../../src/http/limits/settings';
 import { toDocument } from '../../../src/http/openapi';
 import { listen } from '../../../src/http/server';
 import { createResources, type Resources } from '../../../src/processes/resources';
+import { createDatabase } from '../../../src/platform/database';
+import { connectAs } from '../../../src/platform/database-login';
 import { newId } from '../../../src/platform/ids';
 import { createLogger } from '../../../src/platform/logging';
 import { OutboxDispatcher } from '../../../src/outbox/dispatcher';
@@ -33,8 +36,9 @@ import {
   setFeeLevels,
 } from '../../factories';
 import { AnswerCheck, type Document, operationAt } from '../../openapi';
+import { nodeKeys } from '../../node-refusals';
 import { createTestLedger, roomyGenerationLimits, roomyStartLimits, type TestLedger } from '../../ledger';
-import { createTestDatabase } from '../../stack/database';
+import { createTestDatabase, type TestDatabase } from '../../stack/database';
 
 export const registry = loadRegistry('local', ['ethereum', 'base', 'avalanche', 'bsc']);
 export const ethereum = registry.get('ethereum');
@@ -128,13 +132,18 @@ export class Workflows implements TransferWorkflows {
   }
 }
 
-export interface Fixture {
+export interface Fixture extends Pick<TestDatabase, 'logins'> {
   base: string;
   origin: string;
   port: number;
+  /** Superuser. */
   database: DataSource;
+  /** What the app uses: the login of the API. */
+  apiDatabase: DataSource;
   workflows: Workflows;
   resources: Resources;
+  /** Alarms in the API's log. */
+  alerts: Record<string, unknown>[];
   /** The client of most tests. */
   demo: Tenant;
   other: Tenant;
@@ -172,10 +181,17 @@ export async function createFixture(options: FixtureOptions = {}): Promise<Fixtu
     trustProxy = true,
     webhookTargets = createTargetGuard('local'),
   } = options;
-  const test = shared ? { database: shared.database, drop: () => Promise.resolve() } : await createTestDatabase({ poolSize });
+  const test = shared ? { ...shared, drop: () => Promise.resolve() } : await createTestDatabase({ poolSize });
   const { database } = test;
+  const apiDatabase = shared?.apiDatabase ?? (await connectAsApi(test as TestDatabase, poolSize));
   const workflows = new Workflows(database);
-  const log = createLogger('test', 'fatal');
+  const alerts: Fixture['alerts'] = [];
+  const log = createLogger('test', 'error', {
+    write: (line) => {
+      const entry = JSON.parse(line) as Record<string, unknown>;
+      if (entry['alert'] !== undefined) alerts.push(entry);
+    },
+  });
   const temporal = { connection: { withDeadline: () => Promise.resolve() } } as unknown as Client;
   const deliveries = createDeliveries({
     database,
@@ -187,7 +203,7 @@ export async function createFixture(options: FixtureOptions = {}): Promise<Fixtu
   });
   const dispatcher = new OutboxDispatcher(database, deliveries, log);
   const resources = await createResources({
-    database,
+    database: apiDatabase,
     temporal,
     registry,
     getFamily,
@@ -198,6 +214,7 @@ export async function createFixture(options: FixtureOptions = {}): Promise<Fixtu
     approvalWaitSeconds: 86_400,
     tokenOptions: tokens,
     signerUrls: [],
+    nodeKeys,
     limits: { ...roomyLimits, ...limits },
     boxes,
     webhookTargets,
@@ -210,8 +227,11 @@ export async function createFixture(options: FixtureOptions = {}): Promise<Fixtu
     origin,
     port: server.port,
     database,
+    logins: test.logins,
+    apiDatabase,
     workflows,
     resources,
+    alerts,
     call: async (method, path, call = {}) => {
       const answer = await send(`${origin}/api/v1${path}`, method, call.tenant === undefined ? demo : call.tenant, call);
       holdAgainstDocument(resources, method, path, answer);
@@ -226,11 +246,20 @@ export async function createFixture(options: FixtureOptions = {}): Promise<Fixtu
     close: async () => {
       await server.close();
       await resources.outbox.settled();
+      if (!shared) await apiDatabase.destroy();
       await test.drop();
     },
   };
   const demo: Tenant = shared?.demo ?? (await buildTenant(fixture));
   return { ...fixture, demo, other: shared?.other ?? (await buildTenant(fixture)) };
+}
+
+async function connectAsApi(test: TestDatabase, poolSize: number): Promise<DataSource> {
+  const { gateway_api: url } = await test.logins();
+  return connectAs(
+    createDatabase({ url, poolSize, applicationName: 'test-api', entities, statementTimeoutMs: 180_000 }),
+    'gateway_api',
+  );
 }
 
 let described: { document: Document; check: AnswerCheck } | undefined;

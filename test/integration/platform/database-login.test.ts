@@ -56,6 +56,18 @@ test('a member of two roles is refused by the process, and by the database for w
   }
 });
 
+test.each(['pg_write_all_data', 'pg_execute_server_program'])('a member of %s is refused', async (role) => {
+  const login = decodeURIComponent(new URL(logins.gateway_api).username);
+  await db.database.query(`grant ${role} to ${login}`);
+  try {
+    await expect(connectAs(databaseAt(logins.gateway_api), 'gateway_api')).rejects.toThrow(
+      new RegExp(`a member of gateway_api and .*${role}`),
+    );
+  } finally {
+    await db.database.query(`revoke ${role} from ${login}`);
+  }
+});
+
 test('the owner of the schema is refused', async () => {
   const login = decodeURIComponent(new URL(logins.gateway_worker).username);
   await db.database.query(`alter table chain_blocks owner to ${login}`);

@@ -69,6 +69,51 @@ describe.each(databaseRoles)('%s', (role) => {
   });
 });
 
+describe('what limits count by', () => {
+  /** Runs as the API, keeps nothing, and returns the row of the last statement. */
+  const asApi = async (...statements: string[]): Promise<Record<string, unknown> | undefined> => {
+    const login = logins.get('gateway_api') as Client;
+    await login.query('begin');
+    try {
+      let row: Record<string, unknown> | undefined;
+      for (const sql of statements)
+        row = (
+          await login.query<Record<string, unknown>>(
+            sql.replace(/(?<!:):(\w+)/g, (_, name: string) => `'${values[name] as string}'`),
+          )
+        ).rows[0];
+      return row;
+    } finally {
+      await login.query('rollback');
+    }
+  };
+  const times = `select created_at = now() as created_now, approved_at, approved_by, approval_expires_at, approved_at > now() - interval '1 minute' as approved_now
+                   from transactions where tx_id =`;
+  const copy = `insert into transactions select (jsonb_populate_record(t, jsonb_build_object('tx_id', :new::text, 'status', 'PENDING', 'version', 0,
+      'created_at', now() - interval '3 days', 'approved_at', now() - interval '3 days', 'approved_by', :user::text,
+      'approval_expires_at', now() + interval '3 days'))).* from transactions t where tx_id = :waiting`;
+
+  test('a new transfer begins now and is approved by nobody, whatever its writer says', async () => {
+    expect(await asApi(copy, `${times} :new`)).toMatchObject({
+      created_now: true,
+      approved_at: null,
+      approved_by: null,
+      approval_expires_at: null,
+    });
+  });
+
+  test('it waits for its approval and is approved by the API, at the time of the database', async () => {
+    const wait = `update transactions set status = 'AWAITING_APPROVAL', version = version + 1, approval_expires_at = now() + interval '1 day'
+                   where tx_id = :waiting`;
+    const approve = `update transactions set status = 'PENDING', version = version + 1, approved_by = :user, approved_at = '2000-01-01'
+                      where tx_id = :waiting`;
+    expect(await asApi(wait, approve, `${times} :waiting`)).toMatchObject({ approved_by: values.user, approved_now: true });
+    const again = `update transactions set approved_at = '2000-01-01' where tx_id = :waiting`;
+    await expect(asApi(wait, approve, again)).rejects.toMatchObject({ code: insufficientPrivilege });
+    await expect(asApi(again)).rejects.toMatchObject({ code: insufficientPrivilege });
+  });
+});
+
 test('every table says who may do what with it, and nobody else may read it', async () => {
   const rows = await fixture.database.query<{ name: string }[]>(
     `select relname as name from pg_class c where relnamespace = 'public'::regnamespace and relkind = 'r' and relname <> 'migrations'

@@ -175,6 +175,37 @@ describe('read anew before an order is written', () => {
   });
 });
 
+describe('a transfer whose row names more than one token', () => {
+  const tamper = async (txId: string, change: string): Promise<void> => {
+    await fixture.database.transaction(async (manager) => {
+      await manager.query(`set local session_replication_role = replica`);
+      await manager.query(`update transactions set ${change} where tx_id = $1`, [txId]);
+    });
+  };
+  const usdc = registry.get('ethereum').tokens.find(({ symbol }) => symbol === 'USDC')?.contract;
+
+  test.each([
+    ['the contract of another', `contract_address = '${usdc}'`, 'contract_address = null'],
+    ['other decimals', 'decimals = 30', 'decimals = 18'],
+    ['another coin for the fee', `fee_symbol = 'USDC'`, `fee_symbol = 'ETH'`],
+  ])('%s: nothing is ordered', async (_, change, undo) => {
+    const txId = await locked({ tokenSymbol: 'ETH', amount: '0.001' });
+    await tamper(txId, change);
+    expect(await ask(txId)).toMatchObject({ outcome: 'refused', code: 'business_error' });
+    expect(await stored(txId)).toEqual([]);
+    await tamper(txId, undo);
+  });
+
+  test('neither is a replacement, but a cancellation', async () => {
+    const txId = await locked({ tokenSymbol: 'ETH', amount: '0.001' });
+    begun(await ask(txId));
+    await tamper(txId, `contract_address = '${usdc}'`);
+    expect(await ask(txId, 'replacement', { fees: dearer })).toMatchObject({ outcome: 'refused', code: 'business_error' });
+    await list(txId);
+    begun(await ask(txId, 'cancellation', { fees: dearer }));
+  });
+});
+
 describe('a replacement', () => {
   /** An authoriser of a chain on which nothing is replaced before this time. */
   const authoriserOf = async (stuckAfterMs: number) =>

@@ -5,8 +5,8 @@ import type { SignedStatement } from './statement';
 /** A peer that is down gets the bans when it is back. */
 const retryMs = 30_000;
 
-/** Tells both peers of this node's bans, so that they can give them back and sound their own alarm; repeated until they have answered. */
-export class BanCourier {
+/** Tells both peers of this node's bans, so that they can return them after a restored backup and raise an alarm of their own; repeated until they have answered. */
+export class BanSender {
   private readonly undelivered: { peer: NodeIndex; statement: SignedStatement }[] = [];
   private timer: NodeJS.Timeout | undefined;
   private isBusy = false;
