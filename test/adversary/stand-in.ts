@@ -7,6 +7,7 @@ import { nodeTaskQueue } from '../../src/messages/task-queues';
 import { createMpcNode, type MpcNode } from '../../src/mpc/node';
 import { OrderVerifier } from '../../src/mpc/order-verifier';
 import type { ProtocolEngine } from '../../src/mpc/protocol/engine';
+import { parseKeks } from '../../src/mpc/share-cipher';
 import { ShareStore } from '../../src/mpc/store';
 import { parsePeers } from '../../src/mpc/transport-client';
 import { readConfig } from '../../src/platform/config';
@@ -80,12 +81,12 @@ async function createNode({ engine, orderKeys }: StandInOptions): Promise<MpcNod
     'MPC_NODE_DEPLOYMENT',
   ] as const;
   const config = readConfig(names, nodeEnvironment(cheat));
-  const kek = Buffer.from(config.MPC_NODE_KEK.trim(), 'hex');
+  const keks = parseKeks(config.MPC_NODE_KEK);
   return createMpcNode({
     identity: nodeIdentity(cheat),
     peers: parsePeers(config.MPC_NODE_PEERS),
     listen: { host: config.MPC_NODE_LISTEN_HOST, port: config.MPC_NODE_LISTEN_PORT },
-    store: await ShareStore.open({ url: config.MPC_NODE_DATABASE_URL, node: cheat, kek, migrations }),
+    store: await ShareStore.open({ url: config.MPC_NODE_DATABASE_URL, node: cheat, keks, migrations }),
     mark: config.MPC_NODE_JOURNAL_MARK,
     limits: null,
     registry: loadRegistry('local', config.CHAINS.split(',')),
