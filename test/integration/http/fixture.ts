@@ -181,7 +181,7 @@ export async function createFixture(options: FixtureOptions = {}): Promise<Fixtu
     trustProxy = true,
     webhookTargets = createTargetGuard('local'),
   } = options;
-  const test = shared ? { ...shared, drop: () => Promise.resolve() } : await createTestDatabase({ poolSize });
+  const test = shared ? { ...shared, drop: () => Promise.resolve() } : withSameLogins(await createTestDatabase({ poolSize }));
   const { database } = test;
   const apiDatabase = shared?.apiDatabase ?? (await connectAsApi(test as TestDatabase, poolSize));
   const workflows = new Workflows(database);
@@ -252,6 +252,12 @@ export async function createFixture(options: FixtureOptions = {}): Promise<Fixtu
   };
   const demo: Tenant = shared?.demo ?? (await buildTenant(fixture));
   return { ...fixture, demo, other: shared?.other ?? (await buildTenant(fixture)) };
+}
+
+/** Logins that are made once: made again, their passwords would change under the connections of the API. */
+function withSameLogins(test: TestDatabase): TestDatabase {
+  let made: ReturnType<TestDatabase['logins']> | undefined;
+  return { ...test, logins: () => (made ??= test.logins()) };
 }
 
 async function connectAsApi(test: TestDatabase, poolSize: number): Promise<DataSource> {
