@@ -31,6 +31,7 @@ module.exports = {
     project('e2e', onStack),
     project('replay'),
     project('crash', onStack),
+    project('adversary', onStack),
     project('bench', { ...onStack, testMatch: ['<rootDir>/test/bench/*.bench.ts'] }),
     project('bench-parts', { ...onParts, testMatch: ['<rootDir>/test/bench/parts/*.bench.ts'] }),
   ],

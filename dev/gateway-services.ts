@@ -129,6 +129,7 @@ const relaxedLimits = {
 };
 
 export async function apiSpec({ env, paths, preferred }: ServicesContext, environment: StackEnvironment, healthUrls: string[]) {
+  const nodes = await nodeCredentials(paths.secrets);
   const port = await freePort(preferred(Number(env.API_PORT) || 8080));
   const metricsPort = await freePort();
   const variables = {
@@ -141,6 +142,7 @@ export async function apiSpec({ env, paths, preferred }: ServicesContext, enviro
     TOTP_SECRETS_KEY_FILE: secretsKey(paths.secrets, 'TOTP_SECRETS_KEY'),
     WEBHOOK_SECRETS_KEY_FILE: secretsKey(paths.secrets, 'WEBHOOK_SECRETS_KEY'),
     STORED_ANSWERS_KEY_FILE: secretsKey(paths.secrets, 'STORED_ANSWERS_KEY'),
+    MPC_NODE_PEER_CERTS_FILE: nodes[1].peerCerts,
     MPC_NODE_HEALTH_URLS: env.MPC_NODE_HEALTH_URLS ?? healthUrls.join(','),
   };
   const baseUrl = `http://127.0.0.1:${port}/api/v1`;

@@ -36,6 +36,8 @@ export interface BootOptions {
   env?: NodeJS.ProcessEnv;
   /** Given the url of the gateway's database, returns one at the address that its processes use: for tests with a proxy between them. */
   routeDatabase?: (url: string) => Promise<string>;
+  /** Waited for before every start of a process: for tests that keep one from being started. */
+  beforeStart?: (name: string) => Promise<void>;
   /** Aborts the start and stops what is running. */
   signal?: AbortSignal;
 }
@@ -58,7 +60,16 @@ const stopOrder = [['api'], ['worker'], ['authoriser'], ['mpc'], ['temporal', 'c
  * @throws AlreadyRunning when a stack runs on this data; Error with the cause and a solution.
  */
 export async function bootStack(options: BootOptions): Promise<RunningStack> {
-  const { dataDir, quiet = false, throwaway = false, reset = false, env = process.env, signal, routeDatabase } = options;
+  const {
+    dataDir,
+    quiet = false,
+    throwaway = false,
+    reset = false,
+    env = process.env,
+    signal,
+    routeDatabase,
+    beforeStart,
+  } = options;
   const paths = devPaths(dataDir);
   const log = (line: string) => void (quiet || process.stdout.write(`${line}\n`));
   if (!claim(paths)) throw new AlreadyRunning(`a stack is running on ${dataDir}`);
@@ -86,7 +97,7 @@ export async function bootStack(options: BootOptions): Promise<RunningStack> {
     if (leftovers.length > 0) log(`ended processes left by a killed stack: ${leftovers.join(', ')}`);
     if (reset) emptyData(dataDir);
     mkdirSync(paths.logs, { recursive: true });
-    supervisor = new Supervisor({ logs: paths.logs, log, changed });
+    supervisor = new Supervisor({ logs: paths.logs, log, changed, beforeStart });
     supervisor.reaper.removeAtEnd(paths.stackFile);
     const context: ServicesContext = {
       paths,

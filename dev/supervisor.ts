@@ -44,6 +44,8 @@ export interface SupervisorOptions {
   log(line: string): void;
   /** Called when the set of processes or a pid has changed. */
   changed(processes: RunningProcess[]): void;
+  /** Waited for before every start of a process. */
+  beforeStart?: ((name: string) => Promise<void>) | undefined;
 }
 
 /** Keeps child processes running: a process that ends for any reason is restarted. */
@@ -99,6 +101,7 @@ export class Supervisor {
   }
 
   private async launch(spec: ProcessSpec): Promise<Child> {
+    await this.options.beforeStart?.(spec.name);
     const command = await spec.command();
     if (this.stopping) throw new Error(`${spec.name} was not started: the stack is being stopped`);
     const started = spawnLogged(command, this.logFile(spec.name));

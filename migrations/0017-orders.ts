@@ -54,9 +54,33 @@ create table node_refusals (
 );
 create trigger node_refusals_append_only before update or delete or truncate on node_refusals
   for each statement execute function refuse_change();
+
+-- What each node has attested about the key of a wallet. The database does not verify the signatures: whoever shows an address does.
+create table wallet_attestations (
+  wallet_id uuid not null references wallets,
+  node smallint not null check (node between 1 and 3),
+  -- JSON, and the node's signature over it in base64
+  statement text not null check (length(statement) <= 1000),
+  signature text not null check (length(signature) = 88),
+  recorded_at timestamptz not null default clock_timestamp(),
+  primary key (wallet_id, node)
+);
+create trigger wallet_attestations_append_only before update or delete or truncate on wallet_attestations
+  for each statement execute function refuse_change();
+
+create function guard_wallet_attested() returns trigger language plpgsql as $$
+begin
+  if (select count(*) from wallet_attestations where wallet_id = new.wallet_id) < 3 then
+    raise exception 'wallet % becomes active with the attestations of all three nodes', new.wallet_id
+      using errcode = 'integrity_constraint_violation';
+  end if;
+  return new;
+end $$;
+create trigger wallets_attested before update on wallets for each row
+  when (new.key_status = 'ACTIVE' and old.key_status <> 'ACTIVE') execute function guard_wallet_attested();
 `;
 
-/** Orders for the signing nodes, what operators have asked for, and what the nodes have refused. */
+/** Orders for the signing nodes, what operators have asked for, and what the nodes have signed: refusals and attestations. */
 export class Orders0017 implements MigrationInterface {
   readonly name = 'Orders1700000000017';
 

@@ -28,6 +28,7 @@ export const rights: Record<string, Partial<Record<DatabaseRole, string>>> = {
     gateway_authoriser: 'select, lock',
     gateway_operator: 'select, update (status, updated_at)',
   },
+  wallet_attestations: { gateway_api: 'select', gateway_worker: 'select, insert' },
   wallet_limits: {
     gateway_api: 'select, lock',
     gateway_authoriser: 'select, lock',

@@ -4,6 +4,7 @@ import { ApiKeyEntity, ClientEntity, UserEntity } from './auth/entity';
 import { LedgerAccountEntity } from './ledger/entity';
 import { SecurityFactorEntity } from './security-factors/entity';
 import { TransactionEntity } from './transactions/entity';
+import { AttestationEntity } from './wallets/attestation-entity';
 import { WalletEntity } from './wallets/entity';
 import { WebhookEntity } from './webhooks/entity';
 
@@ -12,6 +13,7 @@ export const entities = [
   AccountEntity,
   ApiKeyEntity,
   AssetEntity,
+  AttestationEntity,
   ClientEntity,
   LedgerAccountEntity,
   SecurityFactorEntity,

@@ -16,10 +16,14 @@ import { confirmDeposits, recordDeposits } from '../src/deposits/service';
 import { ensureLedgerAccounts } from '../src/ledger/accounts';
 import { LedgerAccountEntity } from '../src/ledger/entity';
 import { totpOwner } from '../src/mfa/totp';
+import type { ActivateWallet, KeyAttestation } from '../src/messages/key-generation';
+import { nodeIndexes } from '../src/messages/nodes';
 import { newId } from '../src/platform/ids';
 import type { SecretBox } from '../src/platform/secret-box';
 import type { TransferRequest } from '../src/transfers/request';
+import { AttestationEntity } from '../src/wallets/attestation-entity';
 import { WalletEntity } from '../src/wallets/entity';
+import { attestationsOf } from './attestations';
 
 /** Builds rows like those of production. Every builder stores what it returns. */
 
@@ -56,10 +60,25 @@ export const totpCode = (secret: string, steps = 0): string =>
 export interface BuiltWallet extends WalletEntity {
   /** The complete private key, which never exists in production: it signs in tests instead of the nodes. */
   key: HDKey;
+  keyId: string;
+  publicKey: Buffer;
+  chainCode: Buffer;
 }
 
-/** An ACTIVE wallet with a real secp256k1 key. */
-export async function buildWallet(database: DataSource, client: ClientEntity, { name = 'wallet' } = {}): Promise<BuiltWallet> {
+/** In place of those of nodes 1, 2 and 3, whatever they say. */
+async function insertAttestations(database: DataSource, walletId: string, attestations: KeyAttestation[]): Promise<void> {
+  await database.manager.insert(
+    AttestationEntity,
+    attestations.map(({ text, signature }, index) => ({ walletId, node: nodeIndexes[index], statement: text, signature })),
+  );
+}
+
+/** An ACTIVE wallet with a real secp256k1 key that all nodes have attested. */
+export async function buildWallet(
+  database: DataSource,
+  client: ClientEntity,
+  { name = 'wallet', attest = attestationsOf } = {},
+): Promise<BuiltWallet> {
   const walletId = newId();
   const key = HDKey.fromMasterSeed(randomBytes(32));
   await database.manager.insert(WalletEntity, {
@@ -72,7 +91,22 @@ export async function buildWallet(database: DataSource, client: ClientEntity, { 
     publicKey: Buffer.from(key.publicKey as Uint8Array),
     chainCode: Buffer.from(key.chainCode as Uint8Array),
   });
-  return Object.assign(await database.manager.findOneByOrFail(WalletEntity, { walletId }), { key });
+  const wallet = await database.manager.findOneByOrFail(WalletEntity, { walletId });
+  await insertAttestations(database, walletId, attest(wallet));
+  return Object.assign(wallet as WalletEntity & Pick<BuiltWallet, 'keyId' | 'publicKey' | 'chainCode'>, { key });
+}
+
+/** A random key for a wallet without one, as its workflow activates it. */
+export async function buildKey(database: DataSource, walletId: string): Promise<ActivateWallet> {
+  const { clientId } = await database.manager.findOneByOrFail(WalletEntity, { walletId });
+  const [keyId, publicKey, chainCode] = [`${walletId}.1`, Buffer.from(secp256k1.keygen().publicKey), randomBytes(32)];
+  return {
+    walletId,
+    keyId,
+    publicKey: `0x${publicKey.toString('hex')}`,
+    chainCode: `0x${chainCode.toString('hex')}`,
+    attestations: attestationsOf({ walletId, clientId, keyId, publicKey, chainCode }),
+  };
 }
 
 /** The next account of a wallet, at the address its key gives. */
@@ -96,7 +130,7 @@ export async function buildAccount(
     network: chain.network,
     address,
     addressKey: key,
-    keyId: wallet.keyId as string,
+    keyId: wallet.keyId,
     keyProtocol: family.keyProtocol,
     derivationPath,
     addressIndex,

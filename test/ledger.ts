@@ -1,6 +1,7 @@
 import type { DataSource } from 'typeorm';
 import { createAuthoriserActivities } from '../activities/authoriser';
 import { createTransferActivities, type TransferActivityOptions } from '../activities/transfer';
+import { OwnAddresses } from '../src/accounts/own-addresses';
 import { getFamily } from '../src/chains/families';
 import type { ChainRegistry } from '../src/chains/registry';
 import type { BeginSigningResult, NextAttempt, TransferActivities } from '../src/messages/transfer';
@@ -13,11 +14,14 @@ import { type Acceptance, type AcceptDependencies, acceptTransfer } from '../src
 import { cancelTransfer } from '../src/transfers/cancel';
 import type { TransferRequest } from '../src/transfers/request';
 import { StartLimits } from '../src/transfers/start-limits';
+import { AttestedKeys } from '../src/wallets/attested-keys';
 import { nodeKeys } from './node-refusals';
 import { deployment, orderSigner } from './orders';
 
 export const roomyStartLimits = { maxInFlight: 1e6, maxPending: 1e6, maxPendingPerClient: 1e6 };
 export const roomyGenerationLimits = { ...roomyStartLimits };
+
+const silent = { error: () => undefined };
 
 /** Dependencies of accepting a transfer, with limits that are never reached unless a test sets them. */
 export const acceptDependencies = (
@@ -29,6 +33,7 @@ export const acceptDependencies = (
   registry,
   getFamily,
   starts: new StartLimits(roomyStartLimits),
+  addresses: new OwnAddresses(new AttestedKeys(nodeKeys, silent), changes.getFamily ?? getFamily, silent),
   approvalWaitSeconds: 86_400,
   ...changes,
 });

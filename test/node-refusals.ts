@@ -9,7 +9,8 @@ import { signStatement, type StatementType, toWire } from '../src/mpc/statement'
 /** Identities of three nodes of a test run, and what the authoriser knows them by. */
 const pairs = new Map(nodeIndexes.map((node) => [node, generateKeyPairSync('ec', { namedCurve: 'P-256' })]));
 export const nodeKeys: NodeKeys = new Map([...pairs].map(([node, { publicKey }]) => [node, publicKey]));
-const keyOf = (node: NodeIndex): KeyObject => pairs.get(node)!.privateKey;
+/** What a node signs with. */
+export const keyOf = (node: NodeIndex): KeyObject => pairs.get(node)!.privateKey;
 
 type Refused = Pick<SigningClaims, 'tx_id' | 'attempt'>;
 

@@ -1,5 +1,5 @@
 import { continueAsNew, log, sleep, workflowInfo } from '@temporalio/workflow';
-import type { GenerateKeyWorkflowInput, GroupKey, WalletKey } from '../src/messages/key-generation';
+import type { GenerateKeyWorkflowInput, GroupKey, KeyAttestation, WalletKey } from '../src/messages/key-generation';
 import { type NodeIndex, nodeIndexes } from '../src/messages/nodes';
 import { toProblem } from './failures';
 import { WorkflowProgress } from './progress';
@@ -13,7 +13,7 @@ const confirmationRounds = 20;
 
 /**
  * Generates a wallet's key. The wallet becomes ACTIVE only when all three nodes have stored their share durably, report the same public
- * key, have signed with it and have bound it to the wallet. A failed generation is dropped and repeated with a new key id, without a
+ * key, have signed with it, have bound it to the wallet and have attested that. A failed generation is dropped and repeated with a new key id, without a
  * limit on time, unless another run has given the wallet a key: then there is no result, and keys of this run are never used.
  */
 export async function generateKey({
@@ -38,8 +38,8 @@ export async function generateKey({
       progress.report('testing', 'Test signatures that use each share', attempt);
       await signWithEveryShare(wanted);
       progress.report('binding', 'Every node binds the key to the wallet', attempt);
-      await bindOnEveryNode(wanted);
-      await walletActivities.activateWallet({ walletId, ...key });
+      const attestations = await bindOnEveryNode(wanted);
+      await walletActivities.activateWallet({ walletId, ...key, attestations });
       progress.report('active', key.publicKey, attempt);
       return key;
     } catch (error) {
@@ -81,13 +81,16 @@ async function signWithEveryShare(key: WalletKey): Promise<void> {
   }
 }
 
-async function bindOnEveryNode(key: WalletKey): Promise<void> {
+async function bindOnEveryNode(key: WalletKey): Promise<KeyAttestation[]> {
+  const attestations: KeyAttestation[] = [];
   for (const node of nodeIndexes) {
-    await untilUp(async () => {
+    const { attestation } = await untilUp(async () => {
       const { order } = await authoriserActivities.orderKeyBinding(key);
-      await nodeActivities(node, 10, `bind key on node ${node}`).bindKey({ order });
+      return nodeActivities(node, 10, `bind key on node ${node}`).bindKey({ order });
     });
+    attestations.push(attestation);
   }
+  return attestations;
 }
 
 /** Waits for a node that is down; gives up on errors that are not retryable. */

@@ -2,4 +2,5 @@ export { deliverWebhooks } from './deliver-webhooks';
 export { distributeBlacklist } from './distribute-blacklist';
 export { followChain } from './follow-chain';
 export { generateKey } from './generate-key';
+export { readJournals } from './read-journals';
 export { transfer } from './transfer/index';

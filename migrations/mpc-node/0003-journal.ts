@@ -75,7 +75,7 @@ create table admitted_amounts (
 create table operator_acts (
   act_id bigint generated always as identity primary key,
   operator text not null,
-  act text not null check (act in ('journal_accept', 'unfreeze')),
+  act text not null check (act in ('journal_accept', 'unfreeze', 'kek_rotated')),
   detail jsonb not null default '{}',
   acted_at timestamptz not null default clock_timestamp(),
   -- when the node has followed it

@@ -1,5 +1,6 @@
 import type { AccountEntity } from './entity';
-import type { AccountView } from './schema';
+import type { AccountView, ListedAccountView } from './schema';
+import type { ListedAccount } from './service';
 
 export const presentAccount = (account: AccountEntity): AccountView => ({
   account_id: account.accountId,
@@ -12,4 +13,9 @@ export const presentAccount = (account: AccountEntity): AccountView => ({
   status: account.status,
   label: account.label,
   created_at: account.createdAt.toISOString(),
+});
+
+export const presentListedAccount = ({ account, isOwnAddress }: ListedAccount): ListedAccountView => ({
+  ...presentAccount(account),
+  ...(!isOwnAddress && { address: null }),
 });

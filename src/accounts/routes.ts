@@ -4,7 +4,7 @@ import { resourceId, withoutId } from '../http/resource-id';
 import { locate } from '../http/router';
 import type { Route, DocumentedMiddleware } from '../http/route';
 import { body, getBody, query, getQuery } from '../http/validate';
-import { presentAccount } from './presenter';
+import { presentAccount, presentListedAccount } from './presenter';
 import { accountPage, accountView, createAccount, listAccounts } from './schema';
 import type { AccountService } from './service';
 
@@ -28,7 +28,7 @@ export function accountRoutes({ accounts, authenticate, idempotent }: AccountRou
         'The wallet has to be ACTIVE. An account on ethereum, bsc, polygon, arbitrum, optimism, avalanche or base holds assets on all of these.',
       middleware: [authenticate, body(createAccount), idempotent],
       answer: { status: 201, description: 'The account', schema: accountView, location: true },
-      fails: ['wallet_not_active', 'not_found', 'unavailable', 'outcome_unknown'],
+      fails: ['wallet_not_active', 'not_found', 'address_differs', 'unavailable', 'outcome_unknown'],
       handle: async (ctx) => {
         const account = await accounts.create(
           getCaller(ctx),
@@ -53,7 +53,7 @@ export function accountRoutes({ accounts, authenticate, idempotent }: AccountRou
         const { wallet_id: walletId, chain, ...page } = getQuery(ctx, listAccounts);
         const filter = { ...(walletId !== undefined && { walletId }), ...(chain !== undefined && { chain }) };
         const [rows, total] = await accounts.list(getCaller(ctx).clientId, filter, toLimitOffset(page));
-        ctx.body = presentPage(rows, total, page, presentAccount);
+        ctx.body = presentPage(rows, total, page, presentListedAccount);
       },
     },
     {
@@ -64,7 +64,7 @@ export function accountRoutes({ accounts, authenticate, idempotent }: AccountRou
       summary: 'Read an account',
       middleware: [authenticate],
       answer: { status: 200, description: 'The account', schema: accountView },
-      fails: ['not_found'],
+      fails: ['not_found', 'address_differs'],
       handle: async (ctx) => {
         ctx.body = presentAccount(await accounts.get(getCaller(ctx).clientId, resourceId(ctx, 'id')));
       },

@@ -37,7 +37,7 @@ export interface AccountView {
   created_at: string;
 }
 
-export const accountView = view<AccountView>('Account', {
+const accountFields = {
   account_id: id(),
   wallet_id: id(),
   client_id: id(),
@@ -48,6 +48,20 @@ export const accountView = view<AccountView>('Account', {
   status: Joi.string().valid('ACTIVE', 'INACTIVE'),
   label: Joi.string().allow(null),
   created_at: timestamp(),
+};
+
+export const accountView = view<AccountView>('Account', accountFields);
+
+/** In a list: null where the stored address is not the one that the signing nodes attest. */
+export interface ListedAccountView extends Omit<AccountView, 'address'> {
+  address: string | null;
+}
+
+const listedAccountView = view<ListedAccountView>('ListedAccount', {
+  ...accountFields,
+  address: Joi.string()
+    .allow(null)
+    .description('null: the stored address is not the one that the signing nodes attest; do not use one'),
 });
 
-export const accountPage = pageSchema(accountView, 'AccountPage');
+export const accountPage = pageSchema(listedAccountView, 'AccountPage');

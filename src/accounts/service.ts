@@ -7,10 +7,11 @@ import type { Caller, IdempotencyContext } from '../http/context';
 import type { LimitOffset } from '../http/pagination';
 import { inTransaction } from '../platform/database';
 import { GatewayError, invalidParameter, notFound } from '../platform/errors';
-import type { WalletEntity } from '../wallets/entity';
 import type { WalletRepository } from '../wallets/repository';
+import type { AttestedKey } from '../wallets/attested-keys';
 import { deriveAddress } from './derivation';
 import { AccountEntity } from './entity';
+import { addressDiffers, type OwnAddresses } from './own-addresses';
 import type { AccountFilter, AccountRepository } from './repository';
 import type { CreateAccount } from './schema';
 
@@ -20,6 +21,13 @@ export interface AccountServiceDependencies {
   getFamily: GetFamily;
   wallets: WalletRepository;
   accounts: AccountRepository;
+  addresses: OwnAddresses;
+}
+
+export interface ListedAccount {
+  account: AccountEntity;
+  /** Its address is the one that the signing nodes attest. */
+  isOwnAddress: boolean;
 }
 
 export class AccountService {
@@ -27,7 +35,7 @@ export class AccountService {
 
   /**
    * Creates an account with an address of its own.
-   * @throws GatewayError invalid_parameter (chain), not_found (wallet), wallet_not_active.
+   * @throws GatewayError invalid_parameter (chain), not_found (wallet), wallet_not_active, address_differs.
    */
   async create(
     caller: Caller,
@@ -41,10 +49,15 @@ export class AccountService {
       const wallet = await this.deps.wallets.findLocked(manager, clientId, input.wallet_id);
       if (!wallet) throw notFound('wallet');
       const earlier = await this.deps.accounts.find(clientId, resourceId, manager);
-      if (earlier) return earlier;
+      if (earlier) return this.shown(manager, earlier);
       if (wallet.status !== 'ACTIVE' || wallet.keyStatus !== 'ACTIVE')
         throw new GatewayError('wallet_not_active', 'The wallet is not active');
-      const account = await this.row(manager, wallet, chain, resourceId, input.label ?? null);
+      const key = await this.deps.addresses.keyOf(manager, wallet);
+      const account = {
+        ...(await this.row(manager, wallet.walletId, key, chain)),
+        accountId: resourceId,
+        label: input.label ?? null,
+      };
       await manager.insert(AccountEntity, account);
       await auditUser(manager, caller, {
         action: 'account.created',
@@ -52,24 +65,19 @@ export class AccountService {
         detail: { wallet_id: wallet.walletId, chain: chain.name, address: account.address },
         requestId,
       });
-      return manager.findOneByOrFail(AccountEntity, { accountId: resourceId });
+      const stored = await manager.findOneByOrFail(AccountEntity, { accountId: resourceId });
+      this.deps.addresses.assertOwn(stored, key);
+      return stored;
     });
   }
 
-  private async row(
-    manager: EntityManager,
-    wallet: WalletEntity,
-    chain: ChainDefinition,
-    accountId: string,
-    label: string | null,
-  ) {
-    const addressIndex = await this.deps.accounts.nextIndex(manager, wallet.walletId, chain.family);
+  private async row(manager: EntityManager, walletId: string, attested: AttestedKey, chain: ChainDefinition) {
+    const addressIndex = await this.deps.accounts.nextIndex(manager, walletId, chain.family);
     const family = this.deps.getFamily(chain.family);
-    const { address, key, path, keyId } = deriveAddress(wallet, family, addressIndex);
+    const { address, key, path, keyId } = deriveAddress(attested, family, addressIndex);
     return {
-      accountId,
-      walletId: wallet.walletId,
-      clientId: wallet.clientId,
+      walletId,
+      clientId: attested.clientId,
       family: chain.family,
       chain: chain.name,
       network: chain.network,
@@ -81,20 +89,29 @@ export class AccountService {
       addressIndex,
       addressType: 'INBOUND' as const,
       status: 'ACTIVE' as const,
-      label,
     };
   }
 
+  /** @throws GatewayError not_found, address_differs. */
   async get(clientId: string, accountId: string): Promise<AccountEntity> {
     const account = await this.deps.accounts.find(clientId, accountId);
     if (!account) throw notFound('account');
-    return account;
+    return this.shown(this.deps.database.manager, account);
   }
 
   /** @throws GatewayError invalid_parameter for a chain that is not enabled. */
-  async list(clientId: string, filter: AccountFilter, page: LimitOffset): Promise<[AccountEntity[], number]> {
+  async list(clientId: string, filter: AccountFilter, page: LimitOffset): Promise<[ListedAccount[], number]> {
     if (filter.chain !== undefined) enabledChain(this.deps.registry, filter.chain);
-    return this.deps.accounts.list(clientId, filter, page);
+    const [accounts, total] = await this.deps.accounts.list(clientId, filter, page);
+    const own = await this.deps.addresses.verified(this.deps.database.manager, accounts);
+    return [accounts.map((account) => ({ account, isOwnAddress: own.has(account.accountId) })), total];
+  }
+
+  /** @throws GatewayError address_differs */
+  private async shown(manager: EntityManager, account: AccountEntity): Promise<AccountEntity> {
+    const own = await this.deps.addresses.verified(manager, [account]);
+    if (!own.has(account.accountId)) throw addressDiffers();
+    return account;
   }
 }
 

@@ -6,6 +6,7 @@ import { describeError } from '../platform/error-log';
 import { GatewayError } from '../platform/errors';
 import { addAuditCommands } from './audit';
 import { addClientCommands } from './clients';
+import { addKeyCommands } from './keys';
 import { addLedgerCommands } from './ledger';
 import { addMigrateCommand } from './migrate';
 import { addMpcCommands } from './mpc';
@@ -15,7 +16,6 @@ import { addTemporalCommands } from './temporal';
 import { addTransferCommands } from './transfers';
 import type { Run } from './run';
 import { CommandFailed, type Session, withSession } from './session';
-import { addSecretCommands } from './secrets';
 import { addTotpCommands } from './totp';
 import { addWalletCommands } from './wallets';
 
@@ -39,7 +39,6 @@ function createProgram(): Command {
   addClientCommands(program, run);
   addWalletCommands(program, run);
   addTotpCommands(program, run);
-  addSecretCommands(program, run);
   addTransferCommands(program, run);
   addOrderCommands(program, run);
   addLedgerCommands(program, run);
@@ -47,6 +46,7 @@ function createProgram(): Command {
   addTemporalCommands(program, run);
   addAuditCommands(program, run);
   addMpcCommands(program, runOnNode);
+  addKeyCommands(program, run, runOnNode);
   for (const command of everyCommand(program))
     command.option('--json', 'print JSON').on('option:json', () => program.setOptionValue('json', true));
   return program;

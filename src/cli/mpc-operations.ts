@@ -80,7 +80,8 @@ export class MpcOperations {
   }
 }
 
-async function recordAct(manager: EntityManager, operator: string, act: string, detail: object): Promise<string> {
+/** A row for what an operator has done; returns its id. */
+export async function recordAct(manager: EntityManager, operator: string, act: string, detail: object): Promise<string> {
   const [row] = await manager.query<{ act_id: string }[]>(
     'insert into operator_acts (operator, act, detail) values ($1, $2, $3) returning act_id',
     [operator, act, JSON.stringify(detail)],

@@ -27,6 +27,8 @@ export interface OrderReport {
   /** Thumbprint of the key that the signed order names; null when only the claims are known. */
   kid: string | null;
   signature: SignatureState;
+  /** SHA-256 in hex over the signed order in compact form, which nodes name it by; null when only the claims are known. */
+  order_sha256: string | null;
   /** What the nodes sign, in the order of the signers. */
   digests: Hex[];
   /** SHA-256 in hex over the unsigned bytes that the digests were computed from. */
@@ -71,12 +73,13 @@ async function toReport({ claims, unsigned }: Row, order: string | undefined, ke
     expires_at: new Date(exp * 1000),
     kid: readKid(order),
     signature: await check(order, claims, keys),
+    order_sha256: order === undefined ? null : sha256(order),
     digests: signers.flatMap(({ digests }) => digests),
-    bytes_sha256: createHash('sha256')
-      .update(Buffer.from(unsigned.slice(2), 'hex'))
-      .digest('hex'),
+    bytes_sha256: sha256(Buffer.from(unsigned.slice(2), 'hex')),
   };
 }
+
+const sha256 = (data: string | Buffer): string => createHash('sha256').update(data).digest('hex');
 
 function readKid(order: string | undefined): string | null {
   try {

@@ -7,7 +7,7 @@ export type AnswerStore = Pick<IdempotencyStore, 'claim' | 'finish' | 'forget' |
 
 const toOwner = (clientId: string, key: string): string => `idempotency:${clientId}:${key}`;
 
-/** The store for responses that contain a secret: their bodies are encrypted. */
+/** The store for responses that contain a secret, or must not be changed: their bodies are encrypted and authenticated. */
 export function sealedAnswers(store: AnswerStore, box: SecretBox): AnswerStore {
   return {
     async claim(clientId, key, fingerprint, freshId): Promise<ClaimResult> {

@@ -42,6 +42,19 @@ export interface BindKeyRequest {
   order: string;
 }
 
+/** What a node says about a key that it has bound, signed with its identity key (src/mpc/key-attestation.ts). */
+export interface KeyAttestation {
+  /** JSON. */
+  text: string;
+  /** Base64. */
+  signature: string;
+}
+
+export interface BoundKey {
+  bound: true;
+  attestation: KeyAttestation;
+}
+
 /** A key and the wallet that it is generated for. */
 export interface WalletKey {
   walletId: string;
@@ -49,7 +62,13 @@ export interface WalletKey {
   keyId: string;
 }
 
+export interface ActivateWallet extends GroupKey {
+  walletId: string;
+  /** One of each node. */
+  attestations: KeyAttestation[];
+}
+
 /** Short database activities of wallets; run as local activities by the main worker. */
 export interface WalletActivities {
-  activateWallet(input: { walletId: string; keyId: string; publicKey: Hex; chainCode: Hex }): Promise<void>;
+  activateWallet(input: ActivateWallet): Promise<void>;
 }

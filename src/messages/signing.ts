@@ -1,7 +1,15 @@
 /** Messages between workflows and MPC nodes: ids and public data only, never a share or a round message. */
 import type { Hex, KeyProtocol } from '../chains/types';
 import type { ApplyBlacklistRequest } from './blacklist';
-import type { BindKeyRequest, ConfirmKeyRequest, GenerateKeyRequest, GroupKey, TestSignRequest } from './key-generation';
+import type {
+  BindKeyRequest,
+  BoundKey,
+  ConfirmKeyRequest,
+  GenerateKeyRequest,
+  GroupKey,
+  TestSignRequest,
+} from './key-generation';
+import type { JournalRequest, SignedAnswer } from './journal';
 import type { NodeIndex } from './nodes';
 
 /** A key that signs, and the digests it signs. */
@@ -41,10 +49,12 @@ export interface MpcNodeActivities {
   confirmKey(request: ConfirmKeyRequest): Promise<GroupKey>;
   testSign(request: TestSignRequest): Promise<{ verified: true }>;
   signTransaction(request: SignTransactionRequest): Promise<TransactionSignatures>;
-  /** Binds a key to its wallet; a repeated call for the same wallet has no effect. */
-  bindKey(request: BindKeyRequest): Promise<{ bound: true }>;
+  /** Binds a key to its wallet, and attests it; a repeated call for the same wallet only attests it again. */
+  bindKey(request: BindKeyRequest): Promise<BoundKey>;
   /** The version of the node's own copy of a client's blacklist; 0 without one. */
   blacklistVersion(request: { clientId: string }): Promise<{ version: number }>;
   /** Updates the node's own copy of a client's blacklist. Returns the resulting version. */
   applyBlacklist(request: ApplyBlacklistRequest): Promise<{ version: number }>;
+  /** What the node has admitted and refused about a transaction. */
+  journalOf(request: JournalRequest): Promise<SignedAnswer>;
 }

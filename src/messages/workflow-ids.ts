@@ -1,3 +1,4 @@
+import type { JournalRequest } from './journal';
 import type { DeliveryStream } from './webhooks';
 
 export const workflowTypes = {
@@ -6,6 +7,7 @@ export const workflowTypes = {
   followChain: 'followChain',
   deliverWebhooks: 'deliverWebhooks',
   distributeBlacklist: 'distributeBlacklist',
+  readJournals: 'readJournals',
 } as const;
 
 export const transferWorkflowId = (txId: string): string => `transfer-${txId}`;
@@ -13,6 +15,9 @@ export const transferWorkflowId = (txId: string): string => `transfer-${txId}`;
 export const generateKeyWorkflowId = (walletId: string): string => `generate-key-${walletId}`;
 
 export const distributeBlacklistWorkflowId = (clientId: string): string => `distribute-blacklist-${clientId}`;
+
+/** One for each question. */
+export const readJournalsWorkflowId = ({ txId, nonce }: JournalRequest): string => `read-journals-${txId}-${nonce}`;
 
 export const followChainWorkflowId = (chain: string): string => `follow-${chain}`;
 

@@ -1,27 +1,17 @@
 import type { ChainRegistry } from '../chains/registry';
 import { GatewayError } from '../platform/errors';
 import type { Logger } from '../platform/logging';
-import { EcdsaHandler, groupKey } from './ecdsa-handler';
+import { EcdsaHandler } from './ecdsa-handler';
+import type { MpcNodeActivities } from '../messages/signing';
 import type { Identity } from './identity';
-import type { MpcNodeActivities, TransactionSignatures } from '../messages/signing';
 import type { OrderVerifier } from './order-verifier';
 import { ProtocolEngine } from './protocol/engine';
-import { type NodeIndex, nodeIndexes } from '../messages/nodes';
-import { hashPage } from '../messages/page-hash';
-import {
-  readApplyBlacklist,
-  readBindKey,
-  readBlacklistVersion,
-  readConfirmKey,
-  readGenerateKey,
-  readSignTransaction,
-  readTestSign,
-} from './requests';
-import { Semaphore } from '../platform/semaphore';
+import type { NodeIndex } from '../messages/nodes';
+import { createActivities } from './node-activities';
 import type { NodeLimits } from './limits';
 import { openRecords } from './records';
 import { SessionManager } from './session-manager';
-import { wipe, type ShareStore } from './store';
+import type { ShareStore } from './store';
 import { TransportClient } from './transport-client';
 import { TransportServer } from './transport-server';
 
@@ -57,10 +47,6 @@ export interface MpcNode {
 }
 
 const closingGraceMs = 5_000;
-/** Key generations occupy at most this many of the 50 activity slots while they wait, so that slots remain for signatures. */
-const maxWaitingKeygens = 8;
-/** Less than the time-out that the workflow sets for a key generation (180 s). */
-const maxKeygenWaitMs = 60_000;
 
 /** Creates one node: its store, its peers, its protocol threads, and the activities that Temporal calls. */
 export async function createMpcNode({
@@ -99,7 +85,7 @@ export async function createMpcNode({
 
   return {
     index: self,
-    activities: createActivities({ self, ecdsa, sessions, store, orders }),
+    activities: createActivities({ identity, ecdsa, sessions, store, orders, records }),
     databaseAnswers: () =>
       store.ping().then(
         () => true,
@@ -117,85 +103,6 @@ export async function createMpcNode({
       client.close();
       await engine.close();
       await store.close();
-    },
-  };
-}
-
-interface NodeParts {
-  self: NodeIndex;
-  ecdsa: EcdsaHandler;
-  sessions: SessionManager;
-  store: ShareStore;
-  orders: OrderVerifier;
-}
-
-function createActivities({ self, ecdsa, sessions, store, orders }: NodeParts): MpcNodeActivities {
-  const keygens = new Semaphore({ permits: 1, maxWaiting: maxWaitingKeygens, maxWaitMs: maxKeygenWaitMs });
-  const assertOtherNode = (peer: NodeIndex) => {
-    if (peer === self) throw new GatewayError('invalid_parameter', 'a node cannot be its own peer');
-  };
-  return {
-    async generateKey(input) {
-      const request = readGenerateKey(input);
-      if (!(await keygens.acquire()))
-        throw new GatewayError('signers_unavailable', 'This node is busy with key generations', { retryAfterSeconds: 5 });
-      try {
-        return await sessions.initiate(ecdsa.toSessionParams('keygen', nodeIndexes, request), await ecdsa.keygen(request));
-      } finally {
-        keygens.release();
-      }
-    },
-
-    async confirmKey(input) {
-      const { keyId } = readConfirmKey(input);
-      const key = await store.unlock(keyId);
-      if (!key) throw new GatewayError('not_found', `node ${self} has no share of key ${keyId}`);
-      wipe(key);
-      return groupKey(keyId, key);
-    },
-
-    async testSign(input) {
-      const request = readTestSign(input);
-      assertOtherNode(request.peer);
-      await sessions.initiate(
-        ecdsa.toSessionParams('test', [self, request.peer], request),
-        await ecdsa.test(request, request.peer, 'initiator'),
-      );
-      return { verified: true };
-    },
-
-    async signTransaction(input): Promise<TransactionSignatures> {
-      const transaction = readSignTransaction(input);
-      assertOtherNode(transaction.peer);
-      const signatures: TransactionSignatures['signatures'] = [];
-      let payloads = 1;
-      for (let payload = 0; payload < payloads; payload += 1) {
-        const request = { transaction, payload };
-        const { task, ...signing } = await ecdsa.sign(request, { peer: transaction.peer, initiator: self });
-        payloads = signing.payloads;
-        const params = ecdsa.toSessionParams('sign', [self, transaction.peer], request);
-        signatures.push('recorded' in task ? task.recorded : await sessions.initiate(params, task));
-      }
-      return { signatures };
-    },
-
-    async bindKey(input) {
-      const { claims } = await orders.verify(readBindKey(input).order, ['bind_key']);
-      const { key_id: keyId, wallet_id: walletId, client_id: clientId } = claims;
-      await store.bind(keyId, { walletId, clientId });
-      return { bound: true };
-    },
-
-    async blacklistVersion(input) {
-      return { version: await store.blacklist.version(readBlacklistVersion(input).clientId) };
-    },
-
-    async applyBlacklist(input) {
-      const { order, changes } = readApplyBlacklist(input);
-      const { claims } = await orders.verify(order, ['blacklist_page']);
-      const { client_id: clientId, after, through, sha256 } = claims;
-      if (hashPage(changes) !== sha256) throw new GatewayError('order_refused', 'sha256: the changes are others');
-      return { version: await store.blacklist.apply({ clientId, after, through, changes }) };
     },
   };
 }

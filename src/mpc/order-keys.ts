@@ -3,19 +3,22 @@ import { calculateJwkThumbprint, compactVerify, exportJWK } from 'jose';
 import { orderType } from '../messages/order';
 import { ConfigError } from '../platform/config';
 
-const maxKeys = 10;
+type OrderKeysVariable = 'MPC_NODE_ORDER_KEYS' | 'ORDER_KEYS';
+
+/** Nodes accept few keys; operators keep those of old orders too. */
+const maxKeys: Record<OrderKeysVariable, number> = { MPC_NODE_ORDER_KEYS: 10, ORDER_KEYS: 100 };
 
 /** The authoriser's public keys by their RFC 7638 thumbprints. Keys that an order contains or refers to are ignored. */
 export class OrderKeys {
   private constructor(private readonly keys: ReadonlyMap<string | undefined, KeyObject>) {}
 
   /**
-   * `jwks`: 1 to 10 Ed25519 public keys (RFC 7517), the value of `variable`.
+   * `jwks`: Ed25519 public keys (RFC 7517), 1 to 10 for a node and 100 for an operator, the value of `variable`.
    * @throws ConfigError when it is anything else.
    */
-  static async create(jwks: string, variable: 'MPC_NODE_ORDER_KEYS' | 'ORDER_KEYS'): Promise<OrderKeys> {
+  static async create(jwks: string, variable: OrderKeysVariable): Promise<OrderKeys> {
     const keys = new Map<string | undefined, KeyObject>();
-    for (const key of readKeys(jwks, variable)) keys.set(await calculateJwkThumbprint(await exportJWK(key)), key);
+    for (const key of readOrderKeys(jwks, variable)) keys.set(await calculateJwkThumbprint(await exportJWK(key)), key);
     return new OrderKeys(keys);
   }
 
@@ -35,11 +38,13 @@ export class OrderKeys {
   }
 }
 
-function readKeys(text: string, variable: string): KeyObject[] {
-  const wrong = new ConfigError(`${variable} must be a JWKS with 1 to ${maxKeys} Ed25519 public keys`);
+/** The public keys of a JWKS. @throws ConfigError when it is none, or has a private key. */
+export function readOrderKeys(text: string, variable: OrderKeysVariable): KeyObject[] {
+  const max = maxKeys[variable];
+  const wrong = new ConfigError(`${variable} must be a JWKS with 1 to ${max} Ed25519 public keys`);
   try {
     const { keys } = JSON.parse(text) as { keys: JsonWebKey[] };
-    if (keys.length < 1 || keys.length > maxKeys || keys.some((jwk) => jwk.crv !== 'Ed25519' || jwk.d !== undefined)) throw wrong;
+    if (keys.length < 1 || keys.length > max || keys.some((jwk) => jwk.crv !== 'Ed25519' || jwk.d !== undefined)) throw wrong;
     return keys.map((key) => createPublicKey({ key, format: 'jwk' }));
   } catch {
     throw wrong;

@@ -6,6 +6,7 @@ import type { Identity } from './identity';
 import { Journal } from './journal';
 import { JournalGuard } from './journal-guard';
 import { JournalMark } from './journal-mark';
+import { JournalReader } from './journal-reader';
 import type { NodeLimits } from './limits';
 import { NodeAdmission } from './node-admission';
 import { type PeerArchive, PeerCopies } from './peer-copies';
@@ -29,6 +30,7 @@ export interface Records {
   admission: Admission;
   bans: Bans;
   archive: PeerArchive;
+  reader: JournalReader;
   isComplete(): boolean;
   /** Compares the journal with its mark; to be called when peers are served, since they may have to give something back. */
   start(): Promise<void>;
@@ -60,6 +62,7 @@ export async function openRecords({ identity, store, client, mark: file, limits,
     admission: new NodeAdmission({ self, publicKeyOf, guard, journal, bans, limits, refusalLog, mark, logger }),
     bans,
     archive: new PeerCopies(database, bans, publicKeyOf),
+    reader: new JournalReader(database, self, signingKey),
     isComplete: () => guard.isReady,
     start: async () => {
       await guard.start();

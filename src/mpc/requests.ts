@@ -1,6 +1,7 @@
 import Joi from 'joi';
 import { type ApplyBlacklistRequest, maxBlacklistChanges } from '../messages/blacklist';
 import type { BindKeyRequest, ConfirmKeyRequest, GenerateKeyRequest, TestSignRequest } from '../messages/key-generation';
+import type { JournalRequest } from '../messages/journal';
 import { nodeIndexes } from '../messages/nodes';
 import type { SignTransactionRequest } from '../messages/signing';
 import { reader } from '../platform/untrusted';
@@ -35,6 +36,12 @@ const signTransaction = Joi.object<SignTransactionRequest, true>({
 }).required();
 
 const blacklistVersion = Joi.object<{ clientId: string }, true>({ clientId: text(100) }).required();
+const journalOf = Joi.object<JournalRequest, true>({
+  txId: text(100),
+  nonce: Joi.string()
+    .pattern(/^[0-9a-f]{32}$/)
+    .required(),
+}).required();
 const applyBlacklist = Joi.object<ApplyBlacklistRequest, true>({
   order,
   changes: Joi.array()
@@ -71,4 +78,5 @@ export const readSignTransaction = reader(signTransaction);
 export const readBindKey = reader(bindKey);
 export const readBlacklistVersion = reader(blacklistVersion);
 export const readApplyBlacklist = reader(applyBlacklist);
+export const readJournalOf = reader(journalOf);
 export const readSignPayload = reader(signPayload);

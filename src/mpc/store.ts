@@ -1,12 +1,14 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { DataSource } from 'typeorm';
-import { ConfigError } from '../platform/config';
 import { createDatabase } from '../platform/database';
 import { GatewayError } from '../platform/errors';
 import { BlacklistCopy } from './blacklist-copy';
+import type { BoundShare } from './key-attestation';
 import type { NodeIndex } from '../messages/nodes';
-import { protocols, type ProtocolName } from './protocols';
+import type { ProtocolName } from './protocols';
 import { type KeyOwner, ShareCipher } from './share-cipher';
+import { shareColumns, type ShareRow, toBinding, toSealed } from './share-rows';
+import { claimDatabase, verifyOwner } from './store-owner';
 
 /** A key with this node's decrypted share. The receiver must call `wipe` after use. */
 export interface UnlockedKey {
@@ -26,33 +28,19 @@ export interface UnlockedKey {
 export interface ShareStoreOptions {
   url: string;
   node: NodeIndex;
-  /** 32 bytes; wiped. */
-  kek: Buffer;
+  /** Key-encryption keys, 32 bytes each: the first seals, all of them open. Wiped. */
+  keks: Buffer[];
   /** migrations/mpc-node/index.ts. */
   migrations: (new () => object)[];
-}
-
-interface Row {
-  key_id: string;
-  client_id: string | null;
-  wallet_id: string | null;
-  protocol: string;
-  public_key: Buffer;
-  chain_code: Buffer;
-  ciphertext: Buffer;
-  iv: Buffer;
-  tag: Buffer;
-  kek_fingerprint: string;
 }
 
 const poolSize = 10;
 /** Of one key at one node; two are needed. */
 const maxTestSignatures = 8;
-const selectKey = `select key_id, client_id, wallet_id, protocol, public_key, chain_code, ciphertext, iv, tag, kek_fingerprint
-                     from key_shares where key_id = $1`;
+const selectKey = `select ${shareColumns} from key_shares where key_id = $1`;
 
 /**
- * A node's own key shares in its own Postgres database, encrypted under its key-encryption key. Decrypted shares are not cached:
+ * A node's own key shares in its own Postgres database, encrypted under its key-encryption keys. Decrypted shares are not cached:
  * reading and decrypting one (105 KB) takes about 1 ms, compared with 15 ms for the protocol, and without a cache no share can leak
  * from memory between signatures.
  */
@@ -68,21 +56,23 @@ export class ShareStore {
   }
 
   /**
-   * Connects, migrates and verifies that the database belongs to this node and key-encryption key; a new database is assigned to
-   * them.
-   * @throws ConfigError when it belongs to another node or key; any other error means that the database is not reachable (yet).
+   * Connects, migrates and verifies that the database belongs to this node and one of its key-encryption keys; a new database is
+   * assigned to the node and the first key.
+   * @throws ConfigError when it belongs to another node, or a share to another key; any other error means that the database is not reachable (yet).
    */
-  static async open({ url, node, kek, migrations }: ShareStoreOptions): Promise<ShareStore> {
-    const cipher = new ShareCipher(Buffer.from(kek), node);
+  static async open({ url, node, keks, migrations }: ShareStoreOptions): Promise<ShareStore> {
+    const copies = keks.map((kek) => Buffer.from(kek));
+    const cipher = new ShareCipher(copies, node);
     const database = await connect(url, node, migrations);
     try {
       await database.runMigrations({ transaction: 'each' });
-      await verifyOwner(database, node, cipher.fingerprint);
+      await claimDatabase(database, node, cipher);
+      await verifyOwner(database, node, cipher);
     } catch (error) {
       await database.destroy();
       throw error;
     }
-    kek.fill(0);
+    for (const kek of keks) kek.fill(0);
     return new ShareStore(database, cipher);
   }
 
@@ -91,11 +81,11 @@ export class ShareStore {
    * @throws Error when another share is stored under this key id; it is never overwritten.
    */
   async put(key: Omit<UnlockedKey, 'walletId'>): Promise<void> {
-    const { ciphertext, iv, tag } = this.cipher.seal(key.share, { ...key, owner: null });
+    const { ciphertext, iv, tag, kekFingerprint } = this.cipher.seal(key.share, { ...key, owner: null });
     const inserted = await this.database.query<unknown[]>(
       `insert into key_shares (key_id, protocol, public_key, chain_code, ciphertext, iv, tag, kek_fingerprint, client_id)
        values ($1, $2, $3, $4, $5, $6, $7, $8, $9) on conflict (key_id) do nothing returning key_id`,
-      [key.keyId, key.protocol, key.publicKey, key.chainCode, ciphertext, iv, tag, this.cipher.fingerprint, key.clientId],
+      [key.keyId, key.protocol, key.publicKey, key.chainCode, ciphertext, iv, tag, kekFingerprint, key.clientId],
     );
     if (inserted.length > 0) return;
     const present = await this.unlock(key.keyId);
@@ -109,33 +99,36 @@ export class ShareStore {
 
   /** Reads and decrypts a share; null for an unknown key. @throws Error when it cannot be decrypted. */
   async unlock(keyId: string): Promise<UnlockedKey | null> {
-    const [row] = await this.database.query<Row[]>(selectKey, [keyId]);
+    const [row] = await this.database.query<ShareRow[]>(selectKey, [keyId]);
     if (!row) return null;
     const { owner, ...binding } = toBinding(row);
     const { client_id: clientId, wallet_id: walletId } = row;
-    return { ...binding, clientId, walletId, share: this.cipher.open(row, { ...binding, owner }) };
+    return { ...binding, clientId, walletId, share: this.cipher.open(toSealed(row), { ...binding, owner }) };
   }
 
   /**
    * Seals an unbound share anew, for this owner alone. Idempotent for the same owner.
-   * @throws GatewayError not_found; business_error when the key is another owner's.
+   * @throws GatewayError not_found; business_error when the key is another owner's. Error when the share cannot be decrypted.
    */
-  async bind(keyId: string, owner: KeyOwner): Promise<void> {
-    await this.database.transaction(async (manager) => {
-      const [row] = await manager.query<Row[]>(`${selectKey} for update`, [keyId]);
+  bind(keyId: string, owner: KeyOwner): Promise<BoundShare> {
+    return this.database.transaction(async (manager) => {
+      const [row] = await manager.query<ShareRow[]>(`${selectKey} for update`, [keyId]);
       if (!row) throw new GatewayError('not_found', `this node has no share of key ${keyId}`);
       const { client_id: clientId, wallet_id: walletId } = row;
       const isOthers = (clientId ?? owner.clientId) !== owner.clientId || (walletId ?? owner.walletId) !== owner.walletId;
       if (isOthers) throw new GatewayError('business_error', `key ${keyId} is bound to another owner`);
-      if (walletId !== null) return;
-      const binding = toBinding(row);
-      const share = this.cipher.open(row, binding);
-      const { ciphertext, iv, tag } = this.cipher.seal(share, { ...binding, owner });
+      const { owner: present, ...binding } = toBinding(row);
+      // also of a share that is bound: the public key that is attested is the one that the ciphertext is bound to
+      const share = this.cipher.open(toSealed(row), { ...binding, owner: present });
+      const sealed = present ? null : this.cipher.seal(share, { ...binding, owner });
       share.fill(0);
-      await manager.query(
-        'update key_shares set ciphertext = $2, iv = $3, tag = $4, client_id = $5, wallet_id = $6 where key_id = $1',
-        [keyId, ciphertext, iv, tag, owner.clientId, owner.walletId],
-      );
+      if (sealed)
+        await manager.query(
+          `update key_shares set ciphertext = $2, iv = $3, tag = $4, kek_fingerprint = $5, client_id = $6, wallet_id = $7
+            where key_id = $1`,
+          [keyId, sealed.ciphertext, sealed.iv, sealed.tag, sealed.kekFingerprint, owner.clientId, owner.walletId],
+        );
+      return { ...binding, ...owner };
     });
   }
 
@@ -180,34 +173,6 @@ function connect(url: string, node: NodeIndex, migrations: (new () => object)[])
     statementTimeoutMs: 10_000,
     connectTimeoutMs: 2_000,
   }).initialize();
-}
-
-/** Verifies the one row that identifies the owner of the database; the first start inserts it. */
-async function verifyOwner(database: DataSource, node: NodeIndex, kekFingerprint: string): Promise<void> {
-  await database.query(
-    'insert into node_identity (node_index, kek_fingerprint) values ($1, $2) on conflict (singleton) do nothing',
-    [node, kekFingerprint],
-  );
-  const [owner] = await database.query<{ node_index: number; kek_fingerprint: string }[]>(
-    'select node_index, kek_fingerprint from node_identity',
-  );
-  if (owner?.node_index !== node) {
-    throw new ConfigError(
-      `MPC_NODE_DATABASE_URL names the database of node ${owner?.node_index}, but this is node ${node} (MPC_NODE_INDEX)`,
-    );
-  }
-  if (owner.kek_fingerprint !== kekFingerprint) {
-    throw new ConfigError('MPC_NODE_KEK is not the key that the shares in MPC_NODE_DATABASE_URL are encrypted under');
-  }
-}
-
-/** What the ciphertext of a row is bound to. @throws Error for a protocol that this version does not know. */
-function toBinding(row: Row) {
-  const protocol = protocols.find((name) => name === row.protocol);
-  if (!protocol) throw new Error(`key ${row.key_id} is of protocol ${row.protocol}, which this version does not know`);
-  const { key_id: keyId, public_key: publicKey, chain_code: chainCode, client_id: clientId, wallet_id: walletId } = row;
-  const owner = clientId !== null && walletId !== null ? { clientId, walletId } : null;
-  return { keyId, protocol, publicKey, chainCode, owner };
 }
 
 type KeyContent = Pick<UnlockedKey, 'protocol' | 'publicKey' | 'chainCode' | 'share'>;

@@ -36,9 +36,9 @@ export const nodeVariables = {
   MPC_NODE_KEK: variable(
     'mpc-node',
     Joi.string()
-      .pattern(/^\s*[0-9a-fA-F]{64}\s*$/)
+      .pattern(/^\s*[0-9a-fA-F]{64}(\s*,\s*[0-9a-fA-F]{64})*\s*$/)
       .required(),
-    'Key-encryption key of the share store: 32 bytes in hex.',
+    'Key-encryption key of the share store: 32 bytes in hex. To replace it, put the new key first and the old one after a comma (docs/keys.md).',
     true,
   ),
   MPC_NODE_JOURNAL_MARK: variable(

@@ -14,7 +14,8 @@ export type SecretKeyVariable = 'TOTP_SECRETS_KEY' | 'WEBHOOK_SECRETS_KEY' | 'ST
  */
 export class SecretBox {
   private readonly keys: ReadonlyMap<string, Buffer>;
-  private readonly current: string;
+  /** Id of the key that encrypts, in hex: the first bytes of its SHA-256. */
+  readonly currentKeyId: string;
 
   /**
    * @param keys 32 bytes in hex each, separated by commas: the first encrypts, all of them decrypt, so that a key can be replaced.
@@ -33,7 +34,12 @@ export class SecretBox {
       return [createHash('sha256').update(key).digest().subarray(0, sizes.keyId).toString('hex'), key] as const;
     });
     this.keys = new Map(byId);
-    this.current = (byId[0] as (typeof byId)[number])[0];
+    this.currentKeyId = (byId[0] as (typeof byId)[number])[0];
+  }
+
+  /** Of all keys. */
+  get keyIds(): string[] {
+    return [...this.keys.keys()];
   }
 
   /** @throws ConfigError when the boxes share a key: a process with that key could decrypt the secrets of both purposes. */
@@ -45,9 +51,9 @@ export class SecretBox {
   /** `owner` identifies the row and its purpose; `open` needs the same value. */
   seal(plain: string, owner: string): Buffer {
     const iv = randomBytes(sizes.iv);
-    const cipher = createCipheriv('aes-256-gcm', this.keys.get(this.current) as Buffer, iv).setAAD(Buffer.from(owner));
+    const cipher = createCipheriv('aes-256-gcm', this.keys.get(this.currentKeyId) as Buffer, iv).setAAD(Buffer.from(owner));
     const ciphertext = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()]);
-    return Buffer.concat([Buffer.from([version]), Buffer.from(this.current, 'hex'), iv, cipher.getAuthTag(), ciphertext]);
+    return Buffer.concat([Buffer.from([version]), Buffer.from(this.currentKeyId, 'hex'), iv, cipher.getAuthTag(), ciphertext]);
   }
 
   /** @throws Error when the secret was sealed for another owner, was changed, or needs a key that is not configured. */

@@ -181,7 +181,7 @@ export const variables = {
   ORDER_KEYS: variable(
     'cli',
     secretText().optional(),
-    "JWKS of the authoriser's public keys (Ed25519), 1 to 10, with which `gateway orders show` verifies orders. Without it they are not verified.",
+    "JWKS of the authoriser's public keys (Ed25519), 1 to 100 with those of old orders, with which `gateway orders show` verifies orders. Without it they are not verified.",
     true,
   ),
   DEPLOYMENT_ID: variable(
@@ -190,9 +190,9 @@ export const variables = {
     'Name of this deployment in every order: nodes of another deployment refuse them. It never changes.',
   ),
   MPC_NODE_PEER_CERTS: variable(
-    'authoriser, mpc-node',
+    'api, authoriser, mpc-node, cli',
     secretText().required(),
-    'PEM certificates of all three nodes, concatenated: peers are pinned to them, and what nodes sign is verified by them.',
+    'PEM certificates of all three nodes, concatenated: peers are pinned to them, and what nodes sign is verified by them. The cli needs them only for the journals in `gateway orders show`.',
     true,
   ),
   ...nodeVariables,

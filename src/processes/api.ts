@@ -5,6 +5,7 @@ import { collectPoolMetrics } from '../health/metrics';
 import { createApp } from '../http/app';
 import { toLimitSettings, limitVariables } from '../http/limits/settings';
 import { listen } from '../http/server';
+import { readNodeKeys } from '../mpc/identity';
 import { readConfig } from '../platform/config';
 import { createDatabase } from '../platform/database';
 import { connectAs } from '../platform/database-login';
@@ -39,6 +40,7 @@ runMain('api', async () => {
     'JWT_AUDIENCE',
     'JWT_TTL_SECONDS',
     'MPC_NODE_HEALTH_URLS',
+    'MPC_NODE_PEER_CERTS',
     'APPROVAL_WAIT_SECONDS',
     ...startLimitVariables,
     ...generationLimitVariables,
@@ -75,6 +77,7 @@ runMain('api', async () => {
     limits: toLimitSettings(config),
     webhookTargets: createTargetGuard(config.GATEWAY_ENV),
     signerUrls: config.MPC_NODE_HEALTH_URLS.split(',').map((url) => url.trim()),
+    nodeKeys: readNodeKeys(config.MPC_NODE_PEER_CERTS),
     log,
   });
   collectPoolMetrics(database);

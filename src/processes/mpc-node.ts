@@ -8,6 +8,7 @@ import { nodeTaskQueue } from '../messages/task-queues';
 import { createMpcNode, type MpcNode } from '../mpc/node';
 import { NodeLimits } from '../mpc/limits';
 import { OrderVerifier } from '../mpc/order-verifier';
+import { parseKeks } from '../mpc/share-cipher';
 import { ShareStore } from '../mpc/store';
 import { parsePeers } from '../mpc/transport-client';
 import { ConfigError, readConfig } from '../platform/config';
@@ -16,7 +17,7 @@ import { startHealthListener } from '../platform/metrics';
 import { runMain, shutdownSignal, untilUp } from './process';
 import { connectWorkers, logTemporalWith, serveActivities } from './temporal-worker';
 
-/** Concurrent activities; key generations take only a few of them (src/mpc/node.ts). */
+/** Concurrent activities; key generations take only a few of them (src/mpc/node-activities.ts). */
 const activitySlots = 50;
 
 runMain('mpc-node', async () => {
@@ -84,9 +85,14 @@ runMain('mpc-node', async () => {
     },
   });
 
-  const kek = Buffer.from(config.MPC_NODE_KEK.trim(), 'hex');
+  const keks = parseKeks(config.MPC_NODE_KEK);
   const url = config.MPC_NODE_DATABASE_URL;
-  const store = await untilUp("this node's Postgres", () => ShareStore.open({ url, node: index, kek, migrations }), logger, stop);
+  const store = await untilUp(
+    "this node's Postgres",
+    () => ShareStore.open({ url, node: index, keks, migrations }),
+    logger,
+    stop,
+  );
   if (!store) return;
   const node = await createMpcNode({
     identity,

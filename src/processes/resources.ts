@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { DataSource } from 'typeorm';
+import { OwnAddresses } from '../accounts/own-addresses';
 import { AccountRepository } from '../accounts/repository';
 import { accountRoutes } from '../accounts/routes';
 import { AccountService } from '../accounts/service';
@@ -25,6 +26,7 @@ import type { LimitSettings } from '../http/limits/settings';
 import { sealedAnswers } from '../http/sealed-idempotency';
 import type { Route } from '../http/route';
 import { MfaService } from '../mfa/service';
+import type { NodeKeys } from '../mpc/identity';
 import { WorkflowOutbox } from '../outbox/outbox';
 import type { Logger } from '../platform/logging';
 import { SecurityFactorRepository } from '../security-factors/repository';
@@ -38,6 +40,7 @@ import { transferRoutes } from '../transfers/routes';
 import { TransferService } from '../transfers/service';
 import { StartLimits, type StartLimitSettings } from '../transfers/start-limits';
 import type { TransferWorkflows } from '../transfers/workflows';
+import { AttestedKeys } from '../wallets/attested-keys';
 import { GenerationLimits, type GenerationLimitSettings } from '../wallets/generation-limits';
 import type { KeyGeneration } from '../wallets/key-generation';
 import { WalletRepository } from '../wallets/repository';
@@ -66,6 +69,8 @@ export interface ResourceDependencies {
   approvalWaitSeconds: number;
   tokenOptions: TokenOptions;
   signerUrls: string[];
+  /** Verify what the signing nodes attest about keys. */
+  nodeKeys: NodeKeys;
   limits: LimitSettings;
   boxes: SecretBoxes;
   /** Checks the urls of webhooks. */
@@ -84,7 +89,7 @@ export interface Resources {
 
 /** Creates every resource of the API: the same in the process and in the tests. */
 export async function createResources(deps: ResourceDependencies): Promise<Resources> {
-  const { database, registry, getFamily, workflows, boxes, log } = deps;
+  const { database, registry, getFamily, workflows, boxes, nodeKeys, log } = deps;
   const starts = new StartLimits(deps.startLimits);
   const generations = new GenerationLimits(deps.generationLimits);
   const outbox = new WorkflowOutbox(database, createDeliveries({ ...deps, starts, generations }), log);
@@ -100,12 +105,14 @@ export async function createResources(deps: ResourceDependencies): Promise<Resou
   const idempotentSealed = createIdempotent(sealedAnswers(idempotencyStore, boxes.answers));
   const mfa = new MfaService(database, boxes.totp);
 
-  const wallets = new WalletService(walletRows, outbox);
-  const accounts = new AccountService({ database, registry, getFamily, wallets: walletRows, accounts: accountRows });
+  const keys = new AttestedKeys(nodeKeys, log);
+  const addresses = new OwnAddresses(keys, getFamily, log);
+  const wallets = new WalletService(walletRows, keys, outbox);
+  const accounts = new AccountService({ database, registry, getFamily, wallets: walletRows, accounts: accountRows, addresses });
   const assets = new AssetService({ database, registry, getFamily, accounts: accountRows, assets: assetRows });
-  const transactions = new TransactionService(new TransactionRepository(database), workflows);
+  const transactions = new TransactionService(new TransactionRepository(database), workflows, addresses);
   const approvals = new Approvals({ mfa, outbox });
-  const transfers = new TransferService({ ...deps, starts, outbox });
+  const transfers = new TransferService({ ...deps, starts, addresses, outbox });
   const securityFactorRows = new SecurityFactorRepository(database);
   const securityFactors = new SecurityFactorService({ registry, getFamily, mfa, factors: securityFactorRows });
   const webhookRows = new WebhookRepository(database);
@@ -119,8 +126,9 @@ export async function createResources(deps: ResourceDependencies): Promise<Resou
         ttlSeconds: tokens.ttlSeconds,
         limited: limits.token,
       }),
-      ...walletRoutes({ wallets, authenticate, idempotent }),
-      ...accountRoutes({ accounts, authenticate, idempotent }),
+      ...walletRoutes({ wallets, nodeKeys, authenticate, idempotent }),
+      // a repeated request is answered from the database: sealed, so that nobody can put another address into it
+      ...accountRoutes({ accounts, authenticate, idempotent: idempotentSealed }),
       ...assetRoutes({ assets, registry, authenticate, idempotent }),
       ...transferRoutes({ transfers, transactions, approvals, authenticate, idempotent }),
       ...transactionRoutes({ transactions, authenticate }),

@@ -1,8 +1,7 @@
-import type { LiveStatus } from '../messages/progress';
 import { formatAmount } from '../platform/money';
 import type { TransactionEntity } from './entity';
-import type { TransactionDetails } from './repository';
 import type { TransactionDetailView, TransactionView } from './schema';
+import type { ListedTransaction, LiveTransaction } from './service';
 
 /** The fields that the presentation needs; events have no others. */
 type PresentableTransaction = Pick<
@@ -37,12 +36,16 @@ export const presentTransaction = (tx: PresentableTransaction): TransactionView 
   created_at: tx.createdAt.toISOString(),
 });
 
-export function presentTransactionDetails(
-  { tx, timeline, blockNumber, headBlock }: TransactionDetails,
-  live: LiveStatus | null,
-): TransactionDetailView {
+/** With the gateway's own address only where the signing nodes attest it. */
+export const presentListedTransaction = ({ tx, isOwnAddress }: ListedTransaction): TransactionView => ({
+  ...presentTransaction(tx),
+  ...(!isOwnAddress && (tx.direction === 'in' ? { to_address: null } : { from_address: null })),
+});
+
+export function presentTransactionDetails({ details, isOwnAddress, live }: LiveTransaction): TransactionDetailView {
+  const { tx, timeline, blockNumber, headBlock } = details;
   return {
-    ...presentTransaction(tx),
+    ...presentListedTransaction({ tx, isOwnAddress }),
     memo: tx.memo,
     asset_id: tx.assetId,
     account_id: tx.accountId,

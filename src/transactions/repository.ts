@@ -1,4 +1,4 @@
-import type { DataSource } from 'typeorm';
+import type { DataSource, EntityManager } from 'typeorm';
 import type { LimitOffset } from '../http/pagination';
 import { isUuid } from '../platform/ids';
 import { TransactionEntity } from './entity';
@@ -21,6 +21,10 @@ export interface TransactionDetails {
 /** Transactions of one client at a time. */
 export class TransactionRepository {
   constructor(private readonly database: DataSource) {}
+
+  get manager(): EntityManager {
+    return this.database.manager;
+  }
 
   find(clientId: string, txId: string): Promise<TransactionEntity | null> {
     return isUuid(txId) ? this.database.manager.findOneBy(TransactionEntity, { clientId, txId }) : Promise.resolve(null);

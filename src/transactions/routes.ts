@@ -3,7 +3,7 @@ import { presentPage, toLimitOffset } from '../http/pagination';
 import { resourceId, withoutId } from '../http/resource-id';
 import type { Route, DocumentedMiddleware } from '../http/route';
 import { query, getQuery } from '../http/validate';
-import { presentTransaction, presentTransactionDetails } from './presenter';
+import { presentListedTransaction, presentTransactionDetails } from './presenter';
 import { listTransactions, transactionDetailView, transactionPage } from './schema';
 import type { TransactionService } from './service';
 
@@ -33,7 +33,7 @@ export function transactionRoutes({ transactions, authenticate }: TransactionRou
           ...(chain !== undefined && { chain }),
         };
         const [rows, total] = await transactions.list(getCaller(ctx).clientId, filter, toLimitOffset(page));
-        ctx.body = presentPage(rows, total, page, presentTransaction);
+        ctx.body = presentPage(rows, total, page, presentListedTransaction);
       },
     },
     {
@@ -46,8 +46,7 @@ export function transactionRoutes({ transactions, authenticate }: TransactionRou
       answer: { status: 200, description: 'The transaction', schema: transactionDetailView },
       fails: ['not_found'],
       handle: async (ctx) => {
-        const { details, live } = await transactions.get(getCaller(ctx).clientId, resourceId(ctx, 'tx_id'));
-        ctx.body = presentTransactionDetails(details, live);
+        ctx.body = presentTransactionDetails(await transactions.get(getCaller(ctx).clientId, resourceId(ctx, 'tx_id')));
       },
     },
     withoutId('/transactions/', tag, authenticate),

@@ -22,8 +22,9 @@ export interface TransactionView {
   client_id: string;
   chain: string;
   transaction_type: string;
-  from_address: string;
-  to_address: string;
+  /** The gateway's own address is null where the signing nodes do not attest it. */
+  from_address: string | null;
+  to_address: string | null;
   token_symbol: string;
   amount: string;
   status: string;
@@ -37,8 +38,12 @@ const listFields = {
   client_id: id(),
   chain: Joi.string(),
   transaction_type: Joi.string().valid(...Object.keys(transactionTypes)),
-  from_address: Joi.string(),
-  to_address: Joi.string(),
+  from_address: Joi.string()
+    .allow(null)
+    .description('null: the sending account has another address than the signing nodes attest'),
+  to_address: Joi.string()
+    .allow(null)
+    .description('null: the receiving account has another address than the signing nodes attest'),
   token_symbol: Joi.string(),
   amount: amountOut(),
   status: Joi.string().valid(...transactionStatuses),

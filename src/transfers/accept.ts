@@ -1,4 +1,5 @@
 import type { DataSource, EntityManager } from 'typeorm';
+import type { OwnAddresses } from '../accounts/own-addresses';
 import { auditUser } from '../audit/log';
 import { enqueue } from '../outbox/outbox';
 import { allInOrder, firstCause } from '../platform/all-in-order';
@@ -17,6 +18,7 @@ import type { StartLimits } from './start-limits';
 export interface AcceptDependencies extends TransferParser {
   database: DataSource;
   starts: StartLimits;
+  addresses: OwnAddresses;
   /** How long a transfer waits for somebody to approve it. */
   approvalWaitSeconds: number;
 }
@@ -96,7 +98,8 @@ async function accept(
   await deps.starts.assertBacklogHasRoom(manager, clientId);
 
   const source = await findSource(manager, clientId, chain, from.key, request.tokenSymbol);
-  const { account, token } = source;
+  const { account, wallet, token } = source;
+  deps.addresses.assertOwn(account, await deps.addresses.keyOf(manager, wallet));
   const feeLocked = await deps.getFamily(chain.family).bound(manager, {
     chain,
     source: { chain: chain.name, accountId: account.accountId, addressKey: account.addressKey },

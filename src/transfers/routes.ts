@@ -23,8 +23,7 @@ export interface TransferRoutes {
 export function transferRoutes(resources: TransferRoutes): Route[] {
   const { transfers, transactions, approvals, authenticate, idempotent } = resources;
   const show = async (ctx: GatewayContext, txId: string) => {
-    const { details, live } = await transactions.get(getCaller(ctx).clientId, txId);
-    ctx.body = presentTransactionDetails(details, live);
+    ctx.body = presentTransactionDetails(await transactions.get(getCaller(ctx).clientId, txId));
   };
   return [
     {
@@ -49,6 +48,7 @@ export function transferRoutes(resources: TransferRoutes): Route[] {
         'address_not_whitelisted',
         'wallet_not_active',
         'account_not_active',
+        'address_differs',
         'business_error',
         'not_found',
         'unavailable',

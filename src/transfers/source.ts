@@ -1,14 +1,17 @@
 import type { EntityManager } from 'typeorm';
 import type { AccountEntity } from '../accounts/entity';
+import type { AddressedAccount } from '../accounts/own-addresses';
 import { tokenBySymbol } from '../chains/registry';
 import type { ChainDefinition, TokenDefinition } from '../chains/types';
 import { ensureLedgerAccounts, findLedgerAccount } from '../ledger/accounts';
 import type { LedgerAccountRef } from '../ledger/entries';
 import { GatewayError, notFound } from '../platform/errors';
+import type { KeyedWallet } from '../wallets/attested-keys';
 import type { WalletEntity } from '../wallets/entity';
 
 export interface TransferSource {
-  account: Pick<AccountEntity, 'accountId' | 'walletId' | 'address' | 'addressKey'>;
+  account: AddressedAccount;
+  wallet: KeyedWallet;
   token: TokenDefinition;
   /** Ledger account of the token. */
   asset: LedgerAccountRef;
@@ -16,11 +19,10 @@ export interface TransferSource {
   native: LedgerAccountRef;
 }
 
-interface SourceRow {
-  account_id: string;
-  wallet_id: string;
-  address: string;
-  address_key: string;
+interface SourceRow extends AddressedAccount {
+  wallet_key_id: string | null;
+  public_key: Buffer | null;
+  chain_code: Buffer | null;
   status: AccountEntity['status'];
   wallet_status: WalletEntity['status'];
   key_status: WalletEntity['keyStatus'];
@@ -49,11 +51,11 @@ export async function findSource(
     throw new GatewayError('wallet_not_active', 'The wallet is not active');
   if (row.status !== 'ACTIVE') throw new GatewayError('account_not_active', 'The account is not active');
 
-  const account = { accountId: row.account_id, walletId: row.wallet_id, address: row.address, addressKey: row.address_key };
+  const wallet = { ...row, keyId: row.wallet_key_id, publicKey: row.public_key, chainCode: row.chain_code };
   const asset = toRef(row.ledger_account_id, chain, token);
-  if (token.contract === null) return { account, token, asset, native: asset };
-  const native = row.native_id ? toRef(row.native_id, chain, chain.native) : await makeNative(manager, clientId, account, chain);
-  return { account, token, asset, native };
+  if (token.contract === null) return { account: row, wallet, token, asset, native: asset };
+  const native = row.native_id ? toRef(row.native_id, chain, chain.native) : await makeNative(manager, clientId, row, chain);
+  return { account: row, wallet, token, asset, native };
 }
 
 async function queryRow(
@@ -64,7 +66,10 @@ async function queryRow(
   token: TokenDefinition,
 ): Promise<SourceRow | undefined> {
   const [row] = await manager.query<SourceRow[]>(
-    `select a.account_id, a.wallet_id, a.address, a.address_key, a.status, w.status as wallet_status, w.key_status,
+    `select a.account_id as "accountId", a.wallet_id as "walletId", a.client_id as "clientId", a.family, a.address,
+            a.address_key as "addressKey", a.key_id as "keyId", a.key_protocol as "keyProtocol",
+            a.derivation_path as "derivationPath", a.address_index as "addressIndex", a.status,
+            w.key_id as wallet_key_id, w.public_key, w.chain_code, w.status as wallet_status, w.key_status,
             l.ledger_account_id, l.available + l.locked > 0 as has_balance,
             exists (select 1 from assets s where s.asset_id = l.ledger_account_id and s.is_active) as is_added,
             n.ledger_account_id as native_id

@@ -1,17 +1,19 @@
 import { createHash } from 'node:crypto';
 import type { DataSource } from 'typeorm';
 import { audit } from '../audit/log';
-import type { WalletActivities } from '../messages/key-generation';
+import type { ActivateWallet } from '../messages/key-generation';
 import { inTransaction } from '../platform/database';
 import { GatewayError, notFound } from '../platform/errors';
+import { assertAttested, storeAttestations } from './attestations';
 import { WalletEntity } from './entity';
 
 /**
- * The key is durable on all nodes: the wallet becomes ACTIVE, or stays suspended if an operator has suspended it meanwhile. A
- * second call with the same key has no effect.
- * @throws GatewayError not_found; business_error when the wallet already has another key: its addresses are in use.
+ * The key is durable on all nodes: the wallet becomes ACTIVE with what they attest, or stays suspended if an operator has suspended it
+ * meanwhile. A second call with the same key has no effect.
+ * @throws GatewayError not_found; invalid_parameter without the attestations of all nodes; business_error when the wallet already has
+ * another key: its addresses are in use.
  */
-export function activateWallet(database: DataSource, input: Parameters<WalletActivities['activateWallet']>[0]): Promise<void> {
+export function activateWallet(database: DataSource, input: ActivateWallet): Promise<void> {
   const { walletId, keyId } = input;
   return inTransaction(database, async (manager) => {
     const wallet = await manager.findOne(WalletEntity, { where: { walletId }, lock: { mode: 'for_no_key_update' } });
@@ -21,6 +23,8 @@ export function activateWallet(database: DataSource, input: Parameters<WalletAct
         throw new GatewayError('business_error', `The wallet has the key ${wallet.keyId}, not ${keyId}`);
       return;
     }
+    assertAttested(input, wallet.clientId);
+    await storeAttestations(manager, input);
     await manager.update(
       WalletEntity,
       { walletId },

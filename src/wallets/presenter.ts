@@ -1,13 +1,29 @@
-import type { WalletEntity } from './entity';
-import type { WalletView } from './schema';
+import type { NodeKeys } from '../mpc/identity';
+import type { AttestationsView, WalletView } from './schema';
+import type { ShownWallet, StoredAttestations } from './service';
 
-export const presentWallet = (wallet: WalletEntity): WalletView => ({
+export const presentWallet = ({ wallet, isAttested }: ShownWallet): WalletView => ({
   wallet_id: wallet.walletId,
   client_id: wallet.clientId,
   wallet_name: wallet.walletName,
   description: wallet.description,
-  status: wallet.status,
-  key_status: wallet.keyStatus,
+  ...presentStatus({ wallet, isAttested }),
   created_at: wallet.createdAt.toISOString(),
   updated_at: wallet.updatedAt.toISOString(),
+});
+
+/** A wallet is never shown as active with a key that the nodes do not attest. */
+const presentStatus = ({ wallet, isAttested }: ShownWallet): Pick<WalletView, 'status' | 'key_status'> =>
+  wallet.keyStatus === 'ACTIVE' && !isAttested
+    ? { status: 'SUSPENDED', key_status: 'UNVERIFIED' }
+    : { status: wallet.status, key_status: wallet.keyStatus };
+
+export const presentAttestations = ({ walletId, attestations }: StoredAttestations, nodeKeys: NodeKeys): AttestationsView => ({
+  wallet_id: walletId,
+  attestations: attestations.map(({ node, statement, signature }) => ({
+    node,
+    statement,
+    signature,
+    public_key: nodeKeys.get(node)?.export({ type: 'spki', format: 'pem' }).toString() ?? '',
+  })),
 });

@@ -4,6 +4,8 @@ import type { LimitOffset } from '../http/pagination';
 import { enqueue } from '../outbox/outbox';
 import { inTransaction, requestTransaction } from '../platform/database';
 import { isUuid } from '../platform/ids';
+import type { AttestationEntity } from './attestation-entity';
+import { loadAttestations } from './attestations';
 import { WalletEntity } from './entity';
 import type { GenerationLimits } from './generation-limits';
 
@@ -13,6 +15,14 @@ export class WalletRepository {
     private readonly database: DataSource,
     private readonly limits: GenerationLimits,
   ) {}
+
+  get manager(): EntityManager {
+    return this.database.manager;
+  }
+
+  attestations(walletId: string): Promise<AttestationEntity[]> {
+    return loadAttestations(this.manager, [walletId]);
+  }
 
   find(clientId: string, walletId: string): Promise<WalletEntity | null> {
     return isUuid(walletId) ? this.database.manager.findOneBy(WalletEntity, { clientId, walletId }) : Promise.resolve(null);

@@ -4,19 +4,21 @@ import { locate } from '../http/router';
 import { resourceId, withoutId } from '../http/resource-id';
 import type { Route, DocumentedMiddleware } from '../http/route';
 import { body, getBody, query, getQuery } from '../http/validate';
-import { presentWallet } from './presenter';
-import { createWallet, listWallets, walletPage, walletView } from './schema';
+import type { NodeKeys } from '../mpc/identity';
+import { presentAttestations, presentWallet } from './presenter';
+import { attestationsView, createWallet, listWallets, walletPage, walletView } from './schema';
 import type { WalletService } from './service';
 
 const tag = 'Wallets';
 
 export interface WalletRoutes {
   wallets: WalletService;
+  nodeKeys: NodeKeys;
   authenticate: DocumentedMiddleware;
   idempotent: DocumentedMiddleware;
 }
 
-export function walletRoutes({ wallets, authenticate, idempotent }: WalletRoutes): Route[] {
+export function walletRoutes({ wallets, nodeKeys, authenticate, idempotent }: WalletRoutes): Route[] {
   return [
     {
       method: 'post',
@@ -30,14 +32,14 @@ export function walletRoutes({ wallets, authenticate, idempotent }: WalletRoutes
       answer: { status: 201, description: 'The wallet, PROGRESSING and GENERATING', schema: walletView, location: true },
       fails: ['unavailable', 'outcome_unknown'],
       handle: async (ctx) => {
-        const wallet = await wallets.create(
+        const shown = await wallets.create(
           getCaller(ctx),
           getIdempotencyContext(ctx),
           ctx.state.requestId,
           getBody(ctx, createWallet),
         );
-        locate(ctx, `/wallets/${wallet.walletId}`);
-        ctx.body = presentWallet(wallet);
+        locate(ctx, `/wallets/${shown.wallet.walletId}`);
+        ctx.body = presentWallet(shown);
       },
     },
     {
@@ -66,6 +68,21 @@ export function walletRoutes({ wallets, authenticate, idempotent }: WalletRoutes
       fails: ['not_found'],
       handle: async (ctx) => {
         ctx.body = presentWallet(await wallets.get(getCaller(ctx).clientId, resourceId(ctx, 'id')));
+      },
+    },
+    {
+      method: 'get',
+      path: '/wallets/:id/attestations',
+      id: 'getWalletAttestations',
+      tag,
+      summary: 'Read what the signing nodes attest about the key of a wallet',
+      description:
+        'Each node has signed that the key with this public key and chain code is bound to this wallet and client. Verify the signatures with the public keys that the operators of the nodes have given you: see docs/integration.md.',
+      middleware: [authenticate],
+      answer: { status: 200, description: 'The statements and their signatures, as stored', schema: attestationsView },
+      fails: ['not_found'],
+      handle: async (ctx) => {
+        ctx.body = presentAttestations(await wallets.attestations(getCaller(ctx).clientId, resourceId(ctx, 'id')), nodeKeys);
       },
     },
     withoutId('/wallets/', tag, authenticate),

@@ -30,9 +30,43 @@ export const walletView = view<WalletView>('Wallet', {
   wallet_name: Joi.string(),
   description: Joi.string().allow(null),
   status: Joi.string().valid('PROGRESSING', 'ACTIVE', 'SUSPENDED'),
-  key_status: Joi.string().valid('GENERATING', 'ACTIVE'),
+  key_status: Joi.string()
+    .valid('GENERATING', 'ACTIVE', 'UNVERIFIED')
+    .description('UNVERIFIED: the signing nodes do not attest the key; status is then SUSPENDED'),
   created_at: timestamp(),
   updated_at: timestamp(),
+});
+
+/** What a node has signed about the wallet's key. */
+interface AttestationView {
+  node: number;
+  statement: string;
+  signature: string;
+  public_key: string;
+}
+
+const attestationView = view<AttestationView>('KeyAttestation', {
+  node: Joi.number().integer().min(1).max(3),
+  statement: Joi.string().description(
+    'JSON, exactly as signed: node, key_id, wallet_id, client_id, protocol, public_key, chain_code',
+  ),
+  signature: Joi.string().description(
+    'Base64; ECDSA (P-256, SHA-256, IEEE P1363) over "custody-gateway/mpc/key/v1", a NUL byte and the statement',
+  ),
+  public_key: Joi.string().description("The node's identity as this gateway knows it, PEM (SPKI)"),
+});
+
+export interface AttestationsView {
+  wallet_id: string;
+  attestations: AttestationView[];
+}
+
+export const attestationsView = view<AttestationsView>('WalletAttestations', {
+  wallet_id: id(),
+  attestations: Joi.array()
+    .items(attestationView)
+    .max(3)
+    .description('One of each signing node; none before the wallet has its key'),
 });
 
 export const walletPage = pageSchema(walletView, 'WalletPage');

@@ -177,8 +177,21 @@ describe('transfers and the ledger', () => {
     expect((await gateway(['transfers', 'show', tx_id as string])).out).toMatch(/Timeline\n[\s\S]*CONFIRMED[\s\S]*Attempts\n/);
     const { orders } = await json('orders', 'show', tx_id as string);
     expect(orders).toEqual([expect.objectContaining({ attempt: 1, kind: 'transfer', signature: 'not checked' })]);
-    const keys = { ORDER_KEYS_FILE: path.join(path.dirname(process.env.GATEWAY_TEST_STACK ?? ''), 'secrets', 'order-keys.json') };
-    expect((await gateway(['orders', 'show', tx_id as string], keys)).out).toMatch(/kid +signature[\s\S]* valid /);
+    const secrets = path.join(path.dirname(process.env.GATEWAY_TEST_STACK ?? ''), 'secrets');
+    const keys = {
+      ORDER_KEYS_FILE: path.join(secrets, 'order-keys.json'),
+      MPC_NODE_PEER_CERTS_FILE: path.join(secrets, 'mpc-all.cert.pem'),
+    };
+    expect((await gateway(['orders', 'show', tx_id as string], keys)).out).toMatch(
+      /kid +signature[\s\S]* valid [\s\S]*Nodes\n[\s\S]*Journals\n[\s\S]* admitted .* signed /,
+    );
+    const joined = JSON.parse((await gateway(['orders', 'show', tx_id as string, '--json'], keys)).out);
+    expect(joined.nodes.map(({ state }: { state: string }) => state)).toEqual(['verified', 'verified', 'verified']);
+    expect(joined.without_order).toEqual([]);
+    const signed = joined.orders[0].journal.filter(({ outcome }: { outcome: string }) => outcome === 'signed');
+    expect(signed).toHaveLength(2);
+    for (const record of signed)
+      expect(record).toMatchObject({ as_ordered: true, session: expect.stringMatching(/^[0-9a-f]+$/) });
     expect(await gateway(['transfers', 'retry', tx_id as string])).toMatchObject({
       code: 1,
       err: expect.stringMatching(/CONFIRMED.*retr(y|ied)/),

@@ -1,6 +1,13 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { createPublicClient, http, parseAbi, type Address } from 'viem';
 import { privateKeyToAccount, generatePrivateKey } from 'viem/accounts';
+import { devPaths } from '../../dev/paths';
+import { deriveAddress } from '../../src/accounts/derivation';
+import { getFamily } from '../../src/chains/families';
+import { nodeIndexes } from '../../src/messages/nodes';
 import { fund, sharedWallet, stack, waitFor } from '../stack/client';
+import { attestedKey } from '../verify-attestations';
 import { addAsset, balances, call, fundedAccount, newAccount, transferAndWait, transactionWhen } from './support';
 
 const erc20 = parseAbi(['function balanceOf(address) view returns (uint256)']);
@@ -170,7 +177,26 @@ describe('transfers and deposits on the whole stack', () => {
     const { body } = await call('GET', `/wallets/${(await sharedWallet()).wallet_id}`);
     expect(body).toMatchObject({ status: 'ACTIVE', key_status: 'ACTIVE' });
   });
+
+  test('a client verifies with the certificates of the nodes which key the shared wallet has', async () => {
+    const { wallet_id, client_id } = await sharedWallet();
+    const { body } = await call('GET', `/wallets/${wallet_id}/attestations`);
+    const { public_key, chain_code } = attestedKey(body.attestations, { wallet_id, client_id }, nodeCertificates());
+    const key = { keyId: '', publicKey: bytes(public_key), chainCode: bytes(chain_code) };
+    const { address } = await newAccount('ethereum');
+    const { total } = (await call('GET', `/accounts?wallet_id=${wallet_id}`)).body;
+    const derived = Array.from({ length: total }, (_, index) => deriveAddress(key, getFamily('evm'), index).address);
+    expect(derived).toContain(address);
+  });
 });
+
+const bytes = (hex: string): Buffer => Buffer.from(hex.slice(2), 'hex');
+
+/** As the operators of the nodes would give them to a client. */
+function nodeCertificates(): Record<number, string> {
+  const { secrets } = devPaths(path.dirname(process.env.GATEWAY_TEST_STACK ?? ''));
+  return Object.fromEntries(nodeIndexes.map((node) => [node, readFileSync(path.join(secrets, `mpc-${node}.cert.pem`), 'utf8')]));
+}
 
 function decimal(atomic: bigint, decimals: number): string {
   const digits = atomic.toString().padStart(decimals + 1, '0');

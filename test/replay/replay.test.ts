@@ -12,6 +12,7 @@ const committed = [
   'distribute-blacklist.json',
   'follow-chain.json',
   'generate-key.json',
+  'read-journals.json',
   'transfer-cancelled.json',
   'transfer-confirmed-approved.json',
   'transfer-confirmed-forgotten.json',

@@ -17,9 +17,12 @@ export function stack(): StackFile {
   return JSON.parse(readFileSync(stackFile(), 'utf8')) as StackFile;
 }
 
+/** Where the stack keeps its data: secrets, logs, the nodes' journal marks. */
+export const dataFolder = (): string => path.dirname(stackFile());
+
 function stackFile(): string {
   const file = process.env.GATEWAY_TEST_STACK;
-  if (!file) throw new Error('there is no stack: run this test in the jest project `e2e` or `crash`');
+  if (!file) throw new Error('there is no stack: run this test in the jest project `e2e`, `crash` or `adversary`');
   return file;
 }
 

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { projectRoot } from '../../dev/paths';
 import { bootStack, type RunningStack } from '../../dev/stack';
+import { whileHeld } from './held';
 import { PostgresProxy } from './postgres-proxy';
 import { sweepOldRuns } from './sweep';
 
@@ -39,7 +40,8 @@ export default async function startStack(_: unknown, { displayName }: JestProjec
   let proxy: PostgresProxy | undefined;
   const throughProxy = async (url: string) => (proxy = await PostgresProxy.start(url)).url;
   const routeDatabase = displayName?.name === 'crash' ? throughProxy : undefined;
-  const running = await bootStack({ dataDir, env, quiet: true, throwaway: true, reset: true, routeDatabase });
+  const beforeStart = (name: string) => whileHeld(dataDir, name);
+  const running = await bootStack({ dataDir, env, quiet: true, throwaway: true, reset: true, routeDatabase, beforeStart });
   process.env.GATEWAY_TEST_STACK = running.stackFile;
   (globalThis as { testStack?: TestStack }).testStack = { running, dataDir, proxy };
 }

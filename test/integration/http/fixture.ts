@@ -36,6 +36,7 @@ import {
   setFeeLevels,
 } from '../../factories';
 import { AnswerCheck, type Document, operationAt } from '../../openapi';
+import { nodeKeys } from '../../node-refusals';
 import { createTestLedger, roomyGenerationLimits, roomyStartLimits, type TestLedger } from '../../ledger';
 import { createTestDatabase, type TestDatabase } from '../../stack/database';
 
@@ -131,7 +132,7 @@ export class Workflows implements TransferWorkflows {
   }
 }
 
-export interface Fixture {
+export interface Fixture extends Pick<TestDatabase, 'logins'> {
   base: string;
   origin: string;
   port: number;
@@ -141,6 +142,8 @@ export interface Fixture {
   apiDatabase: DataSource;
   workflows: Workflows;
   resources: Resources;
+  /** Alarms in the API's log. */
+  alerts: Record<string, unknown>[];
   /** The client of most tests. */
   demo: Tenant;
   other: Tenant;
@@ -178,11 +181,17 @@ export async function createFixture(options: FixtureOptions = {}): Promise<Fixtu
     trustProxy = true,
     webhookTargets = createTargetGuard('local'),
   } = options;
-  const test = shared ? { database: shared.database, drop: () => Promise.resolve() } : await createTestDatabase({ poolSize });
+  const test = shared ? { ...shared, drop: () => Promise.resolve() } : withSameLogins(await createTestDatabase({ poolSize }));
   const { database } = test;
   const apiDatabase = shared?.apiDatabase ?? (await connectAsApi(test as TestDatabase, poolSize));
   const workflows = new Workflows(database);
-  const log = createLogger('test', 'fatal');
+  const alerts: Fixture['alerts'] = [];
+  const log = createLogger('test', 'error', {
+    write: (line) => {
+      const entry = JSON.parse(line) as Record<string, unknown>;
+      if (entry['alert'] !== undefined) alerts.push(entry);
+    },
+  });
   const temporal = { connection: { withDeadline: () => Promise.resolve() } } as unknown as Client;
   const deliveries = createDeliveries({
     database,
@@ -205,6 +214,7 @@ export async function createFixture(options: FixtureOptions = {}): Promise<Fixtu
     approvalWaitSeconds: 86_400,
     tokenOptions: tokens,
     signerUrls: [],
+    nodeKeys,
     limits: { ...roomyLimits, ...limits },
     boxes,
     webhookTargets,
@@ -217,9 +227,11 @@ export async function createFixture(options: FixtureOptions = {}): Promise<Fixtu
     origin,
     port: server.port,
     database,
+    logins: test.logins,
     apiDatabase,
     workflows,
     resources,
+    alerts,
     call: async (method, path, call = {}) => {
       const answer = await send(`${origin}/api/v1${path}`, method, call.tenant === undefined ? demo : call.tenant, call);
       holdAgainstDocument(resources, method, path, answer);
@@ -240,6 +252,12 @@ export async function createFixture(options: FixtureOptions = {}): Promise<Fixtu
   };
   const demo: Tenant = shared?.demo ?? (await buildTenant(fixture));
   return { ...fixture, demo, other: shared?.other ?? (await buildTenant(fixture)) };
+}
+
+/** Logins that are made once: made again, their passwords would change under the connections of the API. */
+function withSameLogins(test: TestDatabase): TestDatabase {
+  let made: ReturnType<TestDatabase['logins']> | undefined;
+  return { ...test, logins: () => (made ??= test.logins()) };
 }
 
 async function connectAsApi(test: TestDatabase, poolSize: number): Promise<DataSource> {

@@ -78,6 +78,9 @@ export const rows: Record<string, Row> = {
   'get /wallets/{id}':
     ({ funded }) =>
     () => ({ path: `/wallets/${funded.wallet.walletId}` }),
+  'get /wallets/{id}/attestations':
+    ({ funded }) =>
+    () => ({ path: `/wallets/${funded.wallet.walletId}/attestations` }),
   'get /accounts/{id}':
     ({ funded }) =>
     () => ({ path: `/accounts/${funded.account.accountId}` }),

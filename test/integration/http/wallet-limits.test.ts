@@ -1,8 +1,8 @@
-import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { newId } from '../../../src/platform/ids';
 import { activateWallet } from '../../../src/wallets/activate-wallet';
 import { restartLostGenerations } from '../../../src/wallets/lost-generations';
+import { buildKey } from '../../factories';
 import { type Answer, buildTenant, createFixture, expectProblem, type Fixture, type Tenant } from './fixture';
 
 const fixtures: Fixture[] = [];
@@ -23,12 +23,7 @@ const idOf = ({ body }: Answer) => String(body['wallet_id']);
 const statuses = (answers: Answer[]) => answers.map(({ status }) => status).sort();
 /** What the workflow does at its end. */
 const finish = ({ database }: Fixture, walletId: string) =>
-  activateWallet(database, {
-    walletId,
-    keyId: newId(),
-    publicKey: `0x02${randomBytes(32).toString('hex')}`,
-    chainCode: `0x${randomBytes(32).toString('hex')}`,
-  });
+  buildKey(database, walletId).then((key) => activateWallet(database, key));
 /** A round of the dispatcher, after the time in which no wallet is tried. */
 const dispatch = async (fixture: Fixture) => {
   await delay(250);

@@ -568,6 +568,24 @@ describe('wallets and accounts', () => {
     const stranger = await buildWallet(fixture.database, await buildClient(fixture.database));
     expect(await refusal(`update accounts set wallet_id = '${stranger.walletId}'`)).toMatch(/written once/);
   });
+
+  test('a wallet becomes active with the attestations of three nodes only', async () => {
+    const walletId = newId();
+    await fixture.database.query(`insert into wallets (wallet_id, client_id, wallet_name) values ($1, $2, 'w')`, [
+      walletId,
+      fixture.client.clientId,
+    ]);
+    const attest = (node: number) =>
+      `insert into wallet_attestations (wallet_id, node, statement, signature) values ('${walletId}', ${node}, '{}', '${'A'.repeat(88)}')`;
+    const activate = `update wallets set key_status = 'ACTIVE', key_id = 'k', public_key = '\\x${'02'.repeat(33)}',
+      chain_code = '\\x${'02'.repeat(32)}' where wallet_id = '${walletId}'`;
+    for (const node of [1, 2]) await fixture.database.query(attest(node));
+    expect(await refusal(activate)).toMatch(/attestations of all three nodes/);
+    expect(await refusal(attest(2))).toMatch(/duplicate key/);
+    expect(await refusal(`update wallet_attestations set node = 3 where node = 2`)).toMatch(/append-only/);
+    await fixture.database.query(attest(3));
+    await fixture.database.query(activate);
+  });
 });
 
 test('an attempt seen included does not by itself end anything', async () => {

@@ -12,7 +12,7 @@ import { Identity } from '../../../src/mpc/identity';
 import { NodeLimits } from '../../../src/mpc/limits';
 import { createMpcNode, type MpcNode } from '../../../src/mpc/node';
 import type { ProtocolEngine } from '../../../src/mpc/protocol/engine';
-import type { GroupKey } from '../../../src/messages/key-generation';
+import type { GroupKey, KeyAttestation } from '../../../src/messages/key-generation';
 import { type NodeIndex, nodeIndexes } from '../../../src/messages/nodes';
 import type { TransactionSignatures } from '../../../src/messages/signing';
 import { ShareStore } from '../../../src/mpc/store';
@@ -50,7 +50,7 @@ async function sql(server: string, ...statements: string[]): Promise<void> {
 }
 
 /** Whose keys they are: `client`, and of this wallet, unless a test says otherwise. */
-const wallet = '0190b5a4-0000-7000-8000-0000000000f1';
+export const wallet = '0190b5a4-0000-7000-8000-0000000000f1';
 
 export interface NodeOptions {
   registry?: ChainRegistry;
@@ -62,7 +62,8 @@ export interface NodeOptions {
 /** Three real nodes in one process: own certificates, ports, databases, keys and threads. No Temporal. */
 export class Group {
   readonly nodes = new Map<NodeIndex, MpcNode>();
-  readonly keks = new Map<NodeIndex, Buffer>();
+  /** The first seals. */
+  readonly keks = new Map<NodeIndex, Buffer[]>();
   private readonly folder = mkdtempSync(path.join(tmpdir(), 'mpc-group-'));
 
   private constructor(
@@ -70,7 +71,7 @@ export class Group {
     readonly ports: Record<NodeIndex, number>,
     readonly databases: Record<NodeIndex, NodeDatabase>,
   ) {
-    for (const party of nodeIndexes) this.keks.set(party, randomBytes(32));
+    for (const party of nodeIndexes) this.keks.set(party, [randomBytes(32)]);
   }
 
   static async create(options: Partial<Record<NodeIndex, NodeOptions>> = {}): Promise<Group> {
@@ -137,9 +138,10 @@ export class Group {
     return key;
   }
 
-  async bindKey(party: NodeIndex, keyId: string, { clientId = client, walletId = wallet } = {}): Promise<void> {
+  async bindKey(party: NodeIndex, keyId: string, { clientId = client, walletId = wallet } = {}): Promise<KeyAttestation> {
     const facts = { kind: 'bind_key', key_id: keyId, wallet_id: walletId, client_id: clientId } as const;
-    await this.node(party).activities.bindKey({ order: await signOrder({ ...orderHead(), ...facts }) });
+    const bound = await this.node(party).activities.bindKey({ order: await signOrder({ ...orderHead(), ...facts }) });
+    return bound.attestation;
   }
 
   /** A test signature of a key that is not bound yet. */
@@ -157,7 +159,7 @@ export class Group {
     return ShareStore.open({
       url: this.databases[party].url,
       node: party,
-      kek: Buffer.from(this.keks.get(party) as Buffer),
+      keks: (this.keks.get(party) ?? []).map((kek) => Buffer.from(kek)),
       migrations,
     });
   }

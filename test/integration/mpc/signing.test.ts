@@ -1,9 +1,11 @@
 import { getFamily } from '../../../src/chains/families';
 import type { GroupKey } from '../../../src/messages/key-generation';
-import type { NodeIndex } from '../../../src/messages/nodes';
+import { type NodeIndex, nodeIndexes } from '../../../src/messages/nodes';
 import type { TransactionSignatures } from '../../../src/messages/signing';
-import { Group, localRegistry } from './group';
-import { orderedTransfer, type OrderedTransfer, payTo, stranger, toRequest } from './transactions';
+import { readNodeKeys } from '../../../src/mpc/identity';
+import { verifyAttestation } from '../../../src/mpc/key-attestation';
+import { Group, localRegistry, wallet } from './group';
+import { client, orderedTransfer, type OrderedTransfer, payTo, stranger, toRequest } from './transactions';
 
 const pairs: [NodeIndex, NodeIndex][] = [
   [1, 2],
@@ -95,8 +97,23 @@ describe('two of three nodes', () => {
     await expect(group.testSign(1, 3, keyId)).rejects.toMatchObject({ code: 'order_refused' });
   }, 60_000);
 
-  test('a key is bound once: again to the same wallet does nothing, to another or for another client it is refused', async () => {
-    await expect(group.bindKey(1, key.keyId)).resolves.toBeUndefined();
+  test('each node attests the key that it has bound, also when it is asked again, and only as its share says', async () => {
+    const nodeKeys = readNodeKeys(group.files.nodes[1].peerCerts);
+    const owner = { wallet_id: wallet, client_id: client };
+    const bound = { key_id: key.keyId, public_key: key.publicKey, chain_code: key.chainCode, protocol: 'ecdsa-secp256k1' };
+    for (const node of nodeIndexes) {
+      const attestation = await group.bindKey(node, key.keyId);
+      expect(verifyAttestation(attestation, nodeKeys)).toEqual({ node, ...owner, ...bound });
+      expect(verifyAttestation({ ...attestation, text: `${attestation.text} ` }, nodeKeys)).toBeNull();
+    }
+    const swapped = `update key_shares set chain_code = sha256(chain_code) where key_id = $1`;
+    const { keyId } = await group.generateKey(2, 'wallet.swapped');
+    await group.query(1, swapped, [keyId]);
+    await expect(group.bindKey(1, keyId)).rejects.toThrow(/cannot be decrypted/);
+  }, 60_000);
+
+  test('a key is bound once: to another wallet or for another client it is refused', async () => {
+    await group.bindKey(1, key.keyId);
     const other = '0190b5a4-0000-7000-8000-0000000000ff';
     for (const changes of [{ walletId: other }, { clientId: other }])
       await expect(group.bindKey(1, key.keyId, changes)).rejects.toMatchObject({ code: 'business_error' });

@@ -10,7 +10,7 @@ describe('the share store', () => {
   let store: ShareStore;
   const kek = randomBytes(32);
   const open = (node: 1 | 2 | 3 = 1, key: Buffer = kek) =>
-    ShareStore.open({ url: database.url, node, kek: Buffer.from(key), migrations });
+    ShareStore.open({ url: database.url, node, keks: [Buffer.from(key)], migrations });
   const newKey = (keyId: string): UnlockedKey => ({
     keyId,
     clientId: null,
@@ -102,7 +102,7 @@ describe('the share store', () => {
   test('a database that is down is not a configuration error', async () => {
     const url = new URL(database.url);
     url.port = '1';
-    const failure = await ShareStore.open({ url: url.toString(), node: 1, kek: Buffer.from(kek), migrations }).catch(
+    const failure = await ShareStore.open({ url: url.toString(), node: 1, keks: [Buffer.from(kek)], migrations }).catch(
       (error: unknown) => error,
     );
     expect(failure).toMatchObject({ code: 'ECONNREFUSED' });

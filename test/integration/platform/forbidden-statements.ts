@@ -28,6 +28,7 @@ const deposit = insertTransaction('INBOUND', ', tx_hash, block_hash, position', 
 const credit = `update ledger_accounts set available = available + 1`;
 const swapAddress = `update accounts set address = :address, address_key = :address where account_id = :account`;
 const swapKey = `update wallets set public_key = null where wallet_id = :wallet`;
+const attest = `insert into wallet_attestations (wallet_id, node, statement, signature) values (:wallet, 1, '{}', repeat('A', 88))`;
 const limits = `insert into wallet_limits (wallet_id, symbol, max_single) values (:wallet, 'ETH', 1)`;
 const policy = `update clients set whitelist_mode = 'off'`;
 const totp = `select secret from user_totp`;
@@ -37,7 +38,7 @@ export const forbidden: Record<DatabaseRole, string[]> = {
   gateway_api: [
     ...[insertAttempt, insertOrder, insertReservation, linkReservation, insertRequest, insertUser, insertKey, limits, policy],
     ...[beginSigning, signAgain, raiseFee, endAs('SUBMITTED'), endAs('CONFIRMED'), endAs('FAILED'), endAs('REJECTED')],
-    ...[post('settle'), post('deposit'), post('adjustment'), post('lock_more'), credit, deposit, swapAddress, swapKey],
+    ...[post('settle'), post('deposit'), post('adjustment'), post('lock_more'), credit, deposit, swapAddress, swapKey, attest],
     `update transactions set tx_hash = '0x1' where tx_id = :waiting`,
     `update transactions set to_address = :address, to_address_key = :address where tx_id = :waiting`,
     `update transfer_attempts set impossible_proof = '{}' where tx_id = :signed`,
@@ -73,7 +74,7 @@ export const forbidden: Record<DatabaseRole, string[]> = {
   ],
   gateway_authoriser: [
     ...[insertRequest, insertUser, insertKey, listAddress, unlist, approve, transfer, deposit, swapAddress, limits, policy, totp],
-    ...[endAs('AWAITING_APPROVAL'), endAs('CANCELLED'), endAs('FAILED'), endAs('NEEDS_ATTENTION')],
+    ...[endAs('AWAITING_APPROVAL'), endAs('CANCELLED'), endAs('FAILED'), endAs('NEEDS_ATTENTION'), attest],
     ...[post('lock'), post('unlock'), post('deposit'), post('settle'), post('adjustment'), credit],
     `update transactions set to_address = :address where tx_id = :waiting`,
     `update transactions set tx_hash = '0x1' where tx_id = :signed`,
@@ -106,7 +107,7 @@ export const forbidden: Record<DatabaseRole, string[]> = {
       post('adjustment'),
       credit,
     ],
-    ...[swapAddress, swapKey],
+    ...[swapAddress, swapKey, attest],
     `update api_keys set secret_hash = decode(repeat('00', 32), 'hex')`,
     `update transfer_attempts set impossible_proof = '{}' where tx_id = :signed`,
     'delete from clients',
@@ -126,6 +127,8 @@ export const forbiddenToAll = [
   'update transaction_events set status = status',
   'delete from operator_requests',
   'update orders set seq = seq',
+  'update wallet_attestations set statement = statement',
+  'delete from wallet_attestations',
   'alter table transactions disable trigger transactions_guard',
   'drop trigger ledger_entries_apply on ledger_entries',
   'drop table audit_seals',

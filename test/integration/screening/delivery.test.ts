@@ -28,7 +28,7 @@ beforeEach(async () => {
   for (const node of nodeIndexes) {
     const database = await createNodeDatabase();
     databases.push(database);
-    stores.set(node, await ShareStore.open({ url: database.url, node, kek: randomBytes(32), migrations }));
+    stores.set(node, await ShareStore.open({ url: database.url, node, keks: [randomBytes(32)], migrations }));
   }
   await served.serve({
     node: (node) => ({
@@ -144,7 +144,7 @@ test('a list is compared again after an hour: a node whose database was lost or 
   const lost = await createNodeDatabase();
   databases.push(lost);
   await storeOf(2).close();
-  stores.set(2, await ShareStore.open({ url: lost.url, node: 2, kek: randomBytes(32), migrations }));
+  stores.set(2, await ShareStore.open({ url: lost.url, node: 2, keks: [randomBytes(32)], migrations }));
   await dispatch();
   expect(await has(2, alice.clientId, bad)).toBe(false);
   await database.query(`update blacklist_versions set dispatched_at = dispatched_at - interval '61 minutes'`);

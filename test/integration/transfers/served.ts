@@ -1,7 +1,4 @@
-import { writeFileSync } from 'node:fs';
-import path from 'node:path';
 import type { Client } from '@temporalio/client';
-import { historyToJSON } from '@temporalio/common/lib/proto-utils';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { bundleWorkflowCode, DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import { withMappedErrors } from '../../../activities/errors';
@@ -22,6 +19,7 @@ import { TransferOperations } from '../../../src/cli/transfer-operations';
 import { transferWorkflowsOn } from '../../../src/transfers/workflows';
 import { buildTransferRequest } from '../../factories';
 import { claimsOf } from '../../orders';
+import { recordRun } from '../../replay/record-run';
 import type { ChainFixture } from '../following/chain-fixture';
 import { createFollowFixture, type FollowFixture } from '../following/fixture';
 
@@ -123,12 +121,8 @@ export class ServedChain<Fixture extends ChainFixture> {
   }
 
   /** With RECORD_HISTORIES=1 the history of an ended run becomes one of the replay tests. */
-  async record(workflowId: string, name: string): Promise<void> {
-    if (process.env.RECORD_HISTORIES !== '1') return;
-    const run = this.client.workflow.getHandle(workflowId);
-    await run.result().catch(() => undefined);
-    const history = await run.fetchHistory();
-    writeFileSync(path.join(__dirname, '../../replay/histories', `${name}.json`), `${historyToJSON(history)}\n`);
+  record(workflowId: string, name: string): Promise<void> {
+    return recordRun(this.client, workflowId, name);
   }
 
   /** Mines and follows, like the follower, until the transfer is in this state. */

@@ -4,7 +4,7 @@ import { activateWallet } from '../../../src/wallets/activate-wallet';
 import { newId } from '../../../src/platform/ids';
 import { recordAbandonRequest } from '../../../src/transfers/operator-requests';
 import { reconcileReorg } from '../../../src/transfers/reconcile-reorg';
-import { signAs } from '../../factories';
+import { buildKey, signAs } from '../../factories';
 import { balances, begin, codeOf, ether, ethereum, fund, include, sign, usdc, type Fixture } from '../ledger/fixture';
 import { useFundedFixture } from './fixture';
 
@@ -280,7 +280,12 @@ describe('wallet', () => {
       walletId,
       fixture.client.clientId,
     ]);
-    const key = { walletId, keyId: newId(), publicKey: `0x02${'11'.repeat(32)}`, chainCode: `0x${'22'.repeat(32)}` } as const;
+    const key = await buildKey(fixture.database, walletId);
+    for (const attestations of [[], key.attestations.slice(1), [...key.attestations.slice(1), ...key.attestations.slice(1, 2)]])
+      expect(await codeOf(activateWallet(fixture.database, { ...key, attestations }))).toBe('invalid_parameter');
+    expect(await codeOf(activateWallet(fixture.database, { ...key, chainCode: `0x${'22'.repeat(32)}` }))).toBe(
+      'invalid_parameter',
+    );
     await activateWallet(fixture.database, key);
     await activateWallet(fixture.database, key);
     expect(await codeOf(activateWallet(fixture.database, { ...key, keyId: newId() }))).toBe('business_error');

@@ -31,6 +31,7 @@ test('an order is shown with its times, its key and what it permits to sign', as
       expires_at: new Date(exp * 1000),
       kid: expect.stringMatching(/^[\w-]{43}$/),
       signature: 'valid',
+      order_sha256: createHash('sha256').update(order).digest('hex'),
       digests: signers[0]?.digests,
       bytes_sha256: createHash('sha256')
         .update(Buffer.from(unsigned.slice(2), 'hex'))

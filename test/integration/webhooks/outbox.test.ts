@@ -5,7 +5,7 @@ import { formatAmount } from '../../../src/platform/money';
 import { newId } from '../../../src/platform/ids';
 import { toPayload, type StoredEvent } from '../../../src/webhooks/events';
 import { confirmDeposits, recordDeposits } from '../../../src/deposits/service';
-import { buildDeposit, buildTransferRequest, randomAddress } from '../../factories';
+import { buildDeposit, buildKey, buildTransferRequest, randomAddress } from '../../factories';
 import { buildFunded, ethereum, type Funded, type Tenant } from '../http/fixture';
 import { createWebhookFixture, type WebhookFixture } from './fixture';
 
@@ -140,9 +140,9 @@ test('wallets that become active and security factors that change', async () => 
     walletId,
     tenant.clientId,
   ]);
-  const key = { keyId: newId(), publicKey: `0x02${'11'.repeat(32)}`, chainCode: `0x${'22'.repeat(32)}` } as const;
-  await activateWallet(fixture.database, { walletId, ...key });
-  await activateWallet(fixture.database, { walletId, ...key });
+  const key = await buildKey(fixture.database, walletId);
+  await activateWallet(fixture.database, key);
+  await activateWallet(fixture.database, key);
   const factorId = newId();
   await fixture.database.query(
     `insert into security_factors (factor_id, client_id, factor_type, chain, address, address_key, added_by) values ($1, $2, 'BLACKLIST', 'ethereum', $3, $3, $4)`,

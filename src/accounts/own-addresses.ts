@@ -1,0 +1,116 @@
+import { In, type EntityManager } from 'typeorm';
+import type { GetFamily } from '../chains/family';
+import { setBounded } from '../platform/bounded';
+import { GatewayError } from '../platform/errors';
+import type { Logger } from '../platform/logging';
+import type { AttestedKey, AttestedKeys, KeyedWallet } from '../wallets/attested-keys';
+import { WalletEntity } from '../wallets/entity';
+import { deriveAddress, type DerivedAddress } from './derivation';
+import type { AccountEntity } from './entity';
+import { differingAddresses } from './metrics';
+
+/** An account's row, as far as it says what its address is. */
+export type AddressedAccount = Pick<
+  AccountEntity,
+  | 'accountId'
+  | 'walletId'
+  | 'clientId'
+  | 'family'
+  | 'address'
+  | 'addressKey'
+  | 'keyId'
+  | 'keyProtocol'
+  | 'derivationPath'
+  | 'addressIndex'
+>;
+
+/** Derived addresses in memory: a derivation takes about a millisecond. */
+const maxDerived = 50_000;
+/** Accounts that an alarm is remembered for, so that it is logged once. */
+const maxAlarms = 1_000;
+
+/**
+ * Which addresses are the gateway's own: those that the keys attested by the nodes give. The database says where an account's address is
+ * to be found, and never by itself that it is one.
+ */
+export class OwnAddresses {
+  private readonly derived = new Map<string, DerivedAddress>();
+  private readonly alarms = new Map<string, true>();
+
+  constructor(
+    private readonly keys: AttestedKeys,
+    private readonly getFamily: GetFamily,
+    private readonly log: Pick<Logger, 'error'>,
+  ) {}
+
+  /** Ids of the accounts whose address may be shown. The others raise an alarm. */
+  async verified(manager: EntityManager, accounts: AddressedAccount[]): Promise<Set<string>> {
+    const walletIds = [...new Set(accounts.map(({ walletId }) => walletId))];
+    const wallets = walletIds.length > 0 ? await manager.findBy(WalletEntity, { walletId: In(walletIds) }) : [];
+    const keys = await this.keys.find(manager, wallets);
+    const withKey = new Set(wallets.filter(({ keyId }) => keyId !== null).map(({ walletId }) => walletId));
+    const own = accounts.filter((account) => {
+      const key = keys.get(account.walletId);
+      if (key) return this.isOwn(account, key);
+      // a wallet has its key before its accounts; of one whose key is not attested there is an alarm already
+      if (!withKey.has(account.walletId)) this.alarm(account);
+      return false;
+    });
+    return new Set(own.map(({ accountId }) => accountId));
+  }
+
+  /** @throws GatewayError wallet_not_active when the nodes do not attest the wallet's key. */
+  async keyOf(manager: EntityManager, wallet: KeyedWallet): Promise<AttestedKey> {
+    const key = (await this.keys.find(manager, [wallet])).get(wallet.walletId);
+    if (!key) throw new GatewayError('wallet_not_active', 'The key of the wallet is not attested by all signing nodes');
+    return key;
+  }
+
+  /** @throws GatewayError address_differs */
+  assertOwn(account: AddressedAccount, key: AttestedKey): void {
+    if (!this.isOwn(account, key)) throw addressDiffers();
+  }
+
+  private isOwn(account: AddressedAccount, key: AttestedKey): boolean {
+    const own = this.derive(account, key);
+    const isOwn =
+      own !== null &&
+      account.clientId === key.clientId &&
+      account.keyProtocol === key.protocol &&
+      account.keyId === own.keyId &&
+      account.derivationPath === own.path &&
+      account.address === own.address &&
+      account.addressKey === own.key;
+    if (!isOwn) this.alarm(account);
+    return isOwn;
+  }
+
+  /** null where the row names no address at all. */
+  private derive({ family, addressIndex }: AddressedAccount, key: AttestedKey): DerivedAddress | null {
+    const name = `${key.keyId} ${family} ${addressIndex}`;
+    const known = this.derived.get(name);
+    if (known) return known;
+    try {
+      const address = deriveAddress(key, this.getFamily(family), addressIndex);
+      setBounded(this.derived, name, address, maxDerived);
+      return address;
+    } catch {
+      return null;
+    }
+  }
+
+  /** An address in the name of an account that is not its own: counted each time, logged once. */
+  alarm({ accountId, walletId }: Pick<AddressedAccount, 'accountId' | 'walletId'>): void {
+    differingAddresses.inc();
+    if (this.alarms.has(accountId)) return;
+    setBounded(this.alarms, accountId, true, maxAlarms);
+    this.log.error(
+      { alert: 'address_differs', account_id: accountId, wallet_id: walletId },
+      'the address of an account is not the one that the key of its wallet gives',
+    );
+  }
+}
+
+/** The address of an account cannot be shown or used. */
+export const addressDiffers = (): GatewayError =>
+  new GatewayError('address_differs', 'The stored address of the account is not the one that the signing nodes attest');

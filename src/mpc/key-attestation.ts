@@ -1,0 +1,88 @@
+import type { KeyObject } from 'node:crypto';
+import Joi from 'joi';
+import type { Hex } from '../chains/types';
+import type { KeyAttestation } from '../messages/key-generation';
+import { type NodeIndex, nodeIndexes } from '../messages/nodes';
+import { reader } from '../platform/untrusted';
+import type { NodeKeys } from './identity';
+import { type ProtocolName, protocols } from './protocols';
+import type { KeyOwner } from './share-cipher';
+import { fromWire, parseStatement, signStatement, toWire, verifyStatement, wireStatementSchema } from './statement';
+
+/** What a node says about a key: the fields of its statement. */
+export interface AttestedFields {
+  node: NodeIndex;
+  key_id: string;
+  wallet_id: string;
+  client_id: string;
+  protocol: ProtocolName;
+  /** 33 bytes, compressed. */
+  public_key: Hex;
+  /** 32 bytes. */
+  chain_code: Hex;
+}
+
+/** A key as a node has bound it. */
+export interface BoundShare extends KeyOwner {
+  keyId: string;
+  protocol: ProtocolName;
+  publicKey: Buffer;
+  chainCode: Buffer;
+}
+
+/** Largest text of an attestation. */
+const maxLength = 1_000;
+const hexOf = (bytes: number) =>
+  Joi.string()
+    .pattern(new RegExp(`^0x[0-9a-f]{${2 * bytes}}$`))
+    .required();
+const fields = Joi.object<AttestedFields, true>({
+  node: Joi.number()
+    .valid(...nodeIndexes)
+    .required(),
+  key_id: Joi.string().max(100).required(),
+  wallet_id: Joi.string().uuid().required(),
+  client_id: Joi.string().uuid().required(),
+  protocol: Joi.string()
+    .valid(...protocols)
+    .required(),
+  public_key: hexOf(33),
+  chain_code: hexOf(32),
+}).required();
+const wire = wireStatementSchema.keys({ text: Joi.string().max(maxLength).required() }).required();
+const readFields = reader(fields);
+const readWire = reader<KeyAttestation>(wire);
+
+/** What a node signs about a key that it has bound. */
+export function attestKey(node: NodeIndex, { keyId, protocol, ...key }: BoundShare, signingKey: KeyObject): KeyAttestation {
+  const attested: AttestedFields = {
+    node,
+    key_id: keyId,
+    wallet_id: key.walletId,
+    client_id: key.clientId,
+    protocol,
+    public_key: `0x${key.publicKey.toString('hex')}`,
+    chain_code: `0x${key.chainCode.toString('hex')}`,
+  };
+  return toWire(signStatement('key', attested, signingKey));
+}
+
+/** The fields of an attestation whose signature is not verified. @throws GatewayError invalid_parameter for anything else. */
+export function parseAttestation(attestation: unknown): AttestedFields {
+  return readFields(parseStatement(readWire(attestation)));
+}
+
+/** The fields of an attestation that the node itself has signed; null for anything else. */
+export function verifyAttestation(attestation: KeyAttestation, nodeKeys: NodeKeys): AttestedFields | null {
+  const attested = tryParse(attestation);
+  const key = attested && nodeKeys.get(attested.node);
+  return key && verifyStatement('key', fromWire(attestation), key) ? attested : null;
+}
+
+function tryParse(attestation: KeyAttestation): AttestedFields | null {
+  try {
+    return parseAttestation(attestation);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,27 @@
+import { In, type EntityManager } from 'typeorm';
+import { AccountEntity } from '../accounts/entity';
+import type { OwnAddresses } from '../accounts/own-addresses';
+import type { TransactionEntity } from './entity';
+
+/**
+ * Ids of the transactions whose own address, the sender of a transfer or the recipient of a deposit, is one that the nodes attest. The
+ * others raise an alarm.
+ */
+export async function withOwnAddress(
+  manager: EntityManager,
+  addresses: OwnAddresses,
+  transactions: TransactionEntity[],
+): Promise<Set<string>> {
+  const ids = [...new Set(transactions.flatMap(({ accountId }) => accountId ?? []))];
+  const accounts = ids.length > 0 ? await manager.findBy(AccountEntity, { accountId: In(ids) }) : [];
+  const own = await addresses.verified(manager, accounts);
+  const byId = new Map(accounts.filter(({ accountId }) => own.has(accountId)).map((account) => [account.accountId, account]));
+  const shown = new Set<string>();
+  for (const tx of transactions) {
+    const account = byId.get(tx.accountId ?? '');
+    if (!account) continue;
+    if (account.address === tx[tx.direction === 'in' ? 'toAddress' : 'fromAddress']) shown.add(tx.txId);
+    else addresses.alarm(account);
+  }
+  return shown;
+}

@@ -1,0 +1,92 @@
+import type { EntityManager } from 'typeorm';
+import type { AttestedFields } from '../mpc/key-attestation';
+import type { NodeKeys } from '../mpc/identity';
+import type { ProtocolName } from '../mpc/protocols';
+import { setBounded } from '../platform/bounded';
+import type { Logger } from '../platform/logging';
+import { attestedByAll, loadAttestations } from './attestations';
+import type { WalletEntity } from './entity';
+import { unattestedKeys } from './metrics';
+
+/** A key that all three nodes have attested to be the wallet's. */
+export interface AttestedKey {
+  keyId: string;
+  clientId: string;
+  protocol: ProtocolName;
+  /** 33 bytes, compressed. */
+  publicKey: Buffer;
+  chainCode: Buffer;
+}
+
+/** A wallet's row, as far as it says whose key it has. */
+export type KeyedWallet = Pick<WalletEntity, 'walletId' | 'clientId' | 'keyId' | 'publicKey' | 'chainCode'>;
+
+/** Wallets whose attestations are kept in memory once they are verified; about 500 bytes each. */
+const maxVerified = 10_000;
+/** Wallets that an alarm is remembered for, so that it is logged once. */
+const maxAlarms = 1_000;
+
+/**
+ * Which key is a wallet's, by the signatures of the nodes and not by the word of the database. What is verified once stays in memory;
+ * the wallet's row is compared with it each time.
+ */
+export class AttestedKeys {
+  private readonly verified = new Map<string, AttestedFields>();
+  private readonly alarms = new Map<string, true>();
+
+  constructor(
+    private readonly nodeKeys: NodeKeys,
+    private readonly log: Pick<Logger, 'error'>,
+  ) {}
+
+  /** By wallet id. A wallet without a key, or with one that the nodes do not attest, is missing; the latter raises an alarm. */
+  async find(manager: EntityManager, wallets: KeyedWallet[]): Promise<Map<string, AttestedKey>> {
+    const keyed = wallets.filter(({ keyId }) => keyId !== null);
+    const known = await this.verify(manager, [...new Set(keyed.map(({ walletId }) => walletId))]);
+    const keys = new Map<string, AttestedKey>();
+    for (const wallet of keyed) {
+      const attested = known.get(wallet.walletId);
+      const key = attested && ownKey(wallet, attested);
+      if (key) keys.set(wallet.walletId, key);
+      else this.alarm(wallet, attested ? 'the nodes attest another key for this wallet' : 'not every node attests its key');
+    }
+    return keys;
+  }
+
+  private async verify(manager: EntityManager, walletIds: string[]): Promise<Map<string, AttestedFields>> {
+    const known = new Map<string, AttestedFields>();
+    const unknown: string[] = [];
+    for (const walletId of walletIds) {
+      const attested = this.verified.get(walletId);
+      if (attested) known.set(walletId, attested);
+      else unknown.push(walletId);
+    }
+    const rows = unknown.length > 0 ? await loadAttestations(manager, unknown) : [];
+    for (const walletId of unknown) {
+      const attested = attestedByAll(walletId, rows, this.nodeKeys);
+      if (!attested) continue;
+      known.set(walletId, attested);
+      setBounded(this.verified, walletId, attested, maxVerified);
+    }
+    return known;
+  }
+
+  private alarm({ walletId, keyId }: KeyedWallet, reason: string): void {
+    unattestedKeys.inc();
+    if (this.alarms.has(walletId)) return;
+    setBounded(this.alarms, walletId, true, maxAlarms);
+    this.log.error({ alert: 'key_not_attested', wallet_id: walletId, key_id: keyId }, reason);
+  }
+}
+
+/** null when the row says anything else than the nodes. */
+function ownKey({ clientId, keyId, publicKey, chainCode }: KeyedWallet, attested: AttestedFields): AttestedKey | null {
+  const isOwn =
+    attested.client_id === clientId &&
+    attested.key_id === keyId &&
+    attested.public_key === hexOf(publicKey) &&
+    attested.chain_code === hexOf(chainCode);
+  return isOwn && publicKey && chainCode ? { keyId, clientId, protocol: attested.protocol, publicKey, chainCode } : null;
+}
+
+const hexOf = (bytes: Buffer | null): string => `0x${bytes?.toString('hex') ?? ''}`;

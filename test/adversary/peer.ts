@@ -1,0 +1,42 @@
+import { randomBytes } from 'node:crypto';
+import type { NodeIndex } from '../../src/messages/nodes';
+import type { SessionKind, SessionParams } from '../../src/mpc/session-params';
+import { signStatement, type SignedStatement } from '../../src/mpc/statement';
+import { parsePeers, TransportClient } from '../../src/mpc/transport-client';
+import { nodeEnvironment, nodeIdentity, nodeQuery } from './nodes';
+
+/** The cheating node. */
+export const cheat: NodeIndex = 3;
+
+/** Node 3's certificate without its program: proposes whatever a test wants to the other two. */
+export class ForgingPeer {
+  private readonly client = new TransportClient(nodeIdentity(cheat), parsePeers(nodeEnvironment(cheat).MPC_NODE_PEERS ?? ''));
+
+  /** Resolves with the answer of a node that takes part. @throws GatewayError with the code of its refusal. */
+  propose(to: NodeIndex, kind: SessionKind, request: unknown, statement?: SignedStatement) {
+    const params: SessionParams = {
+      protocol: 'ecdsa-secp256k1',
+      kind,
+      initiator: cheat,
+      participants: kind === 'keygen' ? [1, 2, 3] : [to, cheat],
+      request: JSON.stringify(request),
+    };
+    return this.client.propose(to, { params, randomness: randomBytes(32), ...(statement && { statement }) });
+  }
+
+  /** Node 3's own journal entry about a session with a peer, made from the one that node 1 has written about a transfer. */
+  async entry(to: NodeIndex, txId: string, changes: object = {}): Promise<SignedStatement> {
+    const [made] = await nodeQuery<{ statement: string }>(1, 'select statement from journal where tx_id = $1', [txId]);
+    const own = { node: cheat, number: Date.now() * 1000, peer: to, initiator: cheat, admitted_at: new Date().toISOString() };
+    const fields = { ...(JSON.parse(made?.statement ?? '{}') as object), ...own, ...changes };
+    return signStatement('entry', fields, nodeIdentity(cheat).signingKey);
+  }
+
+  ban(to: NodeIndex, statement: SignedStatement): Promise<void> {
+    return this.client.ban(to, statement);
+  }
+
+  close(): void {
+    this.client.close();
+  }
+}

@@ -1,0 +1,74 @@
+import { createPublicClient, http, keccak256, serializeTransaction, type Hex, type Transaction } from 'viem';
+import { nodeIndexes } from '../../src/messages/nodes';
+import { gateway } from '../e2e/gateway';
+import { stack } from '../stack/client';
+import { nodeEnvironment, nodeQuery } from './nodes';
+import { gatewayQuery } from './processes';
+
+const blocksAtOnce = 50;
+
+/**
+ * What is not on record: transactions on the chains, from addresses of the gateway, without an order over their digest or without
+ * entries of two nodes; and what `gateway mpc journal verify --peers` finds at each node. Empty if all is well.
+ */
+export async function recordDifferences(): Promise<string[]> {
+  const [addresses, ordered, entries] = await Promise.all([ownAddresses(), orderedDigests(), entriesByDigest()]);
+  const differences: string[] = [];
+  for (const name of Object.keys(stack().chains))
+    for await (const transaction of transactionsOn(name)) {
+      if (!addresses.has(transaction.from.toLowerCase())) continue;
+      const digest = digestOf(transaction);
+      if (!ordered.has(digest)) differences.push(`${transaction.hash} on ${name} has no order`);
+      const nodes = entries.get(digest) ?? new Set();
+      if (nodes.size < 2) differences.push(`${transaction.hash} on ${name} has entries of ${nodes.size} nodes`);
+    }
+  for (const node of nodeIndexes) {
+    const env = nodeEnvironment(node) as Record<string, string>;
+    const { code, out, err } = await gateway(['mpc', 'journal', 'verify', '--peers'], env);
+    if (code !== 0) differences.push(`node ${node}: ${out}${err}`);
+  }
+  return differences;
+}
+
+async function ownAddresses(): Promise<Set<string>> {
+  const rows = await gatewayQuery<{ address: string }>(`select lower(address) as address from accounts where family = 'evm'`);
+  return new Set(rows.map(({ address }) => address));
+}
+
+async function orderedDigests(): Promise<Set<string>> {
+  const rows = await gatewayQuery<{ digest: string }>(
+    `select jsonb_array_elements_text(signer -> 'digests') as digest
+       from orders, jsonb_array_elements(claims -> 'signers') signer where tx_id is not null`,
+  );
+  return new Set(rows.map(({ digest }) => digest));
+}
+
+/** Nodes whose journal has an entry about a digest. */
+async function entriesByDigest(): Promise<Map<string, Set<number>>> {
+  const byDigest = new Map<string, Set<number>>();
+  for (const node of nodeIndexes) {
+    const rows = await nodeQuery<{ digest: string }>(node, `select digests[payload + 1] as digest from journal`);
+    for (const { digest } of rows) byDigest.set(digest, (byDigest.get(digest) ?? new Set()).add(node));
+  }
+  return byDigest;
+}
+
+async function* transactionsOn(name: string): AsyncIterable<Transaction> {
+  const chain = createPublicClient({ transport: http(stack().chains[name]?.rpc) });
+  const head = await chain.getBlockNumber();
+  for (let from = 1n; from <= head; from += BigInt(blocksAtOnce)) {
+    const numbers = Array.from({ length: blocksAtOnce }, (_, at) => from + BigInt(at)).filter((number) => number <= head);
+    const blocks = await Promise.all(numbers.map((blockNumber) => chain.getBlock({ blockNumber, includeTransactions: true })));
+    for (const { transactions } of blocks) yield* transactions;
+  }
+}
+
+/** What was signed, computed from what the chain has executed. */
+function digestOf({ type, chainId, nonce, gas, to, value, input, ...fees }: Transaction): Hex {
+  const common = { chainId: chainId ?? 0, nonce, gas, to, value, data: input };
+  if (type === 'eip1559') {
+    const { maxFeePerGas = 0n, maxPriorityFeePerGas = 0n } = fees;
+    return keccak256(serializeTransaction({ ...common, type, maxFeePerGas, maxPriorityFeePerGas }));
+  }
+  return keccak256(serializeTransaction({ ...common, type: 'legacy', gasPrice: fees.gasPrice ?? 0n }));
+}

@@ -1,0 +1,81 @@
+import { waitFor } from '../stack/client';
+import { alarms, isReady, metric, nodeEnvironment, nodeIsBack, nodeQuery, stopNode } from './nodes';
+import { withDatabase } from './processes';
+import { isConfirmed, Scene, withoutWorker } from './scene';
+import { assemble } from './transfers';
+
+/** SECURITY.md, `Each node's own records`: the backup of a node's database is put back, and its journal mark is not. */
+
+const restored = 2;
+const away = 3;
+/** What a backup of the database has of the node's records. */
+const tables = ['journal', 'peer_entries', 'admitted_amounts', 'bans', 'peer_bans'];
+
+const scene = new Scene();
+
+const inDatabase = (statements: string[]): Promise<void> =>
+  withDatabase(nodeEnvironment(restored).MPC_NODE_DATABASE_URL ?? '', async (database) => {
+    for (const statement of statements) await database.query(statement);
+  });
+
+const backUp = () =>
+  inDatabase(['create schema backup', ...tables.map((table) => `create table backup.${table} as table ${table}`)]);
+
+const restore = () =>
+  inDatabase([
+    'begin',
+    'alter table journal disable trigger user',
+    ...tables.flatMap((table) => [`delete from ${table}`, `insert into ${table} table backup.${table}`]),
+    'alter table journal enable trigger user',
+    'drop schema backup cascade',
+    'commit',
+  ]);
+
+const outcomes = async (txId: string) =>
+  (await nodeQuery<{ outcome: string }>(restored, 'select outcome from journal where tx_id = $1', [txId])).map(
+    ({ outcome }) => outcome,
+  );
+
+test('with a peer down it signs nothing; with both peers it takes back its entries first, and then signs', async () => {
+  await backUp();
+  const signed = await withoutWorker(async () => {
+    const lost = [await scene.order(), await scene.order()] as const;
+    await scene.temporal.sign(lost[0], { initiator: 1, peer: restored });
+    await scene.temporal.sign(lost[1], { initiator: restored, peer: away });
+    return lost;
+  });
+  for (const transfer of signed) await isConfirmed(transfer);
+
+  const peerBack = await stopNode(away);
+  try {
+    const startAgain = await stopNode(restored);
+    try {
+      await restore();
+    } finally {
+      startAgain();
+    }
+    await waitFor(async () => (await metric(restored, 'mpc_journal_behind')) === 1, { timeoutMs: 60_000 });
+    for (const { txId } of signed) expect(await outcomes(txId)).not.toContain('signed');
+    const waiting = await withoutWorker(async () => {
+      const real = await scene.order();
+      for (const pair of [
+        { initiator: 1, peer: restored },
+        { initiator: restored, peer: 1 },
+      ] as const)
+        // prettier-ignore
+        await expect(scene.temporal.sign(real, pair)).rejects.toMatchObject({ code: 'journal_behind' });
+      expect(await isReady(restored)).toBe(false);
+      expect(alarms(restored)).toContainEqual(expect.objectContaining({ alert: 'journal_behind' }));
+      peerBack();
+      await nodeIsBack(restored);
+      for (const { txId } of signed) expect(await outcomes(txId)).toEqual(['recovered']);
+      assemble(real, (await scene.temporal.sign(real, { initiator: 1, peer: restored })).signatures);
+      return real;
+    });
+    await isConfirmed(waiting);
+    expect(await metric(restored, 'mpc_journal_behind')).toBe(0);
+  } finally {
+    peerBack();
+    await nodeIsBack(away);
+  }
+});

@@ -1,0 +1,100 @@
+import type { Prepared } from '../../src/chains/types';
+import { ledgerDifferences } from '../e2e/ledger';
+import { addAsset, balances, call, ends, fundedAccount, transactionWhen, transferAndWait, type Account } from '../e2e/support';
+import { randomAddress } from '../factories';
+import { claimsOf } from '../orders';
+import { createAccount, createActiveWallet, fund, waitFor } from '../stack/client';
+import { pause, resumeAll } from '../stack/pause';
+import { gatewayQuery } from './processes';
+import { recordDifferences } from './records';
+import { TemporalClient } from './temporal-client';
+import { amount, chain, type OrderedTransfer } from './transfers';
+
+interface OwnedAccount extends Account {
+  walletId: string;
+  keyId: string;
+}
+
+/** What every file begins with; afterwards ledger and records must be in order. */
+export class Scene {
+  temporal!: TemporalClient;
+  account!: OwnedAccount;
+
+  /** `ownWallet`: so that a ban of its key concerns no other test file. */
+  constructor({ ownWallet = false } = {}) {
+    beforeAll(async () => {
+      this.temporal = await TemporalClient.connect();
+      this.account = await withKey(ownWallet ? await accountOfOwnWallet() : await fundedAccount(chain, { ETH: '5' }));
+      // later transfers take over what its chain activity has prepared
+      const { status } = await transferAndWait(this.transfer(randomAddress()));
+      expect(status).toBe('CONFIRMED');
+    }, 240_000);
+    afterAll(async () => {
+      await this.temporal.close();
+      expect(await ledgerDifferences()).toEqual([]);
+      expect(await recordDifferences()).toEqual([]);
+    }, 120_000);
+  }
+
+  /** Accepted by the API. */
+  async accept(to = randomAddress()): Promise<{ txId: string; to: string }> {
+    const { status, body } = await call('POST', '/transfer', { body: this.transfer(to) });
+    if (status !== 202) throw new Error(`transfer: ${status} ${JSON.stringify(body)}`);
+    return { txId: body.tx_id as string, to };
+  }
+
+  /** What the chain activity of the account's first transfer has prepared. */
+  async prepared(): Promise<Prepared> {
+    const [row] = await gatewayQuery<{ prepared: Prepared }>(
+      `select a.prepared from transfer_attempts a join transactions t using (tx_id)
+        where t.from_address = $1 and a.kind = 'first' order by a.signing_begun_at limit 1`,
+      [this.account.address],
+    );
+    if (!row) throw new Error('the account has sent nothing yet');
+    return row.prepared;
+  }
+
+  /** Accepts a transfer and has its first attempt ordered, as whoever reaches Temporal can. Call it without the worker. */
+  async order(): Promise<OrderedTransfer> {
+    const accepted = await this.accept();
+    const request = { txId: accepted.txId, lastAttempt: 0, kind: 'first', prepared: await this.prepared() } as const;
+    const begun = await this.temporal.beginSigning(request);
+    if (begun.outcome !== 'begun') throw new Error(`the authoriser answered ${JSON.stringify(begun)}`);
+    return { ...accepted, unsigned: begun.unsigned, order: begun.order, claims: claimsOf(begun.order) };
+  }
+
+  private transfer(to: string) {
+    return { from_address: this.account.address, to_address: to, chain, token_symbol: 'ETH', amount };
+  }
+}
+
+/** While the worker is away, no workflow goes on: what happens to transfers is what the test does. */
+export async function withoutWorker<T>(work: () => Promise<T>): Promise<T> {
+  pause('worker');
+  try {
+    return await work();
+  } finally {
+    resumeAll();
+  }
+}
+
+export const isConfirmed = async ({ txId }: { txId: string }): Promise<void> =>
+  expect((await transactionWhen(txId, ends, 120_000)).status).toBe('CONFIRMED');
+
+async function accountOfOwnWallet(): Promise<Account> {
+  const { wallet_id: walletId } = await createActiveWallet();
+  const account = await createAccount(walletId, chain);
+  await addAsset(account.account_id, 'ETH', chain);
+  await fund(chain, 'ETH', account.address, '5');
+  await waitFor(async () => (await balances(account.account_id, chain)).ETH?.balance === '5', { timeoutMs: 60_000 });
+  return account;
+}
+
+async function withKey(account: Account): Promise<OwnedAccount> {
+  const [row] = await gatewayQuery<{ walletId: string; keyId: string }>(
+    `select w.wallet_id as "walletId", w.key_id as "keyId" from accounts a join wallets w using (wallet_id) where a.account_id = $1`,
+    [account.account_id],
+  );
+  if (!row) throw new Error('the account has no wallet');
+  return { ...account, ...row };
+}
