@@ -1,11 +1,11 @@
-import type { Client } from 'pg';
 import { gateway, json } from '../e2e/gateway';
 import { ledgerDifferences } from '../e2e/ledger';
 import { call, transactionWhen } from '../e2e/support';
 import { randomAddress } from '../factories';
 import { claimsOf } from '../orders';
 import { stack } from '../stack/client';
-import { gatewayQuery, refusal, withDatabase } from './processes';
+import { gatewayQuery, refusal } from './processes';
+import { rewrite, type Rewrite, toStatement, whileRewritten } from './rewrites';
 import { isConfirmed, Scene, withoutWorker } from './scene';
 import { alter } from './transfers';
 
@@ -14,43 +14,19 @@ import { alter } from './transfers';
 const scene = new Scene();
 
 const integrity = '23000';
+const dead = '0x000000000000000000000000000000000000dEaD';
 const rewrites = {
-  destination: `to_address = '0x000000000000000000000000000000000000dEaD', to_address_key = '0x000000000000000000000000000000000000dead'`,
-  amount: 'amount = amount * 10',
+  destination: { to_address: dead, to_address_key: dead.toLowerCase() },
+  amount: { amount: '100000000000000000' },
 };
-const rewrite = (txId: string, to: string) => `update transactions set ${to} where tx_id = '${txId}'`;
-
-/** Statements while the rules of a table that are triggers are switched off. */
-const withoutRules = (table: string, work: (database: Client) => Promise<unknown>): Promise<void> =>
-  withDatabase(stack().postgres.url, async (database) => {
-    await database.query('begin');
-    await database.query(`alter table ${table} disable trigger user`);
-    await work(database);
-    await database.query(`alter table ${table} enable trigger user`);
-    await database.query('commit');
-  });
-
-/** Rewrites a transfer, and writes what it was when the work is done. */
-async function whileRewritten<T>(txId: string, to: string, work: () => Promise<T>): Promise<T> {
-  const [was] = await gatewayQuery<{ to_address: string; to_address_key: string; amount: string }>(
-    'select to_address, to_address_key, amount from transactions where tx_id = $1',
-    [txId],
-  );
-  await withoutRules('transactions', (database) => database.query(rewrite(txId, to)));
-  try {
-    return await work();
-  } finally {
-    const back = 'update transactions set to_address = $2, to_address_key = $3, amount = $4 where tx_id = $1';
-    const values = [txId, was?.to_address, was?.to_address_key, was?.amount];
-    await withoutRules('transactions', (database) => database.query(back, values));
-  }
-}
+const ofTransfer = (txId: string, to: Rewrite['to']): Rewrite => ({ table: 'transactions', id: txId, to });
 
 describe('can change intents only by switching off rules', () => {
   test.each(Object.entries(rewrites))('a %s is not rewritten while they are on', async (_, to) => {
     const { txId } = await withoutWorker(async () => {
       const accepted = await scene.accept();
-      expect(await refusal(stack().postgres.url, rewrite(accepted.txId, to))).toBe(integrity);
+      const { text, values } = toStatement(ofTransfer(accepted.txId, to));
+      expect(await refusal(stack().postgres.url, text, values)).toBe(integrity);
       return accepted;
     });
     await isConfirmed({ txId });
@@ -59,7 +35,9 @@ describe('can change intents only by switching off rules', () => {
   test('a rewritten amount of a PENDING transfer shows in the verification of the ledger', async () => {
     const { txId } = await withoutWorker(async () => {
       const accepted = await scene.accept();
-      await whileRewritten(accepted.txId, rewrites.amount, async () => expect(await ledgerDifferences()).not.toEqual([]));
+      await whileRewritten(ofTransfer(accepted.txId, rewrites.amount), async () =>
+        expect(await ledgerDifferences()).not.toEqual([]),
+      );
       expect(await ledgerDifferences()).toEqual([]);
       return accepted;
     });
@@ -72,16 +50,17 @@ describe('can change intents only by switching off rules', () => {
       const [event] = await json('audit', 'list', '--subject', transfer.txId, '--action', 'transfer.accepted');
       expect(event).toMatchObject({ detail: { to_address: transfer.to } });
       const request = { txId: transfer.txId, lastAttempt: 0, kind: 'first', prepared: await scene.prepared() } as const;
-      const begun = await whileRewritten(transfer.txId, rewrites.destination, () => scene.temporal.beginSigning(request));
+      const rewritten = ofTransfer(transfer.txId, rewrites.destination);
+      const begun = await whileRewritten(rewritten, () => scene.temporal.beginSigning(request));
       if (begun.outcome !== 'begun') throw new Error(`the authoriser answered ${begun.outcome}`);
       const [paid] = claimsOf(begun.order).recipients;
-      expect(paid?.address).not.toBe(transfer.to);
+      expect(paid?.address).toBe(dead);
       expect((await gateway(['audit', 'verify'])).code).toBe(0);
       // the row has its own destination again: the begun attempt is not what it gives
       await expect(scene.temporal.beginSigning({ txId: transfer.txId, lastAttempt: 1, kind: 'resume' })).rejects.toMatchObject({
         code: 'internal_error',
       });
-      await withoutRules('transactions', (database) => database.query(rewrite(transfer.txId, rewrites.destination)));
+      await rewrite(rewritten);
       return transfer;
     });
     await isConfirmed(accepted);
@@ -94,7 +73,7 @@ describe('cannot have anything else signed once an attempt has begun', () => {
     async (_, to) => {
       const ordered = await withoutWorker(async () => {
         const real = await scene.order();
-        await whileRewritten(real.txId, to, async () => {
+        await whileRewritten(ofTransfer(real.txId, to), async () => {
           await expect(scene.temporal.beginSigning({ txId: real.txId, lastAttempt: 1, kind: 'resume' })).rejects.toMatchObject({
             code: 'internal_error',
           });

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import type { QueryResultRow } from 'pg';
 import { endProcess, processIdentity } from '../../dev/processes';
 import { type NodeIndex, nodeIndexes, type SigningPair } from '../../src/messages/nodes';
@@ -8,7 +6,7 @@ import { readConfig } from '../../src/platform/config';
 import { dataFolder, killProcess, waitFor } from '../stack/client';
 import { hold } from '../stack/held';
 import { pids } from '../stack/pause';
-import { environmentOf, query } from './processes';
+import { alarmsOf, environmentOf, metricOf, ownPage, query } from './processes';
 
 export const signingPairs: SigningPair[] = [
   { initiator: 1, peer: 2 },
@@ -46,31 +44,13 @@ export function nodeIdentity(node: NodeIndex): Identity {
 export const nodeQuery = <R extends QueryResultRow>(node: NodeIndex, statement: string, values: unknown[] = []): Promise<R[]> =>
   query<R>(nodeEnvironment(node).MPC_NODE_DATABASE_URL ?? '', statement, values);
 
-const address = (node: NodeIndex, of: string): string => `http://127.0.0.1:${nodeEnvironment(node).METRICS_PORT}${of}`;
-
-/** Value of a metric, named with its labels as it is shown; 0 without a line. */
-export async function metric(node: NodeIndex, series: string): Promise<number> {
-  const text = await (await fetch(address(node, '/metrics'))).text();
-  const line = text.split('\n').find((candidate) => candidate.startsWith(`${series} `));
-  return Number(line?.split(' ')[1] ?? 0);
-}
-
-interface LogLine {
-  alert?: string;
-  peer?: NodeIndex;
-  node?: NodeIndex;
-  key_id?: string;
-  tx_id?: string;
-}
+/** Value of a metric of a node, named with its labels as it is shown; 0 without a line. */
+export const metric = (node: NodeIndex, series: string): Promise<number> => metricOf(nodeEnvironment(node), series);
 
 /** Alarms in a node's log. */
-export function alarms(node: NodeIndex): LogLine[] {
-  const text = readFileSync(path.join(dataFolder(), 'logs', `mpc-node-${node}.log`), 'utf8');
-  const lines = text.split('\n').filter((line) => line.includes('"alert"'));
-  return lines.map((line) => JSON.parse(line) as LogLine);
-}
+export const alarms = (node: NodeIndex) => alarmsOf(`mpc-node-${node}`);
 
-export const isReady = async (node: NodeIndex): Promise<boolean> => (await fetch(address(node, '/health/ready'))).ok;
+export const isReady = async (node: NodeIndex): Promise<boolean> => (await ownPage(nodeEnvironment(node), '/health/ready')).ok;
 
 /** Resolves once the stack's own process of this node serves again. */
 export async function nodeIsBack(node: NodeIndex): Promise<void> {

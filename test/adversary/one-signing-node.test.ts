@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { createPublicClient, http, parseEther, type Address } from 'viem';
 import type { NodeIndex } from '../../src/messages/nodes';
 import { generateKeyWorkflowId } from '../../src/messages/workflow-ids';
-import { signStatement, type SignedStatement } from '../../src/mpc/statement';
+import { signStatement, type SignedStatement, toWire } from '../../src/mpc/statement';
 import { randomAddress } from '../factories';
+import { signRefusal } from '../node-refusals';
 import { DishonestEngine } from '../integration/mpc/engines';
 import { claimsOf, orderHead, orderKeys, signOrder } from '../orders';
 import { stack, waitFor } from '../stack/client';
@@ -95,7 +96,7 @@ test('cannot make test signatures with a key that is in use, however often it as
   }
 });
 
-test('cannot make more than eight test signatures with a new key', async () => {
+test('cannot make more than eight test signatures with a new key, nor send its messages in another order', async () => {
   const walletId = randomUUID();
   const { client_id: clientId } = stack().clients[0] ?? {};
   await gatewayQuery('insert into wallets (wallet_id, client_id, wallet_name) values ($1, $2, $3)', [
@@ -105,7 +106,8 @@ test('cannot make more than eight test signatures with a new key', async () => {
   ]);
   const { order: made } = await scene.temporal.authoriser('orderKeyGeneration', { walletId, keyId: `${walletId}.1` });
   await scene.temporal.node(1, 'generateKey', { order: made });
-  let accepted = 0;
+  await expect(peer.beginWithRound(2, 1, { order: made, peer: 1 })).rejects.toThrow(/sent round 2 instead of 1/);
+  let accepted = 1;
   for (let times = 0; times < 20; times += 1)
     await peer.propose(1, 'test', { order: made, peer: 1 }).then(
       () => (accepted += 1),
@@ -120,6 +122,21 @@ test('cannot tell a ban in the name of another node', async () => {
   const { signingKey } = nodeIdentity(cheat);
   await expect(peer.ban(2, signStatement('ban', ban, signingKey))).rejects.toThrow();
   expect(await nodeQuery(2, 'select from peer_bans where key_id = $1', [scene.account.keyId])).toEqual([]);
+});
+
+test('cannot have a transfer given up by its refusals alone', async () => {
+  const ordered = await withoutWorker(async () => {
+    const real = await scene.order();
+    const { signingKey } = nodeIdentity(cheat);
+    const refuse = (node: NodeIndex, reason: string) => {
+      const { text } = signRefusal(node, { tx_id: real.txId, attempt: 1 }, { reason });
+      return toWire(signStatement('refusal', JSON.parse(text) as object, signingKey));
+    };
+    const refusals = [refuse(cheat, 'one reason'), refuse(cheat, 'another reason'), refuse(1, 'one reason')];
+    expect(await scene.temporal.authoriser('recordNodeRefusals', { txId: real.txId, refusals })).toEqual({ accepted: false });
+    return real;
+  });
+  await isConfirmed(ordered);
 });
 
 test('can refuse everything: the other two go on', async () => {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { NodeIndex } from '../../src/messages/nodes';
-import type { SessionKind, SessionParams } from '../../src/mpc/session-params';
+import { signEnvelope } from '../../src/mpc/envelope';
+import { deriveSessionId, type SessionKind, type SessionParams } from '../../src/mpc/session-params';
 import { signStatement, type SignedStatement } from '../../src/mpc/statement';
 import { parsePeers, TransportClient } from '../../src/mpc/transport-client';
 import { nodeEnvironment, nodeIdentity, nodeQuery } from './nodes';
@@ -10,18 +11,34 @@ export const cheat: NodeIndex = 3;
 
 /** Node 3's certificate without its program: proposes whatever a test wants to the other two. */
 export class ForgingPeer {
-  private readonly client = new TransportClient(nodeIdentity(cheat), parsePeers(nodeEnvironment(cheat).MPC_NODE_PEERS ?? ''));
+  private readonly identity = nodeIdentity(cheat);
+  private readonly client = new TransportClient(this.identity, parsePeers(nodeEnvironment(cheat).MPC_NODE_PEERS ?? ''));
 
   /** Resolves with the answer of a node that takes part. @throws GatewayError with the code of its refusal. */
   propose(to: NodeIndex, kind: SessionKind, request: unknown, statement?: SignedStatement) {
-    const params: SessionParams = {
-      protocol: 'ecdsa-secp256k1',
-      kind,
-      initiator: cheat,
-      participants: kind === 'keygen' ? [1, 2, 3] : [to, cheat],
-      request: JSON.stringify(request),
-    };
+    const params = toParams(to, kind, request);
     return this.client.propose(to, { params, randomness: randomBytes(32), ...(statement && { statement }) });
+  }
+
+  /** Begins a session for a test signature with the message of a later round, properly signed. @throws GatewayError */
+  async beginWithRound(round: number, to: NodeIndex, request: unknown): Promise<void> {
+    const params = toParams(to, 'test', request);
+    const randomness = randomBytes(32);
+    const answer = await this.client.propose(to, { params, randomness });
+    if ('recorded' in answer) throw new Error('a test signature is never recorded');
+    const shared = new Map<NodeIndex, Buffer>([
+      [cheat, randomness],
+      [to, answer.randomness],
+    ]);
+    const body = randomBytes(100);
+    const envelope = { sessionId: deriveSessionId(params, shared), round, from: cheat, to };
+    await this.client.message(
+      to,
+      randomness.toString('hex'),
+      round,
+      body,
+      signEnvelope(envelope, body, this.identity.signingKey),
+    );
   }
 
   /** Node 3's own journal entry about a session with a peer, made from the one that node 1 has written about a transfer. */
@@ -29,7 +46,7 @@ export class ForgingPeer {
     const [made] = await nodeQuery<{ statement: string }>(1, 'select statement from journal where tx_id = $1', [txId]);
     const own = { node: cheat, number: Date.now() * 1000, peer: to, initiator: cheat, admitted_at: new Date().toISOString() };
     const fields = { ...(JSON.parse(made?.statement ?? '{}') as object), ...own, ...changes };
-    return signStatement('entry', fields, nodeIdentity(cheat).signingKey);
+    return signStatement('entry', fields, this.identity.signingKey);
   }
 
   ban(to: NodeIndex, statement: SignedStatement): Promise<void> {
@@ -40,3 +57,11 @@ export class ForgingPeer {
     this.client.close();
   }
 }
+
+const toParams = (to: NodeIndex, kind: SessionKind, request: unknown): SessionParams => ({
+  protocol: 'ecdsa-secp256k1',
+  kind,
+  initiator: cheat,
+  participants: kind === 'keygen' ? [1, 2, 3] : [to, cheat],
+  request: JSON.stringify(request),
+});

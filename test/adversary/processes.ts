@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { Client, type QueryResultRow } from 'pg';
+import { OrderSigner } from '../../src/orders/signer';
 import type { DatabaseRole } from '../../src/platform/database-roles';
-import { stack } from '../stack/client';
+import { dataFolder, stack } from '../stack/client';
 import { pids } from '../stack/pause';
 
 /** What a compromised process has: the environment that it was started with, and so its login and its credentials. */
@@ -18,6 +20,40 @@ export function loginOf(role: Exclude<DatabaseRole, 'gateway_operator'>): string
   const { DATABASE_URL: url } = environmentOf(pid);
   if (!url) throw new Error(`${role} has no login`);
   return url;
+}
+
+/** With the authoriser's own key. */
+export function authoriserSigner(): Promise<OrderSigner> {
+  const [pid = 0] = pids('authoriser');
+  return OrderSigner.create(readFileSync(environmentOf(pid).ORDER_KEY_FILE ?? '', 'utf8'));
+}
+
+/** A page of a process's own listener, which METRICS_PORT names. */
+export const ownPage = ({ METRICS_PORT: port }: NodeJS.ProcessEnv, of: string): Promise<Response> =>
+  fetch(`http://127.0.0.1:${port}${of}`);
+
+/** Value of a metric, named with its labels as it is shown; 0 without a line. */
+export async function metricOf(env: NodeJS.ProcessEnv, series: string): Promise<number> {
+  const text = await (await ownPage(env, '/metrics')).text();
+  const line = text.split('\n').find((candidate) => candidate.startsWith(`${series} `));
+  return Number(line?.split(' ')[1] ?? 0);
+}
+
+interface Alarm {
+  alert?: string;
+  peer?: number;
+  node?: number;
+  key_id?: string;
+  tx_id?: string;
+  wallet_id?: string;
+  account_id?: string;
+}
+
+/** Alarms in the log of a process: `api`, `mpc-node-1` … */
+export function alarmsOf(name: string): Alarm[] {
+  const text = readFileSync(path.join(dataFolder(), 'logs', `${name}.log`), 'utf8');
+  const lines = text.split('\n').filter((line) => line.includes('"alert"'));
+  return lines.map((line) => JSON.parse(line) as Alarm);
 }
 
 /** Statements with one connection, so that they can be one database transaction. */
@@ -39,11 +75,11 @@ export const gatewayQuery = <R extends QueryResultRow>(statement: string, values
   query<R>(stack().postgres.url, statement, values);
 
 /** SQLSTATE of the refusal of a statement, 42501 where the login may not; null if it is carried out. Nothing is kept. */
-export const refusal = (url: string, statement: string): Promise<string | null> =>
+export const refusal = (url: string, statement: string, values: unknown[] = []): Promise<string | null> =>
   withDatabase(url, async (database) => {
     await database.query('begin');
     try {
-      await database.query(statement);
+      await database.query(statement, values);
       await database.query('set constraints all immediate');
       return null;
     } catch (error) {

@@ -81,6 +81,14 @@ export async function withoutWorker<T>(work: () => Promise<T>): Promise<T> {
 export const isConfirmed = async ({ txId }: { txId: string }): Promise<void> =>
   expect((await transactionWhen(txId, ends, 120_000)).status).toBe('CONFIRMED');
 
+/** The recipient of a transfer, by its client. */
+export const blacklist = ({ txId, to }: { txId: string; to: string }): Promise<unknown> =>
+  gatewayQuery(
+    `insert into security_factors (factor_id, client_id, factor_type, chain, address, address_key, added_by)
+     select gen_random_uuid(), client_id, 'BLACKLIST', chain, $2, lower($2), requested_by from transactions where tx_id = $1`,
+    [txId, to],
+  );
+
 async function accountOfOwnWallet(): Promise<Account> {
   const { wallet_id: walletId } = await createActiveWallet();
   const account = await createAccount(walletId, chain);

@@ -1,5 +1,8 @@
+import { parseTransaction } from 'viem';
+import type { Prepared } from '../../src/chains/types';
 import { nodeIndexes } from '../../src/messages/nodes';
 import { hashPage } from '../../src/messages/page-hash';
+import type { BeginSigning } from '../../src/messages/transfer';
 import { call, transactionWhen } from '../e2e/support';
 import { gateway } from '../e2e/gateway';
 import { randomAddress } from '../factories';
@@ -7,7 +10,8 @@ import { orderHead, signOrder } from '../orders';
 import { stack } from '../stack/client';
 import { nodeEnvironment } from './nodes';
 import { gatewayQuery, query } from './processes';
-import { Scene, withoutWorker } from './scene';
+import { blacklist, isConfirmed, Scene, withoutWorker } from './scene';
+import type { Refused } from './temporal-client';
 
 /** SECURITY.md, row `Temporal`: a client of Temporal schedules what it likes on the queues of nodes and authoriser. */
 
@@ -16,6 +20,19 @@ const scene = new Scene();
 const ordersOf = (txId: string) =>
   gatewayQuery<{ kind: string; attempt: number }>('select kind, attempt from orders where tx_id = $1 order by seq', [txId]);
 
+const kinds = ['first', 'replacement', 'reissue', 'cancellation', 'resume'] as const;
+/** Asks for an order of every kind: what the authoriser answers, or the code of its refusal. */
+async function askAll(txId: string, lastAttempt = 0): Promise<unknown[]> {
+  const prepared = await scene.prepared();
+  const requests = kinds.map((kind) => ({ txId, lastAttempt, kind, ...(kind !== 'resume' && { prepared }) }) as BeginSigning);
+  return Promise.all(
+    requests.map((request) => scene.temporal.beginSigning(request).catch((error: unknown) => (error as Refused).code)),
+  );
+}
+/** Before there is a first attempt, no other kind can be asked for. */
+const onlyFirst = (answer: unknown): unknown[] => kinds.map((kind) => (kind === 'first' ? answer : 'invalid_parameter'));
+const every = (answer: unknown): unknown[] => kinds.map(() => answer);
+
 test('can begin earlier what is due: the same attempt, which the workflow then goes on with', async () => {
   const { txId } = await withoutWorker(() => scene.order());
   await transactionWhen(txId, ['CONFIRMED'], 120_000);
@@ -23,18 +40,15 @@ test('can begin earlier what is due: the same attempt, which the workflow then g
 });
 
 describe('gets no order for a transfer', () => {
-  const ask = async (txId: string) =>
-    scene.temporal.beginSigning({ txId, lastAttempt: 0, kind: 'first', prepared: await scene.prepared() });
-
   test('that waits for an approval, nor for one that its client has cancelled', async () => {
     const { client_id: clientId = '' } = stack().clients.find(({ name }) => name === 'demo') ?? {};
     expect(await gateway(['client', 'policy', clientId, '--whitelist', 'approve'])).toMatchObject({ code: 0 });
     try {
       const { txId } = await scene.accept();
       await transactionWhen(txId, ['AWAITING_APPROVAL']);
-      expect(await ask(txId)).toEqual({ outcome: 'needs_approval' });
+      expect(await askAll(txId)).toEqual(onlyFirst({ outcome: 'needs_approval' }));
       await call('POST', `/transactions/${txId}/cancel`);
-      expect(await ask(txId)).toEqual({ outcome: 'ended', status: 'CANCELLED' });
+      expect(await askAll(txId)).toEqual(every({ outcome: 'ended', status: 'CANCELLED' }));
       expect(await ordersOf(txId)).toEqual([]);
     } finally {
       await gateway(['client', 'policy', clientId, '--whitelist', 'off']);
@@ -45,16 +59,14 @@ describe('gets no order for a transfer', () => {
     const to = randomAddress();
     const { txId } = await withoutWorker(async () => {
       const accepted = await scene.accept(to);
-      await gatewayQuery(
-        `insert into security_factors (factor_id, client_id, factor_type, chain, address, address_key, added_by)
-         select gen_random_uuid(), t.client_id, 'BLACKLIST', t.chain, $2, lower($2), t.requested_by from transactions t where tx_id = $1`,
-        [accepted.txId, to],
+      await blacklist(accepted);
+      expect(await askAll(accepted.txId)).toEqual(
+        onlyFirst(expect.objectContaining({ outcome: 'refused', code: 'address_blacklisted' })),
       );
-      expect(await ask(accepted.txId)).toMatchObject({ outcome: 'refused', code: 'address_blacklisted' });
       return accepted;
     });
     await transactionWhen(txId, ['REJECTED']);
-    expect(await ask(txId)).toEqual({ outcome: 'ended', status: 'REJECTED' });
+    expect(await askAll(txId)).toEqual(every({ outcome: 'ended', status: 'REJECTED' }));
     expect(await ordersOf(txId)).toEqual([]);
   });
 
@@ -62,12 +74,7 @@ describe('gets no order for a transfer', () => {
     const { txId } = await scene.accept();
     await transactionWhen(txId, ['CONFIRMED']);
     const before = await ordersOf(txId);
-    for (const kind of ['first', 'replacement', 'reissue', 'cancellation'] as const)
-      expect(await scene.temporal.beginSigning({ txId, lastAttempt: 1, kind, prepared: await scene.prepared() })).toEqual({
-        outcome: 'ended',
-        status: 'CONFIRMED',
-      });
-    expect(await scene.temporal.beginSigning({ txId, lastAttempt: 1, kind: 'resume' })).toMatchObject({ outcome: 'ended' });
+    expect(await askAll(txId, 1)).toEqual(every({ outcome: 'ended', status: 'CONFIRMED' }));
     expect(await ordersOf(txId)).toEqual(before);
   });
 });
@@ -109,6 +116,38 @@ describe('cannot cancel without a reason on record, nor choose attempts', () => 
       return real.txId;
     });
     await transactionWhen(txId, ['FAILED'], 120_000);
+    const before = await ordersOf(txId);
+    expect(await askAll(txId, 2)).toEqual(every({ outcome: 'ended', status: 'FAILED' }));
+    expect(await ordersOf(txId)).toEqual(before);
+  });
+
+  test('nonce and fee: the authoriser takes the next nonce, and no fee far above the usual', async () => {
+    const begun = await withoutWorker(async () => {
+      const { txId } = await scene.accept();
+      const prepared = await scene.prepared();
+      const details = prepared.details as Record<string, string>;
+      const ask = (changes: Partial<Prepared>) =>
+        scene.temporal.beginSigning({ txId, lastAttempt: 0, kind: 'first', prepared: { ...prepared, ...changes } });
+      const times = (factor: bigint, amount = '0') => (BigInt(amount) * factor).toString();
+      const dearer = (factor: bigint): Partial<Prepared> => ({
+        feeBound: times(factor, prepared.feeBound),
+        details: { ...details, maxFeePerGas: times(factor, details.maxFeePerGas) },
+      });
+      expect(await ask({ details: { ...details, minedNonce: 1_000 } })).toMatchObject({ outcome: 'wait' });
+      expect(await ask(dearer(100n))).toMatchObject({ outcome: 'wait' });
+      expect(await ask(dearer(10n ** 9n))).toMatchObject({ outcome: 'refused', code: 'fee_above_bound' });
+      await expect(ask({ feeBound: '1' })).rejects.toMatchObject({ code: 'internal_error' });
+      expect(await ordersOf(txId)).toEqual([]);
+      const [row] = await gatewayQuery<{ next: number }>(
+        'select max(ordinal)::int + 1 as next from reservations where owner = lower($1)',
+        [scene.account.address],
+      );
+      const answer = await ask({ details: { ...details, nonce: 777, minedNonce: 0 } });
+      if (answer.outcome !== 'begun') throw new Error(`the authoriser answered ${answer.outcome}`);
+      expect(parseTransaction(answer.unsigned).nonce).toBe(row?.next);
+      return { txId };
+    });
+    await isConfirmed(begun);
   });
 });
 

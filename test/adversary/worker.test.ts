@@ -1,26 +1,43 @@
+import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
+import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { nodeIndexes } from '../../src/messages/nodes';
+import { attestKey } from '../../src/mpc/key-attestation';
+import { gateway } from '../e2e/gateway';
+import { call, transactionWhen } from '../e2e/support';
 import { randomAddress } from '../factories';
-import { gatewayQuery, loginOf, query, refusal } from './processes';
+import { signRefusal } from '../node-refusals';
+import { stack } from '../stack/client';
+import { pause, pids, resumeAll } from '../stack/pause';
+import { alarmsOf, environmentOf, gatewayQuery, loginOf, query, refusal } from './processes';
 import { isConfirmed, Scene, withoutWorker } from './scene';
 import { type OrderedTransfer } from './transfers';
 
 /** SECURITY.md, row `worker`: somebody has the worker's login, and reaches Temporal as the worker does. */
 
 const insufficientPrivilege = '42501';
+const integrity = '23000';
 
 const scene = new Scene();
 
 describe('with its login it cannot', () => {
   let ordered: OrderedTransfer;
+  /** PENDING as long as the worker is away. */
+  let pending: { txId: string };
   beforeAll(async () => {
-    ordered = await withoutWorker(() => scene.order());
+    pause('worker');
+    ordered = await scene.order();
+    pending = await scene.accept();
   }, 120_000);
-  afterAll(() => isConfirmed(ordered));
+  afterAll(async () => {
+    resumeAll();
+    await isConfirmed(ordered);
+    await isConfirmed(pending);
+  }, 240_000);
 
   test.each([
     ['change a destination', `update transactions set to_address = :address, to_address_key = :address where tx_id = :tx`],
     ['change an amount', `update transactions set amount = amount + 1 where tx_id = :tx`],
     ['change an address', `update accounts set address = :address, address_key = :address where account_id = :account`],
-    ['change a key that is in use', `update wallets set key_id = 'another' where key_status = 'ACTIVE'`],
     ['change the bytes of an attempt', `update transfer_attempts set unsigned = '0x00' where tx_id = :tx`],
     [
       'insert an attempt',
@@ -33,7 +50,16 @@ describe('with its login it cannot', () => {
     ],
     ['insert an order', `insert into orders (jti, seq, kind, claims) values (gen_random_uuid(), 1, 'transfer', '{}')`],
     ['approve', `update transactions set approved_by = requested_by, approved_at = now() where tx_id = :tx`],
-    ['begin signing', `update transactions set status = 'SIGNING', version = version + 1 where tx_id = :tx`],
+    ['begin signing', `update transactions set status = 'SIGNING', version = version + 1 where tx_id = :pending`],
+    [
+      'cancel in the name of a client',
+      `update transactions set status = 'CANCELLED', version = version + 1 where tx_id = :pending`,
+    ],
+    [
+      'accept a transfer',
+      `insert into ledger_postings (posting_id, tx_id, kind, seq, entries) values (gen_random_uuid(), :pending, 'lock', 9, 2)`,
+    ],
+    ['suspend a wallet', `update wallets set status = 'SUSPENDED' where wallet_id = :wallet`],
     ['request an abandonment', `insert into operator_requests (tx_id, kind, attempt, operator) values (:tx, 'abandon', 1, 'x')`],
     [
       'refuse in the name of a node',
@@ -46,10 +72,82 @@ describe('with its login it cannot', () => {
     ['read TOTP secrets', `select secret from user_totp`],
     ['remove an audit row', `delete from audit_events`],
   ])('%s', async (_, statement) => {
-    const values = { tx: ordered.txId, account: scene.account.account_id, address: randomAddress().toLowerCase() };
-    const sql = statement.replace(/:(tx|account|address)/g, (_match, name: keyof typeof values) => `'${values[name]}'`);
+    const { account_id: account, walletId: wallet } = scene.account;
+    const values = { tx: ordered.txId, pending: pending.txId, account, wallet, address: randomAddress().toLowerCase() };
+    const names = new RegExp(`:(${Object.keys(values).join('|')})`, 'g');
+    const sql = statement.replace(names, (_match, name: keyof typeof values) => `'${values[name]}'`);
     expect(await refusal(loginOf('gateway_worker'), sql)).toBe(insufficientPrivilege);
   });
+
+  test('change a key that is in use', async () => {
+    const login = loginOf('gateway_worker');
+    for (const column of [
+      'key_id = null',
+      `public_key = decode(repeat('02', 33), 'hex')`,
+      `chain_code = decode(repeat('00', 32), 'hex')`,
+    ])
+      expect(await refusal(login, `update wallets set ${column} where wallet_id = '${scene.account.walletId}'`)).toBe(integrity);
+  });
+});
+
+test.each([
+  ['report false fees', `update chain_cursors set fee_levels = fee_levels, fee_levels_at = now()`],
+  ['report false inclusions', `update transfer_attempts set impossible_proof = impossible_proof`],
+  ['freeze assets', `update ledger_accounts set frozen_reason = 'none' where frozen_reason is null`],
+  ['read the sealed webhook secrets', `select secret, previous_secret from webhook_endpoints`],
+])('with its login it can %s', async (_, statement) => {
+  expect(await refusal(loginOf('gateway_worker'), statement)).toBeNull();
+});
+
+test('it has neither the order key nor anything of a node’s', () => {
+  const [pid = 0] = pids('worker');
+  expect(Object.keys(environmentOf(pid)).filter((name) => /^(ORDER_KEY|DEPLOYMENT_ID|MPC_NODE_|TOTP_)/.test(name))).toEqual([]);
+});
+
+test('cannot approve by the state of a transfer: whether it needs an approval is decided anew', async () => {
+  const { client_id: clientId = '' } = stack().clients.find(({ name }) => name === 'demo') ?? {};
+  expect(await gateway(['client', 'policy', clientId, '--whitelist', 'approve'])).toMatchObject({ code: 0 });
+  try {
+    const { txId } = await scene.accept();
+    await transactionWhen(txId, ['AWAITING_APPROVAL']);
+    await withoutWorker(async () => {
+      const skip = `update transactions set status = 'PENDING', version = version + 1, approval_expires_at = null where tx_id = $1`;
+      await query(loginOf('gateway_worker'), skip, [txId]);
+      const request = { txId, lastAttempt: 0, kind: 'first', prepared: await scene.prepared() } as const;
+      expect(await scene.temporal.beginSigning(request)).toEqual({ outcome: 'needs_approval' });
+      expect(await gatewayQuery('select from orders where tx_id = $1', [txId])).toEqual([]);
+    });
+    await call('POST', `/transactions/${txId}/cancel`);
+    expect(await transactionWhen(txId, ['CANCELLED'])).toMatchObject({ tx_hash: null });
+  } finally {
+    await gateway(['client', 'policy', clientId, '--whitelist', 'off']);
+  }
+});
+
+test('can give a wallet that has no key yet a key of its own: it is never shown as active, and raises an alarm', async () => {
+  const walletId = randomUUID();
+  const { client_id: clientId } = stack().clients.find(({ name }) => name === 'demo') ?? {};
+  const insert = 'insert into wallets (wallet_id, client_id, wallet_name) values ($1, $2, $3)';
+  await gatewayQuery(insert, [walletId, clientId, walletId]);
+  const login = loginOf('gateway_worker');
+  const stranger = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
+  const own = { keyId: `${walletId}.1`, publicKey: Buffer.from(secp256k1.keygen().publicKey), chainCode: randomBytes(32) };
+  const bound = { ...own, walletId, clientId: clientId ?? '', protocol: 'ecdsa-secp256k1' } as const;
+  for (const node of nodeIndexes) {
+    const { text, signature } = attestKey(node, bound, stranger);
+    const attest = 'insert into wallet_attestations (wallet_id, node, statement, signature) values ($1, $2, $3, $4)';
+    await query(login, attest, [walletId, node, text, signature]);
+  }
+  await query(
+    login,
+    `update wallets set status = 'ACTIVE', key_status = 'ACTIVE', key_id = $2, public_key = $3, chain_code = $4 where wallet_id = $1`,
+    [walletId, own.keyId, own.publicKey, own.chainCode],
+  );
+  const unusable = { status: 'SUSPENDED', key_status: 'UNVERIFIED' };
+  expect(await call('GET', `/wallets/${walletId}`)).toMatchObject({ status: 200, body: unusable });
+  const create = await call('POST', '/accounts', { body: { wallet_id: walletId, chain: 'ethereum' } });
+  expect(create).toMatchObject({ status: 400, body: { code: 'wallet_not_active' } });
+  expect(alarmsOf('api')).toContainEqual(expect.objectContaining({ alert: 'key_not_attested', wallet_id: walletId }));
 });
 
 test('can report false chain data: a false proof of impossibility has no second payment ordered, and what is executed counts', async () => {
@@ -73,8 +171,7 @@ test('can report false chain data: a false proof of impossibility has no second 
 test('cannot refuse in the name of a node: refusals that no node has signed cancel nothing', async () => {
   const ordered = await withoutWorker(async () => {
     const real = await scene.order();
-    const text = (node: number) => JSON.stringify({ node, tx_id: real.txId, attempt: 1, kind: 'first', reason: 'none' });
-    const refusals = [1, 2].map((node) => ({ text: text(node), signature: Buffer.alloc(64).toString('base64') }));
+    const refusals = nodeIndexes.map((node) => signRefusal(node, { tx_id: real.txId, attempt: 1 }));
     expect(await scene.temporal.authoriser('recordNodeRefusals', { txId: real.txId, refusals })).toEqual({ accepted: false });
     return real;
   });
