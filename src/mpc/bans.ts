@@ -76,7 +76,10 @@ export class Bans {
     const rows = await this.options.database.query<BanRow[]>('select key_id, peer, statement, statement_signature from bans');
     for (const { key_id: keyId, peer } of rows) this.banned.add(label(keyId, peer));
     await this.measure();
-    return rows.map(({ statement: text, statement_signature: signature }) => ({ text, signature }));
+    return rows.map(({ statement: text, statement_signature: signature }) => ({
+      text,
+      signature,
+    }));
   }
 
   /** @throws GatewayError key_peer_banned, once the ban is durable. */
@@ -143,11 +146,12 @@ export class Bans {
     await this.measure().catch((error: unknown) => logger.error({ err: error }, 'bans were not counted'));
   }
 
+  /** In one order, so that the same ban from both peers at once is no deadlock. */
   private async store(statements: SignedStatement[]): Promise<void> {
     await this.options.database.query(
       `insert into bans (key_id, peer, statement, statement_signature)
        select text::jsonb ->> 'key_id', (text::jsonb ->> 'peer')::smallint, text, signature
-         from unnest($1::text[], $2::bytea[]) as given (text, signature) on conflict do nothing`,
+         from unnest($1::text[], $2::bytea[]) as given (text, signature) order by 1, 2 on conflict do nothing`,
       [statements.map(({ text }) => text), statements.map(({ signature }) => signature)],
     );
   }

@@ -99,6 +99,14 @@ export class Journal {
     return row ? { number: Number(row.number), hash: hashStatement({ text: row.statement }) } : null;
   }
 
+  /** Number of the newest entry that was not put back; 0 without one. Only from there on backwards the database is known to be complete. */
+  async newestOwn(): Promise<number> {
+    const [row] = await this.database.query<{ number: string | null }[]>(
+      `select max(number) as number from journal where outcome is distinct from 'recovered'`,
+    );
+    return Number(row?.number ?? 0);
+  }
+
   /** Whether the entry stands in the journal, unchanged. `hash`: SHA-256 of its statement. */
   async contains({ number, hash }: { number: number; hash: string }): Promise<boolean> {
     const [row] = await this.database.query<{ statement: string }[]>('select statement from journal where number = $1', [number]);

@@ -70,3 +70,9 @@ export const journalBehind = new Gauge({
   help: '1 while the node signs nothing because its journal is not complete',
   registers,
 });
+
+export const markUnwritable = new Gauge({
+  name: 'mpc_journal_mark_unwritable',
+  help: '1 while the node signs nothing because its journal mark cannot be written',
+  registers,
+});

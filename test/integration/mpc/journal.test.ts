@@ -1,3 +1,4 @@
+import { mkdirSync, rmdirSync } from 'node:fs';
 import type { GroupKey } from '../../../src/messages/key-generation';
 import type { NodeIndex } from '../../../src/messages/nodes';
 import { Group, localRegistry } from './group';
@@ -179,6 +180,24 @@ describe('the journal of a node', () => {
     const [entry] = await entries(1, later);
     expect(Number(entry?.number)).toBe(ahead + 1);
     expect(group.readMark(1)).toMatchObject({ entry: { number: ahead + 1 } });
+  });
+
+  test('while its mark cannot be written a node begins no session, and no peer counts one as failed', async () => {
+    const obstacle = `${group.markOf(1)}.new`;
+    mkdirSync(obstacle);
+    try {
+      // this one finds out
+      await expect(sign(build(), 1, 2)).rejects.toMatchObject({ code: 'signers_unavailable' });
+      await expect(sign(build(), 1, 2)).rejects.toMatchObject({ code: 'journal_behind' });
+      await expect(sign(build(), 2, 1)).rejects.toMatchObject({ code: 'journal_behind' });
+      expect(group.node(1).journalIsComplete()).toBe(false);
+      expect(await group.query(2, `select from journal where peer = 1 and outcome = 'failed'`)).toEqual([]);
+    } finally {
+      rmdirSync(obstacle);
+    }
+    for (let tries = 0; !group.node(1).journalIsComplete() && tries < 100; tries += 1)
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    await sign(build(), 1, 2);
   });
 
   describe('with a database that is older than the journal mark', () => {
