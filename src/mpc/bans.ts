@@ -60,7 +60,7 @@ interface BanRow {
  * and in memory for the moment between a failure and its row.
  */
 export class Bans {
-  private readonly banned = new Set<string>();
+  private readonly banned = new Map<string, SignedStatement>();
   /** Bans that are being stored. */
   private readonly storing = new Map<string, Promise<void>>();
   private readonly listeners: ((keyId: string, peer: NodeIndex, statement: SignedStatement) => void)[] = [];
@@ -74,12 +74,10 @@ export class Bans {
 
   async load(): Promise<SignedStatement[]> {
     const rows = await this.options.database.query<BanRow[]>('select key_id, peer, statement, statement_signature from bans');
-    for (const { key_id: keyId, peer } of rows) this.banned.add(label(keyId, peer));
+    for (const { key_id: keyId, peer, statement: text, statement_signature: signature } of rows)
+      this.banned.set(label(keyId, peer), { text, signature });
     await this.measure();
-    return rows.map(({ statement: text, statement_signature: signature }) => ({
-      text,
-      signature,
-    }));
+    return [...this.banned.values()];
   }
 
   /** @throws GatewayError key_peer_banned, once the ban is durable. */
@@ -104,8 +102,9 @@ export class Bans {
     logger.fatal({ alert: 'peer_banned', peer, key_id: keyId, reason }, 'a peer is banned for this key: investigate it');
     misbehaviour.inc({ peer: String(peer) });
     if (this.banned.has(subject)) return this.storing.get(subject) ?? Promise.resolve();
-    this.banned.add(subject);
-    const storing = this.enforce(keyId, peer, reason).finally(() => this.storing.delete(subject));
+    const statement = this.toStatement(keyId, peer, reason);
+    this.banned.set(subject, statement);
+    const storing = this.enforce(keyId, peer, statement).finally(() => this.storing.delete(subject));
     this.storing.set(subject, storing);
     return storing;
   }
@@ -128,8 +127,13 @@ export class Bans {
     if (stored.length > 0) await this.measure();
   }
 
-  private async enforce(keyId: string, peer: NodeIndex, reason: string): Promise<void> {
-    const { logger, mark, self, signingKey } = this.options;
+  /** Stores every ban that this process knows, in a database that may have been replaced by an older one. */
+  storeAgain(): Promise<void> {
+    return this.store([...this.banned.values()]);
+  }
+
+  private toStatement(keyId: string, peer: NodeIndex, reason: string): SignedStatement {
+    const { self, signingKey } = this.options;
     const fields: BanFields = {
       node: self,
       key_id: keyId,
@@ -137,7 +141,11 @@ export class Bans {
       reason: reason.slice(0, 200),
       banned_at: new Date().toISOString(),
     };
-    const statement = signStatement('ban', fields, signingKey);
+    return signStatement('ban', fields, signingKey);
+  }
+
+  private async enforce(keyId: string, peer: NodeIndex, statement: SignedStatement): Promise<void> {
+    const { logger, mark } = this.options;
     const [stored, marked] = await Promise.allSettled([this.store([statement]), mark.raiseBans(this.size)]);
     for (const result of [stored, marked])
       if (result.status === 'rejected')

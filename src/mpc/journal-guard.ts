@@ -29,9 +29,9 @@ export interface JournalGuardOptions {
 }
 
 /**
- * Keeps a node from signing with a database that has forgotten something. At its start the mark outside of the database is compared
- * with it: where the database is behind, or there is no mark, the node takes back from both peers what bears its own signature. While
- * that does not suffice it signs nothing until its operator accepts the loss.
+ * Keeps a node from signing with a database that has forgotten something. At its start, and with every admission, the mark outside of
+ * the database is compared with it: where the database is behind, or there is no mark, the node takes back from both peers what bears
+ * its own signature. While that does not suffice it signs nothing until its operator accepts the loss.
  */
 export class JournalGuard {
   private state: 'checking' | 'ready' | 'behind' = 'checking';
@@ -69,6 +69,30 @@ export class JournalGuard {
     if (marked === null ? await this.isNew() : marked.behindSince === undefined && (await this.contains(marked))) {
       return this.open();
     }
+    this.fallBehind();
+  }
+
+  /** As `assertReady`, and looks whether the database still has the entry that the mark names. @throws GatewayError journal_behind */
+  async assertComplete(): Promise<void> {
+    this.assertReady();
+    const { journal, mark } = this.options;
+    const { entry } = mark.known;
+    if (entry !== null && !(await journal.has(entry.number))) this.noticeLoss();
+    this.assertReady();
+  }
+
+  /** The database lacks what it had while this process ran: it was replaced by an older one. */
+  noticeLoss(): void {
+    if (this.state === 'ready') this.fallBehind();
+  }
+
+  async close(): Promise<void> {
+    this.closing.abort();
+    await this.waiting;
+    this.watch.close();
+  }
+
+  private fallBehind(): void {
     this.state = 'behind';
     journalBehind.set(1);
     this.options.logger.error(
@@ -76,12 +100,6 @@ export class JournalGuard {
       'the database is behind the journal mark: nothing is signed until it is complete',
     );
     this.waiting = this.recover();
-  }
-
-  async close(): Promise<void> {
-    this.closing.abort();
-    await this.waiting;
-    this.watch.close();
   }
 
   private async open(acceptance?: Acceptance): Promise<void> {
@@ -126,9 +144,10 @@ export class JournalGuard {
 
   /** The operator's word is followed after one more pass over both peers, whatever they answer: what they have is not forgotten. */
   private async tryToOpen(): Promise<boolean> {
-    const { database, journal, mark, logger } = this.options;
+    const { database, journal, bans, mark, logger } = this.options;
     const since = await mark.beginTakingBack(await this.databaseTime());
     const acceptance = await findAcceptance(database, since);
+    await bans.storeAgain();
     const after = Math.max(0, (await journal.newestOwn()) - overlap);
     const { restored, failures } = await this.copies.pass(after, this.closing.signal);
     if (this.closing.signal.aborted) return false;

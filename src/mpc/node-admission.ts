@@ -48,7 +48,7 @@ export class NodeAdmission implements Admission {
 
   async admit(request: AdmissionRequest, copy?: SignedStatement): Promise<{ recorded: `0x${string}` } | { entry: JournalEntry }> {
     const { self, guard, journal, limits } = this.options;
-    guard.assertReady();
+    await guard.assertComplete();
     if (copy) this.assertCopy(copy, request);
     else if (request.initiator !== self) throw new GatewayError('invalid_parameter', "the peer's journal entry is missing");
     const reason = limits?.refusal(request);
@@ -78,12 +78,13 @@ export class NodeAdmission implements Admission {
   }
 
   async finish(entry: JournalEntry, end: SessionEnd): Promise<void> {
-    const { journal, bans } = this.options;
+    const { journal, bans, guard } = this.options;
     const { request } = entry;
     openEntries.dec();
     signatures.inc({ outcome: end.outcome });
     const failed = await journal.finish(entry, end);
-    if (failed >= maxFailedSessions)
+    if (failed === null) guard.noticeLoss();
+    else if (failed >= maxFailedSessions)
       await bans.ban(
         request.keyId,
         request.peer,

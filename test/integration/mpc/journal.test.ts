@@ -234,6 +234,19 @@ describe('the journal of a node', () => {
       await sign(build(), 1, 2);
     });
 
+    test('a node whose running database is replaced by an older one notices with the next signature, and takes back', async () => {
+      const kept = await newest(1);
+      const lost = build();
+      await sign(lost, 1, 2);
+      await forget(1, kept);
+      await expect(sign(again(lost, 1, 'transfer', 960), 1, 3)).rejects.toMatchObject({ code: 'journal_behind' });
+      expect(await entries(1, lost)).not.toMatchObject([{ outcome: 'signed' }]);
+      await until(() => group.node(1).journalIsComplete());
+      expect(await entries(1, lost)).toMatchObject([{ outcome: 'recovered' }]);
+      await expect(sign(again(lost, 1, 'transfer', 960), 1, 3)).rejects.toMatchObject({ code: 'intent_mismatch' });
+      await sign(build(), 1, 2);
+    });
+
     test('with a peer down it refuses to sign, and its peers sign without it; with the peer back it goes on', async () => {
       const kept = await newest(1);
       await sign(build(), 1, 2);
