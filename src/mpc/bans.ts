@@ -5,6 +5,7 @@ import { GatewayError } from '../platform/errors';
 import type { Logger } from '../platform/logging';
 import { findFault } from '../platform/untrusted';
 import { type NodeIndex, nodeIndexes } from '../messages/nodes';
+import { maxFailedSessions } from './journal';
 import type { JournalMark } from './journal-mark';
 import { misbehaviour, banGauge } from './metrics';
 import { parseStatement, signStatement, type SignedStatement } from './statement';
@@ -39,6 +40,9 @@ export function readBan(statement: Pick<SignedStatement, 'text'>): BanFields {
   if (findFault(schema, fields) !== null) throw new GatewayError('invalid_parameter', 'malformed ban');
   return fields as BanFields;
 }
+
+export const reasonOfFailures = (failed: number): string =>
+  `${failed} sessions have ended without a signature after messages of this peer`;
 
 export interface BansOptions {
   database: DataSource;
@@ -107,6 +111,17 @@ export class Bans {
     const storing = this.enforce(keyId, peer, statement).finally(() => this.storing.delete(subject));
     this.storing.set(subject, storing);
     return storing;
+  }
+
+  /** Makes the bans that are due by the journal but were never stored: a process ended between the last failed session and its ban. */
+  async banOverdue(): Promise<void> {
+    const rows = await this.options.database.query<{ key_id: string; peer: NodeIndex; failed: string }[]>(
+      `select key_id, peer, count(*) as failed from journal j
+        where outcome = 'failed' and not exists (select from bans b where b.key_id = j.key_id and b.peer = j.peer)
+        group by key_id, peer having count(*) >= $1`,
+      [maxFailedSessions],
+    );
+    for (const { key_id: keyId, peer, failed } of rows) await this.ban(keyId, peer, reasonOfFailures(Number(failed)));
   }
 
   /** Puts back bans of this node's own that peers have kept. */

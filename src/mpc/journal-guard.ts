@@ -61,8 +61,10 @@ export class JournalGuard {
 
   /** Ready at once if nothing is missing; otherwise goes on in the background until `close`. */
   async start(): Promise<void> {
-    const { journal, mark } = this.options;
+    const { bans, journal, mark } = this.options;
     const marked = await mark.read();
+    // before the comparison, which counts bans; without a mark only once the journal is complete
+    if (marked !== null) await bans.banOverdue();
     await journal.closeInterrupted();
     // also where the process ended between putting entries back and this
     await journal.recount();
@@ -104,6 +106,7 @@ export class JournalGuard {
 
   private async open(acceptance?: Acceptance): Promise<void> {
     const { database, journal, bans, mark, logger } = this.options;
+    await bans.banOverdue();
     const newest = await journal.newest();
     journal.continueAfter(Math.max(newest?.number ?? 0, mark.known.entry?.number ?? 0));
     const found: Mark = { bans: bans.size, entry: newest };

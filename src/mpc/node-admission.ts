@@ -4,7 +4,7 @@ import { GatewayError } from '../platform/errors';
 import type { Logger } from '../platform/logging';
 import type { NodeIndex } from '../messages/nodes';
 import type { Admission, AdmissionRequest, JournalEntry, SessionEnd } from './admission';
-import type { Bans } from './bans';
+import { type Bans, reasonOfFailures } from './bans';
 import { type Journal, maxFailedSessions, type Verdict } from './journal';
 import { isPeerEntry } from './journal-entry';
 import type { JournalGuard } from './journal-guard';
@@ -85,11 +85,7 @@ export class NodeAdmission implements Admission {
     const failed = await journal.finish(entry, end);
     if (failed === null) guard.noticeLoss();
     else if (failed >= maxFailedSessions)
-      await bans.ban(
-        request.keyId,
-        request.peer,
-        `${failed} sessions have ended without a signature after messages of this peer`,
-      );
+      await bans.ban(request.keyId, request.peer, reasonOfFailures(failed));
   }
 
   private async refusal(verdict: Refused, request: AdmissionRequest): Promise<GatewayError> {

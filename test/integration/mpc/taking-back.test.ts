@@ -6,8 +6,9 @@ import pino from 'pino';
 import { migrations } from '../../../migrations/mpc-node';
 import type { NodeIndex } from '../../../src/messages/nodes';
 
+import type { AdmissionRequest } from '../../../src/mpc/admission';
 import { Bans } from '../../../src/mpc/bans';
-import { Journal } from '../../../src/mpc/journal';
+import { Journal, maxFailedSessions } from '../../../src/mpc/journal';
 import type { EntryFields } from '../../../src/mpc/journal-entry';
 import { JournalGuard } from '../../../src/mpc/journal-guard';
 import { JournalMark } from '../../../src/mpc/journal-mark';
@@ -67,12 +68,12 @@ describe('a node whose database does not agree with its mark', () => {
     entries: numbers.map((number) => entry(number, peer)),
   });
   /** An entry as it is in the database of a node that has signed. */
-  const write = async (number: number) => {
+  const write = async (number: number, outcome = 'silent') => {
     const { text, signature } = entry(number, 2);
     await store.database.query(
       `insert into journal select (jsonb_populate_record(null::journal, $1::text::jsonb
-         || jsonb_build_object('statement', $1::text, 'statement_signature', $2::bytea, 'outcome', 'silent'))).*`,
-      [text, signature],
+         || jsonb_build_object('statement', $1::text, 'statement_signature', $2::bytea, 'outcome', $3::text))).*`,
+      [text, signature, outcome],
     );
   };
   const numbers = async () =>
@@ -178,4 +179,32 @@ describe('a node whose database does not agree with its mark', () => {
     const again = await start();
     await until(() => again.isReady);
   });
+
+  test.each([
+    ['the ban was not stored anywhere', 0],
+    ['only the mark has it', 1],
+  ])('a process that ended after the last failed session, when %s, has banned the peer', async (_what, marked) => {
+    for (let number = 1; number <= maxFailedSessions; number += 1) await write(number, 'failed');
+    await mark(maxFailedSessions, 2, marked);
+    const node = await start();
+    expect(node.isReady).toBe(true);
+    await expect(bans.assertNotBanned('key', 2)).rejects.toMatchObject({ code: 'key_peer_banned' });
+    expect(await store.database.query('select key_id, peer from bans')).toEqual([{ key_id: 'key', peer: 2 }]);
+    expect(readMark()).toMatchObject({ bans: 1 });
+  });
+
+  test('failed sessions are a ban at admission also without its row', async () => {
+    for (let number = 1; number < maxFailedSessions; number += 1) await write(number, 'failed');
+    await start();
+    const admit = async (txId: string) => (await journal.admit(request(txId), { key: null, node: null })).verdict;
+    expect(await admit('one')).toBe('admitted');
+    await write(maxFailedSessions, 'failed');
+    expect(await admit('two')).toBe('banned');
+  });
+});
+
+const request = (txId: string): AdmissionRequest => ({
+  ...{ txId, attempt: 1, kind: 'first', orderHash: 'hash', orderSeq: 1, resources: ['x'], digests: ['0x00'], payload: 0 },
+  ...{ keyId: 'key', clientId: 'client', peer: 2, initiator: 1 },
+  spends: { chain: 'ethereum', token: null, amount: 1n, fee: 0n, recipients: [] },
 });
