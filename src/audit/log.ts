@@ -61,6 +61,8 @@ export const auditActions = [
   'transfer.refused',
   'transfer.abandoned',
   'transfer.retried',
+  'transfer.signed',
+  'transfer.signing_refused',
   'user.created',
   'user.disabled',
   'user.enabled',

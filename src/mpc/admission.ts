@@ -70,7 +70,7 @@ export interface Admission {
   admit(request: AdmissionRequest, copy?: SignedStatement): Promise<{ recorded: Hex } | { entry: JournalEntry }>;
   /** @throws GatewayError invalid_parameter when it is not the peer's entry about the same signature. */
   assertCopy(copy: SignedStatement, request: AdmissionRequest): void;
-  /** To be waited for before a message that depends on the share: from then on a restored database is noticed. */
+  /** To be waited for before the first message: from then on a restored database is noticed. */
   begin(entry: JournalEntry): Promise<void>;
   finish(entry: JournalEntry, end: SessionEnd): Promise<void>;
 }

@@ -5,6 +5,7 @@ import { GatewayError } from '../platform/errors';
 import type { Logger } from '../platform/logging';
 import { findFault } from '../platform/untrusted';
 import { type NodeIndex, nodeIndexes } from '../messages/nodes';
+import { maxFailedSessions } from './journal';
 import type { JournalMark } from './journal-mark';
 import { misbehaviour, banGauge } from './metrics';
 import { parseStatement, signStatement, type SignedStatement } from './statement';
@@ -40,6 +41,9 @@ export function readBan(statement: Pick<SignedStatement, 'text'>): BanFields {
   return fields as BanFields;
 }
 
+export const reasonOfFailures = (failed: number): string =>
+  `${failed} sessions have ended without a signature after messages of this peer`;
+
 export interface BansOptions {
   database: DataSource;
   self: NodeIndex;
@@ -60,7 +64,7 @@ interface BanRow {
  * and in memory for the moment between a failure and its row.
  */
 export class Bans {
-  private readonly banned = new Set<string>();
+  private readonly banned = new Map<string, SignedStatement>();
   /** Bans that are being stored. */
   private readonly storing = new Map<string, Promise<void>>();
   private readonly listeners: ((keyId: string, peer: NodeIndex, statement: SignedStatement) => void)[] = [];
@@ -74,9 +78,10 @@ export class Bans {
 
   async load(): Promise<SignedStatement[]> {
     const rows = await this.options.database.query<BanRow[]>('select key_id, peer, statement, statement_signature from bans');
-    for (const { key_id: keyId, peer } of rows) this.banned.add(label(keyId, peer));
+    for (const { key_id: keyId, peer, statement: text, statement_signature: signature } of rows)
+      this.banned.set(label(keyId, peer), { text, signature });
     await this.measure();
-    return rows.map(({ statement: text, statement_signature: signature }) => ({ text, signature }));
+    return [...this.banned.values()];
   }
 
   /** @throws GatewayError key_peer_banned, once the ban is durable. */
@@ -101,10 +106,22 @@ export class Bans {
     logger.fatal({ alert: 'peer_banned', peer, key_id: keyId, reason }, 'a peer is banned for this key: investigate it');
     misbehaviour.inc({ peer: String(peer) });
     if (this.banned.has(subject)) return this.storing.get(subject) ?? Promise.resolve();
-    this.banned.add(subject);
-    const storing = this.enforce(keyId, peer, reason).finally(() => this.storing.delete(subject));
+    const statement = this.toStatement(keyId, peer, reason);
+    this.banned.set(subject, statement);
+    const storing = this.enforce(keyId, peer, statement).finally(() => this.storing.delete(subject));
     this.storing.set(subject, storing);
     return storing;
+  }
+
+  /** Makes the bans that are due by the journal but were never stored: a process ended between the last failed session and its ban. */
+  async banOverdue(): Promise<void> {
+    const rows = await this.options.database.query<{ key_id: string; peer: NodeIndex; failed: string }[]>(
+      `select key_id, peer, count(*) as failed from journal j
+        where outcome = 'failed' and not exists (select from bans b where b.key_id = j.key_id and b.peer = j.peer)
+        group by key_id, peer having count(*) >= $1`,
+      [maxFailedSessions],
+    );
+    for (const { key_id: keyId, peer, failed } of rows) await this.ban(keyId, peer, reasonOfFailures(Number(failed)));
   }
 
   /** Puts back bans of this node's own that peers have kept. */
@@ -125,8 +142,13 @@ export class Bans {
     if (stored.length > 0) await this.measure();
   }
 
-  private async enforce(keyId: string, peer: NodeIndex, reason: string): Promise<void> {
-    const { logger, mark, self, signingKey } = this.options;
+  /** Stores every ban that this process knows, in a database that may have been replaced by an older one. */
+  storeAgain(): Promise<void> {
+    return this.store([...this.banned.values()]);
+  }
+
+  private toStatement(keyId: string, peer: NodeIndex, reason: string): SignedStatement {
+    const { self, signingKey } = this.options;
     const fields: BanFields = {
       node: self,
       key_id: keyId,
@@ -134,7 +156,11 @@ export class Bans {
       reason: reason.slice(0, 200),
       banned_at: new Date().toISOString(),
     };
-    const statement = signStatement('ban', fields, signingKey);
+    return signStatement('ban', fields, signingKey);
+  }
+
+  private async enforce(keyId: string, peer: NodeIndex, statement: SignedStatement): Promise<void> {
+    const { logger, mark } = this.options;
     const [stored, marked] = await Promise.allSettled([this.store([statement]), mark.raiseBans(this.size)]);
     for (const result of [stored, marked])
       if (result.status === 'rejected')
@@ -143,11 +169,12 @@ export class Bans {
     await this.measure().catch((error: unknown) => logger.error({ err: error }, 'bans were not counted'));
   }
 
+  /** In one order, so that the same ban from both peers at once is no deadlock. */
   private async store(statements: SignedStatement[]): Promise<void> {
     await this.options.database.query(
       `insert into bans (key_id, peer, statement, statement_signature)
        select text::jsonb ->> 'key_id', (text::jsonb ->> 'peer')::smallint, text, signature
-         from unnest($1::text[], $2::bytea[]) as given (text, signature) on conflict do nothing`,
+         from unnest($1::text[], $2::bytea[]) as given (text, signature) order by 1, 2 on conflict do nothing`,
       [statements.map(({ text }) => text), statements.map(({ signature }) => signature)],
     );
   }

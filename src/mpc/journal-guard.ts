@@ -3,11 +3,13 @@ import type { DataSource } from 'typeorm';
 import { GatewayError } from '../platform/errors';
 import type { Logger } from '../platform/logging';
 import type { NodeIndex } from '../messages/nodes';
+import { type Acceptance, findAcceptance, follow } from './acceptance';
 import type { Bans } from './bans';
 import type { Journal } from './journal';
 import type { JournalMark, Mark } from './journal-mark';
+import { MarkWatch } from './mark-watch';
 import { journalBehind } from './metrics';
-import { type OwnCopies, takeBack } from './take-back';
+import { type OwnCopies, TakeBack } from './take-back';
 
 /** Between two tries to take back what is missing, and two looks for the operator's word. */
 const retryMs = 5_000;
@@ -27,16 +29,21 @@ export interface JournalGuardOptions {
 }
 
 /**
- * Keeps a node from signing with a database that has forgotten something. At its start the mark outside of the database is compared
- * with it: where the database is behind, or there is no mark, the node takes back from both peers what bears its own signature. While
- * that does not suffice it signs nothing until its operator accepts the loss.
+ * Keeps a node from signing with a database that has forgotten something. At its start, and with every admission, the mark outside of
+ * the database is compared with it: where the database is behind, or there is no mark, the node takes back from both peers what bears
+ * its own signature. While that does not suffice it signs nothing until its operator accepts the loss.
  */
 export class JournalGuard {
   private state: 'checking' | 'ready' | 'behind' = 'checking';
+  private readonly copies: TakeBack;
+  private readonly watch: MarkWatch;
   private readonly closing = new AbortController();
   private waiting: Promise<void> = Promise.resolve();
 
-  constructor(private readonly options: JournalGuardOptions) {}
+  constructor(private readonly options: JournalGuardOptions) {
+    this.copies = new TakeBack(options);
+    this.watch = new MarkWatch(options);
+  }
 
   /** @throws GatewayError journal_behind */
   assertReady(): void {
@@ -45,41 +52,70 @@ export class JournalGuard {
         'journal_behind',
         `node ${this.options.self} lacks a part of its journal and signs nothing until it has it back`,
       );
+    this.watch.assertWritable();
   }
 
   get isReady(): boolean {
-    return this.state === 'ready';
+    return this.state === 'ready' && this.watch.isWritable;
   }
 
   /** Ready at once if nothing is missing; otherwise goes on in the background until `close`. */
   async start(): Promise<void> {
     const { bans, journal, mark } = this.options;
     const marked = await mark.read();
+    // before the comparison, which counts bans; without a mark only once the journal is complete
+    if (marked !== null) await bans.banOverdue();
     await journal.closeInterrupted();
     // also where the process ended between putting entries back and this
     await journal.recount();
-    if (marked === null ? await this.isNew() : await this.contains(marked)) {
-      return this.open({ bans: bans.size, entry: marked?.entry ?? null });
+    if (marked === null ? await this.isNew() : marked.behindSince === undefined && (await this.contains(marked))) {
+      return this.open();
     }
+    this.fallBehind();
+  }
+
+  /** As `assertReady`, and looks whether the database still has the entry that the mark names. @throws GatewayError journal_behind */
+  async assertComplete(): Promise<void> {
+    this.assertReady();
+    const { journal, mark } = this.options;
+    const { entry } = mark.known;
+    if (entry !== null && !(await journal.has(entry.number))) this.noticeLoss();
+    this.assertReady();
+  }
+
+  /** The database lacks what it had while this process ran: it was replaced by an older one. */
+  noticeLoss(): void {
+    if (this.state === 'ready') this.fallBehind();
+  }
+
+  async close(): Promise<void> {
+    this.closing.abort();
+    await this.waiting;
+    this.watch.close();
+  }
+
+  private fallBehind(): void {
     this.state = 'behind';
     journalBehind.set(1);
     this.options.logger.error(
       { alert: 'journal_behind' },
       'the database is behind the journal mark: nothing is signed until it is complete',
     );
-    this.waiting = this.recover(marked);
+    this.waiting = this.recover();
   }
 
-  async close(): Promise<void> {
-    this.closing.abort();
-    await this.waiting;
-  }
-
-  private async open(mark: Mark, lost: Mark | null = null): Promise<void> {
-    const { journal } = this.options;
+  private async open(acceptance?: Acceptance): Promise<void> {
+    const { database, journal, bans, mark, logger } = this.options;
+    await bans.banOverdue();
     const newest = await journal.newest();
-    journal.continueAfter(Math.max(newest?.number ?? 0, mark.entry?.number ?? 0, lost?.entry?.number ?? 0));
-    await this.options.mark.reset(mark);
+    journal.continueAfter(Math.max(newest?.number ?? 0, mark.known.entry?.number ?? 0));
+    const found: Mark = { bans: bans.size, entry: newest };
+    if (acceptance) {
+      await mark.reset(found);
+      // only now: a process that ends before this still has the operator's word at its next start
+      await follow(database, acceptance);
+      logger.warn({ operator: acceptance.operator }, 'the operator has accepted the journal as it is');
+    } else await mark.complete(found);
     this.state = 'ready';
     journalBehind.set(0);
   }
@@ -97,19 +133,11 @@ export class JournalGuard {
   }
 
   /** Ends with a complete journal, the operator's word, or `close`. */
-  private async recover(marked: Mark | null): Promise<void> {
-    const { logger, journal, bans } = this.options;
-    const since = await this.databaseTime();
+  private async recover(): Promise<void> {
+    const { logger } = this.options;
     while (!this.closing.signal.aborted) {
       try {
-        if ((await this.isAccepted(since)) || (await this.isTakenBack(marked))) {
-          await this.open({ bans: bans.size, entry: await journal.newest() }, marked);
-          return;
-        }
-        logger.error(
-          { alert: 'journal_behind' },
-          'both peers have given back what they keep, and entries or bans are still missing',
-        );
+        if (await this.tryToOpen()) return;
       } catch (error) {
         logger.warn({ reason: error instanceof Error ? error.message : String(error) }, 'the journal could not be completed yet');
       }
@@ -117,27 +145,28 @@ export class JournalGuard {
     }
   }
 
-  private async isTakenBack(marked: Mark | null): Promise<boolean> {
-    const { journal, bans, others, copiesOf, logger } = this.options;
-    const newest = await journal.newest();
-    const after = Math.max(0, (newest?.number ?? 0) - overlap);
-    const restored = await takeBack(
-      { journal, bans },
-      others.map((peer) => copiesOf(peer, after)),
-    );
-    logger.warn({ entries: restored }, 'took back journal entries from the peers');
-    return marked === null || this.contains(marked);
-  }
-
-  private async isAccepted(since: Date): Promise<boolean> {
-    const [acts] = await this.options.database.query<[{ operator: string }[], number]>(
-      `update operator_acts set followed_at = clock_timestamp()
-        where act = 'journal_accept' and followed_at is null and acted_at >= $1 returning operator`,
-      [since],
-    );
-    const [act] = acts;
-    if (act) this.options.logger.warn({ operator: act.operator }, 'the operator has accepted the journal as it is');
-    return act !== undefined;
+  /** The operator's word is followed after one more pass over both peers, whatever they answer: what they have is not forgotten. */
+  private async tryToOpen(): Promise<boolean> {
+    const { database, journal, bans, mark, logger } = this.options;
+    const since = await mark.beginTakingBack(await this.databaseTime());
+    const acceptance = await findAcceptance(database, since);
+    await bans.storeAgain();
+    const after = Math.max(0, (await journal.newestOwn()) - overlap);
+    const { restored, failures } = await this.copies.pass(after, this.closing.signal);
+    if (this.closing.signal.aborted) return false;
+    if (restored > 0) logger.warn({ entries: restored }, 'took back journal entries from the peers');
+    for (const failure of failures) logger.warn(failure, 'the copies of a peer were not read to their end');
+    const isComplete = failures.length === 0 && (await this.contains(mark.known));
+    if (isComplete || acceptance) {
+      await this.open(isComplete ? undefined : acceptance);
+      return true;
+    }
+    if (failures.length === 0)
+      logger.error(
+        { alert: 'journal_behind' },
+        'both peers have given back what they keep, and entries or bans are still missing',
+      );
+    return false;
   }
 
   private async databaseTime(): Promise<Date> {

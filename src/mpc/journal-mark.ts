@@ -11,6 +11,11 @@ export interface Mark {
   bans: number;
   /** Newest entry whose session has begun; null before the first. `hash`: SHA-256 of its statement, in hex. */
   entry: { number: number; hash: string } | null;
+  /**
+   * While the node takes back what its database lacks: since when, by the clock of that database, ISO 8601. Not even a database that has
+   * the newest entry is complete then: older ones may be missing.
+   */
+  behindSince?: string;
 }
 
 interface MarkFile extends Mark {
@@ -30,6 +35,7 @@ const schema = Joi.object<MarkFile, true>({
   })
     .allow(null)
     .required(),
+  behindSince: Joi.string().isoDate(),
 });
 
 /**
@@ -43,11 +49,17 @@ export class JournalMark {
   private next: Promise<void> | undefined;
   /** Kept open: it is forced to the disk with every write. */
   private folder: FileHandle | undefined;
+  private listener: (failure: Error | null) => void = () => undefined;
 
   constructor(
     private readonly file: string,
     private readonly node: NodeIndex,
   ) {}
+
+  /** Told of every write: null, or why it has failed. */
+  onWrite(listener: (failure: Error | null) => void): void {
+    this.listener = listener;
+  }
 
   /** What the file says; null without a file. @throws ConfigError when it cannot be read or belongs to another node. */
   async read(): Promise<Mark | null> {
@@ -59,13 +71,34 @@ export class JournalMark {
       if (code === 'ENOENT') return null;
       throw new ConfigError(`MPC_NODE_JOURNAL_MARK cannot be read (${code ?? 'error'})`);
     }
-    const { bans, entry, node } = parse(text);
+    const { node, bans, entry, behindSince } = parse(text);
     if (node !== this.node) throw new ConfigError(`MPC_NODE_JOURNAL_MARK belongs to node ${node}`);
-    this.current = { bans, entry };
+    this.current = { bans, entry, ...(behindSince !== undefined && { behindSince }) };
     return this.current;
   }
 
-  /** Replaces what the file says; resolves when it is durable. */
+  /** What the file says, or will say after the write that is due. */
+  get known(): Mark {
+    return this.current;
+  }
+
+  /** Notes that the database lacks something, before anything is put back. Returns since when, which is an earlier call's time if there was one. */
+  async beginTakingBack(at: Date): Promise<Date> {
+    const behindSince = this.current.behindSince ?? at.toISOString();
+    this.current = { ...this.current, behindSince };
+    await this.flush();
+    return new Date(behindSince);
+  }
+
+  /** The database is complete, and has at least this much. */
+  complete({ bans, entry }: Mark): Promise<void> {
+    const known = this.current;
+    const isNewer = entry !== null && entry.number > (known.entry?.number ?? 0);
+    this.current = { bans: Math.max(bans, known.bans), entry: isNewer ? entry : known.entry };
+    return this.flush();
+  }
+
+  /** Replaces what the file says, also by less; resolves when it is durable. */
   reset(mark: Mark): Promise<void> {
     this.current = mark;
     return this.flush();
@@ -82,6 +115,11 @@ export class JournalMark {
     return this.flush();
   }
 
+  /** Writes again what could not be written. */
+  rewrite(): Promise<void> {
+    return this.flush();
+  }
+
   async close(): Promise<void> {
     await this.running.catch(() => undefined);
     await this.folder?.close();
@@ -93,7 +131,14 @@ export class JournalMark {
       .catch(() => undefined)
       .then(() => {
         this.next = undefined;
-        this.running = this.write(JSON.stringify({ version: 1, node: this.node, ...this.current } satisfies MarkFile));
+        const text = JSON.stringify({ version: 1, node: this.node, ...this.current } satisfies MarkFile);
+        this.running = this.write(text).then(
+          () => this.listener(null),
+          (error: Error) => {
+            this.listener(error);
+            throw error;
+          },
+        );
         return this.running;
       });
     return this.next;

@@ -73,17 +73,20 @@ export class Journal {
     }
   }
 
-  /** Returns how many sessions with this peer by this key have failed, if this one has, else 0. */
-  async finish({ number }: JournalEntry, { outcome, signature, session, copy }: SessionEnd): Promise<number> {
-    const [row] = await this.database.query<{ failed: string }[]>('select finish_signature($1, $2, $3, $4, $5, $6) as failed', [
-      number,
-      outcome,
-      signature === null ? null : Buffer.from(signature.slice(2), 'hex'),
-      session,
-      copy?.text ?? null,
-      copy?.signature ?? null,
-    ]);
-    return Number(row?.failed ?? 0);
+  /** Returns how many sessions with this peer by this key have failed, if this one has, else 0; null when the entry is gone. */
+  async finish({ number }: JournalEntry, { outcome, signature, session, copy }: SessionEnd): Promise<number | null> {
+    const [row] = await this.database.query<{ failed: string; is_known: boolean }[]>(
+      `select finish_signature($1, $2, $3, $4, $5, $6) as failed, exists (select from journal where number = $1) as is_known`,
+      [
+        number,
+        outcome,
+        signature === null ? null : Buffer.from(signature.slice(2), 'hex'),
+        session,
+        copy?.text ?? null,
+        copy?.signature ?? null,
+      ],
+    );
+    return row?.is_known ? Number(row.failed) : null;
   }
 
   /** Sessions that an earlier process of this node has left behind: no peer is to blame for them. */
@@ -97,6 +100,20 @@ export class Journal {
       'select number, statement from journal order by number desc limit 1',
     );
     return row ? { number: Number(row.number), hash: hashStatement({ text: row.statement }) } : null;
+  }
+
+  /** Number of the newest entry that was not put back; 0 without one. Only from there on backwards the database is known to be complete. */
+  async newestOwn(): Promise<number> {
+    const [row] = await this.database.query<{ number: string | null }[]>(
+      `select max(number) as number from journal where outcome is distinct from 'recovered'`,
+    );
+    return Number(row?.number ?? 0);
+  }
+
+  /** Whether there is an entry with this number. */
+  async has(number: number): Promise<boolean> {
+    const rows = await this.database.query<unknown[]>('select from journal where number = $1', [number]);
+    return rows.length > 0;
   }
 
   /** Whether the entry stands in the journal, unchanged. `hash`: SHA-256 of its statement. */

@@ -52,6 +52,13 @@ export const policyRefusals = new Counter({
   registers,
 });
 
+export const nodeRefusals = new Counter({
+  name: 'mpc_refusals_total',
+  help: 'What this node has refused, by who asked (a peer: peer; Temporal: initiator) and reason code',
+  labelNames: ['role', 'code'],
+  registers,
+});
+
 export const openEntries = new Gauge({
   name: 'mpc_journal_entries_open',
   help: 'Journal entries without an outcome: sessions in progress',
@@ -68,5 +75,11 @@ export const banGauge = new Gauge({
 export const journalBehind = new Gauge({
   name: 'mpc_journal_behind',
   help: '1 while the node signs nothing because its journal is not complete',
+  registers,
+});
+
+export const markUnwritable = new Gauge({
+  name: 'mpc_journal_mark_unwritable',
+  help: '1 while the node signs nothing because its journal mark cannot be written',
   registers,
 });

@@ -4,7 +4,7 @@ import { GatewayError } from '../platform/errors';
 import type { Logger } from '../platform/logging';
 import type { NodeIndex } from '../messages/nodes';
 import type { Admission, AdmissionRequest, JournalEntry, SessionEnd } from './admission';
-import type { Bans } from './bans';
+import { type Bans, reasonOfFailures } from './bans';
 import { type Journal, maxFailedSessions, type Verdict } from './journal';
 import { isPeerEntry } from './journal-entry';
 import type { JournalGuard } from './journal-guard';
@@ -47,8 +47,8 @@ export class NodeAdmission implements Admission {
   }
 
   async admit(request: AdmissionRequest, copy?: SignedStatement): Promise<{ recorded: `0x${string}` } | { entry: JournalEntry }> {
-    const { self, guard, journal, limits } = this.options;
-    guard.assertReady();
+    const { self, guard, journal, limits, logger } = this.options;
+    await guard.assertComplete();
     if (copy) this.assertCopy(copy, request);
     else if (request.initiator !== self) throw new GatewayError('invalid_parameter', "the peer's journal entry is missing");
     const reason = limits?.refusal(request);
@@ -57,6 +57,7 @@ export class NodeAdmission implements Admission {
     admissions.inc({ verdict: verdict.verdict });
     switch (verdict.verdict) {
       case 'recorded':
+        logger.info(factsOf(request), 'answered with the recorded signature');
         return { recorded: verdict.signature };
       case 'admitted':
       case 'unfrozen':
@@ -78,17 +79,14 @@ export class NodeAdmission implements Admission {
   }
 
   async finish(entry: JournalEntry, end: SessionEnd): Promise<void> {
-    const { journal, bans } = this.options;
+    const { journal, bans, guard, logger } = this.options;
     const { request } = entry;
     openEntries.dec();
     signatures.inc({ outcome: end.outcome });
+    logger.info({ ...factsOf(request), entry: entry.number, outcome: end.outcome }, 'a session for a signature has ended');
     const failed = await journal.finish(entry, end);
-    if (failed >= maxFailedSessions)
-      await bans.ban(
-        request.keyId,
-        request.peer,
-        `${failed} sessions have ended without a signature after messages of this peer`,
-      );
+    if (failed === null) guard.noticeLoss();
+    else if (failed >= maxFailedSessions) await bans.ban(request.keyId, request.peer, reasonOfFailures(failed));
   }
 
   private async refusal(verdict: Refused, request: AdmissionRequest): Promise<GatewayError> {
@@ -115,3 +113,16 @@ export class NodeAdmission implements Admission {
     });
   }
 }
+
+/** What names a signature in a log. */
+const factsOf = ({ txId, attempt, payload, kind, keyId, peer, initiator, orderHash, orderSeq }: AdmissionRequest) => ({
+  tx_id: txId,
+  attempt,
+  payload,
+  kind,
+  key_id: keyId,
+  peer,
+  initiator,
+  order_hash: orderHash,
+  order_seq: orderSeq,
+});

@@ -10,6 +10,7 @@ import type { NodeIndex } from '../messages/nodes';
 import { createActivities } from './node-activities';
 import type { NodeLimits } from './limits';
 import { openRecords } from './records';
+import { RefusalReport } from './refusal-report';
 import { SessionManager } from './session-manager';
 import type { ShareStore } from './store';
 import { TransportClient } from './transport-client';
@@ -68,12 +69,18 @@ export async function createMpcNode({
   const records = await openRecords({ identity, store, client, mark, limits, logger });
   const { admission, bans } = records;
   const ecdsa = new EcdsaHandler({ self, engine, store, registry, orders, admission, bans, logger });
+  const refusals = new RefusalReport(self, logger);
   const sessions = new SessionManager({
     self,
     signingKey: identity.signingKey,
     publicKeyOf: (party) => identity.publicKeyOf(party),
     link: client,
-    acceptProposal: (params, statement) => ecdsa.acceptProposal(params, statement),
+    acceptProposal: (params, statement) => {
+      const { kind, initiator, request } = params;
+      return refusals.during({ role: 'peer', act: kind, peer: initiator, request }, () =>
+        ecdsa.acceptProposal(params, statement),
+      );
+    },
     logger,
   });
   bans.onBan((keyId, peer) =>
@@ -85,7 +92,7 @@ export async function createMpcNode({
 
   return {
     index: self,
-    activities: createActivities({ identity, ecdsa, sessions, store, orders, records }),
+    activities: refusals.activities(createActivities({ identity, ecdsa, sessions, store, orders, records })),
     databaseAnswers: () =>
       store.ping().then(
         () => true,

@@ -51,10 +51,9 @@ export function signatureTask({
       try {
         // the initiator's entry is checked and stored by `admit`
         if (peer !== initiator && !copy) throw new GatewayError('signers_unavailable', `node ${peer} has sent no journal entry`);
-        const begun = admission.begin(entry);
-        begun.catch(() => undefined);
+        // before this node's first message: the peer counts nothing if it fails
+        await admission.begin(entry);
         const signature = await sign(session, async () => {
-          await begun;
           if (!entry.isUnfrozen) await assertNotBanned();
           isShareUsed = true;
         });

@@ -11,6 +11,8 @@ import { type SignedStatement, verifyStatement } from './statement';
 export interface OwnCopies {
   entries: SignedStatement[];
   bans: SignedStatement[];
+  /** Number of the newest entry up to here. */
+  reached: number;
 }
 
 /** Reads page by page what a peer keeps of this node. @throws GatewayError when the peer does not answer, or with what this node never signed. */
@@ -36,7 +38,7 @@ export async function* readOwnCopies(
     if (!page.bans.every(isOwnBan)) throw foreign(self, peer);
     if (page.next !== null && (page.next !== reached || page.entries.length === 0))
       throw new GatewayError('signers_unavailable', `the pages of node ${peer} do not advance`);
-    yield { entries: page.entries, bans: page.bans };
+    yield { entries: page.entries, bans: page.bans, reached };
     position = page.next;
   }
 }
@@ -44,18 +46,81 @@ export async function* readOwnCopies(
 const foreign = (self: NodeIndex, peer: NodeIndex): GatewayError =>
   new GatewayError('signers_unavailable', `node ${peer} keeps copies that node ${self} did not sign`);
 
-/** Puts back what the peers keep. Returns the number of entries that were missing. @throws what a source throws, with everything before it stored. */
-export async function takeBack(
-  { journal, bans }: { journal: Pick<Journal, 'restore' | 'recount'>; bans: Pick<Bans, 'restore'> },
-  sources: AsyncIterable<OwnCopies>[],
-): Promise<number> {
-  let restored = 0;
-  for (const source of sources) {
-    for await (const page of source) {
-      if (page.entries.length > 0) restored += await journal.restore(page.entries);
-      if (page.bans.length > 0) await bans.restore(page.bans);
+/** How long one pass reads, between two looks for the operator's word; the next pass goes on where this one has ended. */
+const maxPassMs = 60_000;
+
+interface PeerFailure {
+  peer: NodeIndex;
+  reason: string;
+}
+
+export interface TakeBackOptions {
+  journal: Pick<Journal, 'restore' | 'recount'>;
+  bans: Pick<Bans, 'restore'>;
+  others: readonly NodeIndex[];
+  /** What a peer keeps of this node's journal, verified. */
+  copiesOf: (peer: NodeIndex, after: number) => AsyncIterable<OwnCopies>;
+  /** For tests: milliseconds since the epoch. */
+  now?: () => number;
+}
+
+/** Puts back what the peers keep. Each peer is read by itself: what one of them answers, or does not answer, does not concern the other. */
+export class TakeBack {
+  /** Last entry of each peer that was put back, while the peer's copies were not read to their end. */
+  private readonly positions = new Map<NodeIndex, number>();
+
+  constructor(private readonly options: TakeBackOptions) {}
+
+  /**
+   * Reads the copies of both peers from entry `after` on, or from where the pass before has ended. Returns the number of entries that
+   * were missing, and the peers whose copies were not read to their end. @throws what the database throws
+   */
+  async pass(after: number, closing: AbortSignal): Promise<{ restored: number; failures: PeerFailure[] }> {
+    const { others, journal } = this.options;
+    const ends = await Promise.allSettled(others.map((peer) => this.takeFrom(peer, after, closing)));
+    const failures: PeerFailure[] = [];
+    let restored = 0;
+    for (const end of ends) {
+      if (end.status === 'rejected') {
+        // perhaps another database answers after this: nothing is known to be stored
+        this.positions.clear();
+        throw end.reason;
+      }
+      restored += end.value.restored;
+      if (end.value.failure) failures.push(end.value.failure);
     }
+    await journal.recount();
+    return { restored, failures };
   }
-  await journal.recount();
-  return restored;
+
+  private async takeFrom(
+    peer: NodeIndex,
+    after: number,
+    closing: AbortSignal,
+  ): Promise<{ restored: number; failure?: PeerFailure }> {
+    const { copiesOf, now = Date.now } = this.options;
+    const deadline = now() + maxPassMs;
+    const pages = copiesOf(peer, this.positions.get(peer) ?? after)[Symbol.asyncIterator]();
+    let restored = 0;
+    for (;;) {
+      let page: IteratorResult<OwnCopies>;
+      try {
+        closing.throwIfAborted();
+        if (now() > deadline) throw new GatewayError('signers_unavailable', 'its copies are more than one pass reads');
+        page = await pages.next();
+      } catch (error) {
+        return { restored, failure: { peer, reason: error instanceof Error ? error.message : String(error) } };
+      }
+      if (page.done) break;
+      restored += await this.store(page.value);
+      this.positions.set(peer, page.value.reached);
+    }
+    this.positions.delete(peer);
+    return { restored };
+  }
+
+  private async store({ entries, bans }: OwnCopies): Promise<number> {
+    if (bans.length > 0) await this.options.bans.restore(bans);
+    return entries.length > 0 ? this.options.journal.restore(entries) : 0;
+  }
 }

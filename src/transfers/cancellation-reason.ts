@@ -3,6 +3,7 @@ import { audit, type AuditActor } from '../audit/log';
 import type { FailureCode } from '../platform/codes';
 import { blacklistedReason, cancellationNote, screening } from '../screening/destinations';
 import type { TransactionEntity } from '../transactions/entity';
+import { signingNodes } from './signing-audit';
 
 /**
  * Stores the reason why a transfer is abandoned, for its end and the audit log; only the first reason is stored, however many
@@ -21,8 +22,6 @@ export async function recordCancellationReason(
     await auditCancellation(manager, { txId, clientId, requestId }, screening, { code: 'address_blacklisted', reason: note });
 }
 
-/** Who refuses when the limits of two signing nodes do. */
-const signingNodes: AuditActor = { type: 'system', id: 'signing-nodes' };
 const policyReason = 'Two signing nodes refused by their own limits';
 
 /** Code and reason of a transfer that was stopped by screening or by the signing nodes; undefined for every other. */

@@ -12,6 +12,7 @@ import { findTransactionForUpdate, isEnded } from '../transactions/state';
 import { type Attempts, loadAttempts } from './attempts';
 import { recordPolicyReason } from './cancellation-reason';
 import type { AuthoriserDependencies } from './dependencies';
+import { auditSigningRefused } from './signing-audit';
 
 /** With so many nodes refusing, no two that sign are left. */
 const decisiveRefusals = nodeIndexes.length - quorum + 1;
@@ -38,11 +39,13 @@ export function recordNodeRefusals(steps: AuthoriserDependencies, input: unknown
     const attempts = await loadAttempts(manager, txId);
     const proven = decisive(txId, attempts, refusals, steps.nodeKeys);
     if (isEnded(transfer) || proven === null || attempts.last?.signed) return { accepted: false };
-    for (const [{ attempt, node }, { text, signature }] of proven) {
-      await manager.query(
-        'insert into node_refusals (tx_id, attempt, node, statement, signature) values ($1, $2, $3, $4, $5) on conflict do nothing',
+    for (const [{ attempt, node, reason }, { text, signature }] of proven) {
+      const stored = await manager.query<unknown[]>(
+        `insert into node_refusals (tx_id, attempt, node, statement, signature) values ($1, $2, $3, $4, $5) on conflict do nothing
+         returning node`,
         [txId, attempt, node, text, signature],
       );
+      if (stored.length > 0) await auditSigningRefused(manager, transfer, { code: 'node_policy', reason, node, attempt });
     }
     const reasons = [...proven.keys()].map(({ node, reason }) => `node ${node}: ${reason}`);
     await recordPolicyReason(manager, transfer, reasons.join('; '));

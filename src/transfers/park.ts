@@ -5,6 +5,7 @@ import { inTransaction } from '../platform/database';
 import type { TransactionEntity } from '../transactions/entity';
 import { changeState, isEnded, findTransactionForUpdate } from '../transactions/state';
 import type { TransferDependencies } from './dependencies';
+import { auditSigningRefused, isSigningRefused } from './signing-audit';
 
 /** Parks a transfer for an operator; nothing is unlocked. An ended one stays as it is, and there is nothing to wait for. */
 export function parkTransfer(
@@ -14,6 +15,10 @@ export function parkTransfer(
   return inTransaction(database, async (manager) => {
     const transfer = await findTransactionForUpdate(manager, txId);
     if (isEnded(transfer)) return { outcome: 'ended' };
+    // what is repeated after a crash is on record already
+    const isRepeated =
+      transfer.failureCode === code && transfer.failureMessage === reason && transfer.status === 'NEEDS_ATTENTION';
+    if (isSigningRefused(code) && !isRepeated) await auditSigningRefused(manager, transfer, { code, reason });
     await park(manager, transfer, code, reason);
     return { outcome: 'parked' };
   });

@@ -6,6 +6,7 @@ import { GatewayError } from '../platform/errors';
 import { changeState, isEnded, findTransactionForUpdate } from '../transactions/state';
 import { loadAttempts } from './attempts';
 import type { TransferDependencies } from './dependencies';
+import { auditSigned } from './signing-audit';
 import { markBroadcast, storeSigned } from './store-attempt';
 
 /**
@@ -19,11 +20,12 @@ export function recordSigned(
 ): Promise<{ hash: string }> {
   return inTransaction(database, async (manager) => {
     const transfer = await findTransactionForUpdate(manager, txId);
-    const { signed, unsigned } = (await loadAttempts(manager, txId)).get(number);
+    const { signed, unsigned, kind } = (await loadAttempts(manager, txId)).get(number);
     if (signed) return { hash: signed.id };
     const family = getFamily(registry.get(transfer.chain).family);
     const { id, bytes } = assemble(family, unsigned, signatures, transfer.fromAddress);
     await storeSigned(manager, { txId, attempt: number, id, bytes });
+    await auditSigned(manager, transfer, { attempt: number, kind, tx_hash: id });
     return { hash: id };
   });
 }

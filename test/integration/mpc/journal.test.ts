@@ -1,3 +1,4 @@
+import { mkdirSync, rmdirSync } from 'node:fs';
 import type { GroupKey } from '../../../src/messages/key-generation';
 import type { NodeIndex } from '../../../src/messages/nodes';
 import { Group, localRegistry } from './group';
@@ -181,6 +182,24 @@ describe('the journal of a node', () => {
     expect(group.readMark(1)).toMatchObject({ entry: { number: ahead + 1 } });
   });
 
+  test('while its mark cannot be written a node begins no session, and no peer counts one as failed', async () => {
+    const obstacle = `${group.markOf(1)}.new`;
+    mkdirSync(obstacle);
+    try {
+      // this one finds out
+      await expect(sign(build(), 1, 2)).rejects.toMatchObject({ code: 'signers_unavailable' });
+      await expect(sign(build(), 1, 2)).rejects.toMatchObject({ code: 'journal_behind' });
+      await expect(sign(build(), 2, 1)).rejects.toMatchObject({ code: 'journal_behind' });
+      expect(group.node(1).journalIsComplete()).toBe(false);
+      expect(await group.query(2, `select from journal where peer = 1 and outcome = 'failed'`)).toEqual([]);
+    } finally {
+      rmdirSync(obstacle);
+    }
+    for (let tries = 0; !group.node(1).journalIsComplete() && tries < 100; tries += 1)
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    await sign(build(), 1, 2);
+  });
+
   describe('with a database that is older than the journal mark', () => {
     /** Takes everything after an entry out of a node's journal, as the restore of a backup would. */
     const forget = (node: NodeIndex, after: string) =>
@@ -212,6 +231,19 @@ describe('the journal of a node', () => {
       await expect(sign(again(lost[0], 1, 'transfer', 950), 1, 3)).rejects.toMatchObject({
         message: expect.stringContaining('digests'),
       });
+      await sign(build(), 1, 2);
+    });
+
+    test('a node whose running database is replaced by an older one notices with the next signature, and takes back', async () => {
+      const kept = await newest(1);
+      const lost = build();
+      await sign(lost, 1, 2);
+      await forget(1, kept);
+      await expect(sign(again(lost, 1, 'transfer', 960), 1, 3)).rejects.toMatchObject({ code: 'journal_behind' });
+      expect(await entries(1, lost)).not.toMatchObject([{ outcome: 'signed' }]);
+      await until(() => group.node(1).journalIsComplete());
+      expect(await entries(1, lost)).toMatchObject([{ outcome: 'recovered' }]);
+      await expect(sign(again(lost, 1, 'transfer', 960), 1, 3)).rejects.toMatchObject({ code: 'intent_mismatch' });
       await sign(build(), 1, 2);
     });
 

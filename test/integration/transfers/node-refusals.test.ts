@@ -3,6 +3,7 @@ import type { AttemptKind } from '../../../src/chains/types';
 import { newId } from '../../../src/platform/ids';
 import { signAs } from '../../factories';
 import { signRefusal } from '../../node-refusals';
+import { auditOf } from '../screening/factors';
 import { type EvmFees, type Fixture, prepared } from '../ledger/fixture';
 import { useFundedFixture } from './fixture';
 
@@ -27,6 +28,9 @@ test('what two nodes have signed about the first attempt is a reason to cancel i
   expect(await record(txId, both(txId))).toEqual({ accepted: true });
   expect(await record(txId, both(txId))).toEqual({ accepted: true });
   expect(await row(txId)).toMatchObject({ cancellationReason: 'node_policy', status: 'SIGNING' });
+  expect((await auditOf(fixture.database, 'transfer.signing_refused', txId)).map(({ detail }) => detail)).toEqual(
+    [1, 2].map((node) => ({ node, attempt: 1, code: 'node_policy', reason: expect.any(String) as string })),
+  );
   expect(await begin(txId, 'replacement', 1, dearer)).toMatchObject({ outcome: 'begun', kind: 'cancellation' });
   const change = fixture.database.query('update node_refusals set node = 3');
   await expect(change).rejects.toThrow('append-only');

@@ -6,6 +6,7 @@ import { buildWallet, randomAddress, setFeeLevels, signAs } from '../../factorie
 import type { SigningClaims } from '../../../src/messages/order';
 import { formatAmount } from '../../../src/platform/money';
 import { claimsOf } from '../../orders';
+import { auditOf } from '../screening/factors';
 import {
   balances,
   begin,
@@ -94,6 +95,9 @@ describe('signing', () => {
     const signatures = signAs(fixture.wallet, fixture.account, begun.unsigned);
     const { hash } = await fixture.ledger.recordSigned({ txId, attempt: 1, signatures });
     expect(await fixture.ledger.recordSigned({ txId, attempt: 1, signatures })).toEqual({ hash });
+    expect(await auditOf(fixture.database, 'transfer.signed', txId)).toMatchObject([
+      { outcome: 'success', actor_id: 'signing-nodes', detail: { attempt: 1, kind: 'first', tx_hash: hash } },
+    ]);
     expect(await begin(fixture, { txId, attempt: 1 })).toEqual({ outcome: 'signed', attempt: 1, kind: 'first' });
     expect(await fixture.ledger.markSubmitted({ txId, attempt: 1 })).toEqual({ status: 'SUBMITTED' });
     expect(await row(txId)).toMatchObject({ status: 'SUBMITTED', txHash: hash });
@@ -280,7 +284,11 @@ describe('signing', () => {
     const txId = await locked();
     const begun = await begin(fixture, { txId, attempt: 1 });
     await fixture.ledger.parkTransfer({ txId, code: 'signers_unavailable', reason: 'two nodes down' });
-    await fixture.ledger.parkTransfer({ txId, code: 'intent_mismatch', reason: 'refused' });
+    for (let tries = 0; tries < 2; tries += 1)
+      await fixture.ledger.parkTransfer({ txId, code: 'intent_mismatch', reason: 'refused' });
+    expect(await auditOf(fixture.database, 'transfer.signing_refused', txId)).toMatchObject([
+      { outcome: 'refused', actor_id: 'signing-nodes', detail: { code: 'intent_mismatch', reason: 'refused' } },
+    ]);
     expect(await row(txId)).toMatchObject({ status: 'NEEDS_ATTENTION', failureCode: 'intent_mismatch', version: 2 });
     expect(await begin(fixture, { txId, attempt: 1 })).toEqual(begun);
     expect(await row(txId)).toMatchObject({ status: 'SIGNING', failureCode: null });

@@ -9,14 +9,22 @@ import type { NodeIndex } from '../../../src/messages/nodes';
 const statement = { text: '{}', signature: Buffer.alloc(64) };
 const silence = new GatewayError('signers_unavailable', 'node 2 sent nothing');
 
+interface Given {
+  error?: Error;
+  initiator?: NodeIndex;
+  usesShare?: boolean;
+  begin?: Admission['begin'];
+}
+
 /** A task of node 1 with node 2, and what its journal is told. */
-function create({ error, initiator = 2, usesShare = true }: { error?: Error; initiator?: NodeIndex; usesShare?: boolean } = {}) {
+function create({ error, initiator = 2, usesShare = true, begin = () => Promise.resolve() }: Given = {}) {
   const ends: SessionEnd[] = [];
+  const sent: string[] = [];
   const admission = {
     assertCopy: (copy: unknown) => {
       if (copy !== statement) throw new GatewayError('invalid_parameter', 'another entry');
     },
-    begin: () => Promise.resolve(),
+    begin,
     finish: (_entry: JournalEntry, end: SessionEnd) => Promise.resolve(void ends.push(end)),
   } as unknown as Admission;
   const task = signatureTask({
@@ -24,6 +32,7 @@ function create({ error, initiator = 2, usesShare = true }: { error?: Error; ini
     entry: { number: 7, statement, request: { keyId: 'key', peer: 2, initiator } } as JournalEntry,
     assertNotBanned: () => Promise.resolve(),
     sign: async (_session, permit) => {
+      sent.push('first message');
       if (usesShare) await permit();
       if (error) throw error;
       return '0x01';
@@ -32,7 +41,7 @@ function create({ error, initiator = 2, usesShare = true }: { error?: Error; ini
     dispose: () => undefined,
     logger: pino({ level: 'silent' }),
   });
-  return { task, ends };
+  return { task, ends, sent };
 }
 
 const session = (over: Partial<Session> = {}) =>
@@ -83,6 +92,13 @@ describe('what the journal is told about the end of a session', () => {
     expect(await task.adopt?.('0x01')).toBe('0x01');
     expect(ends).toMatchObject([{ outcome: 'signed', signature: '0x01' }]);
   });
+});
+
+test('a node that cannot note the session outside of its database sends nothing, so that its peer has nothing to count', async () => {
+  const { task, ends, sent } = create({ begin: () => Promise.reject(new Error('disk full')) });
+  await expect(task.run(session({ received: 1 }))).rejects.toThrow('disk full');
+  expect(sent).toEqual([]);
+  expect(ends).toMatchObject([{ outcome: 'not_begun' }]);
 });
 
 describe('an initiator', () => {

@@ -1,8 +1,9 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import type { EntryFields } from '../../../src/mpc/journal-entry';
 import type { CopiesPage } from '../../../src/mpc/peer-copies';
-import { signStatement } from '../../../src/mpc/statement';
-import { readOwnCopies } from '../../../src/mpc/take-back';
+import type { NodeIndex } from '../../../src/messages/nodes';
+import { signStatement, type SignedStatement } from '../../../src/mpc/statement';
+import { type OwnCopies, readOwnCopies, TakeBack } from '../../../src/mpc/take-back';
 
 const own = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const foreign = generateKeyPairSync('ec', { namedCurve: 'P-256' });
@@ -65,5 +66,86 @@ describe('what a peer keeps of this node', () => {
     ['a page that continues elsewhere', [{ entries: [entry({ number: 5 })], next: 6 }]],
   ])('%s is refused', async (_what, pages) => {
     await expect(read(pages)).rejects.toMatchObject({ code: 'signers_unavailable' });
+  });
+});
+
+describe('taking back', () => {
+  const page = (...numbers: number[]): OwnCopies => ({
+    entries: numbers.map((number) => entry({ number })),
+    bans: [],
+    reached: numbers.at(-1) ?? 0,
+  });
+  const numbersOf = (entries: SignedStatement[]) => entries.map(({ text }) => (JSON.parse(text) as EntryFields).number);
+
+  /** Two peers; each answers with the pages and failures that the test gives it. */
+  function create(
+    given: Record<2 | 3, (OwnCopies | Error)[]>,
+    { now, restore }: { now?: () => number; restore?: () => void } = {},
+  ) {
+    const stored: number[] = [];
+    const asked: [peer: number, after: number][] = [];
+    const copiesOf = async function* (peer: NodeIndex, after: number) {
+      asked.push([peer, after]);
+      for (let next = given[peer as 2 | 3].shift(); next; next = given[peer as 2 | 3].shift()) {
+        if (next instanceof Error) throw await Promise.resolve(next);
+        yield next;
+      }
+    };
+    const copies = new TakeBack({
+      journal: {
+        restore: (entries) => {
+          restore?.();
+          stored.push(...numbersOf(entries));
+          return Promise.resolve(entries.length);
+        },
+        recount: () => Promise.resolve(),
+      },
+      bans: { restore: () => Promise.resolve() },
+      others: [2, 3],
+      copiesOf,
+      ...(now && { now }),
+    });
+    return { stored, asked, pass: () => copies.pass(1, new AbortController().signal) };
+  }
+
+  test('one peer that answers junk does not keep the copies of the other', async () => {
+    const { stored, pass } = create({ 2: [new Error('junk')], 3: [page(4), page(6)] });
+    expect(await pass()).toEqual({ restored: 2, failures: [{ peer: 2, reason: 'junk' }] });
+    expect(stored).toEqual([4, 6]);
+  });
+
+  test('the next pass goes on where a peer has failed, and begins again once its copies were read to their end', async () => {
+    const { asked, pass } = create({ 2: [page(4, 5), new Error('down')], 3: [page(9)] });
+    await pass();
+    await pass();
+    await pass();
+    expect(asked.filter(([peer]) => peer === 2)).toEqual([
+      [2, 1],
+      [2, 5],
+      [2, 1],
+    ]);
+    expect(asked.filter(([peer]) => peer === 3).map(([, after]) => after)).toEqual([1, 1, 1]);
+  });
+
+  test('a peer whose pages do not end is left after a minute', async () => {
+    let time = 0;
+    const pages = Array.from({ length: 20 }, (_, index) => page(index + 1));
+    const { stored, pass } = create({ 2: pages, 3: [] }, { now: () => (time += 10_000) });
+    expect((await pass()).failures).toMatchObject([{ peer: 2, reason: expect.stringContaining('more than one pass reads') }]);
+    expect(stored.length).toBeLessThan(10);
+  });
+
+  test('a database that fails is no failure of a peer, and everything is read again', async () => {
+    let isDown = false;
+    const restore = () => {
+      if (isDown) throw new Error('database down');
+    };
+    const { asked, pass } = create({ 2: [page(4), new Error('junk'), page(5)], 3: [] }, { restore });
+    await pass();
+    isDown = true;
+    await expect(pass()).rejects.toThrow('database down');
+    isDown = false;
+    await pass();
+    expect(asked.filter(([peer]) => peer === 2).map(([, after]) => after)).toEqual([1, 4, 1]);
   });
 });

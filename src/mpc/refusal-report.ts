@@ -1,0 +1,87 @@
+import type { NodeIndex } from '../messages/nodes';
+import { GatewayError } from '../platform/errors';
+import type { Logger } from '../platform/logging';
+import { nodeRefusals } from './metrics';
+import { isRefusal } from './refusals';
+import { printable } from './transport-server';
+
+interface Asked {
+  /** `peer`: another node asks; `initiator`: Temporal does. */
+  role: 'initiator' | 'peer';
+  /** What the node is asked to do. */
+  act: string;
+  /** The other node of the session, where there is one. */
+  peer?: unknown;
+  /** As it was received: perhaps not the authoriser's order, perhaps none at all. */
+  request: unknown;
+}
+
+/** What of an order names the thing that is refused; nothing else of it gets into a log. */
+const named = ['jti', 'kind', 'tx_id', 'attempt', 'key_id'] as const;
+const maxTextLength = 100;
+
+/** Leaves a log line and a count of everything that this node refuses, whoever has asked. */
+export class RefusalReport {
+  constructor(
+    private readonly self: NodeIndex,
+    private readonly logger: Logger,
+  ) {}
+
+  /** Does what was asked. @throws what `run` throws */
+  async during<R>(asked: Asked, run: () => Promise<R>): Promise<R> {
+    try {
+      return await run();
+    } catch (error) {
+      if (error instanceof GatewayError) this.report(error, asked);
+      throw error;
+    }
+  }
+
+  /** The same activities, with a report of what they refuse. */
+  activities<T extends object>(activities: T): T {
+    const wrapped = Object.entries(activities).map(([act, run]: [string, (input: object) => Promise<unknown>]) => [
+      act,
+      (input: { peer?: unknown }) => this.during({ role: 'initiator', act, peer: input.peer, request: input }, () => run(input)),
+    ]);
+    return Object.fromEntries(wrapped) as T;
+  }
+
+  private report(
+    { code, message, extra: { node = String(this.self) } = {} }: GatewayError,
+    { role, act, peer, request }: Asked,
+  ): void {
+    if (!isRefusal(code) && code !== 'invalid_parameter') return;
+    const isOwn = node === String(this.self);
+    if (isOwn) nodeRefusals.inc({ role, code });
+    const facts = { role, act, code, reason: message, ...(typeof peer === 'number' && { peer }), order: claimsOf(request) };
+    this.logger.info(facts, isOwn ? 'this node refuses' : 'the peer refuses');
+  }
+}
+
+/** As the order says it, whether or not it is valid. */
+function claimsOf(request: unknown): Record<string, string | number> {
+  const { order, transaction } = fieldsOf(request);
+  const jws = order ?? fieldsOf(transaction).order;
+  if (typeof jws !== 'string') return {};
+  const claims = fieldsOf(Buffer.from(jws.split('.')[1] ?? '', 'base64url').toString('utf8'));
+  const facts: Record<string, string | number> = {};
+  for (const name of named) {
+    const value = claims[name];
+    if (typeof value === 'number') facts[name] = value;
+    if (typeof value === 'string') facts[name] = printable(value, maxTextLength);
+  }
+  return facts;
+}
+
+/** Of an object, or of JSON text; none of anything else. */
+function fieldsOf(value: unknown): Record<string, unknown> {
+  if (typeof value === 'string') {
+    try {
+      const parsed: unknown = JSON.parse(value);
+      return typeof parsed === 'string' ? {} : fieldsOf(parsed);
+    } catch {
+      return {};
+    }
+  }
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}
