@@ -164,6 +164,11 @@ begin
   select * into e from journal where number = entry;
   update journal set outcome = ended, signature = signed, session = in_session, ended_at = clock_timestamp()
    where number = entry and outcome is null;
+  if found and ended = 'not_begun' then
+    -- the operator's permission is for a session that uses the share
+    update unfreezes u set used = array_remove(u.used, e.payload)
+     where u.key_id = e.key_id and u.peer = e.peer and u.tx_id = e.tx_id and u.attempt = e.attempt;
+  end if;
   if copy_statement is not null then
     perform keep_copy(e.peer, copy_statement, copy_signature);
   end if;

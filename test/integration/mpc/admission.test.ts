@@ -1,6 +1,7 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import pino from 'pino';
 import { migrations } from '../../../migrations/mpc-node';
+import { MpcOperations } from '../../../src/cli/mpc-operations';
 import type { AdmissionRequest, JournalEntry, Outcome } from '../../../src/mpc/admission';
 import type { Bans } from '../../../src/mpc/bans';
 import { Journal, maxFailedSessions } from '../../../src/mpc/journal';
@@ -115,5 +116,29 @@ describe('sessions that node 1 admits', () => {
     // the first end is kept
     await end(admitted.entry, 'failed');
     expect((await admit('a')).verdict).toBe('recorded');
+  });
+
+  describe('in spite of a ban', () => {
+    beforeEach(async () => {
+      await store.database.query(`insert into bans (key_id, peer, statement, statement_signature) values ($1, 2, '{}', '')`, [
+        keyId,
+      ]);
+      const order = { keyId, peer: 2, txId: `${keyId}/a`, attempt: 1 };
+      await new MpcOperations(store.database).unfreeze(order, 'ann');
+    });
+
+    test.each<[Outcome, string]>([
+      ['not_begun', 'unfrozen'],
+      ['failed', 'banned'],
+      ['silent', 'banned'],
+      ['stopped', 'banned'],
+    ])('the operator’s permission, used by a session that ended as %s: the next one is %s', async (outcome, next) => {
+      expect((await admit('b')).verdict).toBe('banned');
+      const entry = await entryOf(admit('a'));
+      expect(entry.isUnfrozen).toBe(true);
+      expect((await admit('a')).verdict).toBe('banned');
+      await end(entry, outcome);
+      expect((await admit('a')).verdict).toBe(next);
+    });
   });
 });
