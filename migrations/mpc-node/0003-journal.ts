@@ -37,7 +37,7 @@ create table journal (
   check ((outcome = 'signed') = (signature is not null) or outcome is null)
 );
 create index journal_by_transaction on journal (tx_id, attempt, payload);
-create index journal_failed on journal (key_id, peer) where outcome = 'failed';
+create index journal_counted on journal (key_id, peer) where outcome = 'failed' or outcome is null;
 create index journal_open on journal (number) where outcome is null;
 create index journal_recovered on journal (admitted_at) where outcome = 'recovered';
 

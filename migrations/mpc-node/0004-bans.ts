@@ -22,7 +22,7 @@ create table peer_bans (
   primary key (node, key_id, peer)
 );
 
--- One attempt that the operator of this node admits in spite of a ban; each of its payloads once.
+-- One attempt that the operator of this node admits in spite of a ban; each of its payloads once, by a session that has begun.
 create table unfreezes (
   key_id text not null,
   peer smallint not null check (peer between 1 and 3),

@@ -13,12 +13,14 @@ create table refusals (
   primary key (tx_id, attempt, reason)
 );
 
--- Decides about one signature and writes its entry: one statement, one transaction. Statements that concern the same transaction, and
--- those that spend the same token, wait for each other, so that two cannot pass a check which only one may pass.
+-- Decides about one signature and writes its entry: one statement, one transaction. Statements that concern the same transaction,
+-- those with the same key and peer, and those that spend the same token, wait for each other, so that two cannot pass a check which
+-- only one may pass.
 -- verdict: admitted, unfrozen (admitted in spite of a ban), recorded (with the signature of before), other_digests, unrelated,
--- banned, key_limit, node_limit.
+-- banned, busy (a session with this peer has to end first), exhausted (max_tries entries about this payload with this peer), key_limit,
+-- node_limit.
 create function admit_signature(
-  statement text, statement_signature bytea, max_failed integer, key_limit numeric, node_limit numeric,
+  statement text, statement_signature bytea, max_failed integer, max_tries integer, key_limit numeric, node_limit numeric,
   copy_statement text, copy_signature bytea,
   out verdict text, out recorded bytea
 ) language plpgsql as $$
@@ -28,6 +30,10 @@ declare
   series integer;
   added numeric;
   used_unfreeze boolean := false;
+  failed bigint;
+  running bigint;
+  tries bigint;
+  is_running boolean;
 begin
   e.statement := statement;
   e.statement_signature := statement_signature;
@@ -55,15 +61,27 @@ begin
     return;
   end if;
 
-  if exists (select from bans b where b.key_id = e.key_id and b.peer = e.peer)
-     or (select count(*) from journal j where j.key_id = e.key_id and j.peer = e.peer and j.outcome = 'failed') >= max_failed then
+  perform pg_advisory_xact_lock(hashtextextended(e.key_id || '/' || e.peer, 7));
+  select count(*), coalesce(bool_or(j.outcome is null), false) into tries, is_running from journal j
+   where j.tx_id = e.tx_id and j.attempt = e.attempt and j.payload = e.payload and j.peer = e.peer;
+  select count(*) filter (where j.outcome = 'failed'), count(*) filter (where j.outcome is null) into failed, running from journal j
+   where j.key_id = e.key_id and j.peer = e.peer and (j.outcome = 'failed' or j.outcome is null);
+  if failed >= max_failed or exists (select from bans b where b.key_id = e.key_id and b.peer = e.peer) then
     update unfreezes u set used = u.used || e.payload
-     where u.key_id = e.key_id and u.peer = e.peer and u.tx_id = e.tx_id and u.attempt = e.attempt and e.payload <> all (u.used);
+     where u.key_id = e.key_id and u.peer = e.peer and u.tx_id = e.tx_id and u.attempt = e.attempt and e.payload <> all (u.used)
+       and not is_running;
     used_unfreeze := found;
     if not used_unfreeze then
       verdict := 'banned';
       return;
     end if;
+  -- each session that runs may fail: together they must not become more than may fail
+  elsif is_running or failed + running >= max_failed then
+    verdict := 'busy';
+    return;
+  elsif tries >= max_tries then
+    verdict := 'exhausted';
+    return;
   end if;
 
   -- a transaction counts once, at its largest amount; a reissue, of which nothing here proves that it is the only one, counts anew
@@ -134,8 +152,8 @@ create function keep_copy(of_node smallint, statement text, signature bytea) ret
   values (of_node, (statement::jsonb ->> 'number')::bigint, statement, signature) on conflict do nothing
 $$;
 
--- How a session ended. Not waited for by the disk: what a crash takes back costs a new session over the same digests.
--- Returns the failed sessions with this peer by this key.
+-- How a session ended; the first end of an entry is kept. Not waited for by the disk: what a crash takes back costs a new session over
+-- the same digests. Returns the failed sessions with this peer by this key.
 create function finish_signature(
   entry bigint, ended text, signed bytea, in_session bytea, copy_statement text, copy_signature bytea
 ) returns bigint language plpgsql as $$
@@ -143,8 +161,14 @@ declare
   e journal;
 begin
   perform set_config('synchronous_commit', case when ended = 'failed' then 'on' else 'off' end, true);
+  select * into e from journal where number = entry;
   update journal set outcome = ended, signature = signed, session = in_session, ended_at = clock_timestamp()
-   where number = entry returning * into e;
+   where number = entry and outcome is null;
+  if found and ended = 'not_begun' then
+    -- the operator's permission is for a session that uses the share
+    update unfreezes u set used = array_remove(u.used, e.payload)
+     where u.key_id = e.key_id and u.peer = e.peer and u.tx_id = e.tx_id and u.attempt = e.attempt;
+  end if;
   if copy_statement is not null then
     perform keep_copy(e.peer, copy_statement, copy_signature);
   end if;

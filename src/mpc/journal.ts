@@ -8,10 +8,17 @@ import { hashStatement, signStatement, type SignedStatement } from './statement'
 
 /**
  * Sessions of one (key, peer) that ended without a signature after this node had sent something that depends on its share, in a way
- * that may have told the peer something (src/mpc/signature-task.ts). At this number the peer is banned. A peer that is down, overloaded
- * or busy before its share is asked for is never counted, however often that happens.
+ * that may have told the peer something (src/mpc/signature-task.ts). At this number the peer is banned; together with the sessions that
+ * still run there are never more. A peer that is down, overloaded or busy before its share is asked for is never counted, however
+ * often that happens.
  */
 export const maxFailedSessions = 32;
+
+/**
+ * Entries about one payload with one peer. An hour of tries by the workflow makes 40 of them: more is a peer that begins sessions and
+ * leaves them, to fill this node's disk.
+ */
+const maxTries = 1_000;
 
 /** Highest sums over 24 hours, atomic units; null: none. */
 export interface SumLimits {
@@ -22,7 +29,7 @@ export interface SumLimits {
 export type Verdict =
   | { verdict: 'admitted' | 'unfrozen'; entry: JournalEntry }
   | { verdict: 'recorded'; signature: Hex }
-  | { verdict: 'other_digests' | 'unrelated' | 'banned' | 'key_limit' | 'node_limit' };
+  | { verdict: 'other_digests' | 'unrelated' | 'banned' | 'busy' | 'exhausted' | 'key_limit' | 'node_limit' };
 
 interface Row {
   verdict: Verdict['verdict'];
@@ -51,15 +58,19 @@ export class Journal {
     this.lastNumber = Math.max(this.lastNumber + 1, at.getTime() * 1000);
     const number = this.lastNumber;
     const statement = signStatement('entry', entryFields(this.self, number, request, at.toISOString()), this.signingKey);
-    const [row] = await this.database.query<Row[]>('select verdict, recorded from admit_signature($1, $2, $3, $4, $5, $6, $7)', [
-      statement.text,
-      statement.signature,
-      maxFailedSessions,
-      sums.key?.toString() ?? null,
-      sums.node?.toString() ?? null,
-      copy?.text ?? null,
-      copy?.signature ?? null,
-    ]);
+    const [row] = await this.database.query<Row[]>(
+      'select verdict, recorded from admit_signature($1, $2, $3, $4, $5, $6, $7, $8)',
+      [
+        statement.text,
+        statement.signature,
+        maxFailedSessions,
+        maxTries,
+        sums.key?.toString() ?? null,
+        sums.node?.toString() ?? null,
+        copy?.text ?? null,
+        copy?.signature ?? null,
+      ],
+    );
     if (!row) throw new Error('the journal gave no verdict');
     const { verdict, recorded } = row;
     switch (verdict) {
@@ -73,7 +84,7 @@ export class Journal {
     }
   }
 
-  /** Returns how many sessions with this peer by this key have failed, if this one has, else 0; null when the entry is gone. */
+  /** Returns how many sessions with this peer by this key have failed, if this one has, else 0; null when the entry is gone. A second end has no effect. */
   async finish({ number }: JournalEntry, { outcome, signature, session, copy }: SessionEnd): Promise<number | null> {
     const [row] = await this.database.query<{ failed: string; is_known: boolean }[]>(
       `select finish_signature($1, $2, $3, $4, $5, $6) as failed, exists (select from journal where number = $1) as is_known`,

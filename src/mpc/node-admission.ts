@@ -32,6 +32,8 @@ const refusals: Record<Refused, { code: FailureCode; reason: string }> = {
   other_digests: { code: 'intent_mismatch', reason: 'digests: this attempt was admitted with others before' },
   unrelated: { code: 'intent_mismatch', reason: 'resources: the attempt uses up nothing that the first one does' },
   banned: { code: 'key_peer_banned', reason: 'this node does not sign with that peer by this key any more' },
+  busy: { code: 'signers_unavailable', reason: 'this node waits for its running sessions with that peer by this key' },
+  exhausted: { code: 'signers_unavailable', reason: 'this node has begun too many sessions about this attempt with that peer' },
   key_limit: { code: 'node_policy', reason: 'the amounts of 24 hours for this key and token are above the highest allowed' },
   node_limit: { code: 'node_policy', reason: 'the amounts of 24 hours for this token are above the highest allowed' },
 };
@@ -40,6 +42,9 @@ const alarming: readonly Refused[] = ['other_digests', 'unrelated'];
 
 /** What this node lets be signed, by its own journal, its bans and its operator's limits. */
 export class NodeAdmission implements Admission {
+  /** Ends that the database has not taken, by entry: no more than there were sessions at once. Until then their entries count as open. */
+  private readonly unstored = new Map<number, () => Promise<void>>();
+
   constructor(private readonly options: NodeAdmissionOptions) {}
 
   assertReady(): void {
@@ -53,6 +58,7 @@ export class NodeAdmission implements Admission {
     else if (request.initiator !== self) throw new GatewayError('invalid_parameter', "the peer's journal entry is missing");
     const reason = limits?.refusal(request);
     if (reason) throw await this.refuseByPolicy(request, reason);
+    for (const store of [...this.unstored.values()]) await store();
     const verdict = await journal.admit(request, limits?.sums(request) ?? noSums, copy);
     admissions.inc({ verdict: verdict.verdict });
     switch (verdict.verdict) {
@@ -79,12 +85,23 @@ export class NodeAdmission implements Admission {
   }
 
   async finish(entry: JournalEntry, end: SessionEnd): Promise<void> {
-    const { journal, bans, guard, logger } = this.options;
-    const { request } = entry;
+    const { logger } = this.options;
     openEntries.dec();
     signatures.inc({ outcome: end.outcome });
-    logger.info({ ...factsOf(request), entry: entry.number, outcome: end.outcome }, 'a session for a signature has ended');
+    logger.info({ ...factsOf(entry.request), entry: entry.number, outcome: end.outcome }, 'a session for a signature has ended');
+    try {
+      await this.storeEnd(entry, end);
+    } catch (error) {
+      this.unstored.set(entry.number, () => this.storeEnd(entry, end));
+      throw error;
+    }
+  }
+
+  private async storeEnd(entry: JournalEntry, end: SessionEnd): Promise<void> {
+    const { journal, bans, guard } = this.options;
+    const { request } = entry;
     const failed = await journal.finish(entry, end);
+    this.unstored.delete(entry.number);
     if (failed === null) guard.noticeLoss();
     else if (failed >= maxFailedSessions) await bans.ban(request.keyId, request.peer, reasonOfFailures(failed));
   }

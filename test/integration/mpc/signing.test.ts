@@ -126,9 +126,9 @@ describe('two of three nodes', () => {
     await expect(signed).rejects.toMatchObject({ code: 'intent_mismatch', message: expect.stringContaining('client_id: ') });
   });
 
-  test('the same request at the same moment makes two sessions with two signatures', async () => {
+  test('the same request to two pairs at the same moment makes two sessions with two signatures', async () => {
     const request = orderedTransfer(key, localRegistry, { symbol: 'USDC', nonce: (nonce += 1) });
-    const [first, second] = await Promise.all([group.sign(request, 1, 2), group.sign(request, 1, 2)]);
+    const [first, second] = await Promise.all([group.sign(request, 1, 2), group.sign(request, 3, 1)]);
     expect(first.signatures[0]).not.toBe(second.signatures[0]);
   });
 

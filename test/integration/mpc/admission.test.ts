@@ -1,0 +1,144 @@
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import pino from 'pino';
+import { migrations } from '../../../migrations/mpc-node';
+import { MpcOperations } from '../../../src/cli/mpc-operations';
+import type { AdmissionRequest, JournalEntry, Outcome } from '../../../src/mpc/admission';
+import type { Bans } from '../../../src/mpc/bans';
+import { Journal, maxFailedSessions } from '../../../src/mpc/journal';
+import type { JournalGuard } from '../../../src/mpc/journal-guard';
+import type { JournalMark } from '../../../src/mpc/journal-mark';
+import { noSums } from '../../../src/mpc/limits';
+import { NodeAdmission } from '../../../src/mpc/node-admission';
+import type { RefusalLog } from '../../../src/mpc/refusal-log';
+import { ShareStore } from '../../../src/mpc/store';
+import { createNodeDatabase, type NodeDatabase } from './group';
+
+const { privateKey: signingKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+
+/** What node 1 admits, by its database alone: no session runs. */
+describe('sessions that node 1 admits', () => {
+  let database: NodeDatabase;
+  let store: ShareStore;
+  let journal: Journal;
+  let keys = 0;
+  let keyId: string;
+
+  beforeAll(async () => {
+    database = await createNodeDatabase();
+    store = await ShareStore.open({ url: database.url, node: 1, keks: [randomBytes(32)], migrations });
+    journal = new Journal(store.database, 1, signingKey);
+  }, 60_000);
+  afterAll(async () => {
+    await store.close();
+    await database.drop();
+  });
+  beforeEach(() => {
+    keyId = `key.${(keys += 1)}`;
+  });
+
+  const request = (txId: string, changes: Partial<AdmissionRequest> = {}): AdmissionRequest => ({
+    ...{ txId: `${keyId}/${txId}`, attempt: 1, kind: 'first', orderHash: '00'.repeat(32), orderSeq: 1, resources: ['r'] },
+    ...{ digests: ['0x01', '0x02'], payload: 0, keyId, clientId: 'client', peer: 2, initiator: 1 },
+    spends: { chain: 'chain', token: null, amount: 1n, fee: 1n, recipients: [] },
+    ...changes,
+  });
+  const admit = (txId: string, changes: Partial<AdmissionRequest> = {}) => journal.admit(request(txId, changes), noSums);
+  const end = (entry: JournalEntry, outcome: Outcome) =>
+    journal.finish(entry, { outcome, signature: outcome === 'signed' ? '0x01' : null, session: null, copy: undefined });
+  const entryOf = async (verdict: ReturnType<typeof admit>): Promise<JournalEntry> => {
+    const answer = await verdict;
+    if (!('entry' in answer)) throw new Error(`not admitted: ${answer.verdict}`);
+    return answer.entry;
+  };
+  const verdictsOf = async (verdicts: ReturnType<typeof admit>[]) => (await Promise.all(verdicts)).map(({ verdict }) => verdict);
+  const times = (count: number, work: (at: number) => ReturnType<typeof admit>) =>
+    Array.from({ length: count }, (_, at) => work(at));
+
+  test('of many about one payload with one peer at the same moment one runs; when it has ended, the next one', async () => {
+    const verdicts = await Promise.all(times(16, () => admit('a')));
+    expect(verdicts.map(({ verdict }) => verdict).sort()).toEqual(['admitted', ...Array<string>(15).fill('busy')]);
+    // another peer and another payload are not concerned
+    expect((await admit('a', { peer: 3 })).verdict).toBe('admitted');
+    expect((await admit('a', { payload: 1 })).verdict).toBe('admitted');
+    const [running] = verdicts.flatMap((answer) => ('entry' in answer ? [answer.entry] : []));
+    await end(running!, 'silent');
+    await end(await entryOf(admit('a')), 'signed');
+    expect((await admit('a')).verdict).toBe('recorded');
+  });
+
+  test('failed and running ones with one peer by one key are never more than are a ban', async () => {
+    const failed = 20;
+    for (let at = 0; at < failed; at += 1) await end(await entryOf(admit(`failed ${at}`)), 'failed');
+    const verdicts = await verdictsOf(times(maxFailedSessions, (at) => admit(`running ${at}`)));
+    expect(verdicts.filter((verdict) => verdict === 'admitted')).toHaveLength(maxFailedSessions - failed);
+    expect(new Set(verdicts)).toEqual(new Set(['admitted', 'busy']));
+    expect((await admit('other', { peer: 3 })).verdict).toBe('admitted');
+  });
+
+  test('with 32 that failed it is banned, and no longer busy', async () => {
+    const entries = await Promise.all(times(maxFailedSessions, (at) => admit(`${at}`)).map(entryOf));
+    expect((await admit('more')).verdict).toBe('busy');
+    for (const entry of entries) await end(entry, 'failed');
+    expect((await admit('more')).verdict).toBe('banned');
+  });
+
+  test('what a process has left behind does not keep a later one from signing', async () => {
+    await Promise.all(times(maxFailedSessions, (at) => entryOf(admit(`${at}`)).then(() => admit(`${at}`))));
+    expect((await admit('0')).verdict).toBe('busy');
+    await journal.closeInterrupted();
+    expect((await admit('0')).verdict).toBe('admitted');
+  });
+
+  test('about one payload with one peer they are not more than a thousand', async () => {
+    await end(await entryOf(admit('a')), 'not_begun');
+    const copies = `insert into journal
+      select (jsonb_populate_record(j, jsonb_build_object('number', n))).* from journal j, generate_series(1, 999) n where j.tx_id = $1`;
+    await store.database.query(copies, [`${keyId}/a`]);
+    expect((await admit('a')).verdict).toBe('exhausted');
+    expect((await admit('a', { peer: 3 })).verdict).toBe('admitted');
+    expect((await admit('b')).verdict).toBe('admitted');
+  });
+
+  test('an end that the database did not take is stored before the next signature is admitted', async () => {
+    const admission = new NodeAdmission({
+      ...{ self: 1, publicKeyOf: () => publicKey, journal, limits: null, logger: pino({ level: 'silent' }) },
+      ...{ guard: { assertReady: () => undefined } as unknown as JournalGuard, bans: {} as Bans },
+      ...{ refusalLog: {} as RefusalLog, mark: {} as JournalMark },
+    });
+    const admitted = await admission.admit(request('a'));
+    if (!('entry' in admitted)) throw new Error('not admitted');
+    await store.database.query('alter function finish_signature rename to not_there');
+    const signed = { outcome: 'signed', signature: '0x77', session: null, copy: undefined } as const;
+    await expect(admission.finish(admitted.entry, signed)).rejects.toThrow('finish_signature');
+    await store.database.query('alter function not_there rename to finish_signature');
+    expect((await admit('a')).verdict).toBe('busy');
+    expect(await admission.admit(request('a'))).toEqual({ recorded: '0x77' });
+    // the first end is kept
+    await end(admitted.entry, 'failed');
+    expect((await admit('a')).verdict).toBe('recorded');
+  });
+
+  describe('in spite of a ban', () => {
+    beforeEach(async () => {
+      await store.database.query(`insert into bans (key_id, peer, statement, statement_signature) values ($1, 2, '{}', '')`, [
+        keyId,
+      ]);
+      const order = { keyId, peer: 2, txId: `${keyId}/a`, attempt: 1 };
+      await new MpcOperations(store.database).unfreeze(order, 'ann');
+    });
+
+    test.each<[Outcome, string]>([
+      ['not_begun', 'unfrozen'],
+      ['failed', 'banned'],
+      ['silent', 'banned'],
+      ['stopped', 'banned'],
+    ])('the operator’s permission, used by a session that ended as %s: the next one is %s', async (outcome, next) => {
+      expect((await admit('b')).verdict).toBe('banned');
+      const entry = await entryOf(admit('a'));
+      expect(entry.isUnfrozen).toBe(true);
+      expect((await admit('a')).verdict).toBe('banned');
+      await end(entry, outcome);
+      expect((await admit('a')).verdict).toBe(next);
+    });
+  });
+});
