@@ -10,6 +10,7 @@ import type { NodeIndex } from '../messages/nodes';
 import { createActivities } from './node-activities';
 import type { NodeLimits } from './limits';
 import { openRecords } from './records';
+import { SeenOrders } from './seen-orders';
 import { SessionManager } from './session-manager';
 import type { ShareStore } from './store';
 import { TransportClient } from './transport-client';
@@ -67,7 +68,8 @@ export async function createMpcNode({
   const client = new TransportClient(identity, peers);
   const records = await openRecords({ identity, store, client, mark, limits, logger });
   const { admission, bans } = records;
-  const ecdsa = new EcdsaHandler({ self, engine, store, registry, orders, admission, bans, logger });
+  const seen = new SeenOrders(store.database);
+  const ecdsa = new EcdsaHandler({ self, engine, store, registry, orders, seen, admission, bans, logger });
   const sessions = new SessionManager({
     self,
     signingKey: identity.signingKey,
@@ -85,7 +87,7 @@ export async function createMpcNode({
 
   return {
     index: self,
-    activities: createActivities({ identity, ecdsa, sessions, store, orders, records }),
+    activities: createActivities({ identity, ecdsa, sessions, store, orders, records, seen }),
     databaseAnswers: () =>
       store.ping().then(
         () => true,
