@@ -1,5 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { type DatabaseRole, databaseRoles } from '../src/platform/database-roles';
+import { mayLock, rowLock, toGrants } from './grants';
 import { rights } from './rights';
 
 /**
@@ -39,27 +40,16 @@ const common = [
   'grant execute on function enqueue_webhook_event(uuid, text, uuid, jsonb), too_late(uuid, uuid, timestamptz) to gateway_worker',
 ];
 
-/** Postgres lets only who may update a column lock rows: this column is never anything but null. */
-const rowLock = 'row_lock';
-const mayLock = (granted: string | undefined): boolean => granted?.split(', ').includes('lock') ?? false;
 const lockColumns = Object.entries(rights)
   .filter(([, byRole]) => Object.values(byRole).some(mayLock))
   .map(([table]) => `alter table ${table} add column ${rowLock} boolean check (${rowLock} is null)`);
-
-const grants = Object.entries(rights).flatMap(([table, byRole]) =>
-  databaseRoles.flatMap((role) => {
-    const granted = byRole[role];
-    if (granted === undefined) return [];
-    return [`grant ${mayLock(granted) ? granted.replace(/\block\b/, `update (${rowLock})`) : granted} on ${table} to ${role}`];
-  }),
-);
 
 /** The roles of the processes and their rights. */
 export class Logins0018 implements MigrationInterface {
   readonly name = 'Logins1700000000018';
 
   async up(runner: QueryRunner): Promise<void> {
-    for (const statement of [...databaseRoles.map(createRole), ...denyByDefault, ...common, ...lockColumns, ...grants])
+    for (const statement of [...databaseRoles.map(createRole), ...denyByDefault, ...common, ...lockColumns, ...toGrants(rights)])
       await runner.query(statement);
   }
 

@@ -17,6 +17,7 @@ import { WorkflowOutbox0016 } from './0016-workflow-outbox';
 import { Orders0017 } from './0017-orders';
 import { Logins0018 } from './0018-logins';
 import { LoginRules0019 } from './0019-login-rules';
+import { OrderComparison0020 } from './0020-order-comparison';
 
 /** In this order. A released migration is never edited: a change is a new file. */
 export const migrations = [
@@ -39,4 +40,5 @@ export const migrations = [
   Orders0017,
   Logins0018,
   LoginRules0019,
+  OrderComparison0020,
 ];

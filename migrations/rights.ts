@@ -1,11 +1,11 @@
-import type { DatabaseRole } from '../src/platform/database-roles';
+import type { Rights } from './grants';
 
 /**
  * Which role may do what with which table; what is not listed is refused. `update (…)` names the columns: what is not named is never
  * written after its insert. `lock` is the right to lock rows without changing them. What triggers write into other tables is written
  * with the rights of the owner (`security definer`) and is not listed.
  */
-export const rights: Record<string, Partial<Record<DatabaseRole, string>>> = {
+export const rights: Rights = {
   clients: {
     gateway_api: 'select, lock',
     gateway_worker: 'select',
@@ -161,5 +161,15 @@ export const rights: Record<string, Partial<Record<DatabaseRole, string>>> = {
   workflow_outbox: {
     gateway_api: 'select, insert, lock, delete',
     gateway_worker: 'select, insert, update (deliver_after), delete',
+  },
+};
+
+/** Granted by the migration that adds the table. */
+export const orderComparisonRights: Rights = {
+  order_comparison: {
+    gateway_api: 'select',
+    gateway_worker: 'select',
+    gateway_authoriser: 'select, update (compared_as, compared_at, missing_since, missing_after, missing_order, missing_node)',
+    gateway_operator: 'select',
   },
 };

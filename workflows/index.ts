@@ -3,4 +3,5 @@ export { distributeBlacklist } from './distribute-blacklist';
 export { followChain } from './follow-chain';
 export { generateKey } from './generate-key';
 export { readJournals } from './read-journals';
+export { readOrders } from './read-orders';
 export { transfer } from './transfer/index';

@@ -1,6 +1,7 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { transferWorkflowId } from '../messages/workflow-ids';
+import { readJti } from '../orders/node-orders';
 import { withinMs } from '../platform/temporal';
 
 /** A history has up to 50,000 events. */
@@ -47,14 +48,5 @@ function* ordersIn({ events }: Run): Generator<string> {
     if (!payload) continue;
     const result = defaultPayloadConverter.fromPayload<{ order?: unknown } | null>(payload);
     if (typeof result?.order === 'string') yield result.order;
-  }
-}
-
-function readJti(order: string): string | null {
-  try {
-    const claims = JSON.parse(Buffer.from(order.split('.')[1] ?? '', 'base64url').toString()) as { jti?: unknown } | null;
-    return typeof claims?.jti === 'string' ? claims.jti : null;
-  } catch {
-    return null;
   }
 }

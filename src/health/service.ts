@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
 import type { DataSource } from 'typeorm';
 import type { ChainRegistry } from '../chains/registry';
+import { areOrdersCompared } from '../orders/comparison';
 import { withinMs } from '../platform/temporal';
 import { quorum } from '../messages/nodes';
 
@@ -33,14 +34,17 @@ export class HealthService {
 
   private async check(): Promise<Checks> {
     const { database, temporal, registry, signerUrls } = this.deps;
-    const [databaseUp, temporalUp, chains, signers] = await Promise.all([
+    const [databaseUp, orders, temporalUp, chains, signers] = await Promise.all([
       succeeds(() => database.query('select 1')),
+      withTimeout(areOrdersCompared(database)).catch(() => false),
       succeeds(() => withinMs(temporal, checkTimeoutMs, () => temporal.connection.workflowService.getSystemInfo({}))),
       freshChains(database, registry).catch(() => new Set<string>()),
       Promise.all(signerUrls.map(isHealthy)),
     ]);
     return {
       database: databaseUp,
+      // false: transfers are answered 503 reconcile_required
+      orders,
       temporal: temporalUp,
       signers: signers.filter(Boolean).length >= quorum,
       ...Object.fromEntries(registry.all.map(({ name }) => [`chain:${name}`, chains.has(name)])),

@@ -11,6 +11,7 @@ import type {
 } from './key-generation';
 import type { JournalRequest, SignedAnswer } from './journal';
 import type { NodeIndex } from './nodes';
+import type { OrdersRequest } from './seen-orders';
 
 /** A key that signs, and the digests it signs. */
 export interface Signer {
@@ -57,4 +58,6 @@ export interface MpcNodeActivities {
   applyBlacklist(request: ApplyBlacklistRequest): Promise<{ version: number }>;
   /** What the node has admitted and refused about a transaction. */
   journalOf(request: JournalRequest): Promise<SignedAnswer>;
+  /** Orders that the node has acted on. */
+  ordersSeen(request: OrdersRequest): Promise<SignedAnswer>;
 }

@@ -1,4 +1,5 @@
 import type { JournalRequest } from './journal';
+import type { OrdersRequest } from './seen-orders';
 import type { DeliveryStream } from './webhooks';
 
 export const workflowTypes = {
@@ -8,6 +9,7 @@ export const workflowTypes = {
   deliverWebhooks: 'deliverWebhooks',
   distributeBlacklist: 'distributeBlacklist',
   readJournals: 'readJournals',
+  readOrders: 'readOrders',
 } as const;
 
 export const transferWorkflowId = (txId: string): string => `transfer-${txId}`;
@@ -18,6 +20,9 @@ export const distributeBlacklistWorkflowId = (clientId: string): string => `dist
 
 /** One for each question. */
 export const readJournalsWorkflowId = ({ txId, nonce }: JournalRequest): string => `read-journals-${txId}-${nonce}`;
+
+/** One for each question. */
+export const readOrdersWorkflowId = ({ nonce }: OrdersRequest): string => `read-orders-${nonce}`;
 
 export const followChainWorkflowId = (chain: string): string => `follow-${chain}`;
 

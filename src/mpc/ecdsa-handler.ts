@@ -18,6 +18,7 @@ import type { NodeIndex } from '../messages/nodes';
 import type { ProtocolName, ProtocolRun, RoundMessages } from './protocols';
 import { readGenerateKey, readSignPayload, readTestSign, type SignPayloadRequest } from './requests';
 import { decodeSignature, encodeSignature, recoverKey } from './secp256k1';
+import type { SeenOrders } from './seen-orders';
 import type { Session } from './session';
 import type { Recorded, SessionTask } from './session-manager';
 import { signatureTask } from './signature-task';
@@ -36,6 +37,7 @@ export interface EcdsaHandlerOptions {
   bans: Pick<Bans, 'assertNotBanned' | 'ban'>;
   registry: ChainRegistry;
   orders: OrderVerifier;
+  seen: SeenOrders;
   logger: Logger;
   /** For tests: adds families of their own. */
   getFamily?: GetFamily;
@@ -89,6 +91,7 @@ export class EcdsaHandler {
     const { claims } = await this.options.orders.verify(order, ['generate_key']);
     const { key_id: keyId, client_id: clientId } = claims;
     if (await this.options.store.has(keyId)) throw new GatewayError('invalid_parameter', `key id ${keyId} is already used`);
+    await this.options.seen.add({ claims, compact: order });
     return { run: (session) => this.generate(keyId, clientId, session), dispose: () => undefined };
   }
 
@@ -134,7 +137,7 @@ export class EcdsaHandler {
     participants: Participants,
     statement?: SignedStatement,
   ): Promise<SignTask> {
-    const { orders, registry, admission, bans, logger, getFamily: families = getFamily } = this.options;
+    const { orders, seen, registry, admission, bans, logger, getFamily: families = getFamily } = this.options;
     const order = await orders.verify(transaction.order, transactionOrderKinds);
     const { client_id: clientId, signers } = order.claims;
     const keys = await this.unlockAll(signers.map(({ key_id: keyId }) => keyId));
@@ -146,6 +149,7 @@ export class EcdsaHandler {
       const signed = verified.payloads[payload];
       const key = signed && keys.get(signed.keyId);
       if (!key) throw new GatewayError('intent_mismatch', 'payload: the transaction has no such signing payload');
+      await seen.add({ claims: order.claims, compact: transaction.order, unsigned: transaction.unsigned });
       const request = toAdmissionRequest(order, verified, payload, key.keyId, participants);
       const admitted = await admission.admit(request, statement);
       const payloads = verified.payloads.length;

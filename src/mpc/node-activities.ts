@@ -7,6 +7,7 @@ import { type EcdsaHandler, groupKey } from './ecdsa-handler';
 import type { Identity } from './identity';
 import { attestKey } from './key-attestation';
 import type { OrderVerifier } from './order-verifier';
+import { answerOrders } from './orders-answer';
 import type { Records } from './records';
 import {
   readApplyBlacklist,
@@ -15,9 +16,11 @@ import {
   readConfirmKey,
   readGenerateKey,
   readJournalOf,
+  readOrdersSeen,
   readSignTransaction,
   readTestSign,
 } from './requests';
+import type { SeenOrders } from './seen-orders';
 import type { SessionManager } from './session-manager';
 import { type ShareStore, wipe } from './store';
 
@@ -33,10 +36,11 @@ interface NodeParts {
   store: ShareStore;
   orders: OrderVerifier;
   records: Records;
+  seen: SeenOrders;
 }
 
 /** What Temporal calls, on this node's own task queue. */
-export function createActivities({ identity, ecdsa, sessions, store, orders, records }: NodeParts): MpcNodeActivities {
+export function createActivities({ identity, ecdsa, sessions, store, orders, records, seen }: NodeParts): MpcNodeActivities {
   const self = identity.index;
   const keygens = new Semaphore({ permits: 1, maxWaiting: maxWaitingKeygens, maxWaitMs: maxKeygenWaitMs });
   const assertOtherNode = (peer: NodeIndex) => {
@@ -88,8 +92,10 @@ export function createActivities({ identity, ecdsa, sessions, store, orders, rec
     },
 
     async bindKey(input) {
-      const { claims } = await orders.verify(readBindKey(input).order, ['bind_key']);
+      const { order } = readBindKey(input);
+      const { claims } = await orders.verify(order, ['bind_key']);
       const { key_id: keyId, wallet_id: walletId, client_id: clientId } = claims;
+      await seen.add({ claims, compact: order });
       const bound = await store.bind(keyId, { walletId, clientId });
       return { bound: true, attestation: attestKey(self, bound, identity.signingKey) };
     },
@@ -108,6 +114,10 @@ export function createActivities({ identity, ecdsa, sessions, store, orders, rec
 
     async journalOf(input) {
       return records.reader.answer(readJournalOf(input));
+    },
+
+    async ordersSeen(input) {
+      return answerOrders({ self, seen, signingKey: identity.signingKey }, readOrdersSeen(input));
     },
   };
 }

@@ -11,6 +11,7 @@ import { createActivities } from './node-activities';
 import type { NodeLimits } from './limits';
 import { openRecords } from './records';
 import { RefusalReport } from './refusal-report';
+import { SeenOrders } from './seen-orders';
 import { SessionManager } from './session-manager';
 import type { ShareStore } from './store';
 import { TransportClient } from './transport-client';
@@ -68,7 +69,8 @@ export async function createMpcNode({
   const client = new TransportClient(identity, peers);
   const records = await openRecords({ identity, store, client, mark, limits, logger });
   const { admission, bans } = records;
-  const ecdsa = new EcdsaHandler({ self, engine, store, registry, orders, admission, bans, logger });
+  const seen = new SeenOrders(store.database);
+  const ecdsa = new EcdsaHandler({ self, engine, store, registry, orders, seen, admission, bans, logger });
   const refusals = new RefusalReport(self, logger);
   const sessions = new SessionManager({
     self,
@@ -92,7 +94,7 @@ export async function createMpcNode({
 
   return {
     index: self,
-    activities: refusals.activities(createActivities({ identity, ecdsa, sessions, store, orders, records })),
+    activities: refusals.activities(createActivities({ identity, ecdsa, sessions, store, orders, records, seen })),
     databaseAnswers: () =>
       store.ping().then(
         () => true,

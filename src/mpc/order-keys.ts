@@ -38,6 +38,12 @@ export class OrderKeys {
   }
 }
 
+/** `jwks`, or an empty one, with one more key. @throws ConfigError when it is not a JWKS. */
+export function withOwnKey(jwks: string | undefined, key: JsonWebKey): string {
+  const others = jwks ? readOrderKeys(jwks, 'ORDER_KEYS').map((other) => other.export({ format: 'jwk' })) : [];
+  return JSON.stringify({ keys: [...others.filter(({ x }) => x !== key.x), key] });
+}
+
 /** The public keys of a JWKS. @throws ConfigError when it is none, or has a private key. */
 export function readOrderKeys(text: string, variable: OrderKeysVariable): KeyObject[] {
   const max = maxKeys[variable];

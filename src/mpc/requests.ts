@@ -3,6 +3,7 @@ import { type ApplyBlacklistRequest, maxBlacklistChanges } from '../messages/bla
 import type { BindKeyRequest, ConfirmKeyRequest, GenerateKeyRequest, TestSignRequest } from '../messages/key-generation';
 import type { JournalRequest } from '../messages/journal';
 import { nodeIndexes } from '../messages/nodes';
+import type { OrdersRequest } from '../messages/seen-orders';
 import type { SignTransactionRequest } from '../messages/signing';
 import { reader } from '../platform/untrusted';
 import { keyId, maxPayloads } from './order-schema';
@@ -36,11 +37,13 @@ const signTransaction = Joi.object<SignTransactionRequest, true>({
 }).required();
 
 const blacklistVersion = Joi.object<{ clientId: string }, true>({ clientId: text(100) }).required();
-const journalOf = Joi.object<JournalRequest, true>({
-  txId: text(100),
-  nonce: Joi.string()
-    .pattern(/^[0-9a-f]{32}$/)
-    .required(),
+const nonce = Joi.string()
+  .pattern(/^[0-9a-f]{32}$/)
+  .required();
+const journalOf = Joi.object<JournalRequest, true>({ txId: text(100), nonce }).required();
+const ordersSeen = Joi.object<OrdersRequest, true>({
+  after: Joi.number().integer().min(0).allow(null).required(),
+  nonce,
 }).required();
 const applyBlacklist = Joi.object<ApplyBlacklistRequest, true>({
   order,
@@ -79,4 +82,5 @@ export const readBindKey = reader(bindKey);
 export const readBlacklistVersion = reader(blacklistVersion);
 export const readApplyBlacklist = reader(applyBlacklist);
 export const readJournalOf = reader(journalOf);
+export const readOrdersSeen = reader(ordersSeen);
 export const readSignPayload = reader(signPayload);

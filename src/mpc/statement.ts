@@ -10,7 +10,7 @@ export interface SignedStatement {
   signature: Buffer;
 }
 
-export type StatementType = 'entry' | 'ban' | 'refusal' | 'key' | 'answer';
+export type StatementType = 'entry' | 'ban' | 'refusal' | 'key' | 'answer' | 'orders';
 
 /** Largest text: an entry with 64 digests and 64 resources. */
 const maxTextLength = 24 * 1024;

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { EntityManager } from 'typeorm';
 import { type AttemptFacts, enabledOrderKinds, type OrderClaims, type OrderFacts, orderLifetimeSeconds } from '../messages/order';
 import { GatewayError } from '../platform/errors';
+import { reconcileRequired } from './reconcile-required';
 import type { OrderSigner } from './signer';
 
 export interface OrdersOptions {
@@ -32,7 +33,7 @@ export class Orders {
   /**
    * Stores the claims of a new order and returns them as they are stored. `expiresAt`: when the bytes stop being executable by
    * themselves, seconds since the epoch.
-   * @throws GatewayError order_refused for a kind that is not enabled.
+   * @throws GatewayError order_refused for a kind that is not enabled; reconcile_required while orders are missing (src/orders/comparison.ts).
    */
   async issue(manager: EntityManager, facts: OrderFacts, expiresAt = Infinity): Promise<OrderClaims> {
     if (!enabledOrderKinds.some((kind) => kind === facts.kind))
@@ -48,11 +49,12 @@ export class Orders {
     const { tx_id: txId = null, attempt = null } = 'tx_id' in facts ? facts : {};
     const [row] = await manager.query<{ claims: OrderClaims }[]>(
       `insert into orders (jti, seq, kind, tx_id, attempt, claims)
-       select $1, number, $2, $3, $4, jsonb_set($5::jsonb, '{seq}', to_jsonb(number)) from nextval('order_numbers') number
+       select $1, number, $2, $3, $4, jsonb_set($5::jsonb, '{seq}', to_jsonb(number))
+         from (select nextval('order_numbers') as number where orders_are_compared()) next
        returning claims`,
       [head.jti, facts.kind, txId, attempt, JSON.stringify({ ...head, ...facts })],
     );
-    if (!row) throw new Error('the claims of an order were not stored');
+    if (!row) throw reconcileRequired();
     return row.claims;
   }
 
@@ -62,7 +64,7 @@ export class Orders {
    */
   async findUsable(manager: EntityManager, facts: AttemptFacts): Promise<OrderClaims | null> {
     const [row] = await manager.query<{ claims: OrderClaims }[]>(
-      'select claims from orders where tx_id = $1 and attempt = $2 order by seq desc limit 1',
+      'select claims from orders where tx_id = $1 and attempt = $2 and orders_are_compared() order by seq desc limit 1',
       [facts.tx_id, facts.attempt],
     );
     if (!row) return null;

@@ -13,6 +13,11 @@ export class OrderSigner {
     private readonly keyId: string,
   ) {}
 
+  /** JWK. */
+  get publicKey(): JsonWebKey {
+    return createPublicKey(this.key).export({ format: 'jwk' });
+  }
+
   /**
    * `text`: an Ed25519 private key, PKCS#8 PEM or JWK.
    * @throws ConfigError when it is none; the message does not repeat it.

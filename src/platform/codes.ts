@@ -33,6 +33,7 @@ export const failureCodes = {
   internal_error: { status: 500, retryable: true, title: 'Internal error' },
   unavailable: { status: 503, retryable: true, title: 'Temporarily unavailable' },
   outcome_unknown: { status: 503, retryable: true, title: 'Outcome unknown' },
+  reconcile_required: { status: 503, retryable: true, title: 'Orders of the signing nodes are missing or not compared' },
   chain_unavailable: { status: 503, retryable: true, title: 'Chain unavailable' },
   /** The codes below are not used in responses: they end or park a transfer and are shown in its `failure`. */
   approval_expired: { status: 403, retryable: false, title: 'Not approved in time' },

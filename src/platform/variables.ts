@@ -179,9 +179,9 @@ export const variables = {
     true,
   ),
   ORDER_KEYS: variable(
-    'cli',
+    'authoriser, cli',
     secretText().optional(),
-    "JWKS of the authoriser's public keys (Ed25519), 1 to 100 with those of old orders, with which `gateway orders show` verifies orders. Without it they are not verified.",
+    "JWKS of the authoriser's public keys (Ed25519), 1 to 100 with those of old orders. `gateway orders show` verifies orders with it, and `gateway reconcile` and the authoriser those that signing nodes show; the authoriser knows its own key without it.",
     true,
   ),
   DEPLOYMENT_ID: variable(

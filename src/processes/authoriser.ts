@@ -6,6 +6,9 @@ import { loadRegistry } from '../chains/registry';
 import { entities } from '../entities';
 import { authoriserTaskQueue } from '../messages/task-queues';
 import { readNodeKeys } from '../mpc/identity';
+import { OrderKeys, withOwnKey } from '../mpc/order-keys';
+import { areOrdersCompared, OrderComparison } from '../orders/comparison';
+import { asksForOrders } from '../orders/node-orders';
 import { Orders } from '../orders/orders';
 import { OrderSigner } from '../orders/signer';
 import { readConfig } from '../platform/config';
@@ -13,6 +16,8 @@ import { createDatabase } from '../platform/database';
 import { connectAs } from '../platform/database-login';
 import { createLogger } from '../platform/logging';
 import { startHealthListener } from '../platform/metrics';
+import { createTemporalClient } from '../platform/temporal';
+import { type PeriodicJob, runPeriodically } from './periodic-jobs';
 import { answers, runMain, shutdownSignal, untilUp } from './process';
 import { connectWorkers, logTemporalWith, serveActivities } from './temporal-worker';
 
@@ -26,6 +31,7 @@ runMain('authoriser', async () => {
     'METRICS_HOST',
     'METRICS_PORT',
     'ORDER_KEY',
+    'ORDER_KEYS',
     'DEPLOYMENT_ID',
     'MPC_NODE_PEER_CERTS',
   ]);
@@ -34,6 +40,7 @@ runMain('authoriser', async () => {
   logTemporalWith(logger);
 
   const signer = await OrderSigner.create(config.ORDER_KEY);
+  const orderKeys = await OrderKeys.create(withOwnKey(config.ORDER_KEYS, signer.publicKey), 'ORDER_KEYS');
   const registry = loadRegistry(config.GATEWAY_ENV, config.CHAINS.split(','));
   const nodeKeys = readNodeKeys(config.MPC_NODE_PEER_CERTS);
   const database = createDatabase({
@@ -46,13 +53,26 @@ runMain('authoriser', async () => {
   const health = await startHealthListener({
     host: config.METRICS_HOST,
     port: config.METRICS_PORT,
-    ready: async () => ({ database: await answers(() => database.query('select 1')), worker: running.worker }),
+    ready: async () => ({
+      database: await answers(() => database.query('select 1')),
+      worker: running.worker,
+      orders: await areOrdersCompared(database).catch(() => false),
+    }),
   });
 
   await untilUp('Postgres', () => connectAs(database, 'gateway_authoriser'), logger, stop);
   const connection = await untilUp('Temporal', () => connectWorkers(), logger, stop);
   if (!connection) return;
-  const orders = new Orders({ signer, deployment: config.DEPLOYMENT_ID });
+  const deployment = config.DEPLOYMENT_ID;
+  const orders = new Orders({ signer, deployment });
+  const temporal = createTemporalClient();
+  const ask = asksForOrders(temporal, nodeKeys);
+  const comparison = new OrderComparison({ database, ask, keys: orderKeys, deployment, logger });
+  const compare: PeriodicJob = {
+    name: 'compare the orders with those of the signing nodes',
+    everyMs: 2_000,
+    run: async () => void (await comparison.run()),
+  };
   const worker: WorkerOptions = {
     connection,
     taskQueue: authoriserTaskQueue,
@@ -62,9 +82,10 @@ runMain('authoriser', async () => {
     shutdownGraceTime: '10 seconds',
   };
   try {
-    await serveActivities(worker, { running, logger, stop });
+    await Promise.all([serveActivities(worker, { running, logger, stop }), runPeriodically(compare, logger, stop)]);
   } finally {
     await connection.close();
+    await temporal.connection.close();
     await database.destroy();
     await health.close();
     logger.info('authoriser has stopped');

@@ -1,6 +1,7 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import type { OwnAddresses } from '../accounts/own-addresses';
 import { auditUser } from '../audit/log';
+import { toReconcileRequired } from '../orders/reconcile-required';
 import { enqueue } from '../outbox/outbox';
 import { allInOrder, firstCause } from '../platform/all-in-order';
 import { inTransaction, requestTransaction } from '../platform/database';
@@ -37,7 +38,8 @@ export type StoreAnswer = (manager: EntityManager, answer: Acceptance | GatewayE
 /**
  * Accepts a transfer in one database transaction: its row, its hold, the audit row, the order to start its workflow and the stored answer
  * of its Idempotency-Key. No chain and no workflow service is asked. A final refusal is stored too, by a transaction of its own.
- * @throws GatewayError naming why it is refused; unavailable or chain_unavailable when nothing was written; outcome_unknown with tx_id.
+ * @throws GatewayError naming why it is refused; unavailable, reconcile_required or chain_unavailable when nothing was written;
+ * outcome_unknown with tx_id.
  */
 export async function acceptTransfer(
   deps: AcceptDependencies,
@@ -50,7 +52,7 @@ export async function acceptTransfer(
     const work = (manager: EntityManager) => accept(deps, manager, parsed, storeAnswer);
     return await inTransaction(deps.database, work, { ...requestTransaction, isStored });
   } catch (cause) {
-    const error = toHoldRefusal(cause, { ...parsed, tokenSymbol: request.tokenSymbol }) ?? cause;
+    const error = toHoldRefusal(cause, { ...parsed, tokenSymbol: request.tokenSymbol }) ?? toReconcileRequired(cause) ?? cause;
     if (!(error instanceof GatewayError)) throw error;
     if (error.code === 'outcome_unknown') throw withTxId(error, request.txId);
     if (isFinal(error) && (request.idempotencyKey !== null || isAudited(error)))

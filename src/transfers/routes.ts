@@ -53,6 +53,7 @@ export function transferRoutes(resources: TransferRoutes): Route[] {
         'not_found',
         'unavailable',
         'chain_unavailable',
+        'reconcile_required',
         'outcome_unknown',
       ],
       handle: async (ctx) => {

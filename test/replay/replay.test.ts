@@ -13,6 +13,7 @@ const committed = [
   'follow-chain.json',
   'generate-key.json',
   'read-journals.json',
+  'read-orders.json',
   'transfer-cancelled.json',
   'transfer-confirmed-approved.json',
   'transfer-confirmed-forgotten.json',

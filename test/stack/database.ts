@@ -13,7 +13,7 @@ export interface TestDatabase {
   url: string;
   /** Connected as superuser, and migrated. */
   database: DataSource;
-  /** A new login for each process. */
+  /** A new login for each process. The database counts as compared with the signing nodes. */
   logins: () => Promise<LoginUrls>;
   drop(): Promise<void>;
 }
@@ -31,8 +31,16 @@ export async function createTestDatabase({ poolSize = 10 } = {}): Promise<TestDa
     await asSuperuser(server, `drop database if exists ${name} with (force)`);
     for (const role of databaseRoles) await asSuperuser(server, `drop role if exists ${loginName(url, role)}`);
   };
-  return { url, database, logins: () => createLogins(url, randomPassword), drop };
+  const logins = async () => {
+    await markCompared(database);
+    return createLogins(url, randomPassword);
+  };
+  return { url, database, logins, drop };
 }
+
+/** As the authoriser does when the signing nodes have shown no order that is missing. */
+const markCompared = (database: DataSource): Promise<unknown> =>
+  database.query('update order_comparison set compared_as = database_incarnation(), compared_at = now()');
 
 /** Runs the migrations once, for all later copies. Returns its name. */
 export async function createTemplateDatabase(server: string): Promise<string> {

@@ -32,10 +32,12 @@ const attest = `insert into wallet_attestations (wallet_id, node, statement, sig
 const limits = `insert into wallet_limits (wallet_id, symbol, max_single) values (:wallet, 'ETH', 1)`;
 const policy = `update clients set whitelist_mode = 'off'`;
 const totp = `select secret from user_totp`;
+const compare = `update order_comparison set compared_as = database_incarnation()`;
 
 /** What each process must not do. `:name` is a value of the test. */
 export const forbidden: Record<DatabaseRole, string[]> = {
   gateway_api: [
+    compare,
     ...[insertAttempt, insertOrder, insertReservation, linkReservation, insertRequest, insertUser, insertKey, limits, policy],
     ...[beginSigning, signAgain, raiseFee, endAs('SUBMITTED'), endAs('CONFIRMED'), endAs('FAILED'), endAs('REJECTED')],
     ...[post('settle'), post('deposit'), post('adjustment'), post('lock_more'), credit, deposit, swapAddress, swapKey, attest],
@@ -48,6 +50,7 @@ export const forbidden: Record<DatabaseRole, string[]> = {
     'delete from security_factors',
   ],
   gateway_worker: [
+    compare,
     ...[
       insertAttempt,
       insertOrder,
@@ -85,6 +88,7 @@ export const forbidden: Record<DatabaseRole, string[]> = {
     `select * from webhook_endpoints`,
   ],
   gateway_operator: [
+    compare,
     ...[
       insertAttempt,
       insertOrder,
@@ -127,6 +131,7 @@ export const forbiddenToAll = [
   'update transaction_events set status = status',
   'delete from operator_requests',
   'update orders set seq = seq',
+  'delete from order_comparison',
   'update wallet_attestations set statement = statement',
   'delete from wallet_attestations',
   'alter table transactions disable trigger transactions_guard',

@@ -1,0 +1,72 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { toGrants } from './grants';
+import { orderComparisonRights } from './rights';
+
+const schema = /* sql */ `
+-- Whether this database has every order that the signing nodes have seen: one row.
+create table order_comparison (
+  single boolean primary key default true check (single),
+  -- database_incarnation of what was compared; null: nothing yet
+  compared_as text,
+  compared_at timestamptz,
+  -- since when it is known that orders are missing; null: none are known to be. Only gateway reconcile sets it back
+  missing_since timestamptz,
+  -- highest number of an order here at that time: the nodes are asked for all later ones
+  missing_after bigint,
+  -- the order that proves it, and the node that has shown it
+  missing_order bigint,
+  missing_node smallint check (missing_node between 1 and 3),
+  check (num_nulls(missing_since, missing_after, missing_order, missing_node) in (0, 4))
+);
+insert into order_comparison default values;
+
+-- Changes with whatever may have taken commits back: a database that was restored or copied has other object ids, and a server that
+-- runs on restored files, or that took over from another one, has started at another time.
+create function database_incarnation() returns text language sql stable as $$
+  select concat_ws('/', d.oid, 'public.order_comparison'::regclass::oid, extract(epoch from pg_postmaster_start_time()))
+    from pg_database d where d.datname = current_database()
+$$;
+
+-- No order is issued and no transfer accepted before the signing nodes were asked whether this database has all their orders. Whoever
+-- owns the schema is no process: rebuilding what is missing must be possible.
+create function orders_are_compared() returns boolean language sql stable as $$
+  select exists (select from order_comparison where missing_since is null and compared_as = database_incarnation()) or login_role() is null
+$$;
+
+create function guard_orders_compared() returns trigger language plpgsql as $$
+begin
+  if new.is_held and not orders_are_compared() then
+    raise exception 'transaction % is not accepted before the orders of the signing nodes are compared', new.tx_id using errcode = 'GW002';
+  end if;
+  return new;
+end $$;
+-- its name puts it after transactions_classify
+create trigger transactions_compared before insert on transactions for each row execute function guard_orders_compared();
+
+-- A process may find that orders are missing, and not that they are there again.
+create function guard_order_comparison() returns trigger language plpgsql as $$
+begin
+  if login_role() is not null and old.missing_since is not null then
+    raise exception 'orders are missing: gateway reconcile rebuilds them' using errcode = 'insufficient_privilege';
+  end if;
+  return new;
+end $$;
+create trigger order_comparison_guard before update on order_comparison for each row execute function guard_order_comparison();
+create trigger order_comparison_kept before delete or truncate on order_comparison for each statement execute function refuse_change();
+
+grant execute on function database_incarnation() to gateway_api, gateway_authoriser, gateway_worker, gateway_operator;
+grant execute on function orders_are_compared() to gateway_api, gateway_authoriser, gateway_worker, gateway_operator;
+`;
+
+/** Whether the signing nodes have seen orders that the database does not have, as after a restored backup. */
+export class OrderComparison0020 implements MigrationInterface {
+  readonly name = 'OrderComparison1700000000020';
+
+  async up(runner: QueryRunner): Promise<void> {
+    for (const statement of [schema, ...toGrants(orderComparisonRights)]) await runner.query(statement);
+  }
+
+  down(): Promise<void> {
+    return Promise.reject(new Error('what is known about missing orders is not dropped by a migration'));
+  }
+}

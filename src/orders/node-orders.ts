@@ -1,0 +1,59 @@
+import { randomBytes } from 'node:crypto';
+import type { Client } from '@temporalio/client';
+import type { NodeIndex } from '../messages/nodes';
+import type { OrderClaims } from '../messages/order';
+import type { OrdersRequest } from '../messages/seen-orders';
+import { readOrdersWorkflowId, workflowTypes } from '../messages/workflow-ids';
+import type { NodeKeys } from '../mpc/identity';
+import type { OrderKeys } from '../mpc/order-keys';
+import { claimsSchemas } from '../mpc/order-schema';
+import { type OrdersAnswer, readOrdersAnswer } from '../mpc/orders-answer';
+import { isUuid } from '../platform/ids';
+import { findFault } from '../platform/untrusted';
+import { askNodes } from './ask-nodes';
+
+/** What one node says; `problem`: why there is no answer, or none that counts. */
+export type NodeOrders = { node: NodeIndex } & ({ answer: OrdersAnswer } | { problem: string });
+
+/** Asks every node which orders it has acted on. `after`: for those with higher numbers; null: only for the newest one. */
+export type AskForOrders = (after: number | null) => Promise<NodeOrders[]>;
+
+/** Through the nodes' task queues; the answers are verified with the nodes' certificates. */
+export const asksForOrders =
+  (temporal: Client, keys: NodeKeys): AskForOrders =>
+  async (after) => {
+    const request: OrdersRequest = { after, nonce: randomBytes(16).toString('hex') };
+    const workflowId = readOrdersWorkflowId(request);
+    const answers = await askNodes(temporal, { workflowType: workflowTypes.readOrders, workflowId, request });
+    return answers.map((given): NodeOrders => {
+      const { node } = given;
+      if ('problem' in given) return given;
+      try {
+        return { node, answer: readOrdersAnswer(given.answer, node, request, keys) };
+      } catch (error) {
+        return { node, problem: (error as Error).message };
+      }
+    });
+  };
+
+/** The claims of an order that one of the gateway's own keys has signed, for this deployment; null for anything else. Its time does not matter. */
+export async function openOrder(compact: string, keys: OrderKeys, deployment: string): Promise<OrderClaims | null> {
+  try {
+    const { payload, isOrder } = await keys.open(compact);
+    const claims = JSON.parse(Buffer.from(payload).toString('utf8')) as OrderClaims;
+    const schema = claimsSchemas.get(claims.kind);
+    return isOrder && schema && findFault(schema, claims) === null && claims.dep === deployment ? claims : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The id that an order in compact form claims, unverified; null for anything else. */
+export function readJti(compact: string): string | null {
+  try {
+    const claims = JSON.parse(Buffer.from(compact.split('.')[1] ?? '', 'base64url').toString()) as { jti?: unknown } | null;
+    return typeof claims?.jti === 'string' && isUuid(claims.jti) ? claims.jti : null;
+  } catch {
+    return null;
+  }
+}

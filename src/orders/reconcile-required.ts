@@ -1,0 +1,19 @@
+import { QueryFailedError } from 'typeorm';
+import { GatewayError } from '../platform/errors';
+
+/** Of guard_orders_compared (migrations/0020-order-comparison.ts). */
+const notComparedState = 'GW002';
+
+/** Orders of the signing nodes are missing in the database, or were not compared yet: nothing is accepted and nothing ordered. */
+export const reconcileRequired = (cause?: unknown): GatewayError =>
+  new GatewayError(
+    'reconcile_required',
+    'The database is being compared with the signing nodes, or must be reconciled with them by an operator',
+    { retryAfterSeconds: 10, ...(cause === undefined ? {} : { cause }) },
+  );
+
+/** `reconcile_required` for a transfer that the database did not accept for that reason; null for any other error. */
+export function toReconcileRequired(error: unknown): GatewayError | null {
+  const { code } = (error instanceof QueryFailedError ? error.driverError : {}) as { code?: string };
+  return code === notComparedState ? reconcileRequired(error) : null;
+}

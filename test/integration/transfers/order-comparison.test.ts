@@ -1,0 +1,182 @@
+import { generateKeyPairSync } from 'node:crypto';
+import type { DataSource } from 'typeorm';
+import { Client } from 'pg';
+import { createAuthoriserActivities } from '../../../activities/authoriser';
+import type { LoginUrls } from '../../../dev/logins';
+import { getFamily } from '../../../src/chains/families';
+import { entities } from '../../../src/entities';
+import type { OrderClaims } from '../../../src/messages/order';
+import { OrderKeys } from '../../../src/mpc/order-keys';
+import { areOrdersCompared, type Comparison, OrderComparison } from '../../../src/orders/comparison';
+import type { NodeOrders } from '../../../src/orders/node-orders';
+import { Orders } from '../../../src/orders/orders';
+import { createDatabase } from '../../../src/platform/database';
+import { newId } from '../../../src/platform/ids';
+import { acceptTransfer } from '../../../src/transfers/accept';
+import type { TransferRequest } from '../../../src/transfers/request';
+import { acceptDependencies } from '../../ledger';
+import { claimsOf, deployment, forgeOrder, orderHead, orderKeys, orderSigner, signOrder } from '../../orders';
+import { nodeKeys } from '../../node-refusals';
+import { codeOf, type Fixture, prepared, registry } from '../ledger/fixture';
+import { useFundedFixture } from './fixture';
+
+/** Whether orders are issued and transfers accepted, with the logins of the processes; the nodes' answers are given. */
+
+let fixture: Fixture;
+const { request } = useFundedFixture((it) => (fixture = it));
+const opened: DataSource[] = [];
+let logins: LoginUrls;
+let api: DataSource;
+let authoriser: DataSource;
+/** What the nodes answer. */
+let answers: NodeOrders[];
+let asked: number;
+let alerts: string[];
+
+const connect = async (url: string): Promise<DataSource> => {
+  const database = await createDatabase({ url, poolSize: 3, applicationName: 'test', entities }).initialize();
+  opened.push(database);
+  return database;
+};
+
+beforeEach(async () => {
+  logins = await fixture.logins();
+  [api, authoriser] = await Promise.all([connect(logins.gateway_api), connect(logins.gateway_authoriser)]);
+  // as a new or a restored database
+  await fixture.database.query('update order_comparison set compared_as = null, compared_at = null');
+  [asked, alerts] = [0, []];
+  answers = [nothing(1), nothing(2), nothing(3)];
+});
+afterEach(async () => {
+  for (const database of opened.splice(0)) await database.destroy();
+});
+
+type Node = 1 | 2 | 3;
+const nothing = (node: Node): NodeOrders => shows(node, null);
+const shows = (node: Node, newest: string | null): NodeOrders => ({ node, answer: { newest, orders: [], is_complete: true } });
+const isDown = (node: Node): NodeOrders => ({ node, problem: 'no response in time' });
+
+const keyOrder = (seq: number, changes: Partial<OrderClaims> = {}): OrderClaims =>
+  ({ ...orderHead({ seq }), kind: 'generate_key', key_id: `${newId()}.1`, client_id: null, ...changes }) as OrderClaims;
+
+async function comparison(database = authoriser): Promise<OrderComparison> {
+  const logger = {
+    warn: () => undefined,
+    error: ({ alert }: { alert: string }) => void alerts.push(alert),
+  };
+  const keys = await OrderKeys.create(orderKeys, 'ORDER_KEYS');
+  const ask = () => Promise.resolve(((asked += 1), answers));
+  return new OrderComparison({ database, ask, keys, deployment, logger: logger as never });
+}
+const compare = async (): Promise<Comparison> => (await comparison()).run();
+
+const accept = (transfer: TransferRequest = request(), database = api) =>
+  acceptTransfer(acceptDependencies(database, registry), transfer);
+const begin = async (txId: string, database = authoriser) => {
+  const orders = new Orders({ signer: await orderSigner, deployment });
+  const activities = createAuthoriserActivities({ database, registry, getFamily, orders, nodeKeys });
+  return activities.beginSigning({ txId, lastAttempt: 0, kind: 'first', prepared: prepared() });
+};
+const isClosed = async (transfer?: TransferRequest) => {
+  expect(await codeOf(accept(transfer))).toBe('reconcile_required');
+  expect(await areOrdersCompared(api)).toBe(false);
+};
+
+test('before the nodes were asked nothing is accepted or ordered; with two answers that show nothing missing it is', async () => {
+  await isClosed();
+  const earlier = (await fixture.ledger.lockTransfer(request())).txId;
+  expect(await codeOf(begin(earlier))).toBe('reconcile_required');
+
+  answers = [nothing(1), isDown(2), isDown(3)];
+  expect(await compare()).toBe('unknown');
+  await isClosed();
+
+  answers = [nothing(1), isDown(2), nothing(3)];
+  expect(await compare()).toBe('compared');
+  expect(await areOrdersCompared(api)).toBe(true);
+  const { txId } = await accept();
+  expect(await begin(txId)).toMatchObject({ outcome: 'begun' });
+  expect(alerts).toEqual([]);
+});
+
+test('a node that shows the newest order of this database agrees, and nodes are not asked again within a minute', async () => {
+  await compare();
+  const begun = await begin((await accept()).txId);
+  if (begun.outcome !== 'begun') throw new Error(begun.outcome);
+  await fixture.database.query(`update order_comparison set compared_at = now() - interval '2 minutes'`);
+  answers = [shows(1, begun.order), isDown(2), shows(3, begun.order)];
+  asked = 0;
+  expect([await compare(), await compare()]).toEqual(['compared', 'compared']);
+  expect(asked).toBe(1);
+});
+
+test('a node that shows an order which the database does not have closes the gateway, until it is reconciled', async () => {
+  await compare();
+  const known = request({ idempotencyKey: newId() });
+  const { txId } = await accept(known);
+  const { order } = (await begin(txId)) as { order: string };
+  await fixture.database.query('update order_comparison set compared_as = null');
+  answers = [nothing(1), shows(2, await signOrder(keyOrder(4_711))), isDown(3)];
+  const authorisers = await comparison();
+  expect([await authorisers.run(), await authorisers.run()]).toEqual(['missing', 'missing']);
+  expect(alerts).toEqual(['orders_missing']);
+  await isClosed();
+  const [row] = await fixture.database.query<object[]>('select * from order_comparison');
+  expect(row).toMatchObject({ missing_order: '4711', missing_node: 2, missing_after: String(claimsOf(order).seq) });
+
+  const waiting = (await fixture.ledger.lockTransfer(request())).txId;
+  expect(await codeOf(begin(waiting))).toBe('reconcile_required');
+  // what was accepted before is answered, and another order over its bytes is not issued
+  expect(await accept({ ...known, txId: newId() })).toMatchObject({ txId, replayed: true });
+
+  // whoever answers afterwards opens nothing, and no process can
+  answers = [nothing(1), nothing(2), nothing(3)];
+  expect(await compare()).toBe('missing');
+  for (const database of [api, authoriser]) {
+    const open = database.query(
+      'update order_comparison set missing_since = null, missing_after = null, missing_order = null, missing_node = null',
+    );
+    await expect(open).rejects.toMatchObject({ driverError: { code: '42501' } });
+  }
+});
+
+test.each<[string, () => Promise<string>]>([
+  ['of another key', () => forgeOrder(keyOrder(9e15), { key: generateKeyPairSync('ed25519').privateKey })],
+  ['of another deployment', () => signOrder(keyOrder(9e15, { dep: 'other' }))],
+  ['without a signature', async () => (await signOrder(keyOrder(9e15))).replace(/[^.]+$/, 'AAAA')],
+  ['that is none', () => Promise.resolve('a.b.c')],
+])('a huge number in an order %s closes nothing: the node does not count', async (_, order) => {
+  answers = [shows(1, await order()), nothing(2), isDown(3)];
+  expect(await compare()).toBe('unknown');
+  expect(alerts).toEqual(['order_not_ours']);
+  answers = [shows(1, await order()), nothing(2), nothing(3)];
+  expect(await compare()).toBe('compared');
+  await accept();
+});
+
+test('a copy of a compared database is not compared, whatever its row says', async () => {
+  await compare();
+  await accept();
+  const name = `${new URL(fixture.url).pathname.slice(1)}_copy`;
+  const server = process.env.TEST_POSTGRES_URL as string;
+  const template = new URL(fixture.url).pathname.slice(1);
+  await Promise.all(opened.splice(0).map((database) => database.destroy()));
+  const admin = new Client({ connectionString: server });
+  await admin.connect();
+  await fixture.database.destroy();
+  try {
+    await admin.query(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${template}'`);
+    await admin.query(`create database ${name} template ${template}`);
+    await admin.query(`grant connect on database ${name} to gateway_api, gateway_authoriser`);
+    const at = (url: string) => Object.assign(new URL(url), { pathname: `/${name}` }).toString();
+    const copied = await connect(at(logins.gateway_api));
+    expect(await codeOf(accept(request(), copied))).toBe('reconcile_required');
+    expect(await (await comparison(await connect(at(logins.gateway_authoriser)))).run()).toBe('compared');
+    await accept(request(), copied);
+  } finally {
+    for (const database of opened.splice(0)) await database.destroy();
+    await admin.query(`drop database if exists ${name} with (force)`);
+    await admin.end();
+    await fixture.database.initialize();
+  }
+});
