@@ -75,13 +75,13 @@ async function accept({ database, json }: NodeSession): Promise<void> {
 
 async function verify({ database, json }: NodeSession, { peers = false }: { peers?: boolean }): Promise<void> {
   const identity = readIdentity();
-  const publicKeyOf = identity.publicKeyOf.bind(identity);
-  const differences = await collect(verifyStatements(database, identity.index, publicKeyOf));
+  const keysOf = identity.keysOf.bind(identity);
+  const differences = await collect(verifyStatements(database, identity.index, keysOf));
   if (peers) {
     const client = new TransportClient(identity, parsePeers(readConfig(['MPC_NODE_PEERS']).MPC_NODE_PEERS));
     try {
       for (const peer of identity.others) {
-        const copies = readOwnCopies(identity.index, publicKeyOf(identity.index), peer, 0, (after) => client.copies(peer, after));
+        const copies = readOwnCopies(identity.index, keysOf(identity.index), peer, 0, (after) => client.copies(peer, after));
         differences.push(...(await collect(verifyCopies(database, peer, copies))));
       }
     } finally {
@@ -115,6 +115,7 @@ function readIdentity(): Identity {
     'MPC_NODE_TLS_CERT',
     'MPC_NODE_TLS_CA',
     'MPC_NODE_PEER_CERTS',
+    'MPC_NODE_FORMER_CERTS',
   ]);
   return new Identity({
     index: config.MPC_NODE_INDEX,
@@ -122,5 +123,6 @@ function readIdentity(): Identity {
     cert: config.MPC_NODE_TLS_CERT,
     ca: config.MPC_NODE_TLS_CA,
     peerCerts: config.MPC_NODE_PEER_CERTS,
+    formerCerts: config.MPC_NODE_FORMER_CERTS,
   });
 }

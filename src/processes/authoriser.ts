@@ -28,6 +28,7 @@ runMain('authoriser', async () => {
     'ORDER_KEY',
     'DEPLOYMENT_ID',
     'MPC_NODE_PEER_CERTS',
+    'MPC_NODE_FORMER_CERTS',
   ]);
   const logger = createLogger('authoriser', config.LOG_LEVEL);
   const stop = shutdownSignal();
@@ -35,7 +36,7 @@ runMain('authoriser', async () => {
 
   const signer = await OrderSigner.create(config.ORDER_KEY);
   const registry = loadRegistry(config.GATEWAY_ENV, config.CHAINS.split(','));
-  const nodeKeys = readNodeKeys(config.MPC_NODE_PEER_CERTS);
+  const nodeKeys = readNodeKeys(config.MPC_NODE_PEER_CERTS, config.MPC_NODE_FORMER_CERTS);
   const database = createDatabase({
     url: config.DATABASE_URL,
     poolSize: config.DATABASE_POOL_SIZE,
