@@ -7,10 +7,12 @@ import { readOwnCopies } from '../mpc/take-back';
 import { parsePeers, TransportClient } from '../mpc/transport-client';
 import { type JournalDifference, verifyCopies, verifyStatements } from '../mpc/verify-journal';
 import { readConfig } from '../platform/config';
+import { GatewayError } from '../platform/errors';
+import { listKeys } from './mpc-keys';
 import { MpcOperations } from './mpc-operations';
 import type { NodeRun, NodeSession } from './node-session';
 import { currentOperator } from './operator';
-import { integer } from './options';
+import { integer, toLimit } from './options';
 import { print, printRow, printRows } from './output';
 import { CommandFailed } from './session';
 
@@ -18,6 +20,13 @@ import { CommandFailed } from './session';
 export function addMpcCommands(program: Command, run: NodeRun): void {
   const mpc = program.command('mpc').description('one signing node, by its own database (MPC_NODE_DATABASE_URL)');
   mpc.command('status').description('journal, bans and refusals in numbers').action(run(status));
+  mpc
+    .command('keys')
+    .description('keys that this node has a share of: their wallets, bans and signatures, by key id')
+    .option('--key <key-id>', 'only this key')
+    .option('--after <key-id>', 'only keys after this one: the next page')
+    .option('--limit <number>', 'maximum number of keys', toLimit, 50)
+    .action(run(keys));
   mpc.command('bans').description('bans of this node, and those its peers have told it').action(run(bans));
   mpc.command('limits').description("this node's limits, with the amounts of the last 24 hours").action(run(limits));
   mpc
@@ -40,8 +49,22 @@ export function addMpcCommands(program: Command, run: NodeRun): void {
     .action(run(accept));
 }
 
+interface KeyOptions {
+  key?: string;
+  after?: string;
+  limit: number;
+}
+
 async function status({ database, json }: NodeSession): Promise<void> {
   printRow(await new MpcOperations(database).status(), json);
+}
+
+async function keys({ database, json }: NodeSession, { key, after, limit }: KeyOptions): Promise<void> {
+  const rows = await listKeys(database, { keyId: key, after, limit });
+  if (key === undefined) return printRows(rows, json);
+  const [row] = rows;
+  if (!row) throw new GatewayError('not_found', `this node has no share of key ${key}`);
+  printRow(row, json);
 }
 
 async function bans({ database, json }: NodeSession): Promise<void> {
