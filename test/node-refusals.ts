@@ -7,10 +7,16 @@ import type { RefusalFields } from '../src/mpc/policy-refusal';
 import { signStatement, type StatementType, toWire } from '../src/mpc/statement';
 
 /** Identities of three nodes of a test run, and what the authoriser knows them by. */
-const pairs = new Map(nodeIndexes.map((node) => [node, generateKeyPairSync('ec', { namedCurve: 'P-256' })]));
-export const nodeKeys: NodeKeys = new Map([...pairs].map(([node, { publicKey }]) => [node, publicKey]));
+const newPairs = () => new Map(nodeIndexes.map((node) => [node, generateKeyPairSync('ec', { namedCurve: 'P-256' })]));
+const pairs = newPairs();
+const formerPairs = newPairs();
+export const nodeKeys: NodeKeys = new Map(
+  nodeIndexes.map((node) => [node, [pairs.get(node)!.publicKey, formerPairs.get(node)!.publicKey]]),
+);
 /** What a node signs with. */
 export const keyOf = (node: NodeIndex): KeyObject => pairs.get(node)!.privateKey;
+/** What it signed with before its identity was replaced. */
+export const formerKeyOf = (node: NodeIndex): KeyObject => formerPairs.get(node)!.privateKey;
 
 type Refused = Pick<SigningClaims, 'tx_id' | 'attempt'>;
 

@@ -11,8 +11,8 @@ export interface ClaimedKey {
   chain_code: string;
 }
 
-/** PEM certificates or public keys of the three nodes, from their operators. */
-export type KnownNodes = Record<number, string>;
+/** PEM certificates or public keys of the three nodes, present and former ones, from their operators. */
+export type KnownNodes = Record<number, string[]>;
 
 /** The wallet's key. @throws Error unless all three nodes have signed that it is this client's wallet's. */
 export function attestedKey(
@@ -25,8 +25,9 @@ export function attestedKey(
   for (const { statement, signature } of attestations) {
     const { node, ...key } = JSON.parse(statement) as ClaimedKey & { node: number };
     const signed = Buffer.from(`custody-gateway/mpc/key/v1\0${statement}`);
-    const identity = { key: createPublicKey(known[node] ?? ''), dsaEncoding: 'ieee-p1363' } as const;
-    if (!verify('sha256', signed, identity, Buffer.from(signature, 'base64'))) throw new Error(`not signed by node ${node}`);
+    const isSignedWith = (pem: string) =>
+      verify('sha256', signed, { key: createPublicKey(pem), dsaEncoding: 'ieee-p1363' }, Buffer.from(signature, 'base64'));
+    if (!known[node]?.some(isSignedWith)) throw new Error(`not signed by node ${node}`);
     if (key.wallet_id !== owner.wallet_id || key.client_id !== owner.client_id) throw new Error(`the key is of ${key.wallet_id}`);
     nodes.add(node);
     keys.add(JSON.stringify(key));

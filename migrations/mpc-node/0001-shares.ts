@@ -25,6 +25,8 @@ create table key_shares (
   tag bytea not null check (length(tag) = 16),
   kek_fingerprint text not null,
   created_at timestamptz not null default now(),
+  -- when the key was bound to its wallet
+  bound_at timestamptz,
   check (wallet_id is null or client_id is not null)
 );
 `;

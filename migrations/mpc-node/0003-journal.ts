@@ -40,6 +40,7 @@ create index journal_by_transaction on journal (tx_id, attempt, payload);
 create index journal_counted on journal (key_id, peer) where outcome = 'failed' or outcome is null;
 create index journal_open on journal (number) where outcome is null;
 create index journal_recovered on journal (admitted_at) where outcome = 'recovered';
+create index journal_signed on journal (key_id) where outcome = 'signed';
 
 create function keep_journal() returns trigger language plpgsql as $$
 begin

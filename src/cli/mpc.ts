@@ -7,10 +7,12 @@ import { readOwnCopies } from '../mpc/take-back';
 import { parsePeers, TransportClient } from '../mpc/transport-client';
 import { type JournalDifference, verifyCopies, verifyStatements } from '../mpc/verify-journal';
 import { readConfig } from '../platform/config';
+import { GatewayError } from '../platform/errors';
+import { listKeys } from './mpc-keys';
 import { MpcOperations } from './mpc-operations';
 import type { NodeRun, NodeSession } from './node-session';
 import { currentOperator } from './operator';
-import { integer } from './options';
+import { integer, toLimit } from './options';
 import { print, printRow, printRows } from './output';
 import { CommandFailed } from './session';
 
@@ -18,6 +20,13 @@ import { CommandFailed } from './session';
 export function addMpcCommands(program: Command, run: NodeRun): void {
   const mpc = program.command('mpc').description('one signing node, by its own database (MPC_NODE_DATABASE_URL)');
   mpc.command('status').description('journal, bans and refusals in numbers').action(run(status));
+  mpc
+    .command('keys')
+    .description('keys that this node has a share of: their wallets, bans and signatures, by key id')
+    .option('--key <key-id>', 'only this key')
+    .option('--after <key-id>', 'only keys after this one: the next page')
+    .option('--limit <number>', 'maximum number of keys', toLimit, 50)
+    .action(run(keys));
   mpc.command('bans').description('bans of this node, and those its peers have told it').action(run(bans));
   mpc.command('limits').description("this node's limits, with the amounts of the last 24 hours").action(run(limits));
   mpc
@@ -40,8 +49,22 @@ export function addMpcCommands(program: Command, run: NodeRun): void {
     .action(run(accept));
 }
 
+interface KeyOptions {
+  key?: string;
+  after?: string;
+  limit: number;
+}
+
 async function status({ database, json }: NodeSession): Promise<void> {
   printRow(await new MpcOperations(database).status(), json);
+}
+
+async function keys({ database, json }: NodeSession, { key, after, limit }: KeyOptions): Promise<void> {
+  const rows = await listKeys(database, { keyId: key, after, limit });
+  if (key === undefined) return printRows(rows, json);
+  const [row] = rows;
+  if (!row) throw new GatewayError('not_found', `this node has no share of key ${key}`);
+  printRow(row, json);
 }
 
 async function bans({ database, json }: NodeSession): Promise<void> {
@@ -75,13 +98,13 @@ async function accept({ database, json }: NodeSession): Promise<void> {
 
 async function verify({ database, json }: NodeSession, { peers = false }: { peers?: boolean }): Promise<void> {
   const identity = readIdentity();
-  const publicKeyOf = identity.publicKeyOf.bind(identity);
-  const differences = await collect(verifyStatements(database, identity.index, publicKeyOf));
+  const keysOf = identity.keysOf.bind(identity);
+  const differences = await collect(verifyStatements(database, identity.index, keysOf));
   if (peers) {
     const client = new TransportClient(identity, parsePeers(readConfig(['MPC_NODE_PEERS']).MPC_NODE_PEERS));
     try {
       for (const peer of identity.others) {
-        const copies = readOwnCopies(identity.index, publicKeyOf(identity.index), peer, 0, (after) => client.copies(peer, after));
+        const copies = readOwnCopies(identity.index, keysOf(identity.index), peer, 0, (after) => client.copies(peer, after));
         differences.push(...(await collect(verifyCopies(database, peer, copies))));
       }
     } finally {
@@ -115,6 +138,7 @@ function readIdentity(): Identity {
     'MPC_NODE_TLS_CERT',
     'MPC_NODE_TLS_CA',
     'MPC_NODE_PEER_CERTS',
+    'MPC_NODE_FORMER_CERTS',
   ]);
   return new Identity({
     index: config.MPC_NODE_INDEX,
@@ -122,5 +146,6 @@ function readIdentity(): Identity {
     cert: config.MPC_NODE_TLS_CERT,
     ca: config.MPC_NODE_TLS_CA,
     peerCerts: config.MPC_NODE_PEER_CERTS,
+    formerCerts: config.MPC_NODE_FORMER_CERTS,
   });
 }

@@ -40,7 +40,8 @@ async function show({ database, temporal, json }: Session, txId: string): Promis
 /** null when they are not configured: what a node says cannot be verified then, so it is not asked. */
 function readCertificates(): NodeKeys | null {
   const certificates = readVariable('MPC_NODE_PEER_CERTS', { secret: true }, process.env);
-  return certificates === undefined ? null : readNodeKeys(certificates);
+  const former = readVariable('MPC_NODE_FORMER_CERTS', { secret: true }, process.env);
+  return certificates === undefined ? null : readNodeKeys(certificates, former);
 }
 
 const toNodeRow = ({ node, state, detail }: NodeReport) => ({ node, state, detail });

@@ -12,14 +12,38 @@ export interface IdentityFiles {
   ca: string;
   /** Certificates of all three nodes, concatenated. */
   peerCerts: string;
+  /** Certificates that nodes had before, concatenated. */
+  formerCerts?: string | undefined;
 }
 
-/** Public keys that verify what the nodes sign. */
-export type NodeKeys = ReadonlyMap<NodeIndex, KeyObject>;
+/** The present public key of a node, then those that it had before. Only what was signed to be kept is verified by the latter too. */
+export type PublicKeys = readonly [KeyObject, ...KeyObject[]];
 
-/** The nodes' public keys, from their certificates. @throws ConfigError unless there is one certificate for each of the three. */
-export function readNodeKeys(peerCerts: string): NodeKeys {
-  return new Map([...readPins(peerCerts)].map(([party, pin]) => [party, pin.publicKey]));
+/** Public keys that verify what the nodes sign. */
+export type NodeKeys = ReadonlyMap<NodeIndex, PublicKeys>;
+
+/** Former certificates in total. */
+const maxFormerCerts = 30;
+
+/**
+ * The nodes' public keys, from their certificates.
+ * @param formerCerts those of replaced identities; their authority and expiry do not count any more
+ * @throws ConfigError unless there is one present certificate for each of the three.
+ */
+export function readNodeKeys(peerCerts: string, formerCerts?: string): NodeKeys {
+  return toNodeKeys(readPins(peerCerts), formerCerts);
+}
+
+function toNodeKeys(pins: ReadonlyMap<NodeIndex, X509Certificate>, formerCerts = ''): NodeKeys {
+  const former = [...readCertificates('MPC_NODE_FORMER_CERTS', formerCerts)];
+  if (former.length > maxFormerCerts)
+    throw new ConfigError(`MPC_NODE_FORMER_CERTS holds more than ${maxFormerCerts} certificates`);
+  if (formerCerts.trim() !== '' && former.length === 0) throw new ConfigError('MPC_NODE_FORMER_CERTS holds no PEM certificate');
+  const keysOf = (party: NodeIndex, { publicKey }: X509Certificate): PublicKeys => [
+    publicKey,
+    ...former.filter((it) => it.party === party).map(({ certificate: { publicKey: key } }) => key),
+  ];
+  return new Map([...pins].map(([party, pin]) => [party, keysOf(party, pin)]));
 }
 
 /** Identity of this node and of its peers: one pinned certificate per node. */
@@ -28,6 +52,7 @@ export class Identity {
   readonly others: readonly NodeIndex[];
   readonly signingKey: KeyObject;
   private readonly pins: ReadonlyMap<NodeIndex, X509Certificate>;
+  private readonly keys: NodeKeys;
 
   /** @throws ConfigError when key, certificate, authority and pinned certificates do not belong together. */
   constructor(readonly files: IdentityFiles) {
@@ -44,13 +69,19 @@ export class Identity {
     }
     this.signingKey = privateKey(files.key);
     if (!own.checkPrivateKey(this.signingKey)) throw new ConfigError('MPC_NODE_TLS_KEY is not the key of MPC_NODE_TLS_CERT');
+    this.keys = toNodeKeys(this.pins, files.formerCerts);
   }
 
-  /** Public key that verifies the round messages of a node. */
+  /** Public key that verifies what a node signs now: round messages, and the entry that belongs to them. */
   publicKeyOf(party: NodeIndex): KeyObject {
-    const pin = this.pins.get(party);
-    if (!pin) throw new Error(`no certificate for node ${party}`);
-    return pin.publicKey;
+    return this.keysOf(party)[0];
+  }
+
+  /** Public keys that verify what a node has signed at any time. */
+  keysOf(party: NodeIndex): PublicKeys {
+    const keys = this.keys.get(party);
+    if (!keys) throw new Error(`no certificate for node ${party}`);
+    return keys;
   }
 
   /** The peer whose pinned certificate has this SHA-256 fingerprint (AA:BB:…). */
@@ -61,19 +92,25 @@ export class Identity {
 
 function readPins(peerCerts: string): Map<NodeIndex, X509Certificate> {
   const pins = new Map<NodeIndex, X509Certificate>();
-  for (const pem of peerCerts.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []) {
-    const pin = certificate('MPC_NODE_PEER_CERTS', pem);
-    const party = toNodeIndex(pin);
-    if (party === undefined)
-      throw new ConfigError('MPC_NODE_PEER_CERTS holds a certificate whose common name is not mpc-node-1, -2 or -3');
+  for (const { party, certificate: pin } of readCertificates('MPC_NODE_PEER_CERTS', peerCerts)) {
     if (pins.has(party)) throw new ConfigError(`MPC_NODE_PEER_CERTS holds two certificates for node ${party}`);
-    if (!isP256(pin.publicKey))
-      throw new ConfigError(`MPC_NODE_PEER_CERTS: the certificate of node ${party} is not for an EC P-256 key`);
     pins.set(party, pin);
   }
   const missing = nodeIndexes.filter((party) => !pins.has(party));
   if (missing.length > 0) throw new ConfigError(`MPC_NODE_PEER_CERTS has no certificate for node ${missing.join(' and ')}`);
   return pins;
+}
+
+function* readCertificates(variable: string, pems: string): Iterable<{ party: NodeIndex; certificate: X509Certificate }> {
+  for (const pem of pems.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []) {
+    const read = certificate(variable, pem);
+    const party = toNodeIndex(read);
+    if (party === undefined)
+      throw new ConfigError(`${variable} holds a certificate whose common name is not mpc-node-1, -2 or -3`);
+    if (!isP256(read.publicKey))
+      throw new ConfigError(`${variable}: the certificate of node ${party} is not for an EC P-256 key`);
+    yield { party, certificate: read };
+  }
 }
 
 function certificate(variable: string, pem: string): X509Certificate {

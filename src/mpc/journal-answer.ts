@@ -5,7 +5,7 @@ import { findFault } from '../platform/untrusted';
 import type { NodeKeys } from './identity';
 import { type EntryFields, readEntry } from './journal-entry';
 import { readRefusal, type RefusalFields } from './policy-refusal';
-import { fromWire, parseStatement, verifyStatement, type WireStatement, wireStatementSchema } from './statement';
+import { findSigner, fromWire, parseStatement, verifyStatement, type WireStatement, wireStatementSchema } from './statement';
 
 /** Newest entries and refusals in one answer; with them the answer is far below the size limit of Temporal payloads. */
 export const maxAnsweredEntries = 100;
@@ -84,7 +84,8 @@ export function readAnswer(answer: SignedAnswer, node: NodeIndex, { txId, nonce 
 
 function readFields(answer: SignedAnswer, node: NodeIndex, keys: NodeKeys): AnswerFields {
   const signed = fromWire(answer);
-  const key = keys.get(node);
+  // it is signed now: a former key is not enough
+  const [key] = keys.get(node) ?? [];
   if (!key || !verifyStatement('answer', signed, key)) throw new Error('its signature does not verify');
   const value = parseStatement(signed);
   const fault = findFault(schema, value);
@@ -94,7 +95,6 @@ function readFields(answer: SignedAnswer, node: NodeIndex, keys: NodeKeys): Answ
 
 function readOwnEntry(statement: WireStatement, node: NodeIndex, keys: NodeKeys): EntryFields {
   const entry = fromWire(statement);
-  const key = keys.get(node);
-  if (!key || !verifyStatement('entry', entry, key)) throw new Error('the signature of an entry does not verify');
+  if (!findSigner('entry', entry, keys.get(node) ?? [])) throw new Error('the signature of an entry does not verify');
   return readEntry(entry);
 }

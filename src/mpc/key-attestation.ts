@@ -7,7 +7,7 @@ import { reader } from '../platform/untrusted';
 import type { NodeKeys } from './identity';
 import { type ProtocolName, protocols } from './protocols';
 import type { KeyOwner } from './share-cipher';
-import { fromWire, parseStatement, signStatement, toWire, verifyStatement, wireStatementSchema } from './statement';
+import { findSigner, fromWire, parseStatement, signStatement, toWire, wireStatementSchema } from './statement';
 
 /** What a node says about a key: the fields of its statement. */
 export interface AttestedFields {
@@ -72,12 +72,15 @@ export function parseAttestation(attestation: unknown): AttestedFields {
   return readFields(parseStatement(readWire(attestation)));
 }
 
-/** The fields of an attestation that the node itself has signed; null for anything else. */
+/** The fields of an attestation that the node itself has signed, with its present key or a former one; null for anything else. */
 export function verifyAttestation(attestation: KeyAttestation, nodeKeys: NodeKeys): AttestedFields | null {
   const attested = tryParse(attestation);
-  const key = attested && nodeKeys.get(attested.node);
-  return key && verifyStatement('key', fromWire(attestation), key) ? attested : null;
+  return attested && attestingKey(attestation, attested.node, nodeKeys) ? attested : null;
 }
+
+/** The key of the node that an attestation is signed with. */
+export const attestingKey = (attestation: KeyAttestation, node: NodeIndex, nodeKeys: NodeKeys): KeyObject | undefined =>
+  findSigner('key', fromWire(attestation), nodeKeys.get(node) ?? []);
 
 function tryParse(attestation: KeyAttestation): AttestedFields | null {
   try {

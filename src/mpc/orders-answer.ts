@@ -90,7 +90,7 @@ export function readOrdersAnswer(
   keys: NodeKeys,
 ): OrdersAnswer {
   const signed = fromWire(answer);
-  const key = keys.get(node);
+  const [key] = keys.get(node) ?? [];
   if (!key || !verifyStatement('orders', signed, key)) throw new Error('its signature does not verify');
   const value = parseStatement(signed);
   const fault = findFault(schema, value);

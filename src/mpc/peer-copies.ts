@@ -1,11 +1,11 @@
-import type { KeyObject } from 'node:crypto';
 import Joi from 'joi';
 import type { DataSource } from 'typeorm';
 import { GatewayError } from '../platform/errors';
 import { jsonReader } from '../platform/untrusted';
 import type { NodeIndex } from '../messages/nodes';
 import { type Bans, maxPeerBans } from './bans';
-import { fromWire, type SignedStatement, toWire, verifyStatement, type WireStatement, wireStatementSchema } from './statement';
+import type { PublicKeys } from './identity';
+import { findSigner, fromWire, type SignedStatement, toWire, type WireStatement, wireStatementSchema } from './statement';
 
 /** What a peer may ask for about itself. */
 export interface PeerArchive {
@@ -40,7 +40,7 @@ export class PeerCopies implements PeerArchive {
   constructor(
     private readonly database: DataSource,
     private readonly bans: Pick<Bans, 'keepCopy'>,
-    private readonly publicKeyOf: (party: NodeIndex) => KeyObject,
+    private readonly keysOf: (party: NodeIndex) => PublicKeys,
   ) {}
 
   async copiesFor(from: NodeIndex, after: number): Promise<Buffer> {
@@ -63,7 +63,8 @@ export class PeerCopies implements PeerArchive {
 
   async onBan(from: NodeIndex, body: Buffer): Promise<void> {
     const statement = decodeStatement(body);
-    if (!verifyStatement('ban', statement, this.publicKeyOf(from)))
+    // a node tells its bans again at each start, also those of before its key was replaced
+    if (!findSigner('ban', statement, this.keysOf(from)))
       throw new GatewayError('invalid_parameter', 'the signature of a ban does not verify');
     await this.bans.keepCopy(from, statement);
   }

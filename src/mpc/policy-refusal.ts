@@ -5,7 +5,7 @@ import type { SignedRefusal } from '../messages/signing';
 import { findFault } from '../platform/untrusted';
 import type { AdmissionRequest } from './admission';
 import type { NodeKeys } from './identity';
-import { fromWire, parseStatement, verifyStatement } from './statement';
+import { findSigner, fromWire, parseStatement } from './statement';
 
 /** Fields of a refusal's statement. */
 export interface RefusalFields {
@@ -69,6 +69,6 @@ export function readRefusal(refusal: SignedRefusal, nodeKeys: NodeKeys): Refusal
   const statement = fromWire(refusal);
   const fields = parseStatement(statement);
   if (findFault(schema, fields) !== null) return null;
-  const key = nodeKeys.get((fields as RefusalFields).node);
-  return key && verifyStatement('refusal', statement, key) ? (fields as RefusalFields) : null;
+  const refused = fields as RefusalFields;
+  return findSigner('refusal', statement, nodeKeys.get(refused.node) ?? []) ? refused : null;
 }

@@ -41,6 +41,7 @@ export async function openRecords({ identity, store, client, mark: file, limits,
   const { index: self, signingKey, others } = identity;
   const { database } = store;
   const publicKeyOf = identity.publicKeyOf.bind(identity);
+  const keysOf = identity.keysOf.bind(identity);
   const mark = new JournalMark(file, self);
   const journal = new Journal(database, self, signingKey);
   const refusalLog = new RefusalLog(database, self, signingKey);
@@ -55,13 +56,13 @@ export async function openRecords({ identity, store, client, mark: file, limits,
     bans,
     mark,
     others,
-    copiesOf: (peer, after) => readOwnCopies(self, publicKeyOf(self), peer, after, (position) => client.copies(peer, position)),
+    copiesOf: (peer, after) => readOwnCopies(self, keysOf(self), peer, after, (position) => client.copies(peer, position)),
     logger,
   });
   return {
     admission: new NodeAdmission({ self, publicKeyOf, guard, journal, bans, limits, refusalLog, mark, logger }),
     bans,
-    archive: new PeerCopies(database, bans, publicKeyOf),
+    archive: new PeerCopies(database, bans, keysOf),
     reader: new JournalReader(database, self, signingKey),
     isComplete: () => guard.isReady,
     start: async () => {

@@ -29,6 +29,10 @@ export function verifyStatement(type: StatementType, { text, signature }: Signed
   return signature.length === 64 && verify('sha256', signedBytes(type, text), { key, dsaEncoding }, signature);
 }
 
+/** The one of the keys that a statement is signed with. */
+export const findSigner = (type: StatementType, statement: SignedStatement, keys: readonly KeyObject[]): KeyObject | undefined =>
+  keys.find((key) => verifyStatement(type, statement, key));
+
 /** SHA-256 of the text, in hex. */
 export const hashStatement = ({ text }: Pick<SignedStatement, 'text'>): string => createHash('sha256').update(text).digest('hex');
 

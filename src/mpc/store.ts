@@ -124,7 +124,7 @@ export class ShareStore {
       share.fill(0);
       if (sealed)
         await manager.query(
-          `update key_shares set ciphertext = $2, iv = $3, tag = $4, kek_fingerprint = $5, client_id = $6, wallet_id = $7
+          `update key_shares set ciphertext = $2, iv = $3, tag = $4, kek_fingerprint = $5, client_id = $6, wallet_id = $7, bound_at = clock_timestamp()
             where key_id = $1`,
           [keyId, sealed.ciphertext, sealed.iv, sealed.tag, sealed.kekFingerprint, owner.clientId, owner.walletId],
         );

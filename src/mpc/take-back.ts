@@ -1,11 +1,11 @@
-import type { KeyObject } from 'node:crypto';
 import { GatewayError } from '../platform/errors';
 import type { NodeIndex } from '../messages/nodes';
 import { type Bans, readBan } from './bans';
+import type { PublicKeys } from './identity';
 import type { Journal } from './journal';
 import { readEntry } from './journal-entry';
 import type { CopiesPage } from './peer-copies';
-import { type SignedStatement, verifyStatement } from './statement';
+import { findSigner, type SignedStatement } from './statement';
 
 /** Statements of this node itself, as a peer has kept them. */
 export interface OwnCopies {
@@ -18,18 +18,19 @@ export interface OwnCopies {
 /** Reads page by page what a peer keeps of this node. @throws GatewayError when the peer does not answer, or with what this node never signed. */
 export async function* readOwnCopies(
   self: NodeIndex,
-  ownKey: KeyObject,
+  ownKeys: PublicKeys,
   peer: NodeIndex,
   after: number,
   fetchPage: (after: number) => Promise<CopiesPage>,
 ): AsyncIterable<OwnCopies> {
-  const isOwnBan = (statement: SignedStatement) => verifyStatement('ban', statement, ownKey) && readBan(statement).node === self;
+  const isOwnBan = (statement: SignedStatement) =>
+    findSigner('ban', statement, ownKeys) !== undefined && readBan(statement).node === self;
   // ends: every page but the last one advances to the number of an entry that this node has signed
   for (let position: number | null = after; position !== null;) {
     const page: CopiesPage = await fetchPage(position);
     let reached: number = position;
     for (const statement of page.entries) {
-      if (!verifyStatement('entry', statement, ownKey)) throw foreign(self, peer);
+      if (!findSigner('entry', statement, ownKeys)) throw foreign(self, peer);
       const { node, peer: other, number } = readEntry(statement);
       if (node !== self || other !== peer) throw foreign(self, peer);
       if (number <= reached) throw new GatewayError('signers_unavailable', `the copies of node ${peer} are not in order`);

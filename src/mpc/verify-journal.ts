@@ -1,9 +1,9 @@
-import type { KeyObject } from 'node:crypto';
 import type { DataSource } from 'typeorm';
 import type { NodeIndex } from '../messages/nodes';
 import { readBan } from './bans';
+import type { PublicKeys } from './identity';
 import { readEntry } from './journal-entry';
-import { type SignedStatement, type StatementType, verifyStatement } from './statement';
+import { findSigner, type SignedStatement, type StatementType } from './statement';
 import type { OwnCopies } from './take-back';
 
 export interface JournalDifference {
@@ -76,12 +76,12 @@ const tables: SignedTable[] = [
 export async function* verifyStatements(
   database: DataSource,
   self: NodeIndex,
-  publicKeyOf: (party: NodeIndex) => KeyObject,
+  keysOf: (party: NodeIndex) => PublicKeys,
 ): AsyncIterable<JournalDifference> {
   for (const { table, type, own, select } of tables) {
     for await (const { node, subject, statement: text, signature, agrees } of rows(database, select)) {
       if (own && node !== self) yield { table, subject, difference: `is signed as node ${node}` };
-      else if (!verifyStatement(type, { text, signature }, publicKeyOf(node)))
+      else if (!findSigner(type, { text, signature }, keysOf(node)))
         yield { table, subject, difference: 'its signature does not verify' };
       else if (!agrees) yield { table, subject, difference: 'the columns differ from the signed statement' };
     }

@@ -41,6 +41,7 @@ runMain('api', async () => {
     'JWT_TTL_SECONDS',
     'MPC_NODE_HEALTH_URLS',
     'MPC_NODE_PEER_CERTS',
+    'MPC_NODE_FORMER_CERTS',
     'APPROVAL_WAIT_SECONDS',
     ...startLimitVariables,
     ...generationLimitVariables,
@@ -77,7 +78,7 @@ runMain('api', async () => {
     limits: toLimitSettings(config),
     webhookTargets: createTargetGuard(config.GATEWAY_ENV),
     signerUrls: config.MPC_NODE_HEALTH_URLS.split(',').map((url) => url.trim()),
-    nodeKeys: readNodeKeys(config.MPC_NODE_PEER_CERTS),
+    nodeKeys: readNodeKeys(config.MPC_NODE_PEER_CERTS, config.MPC_NODE_FORMER_CERTS),
     log,
   });
   collectPoolMetrics(database);

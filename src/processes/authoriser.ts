@@ -34,6 +34,7 @@ runMain('authoriser', async () => {
     'ORDER_KEYS',
     'DEPLOYMENT_ID',
     'MPC_NODE_PEER_CERTS',
+    'MPC_NODE_FORMER_CERTS',
   ]);
   const logger = createLogger('authoriser', config.LOG_LEVEL);
   const stop = shutdownSignal();
@@ -42,7 +43,7 @@ runMain('authoriser', async () => {
   const signer = await OrderSigner.create(config.ORDER_KEY);
   const orderKeys = await OrderKeys.create(withOwnKey(config.ORDER_KEYS, signer.publicKey), 'ORDER_KEYS');
   const registry = loadRegistry(config.GATEWAY_ENV, config.CHAINS.split(','));
-  const nodeKeys = readNodeKeys(config.MPC_NODE_PEER_CERTS);
+  const nodeKeys = readNodeKeys(config.MPC_NODE_PEER_CERTS, config.MPC_NODE_FORMER_CERTS);
   const database = createDatabase({
     url: config.DATABASE_URL,
     poolSize: config.DATABASE_POOL_SIZE,

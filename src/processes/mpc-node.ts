@@ -36,6 +36,7 @@ runMain('mpc-node', async () => {
     'MPC_NODE_TLS_CERT',
     'MPC_NODE_TLS_CA',
     'MPC_NODE_PEER_CERTS',
+    'MPC_NODE_FORMER_CERTS',
     'MPC_NODE_KEK',
     'MPC_NODE_JOURNAL_MARK',
     'MPC_NODE_LIMITS',
@@ -59,6 +60,7 @@ runMain('mpc-node', async () => {
     cert: config.MPC_NODE_TLS_CERT,
     ca: config.MPC_NODE_TLS_CA,
     peerCerts: config.MPC_NODE_PEER_CERTS,
+    formerCerts: config.MPC_NODE_FORMER_CERTS,
   });
 
   const orders = await OrderVerifier.create({

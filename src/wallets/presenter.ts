@@ -1,4 +1,6 @@
+import type { KeyObject } from 'node:crypto';
 import type { NodeKeys } from '../mpc/identity';
+import { attestingKey } from '../mpc/key-attestation';
 import type { AttestationsView, WalletView } from './schema';
 import type { ShownWallet, StoredAttestations } from './service';
 
@@ -14,9 +16,7 @@ export const presentWallet = ({ wallet, isAttested }: ShownWallet): WalletView =
 
 /** A wallet is never shown as active with a key that the nodes do not attest. */
 const presentStatus = ({ wallet, isAttested }: ShownWallet): Pick<WalletView, 'status' | 'key_status'> =>
-  wallet.keyStatus === 'ACTIVE' && !isAttested
-    ? { status: 'SUSPENDED', key_status: 'UNVERIFIED' }
-    : { status: wallet.status, key_status: wallet.keyStatus };
+  wallet.keyStatus === 'ACTIVE' && !isAttested ? unverifiedWallet : { status: wallet.status, key_status: wallet.keyStatus };
 
 export const presentAttestations = ({ walletId, attestations }: StoredAttestations, nodeKeys: NodeKeys): AttestationsView => ({
   wallet_id: walletId,
@@ -24,6 +24,8 @@ export const presentAttestations = ({ walletId, attestations }: StoredAttestatio
     node,
     statement,
     signature,
-    public_key: nodeKeys.get(node)?.export({ type: 'spki', format: 'pem' }).toString() ?? '',
+    public_key: toPem(attestingKey({ text: statement, signature }, node, nodeKeys) ?? nodeKeys.get(node)?.[0]),
   })),
 });
+
+const toPem = (key: KeyObject | undefined): string => key?.export({ type: 'spki', format: 'pem' }).toString() ?? '';

@@ -7,7 +7,7 @@ import { deriveAddress } from '../../src/accounts/derivation';
 import { getFamily } from '../../src/chains/families';
 import { nodeIndexes } from '../../src/messages/nodes';
 import { fund, sharedWallet, stack, waitFor } from '../stack/client';
-import { attestedKey } from '../verify-attestations';
+import { attestedKey, type KnownNodes } from '../verify-attestations';
 import { addAsset, balances, call, fundedAccount, newAccount, transferAndWait, transactionWhen } from './support';
 
 const erc20 = parseAbi(['function balanceOf(address) view returns (uint256)']);
@@ -193,9 +193,11 @@ describe('transfers and deposits on the whole stack', () => {
 const bytes = (hex: string): Buffer => Buffer.from(hex.slice(2), 'hex');
 
 /** As the operators of the nodes would give them to a client. */
-function nodeCertificates(): Record<number, string> {
+function nodeCertificates(): KnownNodes {
   const { secrets } = devPaths(path.dirname(process.env.GATEWAY_TEST_STACK ?? ''));
-  return Object.fromEntries(nodeIndexes.map((node) => [node, readFileSync(path.join(secrets, `mpc-${node}.cert.pem`), 'utf8')]));
+  return Object.fromEntries(
+    nodeIndexes.map((node) => [node, [readFileSync(path.join(secrets, `mpc-${node}.cert.pem`), 'utf8')]]),
+  );
 }
 
 function decimal(atomic: bigint, decimals: number): string {

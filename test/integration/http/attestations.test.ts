@@ -9,8 +9,8 @@ import type { KeyedWallet } from '../../../src/wallets/attested-keys';
 import type { AttestationsView } from '../../../src/wallets/schema';
 import { attestationOf, attestationsOf } from '../../attestations';
 import { type BuiltWallet, buildAccount, buildWallet, randomAddress } from '../../factories';
-import { keyOf, nodeKeys } from '../../node-refusals';
-import { attestedKey } from '../../verify-attestations';
+import { formerKeyOf, keyOf, nodeKeys } from '../../node-refusals';
+import { attestedKey, type KnownNodes } from '../../verify-attestations';
 import {
   buildFunded,
   buildTenant,
@@ -49,6 +49,11 @@ const rewrite = (statement: string, values: unknown[]) =>
 const alertsOf = (field: 'wallet_id' | 'account_id', id: string) =>
   fixture.alerts.filter((alert) => alert[field] === id).map(({ alert }) => alert);
 const counted = async (name: string) => (await metrics.getSingleMetric(name)?.get())?.values[0]?.value ?? 0;
+/** As a client has them from the nodes' operators. */
+const knownNodes = (): KnownNodes =>
+  Object.fromEntries(
+    [...nodeKeys].map(([node, keys]) => [node, keys.map((key) => key.export({ type: 'spki', format: 'pem' }).toString())]),
+  );
 const ownWallet = (attest = attestationsOf) => buildWallet(fixture.database, tenant as never, { attest });
 const listed = async (walletId: string, accountId: string) =>
   (await get(`/accounts?wallet_id=${walletId}`)).body.data.find((account) => account['account_id'] === accountId)?.['address'];
@@ -70,25 +75,36 @@ describe('GET /wallets/{id}/attestations', () => {
     const { status, body } = await get(`/wallets/${wallet.walletId}/attestations`);
     expect(status).toBe(200);
     expect((await get(`/wallets/${wallet.walletId.toUpperCase()}`)).body).toMatchObject({ key_status: 'ACTIVE' });
-    const known = Object.fromEntries([...nodeKeys].map(([node, key]) => [node, key.export({ type: 'spki', format: 'pem' })]));
+    const known = knownNodes();
     const attestations = body['attestations'] as unknown as AttestationsView['attestations'];
     expect(attestations.map(({ node, public_key }) => [node, public_key])).toEqual(
-      nodeIndexes.map((node) => [node, known[node]]),
+      nodeIndexes.map((node) => [node, known[node]?.[0]]),
     );
     const owner = { wallet_id: wallet.walletId, client_id: tenant.clientId };
-    expect(attestedKey(attestations, owner, known as Record<number, string>)).toEqual({
+    expect(attestedKey(attestations, owner, known)).toEqual({
       ...owner,
       key_id: wallet.keyId,
       protocol: 'ecdsa-secp256k1',
       public_key: `0x${wallet.publicKey.toString('hex')}`,
       chain_code: `0x${wallet.chainCode.toString('hex')}`,
     });
-    expect(() => attestedKey(attestations.slice(1), owner, known as Record<number, string>)).toThrow(/all three/);
-    expect(() => attestedKey(attestations, { ...owner, wallet_id: newId() }, known as Record<number, string>)).toThrow(
-      /key is of/,
-    );
-    const swapped = { ...known, 2: known[3] } as Record<number, string>;
+    expect(() => attestedKey(attestations.slice(1), owner, known)).toThrow(/all three/);
+    expect(() => attestedKey(attestations, { ...owner, wallet_id: newId() }, known)).toThrow(/key is of/);
+    const swapped = { ...known, 2: known[3]! };
     expect(() => attestedKey(attestations, owner, swapped)).toThrow(/not signed by node 2/);
+  });
+
+  test('what a node attested before its identity was replaced stays valid, for the API and for a client', async () => {
+    const before = (wallet: KeyedWallet) => nodeIndexes.map((node) => attestationOf(node, wallet, { by: formerKeyOf(node) }));
+    const { walletId } = await ownWallet((wallet) => [...before(wallet).slice(0, 2), attestationOf(3, wallet)]);
+    expect((await get(`/wallets/${walletId}`)).body).toMatchObject({ status: 'ACTIVE', key_status: 'ACTIVE' });
+    expect((await addAccount(walletId)).status).toBe(201);
+    const { body } = await get(`/wallets/${walletId}/attestations`);
+    const attestations = body['attestations'] as unknown as AttestationsView['attestations'];
+    const known = knownNodes();
+    expect(attestations.map(({ public_key }) => public_key)).toEqual([known[1]?.[1], known[2]?.[1], known[3]?.[0]]);
+    const owner = { wallet_id: walletId, client_id: tenant.clientId };
+    expect(attestedKey(attestations, owner, known)).toMatchObject(owner);
   });
 
   test('has none before the wallet has its key, and 404 for another client’s wallet', async () => {
@@ -166,7 +182,12 @@ describe('rows that were changed after their activation', () => {
   });
   const shownBy = async (): Promise<unknown[]> => {
     const { data } = (await get(`/transactions?account_id=${funded.account.accountId}`)).body;
-    const details = await Promise.all(data.map(async (tx) => (await get(`/transactions/${String(tx['tx_id'])}`)).body));
+    const details = [];
+    for (const { tx_id: txId } of data) {
+      const { status, body } = await get(`/transactions/${String(txId)}`);
+      expect({ status, body }).toMatchObject({ status: 200 });
+      details.push(body);
+    }
     return [...data, ...details].map((tx) => tx[tx['transaction_type'] === 'INBOUND' ? 'to_address' : 'from_address']);
   };
   const expectNotShown = async (code: string, status: number) => {

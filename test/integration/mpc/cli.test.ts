@@ -3,8 +3,8 @@ import path from 'node:path';
 import { projectRoot } from '../../../dev/paths';
 import type { GroupKey } from '../../../src/messages/key-generation';
 import { DishonestEngine } from './engines';
-import { Group, localRegistry } from './group';
-import { orderedTransfer } from './transactions';
+import { Group, localRegistry, wallet } from './group';
+import { client, orderedTransfer } from './transactions';
 
 /** `gateway mpc …` for the operator of node 1, each command a process of its own, beside the running node. */
 
@@ -131,6 +131,58 @@ describe('gateway mpc', () => {
       { operator: 'ann', act: 'unfreeze' },
       { operator: 'ann', act: 'journal_accept' },
     ]);
+  });
+
+  describe('keys', () => {
+    const bound = { key_id: 'wallet.1', wallet_id: wallet, client_id: client, protocol: 'ecdsa-secp256k1' };
+    const time = expect.stringMatching(/^\d{4}-.*Z$/);
+
+    test('with wallet, bans and signatures, page by page', async () => {
+      await sign();
+      await group.generateKey(2, 'wallet.2', { isBound: false });
+      const [counted] = await group.query<{ signed: string; failed: string }>(
+        1,
+        `select count(*) filter (where outcome = 'signed') as signed, count(*) filter (where outcome = 'failed') as failed from journal`,
+      );
+      const first = {
+        ...{ ...bound, state: 'degraded', signs_with: '2', bans: '3 by 1', public_key: key.publicKey },
+        ...{ signatures: counted?.signed, failed_sessions: counted?.failed, created_at: time, bound_at: time },
+      };
+      expect(Number(counted?.signed)).toBeGreaterThan(0);
+      const unbound = {
+        key_id: 'wallet.2',
+        state: 'unbound',
+        signs_with: null,
+        wallet_id: null,
+        bound_at: null,
+        signatures: '0',
+      };
+      expect((await json('keys')).rows).toEqual([first, expect.objectContaining(unbound)]);
+      expect((await json('keys', '--limit', '1')).rows).toEqual([first]);
+      expect((await json('keys', '--limit', '1', '--after', 'wallet.1')).rows).toMatchObject([unbound]);
+      expect((await json('keys', '--after', 'wallet.2')).rows).toEqual([]);
+      expect((await json('keys', '--key', 'wallet.1')).rows).toEqual(first);
+      expect(await run(['keys', '--key', 'wallet.9'])).toMatchObject({
+        code: 1,
+        err: expect.stringContaining('no share of key'),
+      });
+      expect(await run(['keys', '--limit', '1001'])).toMatchObject({ code: 2 });
+    });
+
+    test('is frozen when, by what the peers have told, no pair of nodes is left', async () => {
+      const tell = (by: number, banned: number) =>
+        group.query(1, `insert into peer_bans (node, key_id, peer, statement, signature) values ($1, 'wallet.1', $2, '{}', '')`, [
+          by,
+          banned,
+        ]);
+      const state = async () => (await json('keys', '--key', 'wallet.1')).rows;
+      await tell(3, 1);
+      expect(await state()).toMatchObject({ state: 'degraded', signs_with: '2', bans: '3 by 1, 1 by 3' });
+      await tell(3, 2);
+      expect(await state()).toMatchObject({ state: 'degraded', signs_with: '2' });
+      await tell(2, 1);
+      expect(await state()).toMatchObject({ state: 'frozen', signs_with: null, bans: '3 by 1, 1 by 2, 1 by 3, 2 by 3' });
+    });
   });
 
   test('without a database it ends as unavailable, without its address as wrongly configured', async () => {

@@ -1,5 +1,6 @@
+import { type KeyObject, X509Certificate } from 'node:crypto';
 import { ConfigError } from '../../../src/platform/config';
-import { Identity, type IdentityFiles } from '../../../src/mpc/identity';
+import { Identity, type IdentityFiles, readNodeKeys } from '../../../src/mpc/identity';
 import { createGroup, type GroupFiles } from './certificates';
 
 describe('a node identity', () => {
@@ -18,6 +19,19 @@ describe('a node identity', () => {
     expect(identity.publicKeyOf(2).asymmetricKeyDetails).toEqual({ namedCurve: 'prime256v1' });
   });
 
+  test('knows the former keys of a node after the present one, also those of another authority', () => {
+    const former = theirs.nodes[2].cert;
+    const identity = new Identity({ ...mine.nodes[1], formerCerts: former });
+    const pem = (keys: readonly KeyObject[]) => keys.map((key) => key.export({ type: 'spki', format: 'pem' }));
+    const keyOf = (certificate: string) => new X509Certificate(certificate).publicKey;
+    expect(pem(identity.keysOf(2))).toEqual(pem([keyOf(mine.nodes[2].cert), keyOf(former)]));
+    expect(pem(identity.keysOf(3))).toEqual(pem([keyOf(mine.nodes[3].cert)]));
+    expect(pem([identity.publicKeyOf(2)])).toEqual(pem([keyOf(mine.nodes[2].cert)]));
+    // no peer connects with a former certificate
+    expect(identity.partyOf(new X509Certificate(former).fingerprint256)).toBeUndefined();
+    expect(pem(readNodeKeys(mine.nodes[1].peerCerts, former).get(2)!)).toEqual(pem(identity.keysOf(2)));
+  });
+
   test.each<[string, (files: IdentityFiles) => Partial<IdentityFiles>, RegExp]>([
     ['a key of another certificate', () => ({ key: mine.nodes[2].key }), /MPC_NODE_TLS_KEY is not the key of/],
     [
@@ -32,6 +46,17 @@ describe('a node identity', () => {
       /has no certificate for node 2 and 3/,
     ],
     ['a certificate twice', (files) => ({ peerCerts: `${files.peerCerts}\n${files.cert}` }), /two certificates for node 1/],
+    [
+      'a certificate of the authority among the former ones',
+      (files) => ({ formerCerts: files.ca }),
+      /MPC_NODE_FORMER_CERTS holds a certificate whose common name/,
+    ],
+    [
+      'more former certificates than are looked through',
+      (files) => ({ formerCerts: files.peerCerts.repeat(11) }),
+      /MPC_NODE_FORMER_CERTS holds more than 30 certificates/,
+    ],
+    ['text instead of former certificates', () => ({ formerCerts: 'hello' }), /MPC_NODE_FORMER_CERTS holds no PEM certificate/],
     ['text instead of a certificate', () => ({ ca: 'hello' }), /MPC_NODE_TLS_CA is not a PEM certificate/],
     ['text instead of a key', () => ({ key: 'hello' }), /MPC_NODE_TLS_KEY is not a PEM private key/],
   ])('is refused with %s', (_what, change, sentence) => {

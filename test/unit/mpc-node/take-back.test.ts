@@ -6,6 +6,7 @@ import { signStatement, type SignedStatement } from '../../../src/mpc/statement'
 import { type OwnCopies, readOwnCopies, TakeBack } from '../../../src/mpc/take-back';
 
 const own = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const former = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const foreign = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const fields: EntryFields = {
   ...{
@@ -41,7 +42,7 @@ const ban = (node: number, key = own.privateKey) =>
 async function read(pages: Partial<CopiesPage>[]): Promise<number> {
   let at = 0;
   const fetchPage = (): Promise<CopiesPage> => Promise.resolve({ entries: [], bans: [], next: null, ...pages[at++] });
-  for await (const page of readOwnCopies(1, own.publicKey, 2, 0, fetchPage)) expect(page).toBeDefined();
+  for await (const page of readOwnCopies(1, [own.publicKey, former.publicKey], 2, 0, fetchPage)) expect(page).toBeDefined();
   return at;
 }
 
@@ -52,6 +53,10 @@ describe('what a peer keeps of this node', () => {
       { entries: [entry({ number: 8 })], bans: [ban(1)] },
     ];
     expect(await read(pages)).toBe(2);
+  });
+
+  test('is taken too when it is signed with a former key of this node', async () => {
+    expect(await read([{ entries: [entry({}, former.privateKey)], bans: [ban(1, former.privateKey)] }])).toBe(1);
   });
 
   test.each<[string, Partial<CopiesPage>[]]>([
