@@ -65,7 +65,6 @@ export class JournalGuard {
     const marked = await mark.read();
     // before the comparison, which counts bans; without a mark only once the journal is complete
     if (marked !== null) await bans.banOverdue();
-    await journal.closeInterrupted();
     // also where the process ended between putting entries back and this
     await journal.recount();
     if (marked === null ? await this.isNew() : marked.behindSince === undefined && (await this.contains(marked))) {
@@ -106,6 +105,8 @@ export class JournalGuard {
 
   private async open(acceptance?: Acceptance): Promise<void> {
     const { database, journal, bans, mark, logger } = this.options;
+    // of an earlier process, or, in a database that was replaced, of sessions whose end it has lost
+    await journal.closeInterrupted();
     await bans.banOverdue();
     const newest = await journal.newest();
     journal.continueAfter(Math.max(newest?.number ?? 0, mark.known.entry?.number ?? 0));

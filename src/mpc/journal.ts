@@ -100,7 +100,7 @@ export class Journal {
     return row?.is_known ? Number(row.failed) : null;
   }
 
-  /** Sessions that an earlier process of this node has left behind: no peer is to blame for them. */
+  /** Sessions whose end is not known: no peer is to blame for them. To be called while none begins. */
   async closeInterrupted(): Promise<void> {
     await this.database.query(`update journal set outcome = 'interrupted', ended_at = clock_timestamp() where outcome is null`);
   }

@@ -68,7 +68,7 @@ describe('a node whose database does not agree with its mark', () => {
     entries: numbers.map((number) => entry(number, peer)),
   });
   /** An entry as it is in the database of a node that has signed. */
-  const write = async (number: number, outcome = 'silent') => {
+  const write = async (number: number, outcome: string | null = 'silent') => {
     const { text, signature } = entry(number, 2);
     await store.database.query(
       `insert into journal select (jsonb_populate_record(null::journal, $1::text::jsonb
@@ -178,6 +178,20 @@ describe('a node whose database does not agree with its mark', () => {
     await accept();
     const again = await start();
     await until(() => again.isReady);
+  });
+
+  test('sessions whose end was lost with a replaced database do not stay open', async () => {
+    await write(hour);
+    await mark(hour, 2);
+    const node = await start();
+    expect(node.isReady).toBe(true);
+    await write(2 * hour, null);
+    node.noticeLoss();
+    expect(node.isReady).toBe(false);
+    await until(() => node.isReady);
+    expect(await store.database.query('select outcome from journal where outcome is distinct from $1', ['silent'])).toEqual([
+      { outcome: 'interrupted' },
+    ]);
   });
 
   test.each([
