@@ -129,3 +129,20 @@ test('two nodes that refuse a replacement park the transfer, until the first att
   await handle.signal(chainObservedSignal, { state: 'included', hash: null, blockNumber: null, confirmations: 1 });
   await served.ends(txId, 'CONFIRMED');
 });
+
+describe('a transfer whose network fee two nodes do not allow', () => {
+  const native = () => served.submit({ tokenSymbol: 'ETH', amount: '0.1' });
+
+  test('is cancelled at the fees of now: nobody has signed the first attempt, so there is nothing to outbid', async () => {
+    let first: bigint | undefined;
+    await serve((pair, { kind, max_fee: fee }) => {
+      first ??= BigInt(fee);
+      return kind === 'transfer' || BigInt(fee) > first ? ownWord(pair) : undefined;
+    });
+    const txId = await native();
+    await served.ends(txId, 'FAILED');
+    expect(await fixture.transaction(txId)).toMatchObject({ failure_code: 'node_policy' });
+    expect((await fixture.attempts(txId)).map(({ kind }) => kind)).toEqual(['first', 'cancellation']);
+    await booksAgree(fixture);
+  });
+});
