@@ -179,17 +179,23 @@ export class Bans {
     );
   }
 
-  /** Bans that name a node, the peers' included: two are a reason to look at that node before anything else. */
+  /**
+   * How many nodes have banned each node, for whatever keys: two are a reason to look at that node before anything else. One alone may
+   * ban by every key, also without a reason.
+   */
   private async measure(): Promise<void> {
-    const rows = await this.options.database.query<{ peer: number; bans: string }[]>(
-      `select peer, count(*) as bans from (select peer from bans union all select peer from peer_bans) b group by peer`,
+    const rows = await this.options.database.query<{ peer: number; authors: string }[]>(
+      `select peer, count(distinct author) as authors
+         from (select $1::smallint as author, peer from bans union all select node, peer from peer_bans) b
+        where author <> peer group by peer`,
+      [this.options.self],
     );
-    for (const { peer, bans } of rows) {
-      banGauge.set({ peer: String(peer) }, Number(bans));
-      if (Number(bans) >= 2)
+    for (const { peer, authors } of rows) {
+      banGauge.set({ peer: String(peer) }, Number(authors));
+      if (Number(authors) >= 2)
         this.options.logger.error(
-          { alert: 'node_banned_repeatedly', node: peer, bans: Number(bans) },
-          'several bans name one node: take it out of service and investigate',
+          { alert: 'node_banned_repeatedly', node: peer, by: Number(authors) },
+          'several nodes have banned one node: take it out of service and investigate',
         );
     }
   }

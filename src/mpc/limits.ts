@@ -80,12 +80,16 @@ export class NodeLimits {
     return new NodeLimits(new Map(chains));
   }
 
-  /** Why this node refuses, judged from the request alone; null if it does not. A cancellation moves nothing: only its fee is limited. */
+  /**
+   * Why this node refuses, judged from the request alone; null if it does not. A cancellation moves nothing, and is how a transfer ends
+   * that the limits of two nodes do not allow: only its fee is limited, also on a chain that the file does not name (by the registry).
+   */
   refusal({ kind, spends }: Pick<AdmissionRequest, 'kind' | 'spends'>): string | null {
+    const isCancellation = kind === 'cancellation';
     const chain = this.chains.get(spends.chain);
-    if (!chain) return `chain ${spends.chain} is not allowed`;
+    if (!chain) return isCancellation ? null : `chain ${spends.chain} is not allowed`;
     if (chain.maxFee !== null && spends.fee > chain.maxFee) return 'the network fee is above the highest allowed';
-    if (kind === 'cancellation') return null;
+    if (isCancellation) return null;
     const token = chain.tokens.get(spends.token ?? '');
     if (!token) return 'the token is not allowed';
     if (token.amount !== null && spends.amount > token.amount) return 'the amount is above the highest allowed';

@@ -67,7 +67,7 @@ export const openEntries = new Gauge({
 
 export const banGauge = new Gauge({
   name: 'mpc_bans',
-  help: 'Bans that name a node, by this node and its peers; two need an alarm',
+  help: 'Nodes, this one included, that have banned a node for at least one key; two need an alarm',
   labelNames: ['peer'],
   registers,
 });

@@ -16,6 +16,7 @@ import {
   type SessionKind,
   type SessionParams,
 } from './session-params';
+import { StallClock } from './stall-clock';
 import type { SignedStatement } from './statement';
 
 /** This node's part in a session, prepared after the request was verified. */
@@ -90,6 +91,7 @@ export class SessionManager {
   private readonly limits: Readonly<Record<SessionKind, KindLimits>>;
   /** Randomness already known in sessions of three nodes that have not received the roster yet. */
   private readonly pendingRosters = new WeakMap<Session, Partial<Record<NodeIndex, Buffer>>>();
+  private readonly stalls = new StallClock();
   private draining = false;
 
   constructor(private readonly options: SessionManagerOptions) {
@@ -207,6 +209,7 @@ export class SessionManager {
     }, graceMs);
     await all;
     clearTimeout(timer);
+    this.stalls.stop();
   }
 
   private open(params: SessionParams, handle: string): Session {
@@ -218,6 +221,7 @@ export class SessionManager {
       publicKeyOf,
       roundMs,
       lifeMs,
+      stalledMs: () => this.stalls.totalMs,
       send: (to, round, body, signature) => link.message(to, handle, round, body, signature),
     });
   }

@@ -19,6 +19,8 @@ export interface SessionDependencies {
   roundMs: number;
   /** Time-out of the whole session. */
   lifeMs: number;
+  /** Milliseconds for which this process has not run so far (src/mpc/stall-clock.ts). */
+  stalledMs: () => number;
 }
 
 /**
@@ -38,6 +40,9 @@ export class Session {
   private roundsTaken = 0;
   private abortedByPeer = false;
   private stopped = false;
+  /** Milliseconds that this node took for its own messages. */
+  private ownMs = 0;
+  private readonly stalledBeforeMs: number;
 
   constructor(
     readonly params: SessionParams,
@@ -50,6 +55,7 @@ export class Session {
       this.rejectWaiting = reject;
     });
     this.failure.catch(() => undefined);
+    this.stalledBeforeMs = deps.stalledMs();
     this.expiry = setTimeout(
       () => this.end(new GatewayError('signers_unavailable', `the session took longer than ${deps.lifeMs} ms`)),
       deps.lifeMs,
@@ -69,6 +75,15 @@ export class Session {
   /** This node has ended it without a fault of the other participant. */
   get isStopped(): boolean {
     return this.stopped;
+  }
+
+  /**
+   * This node itself was late: its event loop, its threads or its storage took half of the time of a round or more. A message that it
+   * missed, or that the others missed, says nothing about them.
+   */
+  get isLateHere(): boolean {
+    const stalledMs = this.deps.stalledMs() - this.stalledBeforeMs;
+    return 2 * Math.max(this.ownMs, stalledMs) >= this.deps.roundMs;
   }
 
   /** 32 bytes, the same at every participant. @throws Error before `agree`. */
@@ -126,9 +141,10 @@ export class Session {
   /** Runs a protocol from its first message to its result and always frees its state. */
   async run<R>(protocolRun: ProtocolRun<R>): Promise<R> {
     try {
-      let outgoing = await this.unlessEnded(protocolRun.start());
+      let outgoing = await this.measured(protocolRun.start());
       for (let round = 1; round <= protocolRun.rounds; round += 1) {
-        const step = await this.unlessEnded(protocolRun.next(await this.exchange(outgoing)));
+        const incoming = await this.exchange(outgoing);
+        const step = await this.measured(protocolRun.next(incoming));
         if ('result' in step) return step.result;
         outgoing = step.messages;
       }
@@ -157,6 +173,15 @@ export class Session {
   stop(reason: Error): void {
     this.stopped ||= !this.ended;
     this.end(reason);
+  }
+
+  private async measured<T>(work: Promise<T>): Promise<T> {
+    const begunAt = performance.now();
+    try {
+      return await this.unlessEnded(work);
+    } finally {
+      this.ownMs += performance.now() - begunAt;
+    }
   }
 
   private unlessEnded<T>(work: Promise<T>): Promise<T> {

@@ -84,11 +84,13 @@ const ownFailures: readonly ProtocolErrorCode[] = ['crashed', 'busy'];
 /**
  * What a session without a signature says about the peer, after this node has sent something that depends on its share; a session that
  * ends before that tells the peer nothing and counts nothing, whatever ended it. The peer may have learnt something where this node
- * refused one of its messages, where it ended the session after this node had answered, and where it withheld its last message. A peer
- * that becomes silent before that has learnt no more than from a session that succeeds.
+ * refused one of its messages, where it ended the session after this node had answered, and where it withheld its last message; the
+ * latter two can also come of this node being late, and then say nothing about the peer. A peer that becomes silent before that has
+ * learnt no more than from a session that succeeds.
  */
 function outcomeOf(error: unknown, session: Session): Outcome {
-  if (session.isStopped || (error instanceof ProtocolError && ownFailures.includes(error.code))) return 'stopped';
+  if (error instanceof ProtocolError && !session.isStopped) return ownFailures.includes(error.code) ? 'stopped' : 'failed';
+  if (session.isStopped || session.isLateHere) return 'stopped';
   const isLastMissing = session.received >= signRounds - 1;
-  return error instanceof ProtocolError || session.isAbortedByPeer || isLastMissing ? 'failed' : 'silent';
+  return session.isAbortedByPeer || isLastMissing ? 'failed' : 'silent';
 }

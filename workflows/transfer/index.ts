@@ -74,13 +74,13 @@ async function run(stage: Exclude<Next, { next: 'ended' }>, state: TransferState
       case 'broadcast':
         return await broadcast(state, stage);
       case 'confirm':
-        return await confirm(state);
+        return await state.whileRetryable(() => confirm(state));
       case 'settle':
         return await settle(state);
       case 'abandon':
         return await abandon(state);
       case 'park':
-        return await waitForOperator(state, stage);
+        return await state.whileRetryable(() => waitForOperator(state, stage));
     }
   } catch (error) {
     if (!isActivityError(error) || isCancelled(error)) throw error;

@@ -1,6 +1,7 @@
 import { condition, log } from '@temporalio/workflow';
 import type { NodeIndex, SigningPair } from '../../src/messages/nodes';
 import type { SignedRefusal } from '../../src/messages/signing';
+import type { FailureCode } from '../../src/platform/codes';
 import { authoriserActivities, nodeActivities, signingPairs, stableIndex, transferActivities } from '../activities';
 import { type Problem, toProblem } from '../failures';
 import { type Next, park } from './next';
@@ -14,6 +15,9 @@ const longestWaitMs = 30_000;
 /** An order is renewed this long before it expires: for the time of a session and the clock difference of a node. */
 const renewBeforeMs = 75_000;
 
+/** Refusals whose cause is the node itself, however many there are: it is treated like one that is down. */
+const byOneNode: readonly FailureCode[] = ['invalid_signature', 'order_refused', 'address_blacklisted'];
+
 type Stage = Extract<Next, { next: 'sign' }>;
 
 /** What the pairs have said so far in this stage. */
@@ -22,6 +26,8 @@ class Answers {
   private readonly banned = new Set<SigningPair>();
   /** Nodes whose own limits do not allow it, each by its own signed word. */
   private readonly refusing = new Map<NodeIndex, SignedRefusal>();
+  /** Nodes that refuse the transaction itself, each by its own word: what an initiator says of its peer does not count. */
+  private readonly faulting = new Set<NodeIndex>();
   last = '';
 
   get isFrozen(): boolean {
@@ -33,6 +39,11 @@ class Answers {
     return this.refusing.size > 1;
   }
 
+  /** Two nodes say that something is wrong with the transaction. */
+  get isFaulty(): boolean {
+    return this.faulting.size > 1;
+  }
+
   get refusals(): SignedRefusal[] {
     return [...this.refusing.values()];
   }
@@ -41,18 +52,21 @@ class Answers {
     return this.banned.has(pair);
   }
 
-  note(pair: SigningPair, { code, message, node, refusal }: Problem): void {
+  note(pair: SigningPair, { code, message, node = pair.initiator, refusal, retryable }: Problem): void {
     this.last = message;
-    if (code === 'node_policy' && node === pair.initiator && refusal) this.refusing.set(node, refusal);
+    const isOwn = node === pair.initiator;
     if (code === 'key_peer_banned') this.banned.add(pair);
+    else if (code === 'node_policy') {
+      if (isOwn && refusal) this.refusing.set(node, refusal);
+    } else if (isOwn && !retryable && !byOneNode.includes(code)) this.faulting.add(node);
   }
 }
 
 /**
- * One activity per try, on the queue of the initiating node. A node that is down, an aborted session and one node's refusal by its
- * own limits are followed by a new session with another pair; a banned pair is left out. A node's refusal of the transaction itself is
- * for an operator: trying other nodes would mean asking until two agree. An order that is about to expire is replaced by another order
- * of the authoriser.
+ * One activity per try, on the queue of the initiating node. A node that is down, an aborted session and one node's refusal, by its own
+ * limits or of the transaction itself, are followed by a new session with another pair; a banned pair is left out. Two nodes' refusals
+ * of the transaction itself are for an operator: no pair without one of them is left. An order that is about to expire is replaced by
+ * another order of the authoriser.
  */
 export async function sign(state: TransferState, stage: Stage): Promise<Next> {
   let ordered = stage;
@@ -102,8 +116,8 @@ async function tryPair(
 
 /**
  * What a pair's refusal means for the transfer. The blacklist: a first attempt is abandoned at once if its destination is listed in
- * Postgres too; otherwise the node's copy is about to be corrected and another try is made. The limits of two nodes: a first attempt is
- * given up, if the authoriser accepts what the two have signed.
+ * Postgres too; otherwise the node's copy is about to be corrected and another try is made. One node alone parks nothing, whatever it
+ * answers.
  */
 async function decide(
   state: TransferState,
@@ -112,24 +126,25 @@ async function decide(
   round: number,
   answers: Answers,
 ): Promise<Next | undefined> {
-  const { txId } = state;
-  const byBlacklist = code === 'address_blacklisted';
-  const isListed = byBlacklist && (await transferActivities.destinationBlacklisted({ txId }));
-  if (isListed && ordered.kind === 'first') return { next: 'abandon' };
-  if (answers.isRefused && ordered.kind === 'first') {
-    const { accepted } = await authoriserActivities.recordNodeRefusals({ txId, refusals: answers.refusals });
-    return accepted ? { next: 'abandon' } : park(code, message, ordered);
-  }
+  if (code === 'address_blacklisted' && (await transferActivities.destinationBlacklisted({ txId: state.txId })))
+    return ordered.kind === 'first' ? { next: 'abandon' } : park(code, message, ordered);
+  if (answers.isRefused) return refusedByLimits(state, ordered, message, answers);
   if (answers.isFrozen) return park('key_frozen', 'No two signing nodes are left that sign together by this key', ordered);
-  // a node that returns an invalid signature, or refuses the order, is treated like one that is down
-  const triesElsewhere =
-    retryable ||
-    code === 'invalid_signature' ||
-    code === 'order_refused' ||
-    (byBlacklist && !isListed) ||
-    (code === 'node_policy' && !answers.isRefused);
-  if (triesElsewhere && round < signingRounds) return undefined;
+  if (answers.isFaulty) return park(code, message, ordered);
+  if (round < signingRounds) return undefined;
   return park(retryable ? 'signers_unavailable' : code, message, ordered);
+}
+
+/**
+ * The limits of two nodes: a first attempt is given up, if the authoriser accepts what the two have signed. A cancellation has only its
+ * fee refused: another one is prepared after a retry, at the fees of then.
+ */
+async function refusedByLimits(state: TransferState, ordered: Stage, message: string, { refusals }: Answers): Promise<Next> {
+  const { kind } = ordered;
+  if (kind === 'cancellation') return park('node_policy', message, { next: 'prepare', kind });
+  if (kind !== 'first') return park('node_policy', message, ordered);
+  const { accepted } = await authoriserActivities.recordNodeRefusals({ txId: state.txId, refusals });
+  return accepted ? { next: 'abandon' } : park('node_policy', message, ordered);
 }
 
 async function pause(state: TransferState, round: number, message: string): Promise<void> {

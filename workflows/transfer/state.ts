@@ -25,6 +25,8 @@ export class TransferState {
   private wasApproved = false;
   private wasEnded = false;
   private retryRequested = false;
+  /** A stage that a retry has a meaning for runs. */
+  private isRetryable = false;
   private abandonRequested = false;
   /** Parked in a way that allows `abandon`. */
   private isAbandonable = false;
@@ -80,7 +82,9 @@ export class TransferState {
     if (this.observations.length > keptObservations) this.observations.shift();
   }
 
+  /** @throws ApplicationFailure business_error: a retry is for what waits now, and does not answer a later wait. */
   onRetry(): { status: string } {
+    if (!this.isRetryable) throw refusal('Only a transfer that is parked, or that waits for the chain, can be retried');
     this.retryRequested = true;
     return { status: 'retrying' };
   }
@@ -88,15 +92,23 @@ export class TransferState {
   /** @throws ApplicationFailure business_error. */
   onAbandon(): { status: string } {
     if (!this.isAbandonable || this.lastAttempt === 0 || this.sawInclusion || this.wasEnded) {
-      throw ApplicationFailure.create({
-        type: 'business_error' satisfies FailureCode,
-        nonRetryable: true,
-        message:
-          'Only a transfer that is parked after its signing has begun, and that the chain has not executed, can be abandoned',
-      });
+      throw refusal(
+        'Only a transfer that is parked after its signing has begun, and that the chain has not executed, can be abandoned',
+      );
     }
     this.abandonRequested = true;
     return { status: 'abandoning' };
+  }
+
+  /** Runs a stage during which an operator's retry is taken; one that it has not used ends with it. */
+  async whileRetryable<T>(stage: () => Promise<T>): Promise<T> {
+    this.isRetryable = true;
+    try {
+      return await stage();
+    } finally {
+      this.isRetryable = false;
+      this.retryRequested = false;
+    }
   }
 
   /**
@@ -132,4 +144,8 @@ export class TransferState {
     this.abandonRequested = false;
     return decision;
   }
+}
+
+function refusal(message: string): ApplicationFailure {
+  return ApplicationFailure.create({ type: 'business_error' satisfies FailureCode, nonRetryable: true, message });
 }

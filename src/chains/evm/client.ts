@@ -61,6 +61,8 @@ export class EvmChainClient implements ChainClient {
   async prepare({ kind, intent, previous }: PrepareRequest): Promise<Prepared> {
     const isCancellation = kind === 'cancellation';
     const last = previous.at(-1)?.unsigned ?? null;
+    // an attempt that nobody has signed is in no pool: there is nothing to outbid
+    const outbid = previous.findLast(({ ids }) => ids.length > 0)?.unsigned ?? null;
     const [levels, minedNonce, estimate] = await Promise.all([
       this.levels(),
       this.minedNonce(intent.from),
@@ -72,7 +74,7 @@ export class EvmChainClient implements ChainClient {
     ]);
     // nodes compare prices, not gas limits: a cancellation does not need the gas of the attempt it replaces
     const gasLimit = gasLimitFrom(estimate, isCancellation ? null : last);
-    const details = { gasLimit, ...planFees(levels, last), minedNonce };
+    const details = { gasLimit, ...planFees(levels, outbid), minedNonce };
     const prepared = toPrepared(details, 0n);
     const unsigned = evmCodec.build({ chain: this.chain, intent, kind, prepared, resources: [String(minedNonce)] });
     return toPrepared(details, await this.l1DataFee(unsigned));

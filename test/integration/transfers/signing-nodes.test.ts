@@ -129,3 +129,70 @@ test('two nodes that refuse a replacement park the transfer, until the first att
   await handle.signal(chainObservedSignal, { state: 'included', hash: null, blockNumber: null, confirmations: 1 });
   await served.ends(txId, 'CONFIRMED');
 });
+
+describe('a node that refuses the transaction itself', () => {
+  const own = (pair: string): Refusal => ['intent_mismatch', Number(pair[0]) as NodeIndex];
+
+  test('does not stop a transfer alone, whatever it answers as initiator or as peer', async () => {
+    const codes: FailureCode[] = ['intent_mismatch', 'invalid_parameter', 'business_error', 'key_frozen'];
+    await serve((pair) => {
+      if (!pair.includes('2') || asked.length > 8) return asked.length > 8 ? undefined : ['signers_unavailable', 3];
+      return [codes[asked.length % codes.length]!, 2];
+    });
+    const txId = await served.submit();
+    await served.ends(txId, 'CONFIRMED');
+    expect(asked.length).toBeGreaterThan(8);
+  });
+
+  test('cannot say it for another one', async () => {
+    await serve((pair) => {
+      if (asked.length > 6) return undefined;
+      return pair === '23' ? ['signers_unavailable', 3] : ['intent_mismatch', pair === '12' ? 2 : 1];
+    });
+    const txId = await served.submit();
+    await served.ends(txId, 'CONFIRMED');
+    expect(asked.length).toBeGreaterThan(6);
+  });
+
+  test('and another one that does: the transfer is parked after two words, until a retry', async () => {
+    let refusing = true;
+    await serve((pair) => (refusing ? own(pair) : undefined));
+    const txId = await served.submit();
+    await parkedAs(txId, 'intent_mismatch');
+    expect(asked).toHaveLength(2);
+    refusing = false;
+    await served.operations.retry(txId);
+    await served.ends(txId, 'CONFIRMED');
+  });
+});
+
+describe('a transfer whose network fee two nodes do not allow', () => {
+  const native = () => served.submit({ tokenSymbol: 'ETH', amount: '0.1' });
+
+  test('is cancelled at the fees of now: nobody has signed the first attempt, so there is nothing to outbid', async () => {
+    let first: bigint | undefined;
+    await serve((pair, { kind, max_fee: fee }) => {
+      first ??= BigInt(fee);
+      return kind === 'transfer' || BigInt(fee) > first ? ownWord(pair) : undefined;
+    });
+    const txId = await native();
+    await served.ends(txId, 'FAILED');
+    expect(await fixture.transaction(txId)).toMatchObject({ failure_code: 'node_policy' });
+    expect((await fixture.attempts(txId)).map(({ kind }) => kind)).toEqual(['first', 'cancellation']);
+    await booksAgree(fixture);
+  });
+
+  test('is parked when its cancellation is too dear as well, and cancelled at the fees of a later retry', async () => {
+    await serve((pair, { attempt }) => (attempt < 3 ? ownWord(pair) : undefined));
+    const txId = await native();
+    await parkedAs(txId, 'node_policy');
+    await until('two attempts', async () => (await fixture.attempts(txId)).length === 2);
+    // fees fall, and the cancellation becomes old enough to be replaced
+    await fixture.mine(5);
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    await served.operations.retry(txId);
+    await served.ends(txId, 'FAILED');
+    expect((await fixture.attempts(txId)).map(({ kind }) => kind)).toEqual(['first', 'cancellation', 'cancellation']);
+    await booksAgree(fixture);
+  });
+});

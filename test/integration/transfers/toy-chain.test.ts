@@ -5,6 +5,8 @@ import { statusQuery } from '../../../src/messages/progress';
 import { abandonUpdate, retryUpdate } from '../../../src/messages/transfer';
 import { transferWorkflowId } from '../../../src/messages/workflow-ids';
 import { verifyLedger } from '../../../src/ledger/verify';
+import { GatewayError } from '../../../src/platform/errors';
+import { signRefusal } from '../../node-refusals';
 import { lifeBlocks } from '../../toy-chain/client';
 import { createToyFixture, type ToyFixture } from '../../toy-chain/fixture';
 import { sum } from '../../toy-chain/message';
@@ -264,6 +266,30 @@ describe('a transfer that is stuck and sent once more', () => {
 });
 
 describe('a transfer that expires', () => {
+  test('and that the limits of two nodes do not allow: nothing is signed or sent, and it ends as node_policy once it has expired', async () => {
+    let asked = 0;
+    await served.serve({
+      sign: (claims, node) => {
+        asked += 1;
+        const { text, signature } = signRefusal(node, claims);
+        const extra = { node: String(node), refusal: text, refusal_signature: signature };
+        throw new GatewayError('node_policy', 'refused', { extra });
+      },
+    });
+    const txId = await submit();
+    await until('given up', async () => (await fixture.transaction(txId)).cancellation_reason === 'node_policy');
+    expect((await fixture.balance(fixture.alice, 'TOY')).locked).toBeGreaterThan(0n);
+    await ends(txId, 'FAILED');
+    expect(await fixture.transaction(txId)).toMatchObject({ failure_code: 'node_policy', tx_hash: null });
+    const attempts = await fixture.attempts(txId);
+    expect(attempts.map(({ kind, signed }) => [kind, signed])).toEqual([['first', null]]);
+    expect(attempts[0]?.impossible_proof).toMatchObject({ kind: 'expired' });
+    expect(asked).toBe(2);
+    expect(fixture.toy.received).toEqual([]);
+    expect(await auditOf(fixture.database, 'transfer.cancellation_begun', txId)).toHaveLength(1);
+    await booksAgree();
+  });
+
   test('is reissued once it is proven impossible, with inputs that are free again', async () => {
     await served.serve();
     fixture.toy.holdsArrivals = true;

@@ -4,6 +4,7 @@ import { listAuditLog } from '../../../src/audit/list';
 import type { Hex } from '../../../src/chains/types';
 import type { SigningClaims } from '../../../src/messages/order';
 import { abandonUpdate, chainObservedSignal } from '../../../src/messages/transfer';
+import type { GatewayError } from '../../../src/platform/errors';
 import { transferWorkflowId } from '../../../src/messages/workflow-ids';
 import type { FollowFixture } from '../following/fixture';
 import { showOrders } from '../../../src/cli/order-operations';
@@ -106,8 +107,11 @@ test.each([
   const handle = client().workflow.getHandle(transferWorkflowId(txId));
   const expected = { prepareAttempt: 'PENDING', broadcast: 'SIGNING', observe: 'SUBMITTED' }[step];
   await until(expected, async () => (await status(txId)) === expected);
-  // the workflow answers for itself, whatever the status
-  expect(await operations().retry(txId)).toBe('retrying');
+  // the workflow answers for itself, whatever the status: one that does not wait has nothing to retry
+  const answer = await operations()
+    .retry(txId)
+    .catch((error: GatewayError) => error.code);
+  expect(answer).toBe(step === 'observe' ? 'retrying' : 'business_error');
   await handle.terminate();
   block = false;
   expect(await operations().retry(txId)).toBe('started again');
@@ -171,6 +175,26 @@ test('an outdated observation does not end the wait of a parked transfer', async
   expect(await historyLength(txId)).toBe(before);
   refuse = false;
   await operations().retry(txId);
+  await confirmed(txId);
+});
+
+test('a retry that arrives while nothing waits for it is refused, and does not answer a later wait', async () => {
+  let refuse = true;
+  let asked = 0;
+  await serve({
+    sign: async () => {
+      asked += 1;
+      if (!refuse) return;
+      if (asked === 1) await expect(operations().retry(txId)).rejects.toMatchObject({ code: 'business_error' });
+      throw ApplicationFailure.create({ type: 'intent_mismatch', message: 'no', nonRetryable: true });
+    },
+  });
+  const txId = await submit();
+  await until('parked', async () => (await status(txId)) === 'NEEDS_ATTENTION');
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  expect(asked).toBe(2);
+  refuse = false;
+  expect(await operations().retry(txId)).toBe('retrying');
   await confirmed(txId);
 });
 

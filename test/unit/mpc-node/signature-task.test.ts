@@ -45,7 +45,7 @@ function create({ error, initiator = 2, usesShare = true, begin = () => Promise.
 }
 
 const session = (over: Partial<Session> = {}) =>
-  ({ id: Buffer.alloc(32), received: 0, isStopped: false, isAbortedByPeer: false, ...over }) as Session;
+  ({ id: Buffer.alloc(32), received: 0, isStopped: false, isAbortedByPeer: false, isLateHere: false, ...over }) as Session;
 
 describe('what the journal is told about the end of a session', () => {
   test.each<[string, Error, Partial<Session>, SessionEnd['outcome']]>([
@@ -55,6 +55,14 @@ describe('what the journal is told about the end of a session', () => {
     ['a message that fails a check', new ProtocolError('aborted', 'check', 2), { received: 1 }, 'failed'],
     ['a ban', new ProtocolError('ban', 'check', 2), { received: 2 }, 'failed'],
     ['this node stopping', silence, { received: 2, isStopped: true }, 'stopped'],
+    [
+      'a message that fails a check at a node that is late',
+      new ProtocolError('aborted', 'check', 2),
+      { isLateHere: true },
+      'failed',
+    ],
+    ['a last message that this node was too late to read', silence, { received: 2, isLateHere: true }, 'stopped'],
+    ['an abort by a peer that waited for this node', silence, { isAbortedByPeer: true, isLateHere: true }, 'stopped'],
     ['a thread of this node that ended', new ProtocolError('crashed', 'thread'), { received: 2 }, 'stopped'],
   ])('%s', async (_what, error, over, outcome) => {
     const { task, ends } = create({ error });

@@ -1,0 +1,43 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { getFamily } from '../../../src/chains/families';
+import { loadRegistry } from '../../../src/chains/registry';
+import type { Spending } from '../../../src/mpc/admission';
+import { NodeLimits, noSums } from '../../../src/mpc/limits';
+
+const recipient = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
+const folder = mkdtempSync(path.join(tmpdir(), 'limits-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function read(content: object): NodeLimits {
+  const file = path.join(folder, 'limits.json');
+  writeFileSync(file, JSON.stringify(content));
+  return NodeLimits.read(file, { registry: loadRegistry('local', ['ethereum', 'base']), getFamily });
+}
+
+const spends: Spending = { chain: 'ethereum', token: null, amount: 5n, fee: 100n, recipients: [recipient.toLowerCase()] };
+
+describe.each<[string, object, string | RegExp]>([
+  ['a chain that the file does not name', { chains: { base: { tokens: {} } } }, /chain ethereum is not allowed/],
+  ['a token that it does not name', { chains: { ethereum: { maxFee: '100', tokens: {} } } }, /token is not allowed/],
+  ['a denied address', { chains: { ethereum: { tokens: { native: {} }, deniedAddresses: [recipient] } } }, /recipient is denied/],
+  [
+    'an amount above the highest',
+    { chains: { ethereum: { tokens: { native: { maxAmount: '4', maxPerDay: '4' } } } } },
+    /amount is above/,
+  ],
+])('%s', (_what, content, reason) => {
+  test('is refused, but not to a cancellation, which moves nothing', () => {
+    const limits = read(content);
+    expect(limits.refusal({ kind: 'first', spends })).toMatch(reason);
+    const cancellation = { kind: 'cancellation', spends } as const;
+    expect(limits.refusal(cancellation)).toBeNull();
+    expect(limits.sums(cancellation)).toEqual(noSums);
+  });
+});
+
+test('the highest fee binds a cancellation too', () => {
+  const limits = read({ chains: { ethereum: { maxFee: '99', tokens: {} } } });
+  expect(limits.refusal({ kind: 'cancellation', spends })).toMatch(/fee is above/);
+});
