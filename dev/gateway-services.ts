@@ -81,8 +81,10 @@ export async function nodeSpecs(
 
 export async function workerSpec({ env, paths }: ServicesContext, environment: StackEnvironment): Promise<ProcessSpec> {
   const port = await freePort();
+  const nodes = await nodeCredentials(paths.secrets);
   const variables = {
     DATABASE_URL: environment.databaseUrls.gateway_worker,
+    MPC_NODE_PEER_CERTS_FILE: nodes[1].peerCerts,
     WEBHOOK_SECRETS_KEY_FILE: secretsKey(paths.secrets, 'WEBHOOK_SECRETS_KEY'),
     METRICS_HOST: '127.0.0.1',
     METRICS_PORT: String(port),

@@ -190,13 +190,13 @@ export const variables = {
     'Name of this deployment in every order: nodes of another deployment refuse them. It never changes.',
   ),
   MPC_NODE_PEER_CERTS: variable(
-    'api, authoriser, mpc-node, cli',
+    'api, worker, authoriser, mpc-node, cli',
     secretText().required(),
     'PEM certificates of all three nodes, concatenated: peers are pinned to them, and what nodes sign is verified by them. The cli needs them only for the journals in `gateway orders show`.',
     true,
   ),
   MPC_NODE_FORMER_CERTS: variable(
-    'api, authoriser, mpc-node, cli',
+    'api, worker, authoriser, mpc-node, cli',
     secretText().optional(),
     'PEM certificates that nodes had before their identity was replaced, at most 30, concatenated: what was signed with their keys and kept stays valid (docs/keys.md).',
     true,

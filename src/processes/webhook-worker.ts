@@ -3,13 +3,17 @@ import { Worker, type WorkerOptions } from '@temporalio/worker';
 import { withMappedErrors } from '../../activities/errors';
 import { webhookTaskQueue } from '../messages/task-queues';
 import { createWebhookActivities } from '../../activities/webhooks';
+import { OwnAddresses } from '../accounts/own-addresses';
+import { getFamily } from '../chains/families';
 import { entities } from '../entities';
+import type { NodeKeys } from '../mpc/identity';
 import { createDatabase } from '../platform/database';
 import { connectAs } from '../platform/database-login';
 import type { Logger } from '../platform/logging';
 import type { SecretBox } from '../platform/secret-box';
 import { startDelivery, WebhookDispatcher } from '../webhooks/dispatcher';
 import { EndpointConcurrency } from '../webhooks/endpoint-concurrency';
+import { AttestedKeys } from '../wallets/attested-keys';
 import type { TargetGuard } from '../webhooks/ssrf-guard';
 import { untilUp } from './process';
 import { runUntil } from './temporal-worker';
@@ -28,6 +32,7 @@ export interface WebhookWorkerOptions {
   temporal: Client;
   box: SecretBox;
   targets: TargetGuard;
+  nodeKeys: NodeKeys;
   /** Seconds before each retry. */
   retrySchedule: number[];
   log: Logger;
@@ -36,7 +41,7 @@ export interface WebhookWorkerOptions {
 
 /** Runs dispatcher, workflows and attempts of webhooks, in a worker separate from that of transfers, until the process stops. */
 export async function runWebhookWorker(options: WebhookWorkerOptions): Promise<void> {
-  const { worker: common, databaseUrl, temporal, box, targets, retrySchedule, log, stop } = options;
+  const { worker: common, databaseUrl, temporal, box, targets, nodeKeys, retrySchedule, log, stop } = options;
   const database = createDatabase({
     url: databaseUrl,
     poolSize: databasePoolSize,
@@ -45,12 +50,15 @@ export async function runWebhookWorker(options: WebhookWorkerOptions): Promise<v
   });
   await untilUp('Postgres', () => connectAs(database, 'gateway_worker'), log, stop);
   if (!database.isInitialized) return;
+  const keys = new AttestedKeys(nodeKeys, log);
+  const attested = { keys, addresses: new OwnAddresses(keys, getFamily, log) };
+  const concurrency = new EndpointConcurrency(perEndpoint);
   try {
     const worker = await Worker.create({
       ...common,
       taskQueue: webhookTaskQueue,
       activities: withMappedErrors(
-        createWebhookActivities({ database, box, targets, retrySchedule, concurrency: new EndpointConcurrency(perEndpoint) }),
+        createWebhookActivities({ database, box, attested, targets, retrySchedule, concurrency }),
         log,
       ),
       maxCachedWorkflows: cachedWorkflows,

@@ -15,6 +15,7 @@ import { createChainClients } from '../chains/clients';
 import { loadRegistry, type ChainRegistry } from '../chains/registry';
 import * as deposits from '../deposits/service';
 import { entities } from '../entities';
+import { readNodeKeys } from '../mpc/identity';
 import { OutboxDispatcher } from '../outbox/dispatcher';
 import { WorkflowOutbox } from '../outbox/outbox';
 import { readConfig } from '../platform/config';
@@ -57,6 +58,8 @@ runMain('worker', async () => {
     'METRICS_HOST',
     'METRICS_PORT',
     'WEBHOOK_SECRETS_KEY',
+    'MPC_NODE_PEER_CERTS',
+    'MPC_NODE_FORMER_CERTS',
     'WEBHOOK_RETRY_SCHEDULE_SECONDS',
     'WORKER_CACHED_WORKFLOWS',
     'APPROVAL_WAIT_SECONDS',
@@ -163,6 +166,7 @@ runMain('worker', async () => {
     temporal,
     box,
     targets: createTargetGuard(config.GATEWAY_ENV),
+    nodeKeys: readNodeKeys(config.MPC_NODE_PEER_CERTS, config.MPC_NODE_FORMER_CERTS),
     retrySchedule: config.WEBHOOK_RETRY_SCHEDULE_SECONDS.split(',').map(Number),
     log: logger,
     stop,

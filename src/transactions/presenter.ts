@@ -21,7 +21,7 @@ type PresentableTransaction = Pick<
   | 'createdAt'
 >;
 
-export const presentTransaction = (tx: PresentableTransaction): TransactionView => ({
+const presentTransaction = (tx: PresentableTransaction): TransactionView => ({
   tx_id: tx.txId,
   wallet_id: tx.walletId,
   client_id: tx.clientId,
@@ -37,7 +37,10 @@ export const presentTransaction = (tx: PresentableTransaction): TransactionView 
 });
 
 /** With the gateway's own address only where the signing nodes attest it. */
-export const presentListedTransaction = ({ tx, isOwnAddress }: ListedTransaction): TransactionView => ({
+export const presentListedTransaction = ({
+  tx,
+  isOwnAddress,
+}: Omit<ListedTransaction, 'tx'> & { tx: PresentableTransaction & Pick<TransactionEntity, 'direction'> }): TransactionView => ({
   ...presentTransaction(tx),
   ...(!isOwnAddress && (tx.direction === 'in' ? { to_address: null } : { from_address: null })),
 });

@@ -3,6 +3,12 @@ import { AccountEntity } from '../accounts/entity';
 import type { OwnAddresses } from '../accounts/own-addresses';
 import type { TransactionEntity } from './entity';
 
+/** A transaction, as far as it says which address of the gateway it concerns. */
+export type AddressedTransaction = Pick<
+  TransactionEntity,
+  'txId' | 'clientId' | 'accountId' | 'direction' | 'fromAddress' | 'toAddress'
+>;
+
 /**
  * Ids of the transactions whose own address, the sender of a transfer or the recipient of a deposit, is one that the nodes attest. The
  * others raise an alarm.
@@ -10,7 +16,7 @@ import type { TransactionEntity } from './entity';
 export async function withOwnAddress(
   manager: EntityManager,
   addresses: OwnAddresses,
-  transactions: TransactionEntity[],
+  transactions: AddressedTransaction[],
 ): Promise<Set<string>> {
   const ids = [...new Set(transactions.flatMap(({ accountId }) => accountId ?? []))];
   const accounts = ids.length > 0 ? await manager.findBy(AccountEntity, { accountId: In(ids) }) : [];
@@ -20,7 +26,9 @@ export async function withOwnAddress(
   for (const tx of transactions) {
     const account = byId.get(tx.accountId ?? '');
     if (!account) continue;
-    if (account.address === tx[tx.direction === 'in' ? 'toAddress' : 'fromAddress']) shown.add(tx.txId);
+    const address = tx.direction === 'in' ? tx.toAddress : tx.fromAddress;
+    // an address of another client is attested too
+    if (account.address === address && account.clientId === tx.clientId) shown.add(tx.txId);
     else addresses.alarm(account);
   }
   return shown;

@@ -14,6 +14,9 @@ export const presentWallet = ({ wallet, isAttested }: ShownWallet): WalletView =
   updated_at: wallet.updatedAt.toISOString(),
 });
 
+/** How a wallet is shown with a key that the nodes do not attest. */
+export const unverifiedWallet = { status: 'SUSPENDED', key_status: 'UNVERIFIED' } as const;
+
 /** A wallet is never shown as active with a key that the nodes do not attest. */
 const presentStatus = ({ wallet, isAttested }: ShownWallet): Pick<WalletView, 'status' | 'key_status'> =>
   wallet.keyStatus === 'ACTIVE' && !isAttested ? unverifiedWallet : { status: wallet.status, key_status: wallet.keyStatus };

@@ -8,10 +8,12 @@ import { deliveryAttempts } from './metrics';
 import { recordAttempt } from './record-attempt';
 import { signedHeaders } from './secrets';
 import { send, type SendOptions } from './http-client';
+import { type Attested, isAttested } from './verified-event';
 
 export interface AttemptDependencies extends SendOptions {
   database: DataSource;
   box: SecretBox;
+  attested: Attested;
   concurrency: EndpointConcurrency;
   /** Seconds before each retry. */
   retrySchedule: readonly number[];
@@ -58,8 +60,8 @@ export async function deliverNext(
   return { outcome, waitMs: await findWait(database, stream) };
 }
 
-function post(deps: AttemptDependencies, due: DueDelivery) {
-  const body = toPayload(due);
+async function post(deps: AttemptDependencies, due: DueDelivery) {
+  const body = toPayload(due, await isAttested(deps.database, deps.attested, due.endpoint.clientId, due));
   return send(deps, {
     url: due.endpoint.url,
     body,

@@ -17,7 +17,7 @@ export interface DueDelivery extends StoredEvent {
   enabled: boolean;
   /** Seconds since the first of the endpoint's consecutive failures; null when the last attempt succeeded. */
   failingForSeconds: number | null;
-  endpoint: Pick<WebhookEntity, 'webhookId' | 'url' | 'secret' | 'previousSecret' | 'previousSecretUntil'>;
+  endpoint: Pick<WebhookEntity, 'webhookId' | 'clientId' | 'url' | 'secret' | 'previousSecret' | 'previousSecretUntil'>;
 }
 
 interface DueRow {
@@ -29,6 +29,7 @@ interface DueRow {
   wait_ms: string;
   enabled: boolean;
   failing_for: number | null;
+  client_id: string;
   url: string;
   secret: Buffer | null;
   previous_secret: Buffer | null;
@@ -53,7 +54,7 @@ export async function nextDelivery(database: DataSource, { webhookId, subjectId 
   const [row] = await database.query<DueRow[]>(
     `select c.*, e.kind, e.snapshot, e.created_at, w.status = 'enabled' as enabled,
             extract(epoch from clock_timestamp() - w.failing_since)::float8 as failing_for,
-            w.url, w.secret, w.previous_secret, w.previous_secret_until
+            w.client_id, w.url, w.secret, w.previous_secret, w.previous_secret_until
        from (${nextUnblocked}) c join webhook_events e using (event_id), webhook_endpoints w where w.webhook_id = $1`,
     [webhookId, subjectId],
   );
@@ -69,6 +70,7 @@ export async function nextDelivery(database: DataSource, { webhookId, subjectId 
     failingForSeconds: row.failing_for,
     endpoint: {
       webhookId,
+      clientId: row.client_id,
       url: row.url,
       secret: row.secret,
       previousSecret: row.previous_secret,

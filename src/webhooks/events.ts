@@ -1,7 +1,8 @@
 import { formatAmount } from '../platform/money';
-import { presentTransaction } from '../transactions/presenter';
+import { presentListedTransaction } from '../transactions/presenter';
 import type { TransactionStatus } from '../transactions/entity';
-import type { TransactionType } from '../transactions/types';
+import { type TransactionType, transactionTypes } from '../transactions/types';
+import { unverifiedWallet } from '../wallets/presenter';
 
 /** Kinds of events endpoints can subscribe to. webhook.test is sent to the tested endpoint only, independent of its subscription. */
 export const eventKinds = [
@@ -23,7 +24,7 @@ export interface StoredEvent {
 }
 
 /** The format of enqueue_transaction_event(): amounts as text in atomic units. */
-interface TransactionSnapshot {
+export interface TransactionSnapshot {
   tx_id: string;
   wallet_id: string | null;
   client_id: string;
@@ -47,29 +48,40 @@ interface TransactionSnapshot {
   version: number;
 }
 
-/** Body of a delivery: the same bytes at every attempt. `timestamp` is the time of the event. */
-export function toPayload({ kind, snapshot, createdAt }: StoredEvent): string {
-  const data = 'tx_id' in snapshot ? presentSnapshot(snapshot as unknown as TransactionSnapshot) : presentTimes(snapshot);
+/**
+ * Body of a delivery: the same bytes at every attempt. `timestamp` is the time of the event.
+ * @param isAttested by the signing nodes: an address or a wallet's key that is not is not shown, as in answers of the API
+ */
+export function toPayload({ kind, snapshot, createdAt }: StoredEvent, isAttested: boolean): string {
+  const data =
+    'tx_id' in snapshot
+      ? presentSnapshot(snapshot as unknown as TransactionSnapshot, isAttested)
+      : { ...presentTimes(snapshot), ...(!isAttested && unverifiedWallet) };
   return JSON.stringify({ type: kind, timestamp: createdAt.toISOString(), data });
 }
 
 /** The transaction in the format of the API at the time of the event; `sequence` counts its state changes. */
-function presentSnapshot(tx: TransactionSnapshot): Record<string, unknown> {
+function presentSnapshot(tx: TransactionSnapshot, isOwnAddress: boolean): Record<string, unknown> {
+  const { direction } = transactionTypes[tx.transaction_type];
   return {
-    ...presentTransaction({
-      txId: tx.tx_id,
-      walletId: tx.wallet_id,
-      clientId: tx.client_id,
-      chain: tx.chain,
-      transactionType: tx.transaction_type,
-      fromAddress: tx.from_address,
-      toAddress: tx.to_address,
-      tokenSymbol: tx.token_symbol,
-      amount: BigInt(tx.amount),
-      decimals: tx.decimals,
-      status: tx.status,
-      txHash: tx.tx_hash,
-      createdAt: new Date(tx.created_at),
+    ...presentListedTransaction({
+      isOwnAddress,
+      tx: {
+        direction,
+        txId: tx.tx_id,
+        walletId: tx.wallet_id,
+        clientId: tx.client_id,
+        chain: tx.chain,
+        transactionType: tx.transaction_type,
+        fromAddress: tx.from_address,
+        toAddress: tx.to_address,
+        tokenSymbol: tx.token_symbol,
+        amount: BigInt(tx.amount),
+        decimals: tx.decimals,
+        status: tx.status,
+        txHash: tx.tx_hash,
+        createdAt: new Date(tx.created_at),
+      },
     }),
     memo: tx.memo,
     fee:

@@ -263,6 +263,19 @@ describe('rows that were changed after their activation', () => {
     expectProblem(await create(), 500, 'internal_error');
   });
 
+  test('transactions.account_id of another client’s account, whose address is attested too: not shown', async () => {
+    const { account } = await buildFunded(fixture, fixture.other);
+    await rewrite(
+      'update transactions set account_id = $2, from_address = $3, to_address = $3 where account_id = $1 and client_id = $4',
+      [funded.account.accountId, account.accountId, account.address, tenant.clientId],
+    );
+    const { data } = (await get(`/transactions?wallet_id=${wallet.walletId}`)).body;
+    expect(data).toHaveLength(3);
+    const own = data.map((tx) => tx[tx['transaction_type'] === 'INBOUND' ? 'to_address' : 'from_address']);
+    expect(own).toEqual([null, null, null]);
+    expect(alertsOf('account_id', account.accountId)).toEqual(['address_differs']);
+  });
+
   test('transactions.from_address and to_address: not shown', async () => {
     await rewrite('update transactions set from_address = $2, to_address = $2 where account_id = $1', [
       funded.account.accountId,

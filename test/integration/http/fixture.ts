@@ -16,7 +16,7 @@ import { createResources, type Resources } from '../../../src/processes/resource
 import { createDatabase } from '../../../src/platform/database';
 import { connectAs } from '../../../src/platform/database-login';
 import { newId } from '../../../src/platform/ids';
-import { createLogger } from '../../../src/platform/logging';
+import { createLogger, type Logger } from '../../../src/platform/logging';
 import { OutboxDispatcher } from '../../../src/outbox/dispatcher';
 import { createSecretBoxes } from '../../../src/processes/secret-boxes';
 import { createDeliveries } from '../../../src/processes/workflow-outbox';
@@ -142,8 +142,9 @@ export interface Fixture extends Pick<TestDatabase, 'logins'> {
   apiDatabase: DataSource;
   workflows: Workflows;
   resources: Resources;
-  /** Alarms in the API's log. */
+  /** Alarms in the log. */
   alerts: Record<string, unknown>[];
+  log: Logger;
   /** The client of most tests. */
   demo: Tenant;
   other: Tenant;
@@ -232,6 +233,7 @@ export async function createFixture(options: FixtureOptions = {}): Promise<Fixtu
     workflows,
     resources,
     alerts,
+    log,
     call: async (method, path, call = {}) => {
       const answer = await send(`${origin}/api/v1${path}`, method, call.tenant === undefined ? demo : call.tenant, call);
       holdAgainstDocument(resources, method, path, answer);

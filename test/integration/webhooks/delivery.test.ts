@@ -290,6 +290,7 @@ describe('an endpoint that is busy', () => {
   const deps = (concurrency: EndpointConcurrency) => ({
     database: fixture.database,
     box: boxes.webhooks,
+    attested: fixture.attested,
     concurrency,
     retrySchedule: [5],
     targets: createTargetGuard('local'),

@@ -1,9 +1,14 @@
+import { OwnAddresses } from '../../../src/accounts/own-addresses';
+import { getFamily } from '../../../src/chains/families';
+import { AttestedKeys } from '../../../src/wallets/attested-keys';
 import { deliverNext } from '../../../src/webhooks/attempt';
 import { EndpointConcurrency } from '../../../src/webhooks/endpoint-concurrency';
 import { sendLimits } from '../../../src/webhooks/http-client';
 import { createTargetGuard } from '../../../src/webhooks/ssrf-guard';
+import type { Attested } from '../../../src/webhooks/verified-event';
 import { buildTotp, totpCode } from '../../factories';
 import { type Answer, type Fixture, boxes, buildTenant, createFixture, type Tenant } from '../http/fixture';
+import { nodeKeys } from '../../node-refusals';
 import { type Receiver, startReceiver } from './receiver';
 
 export interface Endpoint {
@@ -23,6 +28,8 @@ export interface DeliveryState {
 
 export interface WebhookFixture extends Fixture {
   receiver: Receiver;
+  /** What the worker verifies events with. */
+  attested: Attested;
   /** A client whose user has a second factor. */
   newTenant(): Promise<Tenant>;
   /** Requests with a second factor, any number of times: each gets a new factor. */
@@ -39,6 +46,8 @@ export async function createWebhookFixture(): Promise<WebhookFixture> {
   const [fixture, receiver] = await Promise.all([createFixture(), startReceiver()]);
   const { database } = fixture;
   const concurrency = new EndpointConcurrency({ permits: 8, maxWaiting: 8, maxWaitMs: 2_000 });
+  const keys = new AttestedKeys(nodeKeys, fixture.log);
+  const attested = { keys, addresses: new OwnAddresses(keys, getFamily, fixture.log) };
 
   const act: WebhookFixture['act'] = async (tenant, method, path, body = {}, headers = {}) => {
     await database.query(`delete from user_totp where user_id = $1`, [tenant.userId]);
@@ -54,6 +63,7 @@ export async function createWebhookFixture(): Promise<WebhookFixture> {
   return {
     ...fixture,
     receiver,
+    attested,
     act,
     deliveries,
     newTenant: () => buildTenant(fixture),
@@ -66,6 +76,7 @@ export async function createWebhookFixture(): Promise<WebhookFixture> {
       const deps = {
         database,
         box: boxes.webhooks,
+        attested,
         concurrency,
         retrySchedule,
         targets: createTargetGuard('local'),

@@ -33,7 +33,7 @@ const eventsOf = (clientId = tenant.clientId): Promise<EventRow[]> =>
     [clientId],
   );
 const payload = ({ kind, snapshot, created_at }: EventRow) =>
-  JSON.parse(toPayload({ kind, snapshot, createdAt: created_at })) as {
+  JSON.parse(toPayload({ kind, snapshot, createdAt: created_at }, true)) as {
     type: string;
     timestamp: string;
     data: Record<string, unknown>;
@@ -201,7 +201,8 @@ test('an endpoint that is deleted meanwhile does not prevent a change of a trans
 });
 
 test('amounts in events equal formatAmount whatever their size', () => {
-  const row = { tx_id: randomUUID(), created_at: '2026-01-01T00:00:00.123456+00:00', updated_at: '2026-01-01T00:00:00+00:00' };
+  const times = { created_at: '2026-01-01T00:00:00.123456+00:00', updated_at: '2026-01-01T00:00:00+00:00' };
+  const row = { tx_id: randomUUID(), transaction_type: 'INBOUND', ...times };
   fc.assert(
     fc.property(
       fc.bigInt(0n, 10n ** 78n - 1n),
@@ -217,7 +218,7 @@ test('amounts in events equal formatAmount whatever their size', () => {
           fee_decimals: 18,
           failure_code: null,
         };
-        const { data } = JSON.parse(toPayload({ kind: 'transaction.updated', snapshot, createdAt: new Date(0) }));
+        const { data } = JSON.parse(toPayload({ kind: 'transaction.updated', snapshot, createdAt: new Date(0) }, true));
         expect(data).toMatchObject({
           amount: formatAmount(amount, decimals),
           fee: { amount: formatAmount(fee, 18), symbol: 'ETH' },

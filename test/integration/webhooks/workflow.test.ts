@@ -65,7 +65,14 @@ async function serve(retrySchedule = [1, 1, 1], perEndpoint = 8): Promise<void> 
     workflowBundle,
     taskQueue: webhookTaskQueue,
     activities: withMappedErrors(
-      createWebhookActivities({ database, box: boxes.webhooks, concurrency, retrySchedule, targets: createTargetGuard('local') }),
+      createWebhookActivities({
+        database,
+        box: boxes.webhooks,
+        attested: fixture.attested,
+        concurrency,
+        retrySchedule,
+        targets: createTargetGuard('local'),
+      }),
       log,
     ),
     shutdownGraceTime: 100,
