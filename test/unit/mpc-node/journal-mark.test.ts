@@ -7,41 +7,50 @@ describe('the journal mark', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'mark-'));
   const file = path.join(folder, 'mark.json');
   const hash = (digit: string) => digit.repeat(64);
-  afterEach(() => rmSync(file, { force: true }));
+  const opened: JournalMark[] = [];
+  const open = (at = file): JournalMark => {
+    const mark = new JournalMark(at, 1);
+    opened.push(mark);
+    return mark;
+  };
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map((mark) => mark.close()));
+    rmSync(file, { force: true });
+  });
   afterAll(() => rmSync(folder, { recursive: true }));
 
   test('is read as it was written, by a process that starts later', async () => {
-    const mark = new JournalMark(file, 1);
+    const mark = open();
     expect(await mark.read()).toBeNull();
     await mark.reset({ bans: 0, entry: null });
     await mark.raiseEntry(7, hash('a'));
     await mark.raiseBans(2);
-    expect(await new JournalMark(file, 1).read()).toEqual({ bans: 2, entry: { number: 7, hash: hash('a') } });
+    expect(await open().read()).toEqual({ bans: 2, entry: { number: 7, hash: hash('a') } });
     expect(readdirSync(folder)).toEqual(['mark.json']);
   });
 
   test('a ban before the node is ready keeps the entry that the file names', async () => {
-    await new JournalMark(file, 1).reset({ bans: 1, entry: { number: 7, hash: hash('a') } });
-    const mark = new JournalMark(file, 1);
+    await open().reset({ bans: 1, entry: { number: 7, hash: hash('a') } });
+    const mark = open();
     await mark.read();
     await mark.raiseBans(2);
-    expect(await new JournalMark(file, 1).read()).toEqual({ bans: 2, entry: { number: 7, hash: hash('a') } });
+    expect(await open().read()).toEqual({ bans: 2, entry: { number: 7, hash: hash('a') } });
   });
 
   test('only rises, whatever the order of calls, and is durable when a call has resolved', async () => {
-    const mark = new JournalMark(file, 1);
+    const mark = open();
     await mark.reset({ bans: 0, entry: null });
     const calls = [3, 9, 5, 8].map((number) => mark.raiseEntry(number, hash(String(number))));
     await Promise.race(calls);
     await calls[1];
-    expect(await new JournalMark(file, 1).read()).toMatchObject({ entry: { number: 9, hash: hash('9') } });
+    expect(await open().read()).toMatchObject({ entry: { number: 9, hash: hash('9') } });
     await Promise.all(calls);
     await mark.raiseBans(1);
-    expect(await new JournalMark(file, 1).read()).toEqual({ bans: 1, entry: { number: 9, hash: hash('9') } });
+    expect(await open().read()).toEqual({ bans: 1, entry: { number: 9, hash: hash('9') } });
   });
 
   test('a call that cannot be written fails, and the next one is written again', async () => {
-    const mark = new JournalMark(path.join(folder, 'missing', 'mark.json'), 1);
+    const mark = open(path.join(folder, 'missing', 'mark.json'));
     await expect(mark.raiseBans(1)).rejects.toThrow(/ENOENT/);
     await expect(mark.raiseBans(2)).rejects.toThrow(/ENOENT/);
   });
@@ -52,6 +61,6 @@ describe('the journal mark', () => {
     ['with an unknown field', JSON.stringify({ version: 1, node: 1, bans: 0, entry: null, more: 1 }), /of this version/],
   ])('a file %s is refused', async (_what, text, problem) => {
     writeFileSync(file, text);
-    await expect(new JournalMark(file, 1).read()).rejects.toThrow(problem);
+    await expect(open().read()).rejects.toThrow(problem);
   });
 });

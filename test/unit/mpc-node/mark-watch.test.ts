@@ -41,6 +41,7 @@ describe('a journal mark that cannot be written', () => {
     expect(alarms()).toBe(2);
     rmdirSync(obstacle);
     watch.close();
+    await mark.close();
   });
 
   test('is written again by itself', async () => {
