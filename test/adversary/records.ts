@@ -1,17 +1,18 @@
 import { createPublicClient, http, keccak256, serializeTransaction, type Hex, type Transaction } from 'viem';
-import { nodeIndexes } from '../../src/messages/nodes';
+import { nodeIndexes, type NodeIndex } from '../../src/messages/nodes';
 import { gateway } from '../e2e/gateway';
 import { stack } from '../stack/client';
-import { nodeEnvironment, nodeQuery } from './nodes';
+import { nodeEnvironment, nodeIsBack, nodeQuery } from './nodes';
 import { gatewayQuery } from './processes';
 
 const blocksAtOnce = 50;
 
 /**
  * What is not on record: transactions on the chains, from addresses of the gateway, without an order over their digest or without
- * entries of two nodes; and what `gateway mpc journal verify --peers` finds at each node. Empty if all is well.
+ * entries of two nodes that name each other; and what `gateway mpc journal verify --peers` finds at each node. Empty if all is well.
  */
 export async function recordDifferences(): Promise<string[]> {
+  for (const node of nodeIndexes) await nodeIsBack(node);
   const [addresses, ordered, entries] = await Promise.all([ownAddresses(), orderedDigests(), entriesByDigest()]);
   const differences: string[] = [];
   for (const name of Object.keys(stack().chains))
@@ -19,15 +20,17 @@ export async function recordDifferences(): Promise<string[]> {
       if (!addresses.has(transaction.from.toLowerCase())) continue;
       const digest = digestOf(transaction);
       if (!ordered.has(digest)) differences.push(`${transaction.hash} on ${name} has no order`);
-      const nodes = entries.get(digest) ?? new Set();
-      if (nodes.size < 2) differences.push(`${transaction.hash} on ${name} has entries of ${nodes.size} nodes`);
+      const pairs = entries.get(digest) ?? [];
+      const isMutual = pairs.some((one) => pairs.some((other) => one.node === other.peer && one.peer === other.node));
+      if (!isMutual) differences.push(`${transaction.hash} on ${name} has entries of ${JSON.stringify(pairs)}`);
     }
-  for (const node of nodeIndexes) {
-    const env = nodeEnvironment(node) as Record<string, string>;
-    const { code, out, err } = await gateway(['mpc', 'journal', 'verify', '--peers'], env);
-    if (code !== 0) differences.push(`node ${node}: ${out}${err}`);
-  }
-  return differences;
+  return [...differences, ...(await Promise.all(nodeIndexes.map(journalDifferences))).flat()];
+}
+
+async function journalDifferences(node: NodeIndex): Promise<string[]> {
+  const env = nodeEnvironment(node) as Record<string, string>;
+  const { code, out, err } = await gateway(['mpc', 'journal', 'verify', '--peers'], env);
+  return code === 0 ? [] : [`node ${node}: ${out}${err}`];
 }
 
 async function ownAddresses(): Promise<Set<string>> {
@@ -43,12 +46,20 @@ async function orderedDigests(): Promise<Set<string>> {
   return new Set(rows.map(({ digest }) => digest));
 }
 
-/** Nodes whose journal has an entry about a digest. */
-async function entriesByDigest(): Promise<Map<string, Set<number>>> {
-  const byDigest = new Map<string, Set<number>>();
+interface Participant {
+  node: number;
+  peer: number;
+}
+
+/** Whose journal has an entry about a digest, and with which peer. */
+async function entriesByDigest(): Promise<Map<string, Participant[]>> {
+  const byDigest = new Map<string, Participant[]>();
   for (const node of nodeIndexes) {
-    const rows = await nodeQuery<{ digest: string }>(node, `select digests[payload + 1] as digest from journal`);
-    for (const { digest } of rows) byDigest.set(digest, (byDigest.get(digest) ?? new Set()).add(node));
+    const rows = await nodeQuery<{ digest: string; peer: number }>(
+      node,
+      `select distinct digests[payload + 1] as digest, peer from journal`,
+    );
+    for (const { digest, peer } of rows) byDigest.set(digest, [...(byDigest.get(digest) ?? []), { node, peer }]);
   }
   return byDigest;
 }

@@ -33,7 +33,7 @@ export class Scene {
       await this.temporal.close();
       expect(await ledgerDifferences()).toEqual([]);
       expect(await recordDifferences()).toEqual([]);
-    }, 120_000);
+    }, 240_000);
   }
 
   /** Accepted by the API. */

@@ -1,3 +1,4 @@
+import { recordDifferences } from '../adversary/records';
 import { ledgerDifferences } from '../e2e/ledger';
 import { balances, call, ends, fundedAccount, transactionWhen } from '../e2e/support';
 import { randomAddress } from '../factories';
@@ -34,4 +35,5 @@ test(`${burst.count} transfers at ${burst.inFlight} at a time: all accepted, all
   expect(statuses).toEqual(new Set(['CONFIRMED']));
   expect((await balances(account.account_id, 'ethereum')).ETH?.locked_balance).toBe('0');
   expect(await ledgerDifferences()).toEqual([]);
+  expect(await recordDifferences()).toEqual([]);
 }, 1_200_000);

@@ -1,3 +1,4 @@
+import { recordDifferences } from '../adversary/records';
 import { call, type Account } from '../e2e/support';
 import { stack } from '../stack/client';
 import type { Submission } from './submit';
@@ -8,6 +9,7 @@ let account: Account;
 beforeAll(async () => {
   account = await crashAccount();
 }, 180_000);
+afterAll(async () => expect(await recordDifferences()).toEqual([]), 240_000);
 
 const outcomes = { 'never arrives': 'aborted', 'answer lost': 'committed' } as const;
 

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { recordDifferences } from '../adversary/records';
 import { randomAddress } from '../factories';
 import { ledgerDifferences } from '../e2e/ledger';
 import { call, ends, fundedAccount, transactionWhen, type Account } from '../e2e/support';
@@ -15,6 +16,7 @@ beforeAll(async () => {
   account = await fundedAccount('ethereum', { ETH: '50' });
 }, 180_000);
 afterEach(() => resumeAll());
+afterAll(async () => expect(await recordDifferences()).toEqual([]), 240_000);
 
 /** Each is read right after it was accepted. */
 async function submitAndRead() {
