@@ -86,8 +86,8 @@ export class Journal {
 
   /** Returns how many sessions with this peer by this key have failed, if this one has, else 0; null when the entry is gone. A second end has no effect. */
   async finish({ number }: JournalEntry, { outcome, signature, session, copy }: SessionEnd): Promise<number | null> {
-    const [row] = await this.database.query<{ failed: string; is_known: boolean }[]>(
-      `select finish_signature($1, $2, $3, $4, $5, $6) as failed, exists (select from journal where number = $1) as is_known`,
+    const [row] = await this.database.query<{ failed: string | null }[]>(
+      `select case when exists (select from journal where number = $1) then finish_signature($1, $2, $3, $4, $5, $6) end as failed`,
       [
         number,
         outcome,
@@ -97,7 +97,7 @@ export class Journal {
         copy?.signature ?? null,
       ],
     );
-    return row?.is_known ? Number(row.failed) : null;
+    return row?.failed ? Number(row.failed) : null;
   }
 
   /** Sessions whose end is not known: no peer is to blame for them. To be called while none begins. */

@@ -6,7 +6,7 @@ import pino from 'pino';
 import { migrations } from '../../../migrations/mpc-node';
 import type { NodeIndex } from '../../../src/messages/nodes';
 
-import type { AdmissionRequest } from '../../../src/mpc/admission';
+import type { AdmissionRequest, JournalEntry, SessionEnd } from '../../../src/mpc/admission';
 import { Bans } from '../../../src/mpc/bans';
 import { Journal, maxFailedSessions } from '../../../src/mpc/journal';
 import type { EntryFields } from '../../../src/mpc/journal-entry';
@@ -186,6 +186,9 @@ describe('a node whose database does not agree with its mark', () => {
     const node = await start();
     expect(node.isReady).toBe(true);
     await write(2 * hour, null);
+    const end: SessionEnd = { outcome: 'silent', signature: null, session: null, copy: entry(3 * hour, 2) };
+    const lost: JournalEntry = { number: 3 * hour, request: request('lost'), statement: entry(3 * hour, 2), isUnfrozen: false };
+    expect(await journal.finish(lost, end)).toBeNull();
     node.noticeLoss();
     expect(node.isReady).toBe(false);
     await until(() => node.isReady);
