@@ -20,6 +20,16 @@ create table order_comparison (
 );
 insert into order_comparison default values;
 
+-- Idempotency keys of transfers that were rebuilt from the orders of the signing nodes. An order has the SHA-256 in hex of client id,
+-- zero byte and key: the key itself is not known any more, and a repeated request must find its transfer.
+create table rebuilt_requests (
+  request text primary key,
+  tx_id uuid not null references transactions,
+  rebuilt_at timestamptz not null default clock_timestamp()
+);
+create trigger rebuilt_requests_append_only before update or delete or truncate on rebuilt_requests
+  for each statement execute function refuse_change();
+
 -- Changes with whatever may have taken commits back: a database that was restored or copied has other object ids, and a server that
 -- runs on restored files, or that took over from another one, has started at another time.
 create function database_incarnation() returns text language sql stable as $$

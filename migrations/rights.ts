@@ -172,4 +172,5 @@ export const orderComparisonRights: Rights = {
     gateway_authoriser: 'select, update (compared_as, compared_at, missing_since, missing_after, missing_order, missing_node)',
     gateway_operator: 'select',
   },
+  rebuilt_requests: { gateway_api: 'select', gateway_operator: 'select' },
 };

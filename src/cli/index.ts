@@ -12,6 +12,7 @@ import { addMigrateCommand } from './migrate';
 import { addMpcCommands } from './mpc';
 import { type NodeRun, type NodeSession, withNodeSession } from './node-session';
 import { addOrderCommands } from './orders';
+import { addReconcileCommand } from './reconcile';
 import { addTemporalCommands } from './temporal';
 import { addTransferCommands } from './transfers';
 import type { Run } from './run';
@@ -43,6 +44,7 @@ function createProgram(): Command {
   addOrderCommands(program, run);
   addLedgerCommands(program, run);
   addMigrateCommand(program);
+  addReconcileCommand(program);
   addTemporalCommands(program, run);
   addAuditCommands(program, run);
   addMpcCommands(program, runOnNode);

@@ -9,7 +9,7 @@ import type { SeenOrder, SeenOrders } from './seen-orders';
 import { fromWire, parseStatement, signStatement, toWire, verifyStatement } from './statement';
 
 /** Orders in one answer. */
-export const maxAnsweredOrders = 100;
+const maxAnsweredOrders = 100;
 /** Characters of the orders and bytes together, if there is more than one: an answer stays far below the limit of Temporal payloads. */
 const maxAnsweredLength = 300_000;
 

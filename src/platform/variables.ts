@@ -51,7 +51,7 @@ export const variables = {
   DATABASE_OWNER_URL: variable(
     'cli',
     Joi.string().uri({ scheme: ['postgres', 'postgresql'] }),
-    'For `gateway migrate` alone: the same database, with the login that owns the schema; by default DATABASE_URL.',
+    'For `gateway migrate` and `gateway reconcile` alone: the same database, with the login that owns the schema; by default DATABASE_URL.',
     true,
   ),
   CHAINS: variable(
@@ -185,7 +185,7 @@ export const variables = {
     true,
   ),
   DEPLOYMENT_ID: variable(
-    'authoriser',
+    'authoriser, cli',
     Joi.string().min(1).max(100).required(),
     'Name of this deployment in every order: nodes of another deployment refuse them. It never changes.',
   ),

@@ -5,14 +5,15 @@ import { toReconcileRequired } from '../orders/reconcile-required';
 import { enqueue } from '../outbox/outbox';
 import { allInOrder, firstCause } from '../platform/all-in-order';
 import { inTransaction, requestTransaction } from '../platform/database';
-import { GatewayError, notFound } from '../platform/errors';
+import { GatewayError } from '../platform/errors';
 import { formatAmount } from '../platform/money';
 import { TransactionEntity, type TransactionStatus } from '../transactions/entity';
 import { transferType } from '../transactions/types';
 import { awaitApproval } from './await-approval';
 import { checkClientRules, isAudited, recordRefusal } from './client-rules';
+import { findEarlier } from './earlier';
 import { placeTransferHold, toHoldRefusal } from './hold';
-import { isSameTransfer, parseTransfer, type ParsedTransfer, type TransferParser, type TransferRequest } from './request';
+import { parseTransfer, type ParsedTransfer, type TransferParser, type TransferRequest } from './request';
 import { findSource, type TransferSource } from './source';
 import type { StartLimits } from './start-limits';
 
@@ -168,22 +169,6 @@ async function insert(manager: EntityManager, transfer: Partial<TransactionEntit
   const query = manager.createQueryBuilder().insert().into(TransactionEntity).values(transfer).orIgnore().returning('tx_id');
   const result = await query.execute();
   return (result.raw as unknown[]).length === 1;
-}
-
-/** The transfer that this request has become before, by its id or its idempotency key. */
-async function findEarlier(
-  deps: AcceptDependencies,
-  manager: EntityManager,
-  parsed: ParsedTransfer,
-): Promise<TransactionEntity | null> {
-  const { txId, clientId, idempotencyKey } = parsed.request;
-  const byId = await manager.findOneBy(TransactionEntity, { txId });
-  if (byId && byId.clientId !== clientId) throw notFound('transaction');
-  if (byId || idempotencyKey === null) return byId;
-  const byKey = await manager.findOneBy(TransactionEntity, { clientId, idempotencyKey, isHeld: true });
-  if (byKey && !isSameTransfer(byKey, parsed, deps))
-    throw new GatewayError('idempotency_key_reused', 'This Idempotency-Key was used for another transfer');
-  return byKey;
 }
 
 function recordAccepted(manager: EntityManager, { request, chain, token, to, amount }: ParsedTransfer): Promise<void> {

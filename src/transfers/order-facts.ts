@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { FamilyCodec } from '../chains/family';
 import type { AttemptKind, ChainDefinition } from '../chains/types';
 import type { AttemptFacts, EarlierAttempt, OrderSigner } from '../messages/order';
@@ -7,6 +6,7 @@ import type { TransactionEntity } from '../transactions/entity';
 import { toIntent } from '../transactions/intent';
 import type { Attempt } from './attempts';
 import type { OrderableAttempt } from './build-attempt';
+import { hashRequest } from './hash-request';
 
 const orderKinds = {
   first: 'transfer',
@@ -28,7 +28,7 @@ export function toOrderFacts(
     tx_id: transfer.txId,
     attempt,
     client_id: transfer.clientId,
-    request: hashRequest(transfer),
+    request: transfer.idempotencyKey === null ? null : hashRequest(transfer.clientId, transfer.idempotencyKey),
     signers: signers.map(toOrderSigner),
     chain: chain.caip2,
     from,
@@ -52,9 +52,3 @@ const toEarlierAttempt = (family: FamilyCodec, { attempt, signers, expiry, unsig
   expiry,
   resources: family.describe(unsigned).resources,
 });
-
-/** SHA-256 in hex over client id and idempotency key, a zero byte between them: two requests never have the same one. */
-function hashRequest({ clientId, idempotencyKey }: TransactionEntity): string | null {
-  if (idempotencyKey === null) return null;
-  return createHash('sha256').update(`${clientId}\0${idempotencyKey}`).digest('hex');
-}

@@ -85,6 +85,12 @@ function describe(unsigned: Hex) {
   };
 }
 
+function recover(unsigned: Hex, feeBound: bigint): Prepared {
+  const message = decodeMessage(unsigned);
+  const details = toDetails({ amount: sum(message.outputs), fee: feeOf(message), own: message.inputs, guardian: [] });
+  return { feeBound: feeBound.toString(), expiry: { height: message.expiryHeight }, details };
+}
+
 /** @throws Error for a message of another sender. */
 function messageOf(unsigned: Hex, from: string): ToyMessage {
   const message = decodeMessage(unsigned);
@@ -158,6 +164,8 @@ export const toyFamily: Family = {
   address: toyAddress,
   parseAddress: parseToyAddress,
   build,
+  recover,
+  ordinalOf: () => null,
   describe,
   signingPayloads: (unsigned, from) => {
     messageOf(unsigned, from);

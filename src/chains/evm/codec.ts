@@ -16,9 +16,9 @@ import {
 } from 'viem';
 import { publicKeyToAddress } from 'viem/accounts';
 import type { FamilyCodec, ParsedAddress, SigningPayload, TransactionPlan } from '../family';
-import type { Hex, TransactionDescription, TransactionIntent, TransactionOutput } from '../types';
+import type { Hex, Prepared, TransactionDescription, TransactionIntent, TransactionOutput } from '../types';
 import { parseChainId, toCaip2 } from './chain-id';
-import { type GasFees, readDetails } from './details';
+import { type GasFees, readDetails, toPrepared } from './details';
 
 /** The transactions this gateway builds: EIP-1559 (type 2) and EIP-155 legacy, value or one ERC-20 transfer, nothing else. */
 type Unsigned = (TransactionSerializableEIP1559 & { type: 'eip1559' }) | (TransactionSerializableLegacy & { type: 'legacy' });
@@ -164,6 +164,12 @@ export function feesIn(unsigned: Hex): GasFees {
     : { gasLimit, maxFeePerGas: null, maxPriorityFeePerGas: null, gasPrice: transaction.gasPrice ?? 0n };
 }
 
+/** How many transactions of the sender were mined then is not in the bytes: not more than the nonce. */
+function recover(unsigned: Hex, feeBound: bigint): Prepared {
+  const { maxNetworkFee, resources } = describe(unsigned);
+  return toPrepared({ ...feesIn(unsigned), minedNonce: toNonce(resources) }, feeBound - maxNetworkFee);
+}
+
 function signingPayloads(unsigned: Hex, from: string): SigningPayload[] {
   describe(unsigned);
   return [{ signer: evmAddress(from).key, digest: keccak256(unsigned) }];
@@ -200,6 +206,8 @@ export const evmCodec = {
   address,
   parseAddress,
   build,
+  recover,
+  ordinalOf: (resource: string) => BigInt(toNonce([resource])),
   signingPayloads,
   describe,
   assemble,

@@ -1,0 +1,220 @@
+import { Client } from 'pg';
+import type { DataSource } from 'typeorm';
+import { listAuditLog } from '../../../src/audit/list';
+import { getFamily } from '../../../src/chains/families';
+import type { Hex } from '../../../src/chains/types';
+import { reconcile, type Reconciliation } from '../../../src/cli/reconcile-operations';
+import { entities } from '../../../src/entities';
+import { verifyLedger } from '../../../src/ledger/verify';
+import type { OrderClaims } from '../../../src/messages/order';
+import { OrderKeys } from '../../../src/mpc/order-keys';
+import type { SeenOrder } from '../../../src/mpc/seen-orders';
+import { areOrdersCompared } from '../../../src/orders/comparison';
+import type { NodeOrders } from '../../../src/orders/node-orders';
+import { createDatabase } from '../../../src/platform/database';
+import { newId } from '../../../src/platform/ids';
+import { acceptTransfer } from '../../../src/transfers/accept';
+import type { TransferRequest } from '../../../src/transfers/request';
+import { signAs } from '../../factories';
+import { acceptDependencies, createTestLedger, type TestLedger } from '../../ledger';
+import { claimsOf, deployment, orderHead, orderKeys, signOrder } from '../../orders';
+import { balances, begun, codeOf, ether, type Fixture, include, registry, usdc } from '../ledger/fixture';
+import { useFundedFixture } from './fixture';
+
+/** A backup of the database, transfers after it, and the backup restored: what the nodes have seen is rebuilt. Their answers are given. */
+
+jest.setTimeout(120_000);
+
+let fixture: Fixture;
+const { request } = useFundedFixture((it) => (fixture = it));
+/** The restored backup. */
+let restored: DataSource;
+let ledger: TestLedger;
+/** What nodes 1 and 2 show; node 3 is down. */
+let seen: SeenOrder[];
+let backup: string;
+
+const server = process.env.TEST_POSTGRES_URL as string;
+async function asAdmin(sql: string): Promise<void> {
+  const admin = new Client({ connectionString: server });
+  await admin.connect();
+  await admin.query(sql).finally(() => admin.end());
+}
+
+/** Copies the database as it is. */
+async function makeBackup(): Promise<void> {
+  const name = new URL(fixture.url).pathname.slice(1);
+  backup = `${name}_backup`;
+  await fixture.database.destroy();
+  await asAdmin(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`);
+  await asAdmin(`create database ${backup} template ${name} strategy file_copy`);
+  await fixture.database.initialize();
+}
+
+async function restore(): Promise<void> {
+  const url = Object.assign(new URL(fixture.url), { pathname: `/${backup}` }).toString();
+  restored = await createDatabase({ url, poolSize: 3, applicationName: 'restored', entities }).initialize();
+  ledger = createTestLedger({ database: restored, registry, log: { error: () => undefined } });
+}
+
+beforeEach(() => {
+  seen = [];
+});
+afterEach(async () => {
+  expect(await verifyLedger(restored.manager)).toEqual([]);
+  await restored.destroy();
+  await asAdmin(`drop database if exists ${backup} with (force)`);
+});
+
+const run = async (options: { apply?: boolean; acceptMissing?: boolean } = {}): Promise<Reconciliation> => {
+  const answer = (after: number) => {
+    const orders = seen.filter(({ compact }) => claimsOf<OrderClaims>(compact).seq > after);
+    return { newest: seen.at(-1)?.compact ?? null, orders, is_complete: true };
+  };
+  const ask = (after: number | null): Promise<NodeOrders[]> =>
+    Promise.resolve([
+      { node: 1, answer: answer(after ?? Infinity) },
+      { node: 2, answer: answer(after ?? Infinity) },
+      { node: 3, problem: 'no response in time' },
+    ]);
+  const keys = await OrderKeys.create(orderKeys, 'ORDER_KEYS');
+  return reconcile({
+    ...{ database: restored, ask, keys, deployment, registry, getFamily, apply: false, acceptMissing: false },
+    ...options,
+  });
+};
+
+/** Accepts and orders it, so that nodes have seen its order. */
+async function ordered(transfer: TransferRequest): Promise<{ txId: string; unsigned: Hex }> {
+  const { txId } = await fixture.ledger.lockTransfer(transfer);
+  const { unsigned, order } = await begun(fixture, { txId });
+  seen.push({ compact: order, unsigned });
+  return { txId, unsigned };
+}
+
+const accept = (transfer: TransferRequest) => acceptTransfer(acceptDependencies(restored, registry), transfer);
+const count = async (table: string) =>
+  Number((await restored.query<[{ count: string }]>(`select count(*) from ${table}`))[0].count);
+const balance = async (database: DataSource, symbol: string) =>
+  database.query<object[]>('select available, locked from ledger_accounts where account_id = $1 and symbol = $2', [
+    fixture.account.accountId,
+    symbol,
+  ]);
+
+test('a transfer that was ordered after the backup comes back with its key: the same request gets it and does not pay again', async () => {
+  await makeBackup();
+  const transfer = request({ idempotencyKey: newId(), memo: 'lost' });
+  const { txId, unsigned } = await ordered(transfer);
+  await restore();
+
+  expect(await run()).toMatchObject({ rows: [{ subject: txId, result: 'rebuilt', orders: 1 }], isOpen: false });
+  expect([await count('orders'), await count('rebuilt_requests')]).toEqual([0, 0]);
+
+  expect(await run({ apply: true })).toMatchObject({
+    rows: [{ subject: txId, result: 'rebuilt' }],
+    started: [txId],
+    isOpen: true,
+  });
+  expect(await accept({ ...transfer, txId: newId() })).toMatchObject({ txId, status: 'SIGNING', replayed: true });
+  expect(await codeOf(accept({ ...transfer, txId: newId(), amount: '11' }))).toBe('idempotency_key_reused');
+  expect(await balance(restored, 'USDC')).toEqual(await balance(fixture.database, 'USDC'));
+
+  // the same bytes, signed and settled as ever; the next transfer gets the next nonce and a higher number
+  const again = await ledger.beginSigning({ txId, lastAttempt: 1, kind: 'resume' });
+  expect(again).toMatchObject({ outcome: 'begun', unsigned });
+  await ledger.recordSigned({ txId, attempt: 1, signatures: signAs(fixture.wallet, fixture.account, unsigned) });
+  await ledger.markSubmitted({ txId, attempt: 1 });
+  const copy = { ...fixture, database: restored, ledger };
+  await include(copy, txId, 1, { fee: 1_000n, debited: 10n * usdc });
+  expect((await ledger.settleTransfer({ txId })).status).toBe('CONFIRMED');
+  expect(await balances(copy, 'USDC')).toEqual([990n * usdc, 0n]);
+  expect(await balances(copy, 'ETH')).toEqual([10n * ether - 1_000n, 0n]);
+  const later = (await ledger.lockTransfer(request({ idempotencyKey: newId() }))).txId;
+  const next = await begun(copy, { txId: later });
+  expect(getFamily('evm').describe(next.unsigned).resources).toEqual(['1']);
+  expect(claimsOf(next.order).seq).toBeGreaterThan(claimsOf(seen[0]?.compact as string).seq);
+
+  expect(await run({ apply: true })).toMatchObject({ rows: [], isOpen: true });
+  const log = await listAuditLog(restored.manager, { subject: txId, limit: 10 });
+  expect(log).toContainEqual(expect.objectContaining({ action: 'orders.rebuilt' }));
+});
+
+test('a transfer of the backup whose signing began after it goes on from its attempts, replacements included', async () => {
+  const { txId } = await fixture.ledger.lockTransfer(request({ idempotencyKey: newId() }));
+  await makeBackup();
+  const first = await begun(fixture, { txId });
+  seen.push({ compact: first.order, unsigned: first.unsigned });
+  await fixture.ledger.recordSigned({ txId, attempt: 1, signatures: signAs(fixture.wallet, fixture.account, first.unsigned) });
+  const second = await begun(fixture, { txId, attempt: 2, fees: { maxFeePerGas: 2_300_000_000n } });
+  seen.push({ compact: second.order, unsigned: second.unsigned });
+  await restore();
+
+  expect(await run({ apply: true })).toMatchObject({ rows: [{ subject: txId, result: 'rebuilt', orders: 2 }], isOpen: true });
+  expect(await ledger.beginSigning({ txId, lastAttempt: 2, kind: 'resume' })).toMatchObject({
+    outcome: 'begun',
+    kind: 'replacement',
+    unsigned: second.unsigned,
+  });
+  const [row] = await restored.query<object[]>('select status, version from transactions where tx_id = $1', [txId]);
+  expect(row).toMatchObject({ status: 'SIGNING', version: 1 });
+});
+
+test('what cannot be rebuilt keeps the gateway closed, until an operator accepts that on record', async () => {
+  await makeBackup();
+  const { txId } = await ordered(request());
+  await restore();
+  const walletId = newId();
+  const head = orderHead({ seq: 900 });
+  const bound = { ...head, kind: 'bind_key', key_id: `${walletId}.1`, wallet_id: walletId, client_id: fixture.client.clientId };
+  seen.push({ compact: await signOrder(bound as OrderClaims), unsigned: null });
+  await restored.query(
+    `update order_comparison set missing_since = now(), missing_after = 0, missing_order = 900, missing_node = 1`,
+  );
+
+  const result = await run({ apply: true });
+  expect(result).toMatchObject({
+    rows: [
+      { subject: txId, result: 'rebuilt' },
+      { subject: `${walletId}.1`, result: 'not rebuilt', reason: expect.stringContaining(walletId) },
+    ],
+    isOpen: false,
+  });
+  const isClosed = async () =>
+    (await restored.query<[{ closed: boolean }]>('select missing_since is not null as closed from order_comparison'))[0].closed;
+  expect(await isClosed()).toBe(true);
+
+  expect(await run({ apply: true, acceptMissing: true })).toMatchObject({
+    rows: [{ subject: `${walletId}.1`, result: 'accepted as missing' }],
+    isOpen: true,
+  });
+  expect([await isClosed(), await areOrdersCompared(restored)]).toEqual([false, true]);
+  const log = await listAuditLog(restored.manager, { subject: `${walletId}.1`, limit: 10 });
+  expect(log).toContainEqual(expect.objectContaining({ action: 'orders.accepted_as_missing' }));
+});
+
+test('bytes that are not those of the order are not believed, whoever shows them', async () => {
+  await makeBackup();
+  const [first, second] = [await ordered(request()), await ordered(request())];
+  await restore();
+  seen[0] = { compact: seen[0]?.compact as string, unsigned: second.unsigned };
+  expect(await run({ apply: true })).toMatchObject({
+    rows: [
+      { subject: first.txId, result: 'not rebuilt', reason: 'no node shows the bytes of attempt 1' },
+      { subject: second.txId, result: 'rebuilt' },
+    ],
+    isOpen: false,
+  });
+});
+
+test('an account that does not hold the amount yet is not rebuilt: its deposits come back first', async () => {
+  await makeBackup();
+  const { txId } = await ordered(request({ amount: '600' }));
+  await restore();
+  const rival = (await ledger.lockTransfer(request({ amount: '700' }))).txId;
+  expect(await run({ apply: true })).toMatchObject({
+    rows: [{ subject: txId, result: 'not rebuilt', reason: expect.stringContaining('deposits') }],
+    isOpen: false,
+  });
+  await ledger.cancelTransfer({ txId: rival });
+  expect(await run({ apply: true })).toMatchObject({ rows: [{ subject: txId, result: 'rebuilt' }], isOpen: true });
+});
