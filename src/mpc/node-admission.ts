@@ -37,6 +37,9 @@ const refusals: Record<Refused, { code: FailureCode; reason: string }> = {
   key_limit: { code: 'node_policy', reason: 'the amounts of 24 hours for this key and token are above the highest allowed' },
   node_limit: { code: 'node_policy', reason: 'the amounts of 24 hours for this token are above the highest allowed' },
 };
+/** Together one second: half the time that the peer waits for an answer to its proposal. */
+const busyTries = 6;
+const busyPauseMs = 200;
 /** What an honest gateway never asks for. */
 const alarming: readonly Refused[] = ['other_digests', 'unrelated'];
 
@@ -59,7 +62,7 @@ export class NodeAdmission implements Admission {
     const reason = limits?.refusal(request);
     if (reason) throw await this.refuseByPolicy(request, reason);
     for (const store of [...this.unstored.values()]) await store();
-    const verdict = await journal.admit(request, limits?.sums(request) ?? noSums, copy);
+    const verdict = await this.unlessBusy(() => journal.admit(request, limits?.sums(request) ?? noSums, copy));
     admissions.inc({ verdict: verdict.verdict });
     switch (verdict.verdict) {
       case 'recorded':
@@ -71,6 +74,15 @@ export class NodeAdmission implements Admission {
         return { entry: verdict.entry };
       default:
         throw await this.refusal(verdict.verdict, request);
+    }
+  }
+
+  /** The other participant of a session may see its end, and ask for the next one, a moment before this node has stored it. */
+  private async unlessBusy(admit: () => Promise<Verdict>): Promise<Verdict> {
+    for (let tries = 1; ; tries += 1) {
+      const verdict = await admit();
+      if (verdict.verdict !== 'busy' || tries === busyTries) return verdict;
+      await new Promise((resolve) => setTimeout(resolve, busyPauseMs));
     }
   }
 

@@ -102,7 +102,7 @@ describe('sessions that node 1 admits', () => {
   test('an end that the database did not take is stored before the next signature is admitted', async () => {
     const admission = new NodeAdmission({
       ...{ self: 1, publicKeyOf: () => publicKey, journal, limits: null, logger: pino({ level: 'silent' }) },
-      ...{ guard: { assertReady: () => undefined } as unknown as JournalGuard, bans: {} as Bans },
+      ...{ guard: { assertComplete: () => Promise.resolve() } as unknown as JournalGuard, bans: {} as Bans },
       ...{ refusalLog: {} as RefusalLog, mark: {} as JournalMark },
     });
     const admitted = await admission.admit(request('a'));

@@ -45,7 +45,8 @@ describe('a node among peers it does not trust', () => {
   const propose = (proposed: SessionParams, statement?: SignedStatement) =>
     attacker.propose(2, { params: proposed, randomness: randomBytes(32), ...(statement && { statement }) });
   const generation = () => signOrder({ ...orderHead(), kind: 'generate_key', key_id: 'untested', client_id: client });
-  const transfer = (peer: NodeIndex = 2) => toRequest(orderedTransfer(key, localRegistry, { symbol: 'USDC' }), peer);
+  const transfer = (peer: NodeIndex = 2, nonce = 7) =>
+    toRequest(orderedTransfer(key, localRegistry, { symbol: 'USDC', nonce }), peer);
 
   describe('verifies the proposal of a dishonest initiator', () => {
     test('refuses bytes that are not what the order says', async () => {
@@ -184,9 +185,10 @@ describe('a node among peers it does not trust', () => {
 
     test('a peer that violates the protocol gets no signature; the other pair signs', async () => {
       dishonest.flipInRound = 3;
-      const signing = group.node(2).activities.signTransaction(await transfer(3));
+      // not the transaction of above: the attacker's session about it is still open
+      const signing = group.node(2).activities.signTransaction(await transfer(3, 9));
       await expect(signing).rejects.toMatchObject({ code: 'signers_unavailable' });
-      await expect(group.node(2).activities.signTransaction(await transfer(1))).resolves.toMatchObject({
+      await expect(group.node(2).activities.signTransaction(await transfer(1, 9))).resolves.toMatchObject({
         signatures: [expect.any(String)],
       });
     });
