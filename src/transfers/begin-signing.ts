@@ -78,20 +78,20 @@ async function begin(
   return beginByKind[kind]({ manager, steps, transfer, attempts, prepared: request.prepared });
 }
 
-const beginByKind: Record<AttemptKind, (beginning: Beginning) => Promise<Stored>> = {
+const beginByKind: Record<AttemptKind, (beginning: Beginning) => Promise<BeginSigningResult | Stored>> = {
   first: startFirstAttempt,
   replacement: replaceAttempt,
   reissue: reissueAttempt,
   cancellation: cancelAttempts,
 };
 
-async function startFirstAttempt(beginning: Beginning): Promise<Stored> {
+async function startFirstAttempt(beginning: Beginning): Promise<BeginSigningResult | Stored> {
   await assertMayBegin(beginning.manager, beginning.transfer);
   return startAttempt(beginning, 'first');
 }
 
 /** The same resources at a higher fee. */
-async function replaceAttempt(beginning: Beginning): Promise<Stored> {
+async function replaceAttempt(beginning: Beginning): Promise<BeginSigningResult | Stored> {
   const { manager, steps, transfer, attempts } = beginning;
   await assertMayContinue(manager, transfer);
   assertMayReplace(steps.registry.get(transfer.chain), attempts, 'replacement');
@@ -99,7 +99,7 @@ async function replaceAttempt(beginning: Beginning): Promise<Stored> {
 }
 
 /** A new transaction with its own resources, once none of the earlier attempts can be executed any more. */
-async function reissueAttempt(beginning: Beginning): Promise<Stored> {
+async function reissueAttempt(beginning: Beginning): Promise<BeginSigningResult | Stored> {
   const { manager, transfer, attempts } = beginning;
   if (!attempts.allImpossible) refuse('business_error', 'An earlier attempt may still be executed');
   if (Date.now() - Number(transfer.signingBegunAt) > reissueForMs)
@@ -110,7 +110,7 @@ async function reissueAttempt(beginning: Beginning): Promise<Stored> {
 }
 
 /** The transfer is abandoned: a transaction that moves nothing uses up the resources of the earlier attempts. */
-async function cancelAttempts(beginning: Beginning): Promise<Stored> {
+async function cancelAttempts(beginning: Beginning): Promise<BeginSigningResult | Stored> {
   const { manager, steps, transfer, attempts } = beginning;
   if (attempts.inclusions.length > 0)
     refuse('business_error', 'The chain has executed an attempt: it cannot be cancelled any more');
@@ -126,7 +126,7 @@ async function cancelAttempts(beginning: Beginning): Promise<Stored> {
  * The part that all kinds share. Lock order: the transaction is locked, raiseHold locks ledger accounts, reserve may lock the
  * account.
  */
-async function startAttempt(beginning: Beginning, kind: AttemptKind): Promise<Stored> {
+async function startAttempt(beginning: Beginning, kind: AttemptKind): Promise<BeginSigningResult | Stored> {
   const { manager, steps, transfer, attempts, prepared } = beginning;
   const chain = steps.registry.get(transfer.chain);
   const family = steps.getFamily(chain.family);
@@ -138,6 +138,10 @@ async function startAttempt(beginning: Beginning, kind: AttemptKind): Promise<St
   await enterSigning(manager, transfer);
   const held = await raiseHold(manager, transfer, fee, attempt);
   const built = await buildAttempt(manager, steps, { transfer: held, source, attempt, kind, prepared });
+  // the fees of the newest attempt still are those of now: nobody has signed it yet, which may succeed this time
+  const { last } = attempts;
+  if (last && !last.signed && last.unsigned === built.unsigned)
+    return resumeSigning(manager, steps, { ...held, status: 'SIGNING' }, attempts);
   // an attempt with the same bytes would be the same transaction
   if (attempts.knows(built.unsigned)) refuse('stuck', 'The fees have not risen: a replacement would be the same transaction');
   await built.store();
