@@ -17,11 +17,11 @@ create table refusals (
 -- those with the same key and peer, and those that spend the same token, wait for each other, so that two cannot pass a check which
 -- only one may pass.
 -- verdict: admitted, unfrozen (admitted in spite of a ban), recorded (with the signature of before), other_digests, unrelated,
--- banned, busy (a session with this peer has to end first), exhausted (max_tries entries about this payload with this peer), key_limit,
--- node_limit.
+-- banned, busy (a session with this peer has to end first), exhausted (max_tries entries about this payload with this peer within an
+-- hour), key_limit, node_limit, behind (the entry marked, which the mark outside of the database names, is missing).
 create function admit_signature(
   statement text, statement_signature bytea, max_failed integer, max_tries integer, key_limit numeric, node_limit numeric,
-  copy_statement text, copy_signature bytea,
+  marked bigint, copy_statement text, copy_signature bytea,
   out verdict text, out recorded bytea
 ) language plpgsql as $$
 declare
@@ -37,6 +37,10 @@ declare
 begin
   e.statement := statement;
   e.statement_signature := statement_signature;
+  if marked is not null and not exists (select from journal j where j.number = marked) then
+    verdict := 'behind';
+    return;
+  end if;
   perform pg_advisory_xact_lock(hashtextextended(e.tx_id, 3));
 
   if exists (select from journal j where j.tx_id = e.tx_id and j.attempt = e.attempt and j.digests <> e.digests) then
@@ -62,7 +66,8 @@ begin
   end if;
 
   perform pg_advisory_xact_lock(hashtextextended(e.key_id || '/' || e.peer, 7));
-  select count(*), coalesce(bool_or(j.outcome is null), false) into tries, is_running from journal j
+  select count(*) filter (where j.admitted_at > clock_timestamp() - interval '1 hour'), coalesce(bool_or(j.outcome is null), false)
+    into tries, is_running from journal j
    where j.tx_id = e.tx_id and j.attempt = e.attempt and j.payload = e.payload and j.peer = e.peer;
   select count(*) filter (where j.outcome = 'failed'), count(*) filter (where j.outcome is null) into failed, running from journal j
    where j.key_id = e.key_id and j.peer = e.peer and (j.outcome = 'failed' or j.outcome is null);

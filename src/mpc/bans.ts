@@ -31,6 +31,9 @@ const schema = Joi.object<BanFields, true>({
   banned_at: Joi.string().isoDate().required(),
 });
 
+/** Between two tries to store a ban that neither database nor mark has taken. */
+const retryMs = 1_000;
+
 /** Bans of one peer that are kept for it; more than a peer with honest reasons makes. */
 export const maxPeerBans = 5_000;
 
@@ -161,10 +164,15 @@ export class Bans {
 
   private async enforce(keyId: string, peer: NodeIndex, statement: SignedStatement): Promise<void> {
     const { logger, mark } = this.options;
-    const [stored, marked] = await Promise.allSettled([this.store([statement]), mark.raiseBans(this.size)]);
-    for (const result of [stored, marked])
-      if (result.status === 'rejected')
-        logger.fatal({ err: result.reason as unknown, key_id: keyId, peer }, 'a ban was not stored');
+    // ends with the first write that succeeds: until then the peer gets no answer, and by the mark no session begins
+    for (let isStored = false; !isStored;) {
+      const writes = await Promise.allSettled([this.store([statement]), mark.raiseBans(this.size)]);
+      for (const write of writes)
+        if (write.status === 'rejected')
+          logger.fatal({ err: write.reason as unknown, key_id: keyId, peer }, 'a ban was not stored');
+      isStored = writes.some(({ status }) => status === 'fulfilled');
+      if (!isStored) await new Promise((resolve) => setTimeout(resolve, retryMs).unref());
+    }
     for (const listener of this.listeners) listener(keyId, peer, statement);
     await this.measure().catch((error: unknown) => logger.error({ err: error }, 'bans were not counted'));
   }

@@ -47,11 +47,7 @@ export class JournalGuard {
 
   /** @throws GatewayError journal_behind */
   assertReady(): void {
-    if (this.state !== 'ready')
-      throw new GatewayError(
-        'journal_behind',
-        `node ${this.options.self} lacks a part of its journal and signs nothing until it has it back`,
-      );
+    if (this.state !== 'ready') throw journalIsBehind(this.options.self);
     this.watch.assertWritable();
   }
 
@@ -71,15 +67,6 @@ export class JournalGuard {
       return this.open();
     }
     this.fallBehind();
-  }
-
-  /** As `assertReady`, and looks whether the database still has the entry that the mark names. @throws GatewayError journal_behind */
-  async assertComplete(): Promise<void> {
-    this.assertReady();
-    const { journal, mark } = this.options;
-    const { entry } = mark.known;
-    if (entry !== null && !(await journal.has(entry.number))) this.noticeLoss();
-    this.assertReady();
   }
 
   /** The database lacks what it had while this process ran: it was replaced by an older one. */
@@ -175,3 +162,6 @@ export class JournalGuard {
     return row?.now ?? new Date();
   }
 }
+
+export const journalIsBehind = (self: NodeIndex): GatewayError =>
+  new GatewayError('journal_behind', `node ${self} lacks a part of its journal and signs nothing until it has it back`);

@@ -94,14 +94,24 @@ export class JournalMark {
   complete({ bans, entry }: Mark): Promise<void> {
     const known = this.current;
     const isNewer = entry !== null && entry.number > (known.entry?.number ?? 0);
-    this.current = { bans: Math.max(bans, known.bans), entry: isNewer ? entry : known.entry };
-    return this.flush();
+    return this.replace({ bans: Math.max(bans, known.bans), entry: isNewer ? entry : known.entry });
   }
 
   /** Replaces what the file says, also by less; resolves when it is durable. */
   reset(mark: Mark): Promise<void> {
+    return this.replace(mark);
+  }
+
+  /** What the file says is still known when it cannot be written. */
+  private async replace(mark: Mark): Promise<void> {
+    const before = this.current;
     this.current = mark;
-    return this.flush();
+    try {
+      await this.flush();
+    } catch (error) {
+      if (this.current === mark) this.current = before;
+      throw error;
+    }
   }
 
   /** Resolves when the file names this entry or a newer one. */

@@ -15,7 +15,7 @@ import { hashStatement, signStatement, type SignedStatement } from './statement'
 export const maxFailedSessions = 32;
 
 /**
- * Entries about one payload with one peer. An hour of tries by the workflow makes 40 of them: more is a peer that begins sessions and
+ * Entries about one payload with one peer in an hour. An hour of tries by the workflow makes 40 of them: more is a peer that begins sessions and
  * leaves them, to fill this node's disk.
  */
 const maxTries = 1_000;
@@ -26,10 +26,14 @@ export interface SumLimits {
   node: bigint | null;
 }
 
+export interface AdmissionBounds extends SumLimits {
+  marked: number | null;
+}
+
 export type Verdict =
   | { verdict: 'admitted' | 'unfrozen'; entry: JournalEntry }
   | { verdict: 'recorded'; signature: Hex }
-  | { verdict: 'other_digests' | 'unrelated' | 'banned' | 'busy' | 'exhausted' | 'key_limit' | 'node_limit' };
+  | { verdict: 'other_digests' | 'unrelated' | 'banned' | 'busy' | 'exhausted' | 'key_limit' | 'node_limit' | 'behind' };
 
 interface Row {
   verdict: Verdict['verdict'];
@@ -39,6 +43,8 @@ interface Row {
 /** What this node has agreed to sign, in its own database: one statement to admit a signature, one for how its session ended. */
 export class Journal {
   private lastNumber = 0;
+  /** Entries of this process whose end is not stored. */
+  private readonly live = new Set<number>();
 
   constructor(
     private readonly database: DataSource,
@@ -51,22 +57,26 @@ export class Journal {
     this.lastNumber = Math.max(this.lastNumber, number);
   }
 
-  /** Checks and writes an entry in one database transaction (migrations/mpc-node/0005-admission.ts). `copy`: the peer's entry. */
-  async admit(request: AdmissionRequest, sums: SumLimits, copy?: SignedStatement): Promise<Verdict> {
+  /**
+   * Checks and writes an entry in one database transaction (migrations/mpc-node/0005-admission.ts). `marked`: number of the entry that the
+   * mark names; a database without it was replaced. `copy`: the peer's entry.
+   */
+  async admit(request: AdmissionRequest, { key, node, marked }: AdmissionBounds, copy?: SignedStatement): Promise<Verdict> {
     const at = new Date();
     // rises with the clock: a number is not used again after a restored backup, when the newest one is unknown
     this.lastNumber = Math.max(this.lastNumber + 1, at.getTime() * 1000);
     const number = this.lastNumber;
     const statement = signStatement('entry', entryFields(this.self, number, request, at.toISOString()), this.signingKey);
     const [row] = await this.database.query<Row[]>(
-      'select verdict, recorded from admit_signature($1, $2, $3, $4, $5, $6, $7, $8)',
+      'select verdict, recorded from admit_signature($1, $2, $3, $4, $5, $6, $7, $8, $9)',
       [
         statement.text,
         statement.signature,
         maxFailedSessions,
         maxTries,
-        sums.key?.toString() ?? null,
-        sums.node?.toString() ?? null,
+        key?.toString() ?? null,
+        node?.toString() ?? null,
+        marked,
         copy?.text ?? null,
         copy?.signature ?? null,
       ],
@@ -78,6 +88,7 @@ export class Journal {
         return { verdict, signature: `0x${(recorded as Buffer).toString('hex')}` };
       case 'admitted':
       case 'unfrozen':
+        this.live.add(number);
         return { verdict, entry: { number, request, statement, isUnfrozen: verdict === 'unfrozen' } };
       default:
         return { verdict };
@@ -97,12 +108,20 @@ export class Journal {
         copy?.signature ?? null,
       ],
     );
+    this.live.delete(number);
     return row?.failed ? Number(row.failed) : null;
   }
 
-  /** Sessions whose end is not known: no peer is to blame for them. To be called while none begins. */
-  async closeInterrupted(): Promise<void> {
-    await this.database.query(`update journal set outcome = 'interrupted', ended_at = clock_timestamp() where outcome is null`);
+  /**
+   * Entries without an end whose session does not run: of an earlier process, or of an answer or an end that the database has lost. No
+   * peer is to blame for them. `olderThanMs`: leaves those that are being admitted now.
+   */
+  async closeInterrupted(olderThanMs = 0): Promise<void> {
+    await this.database.query(
+      `update journal set outcome = 'interrupted', ended_at = clock_timestamp()
+        where outcome is null and number <> all ($1) and admitted_at <= clock_timestamp() - $2 * interval '1 millisecond'`,
+      [[...this.live], olderThanMs],
+    );
   }
 
   /** Newest entry; null for an empty journal. */
@@ -119,12 +138,6 @@ export class Journal {
       `select max(number) as number from journal where outcome is distinct from 'recovered'`,
     );
     return Number(row?.number ?? 0);
-  }
-
-  /** Whether there is an entry with this number. */
-  async has(number: number): Promise<boolean> {
-    const rows = await this.database.query<unknown[]>('select from journal where number = $1', [number]);
-    return rows.length > 0;
   }
 
   /** Whether the entry stands in the journal, unchanged. `hash`: SHA-256 of its statement. */

@@ -7,7 +7,7 @@ import type { Admission, AdmissionRequest, JournalEntry, SessionEnd } from './ad
 import { type Bans, reasonOfFailures } from './bans';
 import { type Journal, maxFailedSessions, type Verdict } from './journal';
 import { isPeerEntry } from './journal-entry';
-import type { JournalGuard } from './journal-guard';
+import { type JournalGuard, journalIsBehind } from './journal-guard';
 import type { JournalMark } from './journal-mark';
 import { type NodeLimits, noSums } from './limits';
 import type { RefusalLog } from './refusal-log';
@@ -27,7 +27,7 @@ export interface NodeAdmissionOptions {
   logger: Logger;
 }
 
-type Refused = Exclude<Verdict, { verdict: 'admitted' | 'unfrozen' | 'recorded' }>['verdict'];
+type Refused = Exclude<Verdict['verdict'], 'admitted' | 'unfrozen' | 'recorded' | 'behind'>;
 const refusals: Record<Refused, { code: FailureCode; reason: string }> = {
   other_digests: { code: 'intent_mismatch', reason: 'digests: this attempt was admitted with others before' },
   unrelated: { code: 'intent_mismatch', reason: 'resources: the attempt uses up nothing that the first one does' },
@@ -40,6 +40,8 @@ const refusals: Record<Refused, { code: FailureCode; reason: string }> = {
 /** Together one second: half the time that the peer waits for an answer to its proposal. */
 const busyTries = 6;
 const busyPauseMs = 200;
+/** Longer than any statement of an admission takes. */
+const lostAfterMs = 60_000;
 /** What an honest gateway never asks for. */
 const alarming: readonly Refused[] = ['other_digests', 'unrelated'];
 
@@ -55,14 +57,17 @@ export class NodeAdmission implements Admission {
   }
 
   async admit(request: AdmissionRequest, copy?: SignedStatement): Promise<{ recorded: `0x${string}` } | { entry: JournalEntry }> {
-    const { self, guard, journal, limits, logger } = this.options;
-    await guard.assertComplete();
+    const { self, guard, journal, limits, mark, logger } = this.options;
+    for (const store of [...this.unstored.values()]) await store();
+    guard.assertReady();
     if (copy) this.assertCopy(copy, request);
     else if (request.initiator !== self) throw new GatewayError('invalid_parameter', "the peer's journal entry is missing");
     const reason = limits?.refusal(request);
     if (reason) throw await this.refuseByPolicy(request, reason);
-    for (const store of [...this.unstored.values()]) await store();
-    const verdict = await this.unlessBusy(() => journal.admit(request, limits?.sums(request) ?? noSums, copy));
+    const sums = limits?.sums(request) ?? noSums;
+    const verdict = await this.unlessBusy(() =>
+      journal.admit(request, { ...sums, marked: mark.known.entry?.number ?? null }, copy),
+    );
     admissions.inc({ verdict: verdict.verdict });
     switch (verdict.verdict) {
       case 'recorded':
@@ -72,6 +77,9 @@ export class NodeAdmission implements Admission {
       case 'unfrozen':
         openEntries.inc();
         return { entry: verdict.entry };
+      case 'behind':
+        guard.noticeLoss();
+        throw journalIsBehind(self);
       default:
         throw await this.refusal(verdict.verdict, request);
     }
@@ -82,6 +90,7 @@ export class NodeAdmission implements Admission {
     for (let tries = 1; ; tries += 1) {
       const verdict = await admit();
       if (verdict.verdict !== 'busy' || tries === busyTries) return verdict;
+      if (tries === 1) await this.options.journal.closeInterrupted(lostAfterMs);
       await new Promise((resolve) => setTimeout(resolve, busyPauseMs));
     }
   }

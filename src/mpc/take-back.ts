@@ -15,6 +15,9 @@ export interface OwnCopies {
   reached: number;
 }
 
+/** Numbers are microseconds since the epoch. */
+const clockToleranceMs = 24 * 60 * 60 * 1000;
+
 /** Reads page by page what a peer keeps of this node. @throws GatewayError when the peer does not answer, or with what this node never signed. */
 export async function* readOwnCopies(
   self: NodeIndex,
@@ -33,6 +36,8 @@ export async function* readOwnCopies(
       if (!findSigner('entry', statement, ownKeys)) throw foreign(self, peer);
       const { node, peer: other, number } = readEntry(statement);
       if (node !== self || other !== peer) throw foreign(self, peer);
+      // a key that was replaced may sign anything: a number of the far future would be the last one
+      if (number > (Date.now() + clockToleranceMs) * 1000) throw foreign(self, peer);
       if (number <= reached) throw new GatewayError('signers_unavailable', `the copies of node ${peer} are not in order`);
       reached = number;
     }

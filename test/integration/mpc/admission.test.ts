@@ -42,7 +42,8 @@ describe('sessions that node 1 admits', () => {
     spends: { chain: 'chain', token: null, amount: 1n, fee: 1n, recipients: [] },
     ...changes,
   });
-  const admit = (txId: string, changes: Partial<AdmissionRequest> = {}) => journal.admit(request(txId, changes), noSums);
+  const admit = (txId: string, changes: Partial<AdmissionRequest> = {}) =>
+    journal.admit(request(txId, changes), { ...noSums, marked: null });
   const end = (entry: JournalEntry, outcome: Outcome) =>
     journal.finish(entry, { outcome, signature: outcome === 'signed' ? '0x01' : null, session: null, copy: undefined });
   const entryOf = async (verdict: ReturnType<typeof admit>): Promise<JournalEntry> => {
@@ -85,7 +86,7 @@ describe('sessions that node 1 admits', () => {
   test('what a process has left behind does not keep a later one from signing', async () => {
     await Promise.all(times(maxFailedSessions, (at) => entryOf(admit(`${at}`)).then(() => admit(`${at}`))));
     expect((await admit('0')).verdict).toBe('busy');
-    await journal.closeInterrupted();
+    await new Journal(store.database, 1, signingKey).closeInterrupted();
     expect((await admit('0')).verdict).toBe('admitted');
   });
 
@@ -99,12 +100,58 @@ describe('sessions that node 1 admits', () => {
     expect((await admit('b')).verdict).toBe('admitted');
   });
 
-  test('an end that the database did not take is stored before the next signature is admitted', async () => {
+  const createAdmission = (marked: number | null = null) => {
+    const noticeLoss = jest.fn();
+    const mark = { known: { bans: 0, entry: marked === null ? null : { number: marked, hash: '' } } };
     const admission = new NodeAdmission({
       ...{ self: 1, publicKeyOf: () => publicKey, journal, limits: null, logger: pino({ level: 'silent' }) },
-      ...{ guard: { assertComplete: () => Promise.resolve() } as unknown as JournalGuard, bans: {} as Bans },
-      ...{ refusalLog: {} as RefusalLog, mark: {} as JournalMark },
+      ...{ guard: { assertReady: () => undefined, noticeLoss } as unknown as JournalGuard, bans: {} as Bans },
+      ...{ refusalLog: {} as RefusalLog, mark: mark as unknown as JournalMark },
     });
+    return { admission, noticeLoss };
+  };
+
+  test('only the tries of the last hour are counted', async () => {
+    await entryOf(admit('a')).then((entry) => end(entry, 'not_begun'));
+    const copies = `insert into journal
+      select (jsonb_populate_record(j, jsonb_build_object('number', n, 'admitted_at', clock_timestamp() - interval '61 minutes'))).*
+        from journal j, generate_series(2001, 3000) n where j.tx_id = $1`;
+    await store.database.query(copies, [`${keyId}/a`]);
+    expect((await admit('a')).verdict).toBe('admitted');
+  });
+
+  test('an entry whose answer was lost keeps its payload busy for a minute, not for ever', async () => {
+    const { admission } = createAdmission();
+    // as if another process of this node had written it
+    const lost = await entryOf(new Journal(store.database, 1, signingKey).admit(request('a'), { ...noSums, marked: null }));
+    await expect(admission.admit(request('a'))).rejects.toMatchObject({ code: 'signers_unavailable' });
+    await store.database.query('alter table journal disable trigger all');
+    await store.database.query(`update journal set admitted_at = admitted_at - interval '61 seconds' where number = $1`, [
+      lost.number,
+    ]);
+    await store.database.query('alter table journal enable trigger all');
+    await expect(admission.admit(request('a'))).resolves.toHaveProperty('entry');
+  });
+
+  test('a session that runs here stays, however old its entry is', async () => {
+    const running = await entryOf(admit('a'));
+    await store.database.query('alter table journal disable trigger all');
+    await store.database.query(`update journal set admitted_at = admitted_at - interval '1 hour' where number = $1`, [
+      running.number,
+    ]);
+    await store.database.query('alter table journal enable trigger all');
+    await expect(createAdmission().admission.admit(request('a'))).rejects.toMatchObject({ code: 'signers_unavailable' });
+  });
+
+  test('nothing is admitted by a database that lacks the entry of the mark', async () => {
+    const { admission, noticeLoss } = createAdmission(4_711);
+    await expect(admission.admit(request('a'))).rejects.toMatchObject({ code: 'journal_behind' });
+    expect(noticeLoss).toHaveBeenCalledTimes(1);
+    expect((await admit('a')).verdict).toBe('admitted');
+  });
+
+  test('an end that the database did not take is stored before the next signature is admitted', async () => {
+    const { admission } = createAdmission();
     const admitted = await admission.admit(request('a'));
     if (!('entry' in admitted)) throw new Error('not admitted');
     await store.database.query('alter function finish_signature rename to not_there');

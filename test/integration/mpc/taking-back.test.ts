@@ -213,7 +213,7 @@ describe('a node whose database does not agree with its mark', () => {
   test('failed sessions are a ban at admission also without its row', async () => {
     for (let number = 1; number < maxFailedSessions; number += 1) await write(number, 'failed');
     await start();
-    const admit = async (txId: string) => (await journal.admit(request(txId), { key: null, node: null })).verdict;
+    const admit = async (txId: string) => (await journal.admit(request(txId), { key: null, node: null, marked: null })).verdict;
     expect(await admit('one')).toBe('admitted');
     await write(maxFailedSessions, 'failed');
     expect(await admit('two')).toBe('banned');
