@@ -16,6 +16,27 @@ export const eventKinds = [
 ] as const;
 export type EventKind = (typeof eventKinds)[number] | 'webhook.test';
 
+const transactionKinds: readonly EventKind[] = [
+  'transaction.created',
+  'transaction.updated',
+  'deposit.detected',
+  'deposit.confirmed',
+];
+
+/** Such an event shows an address of the gateway, whatever its row says beside. */
+export const isOfTransaction = (kind: EventKind): boolean => transactionKinds.includes(kind);
+
+/** What the other events show; anything else in their rows is left out. */
+const shownFields: Partial<Record<EventKind, readonly string[]>> = {
+  'wallet.active': ['wallet_id', 'client_id', 'wallet_name', 'description', 'status', 'key_status', 'created_at', 'updated_at'],
+  'security_factor.changed': [
+    ...['factor_id', 'factor_type', 'chain', 'address', 'label', 'reason', 'status', 'added_by', 'created_at', 'updated_at'],
+    'change',
+  ],
+  'webhook.disabled': ['webhook_id', 'url', 'reason', 'disabled_at'],
+  'webhook.test': ['webhook_id', 'message'],
+};
+
 /** A row of the outbox. */
 export interface StoredEvent {
   kind: EventKind;
@@ -53,10 +74,9 @@ export interface TransactionSnapshot {
  * @param isAttested by the signing nodes: an address or a wallet's key that is not is not shown, as in answers of the API
  */
 export function toPayload({ kind, snapshot, createdAt }: StoredEvent, isAttested: boolean): string {
-  const data =
-    'tx_id' in snapshot
-      ? presentSnapshot(snapshot as unknown as TransactionSnapshot, isAttested)
-      : { ...presentTimes(snapshot), ...(!isAttested && unverifiedWallet) };
+  const data = isOfTransaction(kind)
+    ? presentSnapshot(snapshot as unknown as TransactionSnapshot, isAttested)
+    : { ...presentTimes(shown(kind, snapshot)), ...(!isAttested && unverifiedWallet) };
   return JSON.stringify({ type: kind, timestamp: createdAt.toISOString(), data });
 }
 
@@ -93,6 +113,9 @@ function presentSnapshot(tx: TransactionSnapshot, isOwnAddress: boolean): Record
     sequence: tx.version,
   };
 }
+
+const shown = (kind: EventKind, snapshot: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(snapshot).filter(([field]) => shownFields[kind]?.includes(field)));
 
 /** Converts times from the format of Postgres (microseconds and an offset) to that of the API (milliseconds and Z). */
 function presentTimes(snapshot: Record<string, unknown>): Record<string, unknown> {

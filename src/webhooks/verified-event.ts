@@ -5,7 +5,7 @@ import { withOwnAddress } from '../transactions/shown-addresses';
 import { transactionTypes } from '../transactions/types';
 import type { AttestedKeys } from '../wallets/attested-keys';
 import { WalletEntity } from '../wallets/entity';
-import type { StoredEvent, TransactionSnapshot } from './events';
+import { isOfTransaction, type StoredEvent, type TransactionSnapshot } from './events';
 
 /** What the signing nodes attest, by which the worker verifies what it sends. */
 export interface Attested {
@@ -24,7 +24,7 @@ export function isAttested(
   clientId: string,
   { kind, snapshot }: StoredEvent,
 ): Promise<boolean> {
-  if ('tx_id' in snapshot) return showsOwnAddress(database, attested, clientId, snapshot as unknown as TransactionSnapshot);
+  if (isOfTransaction(kind)) return showsOwnAddress(database, attested, clientId, snapshot as unknown as TransactionSnapshot);
   return kind === 'wallet.active' ? hasAttestedKey(database, attested, clientId, snapshot) : Promise.resolve(true);
 }
 

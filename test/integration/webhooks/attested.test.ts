@@ -47,6 +47,29 @@ test('an event names the address that the signing nodes attest', async () => {
   expect(alarms()).toEqual([]);
 });
 
+test('an event of a deposit that names no transaction is not sent', async () => {
+  await deposit();
+  await rewrite(
+    `update webhook_events set snapshot = jsonb_build_object('deposit_address', $2::text, 'to_address', $2::text) where client_id = $1`,
+    [tenant.clientId, randomAddress()],
+  );
+  await fixture.deliver(endpoint.webhookId).catch(() => undefined);
+  expect(fixture.receiver.received).toEqual([]);
+});
+
+test('what an event of its kind does not have is left out', async () => {
+  const { walletId } = funded.wallet;
+  for (const status of ['SUSPENDED', 'ACTIVE'])
+    await fixture.database.query('update wallets set status = $2 where wallet_id = $1', [walletId, status]);
+  await rewrite(
+    `update webhook_events set snapshot = snapshot || jsonb_build_object('deposit_address', $2::text) where client_id = $1`,
+    [tenant.clientId, randomAddress()],
+  );
+  const shown = await sent();
+  expect(shown).toMatchObject({ wallet_id: walletId, key_status: 'ACTIVE' });
+  expect(shown).not.toHaveProperty('deposit_address');
+});
+
 test('the address of an event that was rewritten is not sent, and raises an alarm', async () => {
   const { sender } = await deposit();
   await rewrite(
