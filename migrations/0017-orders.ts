@@ -7,7 +7,8 @@ create sequence order_numbers as bigint;
 -- What the authoriser has permitted the signing nodes to do: the claims, stored in the database transaction that decided it.
 create table orders (
   jti uuid primary key,
-  seq bigint not null unique,
+  -- a number that was used before a restore may be used again: the jti names an order
+  seq bigint not null,
   kind text not null check (kind in ('transfer', 'replacement', 'reissue', 'cancellation', 'settlement', 'typed_data', 'gas',
     'consolidation', 'sweep', 'generate_key', 'bind_key', 'blacklist_page')),
   -- of orders over the bytes of an attempt
@@ -19,6 +20,7 @@ create table orders (
   check ((tx_id is null) = (attempt is null)),
   check (claims ->> 'jti' = jti::text and (claims ->> 'seq')::bigint = seq and claims ->> 'kind' = kind)
 );
+create index orders_by_number on orders (seq);
 create index orders_by_attempt on orders (tx_id, attempt, seq desc) where tx_id is not null;
 -- for the limits on orders for keys and pages
 create index orders_by_key on orders ((claims ->> 'key_id') text_pattern_ops, issued_at) where kind in ('generate_key', 'bind_key');

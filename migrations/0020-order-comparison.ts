@@ -40,18 +40,29 @@ $$;
 -- No order is issued and no transfer accepted before the signing nodes were asked whether this database has all their orders. Whoever
 -- owns the schema is no process: rebuilding what is missing must be possible.
 create function orders_are_compared() returns boolean language sql stable as $$
-  select exists (select from order_comparison where missing_since is null and compared_as = database_incarnation()) or login_role() is null
+  select exists (select from public.order_comparison where missing_since is null and compared_as = database_incarnation()) or login_role() is null
 $$;
 
 create function guard_orders_compared() returns trigger language plpgsql as $$
 begin
   if new.is_held and not orders_are_compared() then
-    raise exception 'transaction % is not accepted before the orders of the signing nodes are compared', new.tx_id using errcode = 'GW002';
+    raise exception 'transaction % waits until the orders of the signing nodes are compared', new.tx_id using errcode = 'GW002';
+  end if;
+  -- rebuilt after this request has looked for it: a repetition finds it
+  if tg_op = 'INSERT' and new.idempotency_key is not null and login_role() is not null and exists (
+    select from public.rebuilt_requests where request =
+      encode(sha256(convert_to(new.client_id::text, 'UTF8') || '\\x00'::bytea || convert_to(new.idempotency_key, 'UTF8')), 'hex')
+  ) then
+    raise exception 'transaction % has just been rebuilt under another id', new.tx_id using errcode = 'GW002';
   end if;
   return new;
 end $$;
 -- its name puts it after transactions_classify
 create trigger transactions_compared before insert on transactions for each row execute function guard_orders_compared();
+-- a transfer that looks untouched may have been signed after the backup: its end would unlock what was paid
+create trigger transactions_end_compared before update on transactions for each row
+  when (old.signing_begun_at is null and old.status <> new.status and new.status in ('REJECTED', 'CANCELLED', 'FAILED'))
+  execute function guard_orders_compared();
 
 -- A process may find that orders are missing, and not that they are there again.
 create function guard_order_comparison() returns trigger language plpgsql as $$

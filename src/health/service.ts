@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import type { DataSource } from 'typeorm';
 import type { ChainRegistry } from '../chains/registry';
-import { areOrdersCompared } from '../orders/comparison';
+import { areOrdersCompared } from '../orders/reconcile-required';
 import { withinMs } from '../platform/temporal';
 import { quorum } from '../messages/nodes';
 

@@ -14,6 +14,8 @@ export interface ComparisonOptions {
   logger: Logger;
 }
 
+/** Numbers are taken before commits: a backup may lack orders that are somewhat older than its newest one. */
+const overlap = 1_000;
 /** A comparison of the same database is repeated after this time: a node that was down before may have more to show. */
 const repeatAfterSeconds = 60;
 
@@ -41,12 +43,6 @@ interface Shown {
 interface Missing {
   node: NodeIndex;
   claims: OrderClaims;
-}
-
-/** Whether orders may be issued and transfers accepted; for health checks. @throws Error when the database does not answer. */
-export async function areOrdersCompared(database: DataSource): Promise<boolean> {
-  const [row] = await database.query<{ compared: boolean }[]>('select orders_are_compared() as compared');
-  return row?.compared ?? false;
 }
 
 /**
@@ -137,13 +133,14 @@ export class OrderComparison {
     return undefined;
   }
 
+  /** Not what was rebuilt since the nodes were asked. */
   private async close({ node, claims }: Missing): Promise<void> {
     await this.options.database.query(
       `update order_comparison
           set missing_since = clock_timestamp(), missing_order = $1, missing_node = $2,
-              missing_after = (select coalesce(max(seq), 0) from orders where seq < $1)
-        where missing_since is null`,
-      [claims.seq, node],
+              missing_after = (select greatest(coalesce(max(seq), 0) - $3, 0) from orders where seq < $1)
+        where missing_since is null and not exists (select from orders where jti = $4)`,
+      [claims.seq, node, overlap, claims.jti],
     );
   }
 

@@ -1,4 +1,4 @@
-import { QueryFailedError } from 'typeorm';
+import { type EntityManager, QueryFailedError } from 'typeorm';
 import { GatewayError } from '../platform/errors';
 
 /** Of guard_orders_compared (migrations/0020-order-comparison.ts). */
@@ -9,8 +9,19 @@ export const reconcileRequired = (cause?: unknown): GatewayError =>
   new GatewayError(
     'reconcile_required',
     'The database is being compared with the signing nodes, or must be reconciled with them by an operator',
-    { retryAfterSeconds: 10, ...(cause === undefined ? {} : { cause }) },
+    { retryAfterSeconds: 5, ...(cause === undefined ? {} : { cause }) },
   );
+
+/** Whether orders may be issued and transfers accepted. @throws Error when the database does not answer. */
+export async function areOrdersCompared(database: Pick<EntityManager, 'query'>): Promise<boolean> {
+  const [row] = await database.query<{ compared: boolean }[]>('select orders_are_compared() as compared');
+  return row?.compared ?? false;
+}
+
+/** @throws GatewayError reconcile_required */
+export async function assertOrdersCompared(manager: EntityManager): Promise<void> {
+  if (!(await areOrdersCompared(manager))) throw reconcileRequired();
+}
 
 /** `reconcile_required` for a transfer that the database did not accept for that reason; null for any other error. */
 export function toReconcileRequired(error: unknown): GatewayError | null {

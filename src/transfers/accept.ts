@@ -1,7 +1,7 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import type { OwnAddresses } from '../accounts/own-addresses';
 import { auditUser } from '../audit/log';
-import { toReconcileRequired } from '../orders/reconcile-required';
+import { assertOrdersCompared, toReconcileRequired } from '../orders/reconcile-required';
 import { enqueue } from '../outbox/outbox';
 import { allInOrder, firstCause } from '../platform/all-in-order';
 import { inTransaction, requestTransaction } from '../platform/database';
@@ -74,6 +74,8 @@ async function storeRefusal(
   storeAnswer: StoreAnswer,
 ): Promise<void> {
   const store = async (manager: EntityManager) => {
+    // a restored database may lack what the request is refused for
+    await assertOrdersCompared(manager);
     await recordRefusal(manager, parsed, refusal);
     await storeAnswer(manager, refusal);
   };

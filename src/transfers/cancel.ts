@@ -1,6 +1,7 @@
 import type { DataSource } from 'typeorm';
 import { auditUser, type RequestedBy } from '../audit/log';
 import { enqueue } from '../outbox/outbox';
+import { toReconcileRequired } from '../orders/reconcile-required';
 import { inTransaction, requestTransaction } from '../platform/database';
 import { GatewayError, notFound } from '../platform/errors';
 import { isUuid } from '../platform/ids';
@@ -16,7 +17,7 @@ export interface Cancellation {
 
 /**
  * Cancels a transfer for its client, whether or not its workflow has started; no effect when it is already cancelled.
- * @throws GatewayError not_found; not_cancellable once signing has begun or it has ended otherwise.
+ * @throws GatewayError not_found; reconcile_required; not_cancellable once signing has begun or it has ended otherwise.
  */
 export async function cancelTransfer(database: DataSource, { clientId, txId, by }: Cancellation): Promise<void> {
   if (!isUuid(txId)) throw notFound('transaction');
@@ -44,5 +45,7 @@ export async function cancelTransfer(database: DataSource, { clientId, txId, by 
       await endUnsigned(manager, transfer, { status: 'CANCELLED', code: null, reason: null });
     },
     requestTransaction,
-  );
+  ).catch((error: unknown) => {
+    throw toReconcileRequired(error) ?? error;
+  });
 }

@@ -77,7 +77,7 @@ export function transferRoutes(resources: TransferRoutes): Route[] {
       summary: 'Cancel a transfer before its signing has begun',
       middleware: [authenticate, noBody],
       answer: { status: 200, description: 'The cancelled transaction', schema: transactionDetailView },
-      fails: ['not_found', 'not_cancellable', 'unavailable', 'outcome_unknown'],
+      fails: ['not_found', 'not_cancellable', 'unavailable', 'reconcile_required', 'outcome_unknown'],
       handle: async (ctx) => {
         const { clientId, userId } = getCaller(ctx);
         const txId = resourceId(ctx, 'tx_id');

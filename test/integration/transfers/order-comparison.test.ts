@@ -7,12 +7,15 @@ import { getFamily } from '../../../src/chains/families';
 import { entities } from '../../../src/entities';
 import type { OrderClaims } from '../../../src/messages/order';
 import { OrderKeys } from '../../../src/mpc/order-keys';
-import { areOrdersCompared, type Comparison, OrderComparison } from '../../../src/orders/comparison';
+import { type Comparison, OrderComparison } from '../../../src/orders/comparison';
 import type { NodeOrders } from '../../../src/orders/node-orders';
 import { Orders } from '../../../src/orders/orders';
+import { areOrdersCompared } from '../../../src/orders/reconcile-required';
 import { createDatabase } from '../../../src/platform/database';
 import { newId } from '../../../src/platform/ids';
 import { acceptTransfer } from '../../../src/transfers/accept';
+import { cancelTransfer } from '../../../src/transfers/cancel';
+import { hashRequest } from '../../../src/transfers/hash-request';
 import type { TransferRequest } from '../../../src/transfers/request';
 import { acceptDependencies } from '../../ledger';
 import { claimsOf, deployment, forgeOrder, orderHead, orderKeys, orderSigner, signOrder } from '../../orders';
@@ -122,7 +125,11 @@ test('a node that shows an order which the database does not have closes the gat
   expect(alerts).toEqual(['orders_missing']);
   await isClosed();
   const [row] = await fixture.database.query<object[]>('select * from order_comparison');
-  expect(row).toMatchObject({ missing_order: '4711', missing_node: 2, missing_after: String(claimsOf(order).seq) });
+  expect(row).toMatchObject({
+    missing_order: '4711',
+    missing_node: 2,
+    missing_after: String(Math.max(claimsOf(order).seq - 1_000, 0)),
+  });
 
   const waiting = (await fixture.ledger.lockTransfer(request())).txId;
   expect(await codeOf(begin(waiting))).toBe('reconcile_required');
@@ -138,6 +145,43 @@ test('a node that shows an order which the database does not have closes the gat
     );
     await expect(open).rejects.toMatchObject({ driverError: { code: '42501' } });
   }
+});
+
+test('while it is closed, nothing that looks untouched ends, and no refusal is final', async () => {
+  const { txId } = await fixture.ledger.lockTransfer(request());
+  const [row] = await fixture.database.query<{ client_id: string }[]>('select client_id from transactions where tx_id = $1', [
+    txId,
+  ]);
+  const cancel = () =>
+    cancelTransfer(api, { clientId: String(row?.client_id), txId, by: { userId: newId(), requestId: newId() } });
+  const unknownAsset = request({ tokenSymbol: 'DAI', idempotencyKey: newId() });
+  expect(await codeOf(cancel())).toBe('reconcile_required');
+  await isClosed(unknownAsset);
+  await compare();
+  expect(await codeOf(accept(unknownAsset))).toBe('not_found');
+  await cancel();
+});
+
+test('a request whose transfer was rebuilt after it was looked for is not accepted again', async () => {
+  await compare();
+  const { txId } = await accept(request({ idempotencyKey: 'first' }));
+  const copy = (key: string) =>
+    api.query(
+      `insert into transactions select (jsonb_populate_record(t, jsonb_build_object('tx_id', $2::uuid, 'idempotency_key', $3::text))).*
+         from transactions t where tx_id = $1`,
+      [txId, newId(), key],
+    );
+  const [row] = await fixture.database.query<{ client_id: string }[]>('select client_id from transactions where tx_id = $1', [
+    txId,
+  ]);
+  const hash = hashRequest(String(row?.client_id), 'rebuilt');
+  await fixture.database.query('insert into rebuilt_requests (request, tx_id) values ($1, $2)', [hash, txId]);
+  await expect(copy('rebuilt')).rejects.toMatchObject({ driverError: { code: 'GW002' } });
+  const other = await copy('other').then(
+    () => null,
+    (error: { driverError?: { code?: string } }) => error.driverError?.code,
+  );
+  expect(other).not.toBe('GW002');
 });
 
 test.each<[string, () => Promise<string>]>([

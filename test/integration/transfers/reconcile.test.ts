@@ -9,7 +9,7 @@ import { verifyLedger } from '../../../src/ledger/verify';
 import type { OrderClaims } from '../../../src/messages/order';
 import { OrderKeys } from '../../../src/mpc/order-keys';
 import type { SeenOrder } from '../../../src/mpc/seen-orders';
-import { areOrdersCompared } from '../../../src/orders/comparison';
+import { areOrdersCompared } from '../../../src/orders/reconcile-required';
 import type { NodeOrders } from '../../../src/orders/node-orders';
 import { createDatabase } from '../../../src/platform/database';
 import { newId } from '../../../src/platform/ids';
