@@ -3,7 +3,7 @@ import { ledgerDifferences } from '../e2e/ledger';
 import { call, transactionWhen } from '../e2e/support';
 import { randomAddress } from '../factories';
 import { claimsOf } from '../orders';
-import { stack } from '../stack/client';
+import { stack, waitFor } from '../stack/client';
 import { gatewayQuery, refusal } from './processes';
 import { rewrite, type Rewrite, toStatement, whileRewritten } from './rewrites';
 import { isConfirmed, Scene, withoutWorker } from './scene';
@@ -111,7 +111,11 @@ test('can change policies, which alone releases no transfer that waits for an ap
   let txId = '';
   try {
     ({ txId } = await scene.accept());
-    await transactionWhen(txId, ['AWAITING_APPROVAL']);
+    // it is AWAITING_APPROVAL before its workflow starts, which applies the policy of then
+    await waitFor(async () => {
+      const { live } = (await call('GET', `/transactions/${txId}`)).body as { live: { detail: string } | null };
+      return live?.detail.includes('approve');
+    });
   } finally {
     await gatewayQuery(`update clients set whitelist_mode = 'off' where name = 'demo'`);
   }
