@@ -1,11 +1,11 @@
 import Joi from 'joi';
 import type { JournalRequest, SignedAnswer } from '../messages/journal';
 import { type NodeIndex, nodeIndexes } from '../messages/nodes';
-import { findFault } from '../platform/untrusted';
 import type { NodeKeys } from './identity';
 import { type EntryFields, readEntry } from './journal-entry';
 import { readRefusal, type RefusalFields } from './policy-refusal';
-import { findSigner, fromWire, parseStatement, verifyStatement, type WireStatement, wireStatementSchema } from './statement';
+import { readSignedAnswer } from './signed-answer';
+import { findSigner, fromWire, type WireStatement, wireStatementSchema } from './statement';
 
 /** Newest entries and refusals in one answer; with them the answer is far below the size limit of Temporal payloads. */
 export const maxAnsweredEntries = 100;
@@ -69,7 +69,7 @@ export interface NodeJournal {
 
 /** @throws Error unless it is this node's own answer to this request, and everything in it is signed by the node and about the transaction. */
 export function readAnswer(answer: SignedAnswer, node: NodeIndex, { txId, nonce }: JournalRequest, keys: NodeKeys): NodeJournal {
-  const fields = readFields(answer, node, keys);
+  const fields = readSignedAnswer('answer', answer, node, keys, schema);
   if (fields.node !== node || fields.tx_id !== txId || fields.nonce !== nonce) throw new Error('it answers another question');
   const entries = fields.entries.map(({ statement, ...ended }) => ({ ...ended, fields: readOwnEntry(statement, node, keys) }));
   const refusals = fields.refusals.map((refusal) => {
@@ -80,17 +80,6 @@ export function readAnswer(answer: SignedAnswer, node: NodeIndex, { txId, nonce 
   for (const statement of [...entries.map((entry) => entry.fields), ...refusals])
     if (statement.node !== node || statement.tx_id !== txId) throw new Error('it contains a statement about something else');
   return { node, entries, refusals, isComplete: fields.is_complete };
-}
-
-function readFields(answer: SignedAnswer, node: NodeIndex, keys: NodeKeys): AnswerFields {
-  const signed = fromWire(answer);
-  // it is signed now: a former key is not enough
-  const [key] = keys.get(node) ?? [];
-  if (!key || !verifyStatement('answer', signed, key)) throw new Error('its signature does not verify');
-  const value = parseStatement(signed);
-  const fault = findFault(schema, value);
-  if (fault !== null) throw new Error(`it is malformed: ${fault || 'answer'}`);
-  return value as AnswerFields;
 }
 
 function readOwnEntry(statement: WireStatement, node: NodeIndex, keys: NodeKeys): EntryFields {

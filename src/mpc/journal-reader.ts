@@ -9,6 +9,7 @@ import {
   maxAnsweredLength,
   maxAnsweredRefusals,
 } from './journal-answer';
+import { withinLength } from './signed-answer';
 import { signStatement, toWire, type WireStatement } from './statement';
 
 interface StatementRow {
@@ -31,7 +32,7 @@ export class JournalReader {
 
   async answer({ txId, nonce }: JournalRequest): Promise<SignedAnswer> {
     const [entries, refusals] = await Promise.all([this.entriesOf(txId), this.refusalsOf(txId)]);
-    const told = withinLength(entries.slice(0, maxAnsweredEntries));
+    const told = withinLength(entries.slice(0, maxAnsweredEntries), maxAnsweredLength, ({ statement }) => statement.length);
     const fields: AnswerFields = {
       node: this.self,
       tx_id: txId,
@@ -62,9 +63,3 @@ export class JournalReader {
 }
 
 const wire = ({ statement: text, signature }: StatementRow): WireStatement => toWire({ text, signature });
-
-function withinLength(rows: EntryRow[]): EntryRow[] {
-  let length = 0;
-  const end = rows.findIndex(({ statement }) => (length += statement.length) > maxAnsweredLength);
-  return end < 0 ? rows : rows.slice(0, end);
-}

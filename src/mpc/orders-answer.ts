@@ -3,10 +3,10 @@ import Joi from 'joi';
 import type { SignedAnswer } from '../messages/journal';
 import { type NodeIndex, nodeIndexes } from '../messages/nodes';
 import type { OrdersRequest } from '../messages/seen-orders';
-import { findFault } from '../platform/untrusted';
 import type { NodeKeys } from './identity';
 import type { SeenOrder, SeenOrders } from './seen-orders';
-import { fromWire, parseStatement, signStatement, toWire, verifyStatement } from './statement';
+import { readSignedAnswer, withinLength } from './signed-answer';
+import { signStatement, toWire } from './statement';
 
 /** Orders in one answer. */
 const maxAnsweredOrders = 100;
@@ -62,7 +62,7 @@ export async function answerOrders(
   { after, nonce }: OrdersRequest,
 ): Promise<SignedAnswer> {
   const [newest, found] = await Promise.all([seen.newest(), after === null ? [] : seen.after(after, maxAnsweredOrders + 1)]);
-  const orders = withinLength(found.slice(0, maxAnsweredOrders));
+  const orders = withinLength(found.slice(0, maxAnsweredOrders), maxAnsweredLength, lengthOf);
   const fields: OrdersAnswerFields = {
     node: self,
     after,
@@ -75,12 +75,7 @@ export async function answerOrders(
   return toWire(signStatement('orders', fields, signingKey));
 }
 
-/** At least one. */
-function withinLength(orders: SeenOrder[]): SeenOrder[] {
-  let length = 0;
-  const end = orders.findIndex((order) => (length += order.compact.length + (order.unsigned?.length ?? 0)) > maxAnsweredLength);
-  return end < 0 ? orders : orders.slice(0, Math.max(end, 1));
-}
+const lengthOf = ({ compact: order, unsigned }: SeenOrder): number => order.length + (unsigned?.length ?? 0);
 
 /** @throws Error unless it is this node's own answer to this request. Whose the orders in it are is not verified here. */
 export function readOrdersAnswer(
@@ -89,13 +84,7 @@ export function readOrdersAnswer(
   { after, nonce }: OrdersRequest,
   keys: NodeKeys,
 ): OrdersAnswer {
-  const signed = fromWire(answer);
-  const [key] = keys.get(node) ?? [];
-  if (!key || !verifyStatement('orders', signed, key)) throw new Error('its signature does not verify');
-  const value = parseStatement(signed);
-  const fault = findFault(schema, value);
-  if (fault !== null) throw new Error(`it is malformed: ${fault || 'answer'}`);
-  const fields = value as OrdersAnswerFields;
+  const fields = readSignedAnswer('orders', answer, node, keys, schema);
   if (fields.node !== node || fields.after !== after || fields.nonce !== nonce) throw new Error('it answers another question');
   return fields;
 }
