@@ -33,7 +33,8 @@ async function show({ database, temporal, json }: Session, txId: string): Promis
     database,
     keys,
     findSigned: (id) => findSignedOrders(temporal, id),
-    findKept: async (wanted) => (nodeKeys ? findKeptOrders(asksForOrders(temporal, nodeKeys), keys, wanted) : new Map<string, string>()),
+    findKept: async (wanted) =>
+      nodeKeys ? findKeptOrders(asksForOrders(temporal, nodeKeys), keys, wanted) : new Map<string, string>(),
   };
   const reports = await showOrders(sources, txId);
   const nodes = nodeKeys ? await readNodeJournals(temporal, txId, nodeKeys) : null;
