@@ -24,7 +24,7 @@ describe('a node’s own blacklist', () => {
 
   beforeAll(async () => {
     group = await Group.create();
-    key = await group.generateKey(1, 'wallet.1');
+    key = await group.addKey('wallet.1');
     store = await group.openStore(1);
   }, 120_000);
   afterAll(async () => {

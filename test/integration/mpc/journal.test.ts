@@ -25,7 +25,7 @@ describe('the journal of a node', () => {
 
   beforeAll(async () => {
     group = await Group.create();
-    key = await group.generateKey(1, 'wallet.1');
+    key = await group.addKey('wallet.1');
   }, 120_000);
   afterAll(() => group.close());
 

@@ -25,8 +25,8 @@ describe('a node among peers it does not trust', () => {
 
   beforeAll(async () => {
     group = await Group.create({ 3: { engine: dishonest } });
-    key = await group.generateKey(2, 'wallet.1');
-    await group.generateKey(2, 'untested', { isBound: false });
+    key = await group.addKey('wallet.1');
+    await group.addKey('untested', { isBound: false });
     attackerIdentity = new Identity(group.files.nodes[1]);
     attacker = new TransportClient(attackerIdentity, group.peersOf(1));
   }, 120_000);
