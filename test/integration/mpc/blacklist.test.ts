@@ -3,7 +3,7 @@ import type { GroupKey } from '../../../src/messages/key-generation';
 import type { NodeIndex } from '../../../src/messages/nodes';
 import type { ShareStore } from '../../../src/mpc/store';
 import { generateKeyPairSync } from 'node:crypto';
-import { hashPage } from '../../../src/messages/page-hash';
+import { hashPage } from '../../../src/orders/page-hash';
 import { forgeOrder, orderHead, signOrder } from '../../orders';
 import { Group, localRegistry } from './group';
 import { client, orderedTransfer, type OrderedTransfer, payTo, recipient, stranger, toRequest } from './transactions';
