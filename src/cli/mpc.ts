@@ -27,7 +27,7 @@ export function addMpcCommands(program: Command, run: NodeRun): void {
     .option('--after <key-id>', 'only keys after this one: the next page')
     .option('--limit <number>', 'maximum number of keys', toLimit, 50)
     .action(run(keys));
-  mpc.command('bans').description('bans of this node, and those its peers have told it').action(run(bans));
+  mpc.command('bans').description('bans of this node, and those its peers have sent it').action(run(bans));
   mpc.command('limits').description("this node's limits, with the amounts of the last 24 hours").action(run(limits));
   mpc
     .command('unfreeze')

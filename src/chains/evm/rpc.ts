@@ -19,7 +19,7 @@ export class NodeRefusal extends Error {
   constructor(
     readonly code: number,
     /** The node's message: never shown to clients nor put into errors, since nodes repeat calldata and urls in it. */
-    readonly said: string,
+    readonly nodeMessage: string,
   ) {
     super(`the node refused with code ${code}`);
   }
