@@ -1,6 +1,5 @@
 import type { AssetType, ChainDefinition, GatewayEnvironment, TokenDefinition } from '../types';
 import { genesisHashes } from './genesis';
-import { localTokenAddresses } from './local-tokens';
 
 /**
  * The chains of every environment. Each contract is listed with the text it was read in; a token whose address could not
@@ -265,14 +264,17 @@ function define(name: ChainName, { network, chainId, explorer, tokens }: Deploym
   };
 }
 
-/** Development chains: the chain ids of production on local nodes, one-second blocks, shallow depths, test tokens. */
+/**
+ * Development chains: the chain ids of production on local nodes, one-second blocks, shallow depths. The test tokens are at the
+ * addresses of production, since clients of x402 have these built in, and have 6 decimals everywhere; their USDC has the domain
+ * "USD Coin" (dev/contracts/TestUSDC.sol).
+ */
 function local(name: ChainName): ChainDefinition {
-  const assetType: AssetType = name === 'bsc' ? 'BEP20' : 'ERC20';
-  const hasEip3009 = name !== 'bsc';
-  const tokens = [
-    hasEip3009 ? usdc(localTokenAddresses.USDC, 'USD Coin') : token('USDC', localTokenAddresses.USDC, { assetType }),
-    token('USDT', localTokenAddresses.USDT, { assetType }),
-  ];
+  const tokens = production[name].tokens.map((token) => ({
+    ...token,
+    decimals: 6,
+    ...(token.eip3009 && { eip712: { name: 'USD Coin', version: '2' } }),
+  }));
   return {
     ...define(name, { ...production[name], network: 'local', tokens }),
     genesisHash: null,

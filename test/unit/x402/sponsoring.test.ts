@@ -1,12 +1,4 @@
-import {
-  encodeFunctionData,
-  erc20Abi,
-  keccak256,
-  maxUint256,
-  serializeTransaction,
-  toHex,
-  type TransactionSerializable,
-} from 'viem';
+import { encodeFunctionData, erc20Abi, keccak256, maxUint256, serializeTransaction, toHex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { permit2Address } from '../../../src/chains/evm/payments/contracts';
 import type { Hex, JsonObject, JsonValue } from '../../../src/chains/types';
