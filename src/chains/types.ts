@@ -19,6 +19,10 @@ export interface TokenDefinition {
   assetType: AssetType;
   /** Canonical (EIP-55) contract address; null for the native coin. */
   contract: string | null;
+  /** The contract takes signed authorisations (EIP-3009). */
+  eip3009?: boolean;
+  /** Name and version in the contract's EIP-712 domain, where a text that states them was found. */
+  eip712?: { name: string; version: string };
 }
 
 /** One chain of one environment. Differences between chains are data in this type only. */
