@@ -65,6 +65,35 @@ end $$;
 create trigger transactions_approved before update on transactions for each row
   when ((new.approved_by, new.approved_at) is distinct from (old.approved_by, old.approved_at)) execute function guard_login_of_approval();
 
+-- Why a transfer is given up is written once, and nothing but a cancellation is signed for it from then on: the worker writes no reason
+-- that is not on record.
+create function guard_login_of_cancellation() returns trigger language plpgsql set search_path = pg_catalog, public, pg_temp as $$
+declare
+  role text := login_role();
+  may boolean;
+begin
+  if role is null then return new; end if;
+  may := case
+    when old.cancellation_reason is not null then false
+    when role = 'gateway_authoriser' then new.cancellation_reason in ('address_blacklisted', 'node_policy')
+    when role <> 'gateway_worker' then false
+    when new.cancellation_reason = 'abandoned' then exists (
+      select from (select kind, attempt from operator_requests where tx_id = new.tx_id order by request_id desc limit 1) newest
+       where newest.kind = 'abandon' and newest.attempt = (select max(a.attempt) from transfer_attempts a where a.tx_id = new.tx_id))
+    when new.cancellation_reason = 'address_blacklisted' then exists (
+      select from security_factors f
+       where f.client_id = new.client_id and f.factor_type = 'BLACKLIST' and f.chain = new.chain and f.address_key = new.to_address_key
+         and f.status = 'active' and f.deleted_at is null)
+    else false
+  end;
+  if not may then
+    raise exception '% may not give % up as %', role, new.tx_id, new.cancellation_reason using errcode = 'insufficient_privilege';
+  end if;
+  return new;
+end $$;
+create trigger transactions_given_up before update on transactions for each row
+  when (new.cancellation_reason is distinct from old.cancellation_reason) execute function guard_login_of_cancellation();
+
 -- Who posts what: the API holds and gives back, the authoriser holds more for a fee, the worker posts what the chain shows.
 create function guard_login_of_posting() returns trigger language plpgsql as $$
 declare

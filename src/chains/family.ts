@@ -97,8 +97,8 @@ export interface BoundRequest {
 
 export type ReserveResult =
   | { outcome: 'reserved'; resources: string[] }
-  /** Nothing was taken; what is missing is expected to become free. */
-  | { outcome: 'wait'; reason: string }
+  /** Nothing was taken; what is missing is expected to become free. `alert`: operators have to look at the account. */
+  | { outcome: 'wait'; reason: string; alert?: string }
   /** Nothing was taken. */
   | { outcome: 'refused'; code: FailureCode; reason: string };
 

@@ -3,9 +3,11 @@ import { getFamily } from '../chains/families';
 import { loadRegistry } from '../chains/registry';
 import { Identity } from '../mpc/identity';
 import { NodeLimits } from '../mpc/limits';
+import { OrderKeys, readOrderKeys, withOwnKey } from '../mpc/order-keys';
 import { readOwnCopies } from '../mpc/take-back';
 import { parsePeers, TransportClient } from '../mpc/transport-client';
 import { type JournalDifference, verifyCopies, verifyStatements } from '../mpc/verify-journal';
+import { type OrderSource, verifyOrders } from '../mpc/verify-orders';
 import { readConfig } from '../platform/config';
 import { GatewayError } from '../platform/errors';
 import { listKeys } from './mpc-keys';
@@ -40,7 +42,7 @@ export function addMpcCommands(program: Command, run: NodeRun): void {
   const journal = mpc.command('journal').description('what the node has agreed to sign');
   journal
     .command('verify')
-    .description('check signatures and rows; exit code 1 if something differs')
+    .description('check signatures, rows and the orders that they name; exit code 1 if something differs')
     .option('--peers', "compare with what the peers keep (needs the node's certificates and MPC_NODE_PEERS)")
     .action(run(verify));
   journal
@@ -99,7 +101,9 @@ async function accept({ database, json }: NodeSession): Promise<void> {
 async function verify({ database, json }: NodeSession, { peers = false }: { peers?: boolean }): Promise<void> {
   const identity = readIdentity();
   const keysOf = identity.keysOf.bind(identity);
+  const source = await readOrderSource();
   const differences = await collect(verifyStatements(database, identity.index, keysOf));
+  differences.push(...(await collect(verifyOrders(database, source))));
   if (peers) {
     const client = new TransportClient(identity, parsePeers(readConfig(['MPC_NODE_PEERS']).MPC_NODE_PEERS));
     try {
@@ -119,7 +123,21 @@ async function verify({ database, json }: NodeSession, { peers = false }: { peer
   throw new CommandFailed(differences.length === 1 ? '1 difference' : `${differences.length} differences`);
 }
 
-/** Differences listed at most. */
+/** Orders of before a replacement of the authoriser's key verify by ORDER_KEYS: nodes know its present keys alone. */
+async function readOrderSource(): Promise<OrderSource> {
+  const { MPC_NODE_ORDER_KEYS: present, MPC_NODE_DEPLOYMENT: deployment } = readConfig([
+    'MPC_NODE_ORDER_KEYS',
+    'MPC_NODE_DEPLOYMENT',
+  ]);
+  const { ORDER_KEYS: all } = readConfig(['ORDER_KEYS']);
+  const jwks = readOrderKeys(present, 'MPC_NODE_ORDER_KEYS').reduce<string | undefined>(
+    (known, key) => withOwnKey(known, key.export({ format: 'jwk' })),
+    all,
+  );
+  return { keys: await OrderKeys.create(jwks ?? present, 'ORDER_KEYS'), deployment };
+}
+
+/** Differences of one kind listed at most. */
 const maxDifferences = 1_000;
 
 async function collect(differences: AsyncIterable<JournalDifference>): Promise<JournalDifference[]> {

@@ -8,10 +8,11 @@ import type { OrderKeys } from '../mpc/order-keys';
 import { notFound } from '../platform/errors';
 import { isUuid } from '../platform/ids';
 import { TransactionEntity } from '../transactions/entity';
+import type { NumberedOrder } from './kept-orders';
 
 /**
- * `valid`: a configured key has signed just the stored claims. `differs`: it has signed others under the same jti. `missing`: no
- * workflow history contains the signed order. `not checked`: no keys are configured.
+ * `valid`: a configured key has signed just the stored claims. `differs`: it has signed others under the same jti. `missing`: neither
+ * a workflow history nor a node shows the signed order. `not checked`: no keys are configured.
  */
 export type SignatureState = 'valid' | 'differs' | 'invalid' | 'missing' | 'not checked';
 
@@ -39,6 +40,8 @@ export interface OrderSources {
   database: DataSource;
   /** The signed orders of a transfer that its workflow has received, by jti. */
   findSigned: (txId: string) => Promise<ReadonlyMap<string, string>>;
+  /** Those of these orders that nodes keep, by jti. */
+  findKept: (orders: readonly NumberedOrder[]) => Promise<ReadonlyMap<string, string>>;
   keys: OrderKeys | null;
 }
 
@@ -48,10 +51,11 @@ interface Row {
 }
 
 /**
- * The orders of a transfer. The database has their claims only: the signed orders are in the history of the transfer's workflow.
+ * The orders of a transfer. The database has their claims only: the signed orders are in the history of the transfer's workflow, and
+ * those that Temporal no longer has at the nodes that have acted on them.
  * @throws GatewayError not_found.
  */
-export async function showOrders({ database, findSigned, keys }: OrderSources, txId: string): Promise<OrderReport[]> {
+export async function showOrders({ database, findSigned, findKept, keys }: OrderSources, txId: string): Promise<OrderReport[]> {
   const isKnown = isUuid(txId) && (await database.manager.existsBy(TransactionEntity, { txId }));
   if (!isKnown) throw notFound(`transaction ${txId}`);
   const rows = await database.query<Row[]>(
@@ -59,7 +63,9 @@ export async function showOrders({ database, findSigned, keys }: OrderSources, t
     [txId],
   );
   const signed = rows.length > 0 ? await findSigned(txId) : new Map<string, string>();
-  return Promise.all(rows.map((row) => toReport(row, signed.get(row.claims.jti), keys)));
+  const unsigned = rows.flatMap(({ claims: { jti, seq } }) => (signed.has(jti) ? [] : { jti, seq }));
+  const kept = unsigned.length > 0 ? await findKept(unsigned) : signed;
+  return Promise.all(rows.map((row) => toReport(row, signed.get(row.claims.jti) ?? kept.get(row.claims.jti), keys)));
 }
 
 async function toReport({ claims, unsigned }: Row, order: string | undefined, keys: OrderKeys | null): Promise<OrderReport> {

@@ -1,10 +1,12 @@
 import type { Command } from 'commander';
 import { type NodeKeys, readNodeKeys } from '../mpc/identity';
 import { OrderKeys } from '../mpc/order-keys';
+import { asksForOrders } from '../orders/node-orders';
 import { readConfig, readVariable } from '../platform/config';
+import { findKeptOrders } from './kept-orders';
 import { type NodeReport, readNodeJournals } from './node-journals';
 import { joinJournals, type JoinedJournals } from './order-journals';
-import { showOrders } from './order-operations';
+import { type OrderSources, showOrders } from './order-operations';
 import { print, printRows } from './output';
 import type { Run } from './run';
 import type { Session } from './session';
@@ -27,7 +29,14 @@ async function show({ database, temporal, json }: Session, txId: string): Promis
   const { ORDER_KEYS: jwks } = readConfig(['ORDER_KEYS']);
   const keys = jwks ? await OrderKeys.create(jwks, 'ORDER_KEYS') : null;
   const nodeKeys = readCertificates();
-  const reports = await showOrders({ database, keys, findSigned: (id) => findSignedOrders(temporal, id) }, txId);
+  const sources: OrderSources = {
+    database,
+    keys,
+    findSigned: (id) => findSignedOrders(temporal, id),
+    findKept: async (wanted) =>
+      nodeKeys ? findKeptOrders(asksForOrders(temporal, nodeKeys), keys, wanted) : new Map<string, string>(),
+  };
+  const reports = await showOrders(sources, txId);
   const nodes = nodeKeys ? await readNodeJournals(temporal, txId, nodeKeys) : null;
   const joined = joinJournals(
     reports,

@@ -5,6 +5,7 @@
 import { defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { AttemptKind, FamilyRules, Hex, Prepared } from '../chains/types';
 import type { FailureCode } from '../platform/codes';
+import type { NodeIndex } from './nodes';
 
 /** Everything else is in the database: a run that continues another, or that an operator starts again, begins in the same way. */
 export interface TransferWorkflowInput {
@@ -105,10 +106,19 @@ export interface NextAttempt {
   kind: AttemptKind;
 }
 
+/** What a signing node has answered in place of a signature. */
+export interface NodeProblem {
+  node: NodeIndex;
+  code: FailureCode;
+  reason: string;
+}
+
 export interface SignedAttempt {
   txId: string;
   attempt: number;
   signatures: Hex[];
+  /** By others, before this pair has signed; for the audit log. */
+  problems?: NodeProblem[];
 }
 
 export type BroadcastResult =

@@ -1,6 +1,7 @@
 import type { DataSource } from 'typeorm';
 import type { NodeIndex } from '../messages/nodes';
 import { readBan } from './bans';
+import { readRows } from './cursor';
 import type { PublicKeys } from './identity';
 import { readEntry } from './journal-entry';
 import { findSigner, type SignedStatement, type StatementType } from './statement';
@@ -20,9 +21,6 @@ interface Signed {
   /** The columns have the values of the statement. */
   agrees: boolean;
 }
-
-/** Rows in memory at once. */
-const pageRows = 1_000;
 
 interface SignedTable {
   table: string;
@@ -79,7 +77,7 @@ export async function* verifyStatements(
   keysOf: (party: NodeIndex) => PublicKeys,
 ): AsyncIterable<JournalDifference> {
   for (const { table, type, own, select } of tables) {
-    for await (const { node, subject, statement: text, signature, agrees } of rows(database, select)) {
+    for await (const { node, subject, statement: text, signature, agrees } of readRows<Signed>(database, select)) {
       if (own && node !== self) yield { table, subject, difference: `is signed as node ${node}` };
       else if (!findSigner(type, { text, signature }, keysOf(node)))
         yield { table, subject, difference: 'its signature does not verify' };
@@ -112,21 +110,4 @@ const texts = async (database: DataSource, select: string, values: unknown[]): P
 function describeBan(statement: Pick<SignedStatement, 'text'>): string {
   const { key_id: keyId, peer } = readBan(statement);
   return `${keyId} with node ${peer}`;
-}
-
-/** All rows of a statement, a page at a time. */
-async function* rows(database: DataSource, select: string): AsyncIterable<Signed> {
-  const runner = database.createQueryRunner();
-  try {
-    await runner.startTransaction();
-    await runner.query(`declare signed no scroll cursor for ${select}`);
-    for (let count = pageRows; count === pageRows;) {
-      const page = (await runner.query(`fetch ${pageRows} from signed`)) as Signed[];
-      yield* page;
-      count = page.length;
-    }
-  } finally {
-    await runner.rollbackTransaction();
-    await runner.release();
-  }
 }

@@ -60,11 +60,13 @@ export class Orders {
 
   /**
    * The newest order of an attempt, if it says just this and has life enough to be used; null otherwise. One that a clock ahead of
-   * this one has issued is refused by the nodes.
+   * this one has issued is refused by the nodes. A number that was not issued yet was not written by an authoriser: with it the nodes
+   * would take the order for the newest one for ever.
    */
   async findUsable(manager: EntityManager, facts: AttemptFacts): Promise<OrderClaims | null> {
     const [row] = await manager.query<{ claims: OrderClaims }[]>(
-      'select claims from orders where tx_id = $1 and attempt = $2 and orders_are_compared() order by seq desc limit 1',
+      `select claims from orders where tx_id = $1 and attempt = $2 and orders_are_compared()
+          and seq <= pg_sequence_last_value('order_numbers') order by seq desc limit 1`,
       [facts.tx_id, facts.attempt],
     );
     if (!row) return null;
@@ -73,6 +75,18 @@ export class Orders {
     if (iat > now + clockDifferenceSeconds || exp - renewBeforeSeconds <= now || exp - iat > orderLifetimeSeconds) return null;
     const same = { v: 1, dep: this.options.deployment, jti, seq, iat, exp, ...facts };
     return isDeepStrictEqual(same, row.claims) ? row.claims : null;
+  }
+
+  /**
+   * The bytes of an attempt never change: its orders stay in an append-only table, whatever becomes of the other rows that say what it is.
+   * @throws Error when a stored order of the attempt is over other digests, or for other keys.
+   */
+  async assertNoOthers(manager: EntityManager, { tx_id: txId, attempt, signers }: AttemptFacts): Promise<void> {
+    const [row] = await manager.query<{ jti: string }[]>(
+      `select jti from orders where tx_id = $1 and attempt = $2 and claims -> 'signers' is distinct from $3::jsonb limit 1`,
+      [txId, attempt, JSON.stringify(signers)],
+    );
+    if (row) throw new Error(`attempt ${attempt} of ${txId} is not what order ${row.jti} is about`);
   }
 
   /** JWS in compact form; call it after the commit. */

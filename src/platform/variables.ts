@@ -181,7 +181,7 @@ export const variables = {
   ORDER_KEYS: variable(
     'authoriser, cli',
     secretText().optional(),
-    "JWKS of the authoriser's public keys (Ed25519), 1 to 100 with those of old orders. `gateway orders show` verifies orders with it, and `gateway reconcile` and the authoriser those that signing nodes show; the authoriser knows its own key without it.",
+    "JWKS of the authoriser's public keys (Ed25519), 1 to 100 with those of old orders. `gateway orders show` verifies orders with it, `gateway mpc journal verify` those that a node's journal names, and `gateway reconcile` and the authoriser those that signing nodes show; the authoriser knows its own key without it.",
     true,
   ),
   DEPLOYMENT_ID: variable(

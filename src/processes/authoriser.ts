@@ -78,7 +78,10 @@ runMain('authoriser', async () => {
   const worker: WorkerOptions = {
     connection,
     taskQueue: authoriserTaskQueue,
-    activities: withMappedErrors(createAuthoriserActivities({ database, registry, getFamily, orders, nodeKeys }), logger),
+    activities: withMappedErrors(
+      createAuthoriserActivities({ database, registry, getFamily, orders, nodeKeys, log: logger }),
+      logger,
+    ),
     // each holds one connection at a time
     maxConcurrentActivityTaskExecutions: config.DATABASE_POOL_SIZE,
     shutdownGraceTime: '10 seconds',

@@ -8,6 +8,7 @@ import { nodeTaskQueue } from '../messages/task-queues';
 import { createMpcNode, type MpcNode } from '../mpc/node';
 import { NodeLimits } from '../mpc/limits';
 import { OrderVerifier } from '../mpc/order-verifier';
+import { verifyModule } from '../mpc/protocol/pool';
 import { parseKeks } from '../mpc/share-cipher';
 import { ShareStore } from '../mpc/store';
 import { parsePeers } from '../mpc/transport-client';
@@ -21,6 +22,8 @@ import { connectWorkers, logTemporalWith, serveActivities } from './temporal-wor
 const activitySlots = 50;
 
 runMain('mpc-node', async () => {
+  // before anything is connected: another module would have the shares
+  verifyModule();
   const config = readConfig([
     'GATEWAY_ENV',
     'LOG_LEVEL',

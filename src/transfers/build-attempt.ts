@@ -39,13 +39,14 @@ interface Plan {
  */
 export async function buildAttempt(
   manager: EntityManager,
-  { registry, getFamily }: Pick<AuthoriserDependencies, 'registry' | 'getFamily'>,
+  { registry, getFamily, alarms }: Pick<AuthoriserDependencies, 'registry' | 'getFamily' | 'alarms'>,
   { transfer, source, attempt, kind, prepared }: Plan,
 ): Promise<BuiltAttempt> {
   const { txId, fromAddress } = transfer;
   const chain = registry.get(transfer.chain);
   const family = getFamily(chain.family);
   const reserved = await family.reserve(manager, source, prepared, txId, kind);
+  if (reserved.outcome === 'wait' && reserved.alert) alarms.raise(reserved.alert, source, reserved.reason);
   if (reserved.outcome !== 'reserved') throw new NotBegun(reserved);
   const { resources } = reserved;
   const { unsigned, signers } = await assemble(manager, { chain, family }, transfer, { kind, prepared, resources });

@@ -5,6 +5,7 @@ import type { AlertLog } from '../ledger/accounts';
 import type { NodeKeys } from '../mpc/identity';
 import type { Logger } from '../platform/logging';
 import type { Orders } from '../orders/orders';
+import type { AccountAlarms } from './account-alarms';
 
 /** Dependencies of the database steps of a transfer. */
 export interface TransferDependencies {
@@ -24,6 +25,7 @@ export interface AuthoriserDependencies {
   orders: Orders;
   /** The signing nodes' identities, from the authoriser's own configuration. */
   nodeKeys: NodeKeys;
+  alarms: AccountAlarms;
 }
 
 /** Dependencies of the steps that call a chain. */

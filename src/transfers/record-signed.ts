@@ -6,7 +6,7 @@ import { GatewayError } from '../platform/errors';
 import { changeState, isEnded, findTransactionForUpdate } from '../transactions/state';
 import { loadAttempts } from './attempts';
 import type { TransferDependencies } from './dependencies';
-import { auditSigned } from './signing-audit';
+import { auditRefusedBefore, auditSigned } from './signing-audit';
 import { markBroadcast, storeSigned } from './store-attempt';
 
 /**
@@ -16,7 +16,7 @@ import { markBroadcast, storeSigned } from './store-attempt';
  */
 export function recordSigned(
   { database, registry, getFamily }: TransferDependencies,
-  { txId, attempt: number, signatures }: SignedAttempt,
+  { txId, attempt: number, signatures, problems = [] }: SignedAttempt,
 ): Promise<{ hash: string }> {
   return inTransaction(database, async (manager) => {
     const transfer = await findTransactionForUpdate(manager, txId);
@@ -25,6 +25,7 @@ export function recordSigned(
     const family = getFamily(registry.get(transfer.chain).family);
     const { id, bytes } = assemble(family, unsigned, signatures, transfer.fromAddress);
     await storeSigned(manager, { txId, attempt: number, id, bytes });
+    await auditRefusedBefore(manager, transfer, { attempt: number, problems });
     await auditSigned(manager, transfer, { attempt: number, kind, tx_hash: id });
     return { hash: id };
   });

@@ -42,6 +42,7 @@ export async function resumeSigning(
   const earlier = attempts.all.filter(({ attempt }) => attempt < last.attempt);
   const attempt = await rebuildAttempt(manager, steps, transfer, last);
   const facts = toOrderFacts(chain, family, transfer, attempt, earlier);
+  await steps.orders.assertNoOthers(manager, facts);
   const usable = await steps.orders.findUsable(manager, facts);
   const claims = usable ?? (await steps.orders.issue(manager, facts, family.describe(last.unsigned).expiresAt));
   return { outcome: 'stored', attempt, claims };

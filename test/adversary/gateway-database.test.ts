@@ -1,3 +1,4 @@
+import type { SigningClaims } from '../../src/messages/order';
 import { gateway, json } from '../e2e/gateway';
 import { ledgerDifferences } from '../e2e/ledger';
 import { call, transactionWhen } from '../e2e/support';
@@ -7,7 +8,7 @@ import { stack, waitFor } from '../stack/client';
 import { gatewayQuery, refusal } from './processes';
 import { rewrite, type Rewrite, toStatement, whileRewritten } from './rewrites';
 import { isConfirmed, Scene, withoutWorker } from './scene';
-import { alter } from './transfers';
+import { alter, type OrderedTransfer } from './transfers';
 
 /** SECURITY.md, row `gateway database, its owner or an administrator`: somebody is logged in as the owner of the schema. */
 
@@ -88,18 +89,41 @@ describe('cannot have anything else signed once an attempt has begun', () => {
     },
   );
 
-  test('an order that is inserted into the database is signed by nobody', async () => {
+  test('a destination rewritten together with the bytes of its attempt is not ordered', async () => {
     const ordered = await withoutWorker(async () => {
       const real = await scene.order();
-      const recipients = real.claims.recipients.map((paid) => ({ ...paid, address: randomAddress() }));
-      const claims = { ...real.claims, jti: crypto.randomUUID(), seq: real.claims.seq + 1_000_000, recipients };
+      const unsigned = alter(real.unsigned, { to: dead });
+      const bytes: Rewrite = { table: 'transfer_attempts', id: real.txId, to: { unsigned } };
+      await whileRewritten(ofTransfer(real.txId, rewrites.destination), () =>
+        whileRewritten(bytes, () =>
+          expect(scene.temporal.beginSigning({ txId: real.txId, lastAttempt: 1, kind: 'resume' })).rejects.toMatchObject({
+            code: 'internal_error',
+          }),
+        ),
+      );
+      expect(await gatewayQuery('select from orders where tx_id = $1', [real.txId])).toHaveLength(1);
+      return real;
+    });
+    await isConfirmed(ordered);
+  });
+
+  test.each<[string, (real: OrderedTransfer) => Partial<SigningClaims>]>([
+    ['other recipients', ({ claims }) => ({ recipients: claims.recipients.map((it) => ({ ...it, address: randomAddress() })) })],
+    ['a number that was never issued', () => ({ seq: Number.MAX_SAFE_INTEGER })],
+  ])('an order with %s that is inserted into the database is signed by nobody', async (_, changes) => {
+    const ordered = await withoutWorker(async () => {
+      const real = await scene.order();
+      const [{ seq }] = (await gatewayQuery<{ seq: string }>(`select nextval('order_numbers') as seq`)) as [{ seq: string }];
+      const claims = { ...real.claims, jti: crypto.randomUUID(), seq: Number(seq), ...changes(real) };
       await gatewayQuery('insert into orders (jti, seq, kind, tx_id, attempt, claims) values ($1, $2, $3, $4, 1, $5)', [
         ...[claims.jti, claims.seq, claims.kind, real.txId],
         JSON.stringify(claims),
       ]);
       const again = await scene.temporal.beginSigning({ txId: real.txId, lastAttempt: 1, kind: 'resume' });
       if (again.outcome !== 'begun') throw new Error(`the authoriser answered ${again.outcome}`);
-      expect(claimsOf(again.order).recipients).toEqual(real.claims.recipients);
+      const { recipients, jti } = claimsOf(again.order);
+      expect(recipients).toEqual(real.claims.recipients);
+      expect(jti).not.toBe(claims.jti);
       return real;
     });
     await isConfirmed(ordered);

@@ -2,7 +2,7 @@ import type { Client, QueryResultRow } from 'pg';
 import { stack } from '../stack/client';
 import { gatewayQuery, withDatabase } from './processes';
 
-const keys = { transactions: 'tx_id', accounts: 'account_id', wallets: 'wallet_id' } as const;
+const keys = { transactions: 'tx_id', accounts: 'account_id', wallets: 'wallet_id', transfer_attempts: 'tx_id' } as const;
 
 /** Columns of one row, as the owner of the schema can write them. */
 export interface Rewrite {

@@ -1,6 +1,7 @@
 import { condition, log } from '@temporalio/workflow';
 import type { NodeIndex, SigningPair } from '../../src/messages/nodes';
 import type { SignedRefusal } from '../../src/messages/signing';
+import type { NodeProblem } from '../../src/messages/transfer';
 import type { FailureCode } from '../../src/platform/codes';
 import { authoriserActivities, nodeActivities, signingPairs, stableIndex, transferActivities } from '../activities';
 import { type Problem, toProblem } from '../failures';
@@ -28,7 +29,13 @@ class Answers {
   private readonly refusing = new Map<NodeIndex, SignedRefusal>();
   /** Nodes that refuse the transaction itself, each by its own word: what an initiator says of its peer does not count. */
   private readonly faulting = new Set<NodeIndex>();
+  /** By node and code: the newest answer of each. */
+  private readonly problems = new Map<string, NodeProblem>();
   last = '';
+
+  get all(): NodeProblem[] {
+    return [...this.problems.values()];
+  }
 
   get isFrozen(): boolean {
     return this.banned.size === signingPairs.length;
@@ -54,6 +61,7 @@ class Answers {
 
   note(pair: SigningPair, { code, message, node = pair.initiator, refusal, retryable }: Problem): void {
     this.last = message;
+    this.problems.set(`${node} ${code}`, { node, code, reason: message });
     const isOwn = node === pair.initiator;
     if (code === 'key_peer_banned') this.banned.add(pair);
     else if (code === 'node_policy') {
@@ -104,7 +112,7 @@ async function tryPair(
   try {
     const summary = `sign attempt ${attempt}: nodes ${initiator} and ${peer}`;
     const { signatures } = await nodeActivities(initiator, signatureSeconds, summary).signTransaction({ order, unsigned, peer });
-    await transferActivities.recordSigned({ txId, attempt, signatures });
+    await transferActivities.recordSigned({ txId, attempt, signatures, problems: answers.all });
     return { next: 'broadcast', attempt, tries: 1 };
   } catch (error) {
     const problem = toProblem(error);

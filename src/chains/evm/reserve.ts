@@ -38,7 +38,7 @@ async function takeNonce(
   if (!row) throw new Error(`no nonce for ${addressKey} on ${chain}`);
   if (BigInt(minedNonce) > BigInt(row.next)) {
     const reason = `${chain} reports ${minedNonce} transactions of ${addressKey}, the gateway has begun ${row.next}: is it used elsewhere?`;
-    return { outcome: 'wait', reason };
+    return { outcome: 'wait', reason, alert: 'account_used_elsewhere' };
   }
   await insertReservation(manager, { chain, accountId, addressKey }, txId, { resource: row.next, ordinal: BigInt(row.next) });
   return { outcome: 'reserved', resources: [row.next] };

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { projectRoot } from '../../../dev/paths';
 import { until } from '../../../dev/processes';
 import type { GroupKey } from '../../../src/messages/key-generation';
+import { deployment, orderKeys } from '../../orders';
 import { DishonestEngine } from './engines';
 import { Group, localRegistry, wallet } from './group';
 import { client, orderedTransfer } from './transactions';
@@ -41,6 +42,8 @@ describe('gateway mpc', () => {
       MPC_NODE_TLS_CERT: cert,
       MPC_NODE_TLS_CA: ca,
       MPC_NODE_PEER_CERTS: peerCerts,
+      MPC_NODE_ORDER_KEYS: orderKeys,
+      MPC_NODE_DEPLOYMENT: deployment,
       ...env,
     };
     const command = [path.join(projectRoot, 'bin', 'gateway.js'), 'mpc', ...args];

@@ -14,6 +14,7 @@ const unlist = `update security_factors set status = 'inactive'`;
 const approve = `update transactions set approved_by = :user, approved_at = now() where tx_id = :waiting`;
 const beginSigning = `update transactions set status = 'SIGNING', version = version + 1, signing_begun_at = now() where tx_id = :waiting`;
 const signAgain = `update transactions set status = 'SIGNING', version = version + 1 where tx_id = :waiting`;
+const giveUpAs = (reason: string) => `update transactions set cancellation_reason = '${reason}' where tx_id = :signed`;
 const raiseFee = `update transactions set fee_locked = fee_locked + 1 where tx_id = :waiting`;
 const endAs = (status: string) => `update transactions set status = '${status}', version = version + 1 where tx_id = :waiting`;
 export const post = (kind: string) =>
@@ -64,6 +65,7 @@ export const forbidden: Record<DatabaseRole, string[]> = {
     ],
     ...[approve, beginSigning, signAgain, raiseFee, endAs('CANCELLED'), transfer, post('lock'), post('lock_more'), credit],
     ...[swapAddress, limits, policy, totp],
+    ...[giveUpAs('abandoned'), giveUpAs('address_blacklisted'), giveUpAs('node_policy')],
     `update transactions set to_address = :address where tx_id = :waiting`,
     `update transactions set amount = 1 where tx_id = :waiting`,
     `update transactions set requested_by = null where tx_id = :waiting`,
@@ -77,7 +79,7 @@ export const forbidden: Record<DatabaseRole, string[]> = {
   ],
   gateway_authoriser: [
     ...[insertRequest, insertUser, insertKey, listAddress, unlist, approve, transfer, deposit, swapAddress, limits, policy, totp],
-    ...[endAs('AWAITING_APPROVAL'), endAs('CANCELLED'), endAs('FAILED'), endAs('NEEDS_ATTENTION'), attest],
+    ...[endAs('AWAITING_APPROVAL'), endAs('CANCELLED'), endAs('FAILED'), endAs('NEEDS_ATTENTION'), attest, giveUpAs('abandoned')],
     ...[post('lock'), post('unlock'), post('deposit'), post('settle'), post('adjustment'), credit],
     `update transactions set to_address = :address where tx_id = :waiting`,
     `update transactions set tx_hash = '0x1' where tx_id = :signed`,

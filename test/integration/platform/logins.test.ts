@@ -3,6 +3,7 @@ import { type DatabaseRole, databaseRoles } from '../../../src/platform/database
 import { newId } from '../../../src/platform/ids';
 import { buildTransferRequest, buildUser, ledgerAccountOf, randomAddress } from '../../factories';
 import { createFixture, ether, ethereum, type Fixture, fund, sign } from '../ledger/fixture';
+import { listAddress, unlist } from '../screening/factors';
 import { forbidden, forbiddenToAll, post } from './forbidden-statements';
 
 /** Each process's own login tries what that process must not do, with raw SQL: Postgres itself refuses it. */
@@ -43,13 +44,15 @@ afterAll(async () => {
 
 const insufficientPrivilege = '42501';
 
+const withValues = (statement: string): string =>
+  statement.replace(/(?<!:):(\w+)/g, (_, name: string) => `'${values[name] as string}'`);
+
 /** Why the statement is refused; null if it is not. Nothing is kept. */
 async function refusal(role: DatabaseRole, statement: string): Promise<{ code?: string; message: string } | null> {
   const login = logins.get(role) as Client;
-  const sql = statement.replace(/(?<!:):(\w+)/g, (_, name: string) => `'${values[name] as string}'`);
   await login.query('begin');
   try {
-    await login.query(sql);
+    await login.query(withValues(statement));
     return null;
   } catch (error) {
     return error as Error & { code?: string };
@@ -69,6 +72,50 @@ describe.each(databaseRoles)('%s', (role) => {
   });
 });
 
+describe('the worker gives a transfer up', () => {
+  const giveUp = (reason: string) => `update transactions set cancellation_reason = '${reason}' where tx_id = :signed`;
+  const request = (kind: 'abandon' | 'withdrawal', attempt: number) =>
+    `insert into operator_requests (tx_id, kind, attempt, operator) values (:signed, '${kind}', ${attempt}, 'somebody')`;
+  const note = (sql: string) => fixture.database.query(withValues(sql));
+
+  test('as abandoned only while the newest request of an operator asks for it, knowing the newest attempt', async () => {
+    await note(request('abandon', 1));
+    expect(await refusal('gateway_worker', giveUp('abandoned'))).toBeNull();
+    expect(await refusal('gateway_api', giveUp('abandoned'))).toMatchObject({ code: insufficientPrivilege });
+    const another = `insert into transfer_attempts select (jsonb_populate_record(a, '{"attempt": 2, "kind": "replacement", "message_key": "2",
+      "unsigned": "0x02", "tx_hash": null, "signed": null, "signed_at": null, "broadcast_at": null}')).* from transfer_attempts a where tx_id = :signed`;
+    await fixture.database.transaction(async (manager) => {
+      await manager.query(`set local session_replication_role = replica`);
+      await manager.query(withValues(another));
+    });
+    expect(await refusal('gateway_worker', giveUp('abandoned'))).toMatchObject({ code: insufficientPrivilege });
+    await note(request('abandon', 2));
+    expect(await refusal('gateway_worker', giveUp('abandoned'))).toBeNull();
+    await note(request('withdrawal', 2));
+    expect(await refusal('gateway_worker', giveUp('abandoned'))).toMatchObject({ code: insufficientPrivilege });
+  });
+
+  test('as blacklisted only while its destination is listed', async () => {
+    const [{ to }] = await fixture.database.query<[{ to: string }]>(
+      withValues('select to_address as to from transactions where tx_id = :signed'),
+    );
+    const factor = await listAddress(fixture.database, fixture.account, to);
+    expect(await refusal('gateway_worker', giveUp('address_blacklisted'))).toBeNull();
+    expect(await refusal('gateway_worker', giveUp('node_policy'))).toMatchObject({ code: insufficientPrivilege });
+    await unlist(fixture.database, factor);
+    expect(await refusal('gateway_worker', giveUp('address_blacklisted'))).toMatchObject({ code: insufficientPrivilege });
+  });
+
+  test('once: the reason stays', async () => {
+    await note(giveUp('node_policy'));
+    for (const role of ['gateway_worker', 'gateway_authoriser'] as const)
+      for (const to of [`'address_blacklisted'`, 'null'])
+        expect(await refusal(role, `update transactions set cancellation_reason = ${to} where tx_id = :signed`)).toMatchObject({
+          code: insufficientPrivilege,
+        });
+  });
+});
+
 describe('what limits count by', () => {
   /** Runs as the API, keeps nothing, and returns the row of the last statement. */
   const asApi = async (...statements: string[]): Promise<Record<string, unknown> | undefined> => {
@@ -76,12 +123,7 @@ describe('what limits count by', () => {
     await login.query('begin');
     try {
       let row: Record<string, unknown> | undefined;
-      for (const sql of statements)
-        row = (
-          await login.query<Record<string, unknown>>(
-            sql.replace(/(?<!:):(\w+)/g, (_, name: string) => `'${values[name] as string}'`),
-          )
-        ).rows[0];
+      for (const sql of statements) row = (await login.query<Record<string, unknown>>(withValues(sql))).rows[0];
       return row;
     } finally {
       await login.query('rollback');

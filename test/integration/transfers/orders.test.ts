@@ -1,12 +1,14 @@
+import { randomUUID } from 'node:crypto';
 import { createAuthoriserActivities } from '../../../activities/authoriser';
 import { getFamily } from '../../../src/chains/families';
 import { ChainRegistry } from '../../../src/chains/registry';
-import type { AttemptKind } from '../../../src/chains/types';
+import type { AttemptKind, Hex } from '../../../src/chains/types';
 import type { AuthoriserActivities } from '../../../src/messages/authoriser';
 import type { BeginSigningResult } from '../../../src/messages/transfer';
 import { Orders } from '../../../src/orders/orders';
 import { newId } from '../../../src/platform/ids';
 import { isAbandonRequested, recordAbandonRequest, withdrawAbandonRequest } from '../../../src/transfers/operator-requests';
+import { alter } from '../../adversary/transfers';
 import { buildUser, signAs } from '../../factories';
 import { claimsOf, deployment, orderSigner } from '../../orders';
 import { nodeKeys } from '../../node-refusals';
@@ -175,13 +177,46 @@ describe('read anew before an order is written', () => {
   });
 });
 
+/** As the owner of the schema, while its rules are switched off. */
+const tamper = (txId: string, change: string, table = 'transactions'): Promise<void> =>
+  fixture.database.transaction(async (manager) => {
+    await manager.query(`set local session_replication_role = replica`);
+    await manager.query(`update ${table} set ${change} where tx_id = $1`, [txId]);
+  });
+
+describe('rows that the authoriser has not written', () => {
+  test('an order with the facts of the attempt and a number that was never issued is not signed', async () => {
+    const txId = await locked();
+    const first = begun(await ask(txId));
+    const claims = { ...first.claims, jti: randomUUID(), seq: Number.MAX_SAFE_INTEGER };
+    await fixture.database.query('insert into orders (jti, seq, kind, tx_id, attempt, claims) values ($1, $2, $3, $4, 1, $5)', [
+      ...[claims.jti, claims.seq, claims.kind, txId],
+      JSON.stringify(claims),
+    ]);
+    expect(begun(await ask(txId, 'resume')).order).toBe(first.order);
+    const later = begun(await ask(txId, 'resume', { inMs: 520_000 }));
+    expect(later.claims.seq).toBeLessThan(1_000_000);
+  });
+
+  test('a destination that is changed together with the bytes of the attempt is not ordered', async () => {
+    const [txId, other] = [await locked({ tokenSymbol: 'ETH', amount: '1' }), await locked({ tokenSymbol: 'ETH', amount: '1' })];
+    const { unsigned } = begun(await ask(txId));
+    const was = await row(txId);
+    const { toAddress } = await row(other);
+    const rewritten = alter(unsigned, { to: toAddress as Hex });
+    const set = async (to: string, bytes: string) => {
+      await tamper(txId, `to_address = '${to}', to_address_key = lower('${to}')`);
+      await tamper(txId, `unsigned = '${bytes}'`, 'transfer_attempts');
+    };
+    await set(toAddress, rewritten);
+    for (const inMs of [0, 520_000]) await expect(ask(txId, 'resume', { inMs })).rejects.toThrow('is not what order');
+    expect(await stored(txId)).toHaveLength(1);
+    await set(was.toAddress, unsigned);
+    begun(await ask(txId, 'resume'));
+  });
+});
+
 describe('a transfer whose row names more than one token', () => {
-  const tamper = async (txId: string, change: string): Promise<void> => {
-    await fixture.database.transaction(async (manager) => {
-      await manager.query(`set local session_replication_role = replica`);
-      await manager.query(`update transactions set ${change} where tx_id = $1`, [txId]);
-    });
-  };
   const usdc = registry.get('ethereum').tokens.find(({ symbol }) => symbol === 'USDC')?.contract;
 
   test.each([

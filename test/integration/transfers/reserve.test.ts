@@ -37,6 +37,18 @@ test.each<ReserveResult>([
   expect(await fixture.database.query('select 1 from transfer_attempts')).toEqual([]);
 });
 
+test('an account of which the chain has executed more than was begun waits, and operators are alarmed once', async () => {
+  const txId = await locked();
+  for (const minedNonce of [7, 8])
+    expect(await begin(fixture, { txId, fees: { minedNonce } })).toMatchObject({
+      outcome: 'wait',
+      reason: expect.stringContaining('is it used elsewhere?'),
+    });
+  const { chain } = await row(txId);
+  const { accountId } = fixture.account;
+  expect(fixture.alerts).toEqual([{ alert: 'account_used_elsewhere', chain, account_id: accountId }]);
+});
+
 test('bytes that use up something else than was reserved are never stored', async () => {
   const txId = await locked();
   const family: Family = { ...evmFamily, describe: (bytes) => ({ ...evmFamily.describe(bytes), resources: ['7'] }) };

@@ -1,6 +1,8 @@
 import { createHash, createPublicKey, generateKeyPairSync } from 'node:crypto';
-import { showOrders } from '../../../src/cli/order-operations';
+import { findKeptOrders } from '../../../src/cli/kept-orders';
+import { type OrderSources, showOrders } from '../../../src/cli/order-operations';
 import { OrderKeys } from '../../../src/mpc/order-keys';
+import type { AskForOrders } from '../../../src/orders/node-orders';
 import { newId } from '../../../src/platform/ids';
 import { claimsOf, forgeOrder, orderKeys, signOrder } from '../../orders';
 import { begun, type Fixture } from '../ledger/fixture';
@@ -9,12 +11,31 @@ import { useFundedFixture } from './fixture';
 let fixture: Fixture;
 const { locked } = useFundedFixture((it) => (fixture = it));
 
+const sha256 = (data: string | Buffer) => createHash('sha256').update(data).digest('hex');
 const known = OrderKeys.create(orderKeys, 'ORDER_KEYS');
-const show = async (txId: string, signed: Record<string, string>, keys: Promise<OrderKeys> | null = known) =>
-  showOrders(
-    { database: fixture.database, keys: await keys, findSigned: () => Promise.resolve(new Map(Object.entries(signed))) },
-    txId,
-  );
+type Signed = Record<string, string>;
+const show = async (txId: string, signed: Signed, keys: Promise<OrderKeys> | null = known, ask: AskForOrders = nobody) => {
+  const given = await keys;
+  const sources: OrderSources = {
+    database: fixture.database,
+    keys: given,
+    findSigned: () => Promise.resolve(new Map(Object.entries(signed))),
+    findKept: (wanted) => findKeptOrders(ask, given, wanted),
+  };
+  return showOrders(sources, txId);
+};
+const nobody: AskForOrders = () => Promise.resolve([{ node: 1, problem: 'down' }]);
+/** Nodes that keep these orders and show them a few at a time. */
+const keeping =
+  (orders: string[], at = 2): AskForOrders =>
+  (after) => {
+    const kept = orders.filter((order) => claimsOf(order).seq > (after ?? 0)).map((compact) => ({ compact, unsigned: null }));
+    const answer = { newest: null, orders: kept.slice(0, at), is_complete: kept.length <= at };
+    return Promise.resolve([
+      { node: 1, problem: 'down' },
+      { node: 2, answer },
+    ]);
+  };
 
 test('an order is shown with its times, its key and what it permits to sign', async () => {
   const txId = await locked();
@@ -31,11 +52,9 @@ test('an order is shown with its times, its key and what it permits to sign', as
       expires_at: new Date(exp * 1000),
       kid: expect.stringMatching(/^[\w-]{43}$/),
       signature: 'valid',
-      order_sha256: createHash('sha256').update(order).digest('hex'),
+      order_sha256: sha256(order),
       digests: signers[0]?.digests,
-      bytes_sha256: createHash('sha256')
-        .update(Buffer.from(unsigned.slice(2), 'hex'))
-        .digest('hex'),
+      bytes_sha256: sha256(Buffer.from(unsigned.slice(2), 'hex')),
     },
   ]);
 });
@@ -57,6 +76,25 @@ test('only the signature of a configured key over the stored claims is valid', a
   expect(await state({ [claims.jti]: await forgeOrder(claims, { key: privateKey }) })).toEqual(['invalid']);
   expect(await state({ [claims.jti]: await forgeOrder(claims, { typ: 'JWT' }) })).toEqual(['invalid']);
   expect(await state({ [claims.jti]: await signOrder({ ...claims, max_fee: '1' }) })).toEqual(['differs']);
+});
+
+test('an order that no history has any more is shown as the nodes keep it, if a configured key has signed it', async () => {
+  const transfers = [await locked(), await locked(), await locked()];
+  const orders = [];
+  for (const txId of transfers) orders.push((await begun(fixture, { txId })).order);
+  const [txId, order] = [transfers[0] as string, orders[0] as string];
+  const claims = claimsOf(order);
+  const { privateKey } = generateKeyPairSync('ed25519');
+  const forged = await forgeOrder(claims, { key: privateKey });
+  const kept = (asked: string, ask: AskForOrders) => show(asked, {}, known, ask);
+  expect(await kept(txId, keeping(orders))).toMatchObject([{ signature: 'valid', order_sha256: sha256(order) }]);
+  expect(await kept(transfers[2] as string, keeping(orders))).toMatchObject([{ signature: 'valid' }]);
+  expect(await kept(txId, keeping([order, forged]))).toMatchObject([{ signature: 'valid', order_sha256: sha256(order) }]);
+  expect(await kept(txId, keeping([forged]))).toMatchObject([{ signature: 'missing' }]);
+  expect(await kept(txId, nobody)).toMatchObject([{ signature: 'missing' }]);
+  // what a history has is not asked for
+  const fail: AskForOrders = () => Promise.reject(new Error('asked'));
+  expect(await show(txId, { [claims.jti]: order }, known, fail)).toMatchObject([{ signature: 'valid' }]);
 });
 
 test('an unknown transfer is an error', async () => {

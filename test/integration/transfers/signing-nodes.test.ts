@@ -65,10 +65,23 @@ test('with no pair left the transfer is parked as key_frozen; a retry asks every
   await served.ends(txId, 'CONFIRMED');
 });
 
-test('one node that refuses by its limits does not stop a transfer', async () => {
-  await serve((pair) => (pair.includes('2') ? ['node_policy', 2] : undefined));
+test('what single nodes refuse does not stop a transfer: each refusal is an audit row, once for a node and code', async () => {
+  await serve((pair) => {
+    if (asked.length > 6) return undefined;
+    if (pair === '12') return ['node_policy', 2];
+    return pair === '23' ? ['order_refused', 3] : ['signers_unavailable', 1];
+  });
   const txId = await served.submit();
   await served.ends(txId, 'CONFIRMED');
+  const log = await listAuditLog(fixture.database.manager, { subject: txId, limit: 50 });
+  const refused = log.filter(({ action }) => action === 'transfer.signing_refused').map(({ detail }) => detail);
+  expect(refused).toHaveLength(2);
+  expect(refused).toEqual(
+    expect.arrayContaining([
+      { code: 'node_policy', node: 2, attempt: 1, reason: 'refused' },
+      { code: 'order_refused', node: 3, attempt: 1, reason: 'refused' },
+    ]),
+  );
   expect(await fixture.transaction(txId)).toMatchObject({ cancellation_reason: null, failure_code: null });
 });
 

@@ -127,7 +127,8 @@ test('the orders of a transfer are found signed in the history of its workflow',
   await confirmed(txId);
   const keys = await OrderKeys.create(orderKeys, 'ORDER_KEYS');
   const findSigned = (id: string) => findSignedOrders(client(), id);
-  expect(await showOrders({ database: fixture.database, keys, findSigned }, txId)).toEqual([
+  const findKept = () => Promise.reject(new Error('the history has it'));
+  expect(await showOrders({ database: fixture.database, keys, findSigned, findKept }, txId)).toEqual([
     expect.objectContaining({ attempt: 1, kind: 'transfer', signature: 'valid', kid: expect.any(String) }),
   ]);
   await client().workflow.getHandle(transferWorkflowId(txId)).result();

@@ -1,0 +1,112 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { DataSource } from 'typeorm';
+import type { Hex } from '../chains/types';
+import type { OrderSigner, SigningClaims } from '../messages/order';
+import { findFault } from '../platform/untrusted';
+import { readRows } from './cursor';
+import { type EntryFields, readEntry } from './journal-entry';
+import type { OrderKeys } from './order-keys';
+import { claimsSchemas } from './order-schema';
+import { decodeSignature, deriveKey, recoverKey } from './secp256k1';
+import type { JournalDifference } from './verify-journal';
+
+export interface OrderSource {
+  /** All keys that the authoriser ever had. */
+  keys: OrderKeys;
+  deployment: string;
+}
+
+interface Row {
+  subject: string;
+  statement: string;
+  outcome: string | null;
+  signature: Buffer | null;
+  /** null: no order with the hash that the entry names. */
+  compact: string | null;
+  public_key: Buffer | null;
+  chain_code: Buffer | null;
+}
+
+const select = /* sql */ `
+  select j.number::text as subject, j.statement, j.outcome, j.signature, o.compact, k.public_key, k.chain_code
+    from journal j
+    left join (select encode(sha256(convert_to(compact, 'UTF8')), 'hex') as hash, compact from seen_orders) o on o.hash = j.order_hash
+    left join key_shares k on k.key_id = j.key_id
+   order by j.number`;
+
+/**
+ * Compares every entry with the order that it names, which a key of the authoriser has to have signed, and every recorded signature
+ * with the digest and the key. An entry that was taken back from a peer may lack its order: that is in the peer's own database.
+ */
+export async function* verifyOrders(database: DataSource, source: OrderSource): AsyncIterable<JournalDifference> {
+  for await (const row of readRows<Row>(database, select)) {
+    const difference = await differenceOf(row, source);
+    if (difference !== null) yield { table: 'journal', subject: row.subject, difference };
+  }
+}
+
+async function differenceOf(row: Row, source: OrderSource): Promise<string | null> {
+  const { compact, outcome, signature } = row;
+  const entry = parseEntry(row.statement);
+  // what is no entry does not have the node's signature
+  if (entry === null) return null;
+  if (compact === null) return outcome === 'recovered' ? null : 'the node does not keep the order that it names';
+  const claims = await openClaims(compact, source);
+  if (claims === null) return 'its order is not one that a known key of the authoriser has signed for this deployment';
+  const field = differingField(entry, claims);
+  if (field !== undefined) return `its order has another ${field}`;
+  if (signature === null || isSignatureOf(entry, claims, row)) return null;
+  return 'the recorded signature is not one of its key over its digest';
+}
+
+function parseEntry(text: string): EntryFields | null {
+  try {
+    return readEntry({ text });
+  } catch {
+    return null;
+  }
+}
+
+async function openClaims(compact: string, { keys, deployment }: OrderSource): Promise<SigningClaims | null> {
+  try {
+    const { payload, isOrder } = await keys.open(compact);
+    const claims = JSON.parse(Buffer.from(payload).toString('utf8')) as SigningClaims;
+    const schema = claimsSchemas.get(claims.kind);
+    return isOrder && schema && findFault(schema, claims) === null && claims.dep === deployment ? claims : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Name of the first field of an entry that is not the order's; undefined if all are. */
+function differingField(entry: EntryFields, claims: SigningClaims): string | undefined {
+  const later = ['replacement', 'reissue', 'cancellation'].find((kind) => kind === claims.kind);
+  const digests = claims.signers.flatMap((signer) => signer.digests);
+  const pairs: Record<string, [unknown, unknown]> = {
+    transaction: [entry.tx_id, claims.tx_id],
+    attempt: [entry.attempt, claims.attempt],
+    kind: [entry.kind, later ?? 'first'],
+    number: [entry.order_seq, claims.seq],
+    client: [entry.client_id, claims.client_id],
+    // an order has them by signer, an entry in the order of the payloads
+    digests: [[...entry.digests].sort(), digests.sort()],
+    key: [entry.key_id, signerOf(entry, claims)?.key_id],
+  };
+  return Object.keys(pairs).find((name) => !isDeepStrictEqual(pairs[name]?.[0], pairs[name]?.[1]));
+}
+
+/** Who signs the payload of an entry. */
+const signerOf = ({ key_id: keyId, digests, payload }: EntryFields, { signers }: SigningClaims): OrderSigner | undefined =>
+  signers.find((signer) => signer.key_id === keyId && signer.digests.some((digest) => digest === digests[payload]));
+
+/** By the public key of this node's share. */
+function isSignatureOf(entry: EntryFields, claims: SigningClaims, row: Row): boolean {
+  const { signature, public_key: publicKey, chain_code: chainCode } = row;
+  const signer = signerOf(entry, claims);
+  const digest = entry.digests[entry.payload];
+  if (!signer || !digest || !signature || !publicKey || !chainCode) return false;
+  const encoded: Hex = `0x${signature.toString('hex')}`;
+  const decoded = decodeSignature(encoded);
+  const recovered = decoded && recoverKey(decoded, Buffer.from(digest.slice(2), 'hex'));
+  return recovered?.equals(deriveKey({ publicKey, chainCode }, signer.path)) ?? false;
+}
