@@ -3,7 +3,7 @@ import { getFamily } from '../chains/families';
 import { loadRegistry } from '../chains/registry';
 import { Identity } from '../mpc/identity';
 import { NodeLimits } from '../mpc/limits';
-import { readOwnCopies } from '../mpc/take-back';
+import { readOwnCopies } from '../mpc/own-copies';
 import { parsePeers, TransportClient } from '../mpc/transport-client';
 import { type JournalDifference, verifyCopies, verifyStatements } from '../mpc/verify-journal';
 import { readConfig } from '../platform/config';

@@ -4,7 +4,7 @@ import { readBan } from './bans';
 import type { PublicKeys } from './identity';
 import { readEntry } from './journal-entry';
 import { findSigner, type SignedStatement, type StatementType } from './statement';
-import type { OwnCopies } from './take-back';
+import type { OwnCopies } from './own-copies';
 
 export interface JournalDifference {
   table: string;
