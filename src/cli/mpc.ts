@@ -4,7 +4,7 @@ import { loadRegistry } from '../chains/registry';
 import { Identity } from '../mpc/identity';
 import { NodeLimits } from '../mpc/limits';
 import { OrderKeys, readOrderKeys, withOwnKey } from '../mpc/order-keys';
-import { readOwnCopies } from '../mpc/take-back';
+import { readOwnCopies } from '../mpc/own-copies';
 import { parsePeers, TransportClient } from '../mpc/transport-client';
 import { type JournalDifference, verifyCopies, verifyStatements } from '../mpc/verify-journal';
 import { type OrderSource, verifyOrders } from '../mpc/verify-orders';

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { GatewayError } from '../platform/errors';
 import type { Logger } from '../platform/logging';
+import { printable } from '../platform/printable';
 import type { Identity } from './identity';
 import type { NodeIndex } from '../messages/nodes';
 import type { PeerArchive } from './peer-copies';
@@ -48,6 +49,7 @@ type Route = [
  */
 export class TransportServer {
   private readonly server: Server;
+  private readonly senders = new WeakMap<TLSSocket, NodeIndex>();
 
   constructor(private readonly options: TransportServerOptions) {
     const { identity } = options;
@@ -111,7 +113,7 @@ export class TransportServer {
   ];
 
   private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const from = this.options.identity.partyOf((request.socket as TLSSocket).getPeerCertificate().fingerprint256);
+    const from = this.senderOf(request.socket as TLSSocket);
     if (from === undefined) {
       this.options.logger.warn({ remote: request.socket.remoteAddress }, 'refused a certificate that is not pinned');
       request.socket.destroy();
@@ -123,6 +125,15 @@ export class TransportServer {
     } catch (error) {
       this.refuse(error, from, request, response);
     }
+  }
+
+  /** The certificate of a connection never changes (TLS 1.3), and reading it is expensive. */
+  private senderOf(socket: TLSSocket): NodeIndex | undefined {
+    const known = this.senders.get(socket);
+    if (known !== undefined) return known;
+    const from = this.options.identity.partyOf(socket.getPeerCertificate().fingerprint256);
+    if (from !== undefined) this.senders.set(socket, from);
+    return from;
   }
 
   private async dispatch(from: NodeIndex, request: IncomingMessage): Promise<Buffer | void> {
@@ -163,9 +174,4 @@ function readSignature(request: IncomingMessage): Buffer {
   if (typeof text !== 'string' || !/^[A-Za-z0-9+/]{86}==$/.test(text))
     throw new GatewayError('invalid_parameter', 'a round message needs a signature');
   return Buffer.from(text, 'base64');
-}
-
-/** Text of a peer, shortened and reduced to printable ASCII for logs and messages. */
-export function printable(text: string, maxLength: number): string {
-  return text.replace(/[^\x20-\x7e]/g, '?').slice(0, maxLength);
 }

@@ -85,6 +85,7 @@ describe('a node among peers it does not trust', () => {
         },
         orderHash: createHash('sha256').update(transaction.order).digest('hex'),
         orderSeq: claims.seq,
+        order: { jti: claims.jti, compact: transaction.order, unsigned },
         resources: [`ethereum/${claims.from.toLowerCase()}/7`],
         digests: claims.signers[0]?.digests ?? [],
         spends: {
