@@ -2,10 +2,10 @@ import { constants } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import type { TLSSocket } from 'node:tls';
 import { GatewayError } from '../platform/errors';
 import type { Logger } from '../platform/logging';
 import { printable } from '../platform/printable';
+import { Connections } from './connections';
 import type { Identity } from './identity';
 import type { NodeIndex } from '../messages/nodes';
 import type { PeerArchive } from './peer-copies';
@@ -13,6 +13,8 @@ import { encodeAnswer, type ProposalAnswer } from './session-params';
 
 /** Largest accepted body, in bytes; the largest one sent, in a round of key generation, has 148 KB. */
 export const maxBodyBytes = 512 * 1024;
+/** In total; peers and the addresses that they connect from have limits of their own (src/mpc/connections.ts). */
+const maxConnections = 1_024;
 const handlePath = '/sessions/([0-9a-f]{64})';
 
 /** Requests that peers may send; `from` comes from the TLS certificate. */
@@ -49,7 +51,7 @@ type Route = [
  */
 export class TransportServer {
   private readonly server: Server;
-  private readonly senders = new WeakMap<TLSSocket, NodeIndex>();
+  private readonly connections: Connections;
 
   constructor(private readonly options: TransportServerOptions) {
     const { identity } = options;
@@ -67,7 +69,8 @@ export class TransportServer {
       keepAliveTimeout: 60_000,
       maxHeaderSize: 8 * 1024,
     });
-    this.server.maxConnections = 256;
+    this.server.maxConnections = maxConnections;
+    this.connections = new Connections(this.server, identity, options.logger);
     this.server.on('request', (request, response) => void this.handle(request, response));
     this.server.on('tlsClientError', (error) => options.logger.warn({ reason: error.message }, 'refused a connection'));
   }
@@ -113,9 +116,8 @@ export class TransportServer {
   ];
 
   private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const from = this.senderOf(request.socket as TLSSocket);
+    const from = this.connections.partyOf(request.socket);
     if (from === undefined) {
-      this.options.logger.warn({ remote: request.socket.remoteAddress }, 'refused a certificate that is not pinned');
       request.socket.destroy();
       return;
     }
@@ -125,15 +127,6 @@ export class TransportServer {
     } catch (error) {
       this.refuse(error, from, request, response);
     }
-  }
-
-  /** The certificate of a connection never changes (TLS 1.3), and reading it is expensive. */
-  private senderOf(socket: TLSSocket): NodeIndex | undefined {
-    const known = this.senders.get(socket);
-    if (known !== undefined) return known;
-    const from = this.options.identity.partyOf(socket.getPeerCertificate().fingerprint256);
-    if (from !== undefined) this.senders.set(socket, from);
-    return from;
   }
 
   private async dispatch(from: NodeIndex, request: IncomingMessage): Promise<Buffer | void> {
