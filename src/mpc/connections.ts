@@ -24,7 +24,7 @@ export class Connections {
     private readonly identity: Identity,
     private readonly logger: Logger,
   ) {
-    server.on('connection', (socket) => this.onConnection(socket));
+    server.on('connection', (socket: Socket) => this.onConnection(socket));
     server.on('secureConnection', (socket) => this.onHandshake(socket));
   }
 
