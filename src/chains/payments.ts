@@ -86,3 +86,13 @@ export interface PaymentMethod {
   /** Everything that needs no chain; the first check that fails decides. */
   check(request: PaymentRequest, context: PaymentContext): Checked;
 }
+
+/** Asks a chain about payments. */
+export interface PaymentClient {
+  /**
+   * Whether the chain would execute the payment now, sent by `settler`. Writes nothing, on the chain or anywhere else.
+   * @returns null: it would; else why not
+   * @throws GatewayError chain_unavailable when no endpoint could tell
+   */
+  simulate(payment: Payment, settler: string): Promise<PaymentReason | null>;
+}

@@ -141,8 +141,9 @@ type ErrorName =
   | 'InvalidSigner'
   | 'InvalidSignature'
   | 'InvalidContractSignature';
+const errorAbi: Abi = abi;
 const failure = (errorName: ErrorName, args: readonly (bigint | string)[] = []) =>
-  encodeErrorResult({ abi: abi, errorName, args });
+  encodeErrorResult({ abi: errorAbi, errorName, args });
 const failedTransfer = () => failure('Error', ['TRANSFER_FROM_FAILED']);
 
 /** [name, what differs from a good call, its outcome, the mode of the wallet] */
