@@ -62,7 +62,7 @@ describe('the journal mark', () => {
     await mark.reset({ bans: 0, entry: null });
     // opening a pipe for writing does not return before somebody reads it
     const pipe = `${file}.new`;
-    execFileSync('mkfifo', [pipe]);
+    execFileSync('/usr/bin/mkfifo', [pipe]);
     await expect(mark.raiseEntry(7, hash('a'))).rejects.toThrow(/was not written within/);
     await expect(mark.raiseEntry(8, hash('b'))).rejects.toThrow(/has not ended/);
     await readFile(pipe);
