@@ -9,7 +9,7 @@ import type {
 } from '../../src/chains/family';
 import { findFeeLevels } from '../../src/chains/fee-levels';
 import { findReservations, insertReservation } from '../../src/chains/reservations';
-import type { AttemptKind, Hex, JsonObject, Prepared } from '../../src/chains/types';
+import type { AttemptKind, Hex, JsonObject, Prepared, TransactionDescription } from '../../src/chains/types';
 import {
   decodeMessage,
   encodeMessage,
@@ -75,10 +75,11 @@ function build({ chain, intent, prepared, resources }: TransactionPlan): Hex {
   return unsigned;
 }
 
-function describe(unsigned: Hex) {
+function describe(unsigned: Hex): TransactionDescription {
   const message = decodeMessage(unsigned);
   return {
     chain: message.chain,
+    action: 'payment',
     outputs: message.outputs.map(({ to: recipient, amount }) => ({ recipient, tokenContract: null, amount })),
     maxNetworkFee: feeOf(message),
     resources: message.inputs.map(({ id }) => id),
