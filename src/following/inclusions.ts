@@ -46,8 +46,8 @@ interface FoundRow {
 }
 
 /**
- * The attempts among these transactions: by an id on record, or by their message, since a signature session whose result never
- * reached us gives an id that is not.
+ * The attempts among these transactions, of which one may carry out several: by an id on record, and by their message, since a
+ * signature session whose result never reached us gives an id that is not.
  */
 export async function findAttemptsAmong(
   manager: EntityManager,
@@ -60,16 +60,16 @@ export async function findAttemptsAmong(
     chain,
     toChunks(transactions).map((chunk) => [chunk.map(({ id }) => id)]),
   );
-  const known = new Set(byId.map(({ id }) => id));
-  const unseen = transactions.filter(({ id, messageKey }) => messageKey !== null && !known.has(id));
+  const signedByUs = transactions.filter(({ messageKey }) => messageKey !== null);
   const byMessage = await queryFound(
     manager,
     `select f.id, i.tx_id, i.attempt from unnest($2::text[], $3::text[]) as f (id, message_key)
        join transfer_attempts i on i.chain = $1 and i.message_key = f.message_key`,
     chain,
-    toChunks(unseen).map((chunk) => [chunk.map(({ id }) => id), chunk.map(({ messageKey }) => messageKey)]),
+    toChunks(signedByUs).map((chunk) => [chunk.map(({ id }) => id), chunk.map(({ messageKey }) => messageKey)]),
   );
-  return [...byId, ...byMessage];
+  const found = [...byId, ...byMessage].map((attempt) => [`${attempt.id} ${attempt.txId} ${attempt.attempt}`, attempt] as const);
+  return [...new Map(found).values()];
 }
 
 async function queryFound(manager: EntityManager, matches: string, chain: string, chunks: unknown[][]): Promise<FoundAttempt[]> {
@@ -117,7 +117,7 @@ export async function storeInclusion(
        returning a.chain, a.tx_id, a.attempt
      ), named as (
        insert into attempt_ids (chain, id, tx_id, attempt) select chain, $9, tx_id, attempt from stored
-       on conflict (chain, id) do nothing
+       on conflict do nothing
      )
      select count(*)::int as stored from stored`,
     [

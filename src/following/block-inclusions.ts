@@ -1,0 +1,52 @@
+import type { EntityManager } from 'typeorm';
+import type { BlockScan, ChainClient } from '../chains/family';
+import type { InclusionEffect } from '../chains/types';
+import { GatewayError } from '../platform/errors';
+import { toIntent } from '../transactions/intent';
+import { findAttemptsAmong, type FoundAttempt } from './inclusions';
+import type { FollowOptions } from './ports';
+
+/** An attempt that a scanned block holds, and what the chain did with it. */
+export interface FoundInclusion {
+  attempt: FoundAttempt;
+  effect: InclusionEffect;
+}
+
+/** The attempts that the blocks hold. @throws GatewayError chain_unavailable while the chain does not report an effect in these blocks. */
+export async function findInclusions(
+  manager: EntityManager,
+  { chain, client }: Pick<FollowOptions, 'chain' | 'client'>,
+  blocks: BlockScan[],
+): Promise<FoundInclusion[]> {
+  const attempts = await findAttemptsAmong(
+    manager,
+    chain.name,
+    blocks.flatMap(({ transactions }) => transactions),
+  );
+  const hashes = new Set(blocks.map(({ hash }) => hash));
+  const found = await Promise.all(splitById(attempts).map((list) => withEffects(client, list)));
+  return found.flat().map(({ attempt, effect }) => {
+    // receipts can come later than their block, or already be those of a block that replaced it
+    if (!effect || !hashes.has(effect.blockHash))
+      throw new GatewayError('chain_unavailable', `${chain.name}: a receipt of a scanned block is missing`);
+    return { attempt, effect };
+  });
+}
+
+/** No two of the attempts have the same id. */
+async function withEffects(client: ChainClient, attempts: FoundAttempt[]) {
+  const effects = await client.effects(attempts.map((attempt) => ({ id: attempt.id, intent: toIntent(attempt, attempt.kind) })));
+  return attempts.map((attempt) => ({ attempt, effect: effects.get(attempt.id) }));
+}
+
+/** Lists in which no id occurs twice: of a transaction that carries out several attempts, each has an effect of its own. */
+function splitById<T extends { id: string }>(items: readonly T[]): T[][] {
+  const occurrences = new Map<string, number>();
+  const lists: T[][] = [];
+  for (const item of items) {
+    const before = occurrences.get(item.id) ?? 0;
+    occurrences.set(item.id, before + 1);
+    (lists[before] ??= []).push(item);
+  }
+  return lists;
+}
