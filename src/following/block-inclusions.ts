@@ -1,8 +1,8 @@
 import type { EntityManager } from 'typeorm';
-import type { BlockScan, ChainClient } from '../chains/family';
+import type { BlockScan } from '../chains/family';
 import type { InclusionEffect } from '../chains/types';
 import { GatewayError } from '../platform/errors';
-import { toIntent } from '../transactions/intent';
+import { toAttemptIntent } from '../transactions/intent';
 import { findAttemptsAmong, type FoundAttempt } from './inclusions';
 import type { FollowOptions } from './ports';
 
@@ -15,27 +15,36 @@ export interface FoundInclusion {
 /** The attempts that the blocks hold. @throws GatewayError chain_unavailable while the chain does not report an effect in these blocks. */
 export async function findInclusions(
   manager: EntityManager,
-  { chain, client }: Pick<FollowOptions, 'chain' | 'client'>,
+  options: Pick<FollowOptions, 'chain' | 'client' | 'getSignedType'>,
   blocks: BlockScan[],
 ): Promise<FoundInclusion[]> {
+  const { name } = options.chain;
   const attempts = await findAttemptsAmong(
     manager,
-    chain.name,
+    name,
     blocks.flatMap(({ transactions }) => transactions),
   );
   const hashes = new Set(blocks.map(({ hash }) => hash));
-  const found = await Promise.all(splitById(attempts).map((list) => withEffects(client, list)));
+  const found = await Promise.all(splitById(attempts).map((list) => withEffects(manager, options, list)));
   return found.flat().map(({ attempt, effect }) => {
     // receipts can come later than their block, or already be those of a block that replaced it
     if (!effect || !hashes.has(effect.blockHash))
-      throw new GatewayError('chain_unavailable', `${chain.name}: a receipt of a scanned block is missing`);
+      throw new GatewayError('chain_unavailable', `${name}: a receipt of a scanned block is missing`);
     return { attempt, effect };
   });
 }
 
 /** No two of the attempts have the same id. */
-async function withEffects(client: ChainClient, attempts: FoundAttempt[]) {
-  const effects = await client.effects(attempts.map((attempt) => ({ id: attempt.id, intent: toIntent(attempt, attempt.kind) })));
+async function withEffects(
+  manager: EntityManager,
+  { client, getSignedType }: Pick<FollowOptions, 'client' | 'getSignedType'>,
+  attempts: FoundAttempt[],
+) {
+  const items = attempts.map(async ({ id, kind, transaction }) => {
+    const intent = await getSignedType(transaction.transactionType).loadIntent(manager, transaction);
+    return { id, intent: toAttemptIntent(intent, kind) };
+  });
+  const effects = await client.effects(await Promise.all(items));
   return attempts.map((attempt) => ({ attempt, effect: effects.get(attempt.id) }));
 }
 

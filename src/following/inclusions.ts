@@ -2,6 +2,8 @@ import type { EntityManager } from 'typeorm';
 import type { BlockTransaction } from '../chains/family';
 import { releaseReservations } from '../chains/reservations';
 import type { AttemptKind, InclusionEffect } from '../chains/types';
+import type { IntendedTransaction } from '../transactions/intent';
+import type { TransactionType } from '../transactions/types';
 
 /** What the follower reads and writes of attempts: which of them a block holds, and which block holds them. */
 
@@ -27,11 +29,7 @@ export interface FoundAttempt {
   attempt: number;
   id: string;
   kind: AttemptKind;
-  fromAddress: string;
-  toAddress: string;
-  contractAddress: string | null;
-  /** Atomic units. */
-  amount: bigint;
+  transaction: IntendedTransaction;
 }
 
 interface FoundRow {
@@ -39,7 +37,9 @@ interface FoundRow {
   attempt: number;
   id: string;
   kind: AttemptKind;
+  transaction_type: TransactionType;
   from_address: string;
+  sender_address: string | null;
   to_address: string;
   contract_address: string | null;
   amount: string;
@@ -76,7 +76,7 @@ async function queryFound(manager: EntityManager, matches: string, chain: string
   const pages = await Promise.all(
     chunks.map((parameters) =>
       manager.query<FoundRow[]>(
-        `select m.id, a.tx_id, a.attempt, a.kind, t.from_address, t.to_address, t.contract_address, t.amount
+        `select m.id, a.tx_id, a.attempt, a.kind, t.transaction_type, t.from_address, t.sender_address, t.to_address, t.contract_address, t.amount
            from (${matches}) m join transfer_attempts a using (tx_id, attempt) join transactions t using (tx_id)`,
         [chain, ...parameters],
       ),
@@ -87,10 +87,15 @@ async function queryFound(manager: EntityManager, matches: string, chain: string
     attempt: row.attempt,
     id: row.id,
     kind: row.kind,
-    fromAddress: row.from_address,
-    toAddress: row.to_address,
-    contractAddress: row.contract_address,
-    amount: BigInt(row.amount),
+    transaction: {
+      txId: row.tx_id,
+      transactionType: row.transaction_type,
+      fromAddress: row.from_address,
+      senderAddress: row.sender_address,
+      toAddress: row.to_address,
+      contractAddress: row.contract_address,
+      amount: BigInt(row.amount),
+    },
   }));
 }
 
