@@ -2,7 +2,7 @@
  * Floors, from the top: dev → processes, cli → activities → resources → http, ledger, chains, mpc, audit, outbox, orders → messages → platform, chains/types.
  * One rule a floor: what stands on it imports its own floor and those below. Workflows stand beside activities, on messages alone.
  */
-const processes = '(src/(processes|cli)/|src/entities)';
+const processes = '(src/(processes|cli)/|src/(entities|signed-types))';
 const activities = '(activities|workflows)/';
 const resources =
   'src/(auth|wallets|accounts|assets|transfers|transactions|deposits|screening|following|health|mfa|security-factors|webhooks|x402)/';
