@@ -1,18 +1,15 @@
 import { createPublicKey, generateKeyPairSync } from 'node:crypto';
-import { Client } from 'pg';
 import type { DataSource } from 'typeorm';
 import { listAuditLog } from '../../../src/audit/list';
 import { getFamily } from '../../../src/chains/families';
 import type { Hex } from '../../../src/chains/types';
 import { reconcile, type Reconciliation, type ReconcileOptions } from '../../../src/cli/reconcile-operations';
-import { entities } from '../../../src/entities';
 import { verifyLedger } from '../../../src/ledger/verify';
 import type { OrderClaims } from '../../../src/messages/order';
 import { OrderKeys } from '../../../src/mpc/order-keys';
 import type { SeenOrder } from '../../../src/mpc/seen-orders';
 import { areOrdersCompared } from '../../../src/orders/reconcile-required';
 import type { NodeOrders } from '../../../src/orders/node-orders';
-import { createDatabase } from '../../../src/platform/database';
 import { newId } from '../../../src/platform/ids';
 import { acceptTransfer } from '../../../src/transfers/accept';
 import type { TransferRequest } from '../../../src/transfers/request';
@@ -20,6 +17,7 @@ import { signAs } from '../../factories';
 import { acceptDependencies, createTestLedger, type TestLedger } from '../../ledger';
 import { claimsOf, deployment, forgeOrder, orderHead, orderKeys, signOrder } from '../../orders';
 import { balances, begun, codeOf, ether, type Fixture, include, registry, usdc } from '../ledger/fixture';
+import { type Backup, backUp } from './backup';
 import { useFundedFixture } from './fixture';
 
 /** A backup of the database, transfers after it, and the backup restored: what the nodes have seen is rebuilt. Their answers are given. */
@@ -33,30 +31,16 @@ let restored: DataSource;
 let ledger: TestLedger;
 /** What nodes 1 and 2 show; node 3 is down. */
 let seen: SeenOrder[];
-let backup: string;
+let backup: Backup;
 /** Transfers whose workflow was started. */
 let started: string[];
 
-const server = process.env.TEST_POSTGRES_URL as string;
-async function asAdmin(sql: string): Promise<void> {
-  const admin = new Client({ connectionString: server });
-  await admin.connect();
-  await admin.query(sql).finally(() => admin.end());
-}
-
-/** Copies the database as it is. */
-async function makeBackup(): Promise<void> {
-  const name = new URL(fixture.url).pathname.slice(1);
-  backup = `${name}_backup`;
-  await fixture.database.destroy();
-  await asAdmin(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`);
-  await asAdmin(`create database ${backup} template ${name} strategy file_copy`);
-  await fixture.database.initialize();
-}
+const makeBackup = async (): Promise<void> => {
+  backup = await backUp(fixture.database);
+};
 
 async function restore(): Promise<void> {
-  const url = Object.assign(new URL(fixture.url), { pathname: `/${backup}` }).toString();
-  restored = await createDatabase({ url, poolSize: 3, applicationName: 'restored', entities }).initialize();
+  restored = await backup.restore();
   ledger = createTestLedger({ database: restored, registry, log: { error: () => undefined } });
 }
 
@@ -66,7 +50,7 @@ beforeEach(() => {
 afterEach(async () => {
   expect(await verifyLedger(restored.manager)).toEqual([]);
   await restored.destroy();
-  await asAdmin(`drop database if exists ${backup} with (force)`);
+  await backup.drop();
 });
 
 const run = async (options: Partial<ReconcileOptions> = {}): Promise<Reconciliation> => {
