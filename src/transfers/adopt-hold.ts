@@ -38,6 +38,7 @@ export function adoptHold(
         lastAttempt: attempts.last?.attempt ?? 0,
         isAbandoned: attempts.isAbandoned,
         isFollowed: attempts.isFollowed,
+        isUnsigned: attempts.last !== undefined && attempts.last.signed === null,
       },
     };
   });
