@@ -10,7 +10,7 @@ import { recordNodeRefusals } from '../src/transfers/node-refusals';
 import { orderKeyBinding, orderKeyGeneration } from '../src/wallets/key-orders';
 
 /** The table of signed types is that of production unless a test has one of its own. */
-type AuthoriserActivityOptions = Omit<AuthoriserDependencies, 'alarms' | 'getSignedType'> &
+export type AuthoriserActivityOptions = Omit<AuthoriserDependencies, 'alarms' | 'getSignedType'> &
   Partial<Pick<AuthoriserDependencies, 'getSignedType'>> & { log?: AlertLog };
 
 /** What the authoriser serves; errors are mapped by withMappedErrors where the process is wired. */

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ChainDefinition } from '../chains/types';
 import type { SigningClaims } from '../messages/order';
 import type { TransactionEntity } from '../transactions/entity';
-import { toIntent } from '../transactions/intent';
+import { toAttemptIntent, toPayment } from '../transactions/intent';
 import { hashRequest } from './hash-request';
 import { cannot } from './rebuild-attempt';
 
@@ -13,7 +13,7 @@ import { cannot } from './rebuild-attempt';
  */
 export function assertAsOrdered(chain: ChainDefinition, transfer: TransactionEntity, claims: SigningClaims): void {
   const { clientId, idempotencyKey } = transfer;
-  const { from, outputs } = toIntent(transfer, claims.kind === 'cancellation' ? 'cancellation' : 'first');
+  const { from, outputs } = toAttemptIntent(toPayment(transfer), claims.kind === 'cancellation' ? 'cancellation' : 'first');
   const [output] = outputs;
   const [paid] = claims.recipients;
   const same: Record<string, boolean> = {
