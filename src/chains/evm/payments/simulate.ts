@@ -17,7 +17,8 @@ export async function tryCall(call: RpcCall, request: { from?: string; to: strin
     return { result: await call<Hex>('eth_call', [{ ...request, gas: quantity(maxSettlementGas) }, 'latest']) };
   } catch (error) {
     // 3: reverted, with data; other nodes say it in words. Gas is used up by what the payer's wallet does
-    const isReverted = error instanceof NodeRefusal && (error.code === 3 || /revert|out of gas|outofgas/i.test(error.nodeMessage));
+    const isReverted =
+      error instanceof NodeRefusal && (error.code === 3 || /revert|out of gas|outofgas/i.test(error.nodeMessage));
     if (isReverted) return { reverted: true, data: error.data };
     throw error;
   }
