@@ -67,7 +67,8 @@ export class JournalGuard {
     const marked = await mark.read();
     // before the comparison, which counts bans; without a mark only once the journal is complete
     if (marked !== null) {
-      await this.recovery.failAbandoned(marked.entry?.number ?? 0);
+      // in a database that was restored they are not of the process before
+      if (marked.entry && (await this.recovery.contains(marked.entry))) await this.recovery.failAbandoned(marked.entry.number);
       await bans.banOverdue();
     }
     // also where the process ended between putting entries back and this

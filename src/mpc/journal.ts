@@ -69,7 +69,8 @@ export class Journal {
 
   /**
    * Checks and writes an entry in one database transaction (migrations/mpc-node/0005-admission.ts). One at a time, so that entries are
-   * committed in the order of their numbers: a database that has one has every older one. `copy`: the peer's entry.
+   * committed in the order of their numbers: a database that has one has every older one. (Not one whose answer was lost: of it no
+   * session begins.) `copy`: the peer's entry.
    * @throws GatewayError signers_unavailable when too many wait
    */
   async admit(request: AdmissionRequest, bounds: AdmissionBounds, copy?: SignedStatement): Promise<Verdict> {

@@ -10,8 +10,9 @@ export interface RecoverableSignature {
   recoveryId: 0 | 1 | 2 | 3;
 }
 
-/** Whether exactly this public key (33 bytes) is recovered from the signature over the digest; false when s is high. */
+/** Whether exactly this public key (33 bytes) is recovered from the signature over the digest (32 bytes); false when s is high. */
 export function recoversTo(publicKey: Uint8Array, { r, s, recoveryId }: RecoverableSignature, digest: Uint8Array): boolean {
+  if (r.length !== 32 || s.length !== 32 || digest.length !== 32) return false;
   const signature = Uint8Array.from([recoveryId, ...r, ...s]);
   // verifies with the known key, which is faster than recovering one, and compares the recovery id
   const options = { prehash: false, format: 'recovered', lowS: true } as const;

@@ -26,6 +26,8 @@ describe('a signature and its recovery id', () => {
     ['s is high, also with the id that fits', ({ s, recoveryId }) => ({ s: negated(s), recoveryId: recoveryId === 0 ? 1 : 0 })],
     ['r is zero', () => ({ r: Buffer.alloc(32) })],
     ['s is zero', () => ({ s: Buffer.alloc(32) })],
+    ['r is too short', ({ r }) => ({ r: r.slice(1) })],
+    ['s is too long', ({ s }) => ({ s: Buffer.concat([s, s]) })],
     ['r is no field element', () => ({ r: Buffer.alloc(32, 0xff) })],
   ])('do not where %s', (_what, change) => {
     const digest = randomBytes(32);
@@ -40,5 +42,6 @@ describe('a signature and its recovery id', () => {
     negative[0]! ^= 1;
     expect(recoversTo(negative, signature, digest)).toBe(false);
     expect(recoversTo(publicKey, signature, randomBytes(32))).toBe(false);
+    expect(recoversTo(publicKey, signature, digest.subarray(1))).toBe(false);
   });
 });
