@@ -2,10 +2,10 @@
  * Floors, from the top: dev → processes, cli → activities → resources → http, ledger, chains, mpc, audit, outbox, orders → messages → platform, chains/types.
  * One rule a floor: what stands on it imports its own floor and those below. Workflows stand beside activities, on messages alone.
  */
-const processes = '(src/(processes|cli)/|src/entities)';
+const processes = '(src/(processes|cli)/|src/(entities|signed-types))';
 const activities = '(activities|workflows)/';
 const resources =
-  'src/(auth|wallets|accounts|assets|transfers|transactions|deposits|screening|following|health|mfa|security-factors|webhooks)/';
+  'src/(auth|wallets|accounts|assets|transfers|transactions|deposits|screening|following|health|mfa|security-factors|webhooks|x402)/';
 const foundations = 'src/(http|ledger|chains/(?!types)|mpc|audit|outbox|orders)/?';
 const messages = 'src/messages/';
 const above = (...floors) => `^(${floors.join('|')})`;
@@ -24,6 +24,13 @@ module.exports = {
       severity: 'error',
       from: { path: above(messages) },
       to: { path: above('dev/', processes, activities, resources, foundations, 'migrations/') },
+    },
+    {
+      name: 'messages-are-types-and-constants',
+      comment: 'workflows load them: nothing of Node, and of the packages Temporal alone',
+      severity: 'error',
+      from: { path: above(messages) },
+      to: { dependencyTypes: ['core', 'npm'], pathNot: '^node_modules/@temporalio/(workflow|common)/' },
     },
     {
       name: 'foundations-know-no-resource',
@@ -46,10 +53,10 @@ module.exports = {
     },
     {
       name: 'activities-are-thin',
-      comment: 'read the input, call src/, map errors: no SQL',
+      comment: 'read the input, call src/, map errors; a database is passed on, never queried',
       severity: 'error',
       from: { path: '^activities/' },
-      to: { path: ['^dev/', '^src/(processes|cli|http)/', '^workflows/'] },
+      to: { path: ['^dev/', '^src/(processes|cli|http)/', '^workflows/', '^node_modules/pg/'] },
     },
     {
       name: 'workflows-are-deterministic',
@@ -71,7 +78,7 @@ module.exports = {
       name: 'families-stay-in-their-folder',
       comment: 'nothing outside src/chains/<family> and the tables of families imports one',
       severity: 'error',
-      from: { path: '^(src|workflows|activities)/', pathNot: '^src/chains/' },
+      from: { path: '^(src|workflows|activities)/', pathNot: '^src/chains/(evm/|families|clients|payment-methods)' },
       to: { path: '^src/chains/evm/' },
     },
     {

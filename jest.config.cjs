@@ -27,7 +27,8 @@ module.exports = {
   reporters: ['default', '<rootDir>/test/stack/counts-reporter.cjs'],
   projects: [
     project('unit', { setupFilesAfterEnv: ['<rootDir>/test/stack/parts-timeouts.ts'] }),
-    project('integration', onParts),
+    project('integration', { ...onParts, testPathIgnorePatterns: ['<rootDir>/test/integration/mpc/'] }),
+    project('nodes', { ...onParts, testMatch: ['<rootDir>/test/integration/mpc/**/*.test.ts'] }),
     project('e2e', onStack),
     project('replay'),
     project('crash', onStack),

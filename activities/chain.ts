@@ -1,14 +1,17 @@
 import type { FollowerActivities } from '../src/messages/following';
 import type { ChainActivities } from '../src/messages/transfer';
+import { getSignedType } from '../src/signed-types';
 import { broadcastAttempt } from '../src/transfers/broadcast';
 import { observeTransfer } from '../src/transfers/observe';
 import { prepareAttempt } from '../src/transfers/prepare';
 import { createFollowActivity, type FollowDependencies } from './follow';
 
-export type ChainActivityDependencies = FollowDependencies;
+/** The table of signed types is that of production unless a test has one of its own. */
+export type ChainActivityOptions = Omit<FollowDependencies, 'getSignedType'> & Partial<Pick<FollowDependencies, 'getSignedType'>>;
 
 /** Steps that call a chain. All are safe to repeat: only the stored signed bytes are ever sent. */
-export function createChainActivities(dependencies: ChainActivityDependencies): ChainActivities & FollowerActivities {
+export function createChainActivities(options: ChainActivityOptions): ChainActivities & FollowerActivities {
+  const dependencies: FollowDependencies = { getSignedType, ...options };
   return {
     ...createFollowActivity(dependencies),
     prepareAttempt: (input) => prepareAttempt(dependencies, input),

@@ -1,28 +1,19 @@
-import {
-  type Address,
-  createTestClient,
-  encodeDeployData,
-  encodeFunctionData,
-  getContractAddress,
-  type Hex,
-  http,
-  keccak256,
-  parseGwei,
-  publicActions,
-  toHex,
-} from 'viem';
+import { type Address, createTestClient, encodeFunctionData, type Hex, http, parseGwei, publicActions } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { localTokenAddresses } from '../src/chains/registry/local-tokens';
+import { exactProxyAddress, permit2Address, uptoProxyAddress } from '../src/chains/evm/payments/contracts';
+import { getChains } from '../src/chains/registry/data';
 import { contractArtifacts, type TestContract } from './contracts';
 import { until } from './processes';
 
-/** Deploys the tokens and is used for nothing else, so that its nonces, and thus the token addresses, are always the same. */
-const deployer = privateKeyToAccount(keccak256(toHex('custody-gateway local token deployer')));
 const gasPriceOracle: Address = '0x420000000000000000000000000000000000000F';
+const multicall3: Address = '0xcA11bde05977b3631167028862bE2a173976CA11';
 
-const deployments: { contract: TestContract; address: Address }[] = [
-  { contract: 'TestUSDC', address: localTokenAddresses.USDC },
-  { contract: 'TestUSDT', address: localTokenAddresses.USDT },
+/** What official x402 clients expect at the same address on every chain. */
+const canonical: [Address, TestContract][] = [
+  [permit2Address, 'TestPermit2'],
+  [exactProxyAddress, 'TestExactProxy'],
+  [uptoProxyAddress, 'TestUptoProxy'],
+  [multicall3, 'TestMulticall3'],
 ];
 
 export function devChain(rpc: string) {
@@ -30,19 +21,23 @@ export function devChain(rpc: string) {
 }
 export type DevChain = ReturnType<typeof devChain>;
 
-/** Deploys the test contracts that are missing on a local chain. Idempotent, also after lost blocks. */
+/** Sets the code of the test contracts where it is missing or another one. Idempotent, also after lost blocks. */
 export async function prepareChain(chain: DevChain, { l1DataFee }: { l1DataFee: boolean }): Promise<void> {
   const artifacts = await contractArtifacts();
-  if (l1DataFee) await chain.setCode({ address: gasPriceOracle, bytecode: artifacts.TestGasPriceOracle.deployedBytecode });
-  for (const [nonce, { contract, address }] of deployments.entries()) {
-    if (getContractAddress({ from: deployer.address, nonce: BigInt(nonce) }) !== address)
-      throw new Error(`${contract} would not be at ${address}`);
-    if (await chain.getCode({ address })) continue;
-    const { abi, bytecode } = artifacts[contract];
-    await chain.setNonce({ address: deployer.address, nonce });
-    await sendAndWait(chain, deployer, nonce, { data: encodeDeployData({ abi, bytecode }), gas: 3_000_000n });
-    if (!(await chain.getCode({ address }))) throw new Error(`${contract} was not created at ${address}`);
-  }
+  const contracts = [...canonical, ...tokensOf(await chain.getChainId())];
+  if (l1DataFee) contracts.push([gasPriceOracle, 'TestGasPriceOracle']);
+  await Promise.all(
+    contracts.map(async ([address, contract]) => {
+      const { deployedBytecode } = artifacts[contract];
+      if ((await chain.getCode({ address })) !== deployedBytecode) await chain.setCode({ address, bytecode: deployedBytecode });
+    }),
+  );
+}
+
+/** The test tokens at the addresses that the registry has for the chain. */
+function tokensOf(chainId: number): [Address, TestContract][] {
+  const tokens = getChains('local').find(({ caip2 }) => caip2 === `eip155:${chainId}`)?.tokens ?? [];
+  return tokens.map(({ symbol, contract }) => [contract as Address, symbol === 'USDC' ? 'TestUSDC' : 'TestUSDT']);
 }
 
 /** Sends any amount of the native coin from a new account, so that concurrent calls do not share nonces. */

@@ -13,7 +13,17 @@ export interface ContractArtifact {
 }
 
 export type TestContract =
-  'TestUSDC' | 'TestUSDT' | 'FeeOnTransferToken' | 'RevertingToken' | 'FalseReturningToken' | 'TestGasPriceOracle';
+  | 'TestUSDC'
+  | 'TestUSDT'
+  | 'FeeOnTransferToken'
+  | 'RevertingToken'
+  | 'FalseReturningToken'
+  | 'TestGasPriceOracle'
+  | 'TestPermit2'
+  | 'TestExactProxy'
+  | 'TestUptoProxy'
+  | 'TestMulticall3'
+  | 'TestWallet';
 
 type Artifacts = Record<TestContract, ContractArtifact>;
 

@@ -1,5 +1,4 @@
 import path from 'node:path';
-import { parseChainId } from '../src/chains/evm/chain-id';
 import { rpcUrlsVariable } from '../src/chains/config';
 import type { ChainDefinition } from '../src/chains/types';
 import { anvilCommand, keepStateCopy, restoreState } from './anvil';
@@ -66,7 +65,9 @@ export async function startTemporal({ paths, supervisor, preferred }: ServicesCo
 export async function startChain(context: ServicesContext, chain: ChainDefinition, index: number): Promise<StackChain> {
   const { paths, supervisor, env, preferred, throwaway, onStop } = context;
   const tokens = Object.fromEntries(chain.tokens.map(({ symbol, contract }) => [symbol, contract ?? '']));
-  const common = { family: chain.family, chain_id: parseChainId(chain), tokens };
+  // the reference of CAIP-2, which is the chain id of an EVM chain
+  const chainId = Number(chain.caip2.split(':')[1]);
+  const common = { family: chain.family, chain_id: chainId, tokens };
   const [given] = (env[rpcUrlsVariable(chain.name)] ?? '').split(',');
   if (given) return { ...common, rpc: given.trim(), faucet: false };
 
@@ -80,9 +81,9 @@ export async function startChain(context: ServicesContext, chain: ChainDefinitio
     group: `chain:${chain.name}`,
     command: () => {
       restoreState(stateFile);
-      return anvilCommand({ chainId: parseChainId(chain), port, blockTimeSeconds, stateFile });
+      return anvilCommand({ chainId, port, blockTimeSeconds, stateFile });
     },
-    ready: async () => (await node.getChainId()) === parseChainId(chain),
+    ready: async () => (await node.getChainId()) === chainId,
     readyTimeoutMs: 30_000,
     afterStart: () => prepareChain(node, { l1DataFee: chain.l1DataFee }),
   });

@@ -80,13 +80,14 @@ create table attempt_reservations (
 );
 create index attempt_reservations_by_reservation on attempt_reservations (reservation_id);
 
--- Every transaction id known of an attempt: on some chains each signature session over the same bytes gives another.
+-- Every transaction id known of an attempt: on some chains each signature session over the same bytes gives another. One transaction
+-- of a chain may carry out several attempts.
 create table attempt_ids (
   chain text not null,
   id text not null,
   tx_id uuid not null,
   attempt integer not null,
-  primary key (chain, id),
+  primary key (chain, id, tx_id, attempt),
   foreign key (tx_id, attempt, chain) references transfer_attempts (tx_id, attempt, chain)
 );
 create index attempt_ids_by_attempt on attempt_ids (tx_id, attempt);

@@ -9,9 +9,11 @@ create table order_comparison (
   -- database_incarnation of what was compared; null: nothing yet
   compared_as text,
   compared_at timestamptz,
+  -- the nodes were asked for all orders with higher numbers: somewhat below the highest one at the first comparison of that incarnation
+  compared_after bigint,
   -- since when it is known that orders are missing; null: none are known to be. Only gateway reconcile sets it back
   missing_since timestamptz,
-  -- highest number of an order here at that time: the nodes are asked for all later ones
+  -- the nodes are asked for all orders with higher numbers
   missing_after bigint,
   -- the order that proves it, and the node that has shown it
   missing_order bigint,

@@ -169,7 +169,8 @@ export const orderComparisonRights: Rights = {
   order_comparison: {
     gateway_api: 'select',
     gateway_worker: 'select',
-    gateway_authoriser: 'select, update (compared_as, compared_at, missing_since, missing_after, missing_order, missing_node)',
+    gateway_authoriser:
+      'select, update (compared_as, compared_at, compared_after, missing_since, missing_after, missing_order, missing_node)',
     gateway_operator: 'select',
   },
   rebuilt_requests: { gateway_api: 'select', gateway_operator: 'select' },

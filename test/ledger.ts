@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import { createAuthoriserActivities } from '../activities/authoriser';
+import { type AuthoriserActivityOptions, createAuthoriserActivities } from '../activities/authoriser';
 import { createTransferActivities, type TransferActivityOptions } from '../activities/transfer';
 import { OwnAddresses } from '../src/accounts/own-addresses';
 import { getFamily } from '../src/chains/families';
@@ -48,7 +48,9 @@ export interface TestLedger extends TransferActivities, AuthoriserActivities {
   cancelTransfer(input: { txId: string }): Promise<{ status: string }>;
 }
 
-export function createTestLedger(options: TransferActivityOptions): TestLedger {
+export type TestLedgerOptions = TransferActivityOptions & Pick<AuthoriserActivityOptions, 'getSignedType'>;
+
+export function createTestLedger(options: TestLedgerOptions): TestLedger {
   const { database, registry } = options;
   const accept = acceptDependencies(database, registry, options.getFamily && { getFamily: options.getFamily });
   const authoriser = orderSigner.then((signer) =>

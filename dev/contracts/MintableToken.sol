@@ -7,17 +7,17 @@ abstract contract MintableToken {
     event Transfer(address indexed from, address indexed to, uint256 value);
     event Approval(address indexed owner, address indexed spender, uint256 value);
 
-    string public name;
-    string public symbol;
-    uint8 public immutable decimals;
     uint256 public totalSupply;
     mapping(address => uint256) public balanceOf;
     mapping(address => mapping(address => uint256)) public allowance;
 
-    constructor(string memory name_, string memory symbol_, uint8 decimals_) {
-        name = name_;
-        symbol = symbol_;
-        decimals = decimals_;
+    /// Functions and not fields: the code alone, set at any address, is the whole token.
+    function name() public pure virtual returns (string memory);
+
+    function symbol() public pure virtual returns (string memory);
+
+    function decimals() public pure virtual returns (uint8) {
+        return 6;
     }
 
     function mint(address to, uint256 value) external {
@@ -26,7 +26,7 @@ abstract contract MintableToken {
         emit Transfer(address(0), to, value);
     }
 
-    function _move(address from, address to, uint256 value) internal {
+    function _move(address from, address to, uint256 value) internal virtual {
         require(to != address(0), "transfer to the zero address");
         require(balanceOf[from] >= value, "transfer amount exceeds balance");
         unchecked {
@@ -42,7 +42,7 @@ abstract contract MintableToken {
         if (allowed != type(uint256).max) allowance[owner][msg.sender] = allowed - value;
     }
 
-    function _approve(address owner, address spender, uint256 value) internal {
+    function _approve(address owner, address spender, uint256 value) internal virtual {
         allowance[owner][spender] = value;
         emit Approval(owner, spender, value);
     }

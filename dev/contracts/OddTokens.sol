@@ -7,7 +7,13 @@ import {MintableToken} from "./MintableToken.sol";
 contract FeeOnTransferToken is MintableToken {
     address public constant collector = address(0xfee);
 
-    constructor() MintableToken("Fee On Transfer", "FEE", 6) {}
+    function name() public pure override returns (string memory) {
+        return "Fee On Transfer";
+    }
+
+    function symbol() public pure override returns (string memory) {
+        return "FEE";
+    }
 
     function transfer(address to, uint256 value) external returns (bool) {
         uint256 fee = value / 100;
@@ -19,7 +25,13 @@ contract FeeOnTransferToken is MintableToken {
 
 /// Every transfer reverts.
 contract RevertingToken is MintableToken {
-    constructor() MintableToken("Reverting", "RVT", 6) {}
+    function name() public pure override returns (string memory) {
+        return "Reverting";
+    }
+
+    function symbol() public pure override returns (string memory) {
+        return "RVT";
+    }
 
     function transfer(address, uint256) external pure returns (bool) {
         revert("this token cannot be transferred");
@@ -28,7 +40,13 @@ contract RevertingToken is MintableToken {
 
 /// Transfers nothing and returns false: the transaction succeeds, without an event.
 contract FalseReturningToken is MintableToken {
-    constructor() MintableToken("False Returning", "FLS", 6) {}
+    function name() public pure override returns (string memory) {
+        return "False Returning";
+    }
+
+    function symbol() public pure override returns (string memory) {
+        return "FLS";
+    }
 
     function transfer(address, uint256) external pure returns (bool) {
         return false;

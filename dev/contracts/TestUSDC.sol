@@ -7,7 +7,8 @@ interface IERC1271 {
     function isValidSignature(bytes32 hash, bytes calldata signature) external view returns (bytes4);
 }
 
-/// Stands in for USD Coin: same decimals, EIP-712 domain ("USD Coin", "2"), EIP-3009 and EIP-2612 functions.
+/// Stands in for USD Coin: same decimals, EIP-712 domain ("USD Coin", "2"), EIP-3009 and EIP-2612 functions, pause and blacklist.
+/// TEST ONLY: anybody can pause it and blacklist accounts.
 contract TestUSDC is StandardToken {
     event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce);
     event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce);
@@ -30,13 +31,45 @@ contract TestUSDC is StandardToken {
     /// EIP-3009: chosen by the signer; true once used or cancelled.
     mapping(address => mapping(bytes32 => bool)) public authorizationState;
 
-    constructor() MintableToken("USD Coin", "USDC", 6) {}
+    bool public paused;
+    mapping(address => bool) public isBlacklisted;
+
+    function name() public pure override returns (string memory) {
+        return "USD Coin";
+    }
+
+    function symbol() public pure override returns (string memory) {
+        return "USDC";
+    }
+
+    function setPaused(bool value) external {
+        paused = value;
+    }
+
+    function setBlacklisted(address account, bool value) external {
+        isBlacklisted[account] = value;
+    }
+
+    function _move(address from, address to, uint256 value) internal override {
+        _mayUse(from, to);
+        super._move(from, to, value);
+    }
+
+    function _approve(address owner, address spender, uint256 value) internal override {
+        _mayUse(owner, spender);
+        super._approve(owner, spender, value);
+    }
+
+    function _mayUse(address first, address second) private view {
+        require(!paused, "Pausable: paused");
+        require(!isBlacklisted[first] && !isBlacklisted[second], "Blacklistable: account is blacklisted");
+    }
 
     function DOMAIN_SEPARATOR() public view returns (bytes32) {
         return keccak256(
             abi.encode(
                 keccak256("EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)"),
-                keccak256(bytes(name)),
+                keccak256(bytes(name())),
                 keccak256(bytes(version)),
                 block.chainid,
                 address(this)

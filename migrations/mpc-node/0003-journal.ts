@@ -29,7 +29,8 @@ create table journal (
   statement_signature bytea not null,
   -- null: the session runs, or the node ended without a word; not_begun: nothing that depends on this node's share was sent. After
   -- that: silent: the peer sent nothing more; failed: ended without a signature when the peer may have learnt something; stopped: this
-  -- node ended the session, or was late itself, by no fault of the peer; interrupted: this node itself ended; recovered: taken back from a peer
+  -- node ended the session, or was late itself, by no fault of the peer; interrupted: this node itself ended without a word (one such
+  -- session with each peer by each key is failed: the peer may have made it end); recovered: taken back from a peer
   outcome text check (outcome in ('signed', 'not_begun', 'silent', 'failed', 'stopped', 'interrupted', 'recovered')),
   signature bytea,
   session bytea,

@@ -15,12 +15,14 @@ create table refusals (
 
 -- Decides about one signature and writes its entry: one statement, one transaction. Statements that concern the same transaction,
 -- those with the same key and peer, and those that spend the same token, wait for each other, so that two cannot pass a check which
--- only one may pass.
--- verdict: admitted, unfrozen (admitted in spite of a ban), recorded (with the signature of before), other_digests, unrelated,
--- banned, busy (a session with this peer has to end first), exhausted (max_tries entries about this payload with this peer within an
--- hour), key_limit, node_limit, behind (the entry marked, which the mark outside of the database names, is missing).
+-- only one may pass. Unless the node refuses to act on it, the order (order_id, compact, unsigned) is kept in seen_orders.
+-- verdict: admitted, unfrozen (admitted in spite of a ban), recorded (with the signature of before), blacklisted (one of the
+-- recipients is on the list of the key's client), refused (as refuse says: a limit that does not need the journal), other_digests,
+-- unrelated, banned, busy (a session with this peer has to end first), exhausted (max_tries entries about this payload with this peer
+-- within an hour), key_limit, node_limit, behind (the entry marked, which the mark outside of the database names, is missing).
 create function admit_signature(
-  statement text, statement_signature bytea, max_failed integer, max_tries integer, key_limit numeric, node_limit numeric,
+  statement text, statement_signature bytea, recipients text[], order_id uuid, compact text, unsigned text, refuse boolean,
+  max_failed integer, max_tries integer, key_limit numeric, node_limit numeric,
   marked bigint, copy_statement text, copy_signature bytea,
   out verdict text, out recorded bytea
 ) language plpgsql as $$
@@ -39,6 +41,16 @@ begin
   e.statement_signature := statement_signature;
   if marked is not null and not exists (select from journal j where j.number = marked) then
     verdict := 'behind';
+    return;
+  end if;
+  if exists (select from blacklist b
+              where b.client_id = e.client_id and b.chain = e.chain and b.address_key = any (recipients)) then
+    verdict := 'blacklisted';
+    return;
+  end if;
+  insert into seen_orders values (order_id, e.order_seq, compact, unsigned) on conflict do nothing;
+  if refuse then
+    verdict := 'refused';
     return;
   end if;
   perform pg_advisory_xact_lock(hashtextextended(e.tx_id, 3));
@@ -158,7 +170,7 @@ create function keep_copy(of_node smallint, statement text, signature bytea) ret
 $$;
 
 -- How a session ended; the first end of an entry is kept. Not waited for by the disk: what a crash takes back costs a new session over
--- the same digests. Returns the failed sessions with this peer by this key.
+-- the same digests. Returns the failed sessions with this peer by this key, if this one has failed, else 0; null without the entry.
 create function finish_signature(
   entry bigint, ended text, signed bytea, in_session bytea, copy_statement text, copy_signature bytea
 ) returns bigint language plpgsql as $$
@@ -166,10 +178,12 @@ declare
   e journal;
 begin
   perform set_config('synchronous_commit', case when ended = 'failed' then 'on' else 'off' end, true);
-  select * into e from journal where number = entry;
   update journal set outcome = ended, signature = signed, session = in_session, ended_at = clock_timestamp()
-   where number = entry and outcome is null;
-  if found and ended = 'not_begun' then
+   where number = entry and outcome is null returning * into e;
+  if not found then
+    select * into e from journal where number = entry;
+    if not found then return null; end if;
+  elsif ended = 'not_begun' then
     -- the operator's permission is for a session that uses the share
     update unfreezes u set used = array_remove(u.used, e.payload)
      where u.key_id = e.key_id and u.peer = e.peer and u.tx_id = e.tx_id and u.attempt = e.attempt;

@@ -21,12 +21,12 @@ begin
 end $$;
 create trigger seen_orders_are_kept before update or delete or truncate on seen_orders for each statement execute function keep_seen_orders();
 
--- Not waited for by the disk: the journal entry or the share that is written next is, and what was committed before it is then on
--- the disk as well.
-create function see_order(jti uuid, seq bigint, compact text, unsigned text) returns void language plpgsql as $$
+-- An order about a key. Not waited for by the disk: the share that is written next is, and what was committed before it is then on the
+-- disk as well. An order about a transaction is kept by admit_signature.
+create function see_order(jti uuid, seq bigint, compact text) returns void language plpgsql as $$
 begin
   perform set_config('synchronous_commit', 'off', true);
-  insert into seen_orders values (jti, seq, compact, unsigned) on conflict do nothing;
+  insert into seen_orders values (jti, seq, compact, null) on conflict do nothing;
 end $$;
 `;
 

@@ -26,7 +26,7 @@ export type AddressedAccount = Pick<
 
 /** Derived addresses in memory: a derivation takes about a millisecond. */
 const maxDerived = 50_000;
-/** Accounts that an alarm is remembered for, so that it is logged once. */
+/** Accounts and transactions that an alarm is remembered for, so that it is logged once. */
 const maxAlarms = 1_000;
 
 /**
@@ -101,13 +101,20 @@ export class OwnAddresses {
 
   /** An address in the name of an account that is not its own: counted each time, logged once. */
   alarm({ accountId, walletId }: Pick<AddressedAccount, 'accountId' | 'walletId'>): void {
+    const subject = { account_id: accountId, wallet_id: walletId };
+    this.raise(accountId, subject, 'the address of an account is not the one that the key of its wallet gives');
+  }
+
+  /** An own address of a transaction that belongs to no account. */
+  alarmOfTransaction(txId: string): void {
+    this.raise(txId, { tx_id: txId }, 'a transaction of no account has an address of its own');
+  }
+
+  private raise(id: string, subject: Record<string, string>, what: string): void {
     differingAddresses.inc();
-    if (this.alarms.has(accountId)) return;
-    setBounded(this.alarms, accountId, true, maxAlarms);
-    this.log.error(
-      { alert: 'address_differs', account_id: accountId, wallet_id: walletId },
-      'the address of an account is not the one that the key of its wallet gives',
-    );
+    if (this.alarms.has(id)) return;
+    setBounded(this.alarms, id, true, maxAlarms);
+    this.log.error({ alert: 'address_differs', ...subject }, what);
   }
 }
 

@@ -209,7 +209,7 @@ export interface ChainClient {
   status(attempts: KnownAttempt[], reservations: Reservation[]): Promise<AttemptStatus[]>;
   /** Safe to repeat: bytes that a node already has count as accepted. */
   broadcast(bytes: Hex): Promise<BroadcastOutcome>;
-  /** Effects of included transactions by id; transactions that are not included are left out. */
+  /** Effects of included transactions by id, which occurs once in `items`; transactions that are not included are left out. */
   effects(items: { id: string; intent: TransactionIntent }[]): Promise<Map<string, InclusionEffect>>;
   /** null: the chain has no such block (yet), or has skipped the number. */
   block(number: number): Promise<ChainBlock | null>;

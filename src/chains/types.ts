@@ -19,6 +19,10 @@ export interface TokenDefinition {
   assetType: AssetType;
   /** Canonical (EIP-55) contract address; null for the native coin. */
   contract: string | null;
+  /** The contract takes signed authorisations (EIP-3009). */
+  eip3009?: boolean;
+  /** Name and version in the contract's EIP-712 domain, where a text that states them was found. */
+  eip712?: { name: string; version: string };
 }
 
 /** One chain of one environment. Differences between chains are data in this type only. */
@@ -68,15 +72,42 @@ export interface TransactionOutput {
 
 /** What a transaction is to do. */
 export interface TransactionIntent {
-  /** Sending address, in the form shown to clients. */
+  /** The address that signs and pays the fee, in the form shown to clients. */
   from: string;
   outputs: TransactionOutput[];
+  /** Where it is no payment from `from` to the outputs. */
+  action?: IntentAction;
+}
+
+type IntentAction = SettlementAction | AuthorisationAction;
+
+/** Carries out a payment to the outputs that its payer, who is not the sender, has authorised with a signature. */
+interface SettlementAction {
+  type: 'settlement';
+  /** How it was authorised, in the family's terms. */
+  method: string;
+  /** Address, in the form shown to clients. */
+  payer: string;
+  /** What the authorisation uses up, in the family's terms. */
+  nonce: string;
+  /** Most that may be taken; atomic units of the outputs' token, decimal digits. */
+  authorised: string;
+  /** The payer's. */
+  signature: Hex;
+}
+
+/** Authorises a payment to the outputs that somebody else carries out: it is signed and not broadcast. */
+interface AuthorisationAction {
+  type: 'authorisation';
+  /** How it is authorised, in the family's terms. */
+  method: string;
 }
 
 /** An unsigned transaction as decoded from its bytes alone. */
 export interface TransactionDescription {
   /** CAIP-2 of the only chain that would execute the bytes. */
   chain: string;
+  action: 'payment' | IntentAction['type'];
   /** Without change back to the sender. */
   outputs: TransactionOutput[];
   /** Highest network fee that the bytes allow, atomic units of the native coin. */

@@ -4,7 +4,7 @@ import { loadRegistry } from '../chains/registry';
 import { Identity } from '../mpc/identity';
 import { NodeLimits } from '../mpc/limits';
 import { OrderKeys, readOrderKeys, withOwnKey } from '../mpc/order-keys';
-import { readOwnCopies } from '../mpc/take-back';
+import { readOwnCopies } from '../mpc/own-copies';
 import { parsePeers, TransportClient } from '../mpc/transport-client';
 import { type JournalDifference, verifyCopies, verifyStatements } from '../mpc/verify-journal';
 import { type OrderSource, verifyOrders } from '../mpc/verify-orders';
@@ -29,7 +29,7 @@ export function addMpcCommands(program: Command, run: NodeRun): void {
     .option('--after <key-id>', 'only keys after this one: the next page')
     .option('--limit <number>', 'maximum number of keys', toLimit, 50)
     .action(run(keys));
-  mpc.command('bans').description('bans of this node, and those its peers have told it').action(run(bans));
+  mpc.command('bans').description('bans of this node, and those its peers have sent it').action(run(bans));
   mpc.command('limits').description("this node's limits, with the amounts of the last 24 hours").action(run(limits));
   mpc
     .command('unfreeze')

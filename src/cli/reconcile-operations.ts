@@ -1,13 +1,18 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { DataSource, EntityManager } from 'typeorm';
 import { audit } from '../audit/log';
-import type { SigningClaims } from '../messages/order';
+import { type NodeIndex, nodeIndexes, quorum } from '../messages/nodes';
+import type { OrderKeys } from '../mpc/order-keys';
+import { numberOverlap, overlappedNumber } from '../orders/compared-numbers';
 import { findMissingOrders, type MissingOrder } from '../orders/missing-orders';
 import type { AskForOrders } from '../orders/node-orders';
-import type { OrderKeys } from '../mpc/order-keys';
 import { inTransaction } from '../platform/database';
-import { GatewayError } from '../platform/errors';
-import { type KnownOrder, type RebuildDependencies, rebuildTransfer } from '../transfers/rebuild';
+import { TransactionEntity } from '../transactions/entity';
+import { isEnded } from '../transactions/state';
+import type { RebuildDependencies } from '../transfers/rebuild';
 import { currentOperator } from './operator';
+import { whileReconciling } from './reconcile-lock';
+import { acceptAsMissing, acceptUnverified, type Reconciled, reconcileSubject, type Subject } from './reconcile-subjects';
 
 export interface ReconcileOptions extends RebuildDependencies {
   /** As the owner of the schema. */
@@ -15,175 +20,144 @@ export interface ReconcileOptions extends RebuildDependencies {
   ask: AskForOrders;
   keys: OrderKeys;
   deployment: string;
+  /** Starts the workflow of a rebuilt transfer; no effect while it runs. */
+  start: (transfer: TransactionEntity) => Promise<unknown>;
   /** False: everything is tried and taken back. */
   apply: boolean;
   /** Opens the gateway although something could not be rebuilt. */
   acceptMissing: boolean;
-}
-
-export interface Reconciled {
-  /** A transfer, or the key of a wallet. */
-  subject: string;
-  orders: number;
-  result: 'rebuilt' | 'recorded' | 'not rebuilt' | 'accepted as missing';
-  reason: string;
+  /** Goes on when one of the three nodes does not answer. */
+  twoNodes: boolean;
+  /** Milliseconds between two tries for what an account does not cover yet. */
+  coverEveryMs?: number;
 }
 
 export interface Reconciliation {
+  /** Nodes that have shown all of their orders. */
+  nodes: NodeIndex[];
   rows: Reconciled[];
-  /** Transfers whose workflow is to be started again. */
+  /** Transfers whose workflow was started, also those that an earlier, interrupted run has rebuilt. */
   started: string[];
   isOpen: boolean;
 }
 
-interface Row {
-  missing_after: string | null;
-}
-
-/** Thrown to take a database transaction back. */
-class TakenBack extends Error {}
+/** With coverEveryMs two minutes: rebuilt transfers that the chain has executed release what they held beyond their fees. */
+const coverTries = 24;
 
 /**
  * Rebuilds what the orders that the signing nodes show say and the database lacks, each transfer in a database transaction of its own,
- * and opens the gateway once nothing that two nodes show is missing. Repeated, it goes on where it was interrupted.
- * @throws GatewayError signers_unavailable.
+ * starts its workflow at once, and opens the gateway once nothing that the nodes show is missing. Repeated, it goes on where it was
+ * interrupted.
+ * @throws GatewayError signers_unavailable; business_error while another one runs.
  */
-export async function reconcile(options: ReconcileOptions): Promise<Reconciliation> {
-  const { database, apply, acceptMissing } = options;
-  const [row] = await database.query<Row[]>('select missing_after from order_comparison');
-  const after = row?.missing_after ?? (await highestNumber(database));
-  const { orders } = await findMissingOrders(options, Number(after));
-  const rows: Reconciled[] = [];
-  const started: string[] = [];
-  for (const [subject, group] of bySubject(orders)) {
-    const result = await reconcileOne(options, subject, group);
-    rows.push(result);
-    if (result.result === 'rebuilt') started.push(subject);
+export const reconcile = (options: ReconcileOptions): Promise<Reconciliation> =>
+  whileReconciling(options.database, () => reconcileAlone(options));
+
+async function reconcileAlone(options: ReconcileOptions): Promise<Reconciliation> {
+  const { database, apply, acceptMissing, twoNodes } = options;
+  const needed = twoNodes ? quorum : nodeIndexes.length;
+  const { orders, unverified, nodes } = await findMissingOrders({ ...options, needed }, await readStart(database));
+  const started = apply ? await startInterrupted(options) : [];
+  const subjects = bySubject(orders);
+  const results = new Map<string, Reconciled>();
+  const rebuild = async (subject: Subject) => {
+    const row = await reconcileSubject(options, subject);
+    results.set(subject.id, row);
+    if (row.result === 'rebuilt' && apply) started.push(...(await start(options, subject.id)));
+  };
+  for (const subject of subjects) await rebuild(subject);
+  const uncovered = () => subjects.filter(({ id }) => results.get(id)?.isUncovered);
+  for (let tries = 0; tries < coverTries && uncovered().length > 0; tries += 1) {
+    if (!(await isAnyOpen(database, started))) break;
+    await delay(options.coverEveryMs ?? 5_000);
+    for (const subject of uncovered()) await rebuild(subject);
   }
-  const isComplete = acceptMissing || rows.every(({ result }) => result !== 'not rebuilt');
-  if (apply && isComplete) await inTransaction(database, (manager) => open(manager, rows));
-  return { rows, started, isOpen: apply && isComplete };
+  if (acceptMissing)
+    for (const subject of subjects) {
+      const row = results.get(subject.id);
+      if (row?.result === 'not rebuilt') results.set(subject.id, await acceptAsMissing(options, subject, row.reason));
+    }
+  const rows = [...results.values()];
+  for (const order of unverified) rows.push(await acceptUnverified(options, order));
+  const isComplete = rows.every(({ result }) => result !== 'not rebuilt');
+  if (apply && isComplete) await inTransaction(database, (manager) => open(manager, rows, nodes));
+  return { nodes, rows, started, isOpen: apply && isComplete };
 }
 
-async function highestNumber(database: DataSource): Promise<string> {
-  const [row] = await database.query<{ highest: string }[]>('select coalesce(max(seq), 0) as highest from orders');
-  return row?.highest ?? '0';
+/** The nodes are asked for all orders with higher numbers. */
+async function readStart(database: DataSource): Promise<number> {
+  const [row] = await database.query<{ after: string }[]>(
+    `select coalesce(missing_after, ${overlappedNumber}) as after from order_comparison`,
+    [numberOverlap],
+  );
+  return Number(row?.after ?? 0);
 }
 
 /** By transfer and by key, in the order of their first numbers. */
-function bySubject(orders: MissingOrder[]): Map<string, MissingOrder[]> {
-  const groups = new Map<string, MissingOrder[]>();
+function bySubject(orders: MissingOrder[]): Subject[] {
+  const subjects = new Map<string, Subject>();
   for (const order of orders) {
     const { claims } = order;
-    const subject = 'tx_id' in claims ? claims.tx_id : 'key_id' in claims ? claims.key_id : claims.client_id;
-    groups.set(subject, [...(groups.get(subject) ?? []), order]);
+    const id = 'tx_id' in claims ? claims.tx_id : 'key_id' in claims ? claims.key_id : claims.client_id;
+    const subject = subjects.get(id) ?? { id, orders: [] };
+    subject.orders.push(order);
+    subjects.set(id, subject);
   }
-  return groups;
+  return [...subjects.values()];
 }
 
-async function reconcileOne(
-  { database, registry, getFamily, apply, acceptMissing }: ReconcileOptions,
-  subject: string,
-  orders: MissingOrder[],
-): Promise<Reconciled> {
-  const done = { subject, orders: orders.length };
-  const transfer = orders.flatMap(({ claims, bytes }): KnownOrder[] => (isSigning(claims) ? [{ claims, bytes }] : []));
-  const isTransfer = transfer.length === orders.length;
-  const work = async (manager: EntityManager) => {
-    if (isTransfer) await rebuildTransfer(manager, { registry, getFamily }, transfer);
-    else await recordKeyOrders(manager, orders);
-    await record(manager, isTransfer ? 'transaction' : 'key', subject, orders, '');
-  };
-  try {
-    await inEither(database, apply, work);
-    return { ...done, result: isTransfer ? 'rebuilt' : 'recorded', reason: '' };
-  } catch (error) {
-    const reason = reasonOf(error);
-    if (reason === null) throw error;
-    if (!acceptMissing) return { ...done, result: 'not rebuilt', reason };
-    await inEither(database, apply, async (manager) => {
-      for (const { claims } of orders) await storeClaims(manager, claims);
-      await record(manager, isTransfer ? 'transaction' : 'key', subject, orders, reason);
-    });
-    return { ...done, result: 'accepted as missing', reason };
-  }
+/** A workflow continues from the rows, and finds on the chain what became of the transfer. */
+async function start({ database, start: run }: ReconcileOptions, txId: string): Promise<string[]> {
+  const transfer = await database.manager.findOneByOrFail(TransactionEntity, { txId });
+  if (isEnded(transfer)) return [];
+  await run(transfer);
+  return [txId];
 }
 
-const isSigning = (claims: MissingOrder['claims']): claims is SigningClaims => 'recipients' in claims;
-
-/** A dry run checks at its end what a commit would. */
-async function inEither(database: DataSource, apply: boolean, work: (manager: EntityManager) => Promise<void>): Promise<void> {
-  await inTransaction(database, async (manager) => {
-    await work(manager);
-    await manager.query('set constraints all immediate');
-    if (!apply) throw new TakenBack();
-  }).catch((error: unknown) => {
-    if (!(error instanceof TakenBack)) throw error;
-  });
-}
-
-/** Why something cannot be rebuilt; null for errors that say nothing about it. */
-function reasonOf(error: unknown): string | null {
-  if (error instanceof GatewayError && error.code === 'business_error') return error.message;
-  const { code, message } = ((error as { driverError?: unknown }).driverError ?? {}) as { code?: string; message?: string };
-  if (code === 'GW001') return 'the account does not have what it held: wait until the deposits since the backup are found again';
-  // integrity constraints: another row has its nonce, its bytes or its number
-  return code?.startsWith('23') ? `it contradicts the database: ${message}` : null;
-}
-
-/** A key that was not bound has signed nothing but tests; a bound one is the key of a wallet, which has to be there with it. */
-async function recordKeyOrders(manager: EntityManager, orders: MissingOrder[]): Promise<void> {
-  for (const { claims } of orders) {
-    if (claims.kind === 'bind_key') {
-      const [wallet] = await manager.query<unknown[]>(
-        'select 1 from wallets where wallet_id = $1 and client_id = $2 and key_id = $3',
-        [claims.wallet_id, claims.client_id, claims.key_id],
-      );
-      if (!wallet)
-        throw new GatewayError(
-          'business_error',
-          `wallet ${claims.wallet_id} of client ${claims.client_id} is not there with this key`,
-        );
-    }
-    await storeClaims(manager, claims);
-  }
-}
-
-/** Without the bytes that an order is about. */
-async function storeClaims(manager: EntityManager, claims: MissingOrder['claims']): Promise<void> {
-  await manager.query(
-    'insert into orders (jti, seq, kind, claims, issued_at) values ($1, $2, $3, $4, to_timestamp($5)) on conflict (jti) do nothing',
-    [claims.jti, claims.seq, claims.kind, JSON.stringify(claims), claims.iat],
+/** Transfers that were rebuilt by a run which perhaps ended before it has started them. */
+async function startInterrupted(options: ReconcileOptions): Promise<string[]> {
+  const rows = await options.database.query<{ tx_id: string }[]>(
+    `select tx_id from transactions t
+      where ended_at is null and is_signed and signing_begun_at is not null
+        and exists (select from audit_events e where e.subject_id = t.tx_id::text and e.action = 'orders.rebuilt')
+      order by tx_id`,
   );
+  const started: string[] = [];
+  for (const { tx_id: txId } of rows) started.push(...(await start(options, txId)));
+  return started;
 }
 
-function record(manager: EntityManager, type: string, id: string, orders: MissingOrder[], reason: string): Promise<void> {
-  const [first] = orders;
-  return audit(manager, {
-    action: reason === '' ? 'orders.rebuilt' : 'orders.accepted_as_missing',
-    outcome: 'success',
-    actor: currentOperator(),
-    clientId: null,
-    subject: { type, id },
-    detail: { orders: orders.length, first: first?.claims.seq ?? null, ...(reason && { reason }) },
-  });
+async function isAnyOpen(database: DataSource, txIds: string[]): Promise<boolean> {
+  const rows = await database.query<unknown[]>(
+    'select from transactions where tx_id = any($1::uuid[]) and ended_at is null limit 1',
+    [txIds],
+  );
+  return rows.length > 0;
 }
 
-/** Later orders get higher numbers than every one that a node has seen. */
-async function open(manager: EntityManager, rows: Reconciled[]): Promise<void> {
+/**
+ * Later orders get higher numbers than those that are stored now. The sequence is only ever moved forward: numbers that were taken
+ * meanwhile stay taken.
+ */
+async function open(manager: EntityManager, rows: Reconciled[], nodes: NodeIndex[]): Promise<void> {
   await manager.query(
-    `select setval('order_numbers', greatest((select max(seq) from orders), (select last_value from order_numbers)))
-      where exists (select from orders)`,
+    `select setval('order_numbers', highest) from (select max(seq) as highest from orders) stored
+      where highest > (select last_value from order_numbers)`,
   );
   await manager.query(
     `update order_comparison set missing_since = null, missing_after = null, missing_order = null, missing_node = null,
-            compared_as = database_incarnation(), compared_at = clock_timestamp()`,
+            compared_as = database_incarnation(), compared_at = clock_timestamp(), compared_after = ${overlappedNumber}`,
+    [numberOverlap],
   );
   await audit(manager, {
     action: 'orders.reconciled',
     outcome: 'success',
     actor: currentOperator(),
     clientId: null,
-    detail: { subjects: rows.length, missing: rows.filter(({ result }) => result === 'accepted as missing').length },
+    detail: {
+      subjects: rows.length,
+      missing: rows.filter(({ result }) => result === 'accepted as missing').length,
+      nodes: nodes.join(','),
+    },
   });
 }

@@ -45,7 +45,7 @@ export class TransferOperations {
 
   list({ clientId, status, limit }: TransferFilter): Promise<TransactionEntity[]> {
     const where = {
-      isHeld: true,
+      isSigned: true,
       ...(clientId !== undefined && { clientId }),
       ...(status !== undefined && { status }),
     };
@@ -83,7 +83,7 @@ export class TransferOperations {
         await this.withdraw(txId);
         return this.update(txId, retryUpdate);
       });
-    if (!tx.isHeld || isEnded(tx))
+    if (!tx.isSigned || isEnded(tx))
       throw new GatewayError(
         'business_error',
         `The ${tx.transactionType} transaction is ${tx.status}: there is nothing to retry`,

@@ -3,7 +3,7 @@ import type { ChainObservation } from '../messages/transfer';
 import type { BlockScan } from '../chains/family';
 import { inTransaction } from '../platform/database';
 import { GatewayError } from '../platform/errors';
-import { toIntent } from '../transactions/intent';
+import { findInclusions, type FoundInclusion } from './block-inclusions';
 import { depthOfEnd } from './depth';
 import { EndedWatch } from './ended-watch';
 import { OutageTracker } from './outage-tracker';
@@ -121,31 +121,12 @@ class Follower {
       await this.rollBack();
       return;
     }
-    const contradicted = await this.store(blocks, scannedTo, await this.inclusionsIn(blocks));
+    const contradicted = await this.store(blocks, scannedTo, await findInclusions(this.manager, this.options, blocks));
     for (const { txId, id } of contradicted) await this.signals.sendOnce(txId, takenBack(id));
   }
 
-  private async inclusionsIn(blocks: BlockScan[]) {
-    const attempts = await inclusions.findAttemptsAmong(
-      this.manager,
-      this.chain.name,
-      blocks.flatMap(({ transactions }) => transactions),
-    );
-    const effects = await this.options.client.effects(
-      attempts.map((attempt) => ({ id: attempt.id, intent: toIntent(attempt, attempt.kind) })),
-    );
-    const hashes = new Set(blocks.map(({ hash }) => hash));
-    return attempts.map((attempt) => {
-      const effect = effects.get(attempt.id);
-      // receipts can come later than their block, or already be those of a block that replaced it
-      if (!effect || !hashes.has(effect.blockHash))
-        throw new GatewayError('chain_unavailable', `${this.chain.name}: a receipt of a scanned block is missing`);
-      return { attempt, effect };
-    });
-  }
-
   /** Everything that a range brought, in one database transaction that starts with the compare-and-set on the cursor. */
-  private async store(blocks: BlockScan[], scannedTo: number, found: Awaited<ReturnType<Follower['inclusionsIn']>>) {
+  private async store(blocks: BlockScan[], scannedTo: number, found: FoundInclusion[]) {
     const { chain, options } = this;
     const from = this.nextBlock;
     const contradicted = await inTransaction(options.database, async (manager) => {

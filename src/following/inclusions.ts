@@ -2,6 +2,8 @@ import type { EntityManager } from 'typeorm';
 import type { BlockTransaction } from '../chains/family';
 import { releaseReservations } from '../chains/reservations';
 import type { AttemptKind, InclusionEffect } from '../chains/types';
+import type { IntendedTransaction } from '../transactions/intent';
+import type { TransactionType } from '../transactions/types';
 
 /** What the follower reads and writes of attempts: which of them a block holds, and which block holds them. */
 
@@ -27,11 +29,7 @@ export interface FoundAttempt {
   attempt: number;
   id: string;
   kind: AttemptKind;
-  fromAddress: string;
-  toAddress: string;
-  contractAddress: string | null;
-  /** Atomic units. */
-  amount: bigint;
+  transaction: IntendedTransaction;
 }
 
 interface FoundRow {
@@ -39,15 +37,17 @@ interface FoundRow {
   attempt: number;
   id: string;
   kind: AttemptKind;
+  transaction_type: TransactionType;
   from_address: string;
+  sender_address: string | null;
   to_address: string;
   contract_address: string | null;
   amount: string;
 }
 
 /**
- * The attempts among these transactions: by an id on record, or by their message, since a signature session whose result never
- * reached us gives an id that is not.
+ * The attempts among these transactions, of which one may carry out several: by an id on record, and by their message, since a
+ * signature session whose result never reached us gives an id that is not.
  */
 export async function findAttemptsAmong(
   manager: EntityManager,
@@ -60,23 +60,23 @@ export async function findAttemptsAmong(
     chain,
     toChunks(transactions).map((chunk) => [chunk.map(({ id }) => id)]),
   );
-  const known = new Set(byId.map(({ id }) => id));
-  const unseen = transactions.filter(({ id, messageKey }) => messageKey !== null && !known.has(id));
+  const signedByUs = transactions.filter(({ messageKey }) => messageKey !== null);
   const byMessage = await queryFound(
     manager,
     `select f.id, i.tx_id, i.attempt from unnest($2::text[], $3::text[]) as f (id, message_key)
        join transfer_attempts i on i.chain = $1 and i.message_key = f.message_key`,
     chain,
-    toChunks(unseen).map((chunk) => [chunk.map(({ id }) => id), chunk.map(({ messageKey }) => messageKey)]),
+    toChunks(signedByUs).map((chunk) => [chunk.map(({ id }) => id), chunk.map(({ messageKey }) => messageKey)]),
   );
-  return [...byId, ...byMessage];
+  const found = [...byId, ...byMessage].map((attempt) => [`${attempt.id} ${attempt.txId} ${attempt.attempt}`, attempt] as const);
+  return [...new Map(found).values()];
 }
 
 async function queryFound(manager: EntityManager, matches: string, chain: string, chunks: unknown[][]): Promise<FoundAttempt[]> {
   const pages = await Promise.all(
     chunks.map((parameters) =>
       manager.query<FoundRow[]>(
-        `select m.id, a.tx_id, a.attempt, a.kind, t.from_address, t.to_address, t.contract_address, t.amount
+        `select m.id, a.tx_id, a.attempt, a.kind, t.transaction_type, t.from_address, t.sender_address, t.to_address, t.contract_address, t.amount
            from (${matches}) m join transfer_attempts a using (tx_id, attempt) join transactions t using (tx_id)`,
         [chain, ...parameters],
       ),
@@ -87,10 +87,15 @@ async function queryFound(manager: EntityManager, matches: string, chain: string
     attempt: row.attempt,
     id: row.id,
     kind: row.kind,
-    fromAddress: row.from_address,
-    toAddress: row.to_address,
-    contractAddress: row.contract_address,
-    amount: BigInt(row.amount),
+    transaction: {
+      txId: row.tx_id,
+      transactionType: row.transaction_type,
+      fromAddress: row.from_address,
+      senderAddress: row.sender_address,
+      toAddress: row.to_address,
+      contractAddress: row.contract_address,
+      amount: BigInt(row.amount),
+    },
   }));
 }
 
@@ -117,7 +122,7 @@ export async function storeInclusion(
        returning a.chain, a.tx_id, a.attempt
      ), named as (
        insert into attempt_ids (chain, id, tx_id, attempt) select chain, $9, tx_id, attempt from stored
-       on conflict (chain, id) do nothing
+       on conflict do nothing
      )
      select count(*)::int as stored from stored`,
     [

@@ -5,12 +5,13 @@ import type { SignalTransfer } from './ports';
 const concurrency = 20;
 /** A transfer whose workflow is gone is asked for rarely: an operator may have started it again. */
 const goneFactor = 10;
-/** What has no consequence, as of a parked transfer, is said ever more rarely: every signal stays in a history for good. */
+/** Largest factor on the time between two signals without consequence, as of a parked transfer: every signal stays in a history. */
 const longestFactor = 120;
 
 /**
- * Sends observations until they have had their consequence: at once when they change, then again after `resignalMs`
- * and after ever longer as long as the transfer keeps waiting. Memory only: after a restart everything is said once more, which signals bear.
+ * Sends observations until they have had their consequence: at once when they change, then again after `resignalMs`, with twice the
+ * time between any two signals as long as the transfer waits. Kept in memory only: after a restart everything is sent once more, which has
+ * no effect on a transfer that knows it.
  */
 export class ObservationNotifier {
   private readonly sent = new Map<string, { observationKey: string; at: number; times: number; gone: boolean }>();
@@ -33,7 +34,7 @@ export class ObservationNotifier {
     }
   }
 
-  /** Once, whatever was said before: something was taken back. */
+  /** Once, whatever was sent before: something was taken back. */
   async sendOnce(txId: string, observation: ChainObservation): Promise<void> {
     this.sent.delete(txId);
     await this.send(txId, observation);
@@ -42,7 +43,7 @@ export class ObservationNotifier {
 
   private isDue(txId: string, observation: ChainObservation): boolean {
     const last = this.sent.get(txId);
-    if (!last || last.observationKey !== said(observation)) return true;
+    if (!last || last.observationKey !== toKey(observation)) return true;
     const factor = Math.min(2 ** (last.times - 1), longestFactor);
     return Date.now() - last.at >= this.resignalMs * (last.gone ? Math.max(factor, goneFactor) : factor);
   }
@@ -53,8 +54,8 @@ export class ObservationNotifier {
       const before = this.sent.get(txId);
       if (outcome === 'gone' && !before?.gone)
         this.logger.warn({ tx_id: txId, state: observation.state }, 'no workflow waits for this transfer: observation skipped');
-      const times = before?.observationKey === said(observation) ? before.times + 1 : 1;
-      this.sent.set(txId, { observationKey: said(observation), at: Date.now(), times, gone: outcome === 'gone' });
+      const times = before?.observationKey === toKey(observation) ? before.times + 1 : 1;
+      this.sent.set(txId, { observationKey: toKey(observation), at: Date.now(), times, gone: outcome === 'gone' });
       if (this.failing) this.logger.info('workflows can be signalled again');
       this.failing = false;
     } catch (error) {
@@ -65,5 +66,5 @@ export class ObservationNotifier {
   }
 }
 
-/** Depth alone is no news between inclusion and confirmation. */
-const said = ({ state, hash, blockNumber }: ChainObservation): string => `${state} ${hash} ${blockNumber}`;
+/** Depth alone is no change between inclusion and confirmation. */
+const toKey = ({ state, hash, blockNumber }: ChainObservation): string => `${state} ${hash} ${blockNumber}`;

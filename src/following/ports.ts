@@ -3,6 +3,7 @@ import type { ChainObservation } from '../messages/transfer';
 import type { ChainClient } from '../chains/family';
 import type { ChainDefinition, ChainFamily, DepositFound } from '../chains/types';
 import type { Logger } from '../platform/logging';
+import type { GetSignedType } from '../transactions/signed-type';
 
 /** What the follower needs of the deposits (src/deposits/service.ts). All run inside the follower's database transaction. */
 export interface DepositsPort {
@@ -25,6 +26,7 @@ export type SignalTransfer = (txId: string, observation: ChainObservation) => Pr
 export interface FollowOptions {
   chain: ChainDefinition;
   client: ChainClient;
+  getSignedType: GetSignedType;
   database: DataSource;
   deposits: DepositsPort;
   signalTransfer: SignalTransfer;

@@ -1,7 +1,7 @@
 import type { Shortfall } from './accounts';
 import type { Bucket, Entry } from './posting';
 
-/** The fields of a ledger account that movements need; amounts in atomic units. */
+/** The fields of a ledger account that entries need; amounts in atomic units. */
 export interface AccountBalance {
   ledgerAccountId: string;
   chain: string;
@@ -25,7 +25,7 @@ const isOfHouse = (bucket: Bucket): boolean => bucket !== 'AVAILABLE' && bucket 
 const lineKey = ({ ledgerAccountId, chain, symbol }: LedgerAccountRef, bucket: Bucket): string =>
   `${isOfHouse(bucket) ? '' : ledgerAccountId} ${bucket} ${chain} ${symbol}`;
 
-/** Collects pairs of movements that sum to zero, as one net entry per account and bucket. */
+/** Collects transfers between buckets, each of which sums to zero, as one net entry per account and bucket. */
 class EntryBuilder {
   private readonly lines = new Map<string, Entry>();
   readonly shortfalls: Shortfall[] = [];

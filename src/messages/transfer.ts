@@ -50,6 +50,11 @@ export interface HeldTransfer {
   isAbandoned: boolean;
   /** The chain may know an attempt: its status is followed before anything else is done. */
   isFollowed: boolean;
+  /**
+   * The newest attempt has begun and its signatures are not stored, as after a crash, or when it was rebuilt from its order: it may have
+   * been executed all the same. Histories from before it was added have none.
+   */
+  isUnsigned?: boolean;
 }
 
 export type AdoptedHold =

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { DataSource, EntityManager } from 'typeorm';
 import { auditUser } from '../audit/log';
 import type { Caller } from '../http/context';
-import { inTransaction } from '../platform/database';
+import { inTransaction, requestTransaction } from '../platform/database';
 import { GatewayError } from '../platform/errors';
 import type { SecretBox } from '../platform/secret-box';
 import { toTimeStep, totpOwner } from './totp';
@@ -59,7 +59,7 @@ export class MfaService {
     work: (manager: EntityManager) => Promise<T>,
     onRepeated: (manager: EntityManager) => Promise<void> = () => Promise.resolve(),
   ): Promise<T> {
-    const result = await inTransaction(this.database, async (manager): Promise<{ done: T } | { refused: GatewayError }> => {
+    const checkAndWork = async (manager: EntityManager): Promise<{ done: T } | { refused: GatewayError }> => {
       const check = await this.check(manager, request);
       if (check.outcome === 'refused') return { refused: check.error };
       try {
@@ -73,7 +73,8 @@ export class MfaService {
         if (error instanceof GatewayError && error.code !== 'unavailable') return { refused: error };
         throw error;
       }
-    });
+    };
+    const result = await inTransaction(this.database, checkAndWork, requestTransaction);
     if ('refused' in result) throw result.refused;
     return result.done;
   }

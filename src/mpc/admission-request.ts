@@ -1,5 +1,6 @@
 import type { AttemptKind, Hex } from '../chains/types';
 import type { SigningClaims } from '../messages/order';
+import type { SignTransactionRequest } from '../messages/signing';
 import type { AdmissionRequest } from './admission';
 import type { VerifiedOrder } from './order-verifier';
 import type { VerifiedTransaction } from './verify-intent';
@@ -11,6 +12,7 @@ export type Participants = Pick<AdmissionRequest, 'peer' | 'initiator'>;
 export function toAdmissionRequest(
   { claims, hash }: VerifiedOrder<SigningClaims['kind']>,
   { payloads, resources, spends }: VerifiedTransaction,
+  { order: compact, unsigned }: Pick<SignTransactionRequest, 'order' | 'unsigned'>,
   payload: number,
   keyId: string,
   participants: Participants,
@@ -22,6 +24,7 @@ export function toAdmissionRequest(
     kind: attemptKind(claims),
     orderHash: hash,
     orderSeq: claims.seq,
+    order: { jti: claims.jti, compact, unsigned },
     resources,
     digests: payloads.map(({ digest }): Hex => `0x${digest.toString('hex')}`),
     payload,

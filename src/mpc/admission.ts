@@ -11,6 +11,8 @@ export interface AdmissionRequest {
   orderHash: string;
   /** Running number of the order. */
   orderSeq: number;
+  /** Kept, to be shown to a gateway whose database lacks it. */
+  order: { jti: string; compact: string; unsigned: Hex };
   /** What the attempt uses up on its chain, named so that it is the same thing everywhere. */
   resources: string[];
   /** Of all payloads of the attempt. */
@@ -65,12 +67,13 @@ export interface Admission {
   assertReady(): void;
   /**
    * @param copy the peer's entry about the same signature, where the peer is the initiator
-   * @throws GatewayError invalid_parameter, intent_mismatch, key_peer_banned, node_policy or journal_behind when no session may begin
+   * @throws GatewayError invalid_parameter, intent_mismatch, address_blacklisted, key_peer_banned, node_policy or journal_behind when
+   *   no session may begin
    */
   admit(request: AdmissionRequest, copy?: SignedStatement): Promise<{ recorded: Hex } | { entry: JournalEntry }>;
   /** @throws GatewayError invalid_parameter when it is not the peer's entry about the same signature. */
   assertCopy(copy: SignedStatement, request: AdmissionRequest): void;
-  /** To be waited for before the first message: from then on a restored database is noticed. */
+  /** To be waited for before the first message is sent: from then on a restored database is noticed. */
   begin(entry: JournalEntry): Promise<void>;
   finish(entry: JournalEntry, end: SessionEnd): Promise<void>;
 }

@@ -1,7 +1,10 @@
 import type { DataSource } from 'typeorm';
 import type { BlacklistChanges } from '../messages/blacklist';
 
-/** A node's own copy of the clients' blacklists: what the node refuses does not depend on what an order says. */
+/**
+ * A node's own copy of the clients' blacklists: what the node refuses does not depend on what an order says. Recipients are compared with
+ * it by the statement that admits a signature (src/mpc/journal.ts).
+ */
 export class BlacklistCopy {
   constructor(private readonly database: DataSource) {}
 
@@ -48,14 +51,5 @@ export class BlacklistCopy {
       [clientId],
     );
     return Number(row?.version ?? 0);
-  }
-
-  /** `addressKey`: in canonical form. */
-  async has(clientId: string, chain: string, addressKey: string): Promise<boolean> {
-    const rows = await this.database.query<unknown[]>(
-      'select 1 from blacklist where client_id = $1 and chain = $2 and address_key = $3',
-      [clientId, chain, addressKey],
-    );
-    return rows.length > 0;
   }
 }

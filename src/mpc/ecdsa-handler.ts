@@ -8,16 +8,16 @@ import { type VerifiedPayload, verifyIntent } from './verify-intent';
 import type { Hex } from '../chains/types';
 import type { GenerateKeyRequest, GroupKey, TestSignRequest } from '../messages/key-generation';
 import { transactionOrderKinds } from '../messages/order';
-import type { Admission, Spending } from './admission';
+import type { Admission } from './admission';
 import { type Participants, toAdmissionRequest } from './admission-request';
 import type { Bans } from './bans';
-import { guardedRun } from './guarded-run';
+import { guardedRun, type RunPermits } from './guarded-run';
 import type { OrderVerifier } from './order-verifier';
 import { ProtocolError, type KeygenResult, type ProtocolEngine } from './protocol/engine';
 import type { NodeIndex } from '../messages/nodes';
 import type { ProtocolName, ProtocolRun, RoundMessages } from './protocols';
 import { readGenerateKey, readSignPayload, readTestSign, type SignPayloadRequest } from './requests';
-import { decodeSignature, encodeSignature, recoverKey } from './secp256k1';
+import { decodeSignature, encodeSignature, recoversTo } from './secp256k1';
 import type { SeenOrders } from './seen-orders';
 import type { Session } from './session';
 import type { Recorded, SessionTask } from './session-manager';
@@ -116,7 +116,13 @@ export class EcdsaHandler {
     const run = async (session: Session): Promise<void> => {
       if (role === 'initiator') await this.countTest(keyId);
       const digest = createHash('sha256').update(testDomain).update(`${keyId}\0`).update(session.id).digest();
-      await this.signature(session, key, other, { digest, path: 'm', publicKey: key.publicKey }, permit);
+      await this.signature(
+        session,
+        key,
+        other,
+        { digest, path: 'm', publicKey: key.publicKey },
+        { begun: Promise.resolve(), permit },
+      );
     };
     return { run, dispose: () => wipe(key), keyId };
   }
@@ -128,16 +134,16 @@ export class EcdsaHandler {
 
   /**
    * Signs one payload of a transaction. Required: a valid order, keys that are bound for its client, bytes that do exactly what the
-   * order says, a recipient that is not on this node's copy of the blacklist, and admission. Facts that need a chain (that an earlier
-   * attempt is impossible) will be proven here. `statement`: the peer's journal entry.
-   * @throws GatewayError order_refused, intent_mismatch, address_blacklisted, and what the journal refuses (src/mpc/admission.ts)
+   * order says, and admission. Facts that need a chain (that an earlier attempt is impossible) will be proven here. `statement`: the
+   * peer's journal entry.
+   * @throws GatewayError order_refused, intent_mismatch, and what admission refuses (src/mpc/admission.ts)
    */
   async sign(
     { transaction, payload }: SignPayloadRequest,
     participants: Participants,
     statement?: SignedStatement,
   ): Promise<SignTask> {
-    const { orders, seen, registry, admission, bans, logger, getFamily: families = getFamily } = this.options;
+    const { orders, registry, admission, bans, logger, getFamily: families = getFamily } = this.options;
     const order = await orders.verify(transaction.order, transactionOrderKinds);
     const { client_id: clientId, signers } = order.claims;
     const keys = await this.unlockAll(signers.map(({ key_id: keyId }) => keyId));
@@ -145,12 +151,10 @@ export class EcdsaHandler {
     try {
       assertBound(clientId, keys);
       const verified = verifyIntent(order.claims, transaction.unsigned, { registry, getFamily: families, keys });
-      await this.refuseBlacklisted(clientId, verified.spends);
       const signed = verified.payloads[payload];
       const key = signed && keys.get(signed.keyId);
       if (!key) throw new GatewayError('intent_mismatch', 'payload: the transaction has no such signing payload');
-      await seen.add({ claims: order.claims, compact: transaction.order, unsigned: transaction.unsigned });
-      const request = toAdmissionRequest(order, verified, payload, key.keyId, participants);
+      const request = toAdmissionRequest(order, verified, transaction, payload, key.keyId, participants);
       const admitted = await admission.admit(request, statement);
       const payloads = verified.payloads.length;
       if ('recorded' in admitted) {
@@ -162,7 +166,7 @@ export class EcdsaHandler {
         admission,
         entry: admitted.entry,
         assertNotBanned: () => bans.assertNotBanned(key.keyId, peer),
-        sign: (session, permit) => this.signature(session, key, peer, signed, permit),
+        sign: (session, permits) => this.signature(session, key, peer, signed, permits),
         isValid: (signature) => verifies(signature, signed),
         dispose,
         logger,
@@ -171,15 +175,6 @@ export class EcdsaHandler {
     } catch (error) {
       keys.forEach(wipe);
       throw error;
-    }
-  }
-
-  /** Uses this node's own copy of the client's blacklist, independent of the API, the worker and the authoriser. */
-  private async refuseBlacklisted(clientId: string, { chain, recipients }: Spending): Promise<void> {
-    const { blacklist } = this.options.store;
-    for (const recipient of recipients) {
-      if (await blacklist.has(clientId, chain, recipient))
-        throw new GatewayError('address_blacklisted', `node ${this.options.self} has the recipient on the client's blacklist`);
     }
   }
 
@@ -215,13 +210,13 @@ export class EcdsaHandler {
     key: UnlockedKey,
     peer: NodeIndex,
     { digest, path, publicKey }: { digest: Buffer; path: string; publicKey: Buffer },
-    permit: () => Promise<void>,
+    permits: RunPermits,
   ): Promise<Hex> {
     const { engine, self } = this.options;
     const opened = engine.sign({ sessionId: session.id, party: self, peer, share: key.share, path, digest });
-    const guarded = opened.then((run) => guardedRun(run, permit));
+    const guarded = opened.then((run) => guardedRun(run, permits));
     const signature = await this.reportMisbehaviour(session, key.keyId, guarded);
-    if (!recoverKey(signature, digest)?.equals(publicKey))
+    if (!recoversTo(publicKey, signature, digest))
       throw new GatewayError('signers_unavailable', 'the signature does not recover to the key: it is not used');
     return encodeSignature(signature);
   }
@@ -264,7 +259,7 @@ export class EcdsaHandler {
 
 function verifies(signature: Hex, { digest, publicKey }: VerifiedPayload): boolean {
   const decoded = decodeSignature(signature);
-  return decoded !== undefined && (recoverKey(decoded, digest)?.equals(publicKey) ?? false);
+  return decoded !== undefined && recoversTo(publicKey, decoded, digest);
 }
 
 /** @throws GatewayError intent_mismatch for a key without a wallet, and for another client's key. */

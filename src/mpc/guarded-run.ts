@@ -1,13 +1,24 @@
 import type { ProtocolRun } from './protocols';
 
+export interface RunPermits {
+  /** For the first message. */
+  begun: Promise<void>;
+  /** For each message that depends on a share: every one but the first of a run. */
+  permit: () => Promise<void>;
+}
+
 /**
- * Waits for a permission before each message that depends on a share: every message but the first of a run. `permit` rejects to end the
- * run. Other sessions with the same peer may have failed since the message before.
+ * Lets no message out before its permission; a rejected one ends the run. Other sessions with the same peer may have failed since the
+ * message before. The first message is computed meanwhile.
  */
-export function guardedRun<R>(run: ProtocolRun<R>, permit: () => Promise<void>): ProtocolRun<R> {
+export function guardedRun<R>(run: ProtocolRun<R>, { begun, permit }: RunPermits): ProtocolRun<R> {
   return {
     rounds: run.rounds,
-    start: () => run.start(),
+    start: async () => {
+      const messages = await run.start();
+      await begun;
+      return messages;
+    },
     next: async (incoming) => {
       const step = await run.next(incoming);
       if ('messages' in step) await permit();

@@ -7,9 +7,11 @@ import { type Acceptance, findAcceptance, follow } from './acceptance';
 import type { Bans } from './bans';
 import type { Journal } from './journal';
 import type { JournalMark, Mark } from './journal-mark';
+import { JournalRecovery } from './journal-recovery';
 import { MarkWatch } from './mark-watch';
 import { journalBehind } from './metrics';
-import { type OwnCopies, TakeBack } from './take-back';
+import type { OwnCopies } from './own-copies';
+import { TakeBack } from './take-back';
 
 /** Between two tries to take back what is missing, and two looks for the operator's word. */
 const retryMs = 5_000;
@@ -26,6 +28,8 @@ export interface JournalGuardOptions {
   copiesOf: (peer: NodeIndex, after: number) => AsyncIterable<OwnCopies>;
   others: readonly NodeIndex[];
   logger: Logger;
+  /** For tests: milliseconds since the epoch. */
+  now?: () => number;
 }
 
 /**
@@ -35,13 +39,15 @@ export interface JournalGuardOptions {
  */
 export class JournalGuard {
   private state: 'checking' | 'ready' | 'behind' = 'checking';
-  private readonly copies: TakeBack;
+  private readonly recovery: JournalRecovery;
+  private copies: TakeBack;
   private readonly watch: MarkWatch;
   private readonly closing = new AbortController();
   private waiting: Promise<void> = Promise.resolve();
 
   constructor(private readonly options: JournalGuardOptions) {
-    this.copies = new TakeBack(options);
+    this.recovery = new JournalRecovery(options.database);
+    this.copies = this.createTakeBack();
     this.watch = new MarkWatch(options);
   }
 
@@ -57,12 +63,16 @@ export class JournalGuard {
 
   /** Ready at once if nothing is missing; otherwise goes on in the background until `close`. */
   async start(): Promise<void> {
-    const { bans, journal, mark } = this.options;
+    const { bans, mark } = this.options;
     const marked = await mark.read();
     // before the comparison, which counts bans; without a mark only once the journal is complete
-    if (marked !== null) await bans.banOverdue();
+    if (marked !== null) {
+      // in a database that was restored they are not of the process before
+      if (marked.entry && (await this.recovery.contains(marked.entry))) await this.recovery.failAbandoned(marked.entry.number);
+      await bans.banOverdue();
+    }
     // also where the process ended between putting entries back and this
-    await journal.recount();
+    await this.recovery.recount();
     if (marked === null ? await this.isNew() : marked.behindSince === undefined && (await this.contains(marked))) {
       return this.open();
     }
@@ -82,6 +92,8 @@ export class JournalGuard {
 
   private fallBehind(): void {
     this.state = 'behind';
+    // what was read for another loss does not count for this one
+    this.copies = this.createTakeBack();
     journalBehind.set(1);
     this.options.logger.error(
       { alert: 'journal_behind' },
@@ -95,9 +107,8 @@ export class JournalGuard {
     // of an earlier process, or, in a database that was replaced, of sessions whose end it has lost
     await journal.closeInterrupted();
     await bans.banOverdue();
-    const newest = await journal.newest();
-    journal.continueAfter(Math.max(newest?.number ?? 0, mark.known.entry?.number ?? 0));
-    const found: Mark = { bans: bans.size, entry: newest };
+    journal.continueAfter(Math.max(await this.recovery.newestNumber(), mark.known.entry?.number ?? 0));
+    const found: Mark = { bans: bans.size, entry: await this.recovery.newestBegun() };
     if (acceptance) {
       await mark.reset(found);
       // only now: a process that ends before this still has the operator's word at its next start
@@ -109,7 +120,7 @@ export class JournalGuard {
   }
 
   private async contains({ bans, entry }: Mark): Promise<boolean> {
-    return this.options.bans.size >= bans && (entry === null || (await this.options.journal.contains(entry)));
+    return this.options.bans.size >= bans && (entry === null || (await this.recovery.contains(entry)));
   }
 
   /** Nothing was ever generated or signed with this database. */
@@ -133,19 +144,19 @@ export class JournalGuard {
     }
   }
 
-  /** The operator's word is followed after one more pass over both peers, whatever they answer: what they have is not forgotten. */
+  /** The operator's word is followed once both peers were read as far as they answer: what they give is not forgotten. */
   private async tryToOpen(): Promise<boolean> {
-    const { database, journal, bans, mark, logger } = this.options;
+    const { database, bans, mark, logger } = this.options;
     const since = await mark.beginTakingBack(await this.databaseTime());
     const acceptance = await findAcceptance(database, since);
     await bans.storeAgain();
-    const after = Math.max(0, (await journal.newestOwn()) - overlap);
+    const after = Math.max(0, (await this.recovery.newestOwn()) - overlap);
     const { restored, failures } = await this.copies.pass(after, this.closing.signal);
     if (this.closing.signal.aborted) return false;
     if (restored > 0) logger.warn({ entries: restored }, 'took back journal entries from the peers');
     for (const failure of failures) logger.warn(failure, 'the copies of a peer were not read to their end');
     const isComplete = failures.length === 0 && (await this.contains(mark.known));
-    if (isComplete || acceptance) {
+    if (isComplete || (acceptance && !failures.some(({ hasMore }) => hasMore))) {
       await this.open(isComplete ? undefined : acceptance);
       return true;
     }
@@ -155,6 +166,10 @@ export class JournalGuard {
         'both peers have given back what they keep, and entries or bans are still missing',
       );
     return false;
+  }
+
+  private createTakeBack(): TakeBack {
+    return new TakeBack({ ...this.options, journal: this.recovery });
   }
 
   private async databaseTime(): Promise<Date> {

@@ -23,6 +23,9 @@ interface MarkFile extends Mark {
   node: NodeIndex;
 }
 
+/** Of a write with everything that belongs to it; a peer waits 5 s for this node's first message, and half of that is late. */
+const maxWriteMs = 2_000;
+
 const schema = Joi.object<MarkFile, true>({
   version: Joi.number().valid(1).required(),
   node: Joi.number().valid(1, 2, 3).required(),
@@ -40,12 +43,15 @@ const schema = Joi.object<MarkFile, true>({
 
 /**
  * A small file outside the node's database, so that a database restored from a backup is noticed: without it the node would forget
- * bans and what it has signed. The file is replaced as a whole, and calls that come during a write share the next one.
+ * bans and what it has signed. The file is replaced as a whole, and calls that come during a write share the next one. A write that a
+ * hanging disk does not end has failed after two seconds.
  */
 export class JournalMark {
   /** What the next write says; never less than the file. */
   private current: Mark = { bans: 0, entry: null };
   private running: Promise<void> = Promise.resolve();
+  /** A write that the disk has not ended, perhaps after its time. */
+  private onDisk: Promise<void> | undefined;
   private next: Promise<void> | undefined;
   /** Kept open: it is forced to the disk with every write. */
   private folder: FileHandle | undefined;
@@ -142,7 +148,7 @@ export class JournalMark {
       .then(() => {
         this.next = undefined;
         const text = JSON.stringify({ version: 1, node: this.node, ...this.current } satisfies MarkFile);
-        this.running = this.write(text).then(
+        this.running = this.writeInTime(text).then(
           () => this.listener(null),
           (error: Error) => {
             this.listener(error);
@@ -152,6 +158,18 @@ export class JournalMark {
         return this.running;
       });
     return this.next;
+  }
+
+  private async writeInTime(text: string): Promise<void> {
+    // the earlier one would replace a later one when the disk goes on
+    if (this.onDisk) throw new Error('an earlier write of the journal mark has not ended');
+    const write = this.write(text).finally(() => (this.onDisk = undefined));
+    this.onDisk = write;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Error(`the journal mark was not written within ${maxWriteMs} ms`)), maxWriteMs);
+    });
+    await Promise.race([write, late]).finally(() => clearTimeout(timer));
   }
 
   private async write(text: string): Promise<void> {

@@ -1,10 +1,12 @@
 import type { KeyObject } from 'node:crypto';
 import type { DataSource } from 'typeorm';
 import type { Hex } from '../chains/types';
+import { GatewayError } from '../platform/errors';
+import { Semaphore } from '../platform/semaphore';
 import type { NodeIndex } from '../messages/nodes';
 import type { AdmissionRequest, JournalEntry, SessionEnd } from './admission';
 import { entryFields } from './journal-entry';
-import { hashStatement, signStatement, type SignedStatement } from './statement';
+import { signStatement, type SignedStatement } from './statement';
 
 /**
  * Sessions of one (key, peer) that ended without a signature after this node had sent something that depends on its share, in a way
@@ -27,22 +29,30 @@ export interface SumLimits {
 }
 
 export interface AdmissionBounds extends SumLimits {
+  /** By a limit that does not need the journal. */
+  isRefused: boolean;
+  /** Number of the entry that the mark names: a database without it was replaced. */
   marked: number | null;
 }
 
 export type Verdict =
   | { verdict: 'admitted' | 'unfrozen'; entry: JournalEntry }
   | { verdict: 'recorded'; signature: Hex }
-  | { verdict: 'other_digests' | 'unrelated' | 'banned' | 'busy' | 'exhausted' | 'key_limit' | 'node_limit' | 'behind' };
+  | { verdict: 'blacklisted' | 'refused' | 'other_digests' | 'unrelated' | 'banned' | 'busy' | 'exhausted' }
+  | { verdict: 'key_limit' | 'node_limit' | 'behind' };
 
 interface Row {
   verdict: Verdict['verdict'];
   recorded: Buffer | null;
 }
 
+/** Entries are written one at a time: more cannot wait than there are sessions, and none longer than the peer waits for an answer. */
+const writing = { permits: 1, maxWaiting: 512, maxWaitMs: 2_000 };
+
 /** What this node has agreed to sign, in its own database: one statement to admit a signature, one for how its session ended. */
 export class Journal {
   private lastNumber = 0;
+  private readonly turns = new Semaphore(writing);
   /** Entries of this process whose end is not stored. */
   private readonly live = new Set<number>();
 
@@ -58,20 +68,41 @@ export class Journal {
   }
 
   /**
-   * Checks and writes an entry in one database transaction (migrations/mpc-node/0005-admission.ts). `marked`: number of the entry that the
-   * mark names; a database without it was replaced. `copy`: the peer's entry.
+   * Checks and writes an entry in one database transaction (migrations/mpc-node/0005-admission.ts). One at a time, so that entries are
+   * committed in the order of their numbers: a database that has one has every older one. (Not one whose answer was lost: of it no
+   * session begins.) `copy`: the peer's entry.
+   * @throws GatewayError signers_unavailable when too many wait
    */
-  async admit(request: AdmissionRequest, { key, node, marked }: AdmissionBounds, copy?: SignedStatement): Promise<Verdict> {
+  async admit(request: AdmissionRequest, bounds: AdmissionBounds, copy?: SignedStatement): Promise<Verdict> {
+    if (!(await this.turns.acquire()))
+      throw new GatewayError('signers_unavailable', `node ${this.self} writes too many journal entries at once`);
+    try {
+      return await this.write(request, bounds, copy);
+    } finally {
+      this.turns.release();
+    }
+  }
+
+  private async write(
+    request: AdmissionRequest,
+    { key, node, isRefused, marked }: AdmissionBounds,
+    copy?: SignedStatement,
+  ): Promise<Verdict> {
     const at = new Date();
     // rises with the clock: a number is not used again after a restored backup, when the newest one is unknown
     this.lastNumber = Math.max(this.lastNumber + 1, at.getTime() * 1000);
     const number = this.lastNumber;
     const statement = signStatement('entry', entryFields(this.self, number, request, at.toISOString()), this.signingKey);
     const [row] = await this.database.query<Row[]>(
-      'select verdict, recorded from admit_signature($1, $2, $3, $4, $5, $6, $7, $8, $9)',
+      'select verdict, recorded from admit_signature($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)',
       [
         statement.text,
         statement.signature,
+        request.spends.recipients,
+        request.order.jti,
+        request.order.compact,
+        request.order.unsigned,
+        isRefused,
         maxFailedSessions,
         maxTries,
         key?.toString() ?? null,
@@ -98,7 +129,7 @@ export class Journal {
   /** Returns how many sessions with this peer by this key have failed, if this one has, else 0; null when the entry is gone. A second end has no effect. */
   async finish({ number }: JournalEntry, { outcome, signature, session, copy }: SessionEnd): Promise<number | null> {
     const [row] = await this.database.query<{ failed: string | null }[]>(
-      `select case when exists (select from journal where number = $1) then finish_signature($1, $2, $3, $4, $5, $6) end as failed`,
+      'select finish_signature($1, $2, $3, $4, $5, $6) as failed',
       [
         number,
         outcome,
@@ -121,48 +152,6 @@ export class Journal {
       `update journal set outcome = 'interrupted', ended_at = clock_timestamp()
         where outcome is null and number <> all ($1) and admitted_at <= clock_timestamp() - $2 * interval '1 millisecond'`,
       [[...this.live], olderThanMs],
-    );
-  }
-
-  /** Newest entry; null for an empty journal. */
-  async newest(): Promise<{ number: number; hash: string } | null> {
-    const [row] = await this.database.query<{ number: string; statement: string }[]>(
-      'select number, statement from journal order by number desc limit 1',
-    );
-    return row ? { number: Number(row.number), hash: hashStatement({ text: row.statement }) } : null;
-  }
-
-  /** Number of the newest entry that was not put back; 0 without one. Only from there on backwards the database is known to be complete. */
-  async newestOwn(): Promise<number> {
-    const [row] = await this.database.query<{ number: string | null }[]>(
-      `select max(number) as number from journal where outcome is distinct from 'recovered'`,
-    );
-    return Number(row?.number ?? 0);
-  }
-
-  /** Whether the entry stands in the journal, unchanged. `hash`: SHA-256 of its statement. */
-  async contains({ number, hash }: { number: number; hash: string }): Promise<boolean> {
-    const [row] = await this.database.query<{ statement: string }[]>('select statement from journal where number = $1', [number]);
-    return row !== undefined && hashStatement({ text: row.statement }) === hash;
-  }
-
-  /** Puts back entries that peers have kept; present ones stay as they are. `recount` must follow. */
-  async restore(entries: SignedStatement[]): Promise<number> {
-    const rows = await this.database.query<unknown[]>(
-      `insert into journal
-       select (jsonb_populate_record(null::journal, text::jsonb
-               || jsonb_build_object('statement', text, 'statement_signature', signature, 'outcome', 'recovered'))).*
-         from unnest($1::text[], $2::bytea[]) as given (text, signature) on conflict do nothing returning number`,
-      [entries.map(({ text }) => text), entries.map(({ signature }) => signature)],
-    );
-    return rows.length;
-  }
-
-  /** Sums the amounts of recent entries again if some of them were put back. */
-  async recount(): Promise<void> {
-    await this.database.query(
-      `select recount_amounts() where exists (
-         select from journal where outcome = 'recovered' and admitted_at > clock_timestamp() - interval '48 hours')`,
     );
   }
 }

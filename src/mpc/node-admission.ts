@@ -10,7 +10,7 @@ import { isPeerEntry } from './journal-entry';
 import { type JournalGuard, journalIsBehind } from './journal-guard';
 import type { JournalMark } from './journal-mark';
 import { type NodeLimits, noSums } from './limits';
-import type { RefusalLog } from './refusal-log';
+import type { PolicyRefusalLog } from './policy-refusal-log';
 import { admissions, openEntries, policyRefusals, signatures } from './metrics';
 import { hashStatement, type SignedStatement, toWire, verifyStatement } from './statement';
 
@@ -22,13 +22,14 @@ export interface NodeAdmissionOptions {
   bans: Bans;
   /** null: the operator has set none. */
   limits: NodeLimits | null;
-  refusalLog: RefusalLog;
+  refusalLog: PolicyRefusalLog;
   mark: JournalMark;
   logger: Logger;
 }
 
-type Refused = Exclude<Verdict['verdict'], 'admitted' | 'unfrozen' | 'recorded' | 'behind'>;
+type Refused = Exclude<Verdict['verdict'], 'admitted' | 'unfrozen' | 'recorded' | 'behind' | 'refused'>;
 const refusals: Record<Refused, { code: FailureCode; reason: string }> = {
+  blacklisted: { code: 'address_blacklisted', reason: "the recipient is on this node's copy of the client's blacklist" },
   other_digests: { code: 'intent_mismatch', reason: 'digests: this attempt was admitted with others before' },
   unrelated: { code: 'intent_mismatch', reason: 'resources: the attempt uses up nothing that the first one does' },
   banned: { code: 'key_peer_banned', reason: 'this node does not sign with that peer by this key any more' },
@@ -62,11 +63,10 @@ export class NodeAdmission implements Admission {
     guard.assertReady();
     if (copy) this.assertCopy(copy, request);
     else if (request.initiator !== self) throw new GatewayError('invalid_parameter', "the peer's journal entry is missing");
-    const reason = limits?.refusal(request);
-    if (reason) throw await this.refuseByPolicy(request, reason);
+    const reason = limits?.refusal(request) ?? null;
     const sums = limits?.sums(request) ?? noSums;
     const verdict = await this.unlessBusy(() =>
-      journal.admit(request, { ...sums, marked: mark.known.entry?.number ?? null }, copy),
+      journal.admit(request, { ...sums, isRefused: reason !== null, marked: mark.known.entry?.number ?? null }, copy),
     );
     admissions.inc({ verdict: verdict.verdict });
     switch (verdict.verdict) {
@@ -77,6 +77,8 @@ export class NodeAdmission implements Admission {
       case 'unfrozen':
         openEntries.inc();
         return { entry: verdict.entry };
+      case 'refused':
+        throw await this.refuseByPolicy(request, reason ?? 'the limits of this node');
       case 'behind':
         guard.noticeLoss();
         throw journalIsBehind(self);

@@ -10,9 +10,9 @@ import { JournalReader } from './journal-reader';
 import type { NodeLimits } from './limits';
 import { NodeAdmission } from './node-admission';
 import { type PeerArchive, PeerCopies } from './peer-copies';
-import { RefusalLog } from './refusal-log';
+import { PolicyRefusalLog } from './policy-refusal-log';
 import type { ShareStore } from './store';
-import { readOwnCopies } from './take-back';
+import { readOwnCopies } from './own-copies';
 import type { TransportClient } from './transport-client';
 
 export interface RecordsOptions {
@@ -44,7 +44,7 @@ export async function openRecords({ identity, store, client, mark: file, limits,
   const keysOf = identity.keysOf.bind(identity);
   const mark = new JournalMark(file, self);
   const journal = new Journal(database, self, signingKey);
-  const refusalLog = new RefusalLog(database, self, signingKey);
+  const refusalLog = new PolicyRefusalLog(database, self, signingKey);
   const bans = new Bans({ database, self, signingKey, mark, logger });
   const sender = new BanSender(others, (peer, statement) => client.ban(peer, statement), logger);
   for (const statement of await bans.load()) sender.send(statement);

@@ -1,9 +1,10 @@
+import { decodeJwt } from 'jose';
 import type { NodeIndex } from '../messages/nodes';
 import { GatewayError } from '../platform/errors';
 import type { Logger } from '../platform/logging';
+import { printable } from '../platform/printable';
 import { nodeRefusals } from './metrics';
-import { isRefusal } from './refusals';
-import { printable } from './transport-server';
+import { isRefusal } from './refusal-codes';
 
 interface Asked {
   /** `peer`: another node asks; `initiator`: Temporal does. */
@@ -61,9 +62,7 @@ export class RefusalReport {
 /** As the order says it, whether or not it is valid. */
 function claimsOf(request: unknown): Record<string, string | number> {
   const { order, transaction } = fieldsOf(request);
-  const jws = order ?? fieldsOf(transaction).order;
-  if (typeof jws !== 'string') return {};
-  const claims = fieldsOf(Buffer.from(jws.split('.')[1] ?? '', 'base64url').toString('utf8'));
+  const claims = decodeClaims(order ?? fieldsOf(transaction).order);
   const facts: Record<string, string | number> = {};
   for (const name of named) {
     const value = claims[name];
@@ -71,6 +70,15 @@ function claimsOf(request: unknown): Record<string, string | number> {
     if (typeof value === 'string') facts[name] = printable(value, maxTextLength);
   }
   return facts;
+}
+
+/** Unverified; none of what is not a JWS. */
+function decodeClaims(jws: unknown): Record<string, unknown> {
+  try {
+    return typeof jws === 'string' ? decodeJwt(jws) : {};
+  } catch {
+    return {};
+  }
 }
 
 /** Of an object, or of JSON text; none of anything else. */

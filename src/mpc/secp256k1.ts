@@ -1,7 +1,7 @@
 import { HDKey } from '@scure/bip32';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
-import { LRUCache } from 'lru-cache';
 import type { Hex } from '../chains/types';
+import { setBounded } from '../platform/bounded';
 
 export interface RecoverableSignature {
   /** 32 bytes each, big-endian; s in the lower half (BIP-62). */
@@ -10,15 +10,13 @@ export interface RecoverableSignature {
   recoveryId: 0 | 1 | 2 | 3;
 }
 
-/** Public key (33 bytes) recovered from a signature over a digest; undefined when there is none or when s is high. */
-export function recoverKey({ r, s, recoveryId }: RecoverableSignature, digest: Uint8Array): Buffer | undefined {
-  try {
-    const signature = secp256k1.Signature.fromBytes(Uint8Array.from([...r, ...s]), 'compact').addRecoveryBit(recoveryId);
-    if (signature.hasHighS()) return undefined;
-    return Buffer.from(signature.recoverPublicKey(Uint8Array.from(digest)).toBytes(true));
-  } catch {
-    return undefined;
-  }
+/** Whether exactly this public key (33 bytes) is recovered from the signature over the digest (32 bytes); false when s is high. */
+export function recoversTo(publicKey: Uint8Array, { r, s, recoveryId }: RecoverableSignature, digest: Uint8Array): boolean {
+  if (r.length !== 32 || s.length !== 32 || digest.length !== 32) return false;
+  const signature = Uint8Array.from([recoveryId, ...r, ...s]);
+  // verifies with the known key, which is faster than recovering one, and compares the recovery id
+  const options = { prehash: false, format: 'recovered', lowS: true } as const;
+  return secp256k1.verify(signature, Uint8Array.from(digest), Uint8Array.from(publicKey), options);
 }
 
 /** r (32) || s (32) || recovery id (1). */
@@ -35,18 +33,23 @@ export function decodeSignature(text: Hex): RecoverableSignature | undefined {
 }
 
 /** Of accounts that sign again and again: a derivation takes milliseconds, and both signers of a signature make it. */
-const derivedKeys = new LRUCache<string, Buffer>({ max: 10_000 });
+const derivedKeys = new Map<string, Buffer>();
+const maxDerived = 10_000;
 
 /** BIP-32 child of a group key (33 bytes); non-hardened derivation only. @throws Error for a hardened or malformed path. */
 export function deriveKey(key: { publicKey: Uint8Array; chainCode: Uint8Array }, path: string): Buffer {
   const from = `${Buffer.from(key.publicKey).toString('hex')} ${Buffer.from(key.chainCode).toString('hex')} ${path}`;
-  const known = derivedKeys.get(from);
-  if (known) return Buffer.from(known);
+  const derived = derivedKeys.get(from) ?? derive(key, path);
+  // also of a known one: it becomes the newest
+  setBounded(derivedKeys, from, derived, maxDerived);
+  return Buffer.from(derived);
+}
+
+function derive(key: { publicKey: Uint8Array; chainCode: Uint8Array }, path: string): Buffer {
   const { publicKey } = new HDKey({
     publicKey: Uint8Array.from(key.publicKey),
     chainCode: Uint8Array.from(key.chainCode),
   }).derive(path);
   if (!publicKey) throw new Error('a derived key has no public key');
-  derivedKeys.set(from, Buffer.from(publicKey));
   return Buffer.from(publicKey);
 }

@@ -14,9 +14,12 @@ export interface SeenOrder {
 export class SeenOrders {
   constructor(private readonly database: DataSource) {}
 
-  /** Call it with a verified order, before what is written durably because of it. */
-  async add({ claims, compact, unsigned }: { claims: OrderClaims; compact: string; unsigned?: Hex }): Promise<void> {
-    await this.database.query('select see_order($1, $2, $3, $4)', [claims.jti, claims.seq, compact, unsigned ?? null]);
+  /**
+   * Keeps a verified order about a key: call it before what is written durably because of the order. One about a transaction is kept by
+   * the statement that admits the signature (src/mpc/journal.ts).
+   */
+  async add({ claims, compact }: { claims: OrderClaims; compact: string }): Promise<void> {
+    await this.database.query('select see_order($1, $2, $3)', [claims.jti, claims.seq, compact]);
   }
 
   /** The order with the highest number, in compact form; null before the first one. */

@@ -5,7 +5,7 @@ import type { Logger } from '../platform/logging';
 import { activeSessions, sessionOutcomes, sessionSeconds } from './metrics';
 import { ProtocolError } from './protocol/errors';
 import type { NodeIndex } from '../messages/nodes';
-import { isRefusal } from './refusals';
+import { isRefusal } from './refusal-codes';
 import { Session } from './session';
 import {
   decodeProposal,

@@ -36,7 +36,7 @@ export class Session {
   private readonly failure: Promise<never>;
   private rejectWaiting: (error: Error) => void = () => undefined;
   private readonly expiry: NodeJS.Timeout;
-  private ended = false;
+  private ended: Error | undefined;
   private roundsTaken = 0;
   private abortedByPeer = false;
   private stopped = false;
@@ -125,6 +125,7 @@ export class Session {
    * @throws Error when a peer is unreachable, sends nothing or aborts.
    */
   async exchange(outgoing: RoundMessages, from: readonly NodeIndex[] = this.others): Promise<RoundMessages> {
+    if (this.ended) throw this.ended;
     this.round += 1;
     const round = this.round;
     const sent = [...outgoing].map(([to, body]) => {
@@ -138,7 +139,11 @@ export class Session {
     return received;
   }
 
-  /** Runs a protocol from its first message to its result and always frees its state. */
+  /**
+   * Runs a protocol from its first message to its result and always frees its state. What the protocol says about a message that it has
+   * received is waited for even if the session ends meanwhile: a participant that aborts directly after a wrong message is banned for
+   * the message all the same.
+   */
   async run<R>(protocolRun: ProtocolRun<R>): Promise<R> {
     try {
       let outgoing = await this.measured(protocolRun.start());
@@ -157,7 +162,7 @@ export class Session {
   /** Ends the session: waiting calls fail with `reason`, later messages are refused. Further calls have no effect. */
   end(reason: Error): void {
     if (this.ended) return;
-    this.ended = true;
+    this.ended = reason;
     clearTimeout(this.expiry);
     this.mailbox.close(reason);
     this.rejectWaiting(reason);
@@ -178,7 +183,7 @@ export class Session {
   private async measured<T>(work: Promise<T>): Promise<T> {
     const begunAt = performance.now();
     try {
-      return await this.unlessEnded(work);
+      return await work;
     } finally {
       this.ownMs += performance.now() - begunAt;
     }

@@ -3,6 +3,7 @@ import { GatewayError } from '../platform/errors';
 import type { Logger } from '../platform/logging';
 import type { Admission, JournalEntry, Outcome } from './admission';
 import { ProtocolError, type ProtocolErrorCode, signRounds } from './protocol/engine';
+import type { RunPermits } from './guarded-run';
 import type { Session } from './session';
 import type { SessionTask } from './session-manager';
 import type { SignedStatement } from './statement';
@@ -12,8 +13,8 @@ export interface SignatureWork {
   entry: JournalEntry;
   /** @throws GatewayError key_peer_banned */
   assertNotBanned: () => Promise<void>;
-  /** Runs the protocol in an agreed session; calls `permit`, and waits for it, before each message that depends on the share. */
-  sign: (session: Session, permit: () => Promise<void>) => Promise<Hex>;
+  /** Runs the protocol in an agreed session; waits for the permission of each message. */
+  sign: (session: Session, permits: RunPermits) => Promise<Hex>;
   /** Whether it is a signature over the entry's digest by its key. */
   isValid: (signature: Hex) => boolean;
   dispose: () => void;
@@ -51,12 +52,14 @@ export function signatureTask({
       try {
         // the initiator's entry is checked and stored by `admit`
         if (peer !== initiator && !copy) throw new GatewayError('signers_unavailable', `node ${peer} has sent no journal entry`);
-        // before this node's first message: the peer counts nothing if it fails
-        await admission.begin(entry);
-        const signature = await sign(session, async () => {
+        // durable before this node's first message: the peer counts nothing if it fails
+        const begun = admission.begin(entry);
+        begun.catch(() => undefined);
+        const permit = async () => {
           if (!entry.isUnfrozen) await assertNotBanned();
           isShareUsed = true;
-        });
+        };
+        const signature = await sign(session, { begun, permit });
         await finish('signed', signature, session);
         return signature;
       } catch (error) {

@@ -1,56 +1,7 @@
-import { GatewayError } from '../platform/errors';
 import type { NodeIndex } from '../messages/nodes';
-import { type Bans, readBan } from './bans';
-import type { PublicKeys } from './identity';
-import type { Journal } from './journal';
-import { readEntry } from './journal-entry';
-import type { CopiesPage } from './peer-copies';
-import { findSigner, type SignedStatement } from './statement';
-
-/** Statements of this node itself, as a peer has kept them. */
-export interface OwnCopies {
-  entries: SignedStatement[];
-  bans: SignedStatement[];
-  /** Number of the newest entry up to here. */
-  reached: number;
-}
-
-/** Numbers are microseconds since the epoch. */
-const clockToleranceMs = 24 * 60 * 60 * 1000;
-
-/** Reads page by page what a peer keeps of this node. @throws GatewayError when the peer does not answer, or with what this node never signed. */
-export async function* readOwnCopies(
-  self: NodeIndex,
-  ownKeys: PublicKeys,
-  peer: NodeIndex,
-  after: number,
-  fetchPage: (after: number) => Promise<CopiesPage>,
-): AsyncIterable<OwnCopies> {
-  const isOwnBan = (statement: SignedStatement) =>
-    findSigner('ban', statement, ownKeys) !== undefined && readBan(statement).node === self;
-  // ends: every page but the last one advances to the number of an entry that this node has signed
-  for (let position: number | null = after; position !== null;) {
-    const page: CopiesPage = await fetchPage(position);
-    let reached: number = position;
-    for (const statement of page.entries) {
-      if (!findSigner('entry', statement, ownKeys)) throw foreign(self, peer);
-      const { node, peer: other, number } = readEntry(statement);
-      if (node !== self || other !== peer) throw foreign(self, peer);
-      // a key that was replaced may sign anything: a number of the far future would be the last one
-      if (number > (Date.now() + clockToleranceMs) * 1000) throw foreign(self, peer);
-      if (number <= reached) throw new GatewayError('signers_unavailable', `the copies of node ${peer} are not in order`);
-      reached = number;
-    }
-    if (!page.bans.every(isOwnBan)) throw foreign(self, peer);
-    if (page.next !== null && (page.next !== reached || page.entries.length === 0))
-      throw new GatewayError('signers_unavailable', `the pages of node ${peer} do not advance`);
-    yield { entries: page.entries, bans: page.bans, reached };
-    position = page.next;
-  }
-}
-
-const foreign = (self: NodeIndex, peer: NodeIndex): GatewayError =>
-  new GatewayError('signers_unavailable', `node ${peer} keeps copies that node ${self} did not sign`);
+import type { Bans } from './bans';
+import type { JournalRecovery } from './journal-recovery';
+import type { OwnCopies } from './own-copies';
 
 /** How long one pass reads, between two looks for the operator's word; the next pass goes on where this one has ended. */
 const maxPassMs = 60_000;
@@ -58,10 +9,12 @@ const maxPassMs = 60_000;
 interface PeerFailure {
   peer: NodeIndex;
   reason: string;
+  /** The peer answers and gives more: the next pass reads on. */
+  hasMore: boolean;
 }
 
 export interface TakeBackOptions {
-  journal: Pick<Journal, 'restore' | 'recount'>;
+  journal: Pick<JournalRecovery, 'restore' | 'recount'>;
   bans: Pick<Bans, 'restore'>;
   others: readonly NodeIndex[];
   /** What a peer keeps of this node's journal, verified. */
@@ -74,29 +27,44 @@ export interface TakeBackOptions {
 export class TakeBack {
   /** Last entry of each peer that was put back, while the peer's copies were not read to their end. */
   private readonly positions = new Map<NodeIndex, number>();
+  /** Peers whose copies were read to their end, while the other's were not. */
+  private readonly finished = new Set<NodeIndex>();
+  /** Where reading began. */
+  private after: number | undefined;
 
   constructor(private readonly options: TakeBackOptions) {}
 
   /**
-   * Reads the copies of both peers from entry `after` on, or from where the pass before has ended. Returns the number of entries that
-   * were missing, and the peers whose copies were not read to their end. @throws what the database throws
+   * Reads the copies of both peers from entry `after` on, or from where the pass before has ended: the two may come to their ends in
+   * different passes. Returns the number of entries that were missing, and the peers whose copies were not read to their end.
+   * @throws what the database throws
    */
   async pass(after: number, closing: AbortSignal): Promise<{ restored: number; failures: PeerFailure[] }> {
     const { others, journal } = this.options;
-    const ends = await Promise.allSettled(others.map((peer) => this.takeFrom(peer, after, closing)));
+    // another one: the database was replaced again
+    if (after !== this.after) this.beginAgain();
+    this.after = after;
+    const unread = others.filter((peer) => !this.finished.has(peer));
+    const ends = await Promise.allSettled(unread.map((peer) => this.takeFrom(peer, after, closing)));
     const failures: PeerFailure[] = [];
     let restored = 0;
     for (const end of ends) {
       if (end.status === 'rejected') {
         // perhaps another database answers after this: nothing is known to be stored
-        this.positions.clear();
+        this.beginAgain();
         throw end.reason;
       }
       restored += end.value.restored;
       if (end.value.failure) failures.push(end.value.failure);
     }
     await journal.recount();
+    if (failures.length === 0) this.beginAgain();
     return { restored, failures };
+  }
+
+  private beginAgain(): void {
+    this.positions.clear();
+    this.finished.clear();
   }
 
   private async takeFrom(
@@ -112,16 +80,17 @@ export class TakeBack {
       let page: IteratorResult<OwnCopies>;
       try {
         closing.throwIfAborted();
-        if (now() > deadline) throw new GatewayError('signers_unavailable', 'its copies are more than one pass reads');
+        if (now() > deadline)
+          return { restored, failure: { peer, reason: 'its copies are more than one pass reads', hasMore: true } };
         page = await pages.next();
       } catch (error) {
-        return { restored, failure: { peer, reason: error instanceof Error ? error.message : String(error) } };
+        return { restored, failure: { peer, reason: error instanceof Error ? error.message : String(error), hasMore: false } };
       }
       if (page.done) break;
       restored += await this.store(page.value);
       this.positions.set(peer, page.value.reached);
     }
-    this.positions.delete(peer);
+    this.finished.add(peer);
     return { restored };
   }
 

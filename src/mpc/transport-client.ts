@@ -2,15 +2,15 @@ import type { IncomingMessage } from 'node:http';
 import { Agent, request as httpsRequest } from 'node:https';
 import type { TLSSocket } from 'node:tls';
 import { GatewayError } from '../platform/errors';
+import { printable } from '../platform/printable';
 import type { Identity } from './identity';
 import type { NodeIndex } from '../messages/nodes';
 import { isNodeIndex } from './protocols';
-import { isRefusal } from './refusals';
+import { isRefusal } from './refusal-codes';
 import type { PeerLink } from './session-manager';
 import { type CopiesPage, decodeCopies, encodeStatement, maxPageBytes } from './peer-copies';
 import { decodeAnswer, encodeProposal, encodeRoster, type Proposal, type ProposalAnswer, type Roster } from './session-params';
 import type { SignedStatement } from './statement';
-import { printable } from './transport-server';
 
 /** A node that is down must not delay a signature by more than this before another pair is tried. */
 const connectMs = 1_000;

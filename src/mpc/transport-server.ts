@@ -2,9 +2,10 @@ import { constants } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import type { TLSSocket } from 'node:tls';
 import { GatewayError } from '../platform/errors';
 import type { Logger } from '../platform/logging';
+import { printable } from '../platform/printable';
+import { Connections } from './connections';
 import type { Identity } from './identity';
 import type { NodeIndex } from '../messages/nodes';
 import type { PeerArchive } from './peer-copies';
@@ -12,6 +13,8 @@ import { encodeAnswer, type ProposalAnswer } from './session-params';
 
 /** Largest accepted body, in bytes; the largest one sent, in a round of key generation, has 148 KB. */
 export const maxBodyBytes = 512 * 1024;
+/** In total; peers and the addresses that they connect from have limits of their own (src/mpc/connections.ts). */
+const maxConnections = 1_024;
 const handlePath = '/sessions/([0-9a-f]{64})';
 
 /** Requests that peers may send; `from` comes from the TLS certificate. */
@@ -48,6 +51,7 @@ type Route = [
  */
 export class TransportServer {
   private readonly server: Server;
+  private readonly connections: Connections;
 
   constructor(private readonly options: TransportServerOptions) {
     const { identity } = options;
@@ -65,7 +69,8 @@ export class TransportServer {
       keepAliveTimeout: 60_000,
       maxHeaderSize: 8 * 1024,
     });
-    this.server.maxConnections = 256;
+    this.server.maxConnections = maxConnections;
+    this.connections = new Connections(this.server, identity, options.logger);
     this.server.on('request', (request, response) => void this.handle(request, response));
     this.server.on('tlsClientError', (error) => options.logger.warn({ reason: error.message }, 'refused a connection'));
   }
@@ -111,9 +116,8 @@ export class TransportServer {
   ];
 
   private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const from = this.options.identity.partyOf((request.socket as TLSSocket).getPeerCertificate().fingerprint256);
+    const from = this.connections.partyOf(request.socket);
     if (from === undefined) {
-      this.options.logger.warn({ remote: request.socket.remoteAddress }, 'refused a certificate that is not pinned');
       request.socket.destroy();
       return;
     }
@@ -163,9 +167,4 @@ function readSignature(request: IncomingMessage): Buffer {
   if (typeof text !== 'string' || !/^[A-Za-z0-9+/]{86}==$/.test(text))
     throw new GatewayError('invalid_parameter', 'a round message needs a signature');
   return Buffer.from(text, 'base64');
-}
-
-/** Text of a peer, shortened and reduced to printable ASCII for logs and messages. */
-export function printable(text: string, maxLength: number): string {
-  return text.replace(/[^\x20-\x7e]/g, '?').slice(0, maxLength);
 }

@@ -5,7 +5,7 @@ import { readRows } from './cursor';
 import type { PublicKeys } from './identity';
 import { readEntry } from './journal-entry';
 import { findSigner, type SignedStatement, type StatementType } from './statement';
-import type { OwnCopies } from './take-back';
+import type { OwnCopies } from './own-copies';
 
 export interface JournalDifference {
   table: string;

@@ -7,7 +7,7 @@ import { readRows } from './cursor';
 import { type EntryFields, readEntry } from './journal-entry';
 import type { OrderKeys } from './order-keys';
 import { claimsSchemas } from './order-schema';
-import { decodeSignature, deriveKey, recoverKey } from './secp256k1';
+import { decodeSignature, deriveKey, recoversTo } from './secp256k1';
 import type { JournalDifference } from './verify-journal';
 
 export interface OrderSource {
@@ -107,6 +107,6 @@ function isSignatureOf(entry: EntryFields, claims: SigningClaims, row: Row): boo
   if (!signer || !digest || !signature || !publicKey || !chainCode) return false;
   const encoded: Hex = `0x${signature.toString('hex')}`;
   const decoded = decodeSignature(encoded);
-  const recovered = decoded && recoverKey(decoded, Buffer.from(digest.slice(2), 'hex'));
-  return recovered?.equals(deriveKey({ publicKey, chainCode }, signer.path)) ?? false;
+  if (!decoded) return false;
+  return recoversTo(deriveKey({ publicKey, chainCode }, signer.path), decoded, Buffer.from(digest.slice(2), 'hex'));
 }

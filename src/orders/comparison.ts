@@ -1,10 +1,13 @@
 import type { DataSource } from 'typeorm';
-import { type NodeIndex, quorum } from '../messages/nodes';
+import { type NodeIndex, nodeIndexes, quorum } from '../messages/nodes';
 import type { OrderClaims } from '../messages/order';
 import type { OrderKeys } from '../mpc/order-keys';
 import type { Logger } from '../platform/logging';
+import { numberOverlap, overlappedNumber } from './compared-numbers';
+import { findKnownOrders } from './known-orders';
 import { missingOrders } from './metrics';
-import { type AskForOrders, openOrder, readJti } from './node-orders';
+import { type AskForOrders, openOrder } from './node-orders';
+import { readShownOrders } from './shown-orders';
 
 export interface ComparisonOptions {
   database: DataSource;
@@ -12,12 +15,19 @@ export interface ComparisonOptions {
   keys: OrderKeys;
   deployment: string;
   logger: Logger;
+  /** Milliseconds since the epoch. */
+  now?: () => number;
 }
 
-/** Numbers are taken before commits: a backup may lack orders that are somewhat older than its newest one. */
-const overlap = 1_000;
 /** A comparison of the same database is repeated after this time: a node that was down before may have more to show. */
 const repeatAfterSeconds = 60;
+/** So long the first comparison of an incarnation waits for all three nodes: the one that is down may have what the others lack. */
+const waitForAllMs = 3 * 60_000;
+/**
+ * Questions for the older orders of a node, each answered with up to 100: those of the overlap, and as many that were issued after the
+ * backup. A node that lacks nothing of them lacks nothing that a restore has taken.
+ */
+const maxRounds = 20;
 
 /**
  * `compared`: orders are issued and transfers accepted. `missing`: a node has shown an order that the database does not have.
@@ -32,11 +42,13 @@ interface Row {
   missing_node: NodeIndex | null;
   is_compared: boolean;
   is_due: boolean;
+  /** The nodes are asked for orders with higher numbers. */
+  compared_after: string;
 }
 
-/** The newest order that a node has acted on. */
+/** An order that a node has acted on. */
 interface Shown {
-  node: NodeIndex;
+  nodes: NodeIndex[];
   compact: string;
 }
 
@@ -51,13 +63,18 @@ interface Missing {
  * and accept a transfer read themselves (migrations/0020-order-comparison.ts). It holds for one incarnation of the database: a
  * restored one starts unknown, whatever its row says.
  *
- * A number is believed only with its order, signed by a key of the authoriser: a node that lies closes nothing. Two answers are
- * enough: what was signed was signed by two of the three nodes, so at least one of any two has seen its order.
+ * An order counts only if a key of the authoriser has signed it: a node that lies closes nothing. Two answers are enough after a time:
+ * what was signed was signed by two of the three nodes, so at least one of any two has seen its order.
  */
 export class OrderComparison {
   private isAlarmed = false;
+  /** Nodes that have shown the older orders too, since this process has first asked about this incarnation. */
+  private shown = { incarnation: '', sinceMs: 0, nodes: new Set<NodeIndex>() };
+  private readonly now: () => number;
 
-  constructor(private readonly options: ComparisonOptions) {}
+  constructor(private readonly options: ComparisonOptions) {
+    this.now = options.now ?? Date.now;
+  }
 
   /** To be called every few seconds: asks the nodes only when the database is another one, or the last comparison is a minute old. */
   async run(): Promise<Comparison> {
@@ -66,16 +83,16 @@ export class OrderComparison {
     this.isAlarmed = false;
     missingOrders.set(0);
     if (row.is_compared && !row.is_due) return 'compared';
-    const found = await this.askNodes();
+    const found = await this.askNodes(row);
     if (found === 'too few') return row.is_compared ? 'compared' : 'unknown';
     if (found) {
-      await this.close(found);
+      await this.close(found, row);
       return this.alarm(await this.read());
     }
     await this.options.database.query(
-      `update order_comparison set compared_as = $1, compared_at = clock_timestamp()
+      `update order_comparison set compared_as = $1, compared_at = clock_timestamp(), compared_after = $2
         where missing_since is null and database_incarnation() = $1`,
-      [row.incarnation],
+      [row.incarnation, row.compared_after],
     );
     return 'compared';
   }
@@ -84,63 +101,79 @@ export class OrderComparison {
     const [row] = await this.options.database.query<Row[]>(
       `select database_incarnation() as incarnation, missing_since, missing_order, missing_node,
               coalesce(compared_as = database_incarnation(), false) as is_compared,
-              coalesce(compared_at < clock_timestamp() - make_interval(secs => $1), true) as is_due
+              coalesce(compared_at < clock_timestamp() - make_interval(secs => $2), true) as is_due,
+              coalesce(case when compared_as = database_incarnation() then compared_after end, ${overlappedNumber}) as compared_after
          from order_comparison`,
-      [repeatAfterSeconds],
+      [numberOverlap, repeatAfterSeconds],
     );
     if (!row) throw new Error('the comparison of orders has no row');
     return row;
   }
 
   /** An order that the database lacks; null when it lacks none that is shown. */
-  private async askNodes(): Promise<Missing | null | 'too few'> {
+  private async askNodes(row: Row): Promise<Missing | null | 'too few'> {
+    if (this.shown.incarnation !== row.incarnation)
+      this.shown = { incarnation: row.incarnation, sinceMs: this.now(), nodes: new Set() };
+    const answered = new Set<NodeIndex>();
+    const problems: string[] = [];
     const shown: Shown[] = [];
-    const silent: string[] = [];
-    let answered = 0;
     for (const given of await this.options.ask(null)) {
-      if ('problem' in given) silent.push(`node ${given.node}: ${given.problem}`);
-      else if (given.answer.newest === null) answered += 1;
-      else shown.push({ node: given.node, compact: given.answer.newest });
+      if ('problem' in given) {
+        problems.push(`node ${given.node}: ${given.problem}`);
+        continue;
+      }
+      answered.add(given.node);
+      if (given.answer.newest !== null) shown.push({ nodes: [given.node], compact: given.answer.newest });
     }
-    const known = await this.findKnown(shown);
-    for (const it of shown) {
-      const claims = known.has(readJti(it.compact)) ? null : await this.verify(it);
-      if (claims) return { node: it.node, claims };
-      if (claims === null) answered += 1;
+    // the newest alone does not show that it lacks nothing: the same numbers may be those of other orders
+    if ([...answered].some((node) => !this.shown.nodes.has(node))) {
+      const older = await readShownOrders(this.options.ask, Number(row.compared_after), maxRounds);
+      shown.push(...older.orders);
+      problems.push(...older.problems);
+      for (const node of answered) if (!older.nodes.includes(node) && !this.shown.nodes.has(node)) answered.delete(node);
     }
-    if (answered >= quorum) return null;
-    this.options.logger.warn({ reasons: silent }, 'too few nodes have told which orders they have acted on, asking again');
+    const found = await this.findMissing(shown, answered);
+    if (found) return found;
+    for (const node of answered) this.shown.nodes.add(node);
+    if (answered.size >= this.needed(row)) return null;
+    this.options.logger.warn({ reasons: problems }, 'too few nodes have told which orders they have acted on, asking again');
     return 'too few';
   }
 
-  /** Ids of shown orders that are stored. Read after the answers: what a node has seen was committed before it was signed. */
-  private async findKnown(shown: Shown[]): Promise<ReadonlySet<string | null>> {
-    const rows = await this.options.database.query<{ jti: string }[]>('select jti from orders where jti = any($1::uuid[])', [
-      shown.flatMap(({ compact }) => readJti(compact) ?? []),
-    ]);
-    return new Set(rows.map(({ jti }) => jti));
+  private needed(row: Row): number {
+    return !row.is_compared && this.now() - this.shown.sinceMs < waitForAllMs ? nodeIndexes.length : quorum;
   }
 
-  /** undefined: it proves nothing, and the node's answer does not count. */
-  private async verify({ node, compact }: Shown): Promise<OrderClaims | undefined> {
-    const { keys, deployment, logger } = this.options;
-    const claims = await openOrder(compact, keys, deployment);
-    if (claims) return claims;
-    logger.error(
-      { alert: 'order_not_ours', node },
-      'a node shows an order that the database does not have, and that no key in ORDER_KEYS has signed: its answer does not count',
-    );
-    return undefined;
+  /**
+   * The first one that is not stored; from `answered` those are taken that show what proves nothing. Rows are read after the answers:
+   * what a node has seen was committed before it was signed.
+   */
+  private async findMissing(shown: Shown[], answered: Set<NodeIndex>): Promise<Missing | null> {
+    const { database, keys, deployment, logger } = this.options;
+    const compacts = shown.map(({ compact }) => compact);
+    const isKnown = await findKnownOrders(database, compacts);
+    for (const { nodes, compact } of shown.filter((it) => !isKnown(it.compact))) {
+      const claims = await openOrder(compact, keys, deployment);
+      const [node] = nodes;
+      if (claims && node) return { node, claims };
+      for (const liar of nodes) {
+        if (answered.delete(liar))
+          logger.error(
+            { alert: 'order_not_ours', node: liar },
+            'a node shows an order that the database does not have, and that no key in ORDER_KEYS has signed: its answer does not count',
+          );
+      }
+    }
+    return null;
   }
 
   /** Not what was rebuilt since the nodes were asked. */
-  private async close({ node, claims }: Missing): Promise<void> {
+  private async close({ node, claims }: Missing, { compared_after: after }: Row): Promise<void> {
     await this.options.database.query(
       `update order_comparison
-          set missing_since = clock_timestamp(), missing_order = $1, missing_node = $2,
-              missing_after = (select greatest(coalesce(max(seq), 0) - $3, 0) from orders where seq < $1)
-        where missing_since is null and not exists (select from orders where jti = $4)`,
-      [claims.seq, node, overlap, claims.jti],
+          set missing_since = clock_timestamp(), missing_order = $1, missing_node = $2, missing_after = least($3::bigint, greatest($1::bigint - $4, 0))
+        where missing_since is null and not exists (select from orders where jti = $5)`,
+      [claims.seq, node, after, numberOverlap, claims.jti],
     );
   }
 

@@ -1,10 +1,12 @@
 import type { DataSource } from 'typeorm';
 import type { Hex } from '../chains/types';
-import { type NodeIndex, quorum } from '../messages/nodes';
+import { type NodeIndex, nodeIndexes } from '../messages/nodes';
 import type { OrderClaims } from '../messages/order';
 import type { OrderKeys } from '../mpc/order-keys';
 import { GatewayError } from '../platform/errors';
-import { type AskForOrders, openOrder } from './node-orders';
+import { findKnownOrders } from './known-orders';
+import { type AskForOrders, openOrder, readJti } from './node-orders';
+import { readShownOrders } from './shown-orders';
 
 /** An order that a node has shown and the database does not have. */
 export interface MissingOrder {
@@ -13,59 +15,67 @@ export interface MissingOrder {
   bytes: Hex[];
 }
 
+/** What a node shows as an order, and no key of ORDER_KEYS has signed for this deployment. */
+export interface UnverifiedOrder {
+  /** As it claims itself; null: it does not even do that. */
+  jti: string | null;
+  nodes: NodeIndex[];
+}
+
 export interface MissingOrders {
   /** By number. */
   orders: MissingOrder[];
+  unverified: UnverifiedOrder[];
   /** Nodes that have shown all of theirs. */
   nodes: NodeIndex[];
 }
 
 /** Answers of 100 orders from each node. */
-const maxRounds = 10_000;
+const defaultRounds = 10_000;
 
 interface Options {
   database: DataSource;
   ask: AskForOrders;
   keys: OrderKeys;
   deployment: string;
+  /** Nodes that must show all of theirs. */
+  needed: number;
+  maxRounds?: number;
 }
 
 /**
- * All orders with higher numbers than `after` that nodes have acted on and the database does not have. What no key of ORDER_KEYS has
- * signed proves nothing and is left out.
- * @throws GatewayError signers_unavailable when fewer than two nodes have shown all of theirs.
+ * All orders with higher numbers than `after` that nodes have acted on and the database does not have.
+ * @throws GatewayError signers_unavailable when fewer nodes than needed have shown all of theirs, or they have more than is asked for.
  */
-export async function findMissingOrders({ database, ask, keys, deployment }: Options, after: number): Promise<MissingOrders> {
+export async function findMissingOrders(options: Options, after: number): Promise<MissingOrders> {
+  const { database, ask, keys, deployment, needed, maxRounds = defaultRounds } = options;
+  const shown = await readShownOrders(ask, after, maxRounds);
+  if (shown.nodes.length < needed)
+    throw new GatewayError(
+      'signers_unavailable',
+      `${describeNodes(shown.nodes)}, ${needed} are needed (${shown.problems.join('; ')})`,
+    );
+  if (!shown.isComplete)
+    throw new GatewayError(
+      'signers_unavailable',
+      `The nodes have more orders after number ${after} than ${maxRounds} answers can show`,
+    );
+  const isKnown = await findKnownOrders(
+    database,
+    shown.orders.map(({ compact }) => compact),
+  );
   const found = new Map<string, MissingOrder>();
-  let nodes: NodeIndex[] = [1, 2, 3];
-  let from = after;
-  for (let round = 0; round < maxRounds; round += 1) {
-    const answers = (await ask(from)).flatMap((given) => ('answer' in given ? [given] : []));
-    nodes = nodes.filter((node) => answers.some((answer) => answer.node === node));
-    if (nodes.length < quorum)
-      throw new GatewayError('signers_unavailable', `Only ${nodes.length} nodes have shown their orders, ${quorum} are needed`);
-    const ends: number[] = [];
-    for (const { answer } of answers.filter(({ node }) => nodes.includes(node))) {
-      let last = from;
-      for (const { compact, unsigned } of answer.orders) {
-        const claims = await openOrder(compact, keys, deployment);
-        if (!claims) continue;
-        last = claims.seq;
-        const bytes = found.get(claims.jti)?.bytes ?? [];
-        found.set(claims.jti, { claims, bytes: unsigned === null ? bytes : [...bytes, unsigned] });
-      }
-      if (!answer.is_complete && last > from) ends.push(last);
-    }
-    if (ends.length === 0) break;
-    from = Math.min(...ends);
+  const unverified: UnverifiedOrder[] = [];
+  for (const { compact, bytes, nodes } of shown.orders.filter((it) => !isKnown(it.compact))) {
+    const claims = await openOrder(compact, keys, deployment);
+    if (claims) found.set(claims.jti, { claims, bytes: [...(found.get(claims.jti)?.bytes ?? []), ...bytes] });
+    else unverified.push({ jti: readJti(compact), nodes });
   }
-  return { nodes, orders: await withoutKnown(database, [...found.values()]) };
+  return { nodes: shown.nodes, orders: [...found.values()].sort((a, b) => a.claims.seq - b.claims.seq), unverified };
 }
 
-async function withoutKnown(database: DataSource, orders: MissingOrder[]): Promise<MissingOrder[]> {
-  const rows = await database.query<{ jti: string }[]>('select jti from orders where jti = any($1::uuid[])', [
-    orders.map(({ claims }) => claims.jti),
-  ]);
-  const known = new Set(rows.map(({ jti }) => jti));
-  return orders.filter(({ claims }) => !known.has(claims.jti)).sort((a, b) => a.claims.seq - b.claims.seq);
+/** For an operator: which of the three have shown all of their orders. */
+export function describeNodes(nodes: readonly NodeIndex[]): string {
+  if (nodes.length === nodeIndexes.length) return 'All three nodes have shown their orders';
+  return nodes.length === 0 ? 'No node has shown its orders' : `Shown by node ${nodes.join(' and ')} alone`;
 }

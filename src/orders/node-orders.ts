@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Client } from '@temporalio/client';
+import { decodeJwt } from 'jose';
 import type { NodeIndex } from '../messages/nodes';
 import type { OrderClaims } from '../messages/order';
 import type { OrdersRequest } from '../messages/seen-orders';
@@ -51,8 +52,8 @@ export async function openOrder(compact: string, keys: OrderKeys, deployment: st
 /** The id that an order in compact form claims, unverified; null for anything else. */
 export function readJti(compact: string): string | null {
   try {
-    const claims = JSON.parse(Buffer.from(compact.split('.')[1] ?? '', 'base64url').toString()) as { jti?: unknown } | null;
-    return typeof claims?.jti === 'string' && isUuid(claims.jti) ? claims.jti : null;
+    const { jti } = decodeJwt(compact);
+    return typeof jti === 'string' && isUuid(jti) ? jti : null;
   } catch {
     return null;
   }

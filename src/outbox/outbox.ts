@@ -26,7 +26,7 @@ export interface OutboxMessage {
 export type Deliveries = Record<OutboxKind, (message: OutboxMessage) => Promise<'delivered' | 'later'>>;
 
 /** Deliveries that one process makes at a time directly after its commits; the dispatcher makes the others. */
-const maxAtOnce = 8;
+const maxDirectDeliveries = 8;
 
 /**
  * Records a message in the database transaction of the act it is about. The caller of messages that take turns holds a lock until its
@@ -59,7 +59,7 @@ export class WorkflowOutbox {
 
   /** Starts the delivery and returns immediately: no response waits for the workflow service. */
   deliverSoon(message: OutboxMessage): void {
-    if (this.running.size >= maxAtOnce) return;
+    if (this.running.size >= maxDirectDeliveries) return;
     const delivery = this.deliver(message).finally(() => this.running.delete(delivery));
     this.running.add(delivery);
   }

@@ -1,13 +1,24 @@
 import type { AttemptKind, TransactionIntent } from '../chains/types';
 import type { TransactionEntity } from './entity';
 
-type Intended = Pick<TransactionEntity, 'fromAddress' | 'toAddress' | 'contractAddress' | 'amount'>;
+/** What a transaction says about what it is to do. */
+export type IntendedTransaction = Pick<
+  TransactionEntity,
+  'txId' | 'transactionType' | 'fromAddress' | 'senderAddress' | 'toAddress' | 'contractAddress' | 'amount'
+>;
 
-/** The intent of a transaction; a cancellation moves nothing, from the account to itself. */
-export function toIntent(
-  { fromAddress: from, toAddress: recipient, contractAddress: tokenContract, amount }: Intended,
-  kind: AttemptKind,
-): TransactionIntent {
-  if (kind === 'cancellation') return { from, outputs: [{ recipient: from, tokenContract: null, amount: 0n }] };
-  return { from, outputs: [{ recipient, tokenContract, amount }] };
+/** The address that signs its attempts; it need not be the one whose money moves. */
+export const senderOf = ({ senderAddress, fromAddress }: Pick<IntendedTransaction, 'senderAddress' | 'fromAddress'>): string =>
+  senderAddress ?? fromAddress;
+
+/** A payment of the sender. */
+export const toPayment = (tx: IntendedTransaction): TransactionIntent => ({
+  from: senderOf(tx),
+  outputs: [{ recipient: tx.toAddress, tokenContract: tx.contractAddress, amount: tx.amount }],
+});
+
+/** What an attempt of this kind does about a transaction's intent: a cancellation moves nothing, from the sender to itself. */
+export function toAttemptIntent(intent: TransactionIntent, kind: AttemptKind): TransactionIntent {
+  const { from } = intent;
+  return kind === 'cancellation' ? { from, outputs: [{ recipient: from, tokenContract: null, amount: 0n }] } : intent;
 }

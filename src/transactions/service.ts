@@ -40,7 +40,7 @@ export class TransactionService {
     const details = await this.transactions.findDetails(clientId, txId);
     if (!details) throw notFound('transaction');
     const { tx } = details;
-    const running = tx.isHeld && tx.endedAt === null;
+    const running = tx.isSigned && tx.endedAt === null;
     const [own, live] = await Promise.all([
       withOwnAddress(this.transactions.manager, this.addresses, [tx]),
       running ? this.liveStatus.live(tx.txId) : null,

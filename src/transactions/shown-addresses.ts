@@ -22,11 +22,16 @@ export async function withOwnAddress(
   const accounts = ids.length > 0 ? await manager.findBy(AccountEntity, { accountId: In(ids) }) : [];
   const own = await addresses.verified(manager, accounts);
   const byId = new Map(accounts.filter(({ accountId }) => own.has(accountId)).map((account) => [account.accountId, account]));
+  const known = new Set(accounts.map(({ accountId }) => accountId));
   const shown = new Set<string>();
   for (const tx of transactions) {
     const account = byId.get(tx.accountId ?? '');
-    if (!account) continue;
     const address = tx.direction === 'in' ? tx.toAddress : tx.fromAddress;
+    if (!account) {
+      // an account that was found has raised its alarm
+      if (!known.has(tx.accountId ?? '')) addresses.alarmOfTransaction(tx.txId);
+      continue;
+    }
     // an address of another client is attested too
     if (account.address === address && account.clientId === tx.clientId) shown.add(tx.txId);
     else addresses.alarm(account);

@@ -17,7 +17,7 @@ export function adoptHold(
   return inTransaction(database, async (manager) => {
     // row and hold are committed together, so a row that is visible here has its hold
     const transfer = await findTransactionForUpdate(manager, txId);
-    if (!transfer.isHeld) throw new Error(`transaction ${txId} has no hold that a workflow could adopt`);
+    if (!transfer.isSigned) throw new Error(`transaction ${txId} is not signed: it has no workflow`);
     if (isEnded(transfer)) {
       const { status, failureCode: code, failureMessage: reason } = transfer;
       return { outcome: 'ended', status, code, reason };
@@ -38,6 +38,7 @@ export function adoptHold(
         lastAttempt: attempts.last?.attempt ?? 0,
         isAbandoned: attempts.isAbandoned,
         isFollowed: attempts.isFollowed,
+        isUnsigned: attempts.last !== undefined && attempts.last.signed === null,
       },
     };
   });

@@ -6,6 +6,7 @@ import { GatewayError } from '../platform/errors';
 import { inTransaction } from '../platform/database';
 import { isBlacklisted } from '../screening/destinations';
 import type { TransactionEntity } from '../transactions/entity';
+import type { SignedType } from '../transactions/signed-type';
 import { isEnded, findTransactionForUpdate } from '../transactions/state';
 import { type Attempts, loadAttempts } from './attempts';
 import { readBeginSigning } from './read-begin-signing';
@@ -16,12 +17,11 @@ import { toDestination } from './destination';
 import { enterSigning } from './enter-signing';
 import { assertFeeIsUsual } from './fee-rules';
 import { raiseHold } from './hold';
-import { assertMayBegin, assertMayCancel, assertMayContinue, assertNamesOneToken } from './may-sign';
+import { assertMayCancel, assertNamesOneToken } from './may-sign';
 import { NotBegun, refuse } from './not-begun';
 import { toOrderFacts } from './order-facts';
 import { assertMayReplace } from './replacement-rules';
 import { resumeSigning, type Stored } from './resume-signing';
-import { getAccount } from './signers';
 
 /** From the first attempt on: proofs are read from blocks that every endpoint still has. */
 const reissueForMs = 24 * 60 * 60 * 1000;
@@ -31,6 +31,7 @@ interface Beginning {
   manager: EntityManager;
   steps: AuthoriserDependencies;
   transfer: TransactionEntity;
+  type: SignedType;
   attempts: Attempts;
   prepared: Prepared;
 }
@@ -75,7 +76,8 @@ async function begin(
     throw new GatewayError('invalid_parameter', `kind: ${request.kind} cannot follow ${lastAttempt} attempts`);
   // after a cancellation nothing else is signed
   const kind = attempts.isAbandoned ? 'cancellation' : request.kind;
-  return beginByKind[kind]({ manager, steps, transfer, attempts, prepared: request.prepared });
+  const type = steps.getSignedType(transfer.transactionType);
+  return beginByKind[kind]({ manager, steps, transfer, type, attempts, prepared: request.prepared });
 }
 
 const beginByKind: Record<AttemptKind, (beginning: Beginning) => Promise<BeginSigningResult | Stored>> = {
@@ -86,25 +88,25 @@ const beginByKind: Record<AttemptKind, (beginning: Beginning) => Promise<BeginSi
 };
 
 async function startFirstAttempt(beginning: Beginning): Promise<BeginSigningResult | Stored> {
-  await assertMayBegin(beginning.manager, beginning.transfer);
+  await beginning.type.assertMayBegin(beginning.manager, beginning.transfer);
   return startAttempt(beginning, 'first');
 }
 
 /** The same resources at a higher fee. */
 async function replaceAttempt(beginning: Beginning): Promise<BeginSigningResult | Stored> {
-  const { manager, steps, transfer, attempts } = beginning;
-  await assertMayContinue(manager, transfer);
+  const { manager, steps, transfer, type, attempts } = beginning;
+  await type.assertMayContinue(manager, transfer);
   assertMayReplace(steps.registry.get(transfer.chain), attempts, 'replacement');
   return startAttempt(beginning, 'replacement');
 }
 
 /** A new transaction with its own resources, once none of the earlier attempts can be executed any more. */
 async function reissueAttempt(beginning: Beginning): Promise<BeginSigningResult | Stored> {
-  const { manager, transfer, attempts } = beginning;
+  const { manager, transfer, type, attempts } = beginning;
   if (!attempts.allImpossible) refuse('business_error', 'An earlier attempt may still be executed');
   if (Date.now() - Number(transfer.signingBegunAt) > reissueForMs)
     refuse('expired', 'No attempt was executed within a day, and none can be executed any more');
-  await assertMayContinue(manager, transfer);
+  await type.assertMayContinue(manager, transfer);
   await releaseReservations(manager, [transfer.txId]);
   return startAttempt(beginning, 'reissue');
 }
@@ -127,17 +129,18 @@ async function cancelAttempts(beginning: Beginning): Promise<BeginSigningResult 
  * account.
  */
 async function startAttempt(beginning: Beginning, kind: AttemptKind): Promise<BeginSigningResult | Stored> {
-  const { manager, steps, transfer, attempts, prepared } = beginning;
+  const { manager, steps, transfer, type, attempts, prepared } = beginning;
   const chain = steps.registry.get(transfer.chain);
   const family = steps.getFamily(chain.family);
   const attempt = attempts.nextNumber;
   const fee = BigInt(prepared.feeBound);
-  const { accountId, addressKey } = await getAccount(manager, transfer);
-  const source = { chain: chain.name, accountId, addressKey };
-  await assertFeeIsUsual(manager, steps, { transfer, attempts, source, fee });
+  const signer = await type.findSigner(manager, transfer);
+  const intent = await type.loadIntent(manager, transfer);
+  const source = { chain: chain.name, accountId: signer.accountId, addressKey: signer.addressKey };
+  await assertFeeIsUsual(manager, steps, { transfer, outputs: intent.outputs, attempts, source, fee });
   await enterSigning(manager, transfer);
-  const held = await raiseHold(manager, transfer, fee, attempt);
-  const built = await buildAttempt(manager, steps, { transfer: held, source, attempt, kind, prepared });
+  const held = transfer.isHeld ? await raiseHold(manager, transfer, fee, attempt) : transfer;
+  const built = await buildAttempt(manager, steps, { transfer: held, intent, signer, source, attempt, kind, prepared });
   // the fees of the newest attempt still are those of now: nobody has signed it yet, which may succeed this time
   const { last } = attempts;
   if (last && !last.signed && last.unsigned === built.unsigned)
@@ -145,7 +148,7 @@ async function startAttempt(beginning: Beginning, kind: AttemptKind): Promise<Be
   // an attempt with the same bytes would be the same transaction
   if (attempts.knows(built.unsigned)) refuse('stuck', 'The fees have not risen: a replacement would be the same transaction');
   await built.store();
-  const facts = toOrderFacts(chain, family, held, built, attempts.all);
+  const facts = toOrderFacts({ chain, family, type }, held, built, attempts.all);
   const claims = await steps.orders.issue(manager, facts, family.describe(built.unsigned).expiresAt);
   return { outcome: 'stored', attempt: built, claims };
 }

@@ -1,10 +1,12 @@
 import type { EntityManager } from 'typeorm';
-import type { FamilyCodec, ReservationOwner } from '../chains/family';
+import type { FamilyCodec, ReservationOwner, TransactionPlan } from '../chains/family';
 import { findReservations } from '../chains/reservations';
-import type { AttemptKind, ChainDefinition, Hex, Prepared } from '../chains/types';
+import type { AccountEntity } from '../accounts/entity';
+import type { AttemptKind, ChainDefinition, Hex, Prepared, TransactionDescription, TransactionIntent } from '../chains/types';
 import type { Signer } from '../messages/signing';
 import type { TransactionEntity } from '../transactions/entity';
-import { toIntent } from '../transactions/intent';
+import { toAttemptIntent } from '../transactions/intent';
+import type { Attempt } from './attempts';
 import type { AuthoriserDependencies } from './dependencies';
 import { NotBegun } from './not-begun';
 import { findSigners } from './signers';
@@ -14,9 +16,13 @@ import { insertAttempt } from './store-attempt';
 export interface OrderableAttempt {
   attempt: number;
   kind: AttemptKind;
+  /** What this attempt does. */
+  intent: TransactionIntent;
   prepared: Prepared;
   unsigned: Hex;
   signers: Signer[];
+  /** Whose keys the signers are. */
+  clientId: string;
 }
 
 export interface BuiltAttempt extends OrderableAttempt {
@@ -26,6 +32,9 @@ export interface BuiltAttempt extends OrderableAttempt {
 /** What an attempt is built from. */
 interface Plan {
   transfer: TransactionEntity;
+  /** What the transfer is to do. */
+  intent: TransactionIntent;
+  signer: AccountEntity;
   source: ReservationOwner;
   attempt: number;
   kind: AttemptKind;
@@ -34,29 +43,32 @@ interface Plan {
 
 /**
  * Reserves what the attempt uses up and builds its bytes; `store` writes them. For a transfer whose signing has begun.
- * @throws NotBegun when the family cannot reserve now; Error when the bytes use up anything that was not reserved, or may cost more
- * than their stated bound.
+ * @throws NotBegun when the family cannot reserve now; Error when the bytes use up anything that was not reserved, may cost more than
+ * their stated bound, or are another kind of action than the intent's.
  */
 export async function buildAttempt(
   manager: EntityManager,
   { registry, getFamily, alarms }: Pick<AuthoriserDependencies, 'registry' | 'getFamily' | 'alarms'>,
-  { transfer, source, attempt, kind, prepared }: Plan,
+  { transfer, intent: wanted, signer, source, attempt, kind, prepared }: Plan,
 ): Promise<BuiltAttempt> {
-  const { txId, fromAddress } = transfer;
+  const { txId } = transfer;
   const chain = registry.get(transfer.chain);
   const family = getFamily(chain.family);
   const reserved = await family.reserve(manager, source, prepared, txId, kind);
   if (reserved.outcome === 'wait' && reserved.alert) alarms.raise(reserved.alert, source, reserved.reason);
   if (reserved.outcome !== 'reserved') throw new NotBegun(reserved);
   const { resources } = reserved;
-  const { unsigned, signers } = await assemble(manager, { chain, family }, transfer, { kind, prepared, resources });
+  const intent = toAttemptIntent(wanted, kind);
+  const built = await assemble(manager, { chain, family, signer }, { intent, kind, prepared, resources });
+  const { unsigned, signers } = built;
   const described = family.describe(unsigned);
   assertSameResources(txId, described.resources, resources);
   if (described.maxNetworkFee > BigInt(prepared.feeBound))
     throw new Error(`the bytes for ${txId} may cost ${described.maxNetworkFee}, their bound is ${prepared.feeBound}`);
-  const messageKey = family.messageKey(unsigned, fromAddress);
+  assertSameAction(txId, described, intent);
+  const messageKey = family.messageKey(unsigned, intent.from);
   const row = { txId, attempt, kind, chain: chain.name, prepared, unsigned, signers, messageKey, resources };
-  return { attempt, kind, prepared, unsigned, signers, store: () => insertAttempt(manager, row) };
+  return { ...built, attempt, kind, prepared, store: () => insertAttempt(manager, row) };
 }
 
 /**
@@ -65,17 +77,22 @@ export async function buildAttempt(
  */
 export async function rebuildAttempt(
   manager: EntityManager,
-  { registry, getFamily }: Pick<AuthoriserDependencies, 'registry' | 'getFamily'>,
+  { registry, getFamily, getSignedType }: Pick<AuthoriserDependencies, 'registry' | 'getFamily' | 'getSignedType'>,
   transfer: TransactionEntity,
-  { attempt, kind, prepared, unsigned }: OrderableAttempt,
+  { attempt, kind, prepared, unsigned }: Attempt,
 ): Promise<OrderableAttempt> {
   const { txId } = transfer;
   const chain = registry.get(transfer.chain);
   const family = getFamily(chain.family);
-  const { resources } = family.describe(unsigned);
+  const described = family.describe(unsigned);
+  const { resources } = described;
   const held = (await findReservations(manager, txId)).map(({ resource }) => resource);
   const foreign = resources.filter((resource) => !held.includes(resource));
-  const built = await assemble(manager, { chain, family }, transfer, { kind, prepared, resources });
+  const type = getSignedType(transfer.transactionType);
+  const intent = toAttemptIntent(await type.loadIntent(manager, transfer), kind);
+  assertSameAction(txId, described, intent);
+  const signer = await type.findSigner(manager, transfer);
+  const built = await assemble(manager, { chain, family, signer }, { intent, kind, prepared, resources });
   if (foreign.length > 0 || built.unsigned !== unsigned) throw new Error(`attempt ${attempt} of ${txId} is not what was begun`);
   return { attempt, kind, prepared, ...built };
 }
@@ -83,13 +100,18 @@ export async function rebuildAttempt(
 /** The bytes that a transfer's own data give, and who signs them. */
 async function assemble(
   manager: EntityManager,
-  { chain, family }: { chain: ChainDefinition; family: FamilyCodec },
-  transfer: TransactionEntity,
-  { kind, prepared, resources }: { kind: AttemptKind; prepared: Prepared; resources: string[] },
-): Promise<Pick<OrderableAttempt, 'unsigned' | 'signers'>> {
-  const unsigned = family.build({ chain, intent: toIntent(transfer, kind), kind, prepared, resources });
-  const payloads = family.signingPayloads(unsigned, transfer.fromAddress);
-  return { unsigned, signers: await findSigners(manager, transfer, chain, payloads) };
+  { chain, family, signer: { clientId } }: { chain: ChainDefinition; family: FamilyCodec; signer: AccountEntity },
+  plan: Omit<TransactionPlan, 'chain'>,
+): Promise<Pick<OrderableAttempt, 'intent' | 'unsigned' | 'signers' | 'clientId'>> {
+  const { intent } = plan;
+  const unsigned = family.build({ ...plan, chain });
+  const payloads = family.signingPayloads(unsigned, intent.from);
+  return { intent, unsigned, signers: await findSigners(manager, clientId, chain, payloads), clientId };
+}
+
+function assertSameAction(txId: string, described: TransactionDescription, intent: TransactionIntent): void {
+  const wanted = intent.action?.type ?? 'payment';
+  if (described.action !== wanted) throw new Error(`the bytes for ${txId} are a ${described.action} in place of a ${wanted}`);
 }
 
 function assertSameResources(txId: string, used: string[], reserved: string[]): void {

@@ -5,6 +5,7 @@ import type { AlertLog } from '../ledger/accounts';
 import type { NodeKeys } from '../mpc/identity';
 import type { Logger } from '../platform/logging';
 import type { Orders } from '../orders/orders';
+import type { GetSignedType } from '../transactions/signed-type';
 import type { AccountAlarms } from './account-alarms';
 
 /** Dependencies of the database steps of a transfer. */
@@ -22,6 +23,7 @@ export interface AuthoriserDependencies {
   database: DataSource;
   registry: ChainRegistry;
   getFamily: GetFamily;
+  getSignedType: GetSignedType;
   orders: Orders;
   /** The signing nodes' identities, from the authoriser's own configuration. */
   nodeKeys: NodeKeys;
@@ -32,6 +34,7 @@ export interface AuthoriserDependencies {
 export interface ChainDependencies {
   database: DataSource;
   clients: ReadonlyMap<string, ChainClient>;
+  getSignedType: GetSignedType;
   logger: Logger;
 }
 

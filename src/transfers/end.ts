@@ -57,13 +57,21 @@ export async function endUnsigned(
   transfer: TransactionEntity,
   { status, code, reason }: UnsignedEnd,
 ): Promise<void> {
-  const { txId } = transfer;
   if (!transfer.isSigned || transfer.signingBegunAt !== null) {
     throw new GatewayError('not_cancellable', 'Signing has begun: the transfer may still be executed');
   }
-  const hold = await findHoldForUpdate(manager, transfer);
+  await endAndUnlock(manager, transfer, { status, code, reason });
+}
+
+/** Its end, and everything that it holds is unlocked. */
+async function endAndUnlock(
+  manager: EntityManager,
+  transfer: TransactionEntity,
+  { status, code, reason }: UnsignedEnd,
+): Promise<void> {
+  const hold = transfer.isHeld ? await findHoldForUpdate(manager, transfer) : null;
   const seq = await changeState(manager, transfer, status, { failureCode: code, failureMessage: reason });
-  await post(manager, [{ txId, kind: 'unlock', seq, entries: releaseHold(hold) }]);
+  if (hold) await post(manager, [{ txId: transfer.txId, kind: 'unlock', seq, entries: releaseHold(hold) }]);
 }
 
 /**
@@ -84,10 +92,8 @@ export function failByProof(
     }
     if (!(await loadAttempts(manager, txId)).allImpossible)
       throw new GatewayError('not_cancellable', 'An attempt of the transfer may still be executed');
-    const hold = await findHoldForUpdate(manager, transfer);
     const end: TransferEnd & { status: 'FAILED' } = { status: 'FAILED', ...(reasonToStop(transfer) ?? { code, reason }) };
-    const seq = await changeState(manager, transfer, end.status, { failureCode: end.code, failureMessage: end.reason });
-    await post(manager, [{ txId, kind: 'unlock', seq, entries: releaseHold(hold) }]);
+    await endAndUnlock(manager, transfer, end);
     await releaseReservations(manager, [txId]);
     return end;
   });

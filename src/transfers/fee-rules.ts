@@ -1,10 +1,9 @@
 import type { EntityManager } from 'typeorm';
 import type { ReservationOwner } from '../chains/family';
 import { tokenBySymbol } from '../chains/registry';
-import type { ChainDefinition } from '../chains/types';
+import type { ChainDefinition, TransactionOutput } from '../chains/types';
 import { formatAmount } from '../platform/money';
 import type { TransactionEntity } from '../transactions/entity';
-import { toIntent } from '../transactions/intent';
 import type { Attempts } from './attempts';
 import type { AuthoriserDependencies } from './dependencies';
 import { NotBegun, refuse } from './not-begun';
@@ -14,21 +13,30 @@ const aboveLevels = 10n;
 /** How much more than the first attempt a replacement may cost when fees have fallen since: nodes ask for a rise each time. */
 const aboveFirst = 2n;
 
+interface PlannedFee {
+  transfer: TransactionEntity;
+  /** Of its intent. */
+  outputs: TransactionOutput[];
+  attempts: Attempts;
+  source: ReservationOwner;
+  /** Atomic units of the native coin. */
+  fee: bigint;
+}
+
 /**
  * Whoever prepares an attempt names its fee. It has to be near the fee levels that the gateway has stored, so that nobody can have
- * a transfer pay the absolute cap to a block's proposer. `fee`: atomic units of the native coin.
+ * a transfer pay the absolute cap to a block's proposer.
  * @throws NotBegun `wait` for a fee far above the levels; fee_above_bound above the chain's absolute cap.
  */
 export async function assertFeeIsUsual(
   manager: EntityManager,
   { registry, getFamily }: Pick<AuthoriserDependencies, 'registry' | 'getFamily'>,
-  { transfer, attempts, source, fee }: { transfer: TransactionEntity; attempts: Attempts; source: ReservationOwner; fee: bigint },
+  { transfer, outputs, attempts, source, fee }: PlannedFee,
 ): Promise<void> {
   const chain = registry.get(transfer.chain);
   assertBelowCap(chain, fee);
   const [first] = attempts.all;
   if (first && fee <= aboveFirst * BigInt(first.prepared.feeBound)) return;
-  const { outputs } = toIntent(transfer, 'first');
   const token = tokenBySymbol(chain, transfer.tokenSymbol) ?? chain.native;
   const usual = await getFamily(chain.family).bound(manager, { chain, source, token, outputs });
   if (fee <= aboveLevels * usual) return;

@@ -24,10 +24,11 @@ type Included = Extract<AttemptStatus, { state: 'included' }>;
 export async function observeTransfer(steps: ChainDependencies, { txId }: { txId: string }): Promise<ChainObservation> {
   const { manager } = steps.database;
   const transfer = await findTransaction(manager, txId);
+  const intent = await steps.getSignedType(transfer.transactionType).loadIntent(manager, transfer);
   const attempts = await loadAttempts(manager, txId);
   const client = getClient(steps, transfer.chain);
   const states = await client.status(
-    attempts.all.map((attempt) => toKnownAttempt(transfer, attempt)),
+    attempts.all.map((attempt) => toKnownAttempt(intent, attempt)),
     await findReservations(manager, txId),
   );
   const included = states.find((status) => status.state === 'included');

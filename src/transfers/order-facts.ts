@@ -1,45 +1,42 @@
 import type { FamilyCodec } from '../chains/family';
-import type { AttemptKind, ChainDefinition } from '../chains/types';
+import type { ChainDefinition } from '../chains/types';
 import type { AttemptFacts, EarlierAttempt, OrderSigner } from '../messages/order';
 import type { Signer } from '../messages/signing';
 import type { TransactionEntity } from '../transactions/entity';
-import { toIntent } from '../transactions/intent';
+import type { SignedType } from '../transactions/signed-type';
 import type { Attempt } from './attempts';
 import type { OrderableAttempt } from './build-attempt';
 import { hashRequest } from './hash-request';
 
-const orderKinds = {
-  first: 'transfer',
-  replacement: 'replacement',
-  reissue: 'reissue',
-  cancellation: 'cancellation',
-} as const satisfies Record<AttemptKind, string>;
+interface OrderContext {
+  chain: ChainDefinition;
+  family: FamilyCodec;
+  type: SignedType;
+}
 
 /** What an order over an attempt's bytes says. `earlier`: the attempts before it. */
 export function toOrderFacts(
-  chain: ChainDefinition,
-  family: FamilyCodec,
+  { chain, family, type }: OrderContext,
   transfer: TransactionEntity,
-  { attempt, kind, prepared, signers }: OrderableAttempt,
+  { attempt, kind, intent, prepared, signers, clientId }: OrderableAttempt,
   earlier: readonly Attempt[],
 ): AttemptFacts {
-  const { from, outputs } = toIntent(transfer, kind);
   const facts = {
     tx_id: transfer.txId,
     attempt,
-    client_id: transfer.clientId,
+    client_id: clientId,
     request: transfer.idempotencyKey === null ? null : hashRequest(transfer.clientId, transfer.idempotencyKey),
     signers: signers.map(toOrderSigner),
     chain: chain.caip2,
-    from,
-    recipients: outputs.map(({ recipient: address, tokenContract: token, amount }) => ({
+    from: intent.from,
+    recipients: intent.outputs.map(({ recipient: address, tokenContract: token, amount }) => ({
       address,
       token,
       amount: amount.toString(),
     })),
     max_fee: prepared.feeBound,
   };
-  const orderKind = orderKinds[kind];
+  const orderKind = kind === 'first' ? type.orderKind : kind;
   if (orderKind !== 'reissue') return { kind: orderKind, ...facts };
   return { kind: orderKind, ...facts, earlier: earlier.map((it) => toEarlierAttempt(family, it)) };
 }

@@ -1,6 +1,6 @@
 import type { Prepared } from '../chains/types';
 import type { NextAttempt } from '../messages/transfer';
-import { toIntent } from '../transactions/intent';
+import { toAttemptIntent } from '../transactions/intent';
 import { findTransaction } from '../transactions/state';
 import { loadAttempts } from './attempts';
 import { type ChainDependencies, getClient } from './dependencies';
@@ -17,10 +17,11 @@ export async function prepareAttempt(steps: ChainDependencies, { txId, attempt, 
   const begun = attempts.find(attempt);
   if (begun) return begun.prepared;
   const transfer = await findTransaction(manager, txId);
+  const intent = await steps.getSignedType(transfer.transactionType).loadIntent(manager, transfer);
   const next = attempts.isAbandoned ? 'cancellation' : kind;
   return getClient(steps, transfer.chain).prepare({
     kind: next,
-    intent: toIntent(transfer, next),
-    previous: attempts.all.map((earlier) => toKnownAttempt(transfer, earlier)),
+    intent: toAttemptIntent(intent, next),
+    previous: attempts.all.map((earlier) => toKnownAttempt(intent, earlier)),
   });
 }

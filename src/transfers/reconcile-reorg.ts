@@ -34,14 +34,14 @@ export function reconcileReorg(
     const [inclusion, other] = (await loadAttempts(manager, txId)).inclusions;
     if (!inclusion) return 'absent';
     if (!other && inclusion.blockHash === transfer.blockHash) return 'stands';
-    const { outside, fees } = await posted(manager, txId, transfer.tokenSymbol, transfer.feeSymbol);
-    if (other || !isSameEnd(transfer, inclusion) || debitedBy(transfer, inclusion) !== outside) {
+    const held = transfer.isHeld ? await posted(manager, txId, transfer.tokenSymbol, transfer.feeSymbol) : null;
+    if (other || !isSameEnd(transfer, inclusion) || (held && debitedBy(transfer, inclusion) !== held.outside)) {
       await freeze(manager, transfer, log);
       return 'differs';
     }
-    if (inclusion.fee !== fees) {
+    if (held && inclusion.fee !== held.fees) {
       const { native } = await findHeldAccountsForUpdate(manager, transfer);
-      const { entries, shortfalls } = correctFee(native, inclusion.fee - fees);
+      const { entries, shortfalls } = correctFee(native, inclusion.fee - held.fees);
       await post(manager, [{ txId, kind: 'adjustment', seq: await adjustments(manager, txId), entries }]);
       await freezeForShortfalls(manager, txId, shortfalls, log);
     }
@@ -99,13 +99,16 @@ async function sendExecutedAgain(
   logger.warn({ tx_id: txId, ...(await client.broadcast(executed.signed.bytes)) }, 'sent again');
 }
 
+/** The accounts that the transfer has moved money of, with an alert. */
 async function freeze(manager: EntityManager, transfer: TransactionEntity, log: AlertLog): Promise<void> {
-  const { token, native } = await findHeldAccountsForUpdate(manager, transfer);
   const reason = `transfer ${transfer.txId} ended as ${transfer.status}, but the chain shows another effect`;
-  await manager.query(
-    'update ledger_accounts set frozen_reason = coalesce(frozen_reason, $2) where ledger_account_id = any($1::uuid[])',
-    [[token.ledgerAccountId, native.ledgerAccountId], reason],
-  );
+  if (transfer.isHeld) {
+    const { token, native } = await findHeldAccountsForUpdate(manager, transfer);
+    await manager.query(
+      'update ledger_accounts set frozen_reason = coalesce(frozen_reason, $2) where ledger_account_id = any($1::uuid[])',
+      [[token.ledgerAccountId, native.ledgerAccountId], reason],
+    );
+  }
   log.error({ alert: 'ended_transfer_changed', tx_id: transfer.txId }, reason);
 }
 

@@ -7,7 +7,6 @@ import type { Attempts } from './attempts';
 import { type OrderableAttempt, rebuildAttempt } from './build-attempt';
 import type { AuthoriserDependencies } from './dependencies';
 import { enterSigning } from './enter-signing';
-import { assertMayContinue } from './may-sign';
 import { refuse } from './not-begun';
 import { toOrderFacts } from './order-facts';
 
@@ -30,18 +29,19 @@ export async function resumeSigning(
   attempts: Attempts,
 ): Promise<BeginSigningResult | Stored> {
   const { last } = attempts;
+  const type = steps.getSignedType(transfer.transactionType);
   if (!last) throw new GatewayError('invalid_parameter', 'kind: there is no attempt to resume');
   if (last.signed) return { outcome: 'signed', attempt: last.attempt, kind: last.kind };
   if (last.kind !== 'cancellation') {
     if (attempts.isAbandoned) refuse('abandoned', 'The transfer was abandoned: nothing of it is signed any more');
-    await assertMayContinue(manager, transfer);
+    await type.assertMayContinue(manager, transfer);
   }
   if (transfer.status === 'NEEDS_ATTENTION') await enterSigning(manager, transfer);
   const chain = steps.registry.get(transfer.chain);
   const family = steps.getFamily(chain.family);
   const earlier = attempts.all.filter(({ attempt }) => attempt < last.attempt);
   const attempt = await rebuildAttempt(manager, steps, transfer, last);
-  const facts = toOrderFacts(chain, family, transfer, attempt, earlier);
+  const facts = toOrderFacts({ chain, family, type }, transfer, attempt, earlier);
   await steps.orders.assertNoOthers(manager, facts);
   const usable = await steps.orders.findUsable(manager, facts);
   const claims = usable ?? (await steps.orders.issue(manager, facts, family.describe(last.unsigned).expiresAt));

@@ -49,7 +49,7 @@ export function settleTransfer(
   });
 }
 
-/** State and posting of the end. `debited`: atomic units of the token. */
+/** State of the end, and the posting about what the transfer holds. `debited`: atomic units of the token. */
 async function end(
   manager: EntityManager,
   transfer: TransactionEntity,
@@ -59,7 +59,7 @@ async function end(
 ): Promise<SettleResult> {
   const { txId } = transfer;
   const { hash: txHash, blockNumber, blockHash, fee } = inclusion;
-  const { entries, shortfalls } = settleHold(await findHoldForUpdate(manager, transfer), { debited, fee });
+  const settled = transfer.isHeld ? settleHold(await findHoldForUpdate(manager, transfer), { debited, fee }) : null;
   const result = outcome(transfer, inclusion);
   const seq = await changeState(manager, transfer, result.status, {
     txHash,
@@ -71,12 +71,15 @@ async function end(
     // in place of what the note said before: nothing has moved
     ...(inclusion.kind === 'cancellation' && transfer.screeningNote !== null && { screeningNote: cancellationNote }),
   });
-  await post(manager, [{ txId, kind: isExecuted(inclusion) ? 'settle' : 'refund', seq, entries }]);
-  await freezeForShortfalls(manager, txId, shortfalls, log);
+  if (settled) {
+    const kind = isExecuted(inclusion) ? 'settle' : 'refund';
+    await post(manager, [{ txId, kind, seq, entries: settled.entries }]);
+    await freezeForShortfalls(manager, txId, settled.shortfalls, log);
+  }
   return result;
 }
 
-/** What left the account, atomic units of the token: nothing if not executed; a native coin moves with the transaction itself. */
+/** What left the payer, atomic units of the token: nothing if not executed; a native coin moves with the transaction itself. */
 export function debitedBy({ contractAddress, amount }: TransactionEntity, inclusion: Inclusion): bigint {
   if (!isExecuted(inclusion)) return 0n;
   return inclusion.debited ?? (contractAddress === null ? amount : 0n);

@@ -6,12 +6,12 @@ import type { Signer } from '../messages/signing';
 import type { TransactionEntity } from '../transactions/entity';
 
 /**
- * The keys of the client's accounts that sign the payloads, each with its digests.
+ * The keys of a client's accounts that sign the payloads, each with its digests.
  * @throws Error when a payload needs the signature of an address that is no account of the client.
  */
 export async function findSigners(
   manager: EntityManager,
-  { clientId }: TransactionEntity,
+  clientId: string,
   chain: ChainDefinition,
   payloads: SigningPayload[],
 ): Promise<Signer[]> {
@@ -25,8 +25,11 @@ export async function findSigners(
   });
 }
 
-/** The sending account of a transfer. */
-export async function getAccount(manager: EntityManager, { txId, accountId }: TransactionEntity): Promise<AccountEntity> {
-  if (accountId === null) throw new Error(`transfer ${txId} has no account`);
-  return manager.findOneByOrFail(AccountEntity, { accountId });
+/** The sending account of a client's own transfer. @throws Error when the row names another sender. */
+export async function getAccount(
+  manager: EntityManager,
+  { txId, clientId, accountId, senderAddress }: TransactionEntity,
+): Promise<AccountEntity> {
+  if (accountId === null || senderAddress !== null) throw new Error(`transfer ${txId} is not from an account of its client`);
+  return manager.findOneByOrFail(AccountEntity, { accountId, clientId });
 }

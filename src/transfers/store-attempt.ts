@@ -55,7 +55,7 @@ export async function storeSigned(
   );
   await manager.query(
     `insert into attempt_ids (chain, id, tx_id, attempt)
-     select chain, $3, tx_id, attempt from transfer_attempts where tx_id = $1 and attempt = $2 on conflict (chain, id) do nothing`,
+     select chain, $3, tx_id, attempt from transfer_attempts where tx_id = $1 and attempt = $2 on conflict do nothing`,
     [txId, attempt, id],
   );
 }

@@ -79,6 +79,6 @@ async function post(deps: AttemptDependencies, due: DueDelivery) {
  */
 export function busyWait(times: number, estimateMs: number): number {
   const { initialMinimum, minimum, maximum } = busyWaitMs;
-  const least = Math.min(initialMinimum * 2 ** Math.min(times, 10), minimum);
-  return Math.round(Math.min(Math.max(least, estimateMs) * (1 + Math.random() / 2), maximum * (1 - Math.random() / 4)));
+  const shortest = Math.min(initialMinimum * 2 ** Math.min(times, 10), minimum);
+  return Math.round(Math.min(Math.max(shortest, estimateMs) * (1 + Math.random() / 2), maximum * (1 - Math.random() / 4)));
 }

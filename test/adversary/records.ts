@@ -1,9 +1,10 @@
-import { createPublicClient, http, keccak256, serializeTransaction, type Hex, type Transaction } from 'viem';
+import { createPublicClient, http, type Transaction } from 'viem';
 import { nodeIndexes, type NodeIndex } from '../../src/messages/nodes';
 import { gateway } from '../e2e/gateway';
 import { stack } from '../stack/client';
 import { nodeEnvironment, nodeIsBack, nodeQuery } from './nodes';
 import { gatewayQuery } from './processes';
+import { differencesOf, type Participant } from './record-differences';
 
 const blocksAtOnce = 50;
 
@@ -16,14 +17,8 @@ export async function recordDifferences(): Promise<string[]> {
   const [addresses, ordered, entries] = await Promise.all([ownAddresses(), orderedDigests(), entriesByDigest()]);
   const differences: string[] = [];
   for (const name of Object.keys(stack().chains))
-    for await (const transaction of transactionsOn(name)) {
-      if (!addresses.has(transaction.from.toLowerCase())) continue;
-      const digest = digestOf(transaction);
-      if (!ordered.has(digest)) differences.push(`${transaction.hash} on ${name} has no order`);
-      const pairs = entries.get(digest) ?? [];
-      const isMutual = pairs.some((one) => pairs.some((other) => one.node === other.peer && one.peer === other.node));
-      if (!isMutual) differences.push(`${transaction.hash} on ${name} has entries of ${JSON.stringify(pairs)}`);
-    }
+    for await (const transaction of transactionsOn(name))
+      differences.push(...differencesOf(transaction, name, { addresses, ordered, entries }));
   return [...differences, ...(await Promise.all(nodeIndexes.map(journalDifferences))).flat()];
 }
 
@@ -44,11 +39,6 @@ async function orderedDigests(): Promise<Set<string>> {
        from orders, jsonb_array_elements(claims -> 'signers') signer where tx_id is not null`,
   );
   return new Set(rows.map(({ digest }) => digest));
-}
-
-interface Participant {
-  node: number;
-  peer: number;
 }
 
 /** Whose journal has an entry about a digest, and with which peer. */
@@ -72,14 +62,4 @@ async function* transactionsOn(name: string): AsyncIterable<Transaction> {
     const blocks = await Promise.all(numbers.map((blockNumber) => chain.getBlock({ blockNumber, includeTransactions: true })));
     for (const { transactions } of blocks) yield* transactions;
   }
-}
-
-/** What was signed, computed from what the chain has executed. */
-function digestOf({ type, chainId, nonce, gas, to, value, input, ...fees }: Transaction): Hex {
-  const common = { chainId: chainId ?? 0, nonce, gas, to, value, data: input };
-  if (type === 'eip1559') {
-    const { maxFeePerGas = 0n, maxPriorityFeePerGas = 0n } = fees;
-    return keccak256(serializeTransaction({ ...common, type, maxFeePerGas, maxPriorityFeePerGas }));
-  }
-  return keccak256(serializeTransaction({ ...common, type: 'legacy', gasPrice: fees.gasPrice ?? 0n }));
 }

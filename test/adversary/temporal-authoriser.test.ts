@@ -1,7 +1,7 @@
 import { parseTransaction } from 'viem';
 import type { Prepared } from '../../src/chains/types';
 import { nodeIndexes } from '../../src/messages/nodes';
-import { hashPage } from '../../src/messages/page-hash';
+import { hashPage } from '../../src/orders/page-hash';
 import type { BeginSigning } from '../../src/messages/transfer';
 import { call, transactionWhen } from '../e2e/support';
 import { gateway } from '../e2e/gateway';

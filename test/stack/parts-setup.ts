@@ -1,7 +1,9 @@
+import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { isPostgresReady, postgresHome, preparePostgres, randomPassword } from '../../dev/postgres';
+import { projectRoot } from '../../dev/paths';
 import { freePort } from '../../dev/ports';
 import { endProcess, logTail, processIdentity, spawnLogged, until } from '../../dev/processes';
 import { Reaper } from '../../dev/reaper';
@@ -10,6 +12,12 @@ import { createTemplateDatabase } from './database';
 
 /** Set-up that the integration tests share. */
 export default async function setUp(): Promise<void> {
+  // some tests start the compiled workflows
+  execFileSync(process.execPath, [path.join(projectRoot, 'scripts', 'build.mjs')], {
+    cwd: projectRoot,
+    stdio: 'inherit',
+    timeout: 180_000,
+  });
   // may have to be built, which takes minutes: longer than the time-out of a test
   await findTemporalCli((text) => process.stderr.write(`${text}\n`));
   await startPostgres();

@@ -20,7 +20,7 @@ import type {
 } from '../../src/chains/types';
 import { toDetails } from './family';
 import type { ToyBlock, ToyLedger } from './ledger';
-import { decodeMessage, feeOf, sum, toKey, type ToyInput, type ToyTransaction } from './message';
+import { decodeMessage, feeOf, paymentsOf, spentBy, sum, toKey, type ToyInput, type ToyTransaction } from './message';
 
 /** Number of blocks for which a transaction is valid. */
 export const lifeBlocks = 8;
@@ -55,7 +55,7 @@ export class ToyChainClient implements ChainClient {
       feeBound: fee.toString(),
       expiry: { height: ledger.height + lifeBlocks },
       details: toDetails({
-        amount: sum(intent.outputs),
+        amount: intent.action ? 0n : sum(intent.outputs),
         fee,
         own,
         guardian: guardian === undefined ? [] : this.spendable(guardian, previous),
@@ -87,7 +87,7 @@ export class ToyChainClient implements ChainClient {
   async scan(from: number, to: number, isOurs: IsOurs): Promise<ScanResult> {
     const blocks = this.ledger.range(from, to);
     const addresses = blocks.flatMap(({ transactions }) =>
-      transactions.flatMap(({ message }) => [message.from, ...message.outputs.map(({ to: paid }) => paid)].map(toKey)),
+      transactions.flatMap(({ message }) => [message.from, ...paymentsOf(message).map(({ to: paid }) => paid)].map(toKey)),
     );
     const ours = await isOurs([...new Set(addresses)]);
     return { blocks: blocks.map((block) => scanBlock(block, ours)), scannedTo: Math.min(to, this.ledger.height) };
@@ -117,7 +117,7 @@ export class ToyChainClient implements ChainClient {
   private proofAgainst(unsigned: Hex, expiryHeight: number): JsonObject | null {
     const finalHeight = this.ledger.height - this.chain.finalityDepth + 1;
     if (finalHeight > expiryHeight) return { kind: 'expired', expiryHeight, finalHeight };
-    for (const { id } of decodeMessage(unsigned).inputs) {
+    for (const { id } of spentBy(decodeMessage(unsigned))) {
       const spender = this.ledger.findSpender(id);
       if (spender && spender.block.number <= finalHeight) {
         return { kind: 'input_spent', input: id, by: spender.transaction.id, blockNumber: spender.block.number };
@@ -128,7 +128,7 @@ export class ToyChainClient implements ChainClient {
 }
 
 function effectOf({ message }: ToyTransaction, block: ToyBlock, intent: TransactionIntent): InclusionEffect {
-  const paid = sum(message.outputs.filter(({ to }) => intent.outputs.some(({ recipient }) => recipient === to)));
+  const paid = sum(paymentsOf(message).filter(({ to }) => intent.outputs.some(({ recipient }) => recipient === to)));
   const { number: blockNumber, hash: blockHash } = block;
   return { blockNumber, blockHash, success: true, fee: feeOf(message), debited: paid, received: paid };
 }
@@ -144,7 +144,7 @@ function scanBlock({ number, hash, parentHash, transactions }: ToyBlock, ours: S
       messageKey: message.inputs.length > 0 && ours.has(toKey(message.from)) ? messageKey : null,
     })),
     deposits: transactions.flatMap(({ id, message }) =>
-      message.outputs.flatMap(({ to, amount }, index) =>
+      paymentsOf(message).flatMap(({ to, amount }, index) =>
         ours.has(toKey(to))
           ? [
               {
@@ -152,7 +152,7 @@ function scanBlock({ number, hash, parentHash, transactions }: ToyBlock, ours: S
                 position: `${index}`,
                 blockNumber: number,
                 blockHash: hash,
-                fromAddress: message.from,
+                fromAddress: message.voucher?.input.owner ?? message.from,
                 toAddress: to,
                 tokenContract: null,
                 amount,

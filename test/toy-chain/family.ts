@@ -9,13 +9,14 @@ import type {
 } from '../../src/chains/family';
 import { findFeeLevels } from '../../src/chains/fee-levels';
 import { findReservations, insertReservation } from '../../src/chains/reservations';
-import type { AttemptKind, Hex, JsonObject, Prepared } from '../../src/chains/types';
+import type { AttemptKind, Hex, JsonObject, Prepared, TransactionDescription, TransactionIntent } from '../../src/chains/types';
 import {
   decodeMessage,
   encodeMessage,
   feeOf,
   messageKeyOf,
   parseToyAddress,
+  paymentsOf,
   payloadsOf,
   sealTransaction,
   sum,
@@ -23,6 +24,7 @@ import {
   toyAddress,
   type ToyInput,
   type ToyMessage,
+  type ToyVoucher,
 } from './message';
 
 /** Details from the client's `prepare` to `reserve` and `build`: opaque to everything else. */
@@ -64,22 +66,34 @@ function build({ chain, intent, prepared, resources }: TransactionPlan): Hex {
     if (!input) throw new Error(`nothing is known of the input ${id}`);
     return input;
   });
-  const outputs = intent.outputs.map(({ recipient: to, amount }) => ({ to, amount }));
+  const voucher = toVoucher(intent);
+  const outputs = voucher ? [] : intent.outputs.map(({ recipient: to, amount }) => ({ to, amount }));
   const others = inputs.filter(({ owner }) => owner !== intent.from);
   const rest = sum(inputs) - sum(others) - sum(outputs) - fee;
   const change = others.map(({ owner: to, amount }) => ({ to, amount }));
   if (rest > 0n) change.push({ to: intent.from, amount: rest });
   const expiryHeight = Number(prepared.expiry?.height);
-  const unsigned = encodeMessage({ chain: chain.caip2, from: intent.from, inputs, outputs, change, expiryHeight });
+  const message = { chain: chain.caip2, from: intent.from, inputs, outputs, change, expiryHeight };
+  const unsigned = encodeMessage({ ...message, ...(voucher && { voucher }) });
   decodeMessage(unsigned);
   return unsigned;
 }
 
-function describe(unsigned: Hex) {
+/** A settlement of this family pays one output of the payer as it is. */
+function toVoucher({ action, outputs: [output] }: TransactionIntent): ToyVoucher | null {
+  if (!action) return null;
+  if (action.type !== 'settlement' || output?.amount.toString() !== action.authorised)
+    throw new Error('no settlement of a voucher');
+  const { nonce: id, payer: owner, signature } = action;
+  return { input: { id, owner, amount: output.amount }, to: output.recipient, signature };
+}
+
+function describe(unsigned: Hex): TransactionDescription {
   const message = decodeMessage(unsigned);
   return {
     chain: message.chain,
-    outputs: message.outputs.map(({ to: recipient, amount }) => ({ recipient, tokenContract: null, amount })),
+    action: message.voucher ? 'settlement' : 'payment',
+    outputs: paymentsOf(message).map(({ to: recipient, amount }) => ({ recipient, tokenContract: null, amount })),
     maxNetworkFee: feeOf(message),
     resources: message.inputs.map(({ id }) => id),
   };

@@ -1,7 +1,8 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { getFamily as productFamily } from '../../src/chains/families';
-import type { GetFamily } from '../../src/chains/family';
+import type { Family, GetFamily } from '../../src/chains/family';
 import type { ChainDefinition, FamilyRules, Hex } from '../../src/chains/types';
+import type { GetSignedType } from '../../src/transactions/signed-type';
 import { createChainFixture } from '../integration/following/chain-fixture';
 import { toyChain } from './chain';
 import { ToyChainClient } from './client';
@@ -14,13 +15,20 @@ const aliceOutputs = [100_000n, 50_000n];
 /** Outputs of Bob, Alice's guardian: one is spent in each of her transactions and returned to him. */
 const bobOutputs = [7n, 8n, 9n];
 
-/** The toy chain with two accounts, one guarding the other, that have coins. `rules`: in place of the toy family's own. */
-export async function createToyFixture(changes: Partial<ChainDefinition> = {}, rules: Partial<FamilyRules> = {}) {
-  const family = { ...toyFamily, rules: { ...toyFamily.rules, ...rules } };
+/**
+ * The toy chain with two accounts, one guarding the other, that have coins. `rules`, `changesOfFamily`: in place of the toy family's
+ * own.
+ */
+export async function createToyFixture(
+  changes: Partial<ChainDefinition> = {},
+  rules: Partial<FamilyRules> = {},
+  { getSignedType, ...changesOfFamily }: Partial<Family> & { getSignedType?: GetSignedType } = {},
+) {
+  const family = { ...toyFamily, rules: { ...toyFamily.rules, ...rules }, ...changesOfFamily };
   const getFamily: GetFamily = (name) => (name === family.name ? family : productFamily(name));
   const toy = new ToyLedger();
   const client = new ToyChainClient(toyChain(changes), toy);
-  const fixture = await createChainFixture({ client, getFamily, symbols: ['TOY'] });
+  const fixture = await createChainFixture({ client, getFamily, symbols: ['TOY'], ...(getSignedType && { getSignedType }) });
   const { database, alice, bob, chain } = fixture;
   const outside = toyAddress(secp256k1.keygen().publicKey).address;
   toy.guard(alice.address, bob.address);

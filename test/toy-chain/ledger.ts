@@ -1,4 +1,13 @@
-import { feeOf, openTransaction, sha256, type ToyInput, type ToyMessage, type ToyTransaction } from './message';
+import {
+  feeOf,
+  openTransaction,
+  paymentsOf,
+  sha256,
+  spentBy,
+  type ToyInput,
+  type ToyMessage,
+  type ToyTransaction,
+} from './message';
 import type { BroadcastOutcome } from '../../src/chains/family';
 import type { Hex } from '../../src/chains/types';
 
@@ -117,7 +126,7 @@ export class ToyLedger {
   }
 
   findSpender(inputId: string): { transaction: ToyTransaction; block: ToyBlock } | null {
-    return this.search(({ message }) => message.inputs.some(({ id }) => id === inputId));
+    return this.search(({ message }) => spentBy(message).some(({ id }) => id === inputId));
   }
 
   pending(key: string): ToyTransaction | undefined {
@@ -132,7 +141,7 @@ export class ToyLedger {
   /** Outputs of mined transactions that no mined transaction spends. */
   unspent(owner?: string): ToyInput[] {
     const mined = this.blocks.flatMap(({ transactions }) => transactions);
-    const spent = new Set(mined.flatMap(({ message }) => message.inputs.map(({ id }) => id)));
+    const spent = new Set(mined.flatMap(({ message }) => spentBy(message).map(({ id }) => id)));
     return mined.flatMap(outputsOf).filter((output) => !spent.has(output.id) && (owner === undefined || output.owner === owner));
   }
 
@@ -161,19 +170,24 @@ export class ToyLedger {
   }
 
   /** Why the message cannot be in the block of this number. */
-  private problemOf({ inputs, from, expiryHeight }: ToyMessage, number = this.height + 1): string | null {
+  private problemOf(message: ToyMessage, number = this.height + 1): string | null {
+    const { inputs, from, expiryHeight } = message;
     if (number > expiryHeight) return 'it has expired';
     const unspent = this.unspent();
     const isUnspent = ({ id, owner, amount }: ToyInput) =>
       unspent.some((output) => output.id === id && output.owner === owner && output.amount === amount);
-    if (!inputs.every(isUnspent)) return 'an input is spent or does not exist';
+    if (!spentBy(message).every(isUnspent)) return 'an input is spent or does not exist';
     const guardian = this.guardians.get(from);
     if (guardian && !inputs.some(({ owner }) => owner === guardian)) return 'the guardian of its sender has not signed';
     return null;
   }
 }
 
-/** Outputs first, then change. */
+/** What is paid first, then change. */
 function outputsOf({ id, message }: ToyTransaction): ToyInput[] {
-  return [...message.outputs, ...message.change].map(({ to, amount }, index) => ({ id: `${id}:${index}`, owner: to, amount }));
+  return [...paymentsOf(message), ...message.change].map(({ to, amount }, index) => ({
+    id: `${id}:${index}`,
+    owner: to,
+    amount,
+  }));
 }

@@ -5,7 +5,7 @@ import type { Hex } from '../../src/chains/types';
 
 /**
  * Transactions of the toy chain. A message spends inputs, of one or several owners, and pays outputs; what its inputs have beyond that
- * goes back to their owners, and the rest is the fee. Every owner signs. The id is the hash of message and signatures together,
+ * goes back to their owners, and the rest is the fee. Or it settles a voucher, and its inputs pay the fee alone. Every owner signs. The id is the hash of message and signatures together,
  * so that each signature gives another id; the message key is the hash of the message alone.
  */
 
@@ -22,6 +22,14 @@ export interface ToyPayment {
   amount: bigint;
 }
 
+/** One output that its owner pays to somebody, whoever sends the message. */
+export interface ToyVoucher {
+  input: ToyInput;
+  to: string;
+  /** The owner's. */
+  signature: Hex;
+}
+
 export interface ToyMessage {
   /** CAIP-2. */
   chain: string;
@@ -32,6 +40,8 @@ export interface ToyMessage {
   change: ToyPayment[];
   /** Number of the last block that may include it. */
   expiryHeight: number;
+  /** In place of outputs. */
+  voucher?: ToyVoucher;
 }
 
 export interface ToyTransaction {
@@ -61,41 +71,54 @@ export function toKey(address: string): string {
   return parsed.key;
 }
 
+const inputToJson = ({ id, owner, amount }: ToyInput): EncodedInput => [id, owner, amount.toString()];
+const inputFromJson = ([id, owner, amount]: EncodedInput): ToyInput => ({ id, owner, amount: BigInt(amount) });
+
 export function encodeMessage(message: ToyMessage): Hex {
+  const { voucher } = message;
   const payments = (list: ToyPayment[]) => list.map(({ to, amount }) => [to, amount.toString()]);
   return toHex(
     JSON.stringify([
       message.chain,
       message.from,
-      message.inputs.map(({ id, owner, amount }) => [id, owner, amount.toString()]),
+      message.inputs.map(inputToJson),
       payments(message.outputs),
       payments(message.change),
       message.expiryHeight,
+      ...(voucher ? [inputToJson(voucher.input), voucher.to, voucher.signature] : []),
     ]),
   );
 }
 
-type Encoded = [string, string, [string, string, string][], [string, string][], [string, string][], number];
+type EncodedInput = [string, string, string];
+type Payments = [string, string][];
+type Encoded = [string, string, EncodedInput[], Payments, Payments, number, EncodedInput?, string?, Hex?];
 
 /** @throws Error on bytes that are not the canonical form of a valid message. */
 export function decodeMessage(unsigned: Hex): ToyMessage {
-  const [chain, from, inputs, outputs, change, expiryHeight] = JSON.parse(toText(unsigned)) as Encoded;
-  const payments = (list: [string, string][]) => list.map(([to, amount]) => ({ to, amount: BigInt(amount) }));
+  const [chain, from, inputs, outputs, change, expiryHeight, input, to = '', signature = '0x'] = JSON.parse(
+    toText(unsigned),
+  ) as Encoded;
+  const payments = (list: Payments) => list.map(([to, amount]) => ({ to, amount: BigInt(amount) }));
   const message: ToyMessage = {
     chain,
     from,
-    inputs: inputs.map(([id, owner, amount]) => ({ id, owner, amount: BigInt(amount) })),
+    inputs: inputs.map(inputFromJson),
     outputs: payments(outputs),
     change: payments(change),
     expiryHeight,
+    ...(input && { voucher: { input: inputFromJson(input), to, signature } }),
   };
   if (encodeMessage(message) !== unsigned) throw new Error('the bytes are not in canonical form');
   verifyMessage(message);
   return message;
 }
 
-function verifyMessage({ from, inputs, outputs, change, expiryHeight }: ToyMessage): void {
-  for (const address of [from, ...inputs.map(({ owner }) => owner), ...outputs.map(({ to }) => to)]) toKey(address);
+function verifyMessage(message: ToyMessage): void {
+  const { chain, from, inputs, outputs, change, expiryHeight, voucher } = message;
+  for (const address of [from, ...inputs.map(({ owner }) => owner), ...paymentsOf(message).map(({ to }) => to)]) toKey(address);
+  if (voucher) verifyVoucher(chain, voucher);
+  if (voucher && outputs.length > 0) throw new Error('a message that settles a voucher pays nothing else');
   const amounts = [...inputs, ...outputs, ...change].map(({ amount }) => amount);
   if (amounts.some((amount) => amount <= 0n)) throw new Error('every amount is above zero');
   if (new Set(inputs.map(({ id }) => id)).size !== inputs.length) throw new Error('an input is spent twice');
@@ -109,6 +132,22 @@ function verifyMessage({ from, inputs, outputs, change, expiryHeight }: ToyMessa
   if (sum(inputs) < sum(outputs) + sum(change)) throw new Error('more is paid than is put in');
   if (!Number.isSafeInteger(expiryHeight) || expiryHeight < 0) throw new Error('the expiry is no block number');
 }
+
+/** What its owner signs. */
+export const voucherDigest = (chain: string, { input, to }: Pick<ToyVoucher, 'input' | 'to'>): Hex =>
+  `0x${sha256(`${chain} voucher ${input.id} to ${to}`)}`;
+
+function verifyVoucher(chain: string, voucher: ToyVoucher): void {
+  if (recoverSigner(voucherDigest(chain, voucher), voucher.signature) !== toKey(voucher.input.owner))
+    throw new Error('a voucher is not signed by the owner of its input');
+}
+
+/** What the message pays to others, and what is paid by its voucher. */
+export const paymentsOf = ({ outputs, voucher }: ToyMessage): ToyPayment[] =>
+  voucher ? [{ to: voucher.to, amount: voucher.input.amount }] : outputs;
+
+/** What it spends. */
+export const spentBy = ({ inputs, voucher }: ToyMessage): ToyInput[] => (voucher ? [...inputs, voucher.input] : inputs);
 
 /** Zero for messages without inputs. */
 export const feeOf = ({ inputs, outputs, change }: ToyMessage): bigint =>

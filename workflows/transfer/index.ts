@@ -16,6 +16,7 @@ import {
   type TransferWorkflowResult,
 } from '../../src/messages/transfer';
 import { isActivityError, isCancelled, toProblem } from '../failures';
+import { ask } from './ask';
 import { broadcast } from './broadcast';
 import { confirm } from './confirm';
 import { lock } from './lock';
@@ -63,6 +64,8 @@ async function run(stage: Exclude<Next, { next: 'ended' }>, state: TransferState
     switch (stage.next) {
       case 'lock':
         return await lock(state);
+      case 'ask':
+        return await ask(state);
       case 'screen':
         return await screen(state);
       case 'prepare':

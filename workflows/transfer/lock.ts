@@ -9,5 +9,5 @@ export async function lock(state: TransferState): Promise<Next> {
   const adopted = await transferActivities.adoptHold({ txId: state.txId });
   if (adopted.outcome === 'ended') return ended(adopted);
   state.adopt(adopted.transfer);
-  return resumed(state);
+  return adopted.transfer.isUnsigned ? { next: 'ask' } : resumed(state);
 }

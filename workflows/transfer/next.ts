@@ -22,6 +22,8 @@ export interface Park {
 /** The next stage. */
 export type Next =
   | { next: 'lock' }
+  /** What the chain has done with an attempt of an earlier run, whose signatures are not stored. */
+  | { next: 'ask' }
   | { next: 'screen' }
   | { next: 'prepare'; kind: AttemptKind }
   /** Another order over the bytes of the newest attempt, which has this kind. */

@@ -8,31 +8,31 @@ import type { RpcTransaction } from './rpc-types';
  * Error messages of go-ethereum, Nethermind, Erigon, Besu, Reth, Anvil and the rollups' sequencers, with the reason that is stored.
  * `known`: the node may have the transaction already, so it is asked for the hash before the refusal is accepted.
  */
-const rejectionPatterns: { said: RegExp; reason: string; known?: boolean }[] = [
+const rejectionPatterns: { pattern: RegExp; reason: string; known?: boolean }[] = [
   {
-    said: /already known|already imported|\bknown transaction|alreadyknown|already in (the )?(mem|tx)?pool|already exists/i,
+    pattern: /already known|already imported|\bknown transaction|alreadyknown|already in (the )?(mem|tx)?pool|already exists/i,
     reason: 'already known',
     known: true,
   },
   {
-    said: /nonce too low|nonce is too low|oldnonce|already been used|invalid nonce/i,
+    pattern: /nonce too low|nonce is too low|oldnonce|already been used|invalid nonce/i,
     reason: 'nonce too low: another transaction has used it',
     known: true,
   },
   {
-    said: /replacement transaction underpriced|could not replace|underpriced to replace|replacementnotallowed|replacement/i,
+    pattern: /replacement transaction underpriced|could not replace|underpriced to replace|replacementnotallowed|replacement/i,
     reason: 'replacement transaction underpriced',
     known: true,
   },
   {
-    said: /underpriced|feetoolow|fee too low|below.*(base ?fee|minimum)|less than block base fee|gas price too low/i,
+    pattern: /underpriced|feetoolow|fee too low|below.*(base ?fee|minimum)|less than block base fee|gas price too low/i,
     reason: 'transaction underpriced',
     known: true,
   },
-  { said: /insufficient funds|insufficient balance|upfront cost/i, reason: 'insufficient funds for value and gas' },
-  { said: /intrinsic gas|gas limit|exceeds block/i, reason: 'gas limit refused' },
-  { said: /nonce too high|nonce gap/i, reason: 'nonce too high' },
-  { said: /chain ?id|invalid sender|invalid signature/i, reason: 'signature or chain id refused' },
+  { pattern: /insufficient funds|insufficient balance|upfront cost/i, reason: 'insufficient funds for value and gas' },
+  { pattern: /intrinsic gas|gas limit|exceeds block/i, reason: 'gas limit refused' },
+  { pattern: /nonce too high|nonce gap/i, reason: 'nonce too high' },
+  { pattern: /chain ?id|invalid sender|invalid signature/i, reason: 'signature or chain id refused' },
 ];
 
 /**
@@ -46,7 +46,7 @@ export async function broadcastTo(call: RpcCall, bytes: Hex): Promise<BroadcastO
     return { outcome: 'accepted' };
   } catch (error) {
     if (!(error instanceof NodeRefusal)) throw error;
-    const rejection = rejectionPatterns.find(({ said }) => said.test(error.said));
+    const rejection = rejectionPatterns.find(({ pattern }) => pattern.test(error.nodeMessage));
     // an internal error with an unknown message says nothing about the transaction
     if (!rejection && error.code === -32603) throw error;
     if (rejection?.reason === 'already known') return { outcome: 'accepted' };

@@ -111,7 +111,7 @@ export class EvmChainClient implements ChainClient {
       return await this.endpoints.run(async (call) => BigInt(await call<Hex>('eth_estimateGas', [request, 'latest'])));
     } catch (error) {
       if (!(error instanceof NodeRefusal)) throw error;
-      if (error.code === 3 || /revert/i.test(error.said))
+      if (error.code === 3 || /revert/i.test(error.nodeMessage))
         throw new GatewayError('reverted_on_chain', `${this.chain.name} would revert this transfer`);
       throw unavailable(this.chain, 'the node could not estimate the gas', error);
     }

@@ -129,6 +129,7 @@ function describe(unsigned: Hex): TransactionDescription {
   if (output.recipient.toLowerCase() === zeroAddress) throw new Error('the recipient is the zero address');
   return {
     chain: toCaip2(transaction.chainId as number),
+    action: 'payment',
     outputs: [output],
     // the L1 data fee of rollups is not in the bytes
     maxNetworkFee: (transaction.gas as bigint) * feePerGas(transaction),

@@ -27,7 +27,7 @@ async function fetchValue(call: RpcCall, id: string): Promise<bigint | null> {
 }
 
 /**
- * Computed from what happened, not from what was requested: token movements come from Transfer events. The amount that left the
+ * Computed from what happened, not from what was requested: token amounts come from Transfer events. The amount that left the
  * sender and the amount that reached the recipient are summed separately, since a token may keep a fee. The OP stack's operator fee
  * is not included: it is zero on every chain of the registry, and its formula has changed before.
  */

@@ -8,26 +8,26 @@ export interface Sender {
   nonce: number;
 }
 
-/** The transaction that has used up a nonce for good. */
+/** The transaction that has used up a nonce. */
 export interface NonceUser {
   transaction: RpcTransaction;
   block: { number: number; hash: string };
 }
 
 /**
- * The sender's transaction with this nonce, if it is in a final block; null while none is. `unknown` where this node cannot show it:
- * it has pruned the states or blocks that are needed, or what it shows does not hash to its id.
+ * The sender's transaction with this nonce, if it is in this block or before it; null while none is. `unknown` where this node cannot
+ * show it: it has pruned the states or blocks that are needed, or what it shows does not hash to its id.
  */
-export async function findFinalUser(
+export async function findNonceUser(
   call: RpcCall,
   chain: ChainDefinition,
   sender: Sender,
-  finalBlock: number,
+  block: number,
 ): Promise<NonceUser | 'unknown' | null> {
-  if (finalBlock < 0) return null;
+  if (block < 0) return null;
   try {
-    if ((await nonceAt(call, sender.address, finalBlock)) <= sender.nonce) return null;
-    const user = await findUser(call, sender, finalBlock);
+    if ((await nonceAt(call, sender.address, block)) <= sender.nonce) return null;
+    const user = await findUser(call, sender, block);
     return user && (await isAuthentic(user.transaction, chain)) ? user : 'unknown';
   } catch (error) {
     if (error instanceof NodeRefusal) return 'unknown';

@@ -1,8 +1,8 @@
-import { createPublicClient, http, type PublicClient } from 'viem';
+import { createPublicClient, http, isHex, type PublicClient } from 'viem';
 import { ConfigError } from '../../platform/config';
 import { GatewayError } from '../../platform/errors';
 import { rpcUrlsVariable } from '../config';
-import type { ChainDefinition } from '../types';
+import type { ChainDefinition, Hex } from '../types';
 import { parseChainId } from './chain-id';
 
 const timeoutMs = 5_000;
@@ -19,7 +19,9 @@ export class NodeRefusal extends Error {
   constructor(
     readonly code: number,
     /** The node's message: never shown to clients nor put into errors, since nodes repeat calldata and urls in it. */
-    readonly said: string,
+    readonly nodeMessage: string,
+    /** What a contract has reverted with; null when the node shows nothing. */
+    readonly data: Hex | null = null,
   ) {
     super(`the node refused with code ${code}`);
   }
@@ -100,9 +102,9 @@ function withoutSecrets(error: unknown): Error {
     cause && depth < 5;
     cause = cause.cause as typeof cause, depth += 1
   ) {
-    const { code, details } = cause as { code?: unknown; details?: unknown };
+    const { code, details, data } = cause as { code?: unknown; details?: unknown; data?: unknown };
     if (typeof code === 'number' && code !== viemUnknownCode)
-      return new NodeRefusal(code, typeof details === 'string' ? details.slice(0, 500) : '');
+      return new NodeRefusal(code, typeof details === 'string' ? details.slice(0, 500) : '', isHex(data) ? data : null);
   }
   return new Error(`${name ?? 'error'}${status ? ` (HTTP ${status})` : ''}`);
 }

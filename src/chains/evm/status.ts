@@ -2,7 +2,7 @@ import type { AttemptState, AttemptStatus, KnownAttempt, Reservation } from '../
 import type { ChainDefinition, JsonObject } from '../types';
 import { fetchEffects } from './effects';
 import { toMessageKey } from './message-key';
-import { findFinalUser, type NonceUser, type Sender } from './nonce-user';
+import { findNonceUser, type NonceUser, type Sender } from './nonce-user';
 import type { RpcCall } from './rpc';
 import { quantity, type RpcBlock, type RpcTransaction } from './rpc-types';
 
@@ -58,9 +58,17 @@ async function fetchView(
   const found = await Promise.all(attempts.map((attempt) => stateById(call, head, attempt)));
   const states = attempts.map(({ attempt }, index) => ({ attempt, ...(found[index] ?? { state: 'absent' as const }) }));
   if (!isUsedUp || found.some(({ state }) => state === 'included')) return { states, isConclusive: true };
-  const user = await findFinalUser(call, chain, sender, head - chain.finalityDepth + 1);
-  if (user === null || user === 'unknown') return { states, isConclusive: user === null };
-  return { states: await statesBesideUser(call, chain, head, attempts, user), isConclusive: true };
+  const user = await findNonceUser(call, chain, sender, head - chain.finalityDepth + 1);
+  if (user === 'unknown') return { states, isConclusive: false };
+  if (user) return { states: await statesBesideUser(call, chain, head, attempts, user, toProof(user)), isConclusive: true };
+  // not for good yet, which proves nothing against the others
+  const newest = await findNonceUser(call, chain, sender, head);
+  if (newest === null || newest === 'unknown') return { states, isConclusive: true };
+  const beside = await statesBesideUser(call, chain, head, attempts, newest, null);
+  return {
+    states: states.map((state, index) => (beside[index]?.state === 'included' ? beside[index] : state)),
+    isConclusive: true,
+  };
 }
 
 function toSender(attempts: KnownAttempt[], reservations: Reservation[]): Sender {
@@ -97,26 +105,32 @@ async function stateOfIncluded(
   return null;
 }
 
-/** The nonce is used up for good: by one of the attempts under an id not seen before, or by something else. */
+/**
+ * The nonce is used up: by one of the attempts under an id not seen before, or by something else. `proof`: that the other attempts are
+ * impossible; null as long as the block is not final.
+ */
 async function statesBesideUser(
   call: RpcCall,
   chain: ChainDefinition,
   head: number,
   attempts: KnownAttempt[],
-  { transaction, block }: NonceUser,
+  { transaction }: NonceUser,
+  proof: JsonObject | null,
 ): Promise<AttemptStatus[]> {
   const key = toMessageKey(transaction, chain);
-  const proof: JsonObject = {
-    used_by: transaction.hash,
-    nonce: Number(transaction.nonce),
-    block_number: block.number,
-    block_hash: block.hash,
-  };
   return Promise.all(
     attempts.map(async (attempt): Promise<AttemptStatus> => {
-      if (attempt.messageKey !== key) return { attempt: attempt.attempt, state: 'impossible', proof };
+      const other: AttemptState = proof ? { state: 'impossible', proof } : { state: 'absent' };
+      if (attempt.messageKey !== key) return { attempt: attempt.attempt, ...other };
       const state = await stateOfIncluded(call, head, attempt, [transaction.hash]);
       return { attempt: attempt.attempt, ...(state ?? { state: 'absent' }) };
     }),
   );
 }
+
+const toProof = ({ transaction, block }: NonceUser): JsonObject => ({
+  used_by: transaction.hash,
+  nonce: Number(transaction.nonce),
+  block_number: block.number,
+  block_hash: block.hash,
+});

@@ -1,6 +1,5 @@
 import type { AssetType, ChainDefinition, GatewayEnvironment, TokenDefinition } from '../types';
 import { genesisHashes } from './genesis';
-import { localTokenAddresses } from './local-tokens';
 
 /**
  * The chains of every environment. Each contract is listed with the text it was read in; a token whose address could not
@@ -16,6 +15,7 @@ import { localTokenAddresses } from './local-tokens';
  *  [P]  Polygon token lists, maticnetwork/polygon-token-list: polygonPopular.json and crossChain/bsc.json
  *  [B]  BNB Chain: bnb-chain/opbnb-bridge-tokens, opbnb.tokenlist.json (l1Address), and bnb-chain/canonical-bridge,
  *       packages/canonical-bridge-widget ("Getting Started")
+ *  [X]  EIP-712 domains: the official x402 packages' tables of assets, npm @x402/evm 2.27.0 and x402 1.2.0
  */
 
 const native = (symbol: string, name: string): TokenDefinition => ({
@@ -37,6 +37,14 @@ function token(
   { decimals = 6, assetType = 'ERC20' }: { decimals?: number; assetType?: AssetType } = {},
 ): TokenDefinition {
   return { symbol, name: symbol === 'USDC' ? 'USD Coin' : 'Tether USD', decimals, assetType, contract };
+}
+
+/**
+ * Circle's own USDC, which has EIP-3009 on every chain. `domainName` is that of its EIP-712 domain, which differs between chains;
+ * left out where no text states it [X].
+ */
+function usdc(contract: string, domainName?: 'USD Coin' | 'USDC'): TokenDefinition {
+  return { ...token('USDC', contract), eip3009: true, ...(domainName && { eip712: { name: domainName, version: '2' } }) };
 }
 
 const minute = 60_000;
@@ -139,7 +147,7 @@ const production: Record<ChainName, Deployment> = {
     chainId: 1,
     explorer: 'https://etherscan.io',
     tokens: [
-      token('USDC', '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48'), // [C] [O]
+      usdc('0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48', 'USD Coin'), // [C] [O]
       token('USDT', '0xdAC17F958D2ee523a2206206994597C13D831ec7'), // [T] [C] [O]
     ],
   },
@@ -158,7 +166,7 @@ const production: Record<ChainName, Deployment> = {
     chainId: 137,
     explorer: 'https://polygonscan.com',
     tokens: [
-      token('USDC', '0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359'), // [C]; not the bridged USDC.e, 0x2791…4174
+      usdc('0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359', 'USD Coin'), // [C]; not the bridged USDC.e, 0x2791…4174
       token('USDT', '0xc2132D05D31c914a87C6611C10748AEb04B58e8F'), // [T] [P] [T0]: the PoS bridge's token, now USD₮0
     ],
   },
@@ -167,7 +175,7 @@ const production: Record<ChainName, Deployment> = {
     chainId: 42_161,
     explorer: 'https://arbiscan.io',
     tokens: [
-      token('USDC', '0xaf88d065e77c8cC2239327C5EDb3A432268e5831'), // [C]; not the bridged USDC.e, 0xFF97…5CC8
+      usdc('0xaf88d065e77c8cC2239327C5EDb3A432268e5831', 'USD Coin'), // [C]; not the bridged USDC.e, 0xFF97…5CC8
       token('USDT', '0xFd086bC7CD5C481DCC9C85ebE478A1C0b69FCbb9'), // [T] [T0]
     ],
   },
@@ -176,7 +184,7 @@ const production: Record<ChainName, Deployment> = {
     chainId: 10,
     explorer: 'https://optimistic.etherscan.io',
     tokens: [
-      token('USDC', '0x0b2C639c533813f4Aa9D7837CAf62653d097Ff85'), // [C] [O]; not the bridged USDC.e, 0x7F5c…1607
+      usdc('0x0b2C639c533813f4Aa9D7837CAf62653d097Ff85'), // [C] [O]; not the bridged USDC.e, 0x7F5c…1607
       // The bridge's contract. USD₮0 has another one here (0x01bF…1071 in [T0]): two contracts cannot share a symbol, so deposits
       // of USD₮0 are not credited.
       token('USDT', '0x94b008aA00579c1307B0EF2c499aD98a8ce58e58'), // [T] [O]
@@ -187,7 +195,7 @@ const production: Record<ChainName, Deployment> = {
     chainId: 43_114,
     explorer: 'https://snowtrace.io',
     tokens: [
-      token('USDC', '0xB97EF9Ef8734C71904D8002F8b6Bc66Dd9c48a6E'), // [C]; not the bridged USDC.e
+      usdc('0xB97EF9Ef8734C71904D8002F8b6Bc66Dd9c48a6E', 'USD Coin'), // [C]; not the bridged USDC.e
       token('USDT', '0x9702230A8Ea53601f5cD2dc00fDBc13d4dF4A8c7'), // [T] [C]; not the bridged USDT.e
     ],
   },
@@ -196,7 +204,7 @@ const production: Record<ChainName, Deployment> = {
     chainId: 8_453,
     explorer: 'https://basescan.org',
     tokens: [
-      token('USDC', '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'), // [C] [O]
+      usdc('0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913', 'USD Coin'), // [C] [O]
       token('USDT', '0xfde4C96c8593536E31F229EA8f37b2ADa2699bb2'), // [T]: the standard bridge's token; Tether lists it, but does not mint here
     ],
   },
@@ -208,38 +216,38 @@ const sandbox: Record<ChainName, Deployment> = {
     network: 'sepolia',
     chainId: 11_155_111,
     explorer: 'https://sepolia.etherscan.io',
-    tokens: [token('USDC', '0x1c7D4B196Cb0C7B01d743Fbc6116a902379C7238')], // [C]
+    tokens: [usdc('0x1c7D4B196Cb0C7B01d743Fbc6116a902379C7238')], // [C]
   },
   bsc: { network: 'testnet', chainId: 97, explorer: 'https://testnet.bscscan.com', tokens: [] },
   polygon: {
     network: 'amoy',
     chainId: 80_002,
     explorer: 'https://amoy.polygonscan.com',
-    tokens: [token('USDC', '0x41E94Eb019C0762f9Bfcf9Fb1E58725BfB0e7582')], // [C]
+    tokens: [usdc('0x41E94Eb019C0762f9Bfcf9Fb1E58725BfB0e7582', 'USDC')], // [C]
   },
   arbitrum: {
     network: 'sepolia',
     chainId: 421_614,
     explorer: 'https://sepolia.arbiscan.io',
-    tokens: [token('USDC', '0x75faf114eafb1BDbe2F0316DF893fd58CE46AA4d')], // [C]
+    tokens: [usdc('0x75faf114eafb1BDbe2F0316DF893fd58CE46AA4d', 'USD Coin')], // [C]
   },
   optimism: {
     network: 'sepolia',
     chainId: 11_155_420,
     explorer: 'https://sepolia-optimism.etherscan.io',
-    tokens: [token('USDC', '0x5fd84259d66Cd46123540766Be93DFE6D43130D7')], // [C]
+    tokens: [usdc('0x5fd84259d66Cd46123540766Be93DFE6D43130D7')], // [C]
   },
   avalanche: {
     network: 'fuji',
     chainId: 43_113,
     explorer: 'https://testnet.snowtrace.io',
-    tokens: [token('USDC', '0x5425890298aed601595a70AB815c96711a31Bc65')], // [C]
+    tokens: [usdc('0x5425890298aed601595a70AB815c96711a31Bc65', 'USD Coin')], // [C]
   },
   base: {
     network: 'sepolia',
     chainId: 84_532,
     explorer: 'https://sepolia.basescan.org',
-    tokens: [token('USDC', '0x036CbD53842c5426634e7929541eC2318f3dCF7e')], // [C]
+    tokens: [usdc('0x036CbD53842c5426634e7929541eC2318f3dCF7e', 'USDC')], // [C]
   },
 };
 
@@ -256,10 +264,17 @@ function define(name: ChainName, { network, chainId, explorer, tokens }: Deploym
   };
 }
 
-/** Development chains: the chain ids of production on local nodes, one-second blocks, shallow depths, test tokens. */
+/**
+ * Development chains: the chain ids of production on local nodes, one-second blocks, shallow depths. The test tokens are at the
+ * addresses of production, since clients of x402 have these built in, and have 6 decimals everywhere; their USDC has the domain
+ * "USD Coin" (dev/contracts/TestUSDC.sol).
+ */
 function local(name: ChainName): ChainDefinition {
-  const assetType: AssetType = name === 'bsc' ? 'BEP20' : 'ERC20';
-  const tokens = [token('USDC', localTokenAddresses.USDC, { assetType }), token('USDT', localTokenAddresses.USDT, { assetType })];
+  const tokens = production[name].tokens.map((token) => ({
+    ...token,
+    decimals: 6,
+    ...(token.eip3009 && { eip712: { name: 'USD Coin', version: '2' } }),
+  }));
   return {
     ...define(name, { ...production[name], network: 'local', tokens }),
     genesisHash: null,

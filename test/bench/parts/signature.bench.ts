@@ -49,7 +49,7 @@ async function measureProtocol() {
 /** What the workflow asks for: order, limits, journals of both nodes, network with mutual TLS. Postgres runs without fsync here. */
 async function measureNodes() {
   const group = await Group.create();
-  const key = await group.generateKey(1, 'wallet.1');
+  const key = await group.addKey('wallet.1');
   const requests = await Promise.all(
     Array.from({ length: warmUp + count }, (_, nonce) =>
       toRequest(orderedTransfer(key, localRegistry, { symbol: 'USDC', nonce }), 2),

@@ -182,6 +182,15 @@ describe('status', () => {
       { attempt: 2, state: 'impossible' },
     ]);
   });
+
+  it('included under an id not seen before, as soon as a block has it; another attempt is not impossible by that', async () => {
+    const used = await executed({ amount: 81n });
+    const other = await signed({ nonce: used.plan.nonce, amount: 82n });
+    expect(await statesOf({ plan: used.plan, id: keccak256('0x03') }, other)).toMatchObject([
+      { attempt: 1, state: 'included', id: used.id, depth: 1 },
+      { attempt: 2, state: 'absent' },
+    ]);
+  });
 });
 
 describe('fees', () => {

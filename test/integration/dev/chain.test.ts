@@ -1,5 +1,6 @@
-import { type Address, erc20Abi, parseEther } from 'viem';
-import { localTokenAddresses } from '../../../src/chains/registry/local-tokens';
+import { type Address, encodeFunctionData, erc20Abi, multicall3Abi, parseEther } from 'viem';
+import { exactProxyAbi, exactProxyAddress, permit2Address, uptoProxyAddress } from '../../../src/chains/evm/payments/contracts';
+import { loadRegistry } from '../../../src/chains/registry';
 import { contractArtifacts } from '../../../dev/contracts';
 import { mintToken, prepareChain, sendNative } from '../../../dev/chain';
 import { startTestAnvil, type TestAnvil } from '../../stack/anvil';
@@ -8,32 +9,52 @@ jest.setTimeout(60_000);
 
 describe('a local chain', () => {
   const someone: Address = '0x00000000000000000000000000000000000A11cE';
+  const { tokens } = loadRegistry('local', ['base']).get('base');
+  const [usdc, usdt] = tokens.map(({ contract }) => contract) as [Address, Address];
   let anvil: TestAnvil;
   beforeAll(async () => {
     anvil = await startTestAnvil({ chainId: 8453, l1DataFee: true });
   });
   afterAll(() => anvil?.stop());
 
-  it('has the test tokens where the registry says they are', async () => {
-    for (const [symbol, address] of Object.entries(localTokenAddresses)) {
+  it('has the test tokens where production has the real ones', async () => {
+    for (const { symbol, contract } of tokens) {
+      const address = contract as Address;
       expect(await anvil.chain.readContract({ address, abi: erc20Abi, functionName: 'symbol' })).toBe(symbol);
       expect(await anvil.chain.readContract({ address, abi: erc20Abi, functionName: 'decimals' })).toBe(6);
     }
+    const real = loadRegistry('production', ['base']).get('base').tokens;
+    expect(tokens.map(({ contract }) => contract)).toEqual(real.map(({ contract }) => contract));
   });
 
-  it('is not prepared twice', async () => {
-    const before = await anvil.chain.getCode({ address: localTokenAddresses.USDC });
+  it('has the contracts of x402 at their addresses', async () => {
+    for (const address of [exactProxyAddress, uptoProxyAddress]) {
+      const permit2 = { address, abi: exactProxyAbi, functionName: 'PERMIT2' } as const;
+      expect(await anvil.chain.readContract(permit2)).toBe(permit2Address);
+    }
+    const multicall = { address: '0xcA11bde05977b3631167028862bE2a173976CA11', abi: multicall3Abi } as const;
+    const callData = encodeFunctionData({ abi: erc20Abi, functionName: 'symbol' });
+    const calls = [usdc, permit2Address].map((target) => ({ target, allowFailure: true, callData }));
+    const results = await anvil.chain.readContract({ ...multicall, functionName: 'aggregate3', args: [calls] });
+    expect(results.map(({ success }) => success)).toEqual([true, false]);
+  });
+
+  it('keeps balances when it is prepared again, and gets back what it has lost', async () => {
+    await mintToken(anvil.chain, usdc, someone, 7n);
+    await anvil.chain.setCode({ address: permit2Address, bytecode: '0x' });
     await prepareChain(anvil.chain, { l1DataFee: true });
-    expect(await anvil.chain.getCode({ address: localTokenAddresses.USDC })).toBe(before);
+    const balance = { address: usdc, abi: erc20Abi, functionName: 'balanceOf', args: [someone] } as const;
+    expect(await anvil.chain.readContract(balance)).toBe(7n);
+    expect(await anvil.chain.getCode({ address: permit2Address })).toBe((await contractArtifacts()).TestPermit2.deployedBytecode);
   });
 
   it('funds many addresses at once', async () => {
     await Promise.all([
       ...Array.from({ length: 5 }, () => sendNative(anvil.chain, someone, parseEther('1'))),
-      ...Array.from({ length: 5 }, () => mintToken(anvil.chain, localTokenAddresses.USDT, someone, 1_000_000n)),
+      ...Array.from({ length: 5 }, () => mintToken(anvil.chain, usdt, someone, 1_000_000n)),
     ]);
     expect(await anvil.chain.getBalance({ address: someone })).toBe(parseEther('5'));
-    const balance = { address: localTokenAddresses.USDT, abi: erc20Abi, functionName: 'balanceOf', args: [someone] } as const;
+    const balance = { address: usdt, abi: erc20Abi, functionName: 'balanceOf', args: [someone] } as const;
     expect(await anvil.chain.readContract(balance)).toBe(5_000_000n);
   });
 

@@ -10,7 +10,7 @@ import {
   toHex,
 } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { localTokenAddresses } from '../../../src/chains/registry/local-tokens';
+import { loadRegistry } from '../../../src/chains/registry';
 import { mintToken, sendNative } from '../../../dev/chain';
 import { startTestAnvil, type TestAnvil } from '../../stack/anvil';
 
@@ -31,15 +31,16 @@ const far = 2n ** 40n;
 
 describe('the test tokens', () => {
   const payer = privateKeyToAccount(generatePrivateKey());
-  const usdc = localTokenAddresses.USDC;
+  const [usdc, usdt] = loadRegistry('local', ['ethereum'])
+    .get('ethereum')
+    .tokens.map(({ contract }) => contract) as [Address, Address];
   const domain = { name: 'USD Coin', version: '2', chainId: 1, verifyingContract: usdc };
   let anvil: TestAnvil;
   beforeAll(async () => {
     anvil = await startTestAnvil();
-    const { USDC, USDT } = localTokenAddresses;
     await Promise.all([
       sendNative(anvil.chain, payer.address, parseEther('1')),
-      ...[USDC, USDT].map((token) => mintToken(anvil.chain, token, payer.address, 100n)),
+      ...[usdc, usdt].map((token) => mintToken(anvil.chain, token, payer.address, 100n)),
     ]);
   });
   afterAll(() => anvil?.stop());
@@ -109,9 +110,26 @@ describe('the test tokens', () => {
     expect(await send(usdc, data)).toBe('reverted');
   });
 
+  it('USDC is stopped by a pause and by its blacklist', async () => {
+    const switches = parseAbi(['function setPaused(bool value)', 'function setBlacklisted(address account, bool value)']);
+    const set = async (functionName: 'setPaused' | 'setBlacklisted', args: never) =>
+      expect(await send(usdc, encodeFunctionData({ abi: switches, functionName, args }))).toBe('success');
+    const transfer = encodeFunctionData({ abi, functionName: 'transfer', args: [to, 1n] });
+    for (const [name, on, off] of [
+      ['setPaused', [true], [false]],
+      ['setBlacklisted', [to, true], [to, false]],
+      ['setBlacklisted', [payer.address, true], [payer.address, false]],
+    ] as const) {
+      await set(name, on as never);
+      expect(await send(usdc, transfer)).toBe('reverted');
+      await set(name, off as never);
+      expect(await send(usdc, transfer)).toBe('success');
+    }
+  });
+
   it('USDT returns nothing', async () => {
     const data = encodeFunctionData({ abi, functionName: 'transfer', args: [to, 1n] });
-    expect((await anvil.chain.call({ account: payer.address, to: localTokenAddresses.USDT, data })).data).toBeUndefined();
-    expect(await send(localTokenAddresses.USDT, data)).toBe('success');
+    expect((await anvil.chain.call({ account: payer.address, to: usdt, data })).data).toBeUndefined();
+    expect(await send(usdt, data)).toBe('success');
   });
 });

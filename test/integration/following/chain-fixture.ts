@@ -8,6 +8,8 @@ import { confirmDeposits, depositAddresses, orphanDeposits, recordDeposits } fro
 import { followChain } from '../../../src/following/follower';
 import type { DepositsPort, FollowOptions } from '../../../src/following/ports';
 import { createLogger } from '../../../src/platform/logging';
+import { getSignedType as productTypes } from '../../../src/signed-types';
+import type { GetSignedType } from '../../../src/transactions/signed-type';
 import {
   buildAccount,
   buildAsset,
@@ -27,10 +29,12 @@ export interface FixtureOptions {
   getFamily: GetFamily;
   /** Tokens that both accounts have added. */
   symbols: string[];
+  /** In place of the product's. */
+  getSignedType?: GetSignedType;
 }
 
 /** A database with two accounts on a chain, and everything between them but Temporal and the nodes that sign. */
-export async function createChainFixture({ client, getFamily, symbols }: FixtureOptions) {
+export async function createChainFixture({ client, getFamily, symbols, getSignedType = productTypes }: FixtureOptions) {
   const { chain } = client;
   const testDatabase = await createTestDatabase();
   const { database } = testDatabase;
@@ -50,6 +54,7 @@ export async function createChainFixture({ client, getFamily, symbols }: Fixture
   const reorged: string[] = [];
   const options = {
     database,
+    getSignedType,
     deposits: {
       recordDeposits: (...[manager, on, found]: Parameters<DepositsPort['recordDeposits']>) =>
         recordDeposits(manager, on, found, getFamily),
@@ -67,7 +72,7 @@ export async function createChainFixture({ client, getFamily, symbols }: Fixture
     },
     logger,
   };
-  const ledger = createTestLedger({ database, registry, getFamily });
+  const ledger = createTestLedger({ database, registry, getFamily, getSignedType });
   const onChain = createChainActivities({ ...options, clients: new Map([[chain.name, client]]), registry });
 
   /** Follows until everything up to the head is processed. */

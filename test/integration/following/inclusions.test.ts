@@ -3,6 +3,7 @@ import type { ChainClient } from '../../../src/chains/family';
 import { ChainRegistry } from '../../../src/chains/registry';
 import { moveCursor, storeBlocks } from '../../../src/following/store';
 import { createToyFixture, type ToyFixture } from '../../toy-chain/fixture';
+import { sum } from '../../toy-chain/message';
 
 let fixture: ToyFixture;
 beforeEach(async () => {
@@ -68,4 +69,36 @@ test('the confirmations of a transfer are those it was accepted with', async () 
   expect(await ledger.settleTransfer({ txId })).toMatchObject({ status: 'WAITING' });
   await follow();
   expect(await ledger.settleTransfer({ txId })).toMatchObject({ status: 'CONFIRMED' });
+});
+
+test('a transaction that carries out two attempts includes both, each with its own effect, whichever of them has its id on record', async () => {
+  const { database, transfer, sign, attempts, toy, client, outside } = fixture;
+  const txIds: string[] = [];
+  for (const amount of ['10', '20']) {
+    const txId = await transfer({ tokenSymbol: 'TOY', amount, toAddress: outside });
+    await sign(txId, 1);
+    txIds.push(txId);
+  }
+  const keys = (await Promise.all(txIds.map(attempts))).map(([attempt]) => attempt?.message_key as string);
+  await database.query(
+    `insert into attempt_ids (chain, id, tx_id, attempt) select chain, 'both', tx_id, attempt from transfer_attempts where tx_id = $1`,
+    [txIds[0]],
+  );
+  toy.mine();
+  const scan: ChainClient['scan'] = async (...range) => {
+    const { blocks, scannedTo } = await client.scan(...range);
+    const transactions = keys.map((messageKey) => ({ id: 'both', messageKey }));
+    return { blocks: blocks.map((block) => ({ ...block, transactions })), scannedTo };
+  };
+  const effects: ChainClient['effects'] = (items) => {
+    const block = { blockNumber: toy.height, blockHash: toy.tip.hash, success: true, fee: 10n };
+    const moved = items.map(({ id, intent }) => [id, sum(intent.outputs)] as const);
+    return Promise.resolve(new Map(moved.map(([id, paid]) => [id, { ...block, debited: paid, received: paid }])));
+  };
+  await fixture.follow({ client: Object.create(client, { scan: { value: scan }, effects: { value: effects } }) as ChainClient });
+  const included = (await Promise.all(txIds.map(attempts))).map(([attempt]) => [attempt?.included_id, attempt?.debited]);
+  expect(included).toEqual([
+    ['both', '10000'],
+    ['both', '20000'],
+  ]);
 });

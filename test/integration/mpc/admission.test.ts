@@ -1,4 +1,4 @@
-import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
 import pino from 'pino';
 import { migrations } from '../../../migrations/mpc-node';
 import { MpcOperations } from '../../../src/cli/mpc-operations';
@@ -9,11 +9,13 @@ import type { JournalGuard } from '../../../src/mpc/journal-guard';
 import type { JournalMark } from '../../../src/mpc/journal-mark';
 import { noSums } from '../../../src/mpc/limits';
 import { NodeAdmission } from '../../../src/mpc/node-admission';
-import type { RefusalLog } from '../../../src/mpc/refusal-log';
+import type { PolicyRefusalLog } from '../../../src/mpc/policy-refusal-log';
 import { ShareStore } from '../../../src/mpc/store';
 import { createNodeDatabase, type NodeDatabase } from './group';
 
 const { privateKey: signingKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+
+const bounds = { ...noSums, isRefused: false, marked: null };
 
 /** What node 1 admits, by its database alone: no session runs. */
 describe('sessions that node 1 admits', () => {
@@ -38,12 +40,12 @@ describe('sessions that node 1 admits', () => {
 
   const request = (txId: string, changes: Partial<AdmissionRequest> = {}): AdmissionRequest => ({
     ...{ txId: `${keyId}/${txId}`, attempt: 1, kind: 'first', orderHash: '00'.repeat(32), orderSeq: 1, resources: ['r'] },
+    order: { jti: randomUUID(), compact: 'a.b.c', unsigned: '0x00' },
     ...{ digests: ['0x01', '0x02'], payload: 0, keyId, clientId: 'client', peer: 2, initiator: 1 },
     spends: { chain: 'chain', token: null, amount: 1n, fee: 1n, recipients: [] },
     ...changes,
   });
-  const admit = (txId: string, changes: Partial<AdmissionRequest> = {}) =>
-    journal.admit(request(txId, changes), { ...noSums, marked: null });
+  const admit = (txId: string, changes: Partial<AdmissionRequest> = {}) => journal.admit(request(txId, changes), bounds);
   const end = (entry: JournalEntry, outcome: Outcome) =>
     journal.finish(entry, { outcome, signature: outcome === 'signed' ? '0x01' : null, session: null, copy: undefined });
   const entryOf = async (verdict: ReturnType<typeof admit>): Promise<JournalEntry> => {
@@ -100,13 +102,26 @@ describe('sessions that node 1 admits', () => {
     expect((await admit('b')).verdict).toBe('admitted');
   });
 
+  test('entries are committed in the order of their numbers', async () => {
+    const blocker = store.database.createQueryRunner();
+    await blocker.startTransaction();
+    await blocker.query('select pg_advisory_xact_lock(hashtextextended($1, 3))', [`${keyId}/slow`]);
+    const slow = entryOf(admit('slow'));
+    const fast = entryOf(admit('fast', { keyId: `${keyId}.other` }));
+    const first = await Promise.race([fast, new Promise((resolve) => setTimeout(resolve, 500))]);
+    expect(first).toBeUndefined();
+    await blocker.rollbackTransaction();
+    await blocker.release();
+    expect((await slow).number).toBeLessThan((await fast).number);
+  });
+
   const createAdmission = (marked: number | null = null) => {
     const noticeLoss = jest.fn();
     const mark = { known: { bans: 0, entry: marked === null ? null : { number: marked, hash: '' } } };
     const admission = new NodeAdmission({
       ...{ self: 1, publicKeyOf: () => publicKey, journal, limits: null, logger: pino({ level: 'silent' }) },
       ...{ guard: { assertReady: () => undefined, noticeLoss } as unknown as JournalGuard, bans: {} as Bans },
-      ...{ refusalLog: {} as RefusalLog, mark: mark as unknown as JournalMark },
+      ...{ refusalLog: {} as PolicyRefusalLog, mark: mark as unknown as JournalMark },
     });
     return { admission, noticeLoss };
   };
@@ -123,7 +138,7 @@ describe('sessions that node 1 admits', () => {
   test('an entry whose answer was lost keeps its payload busy for a minute, not for ever', async () => {
     const { admission } = createAdmission();
     // as if another process of this node had written it
-    const lost = await entryOf(new Journal(store.database, 1, signingKey).admit(request('a'), { ...noSums, marked: null }));
+    const lost = await entryOf(new Journal(store.database, 1, signingKey).admit(request('a'), bounds));
     await expect(admission.admit(request('a'))).rejects.toMatchObject({ code: 'signers_unavailable' });
     await store.database.query('alter table journal disable trigger all');
     await store.database.query(`update journal set admitted_at = admitted_at - interval '61 seconds' where number = $1`, [

@@ -15,11 +15,12 @@ describe('bans', () => {
 
   beforeAll(async () => {
     group = await Group.create({ 3: { engine: dishonest } });
-    for (let index = 0; index < 2; index += 1) keys.push(await group.generateKey(1, `wallet.${index}`));
+    for (let index = 0; index < 2; index += 1) keys.push(await group.addKey(`wallet.${index}`));
   }, 300_000);
   afterAll(() => group.close());
   afterEach(() => {
     dishonest.flipInRound = 0;
+    dishonest.abortsAtOnce = false;
   });
 
   const keyAt = (index: number): GroupKey => keys[index]!;
@@ -69,6 +70,18 @@ describe('bans', () => {
     await cheat(keyAt(0), 2, 3, 2);
     expect(await bans(2, keyAt(0))).toEqual([{ peer: 3 }]);
   });
+
+  test.each([1, 2])(
+    'a node that aborts directly after a changed message of round %i, before it is processed, is banned for it',
+    async (round) => {
+      const key = await group.addKey(`wallet.abort.${round}`);
+      dishonest.abortsAtOnce = true;
+      await cheat(key, 3, 1, round);
+      await until(async () => (await bans(1, key)).length === 1);
+      expect(await bans(1, key)).toEqual([{ peer: 3 }]);
+      await expect(sign(build(key), 1, 3)).rejects.toMatchObject({ code: 'key_peer_banned' });
+    },
+  );
 
   test('a ban ends the running sessions with that peer by that key', async () => {
     const key = keyAt(1);

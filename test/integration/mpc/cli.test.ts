@@ -21,7 +21,7 @@ describe('gateway mpc', () => {
 
   beforeAll(async () => {
     group = await Group.create({ 1: { limits }, 3: { engine: dishonest } });
-    key = await group.generateKey(1, 'wallet.1');
+    key = await group.addKey('wallet.1');
   }, 120_000);
   afterAll(() => group.close());
 
@@ -146,7 +146,7 @@ describe('gateway mpc', () => {
 
     test('with wallet, bans and signatures, page by page', async () => {
       await sign();
-      await group.generateKey(2, 'wallet.2', { isBound: false });
+      await group.addKey('wallet.2', { isBound: false });
       const [counted] = await group.query<{ signed: string; failed: string }>(
         1,
         `select count(*) filter (where outcome = 'signed') as signed, count(*) filter (where outcome = 'failed') as failed from journal`,

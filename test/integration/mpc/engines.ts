@@ -1,10 +1,12 @@
-import { ProtocolEngine, type SigningRun } from '../../../src/mpc/protocol/engine';
+import { ProtocolEngine, ProtocolError, type SigningRun } from '../../../src/mpc/protocol/engine';
 import type { RoundMessages } from '../../../src/mpc/protocols';
 
 /** Signs with its real share, but flips a bit of one round's message before it is authenticated and sent. */
 export class DishonestEngine extends ProtocolEngine {
   /** 0: none. */
   flipInRound = 0;
+  /** Ends the session as soon as the changed message has been sent, while the peer processes it. */
+  abortsAtOnce = false;
 
   override async sign(options: Parameters<ProtocolEngine['sign']>[0]): Promise<SigningRun> {
     const rounds = await super.sign(options);
@@ -18,6 +20,7 @@ export class DishonestEngine extends ProtocolEngine {
       rounds: rounds.rounds,
       start: async () => flip(await rounds.start()),
       next: async (incoming) => {
+        if (this.abortsAtOnce && round === this.flipInRound) throw new ProtocolError('aborted', 'before the verdict');
         const step = await rounds.next(incoming);
         return 'messages' in step ? { messages: flip(step.messages) } : step;
       },

@@ -8,6 +8,7 @@ import pino from 'pino';
 import { migrations } from '../../../migrations/mpc-node';
 import { getFamily } from '../../../src/chains/families';
 import { loadRegistry, type ChainRegistry } from '../../../src/chains/registry';
+import { groupKey } from '../../../src/mpc/ecdsa-handler';
 import { Identity } from '../../../src/mpc/identity';
 import { NodeLimits } from '../../../src/mpc/limits';
 import { createMpcNode, type MpcNode } from '../../../src/mpc/node';
@@ -18,6 +19,7 @@ import type { TransactionSignatures } from '../../../src/messages/signing';
 import { ShareStore } from '../../../src/mpc/store';
 import { OrderVerifier } from '../../../src/mpc/order-verifier';
 import { deployment, orderHead, orderKeys, signOrder } from '../../orders';
+import { committedKey, readShare } from '../../shares';
 import { createGroup, type GroupFiles } from './certificates';
 import { client, type OrderedTransfer, toRequest } from './transactions';
 
@@ -59,9 +61,15 @@ export interface NodeOptions {
   limits?: object;
 }
 
+interface KeyOptions {
+  clientId?: string;
+  isBound?: boolean;
+}
+
 /** Three real nodes in one process: own certificates, ports, databases, keys and threads. No Temporal. */
 export class Group {
   readonly nodes = new Map<NodeIndex, MpcNode>();
+  private readonly stores = new Map<NodeIndex, ShareStore>();
   /** The first seals. */
   readonly keks = new Map<NodeIndex, Buffer[]>();
   private readonly folder = mkdtempSync(path.join(tmpdir(), 'mpc-group-'));
@@ -126,11 +134,23 @@ export class Group {
     }
   }
 
+  /**
+   * A key of the shares in test/shares, stored as a generation stores them: generating one takes seconds of CPU time. Every such key has the
+   * same public key. Bound to its wallet unless a test wants it otherwise.
+   */
+  async addKey(keyId: string, { clientId = client, isBound = true }: KeyOptions = {}): Promise<GroupKey> {
+    const { publicKey, chainCode } = committedKey;
+    for (const [party, store] of this.stores)
+      await store.put({ keyId, clientId, protocol: 'ecdsa-secp256k1', publicKey, chainCode, share: readShare(party) });
+    if (isBound) for (const party of nodeIndexes) await this.bindKey(party, keyId, { clientId });
+    return groupKey(keyId, committedKey);
+  }
+
   /** A new key, bound to its wallet unless a test wants it otherwise. */
   async generateKey(
     initiator: NodeIndex,
     keyId: string,
-    { clientId = client, isBound = true }: { clientId?: string; isBound?: boolean } = {},
+    { clientId = client, isBound = true }: KeyOptions = {},
   ): Promise<GroupKey> {
     const order = await signOrder({ ...orderHead(), kind: 'generate_key', key_id: keyId, client_id: clientId });
     const key = await this.node(initiator).activities.generateKey({ order });
@@ -186,11 +206,13 @@ export class Group {
       ...(engine ? { engine } : {}),
     });
     this.nodes.set(party, node);
+    this.stores.set(party, store);
   }
 
   async stop(party: NodeIndex): Promise<void> {
     const node = this.node(party);
     this.nodes.delete(party);
+    this.stores.delete(party);
     await node.close();
   }
 

@@ -137,7 +137,7 @@ describe('a node', () => {
 
   test('signs with both keys while its shares are sealed anew, and with the new key alone afterwards', async () => {
     group = await Group.create();
-    const key = await group.generateKey(1, 'wallet.1');
+    const key = await group.addKey('wallet.1');
     let nonce = 0;
     const sign = () => group.sign(orderedTransfer(key, localRegistry, { nonce: (nonce += 1) }), 1, 2);
     const restart = async (keks: Buffer[]) => {

@@ -22,8 +22,8 @@ describe('the limits of node 1', () => {
 
   beforeAll(async () => {
     group = await Group.create({ 1: { limits } });
-    key = await group.generateKey(1, 'wallet.1');
-    other = await group.generateKey(1, 'wallet.2');
+    key = await group.addKey('wallet.1');
+    other = await group.addKey('wallet.2');
   }, 180_000);
   afterAll(() => group.close());
 

@@ -1,5 +1,7 @@
 import { createHash, generateKeyPairSync, randomBytes } from 'node:crypto';
 import { request as httpsRequest, type RequestOptions } from 'node:https';
+import { connect } from 'node:net';
+import { connect as connectTls } from 'node:tls';
 import type { GroupKey } from '../../../src/messages/key-generation';
 import { signEnvelope } from '../../../src/mpc/envelope';
 import type { AdmissionRequest } from '../../../src/mpc/admission';
@@ -25,8 +27,8 @@ describe('a node among peers it does not trust', () => {
 
   beforeAll(async () => {
     group = await Group.create({ 3: { engine: dishonest } });
-    key = await group.generateKey(2, 'wallet.1');
-    await group.generateKey(2, 'untested', { isBound: false });
+    key = await group.addKey('wallet.1');
+    await group.addKey('untested', { isBound: false });
     attackerIdentity = new Identity(group.files.nodes[1]);
     attacker = new TransportClient(attackerIdentity, group.peersOf(1));
   }, 120_000);
@@ -85,6 +87,7 @@ describe('a node among peers it does not trust', () => {
         },
         orderHash: createHash('sha256').update(transaction.order).digest('hex'),
         orderSeq: claims.seq,
+        order: { jti: claims.jti, compact: transaction.order, unsigned },
         resources: [`ethereum/${claims.from.toLowerCase()}/7`],
         digests: claims.signers[0]?.digests ?? [],
         spends: {
@@ -223,6 +226,29 @@ describe('a node among peers it does not trust', () => {
       const { nodes } = await createGroup();
       await expect(ping({ key: nodes[1].key, cert: nodes[1].cert })).rejects.toThrow();
       await expect(ping(await group.files.another('mpc-node-1'))).rejects.toThrow();
+    });
+
+    test('neither connections of one peer nor those of strangers keep the other peer out', async () => {
+      const { hostname: host, port } = group.peersOf(1).get(2)!;
+      const { key: own, cert, ca } = group.files.nodes[3];
+      const address = { host, port: Number(port), localAddress: '127.0.0.3' };
+      const peer = Array.from({ length: 300 }, () =>
+        connectTls({ ...address, key: own, cert, ca, checkServerIdentity: () => undefined }),
+      );
+      const strangers = Array.from({ length: 300 }, () => connect({ ...address, localAddress: '127.0.0.4' }));
+      const sockets = [...peer, ...strangers];
+      try {
+        const settled = sockets.map(
+          (socket) => new Promise((resolve) => socket.on('secureConnect', resolve).on('close', resolve)),
+        );
+        for (const socket of sockets) socket.on('error', () => undefined);
+        await Promise.race([Promise.all(settled), new Promise((resolve) => setTimeout(resolve, 2_000))]);
+        const me = group.files.nodes[1];
+        expect(await ping({ key: me.key, cert: me.cert })).toBe(200);
+      } finally {
+        for (const socket of sockets) socket.destroy();
+      }
+      expect(await attacker.ping(2)).toBe(true);
     });
 
     test('TLS below 1.3 is refused', async () => {

@@ -22,7 +22,7 @@ describe('after a node got another identity', () => {
 
   beforeAll(async () => {
     group = await Group.create({ 3: { engine: dishonest } });
-    key = await group.generateKey(1, 'wallet.1');
+    key = await group.addKey('wallet.1');
     attested = await Promise.all(nodeIndexes.map((node) => group.bindKey(node, key.keyId)));
     old = build();
     await group.sign(old, 1, 2);

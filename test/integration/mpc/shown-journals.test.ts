@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
-import { TestWorkflowEnvironment } from '@temporalio/testing';
-import { bundleWorkflowCode, DefaultLogger, Runtime, Worker } from '@temporalio/worker';
+import type { TestWorkflowEnvironment } from '@temporalio/testing';
+import { Worker } from '@temporalio/worker';
 import pino from 'pino';
 import { withMappedErrors } from '../../../activities/errors';
-import { findTemporalCli } from '../../../dev/temporal-cli';
 import { readNodeJournals } from '../../../src/cli/node-journals';
 import { joinJournals } from '../../../src/cli/order-journals';
 import type { OrderReport } from '../../../src/cli/order-operations';
@@ -15,6 +14,7 @@ import { readNodeKeys } from '../../../src/mpc/identity';
 import { readAnswer } from '../../../src/mpc/journal-answer';
 import { signOrder } from '../../orders';
 import { recordRun } from '../../replay/record-run';
+import { startTemporal, workflowBundle } from '../../temporal';
 import { Group, localRegistry } from './group';
 import { type OrderedTransfer, orderedTransfer } from './transactions';
 
@@ -34,15 +34,8 @@ const workers = new Map<NodeIndex | 'main', { worker: Worker; done: Promise<void
 let nonces = 0;
 
 beforeAll(async () => {
-  Runtime.install({ logger: new DefaultLogger('ERROR') });
-  const executable = { type: 'existing-path', path: await findTemporalCli(() => undefined) } as const;
-  const workflowsPath = require.resolve('../../../workflows/index');
-  const [workflowBundle] = await Promise.all([
-    bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('ERROR') }),
-    TestWorkflowEnvironment.createLocal({ server: { executable } }).then((started) => (temporal = started)),
-    Group.create({ 3: { limits } }).then((created) => (group = created)),
-  ]);
-  key = await group.generateKey(1, 'wallet.1');
+  [temporal, group] = await Promise.all([startTemporal(), Group.create({ 3: { limits } })]);
+  key = await group.addKey('wallet.1');
   await run('main', { taskQueue: mainTaskQueue, workflowBundle });
   for (const node of nodeIndexes) await serve(node);
 });

@@ -58,12 +58,12 @@ describe('two of three nodes', () => {
   });
 
   test('a test signature proves that two shares fit', async () => {
-    const { keyId } = await group.generateKey(1, 'wallet.tested', { isBound: false });
+    const { keyId } = await group.addKey('wallet.tested', { isBound: false });
     await expect(group.testSign(3, 2, keyId)).resolves.toEqual({ verified: true });
   });
 
   test('a key signs nothing but test signatures before it is bound, and no test signature afterwards', async () => {
-    const unbound = await group.generateKey(2, 'wallet.unbound', { isBound: false });
+    const unbound = await group.addKey('wallet.unbound', { isBound: false });
     const request = await toRequest(orderedTransfer(unbound, localRegistry, { symbol: 'USDC' }), 2);
     const refused = { code: 'intent_mismatch', message: expect.stringContaining('signers: ') };
     await expect(group.node(1).activities.signTransaction(request)).rejects.toMatchObject(refused);
@@ -80,7 +80,7 @@ describe('two of three nodes', () => {
   }, 60_000);
 
   test('eight test signatures of a key at each node, counted before they are made', async () => {
-    const { keyId } = await group.generateKey(3, 'wallet.counted', { isBound: false });
+    const { keyId } = await group.addKey('wallet.counted', { isBound: false });
     // tries while the peer is down do not count
     await group.stop(2);
     for (let tries = 0; tries < 9; tries += 1)
@@ -107,7 +107,7 @@ describe('two of three nodes', () => {
       expect(verifyAttestation({ ...attestation, text: `${attestation.text} ` }, nodeKeys)).toBeNull();
     }
     const swapped = `update key_shares set chain_code = sha256(chain_code) where key_id = $1`;
-    const { keyId } = await group.generateKey(2, 'wallet.swapped');
+    const { keyId } = await group.addKey('wallet.swapped');
     await group.query(1, swapped, [keyId]);
     await expect(group.bindKey(1, keyId)).rejects.toThrow(/cannot be decrypted/);
   }, 60_000);

@@ -1,4 +1,4 @@
-import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -14,7 +14,7 @@ import { JournalGuard } from '../../../src/mpc/journal-guard';
 import { JournalMark } from '../../../src/mpc/journal-mark';
 import { hashStatement, signStatement } from '../../../src/mpc/statement';
 import { ShareStore } from '../../../src/mpc/store';
-import type { OwnCopies } from '../../../src/mpc/take-back';
+import type { OwnCopies } from '../../../src/mpc/own-copies';
 import { createNodeDatabase, type NodeDatabase } from './group';
 
 /** Node 1 takes back from peers that answer what the test says; database and mark are real. */
@@ -26,7 +26,7 @@ describe('a node whose database does not agree with its mark', () => {
   let store: ShareStore;
   let folder: string;
   /** What each peer answers; an error: it does not answer, or with junk. */
-  let answers: Record<2 | 3, OwnCopies | Error>;
+  let answers: Record<2 | 3, OwnCopies | OwnCopies[] | Error>;
   /** Questions to both peers. */
   let asked = 0;
   let guard: JournalGuard | undefined;
@@ -86,12 +86,12 @@ describe('a node whose database does not agree with its mark', () => {
     await before.close();
   };
   const until = async (what: () => Promise<boolean> | boolean) => {
-    for (let tries = 0; !(await what()) && tries < 150; tries += 1) await new Promise((resolve) => setTimeout(resolve, 100));
+    for (let tries = 0; !(await what()) && tries < 250; tries += 1) await new Promise((resolve) => setTimeout(resolve, 100));
     expect(await what()).toBe(true);
   };
   const accept = () => store.database.query(`insert into operator_acts (operator, act) values ('ann', 'journal_accept')`);
   /** A new process of the node. */
-  const start = async () => {
+  const start = async (now?: () => number) => {
     await guard?.close();
     const { database } = store;
     await journalMark?.close();
@@ -104,9 +104,15 @@ describe('a node whose database does not agree with its mark', () => {
       const answer = await Promise.resolve(answers[peer as 2 | 3]);
       if (answer instanceof Error) throw answer;
       const isLater = ({ text }: { text: string }) => (JSON.parse(text) as EntryFields).number > after;
-      yield { ...answer, entries: answer.entries.filter(isLater) };
+      for (const page of [answer].flat()) {
+        const entries = page.entries.filter(isLater);
+        if (entries.length > 0 || page.entries.length === 0) yield { ...page, entries };
+      }
     };
-    guard = new JournalGuard({ self: 1, database, journal, bans, mark: journalMark, copiesOf, others: [2, 3], logger });
+    guard = new JournalGuard({
+      ...{ self: 1, database, journal, bans, mark: journalMark, copiesOf, others: [2, 3], logger },
+      ...(now && { now }),
+    });
     await guard.start();
     return guard;
   };
@@ -165,6 +171,17 @@ describe('a node whose database does not agree with its mark', () => {
     ]);
   });
 
+  test('the word of the operator is not followed while a peer still gives more than one pass reads', async () => {
+    await write(hour);
+    await mark(9 * hour, 3);
+    let time = Date.now();
+    answers = { 2: [3, 5, 7].map((at) => ({ ...copies(2, at * hour), reached: at * hour })), 3: new Error('down') };
+    const node = await start(() => (time += 40_000));
+    await accept();
+    await until(() => node.isReady);
+    expect(await numbers()).toEqual([1, 3, 5, 7].map((at) => at * hour));
+  }, 60_000);
+
   test('the word of the operator is still good after a restart while the node waits; an older one is not', async () => {
     await write(hour);
     await mark(9 * hour, 2);
@@ -210,10 +227,46 @@ describe('a node whose database does not agree with its mark', () => {
     expect(readMark()).toMatchObject({ bans: 1 });
   });
 
+  const outcomes = async () =>
+    (await store.database.query<{ outcome: string }[]>('select outcome from journal order by number')).map(
+      ({ outcome }) => outcome,
+    );
+
+  test('of the sessions that a process has left behind one counts, if it had begun: thirty-two such ends are a ban', async () => {
+    for (let number = 1; number < maxFailedSessions; number += 1) await write(number, 'failed');
+    for (const number of [40, 41, 42]) await write(number, null);
+    await mark(41, 2);
+    expect((await start()).isReady).toBe(true);
+    expect((await outcomes()).slice(maxFailedSessions - 1)).toEqual(['interrupted', 'failed', 'interrupted']);
+    await expect(bans.assertNotBanned('key', 2)).rejects.toMatchObject({ code: 'key_peer_banned' });
+  });
+
+  test('one that had sent nothing counts nothing', async () => {
+    for (let number = 1; number < maxFailedSessions; number += 1) await write(number, 'failed');
+    await write(40, null);
+    await mark(39, 2);
+    await write(39);
+    expect((await start()).isReady).toBe(true);
+    expect(await store.database.query('select from bans')).toEqual([]);
+  });
+
+  test('the mark does not name an entry that perhaps no peer has', async () => {
+    await write(hour);
+    await mark(hour, 2);
+    await write(2 * hour, 'not_begun');
+    await write(3 * hour, null);
+    expect((await start()).isReady).toBe(true);
+    expect(readMark()).toMatchObject({ entry: { number: hour } });
+    // a later entry has a higher number all the same
+    const verdict = await journal.admit(request('later'), { key: null, node: null, isRefused: false, marked: null });
+    expect('entry' in verdict && verdict.entry.number).toBeGreaterThan(3 * hour);
+  });
+
   test('failed sessions are a ban at admission also without its row', async () => {
     for (let number = 1; number < maxFailedSessions; number += 1) await write(number, 'failed');
     await start();
-    const admit = async (txId: string) => (await journal.admit(request(txId), { key: null, node: null, marked: null })).verdict;
+    const admit = async (txId: string) =>
+      (await journal.admit(request(txId), { key: null, node: null, isRefused: false, marked: null })).verdict;
     expect(await admit('one')).toBe('admitted');
     await write(maxFailedSessions, 'failed');
     expect(await admit('two')).toBe('banned');
@@ -223,5 +276,6 @@ describe('a node whose database does not agree with its mark', () => {
 const request = (txId: string): AdmissionRequest => ({
   ...{ txId, attempt: 1, kind: 'first', orderHash: 'hash', orderSeq: 1, resources: ['x'], digests: ['0x00'], payload: 0 },
   ...{ keyId: 'key', clientId: 'client', peer: 2, initiator: 1 },
+  order: { jti: randomUUID(), compact: 'a.b.c', unsigned: '0x00' },
   spends: { chain: 'ethereum', token: null, amount: 1n, fee: 0n, recipients: [] },
 });

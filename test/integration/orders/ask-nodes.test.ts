@@ -1,6 +1,5 @@
-import { TestWorkflowEnvironment } from '@temporalio/testing';
-import { bundleWorkflowCode, DefaultLogger, Runtime, Worker } from '@temporalio/worker';
-import { findTemporalCli } from '../../../dev/temporal-cli';
+import type { TestWorkflowEnvironment } from '@temporalio/testing';
+import { Worker } from '@temporalio/worker';
 import type { NodeIndex } from '../../../src/messages/nodes';
 import type { OrdersRequest } from '../../../src/messages/seen-orders';
 import { mainTaskQueue, nodeTaskQueue } from '../../../src/messages/task-queues';
@@ -9,6 +8,7 @@ import type { SeenOrders } from '../../../src/mpc/seen-orders';
 import { asksForOrders } from '../../../src/orders/node-orders';
 import { keyOf, nodeKeys } from '../../node-refusals';
 import { recordRun } from '../../replay/record-run';
+import { startTemporal, workflowBundle } from '../../temporal';
 
 /** How the gateway asks the nodes, through a real workflow; the nodes are replaced by what they answer. */
 
@@ -32,12 +32,8 @@ async function run(options: Partial<Parameters<typeof Worker.create>[0]> & { tas
 }
 
 beforeAll(async () => {
-  const logger = new DefaultLogger('ERROR');
-  Runtime.install({ logger });
-  const executable = { type: 'existing-path', path: await findTemporalCli(() => undefined) } as const;
-  temporal = await TestWorkflowEnvironment.createLocal({ server: { executable } });
-  const workflowsPath = require.resolve('../../../workflows/index');
-  await run({ taskQueue: mainTaskQueue, workflowBundle: await bundleWorkflowCode({ workflowsPath, logger }) });
+  temporal = await startTemporal();
+  await run({ taskQueue: mainTaskQueue, workflowBundle });
   await run({ taskQueue: nodeTaskQueue(1), activities: { ordersSeen: ordersSeen(1) } });
   await run({ taskQueue: nodeTaskQueue(3), activities: { ordersSeen: ordersSeen(3, 1) } });
 });

@@ -3,7 +3,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { migrations } from '../../../migrations/mpc-node';
 import { maxBlacklistChanges } from '../../../src/messages/blacklist';
 import type { ClaimsOf } from '../../../src/messages/order';
-import { hashPage } from '../../../src/messages/page-hash';
+import { hashPage } from '../../../src/orders/page-hash';
 import { type NodeIndex, nodeIndexes } from '../../../src/messages/nodes';
 import { distributeBlacklistWorkflowId } from '../../../src/messages/workflow-ids';
 import { createLogger } from '../../../src/platform/logging';
@@ -53,7 +53,12 @@ afterEach(async () => {
 const storeOf = (node: NodeIndex) => stores.get(node) as ShareStore;
 const dispatch = () => dispatchBlacklists(served.fixture.database, served.client, createLogger('test', 'fatal'));
 const has = (node: NodeIndex, clientId: string, address: string) =>
-  storeOf(node).blacklist.has(clientId, 'ethereum', address.toLowerCase());
+  storeOf(node)
+    .database.query<unknown[]>(`select from blacklist where client_id = $1 and chain = 'ethereum' and address_key = $2`, [
+      clientId,
+      address.toLowerCase(),
+    ])
+    .then((rows) => rows.length > 0);
 const delivered = (node: NodeIndex, clientId: string, address: string, listed = true) =>
   until(`node ${node} has ${listed ? '' : 'not '}${address}`, async () => (await has(node, clientId, address)) === listed);
 const finished = async (clientId: string) => served.client.workflow.getHandle(distributeBlacklistWorkflowId(clientId)).result();

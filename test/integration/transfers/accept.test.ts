@@ -26,6 +26,7 @@ describe('accept', () => {
         lastAttempt: 0,
         isAbandoned: false,
         isFollowed: false,
+        isUnsigned: false,
       },
     });
     const { feeLocked } = await row(wanted.txId);

@@ -31,9 +31,11 @@ const opened: DataSource[] = [];
 let logins: LoginUrls;
 let api: DataSource;
 let authoriser: DataSource;
-/** What the nodes answer. */
+/** What the nodes answer to the question for their newest order; to the other one, with these orders added. */
 let answers: NodeOrders[];
-let asked: number;
+let older: Map<Node, string[]>;
+let asked: (number | null)[];
+let nowMs: number;
 let alerts: string[];
 
 const connect = async (url: string): Promise<DataSource> => {
@@ -47,7 +49,7 @@ beforeEach(async () => {
   [api, authoriser] = await Promise.all([connect(logins.gateway_api), connect(logins.gateway_authoriser)]);
   // as a new or a restored database
   await fixture.database.query('update order_comparison set compared_as = null, compared_at = null');
-  [asked, alerts] = [0, []];
+  [asked, alerts, older, nowMs] = [[], [], new Map(), Date.now()];
   answers = [nothing(1), nothing(2), nothing(3)];
 });
 afterEach(async () => {
@@ -68,9 +70,18 @@ async function comparison(database = authoriser): Promise<OrderComparison> {
     error: ({ alert }: { alert: string }) => void alerts.push(alert),
   };
   const keys = await OrderKeys.create(orderKeys, 'ORDER_KEYS');
-  const ask = () => Promise.resolve(((asked += 1), answers));
-  return new OrderComparison({ database, ask, keys, deployment, logger: logger as never });
+  return new OrderComparison({ database, ask, keys, deployment, logger: logger as never, now: () => nowMs });
 }
+const ask = (after: number | null): Promise<NodeOrders[]> => {
+  asked.push(after);
+  const showsOlder = (given: NodeOrders): NodeOrders => {
+    if (after === null || 'problem' in given) return given;
+    const orders = (older.get(given.node) ?? []).map((compact) => ({ compact, unsigned: null }));
+    return { node: given.node, answer: { ...given.answer, orders } };
+  };
+  return Promise.resolve(answers.map(showsOlder));
+};
+const laterByMinutes = (minutes: number) => (nowMs += minutes * 60_000);
 const compare = async (): Promise<Comparison> => (await comparison()).run();
 
 const accept = (transfer: TransferRequest = request(), database = api) =>
@@ -85,7 +96,7 @@ const isClosed = async (transfer?: TransferRequest) => {
   expect(await areOrdersCompared(api)).toBe(false);
 };
 
-test('before the nodes were asked nothing is accepted or ordered; with two answers that show nothing missing it is', async () => {
+test('before the nodes were asked nothing is accepted or ordered; with their answers that show nothing missing it is', async () => {
   await isClosed();
   const earlier = (await fixture.ledger.lockTransfer(request())).txId;
   expect(await codeOf(begin(earlier))).toBe('reconcile_required');
@@ -94,12 +105,79 @@ test('before the nodes were asked nothing is accepted or ordered; with two answe
   expect(await compare()).toBe('unknown');
   await isClosed();
 
-  answers = [nothing(1), isDown(2), nothing(3)];
+  answers = [nothing(1), nothing(2), nothing(3)];
   expect(await compare()).toBe('compared');
   expect(await areOrdersCompared(api)).toBe(true);
   const { txId } = await accept();
   expect(await begin(txId)).toMatchObject({ outcome: 'begun' });
   expect(alerts).toEqual([]);
+});
+
+test('the first comparison waits three minutes for the third node, then two are enough; one never is', async () => {
+  const authorisers = await comparison();
+  answers = [nothing(1), isDown(2), nothing(3)];
+  expect(await authorisers.run()).toBe('unknown');
+  laterByMinutes(2);
+  expect(await authorisers.run()).toBe('unknown');
+  await isClosed();
+  laterByMinutes(2);
+  answers = [nothing(1), isDown(2), isDown(3)];
+  expect(await authorisers.run()).toBe('unknown');
+  answers = [nothing(1), isDown(2), nothing(3)];
+  expect(await authorisers.run()).toBe('compared');
+  await accept();
+
+  // what is compared stays open with two, or with none
+  await fixture.database.query(`update order_comparison set compared_at = now() - interval '2 minutes'`);
+  answers = [isDown(1), isDown(2), isDown(3)];
+  expect(await authorisers.run()).toBe('compared');
+});
+
+test('a node that was away at the first comparison closes the gateway by an older order, though its newest one is known', async () => {
+  const authorisers = await comparison();
+  answers = [nothing(1), nothing(2), isDown(3)];
+  await authorisers.run();
+  laterByMinutes(4);
+  expect(await authorisers.run()).toBe('compared');
+  // the restored gateway has given the numbers of lost orders to other ones
+  const begun = await begin((await accept()).txId);
+  if (begun.outcome !== 'begun') throw new Error(begun.outcome);
+  const { seq } = claimsOf(begun.order);
+  older.set(3, [await signOrder(keyOrder(seq)), begun.order]);
+  answers = [shows(1, begun.order), nothing(2), shows(3, begun.order)];
+  await fixture.database.query(`update order_comparison set compared_at = now() - interval '2 minutes'`);
+  expect(await authorisers.run()).toBe('missing');
+  await isClosed();
+  const [row] = await fixture.database.query<object[]>('select missing_order, missing_node, missing_after from order_comparison');
+  expect(row).toEqual({ missing_order: String(seq), missing_node: 3, missing_after: '0' });
+});
+
+test('older orders are read once from each node, from a thousand numbers below the newest of the first comparison', async () => {
+  const head = { ...keyOrder(5_000), jti: newId() };
+  await fixture.database.query('insert into orders (jti, seq, kind, claims) values ($1, $2, $3, $4)', [
+    head.jti,
+    head.seq,
+    head.kind,
+    JSON.stringify(head),
+  ]);
+  const authorisers = await comparison();
+  await authorisers.run();
+  expect(asked).toEqual([null, 4_000]);
+  await fixture.database.query(`update order_comparison set compared_at = now() - interval '2 minutes'`);
+  const later = { ...keyOrder(9_000), jti: newId() };
+  await fixture.database.query('insert into orders (jti, seq, kind, claims) values ($1, $2, $3, $4)', [
+    later.jti,
+    later.seq,
+    later.kind,
+    JSON.stringify(later),
+  ]);
+  expect(await authorisers.run()).toBe('compared');
+  expect(asked).toEqual([null, 4_000, null]);
+  // another process starts at the same number
+  await fixture.database.query(`update order_comparison set compared_at = now() - interval '2 minutes'`);
+  asked = [];
+  await compare();
+  expect(asked).toEqual([null, 4_000]);
 });
 
 test('a node that shows the newest order of this database agrees, and nodes are not asked again within a minute', async () => {
@@ -108,9 +186,9 @@ test('a node that shows the newest order of this database agrees, and nodes are 
   if (begun.outcome !== 'begun') throw new Error(begun.outcome);
   await fixture.database.query(`update order_comparison set compared_at = now() - interval '2 minutes'`);
   answers = [shows(1, begun.order), isDown(2), shows(3, begun.order)];
-  asked = 0;
+  asked = [];
   expect([await compare(), await compare()]).toEqual(['compared', 'compared']);
-  expect(asked).toBe(1);
+  expect(asked).toEqual([null, 0]);
 });
 
 test('a node that shows an order which the database does not have closes the gateway, until it is reconciled', async () => {
@@ -190,11 +268,14 @@ test.each<[string, () => Promise<string>]>([
   ['without a signature', async () => (await signOrder(keyOrder(9e15))).replace(/[^.]+$/, 'AAAA')],
   ['that is none', () => Promise.resolve('a.b.c')],
 ])('a huge number in an order %s closes nothing: the node does not count', async (_, order) => {
+  const authorisers = await comparison();
   answers = [shows(1, await order()), nothing(2), isDown(3)];
-  expect(await compare()).toBe('unknown');
+  expect(await authorisers.run()).toBe('unknown');
   expect(alerts).toEqual(['order_not_ours']);
+  laterByMinutes(4);
+  expect(await authorisers.run()).toBe('unknown');
   answers = [shows(1, await order()), nothing(2), nothing(3)];
-  expect(await compare()).toBe('compared');
+  expect(await authorisers.run()).toBe('compared');
   await accept();
 });
 

@@ -1,24 +1,23 @@
-import { Client } from 'pg';
+import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import type { DataSource } from 'typeorm';
 import { listAuditLog } from '../../../src/audit/list';
 import { getFamily } from '../../../src/chains/families';
 import type { Hex } from '../../../src/chains/types';
-import { reconcile, type Reconciliation } from '../../../src/cli/reconcile-operations';
-import { entities } from '../../../src/entities';
+import { reconcile, type Reconciliation, type ReconcileOptions } from '../../../src/cli/reconcile-operations';
 import { verifyLedger } from '../../../src/ledger/verify';
 import type { OrderClaims } from '../../../src/messages/order';
 import { OrderKeys } from '../../../src/mpc/order-keys';
 import type { SeenOrder } from '../../../src/mpc/seen-orders';
 import { areOrdersCompared } from '../../../src/orders/reconcile-required';
 import type { NodeOrders } from '../../../src/orders/node-orders';
-import { createDatabase } from '../../../src/platform/database';
 import { newId } from '../../../src/platform/ids';
 import { acceptTransfer } from '../../../src/transfers/accept';
 import type { TransferRequest } from '../../../src/transfers/request';
 import { signAs } from '../../factories';
 import { acceptDependencies, createTestLedger, type TestLedger } from '../../ledger';
-import { claimsOf, deployment, orderHead, orderKeys, signOrder } from '../../orders';
+import { claimsOf, deployment, forgeOrder, orderHead, orderKeys, signOrder } from '../../orders';
 import { balances, begun, codeOf, ether, type Fixture, include, registry, usdc } from '../ledger/fixture';
+import { type Backup, backUp } from './backup';
 import { useFundedFixture } from './fixture';
 
 /** A backup of the database, transfers after it, and the backup restored: what the nodes have seen is rebuilt. Their answers are given. */
@@ -32,41 +31,29 @@ let restored: DataSource;
 let ledger: TestLedger;
 /** What nodes 1 and 2 show; node 3 is down. */
 let seen: SeenOrder[];
-let backup: string;
+let backup: Backup;
+/** Transfers whose workflow was started. */
+let started: string[];
 
-const server = process.env.TEST_POSTGRES_URL as string;
-async function asAdmin(sql: string): Promise<void> {
-  const admin = new Client({ connectionString: server });
-  await admin.connect();
-  await admin.query(sql).finally(() => admin.end());
-}
-
-/** Copies the database as it is. */
-async function makeBackup(): Promise<void> {
-  const name = new URL(fixture.url).pathname.slice(1);
-  backup = `${name}_backup`;
-  await fixture.database.destroy();
-  await asAdmin(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`);
-  await asAdmin(`create database ${backup} template ${name} strategy file_copy`);
-  await fixture.database.initialize();
-}
+const makeBackup = async (): Promise<void> => {
+  backup = await backUp(fixture.database);
+};
 
 async function restore(): Promise<void> {
-  const url = Object.assign(new URL(fixture.url), { pathname: `/${backup}` }).toString();
-  restored = await createDatabase({ url, poolSize: 3, applicationName: 'restored', entities }).initialize();
+  restored = await backup.restore();
   ledger = createTestLedger({ database: restored, registry, log: { error: () => undefined } });
 }
 
 beforeEach(() => {
-  seen = [];
+  [seen, started] = [[], []];
 });
 afterEach(async () => {
   expect(await verifyLedger(restored.manager)).toEqual([]);
   await restored.destroy();
-  await asAdmin(`drop database if exists ${backup} with (force)`);
+  await backup.drop();
 });
 
-const run = async (options: { apply?: boolean; acceptMissing?: boolean } = {}): Promise<Reconciliation> => {
+const run = async (options: Partial<ReconcileOptions> = {}): Promise<Reconciliation> => {
   const answer = (after: number) => {
     const orders = seen.filter(({ compact }) => claimsOf<OrderClaims>(compact).seq > after);
     return { newest: seen.at(-1)?.compact ?? null, orders, is_complete: true };
@@ -79,7 +66,9 @@ const run = async (options: { apply?: boolean; acceptMissing?: boolean } = {}): 
     ]);
   const keys = await OrderKeys.create(orderKeys, 'ORDER_KEYS');
   return reconcile({
-    ...{ database: restored, ask, keys, deployment, registry, getFamily, apply: false, acceptMissing: false },
+    ...{ database: restored, ask, keys, deployment, registry, getFamily, apply: false, acceptMissing: false, twoNodes: true },
+    start: ({ txId }) => Promise.resolve(started.push(txId)),
+    coverEveryMs: 10,
     ...options,
   });
 };
@@ -217,4 +206,153 @@ test('an account that does not hold the amount yet is not rebuilt: its deposits 
   });
   await ledger.cancelTransfer({ txId: rival });
   expect(await run({ apply: true })).toMatchObject({ rows: [{ subject: txId, result: 'rebuilt' }], isOpen: true });
+});
+
+test('all three nodes have to answer, unless the operator goes on with two', async () => {
+  await makeBackup();
+  const { txId } = await ordered(request());
+  await restore();
+  const three = run({ apply: true, twoNodes: false });
+  await expect(three).rejects.toMatchObject({ code: 'signers_unavailable', message: expect.stringContaining('node 1 and 2') });
+  await expect(three).rejects.toThrow('node 3: no response in time');
+  expect(await count('orders')).toBe(0);
+  expect(await run({ apply: true })).toMatchObject({ nodes: [1, 2], rows: [{ subject: txId }], isOpen: true });
+});
+
+test('an order that no key opens is reported and keeps the gateway closed; it is not dropped', async () => {
+  await makeBackup();
+  await restore();
+  const { privateKey } = generateKeyPairSync('ed25519');
+  const head = orderHead({ seq: 7 });
+  const lost = { ...head, kind: 'generate_key', key_id: `${newId()}.1`, client_id: null };
+  seen.push({ compact: await forgeOrder(lost, { key: privateKey }), unsigned: null });
+  const notRebuilt = { subject: head.jti, result: 'not rebuilt', reason: expect.stringContaining('ORDER_KEYS') };
+  expect(await run({ apply: true })).toMatchObject({ rows: [notRebuilt], isOpen: false });
+  const jwks = JSON.parse(orderKeys) as { keys: object[] };
+  const keys = await OrderKeys.create(
+    JSON.stringify({ keys: [...jwks.keys, createPublicKey(privateKey).export({ format: 'jwk' })] }),
+    'ORDER_KEYS',
+  );
+  expect(await run({ apply: true, keys })).toMatchObject({ rows: [{ result: 'recorded' }], isOpen: true });
+});
+
+test('orders somewhat older than the newest one of the backup are found: their numbers were given to others', async () => {
+  const known = await ordered(request());
+  await makeBackup();
+  const lost = await ordered(request());
+  await restore();
+  const later = await begun(
+    { ...fixture, database: restored, ledger },
+    {
+      txId: (await ledger.lockTransfer(request())).txId,
+      fees: { maxFeePerGas: 3_000_000_000n },
+    },
+  );
+  expect(claimsOf(later.order).seq).toBeGreaterThanOrEqual(claimsOf(seen[1]?.compact as string).seq);
+  const result = await run();
+  expect(result.rows.map(({ subject }) => subject)).toEqual([lost.txId]);
+  expect(result.rows.map(({ subject }) => subject)).not.toContain(known.txId);
+});
+
+test('each workflow is started once its row is stored, and a repeated run starts what an interrupted one has not', async () => {
+  await makeBackup();
+  const [first, second] = [await ordered(request()), await ordered(request())];
+  await restore();
+  const interrupted = async ({ txId }: { txId: string }) => {
+    expect(await restored.query('select 1 from orders where tx_id = $1', [first.txId])).toHaveLength(1);
+    expect(await restored.query('select 1 from orders where tx_id = $1', [second.txId])).toHaveLength(0);
+    throw new Error(`Temporal is away, ${txId} is not started`);
+  };
+  await expect(run({ apply: true, start: interrupted })).rejects.toThrow(first.txId);
+  expect(await run({ apply: true })).toMatchObject({
+    rows: [{ subject: second.txId }],
+    started: [first.txId, second.txId],
+    isOpen: true,
+  });
+  expect(started).toEqual([first.txId, second.txId]);
+});
+
+test('a dry run starts nothing', async () => {
+  await makeBackup();
+  await ordered(request());
+  await restore();
+  expect(await run()).toMatchObject({ rows: [{ result: 'rebuilt' }], started: [], isOpen: false });
+  expect(started).toEqual([]);
+});
+
+test('what an account does not cover is tried again while transfers that were rebuilt end', async () => {
+  await makeBackup();
+  const [large, small] = [await ordered(request({ amount: '600' })), await ordered(request({ amount: '10' }))];
+  await restore();
+  const rival = (await ledger.lockTransfer(request({ amount: '700' }))).txId;
+  const start = async ({ txId }: { txId: string }) => {
+    started.push(txId);
+    if (txId === small.txId) await ledger.cancelTransfer({ txId: rival });
+  };
+  expect(await run({ apply: true, start })).toMatchObject({
+    rows: [
+      { subject: large.txId, result: 'rebuilt' },
+      { subject: small.txId, result: 'rebuilt' },
+    ],
+    isOpen: true,
+  });
+  expect(started).toEqual([small.txId, large.txId]);
+});
+
+test('a frozen account is named as that', async () => {
+  await makeBackup();
+  const { txId } = await ordered(request());
+  await restore();
+  await restored.query(`update ledger_accounts set frozen_reason = 'test' where account_id = $1 and symbol = 'USDC'`, [
+    fixture.account.accountId,
+  ]);
+  expect(await run({ apply: true })).toMatchObject({
+    rows: [{ subject: txId, result: 'not rebuilt', reason: expect.stringContaining('USDC is frozen') }],
+    isOpen: false,
+  });
+});
+
+test('a transfer of which an earlier attempt is unknown is not rebuilt', async () => {
+  await makeBackup();
+  const { txId } = await ordered(request());
+  const second = await begun(fixture, { txId, attempt: 2, fees: { maxFeePerGas: 2_300_000_000n } });
+  seen = [{ compact: second.order, unsigned: second.unsigned }];
+  await restore();
+  expect(await run({ apply: true })).toMatchObject({
+    rows: [{ subject: txId, result: 'not rebuilt', reason: expect.stringContaining('attempt 1') }],
+    isOpen: false,
+  });
+});
+
+test.each([
+  ['amount', { recipients: (paid: object[]) => paid.map((it) => ({ ...it, amount: '11000000' })) }],
+  ['Idempotency-Key', { request: () => 'ab'.repeat(32) }],
+])('a row that says another %s than its order is reported and not continued', async (name, change) => {
+  const { txId } = await fixture.ledger.lockTransfer(request({ idempotencyKey: newId() }));
+  await makeBackup();
+  const { order, unsigned } = await begun(fixture, { txId });
+  await restore();
+  const claims = claimsOf<OrderClaims & { recipients: object[] }>(order);
+  const altered = Object.entries(change).map(([field, to]) => [field, (to as (paid: object[]) => unknown)(claims.recipients)]);
+  seen = [{ compact: await signOrder({ ...claims, ...(Object.fromEntries(altered) as object) }), unsigned }];
+  expect(await run({ apply: true })).toMatchObject({
+    rows: [{ subject: txId, result: 'not rebuilt', reason: expect.stringContaining(`differ in: ${name}`) }],
+    isOpen: false,
+  });
+  const [row] = await restored.query<object[]>('select status from transactions where tx_id = $1', [txId]);
+  expect(row).toEqual({ status: 'PENDING' });
+});
+
+test('two at the same time: the second one says so and does nothing', async () => {
+  await makeBackup();
+  await ordered(request());
+  await restore();
+  const second: unknown[] = [];
+  const start = async () => {
+    second.push(await codeOf(run({ apply: true })));
+  };
+  expect(await run({ apply: true, start })).toMatchObject({ isOpen: true });
+  expect(second).toEqual(['business_error']);
+  // and the lock is free again
+  expect(await run({ apply: true })).toMatchObject({ isOpen: true });
 });

@@ -1,10 +1,9 @@
 import type { Client } from '@temporalio/client';
-import { TestWorkflowEnvironment } from '@temporalio/testing';
-import { bundleWorkflowCode, DefaultLogger, Runtime, Worker } from '@temporalio/worker';
+import type { TestWorkflowEnvironment } from '@temporalio/testing';
+import { Worker } from '@temporalio/worker';
 import { withMappedErrors } from '../../../activities/errors';
 import type { Hex } from '../../../src/chains/types';
 import type { AuthoriserActivities } from '../../../src/messages/authoriser';
-import { searchAttributes } from '../../../src/messages/progress';
 import { type NodeIndex, nodeIndexes } from '../../../src/messages/nodes';
 import type { SigningClaims } from '../../../src/messages/order';
 import type { MpcNodeActivities, SignTransactionRequest } from '../../../src/messages/signing';
@@ -13,13 +12,13 @@ import type { ChainActivities, TransferActivities } from '../../../src/messages/
 import { ChainRegistry } from '../../../src/chains/registry';
 import { verifyLedger } from '../../../src/ledger/verify';
 import { contractArtifacts } from '../../../dev/contracts';
-import { findTemporalCli } from '../../../dev/temporal-cli';
 import { verifyIntent } from '../../../src/mpc/verify-intent';
 import { TransferOperations } from '../../../src/cli/transfer-operations';
 import { transferWorkflowsOn } from '../../../src/transfers/workflows';
 import { buildTransferRequest } from '../../factories';
 import { claimsOf } from '../../orders';
 import { recordRun } from '../../replay/record-run';
+import { startTemporal, workflowBundle } from '../../temporal';
 import type { ChainFixture } from '../following/chain-fixture';
 import { createFollowFixture, type FollowFixture } from '../following/fixture';
 
@@ -41,7 +40,6 @@ export interface Changes {
 export class ServedChain<Fixture extends ChainFixture> {
   fixture!: Fixture;
   temporal!: TestWorkflowEnvironment;
-  private workflowBundle!: Awaited<ReturnType<typeof bundleWorkflowCode>>;
   private workers: { worker: Worker; done: Promise<void> }[] = [];
 
   /** `createFixture`: for each test, with accounts that have funds. `checkAtEnd`: after every test, when nothing runs any more. */
@@ -49,7 +47,9 @@ export class ServedChain<Fixture extends ChainFixture> {
     createFixture: () => Promise<Fixture>,
     private readonly checkAtEnd: () => Promise<void> = () => Promise.resolve(),
   ) {
-    beforeAll(() => this.start());
+    beforeAll(async () => {
+      this.temporal = await startTemporal();
+    });
     afterAll(() => this.temporal.teardown());
     beforeEach(async () => {
       this.fixture = await createFixture();
@@ -66,7 +66,7 @@ export class ServedChain<Fixture extends ChainFixture> {
   }
 
   async serve(changes: Changes = {}): Promise<void> {
-    const { fixture, temporal, workflowBundle } = this;
+    const { fixture, temporal } = this;
     const { keyId, publicKey, chainCode } = fixture.wallet;
     if (!keyId || !publicKey || !chainCode) throw new Error('no key');
     const keys = new Map([[keyId, { publicKey, chainCode }]]);
@@ -132,20 +132,6 @@ export class ServedChain<Fixture extends ChainFixture> {
       await this.fixture.follow();
       return (await this.status(txId)) === as;
     });
-  }
-
-  private async start(): Promise<void> {
-    Runtime.install({ logger: new DefaultLogger('ERROR') });
-    const logger = new DefaultLogger('ERROR');
-    [this.temporal, this.workflowBundle] = await Promise.all([
-      TestWorkflowEnvironment.createLocal({
-        server: {
-          executable: { type: 'existing-path', path: await findTemporalCli(() => undefined) },
-          searchAttributes: Object.values(searchAttributes),
-        },
-      }),
-      bundleWorkflowCode({ workflowsPath: require.resolve('../../../workflows/index'), logger }),
-    ]);
   }
 
   private async stop(): Promise<void> {

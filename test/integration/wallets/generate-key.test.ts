@@ -1,30 +1,20 @@
-import { TestWorkflowEnvironment } from '@temporalio/testing';
-import { bundleWorkflowCode, DefaultLogger, Runtime, Worker } from '@temporalio/worker';
+import type { TestWorkflowEnvironment } from '@temporalio/testing';
+import { Worker } from '@temporalio/worker';
 import { withMappedErrors } from '../../../activities/errors';
 import { createWalletActivities } from '../../../activities/wallet';
-import { findTemporalCli } from '../../../dev/temporal-cli';
-import { searchAttributes } from '../../../src/messages/progress';
 import { authoriserTaskQueue, mainTaskQueue } from '../../../src/messages/task-queues';
 import { generateKeyWorkflowId } from '../../../src/messages/workflow-ids';
 import { keyGenerationOn } from '../../../src/wallets/key-generation';
 import { createFixture, type Fixture } from '../ledger/fixture';
+import { startTemporal, workflowBundle } from '../../temporal';
 
 jest.setTimeout(120_000);
 
 const silent = { child: () => silent, warn() {}, error() {}, info() {} } as never;
 let fixture: Fixture;
 let temporal: TestWorkflowEnvironment;
-let workflowBundle: Awaited<ReturnType<typeof bundleWorkflowCode>>;
 beforeAll(async () => {
-  const logger = new DefaultLogger('ERROR');
-  Runtime.install({ logger });
-  const executable = { type: 'existing-path' as const, path: await findTemporalCli(() => undefined) };
-  // one after the other: bundling blocks the event loop, and a connection has to be made in time
-  fixture = await createFixture({ poolSize: 5 });
-  workflowBundle = await bundleWorkflowCode({ workflowsPath: require.resolve('../../../workflows/index'), logger });
-  temporal = await TestWorkflowEnvironment.createLocal({
-    server: { executable, searchAttributes: Object.values(searchAttributes) },
-  });
+  [temporal, fixture] = await Promise.all([startTemporal(), createFixture({ poolSize: 5 })]);
 });
 afterAll(async () => {
   await temporal.teardown();

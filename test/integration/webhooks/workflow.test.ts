@@ -1,17 +1,16 @@
-import { TestWorkflowEnvironment } from '@temporalio/testing';
-import { bundleWorkflowCode, DefaultLogger, Runtime, Worker } from '@temporalio/worker';
+import type { TestWorkflowEnvironment } from '@temporalio/testing';
+import { Worker } from '@temporalio/worker';
 import { withMappedErrors } from '../../../activities/errors';
-import { searchAttributes } from '../../../src/messages/progress';
 import { webhookTaskQueue } from '../../../src/messages/task-queues';
 import { webhookWorkflowId } from '../../../src/messages/workflow-ids';
 import { createWebhookActivities } from '../../../activities/webhooks';
-import { findTemporalCli } from '../../../dev/temporal-cli';
 import { createLogger } from '../../../src/platform/logging';
 import { startDelivery, WebhookDispatcher } from '../../../src/webhooks/dispatcher';
 import { EndpointConcurrency } from '../../../src/webhooks/endpoint-concurrency';
 import { createTargetGuard } from '../../../src/webhooks/ssrf-guard';
 import { buildTransferRequest } from '../../factories';
 import { boxes, buildFunded, ethereum, type Tenant } from '../http/fixture';
+import { startTemporal, workflowBundle } from '../../temporal';
 import { createWebhookFixture, type Endpoint, type WebhookFixture } from './fixture';
 import { startReceiver, status, verify } from './receiver';
 
@@ -19,25 +18,13 @@ jest.setTimeout(120_000);
 
 const log = createLogger('test', 'fatal');
 let temporal: TestWorkflowEnvironment;
-let workflowBundle: Awaited<ReturnType<typeof bundleWorkflowCode>>;
 let fixture: WebhookFixture;
 let tenant: Tenant;
 let endpoint: Endpoint;
 let stopServing: (() => Promise<void>) | undefined;
 
 beforeAll(async () => {
-  Runtime.install({ logger: new DefaultLogger('ERROR') });
-  const logger = new DefaultLogger('ERROR');
-  [temporal, workflowBundle, fixture] = await Promise.all([
-    TestWorkflowEnvironment.createLocal({
-      server: {
-        executable: { type: 'existing-path', path: await findTemporalCli(() => undefined) },
-        searchAttributes: Object.values(searchAttributes),
-      },
-    }),
-    bundleWorkflowCode({ workflowsPath: require.resolve('../../../workflows/index'), logger }),
-    createWebhookFixture(),
-  ]);
+  [temporal, fixture] = await Promise.all([startTemporal(), createWebhookFixture()]);
 });
 afterAll(async () => {
   await fixture.close();

@@ -71,6 +71,7 @@ describe('build and describe', () => {
         const shown = codec.describe(buildEvm(given));
         expect(shown).toEqual({
           chain: `eip155:${given.chainId}`,
+          action: 'payment',
           resources: [String(given.nonce)],
           outputs: [{ recipient: given.to, tokenContract: given.tokenContract, amount: given.amount }],
           maxNetworkFee: given.gasLimit * (given.maxFeePerGas ?? (given.gasPrice as bigint)),

@@ -1,4 +1,6 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { JournalMark } from '../../../src/mpc/journal-mark';
@@ -53,6 +55,21 @@ describe('the journal mark', () => {
     const mark = open(path.join(folder, 'missing', 'mark.json'));
     await expect(mark.raiseBans(1)).rejects.toThrow(/ENOENT/);
     await expect(mark.raiseBans(2)).rejects.toThrow(/ENOENT/);
+  });
+
+  test('a write that the disk does not end has failed after two seconds; the next one waits until it has ended', async () => {
+    const mark = open();
+    await mark.reset({ bans: 0, entry: null });
+    // opening a pipe for writing does not return before somebody reads it
+    const pipe = `${file}.new`;
+    execFileSync('/usr/bin/mkfifo', [pipe]);
+    await expect(mark.raiseEntry(7, hash('a'))).rejects.toThrow(/was not written within/);
+    await expect(mark.raiseEntry(8, hash('b'))).rejects.toThrow(/has not ended/);
+    await readFile(pipe);
+    rmSync(pipe, { force: true });
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    await mark.raiseEntry(9, hash('c'));
+    expect(await open().read()).toMatchObject({ entry: { number: 9 } });
   });
 
   test.each([

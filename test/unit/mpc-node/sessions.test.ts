@@ -2,6 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import pino from 'pino';
 import { GatewayError } from '../../../src/platform/errors';
 import type { NodeIndex } from '../../../src/messages/nodes';
+import { ProtocolError } from '../../../src/mpc/protocol/errors';
 import { type RoundMessages, type ProtocolRun } from '../../../src/mpc/protocols';
 import type { Session } from '../../../src/mpc/session';
 import { SessionManager, sessionLimits, type PeerLink, type SessionTask } from '../../../src/mpc/session-manager';
@@ -24,9 +25,13 @@ class Net {
   readonly sessions = new Map<NodeIndex, SessionManager>();
   readonly opened: string[] = [];
   readonly disposed: NodeIndex[] = [];
+  /** What the tasks' runs ended with. */
+  readonly failures: unknown[] = [];
   closed = 0;
   admit: (party: NodeIndex) => Promise<void> = () => Promise.resolve();
   deliver: (from: NodeIndex, to: NodeIndex, round: number) => Promise<void> = () => Promise.resolve();
+  /** Runs while a node processes the messages of a round. */
+  processing: (self: NodeIndex, round: number, session: Session) => Promise<void> = () => Promise.resolve();
   private readonly keys = new Map(
     ([1, 2, 3] as const).map((party) => [party, generateKeyPairSync('ec', { namedCurve: 'prime256v1' })]),
   );
@@ -80,7 +85,10 @@ class Net {
     return {
       run: (session) => {
         this.opened.push(session.id.toString('hex'));
-        return session.run(this.rounds(self, session));
+        return session.run(this.rounds(self, session)).catch((error: unknown) => {
+          this.failures.push(error);
+          throw error;
+        });
       },
       dispose: () => this.disposed.push(self),
     };
@@ -96,10 +104,11 @@ class Net {
         round = 1;
         return Promise.resolve(messages());
       },
-      next: (incoming) => {
+      next: async (incoming) => {
+        await this.processing(self, round, session);
         heard.push(...[...incoming.values()].map((body) => Buffer.from(body).toString()));
         round += 1;
-        return Promise.resolve(round > 3 ? { result: heard.join(' ') } : { messages: messages() });
+        return round > 3 ? { result: heard.join(' ') } : { messages: messages() };
       },
       close: () => {
         this.closed += 1;
@@ -157,6 +166,34 @@ describe('Sessions', () => {
     await net.idle();
     expect(net.closed).toBe(3);
     expect(net.disposed.sort()).toEqual([1, 2, 3]);
+  });
+
+  test('what is wrong with a message counts although its sender has ended the session meanwhile', async () => {
+    const verdict = new ProtocolError('ban', 'the check failed', 2);
+    net.processing = async (self, round, session) => {
+      if (self !== 1 || round !== 2) return;
+      session.endByPeer(new GatewayError('signers_unavailable', 'node 2 has aborted'));
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      throw verdict;
+    };
+    await expect(net.initiate(1)).rejects.toMatchObject({ code: 'signers_unavailable' });
+    expect(net.failures).toContain(verdict);
+    await net.idle();
+  });
+
+  test('nothing more is sent once the session has ended while a message was processed', async () => {
+    const sent: number[] = [];
+    net.deliver = (from, _to, round) => {
+      if (from === 1) sent.push(round);
+      return Promise.resolve();
+    };
+    net.processing = (self, round, session) => {
+      if (self === 1 && round === 1) session.endByPeer(new GatewayError('signers_unavailable', 'node 2 has aborted'));
+      return Promise.resolve();
+    };
+    await expect(net.initiate(1)).rejects.toMatchObject({ code: 'signers_unavailable' });
+    await net.idle();
+    expect(sent).toEqual([1]);
   });
 
   test('the wait for a silent peer is limited', async () => {

@@ -31,7 +31,8 @@ function create({ error, initiator = 2, usesShare = true, begin = () => Promise.
     admission,
     entry: { number: 7, statement, request: { keyId: 'key', peer: 2, initiator } } as JournalEntry,
     assertNotBanned: () => Promise.resolve(),
-    sign: async (_session, permit) => {
+    sign: async (_session, { begun, permit }) => {
+      await begun;
       sent.push('first message');
       if (usesShare) await permit();
       if (error) throw error;

@@ -3,7 +3,8 @@ import type { EntryFields } from '../../../src/mpc/journal-entry';
 import type { CopiesPage } from '../../../src/mpc/peer-copies';
 import type { NodeIndex } from '../../../src/messages/nodes';
 import { signStatement, type SignedStatement } from '../../../src/mpc/statement';
-import { type OwnCopies, readOwnCopies, TakeBack } from '../../../src/mpc/take-back';
+import { type OwnCopies, readOwnCopies } from '../../../src/mpc/own-copies';
+import { TakeBack } from '../../../src/mpc/take-back';
 
 const own = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const former = generateKeyPairSync('ec', { namedCurve: 'P-256' });
@@ -110,12 +111,12 @@ describe('taking back', () => {
       copiesOf,
       ...(now && { now }),
     });
-    return { stored, asked, pass: () => copies.pass(1, new AbortController().signal) };
+    return { stored, asked, pass: (after = 1) => copies.pass(after, new AbortController().signal) };
   }
 
   test('one peer that answers junk does not keep the copies of the other', async () => {
     const { stored, pass } = create({ 2: [new Error('junk')], 3: [page(4), page(6)] });
-    expect(await pass()).toEqual({ restored: 2, failures: [{ peer: 2, reason: 'junk' }] });
+    expect(await pass()).toEqual({ restored: 2, failures: [{ peer: 2, reason: 'junk', hasMore: false }] });
     expect(stored).toEqual([4, 6]);
   });
 
@@ -129,14 +130,34 @@ describe('taking back', () => {
       [2, 5],
       [2, 1],
     ]);
-    expect(asked.filter(([peer]) => peer === 3).map(([, after]) => after)).toEqual([1, 1, 1]);
+    expect(asked.filter(([peer]) => peer === 3).map(([, after]) => after)).toEqual([1, 1]);
+  });
+
+  test('two peers may come to the end of their copies in different passes', async () => {
+    const given = { 2: [page(4)], 3: [new Error('down')] as (OwnCopies | Error)[] };
+    const { stored, pass } = create(given);
+    expect((await pass()).failures).toMatchObject([{ peer: 3 }]);
+    given[2].push(...([new Error('down')] as unknown as OwnCopies[]));
+    given[3].push(page(9));
+    expect((await pass()).failures).toEqual([]);
+    expect(stored).toEqual([4, 9]);
+  });
+
+  test('a database that was replaced meanwhile gets everything again', async () => {
+    const given: Record<2 | 3, (OwnCopies | Error)[]> = { 2: [page(4)], 3: [new Error('down')] };
+    const { asked, pass } = create(given);
+    await pass(5);
+    await pass(1);
+    expect(asked).toEqual([5, 5, 1, 1].map((after, at) => [2 + (at % 2), after]));
   });
 
   test('a peer whose pages do not end is left after a minute', async () => {
     let time = 0;
     const pages = Array.from({ length: 20 }, (_, index) => page(index + 1));
     const { stored, pass } = create({ 2: pages, 3: [] }, { now: () => (time += 10_000) });
-    expect((await pass()).failures).toMatchObject([{ peer: 2, reason: expect.stringContaining('more than one pass reads') }]);
+    expect((await pass()).failures).toMatchObject([
+      { peer: 2, reason: expect.stringContaining('more than one pass reads'), hasMore: true },
+    ]);
     expect(stored.length).toBeLessThan(10);
   });
 

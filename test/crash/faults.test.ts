@@ -1,7 +1,7 @@
 import { fund, stack, waitFor } from '../stack/client';
 import { pause, pids, resumeAll } from '../stack/pause';
-import { ledgerDifferences } from './ledger';
-import { balances, call, fundedAccount, transactionWhen, type Account } from './support';
+import { ledgerDifferences } from '../e2e/ledger';
+import { balances, call, fundedAccount, transactionWhen, type Account } from '../e2e/support';
 
 const recipient = '0x000000000000000000000000000000000000dEaD';
 let account: Account;

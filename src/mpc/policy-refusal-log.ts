@@ -6,7 +6,7 @@ import { refusalFields } from './policy-refusal';
 import { type SignedStatement, signStatement } from './statement';
 
 /** What this node has refused by its operator's limits, signed by the node: once for each attempt and reason. */
-export class RefusalLog {
+export class PolicyRefusalLog {
   constructor(
     private readonly database: DataSource,
     private readonly self: NodeIndex,

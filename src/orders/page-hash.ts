@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { BlacklistChanges } from './blacklist';
+import type { BlacklistChanges } from '../messages/blacklist';
 
 /** SHA-256 in hex over a page's changes in their order: JSON of [chain, address key, listed] for each. */
 export function hashPage(changes: BlacklistChanges['changes']): string {

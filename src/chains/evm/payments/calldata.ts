@@ -1,0 +1,62 @@
+import { type Address, encodeFunctionData, size, slice } from 'viem';
+import type { Payment } from '../../payments';
+import type { Hex } from '../../types';
+import { eip3009Abi, exactProxyAbi, exactProxyAddress, uptoProxyAbi, uptoProxyAddress } from './contracts';
+
+export interface SettlementCall {
+  to: Address;
+  data: Hex;
+}
+
+/** Bytes of a signature of a key: r, s, v. */
+export const keySignatureBytes = 65;
+
+/**
+ * The one call that executes a payment.
+ * @param amount atomic units; upto: at most what was authorised, else equal to it
+ */
+export function encodeSettlement(payment: Payment, amount: bigint): SettlementCall {
+  if (payment.method === 'eip3009') return encodeAuthorization(payment);
+  return payment.method === 'permit2_exact' ? encodeExact(payment) : encodeUpto(payment, amount);
+}
+
+/** A signature of a key is sent in its parts, as tokens without the form in bytes need it; any other one only has the form in bytes. */
+function encodeAuthorization(payment: Payment): SettlementCall {
+  const { payer, payTo, authorised, validAfter, validBefore, nonce, signature } = payment;
+  const terms = [payer as Address, payTo as Address, authorised, validAfter, validBefore, nonce as Hex] as const;
+  const functionName = 'transferWithAuthorization';
+  const isOfKey = size(signature) === keySignatureBytes;
+  const [r, s, v] = isOfKey ? [slice(signature, 0, 32), slice(signature, 32, 64), Number(slice(signature, 64))] : [];
+  const data =
+    r && s && v !== undefined
+      ? encodeFunctionData({ abi: eip3009Abi, functionName, args: [...terms, v, r, s] })
+      : encodeFunctionData({ abi: eip3009Abi, functionName, args: [...terms, signature] });
+  return { to: payment.token.contract as Address, data };
+}
+
+const toPermit = ({ token, authorised, nonce, validBefore }: Payment) => ({
+  permitted: { token: token.contract as Address, amount: authorised },
+  nonce: BigInt(nonce),
+  deadline: validBefore,
+});
+
+function encodeExact(payment: Payment): SettlementCall {
+  const { payer, payTo, validAfter, signature, sponsoring } = payment;
+  const args = [toPermit(payment), payer as Address, { to: payTo as Address, validAfter }, signature] as const;
+  const data =
+    sponsoring.type === 'permit'
+      ? encodeFunctionData({ abi: exactProxyAbi, functionName: 'settleWithPermit', args: [sponsoring, ...args] })
+      : encodeFunctionData({ abi: exactProxyAbi, functionName: 'settle', args });
+  return { to: exactProxyAddress, data };
+}
+
+function encodeUpto(payment: Payment, amount: bigint): SettlementCall {
+  const { payer, payTo, validAfter, signature, sponsoring, facilitator } = payment;
+  const witness = { to: payTo as Address, facilitator: facilitator as Address, validAfter };
+  const args = [toPermit(payment), amount, payer as Address, witness, signature] as const;
+  const data =
+    sponsoring.type === 'permit'
+      ? encodeFunctionData({ abi: uptoProxyAbi, functionName: 'settleWithPermit', args: [sponsoring, ...args] })
+      : encodeFunctionData({ abi: uptoProxyAbi, functionName: 'settle', args });
+  return { to: uptoProxyAddress, data };
+}

@@ -1,0 +1,65 @@
+import { size } from 'viem';
+import type { PaymentReason } from '../../payment-reasons';
+import type { Payment, PaymentClient } from '../../payments';
+import type { ChainDefinition } from '../../types';
+import { type Endpoints, NodeRefusal, unavailable, type RpcCall } from '../rpc';
+import { encodeSettlement, keySignatureBytes } from './calldata';
+import { diagnose } from './diagnose';
+import { hasCode, tryCall } from './simulate';
+
+/** A contract that was there is believed to be there for so long. */
+const deployedTtlMs = 15 * 60_000;
+
+/**
+ * Payments on an EVM chain. A good payment costs one eth_call: the token and Permit2 themselves check signature, nonce, times,
+ * balance and allowance. Only what would revert is asked about, in a second round.
+ */
+export class EvmPaymentClient implements PaymentClient {
+  /** Until when a contract counts as deployed, ms since the epoch. Keys: tokens of the registry and two proxies. */
+  private readonly deployed = new Map<string, number>();
+
+  constructor(
+    private readonly chain: ChainDefinition,
+    private readonly endpoints: Endpoints,
+  ) {}
+
+  simulate(payment: Payment, settler: string): Promise<PaymentReason | null> {
+    return this.endpoints
+      .run((call) => this.simulateAt(call, payment, settler))
+      .catch((error: unknown) => {
+        throw error instanceof NodeRefusal ? unavailable(this.chain, 'the node refused a request', error) : error;
+      });
+  }
+
+  private async simulateAt(call: RpcCall, payment: Payment, settler: string): Promise<PaymentReason | null> {
+    // the whole amount, as the payer has signed it: what is paid in the end may be less (upto)
+    const settlement = encodeSettlement(payment, payment.authorised);
+    const token = payment.token.contract as string;
+    const [hasToken, hasTarget, isWallet, outcome] = await Promise.all([
+      this.isDeployed(call, token),
+      this.isDeployed(call, settlement.to),
+      needsWallet(payment) ? hasCode(call, payment.payer) : true,
+      tryCall(call, { from: settler, ...settlement }),
+    ]);
+    // a call of an address without code succeeds
+    if (!hasToken) return 'asset_not_deployed_contract';
+    if (!hasTarget) return 'permit2_proxy_not_deployed';
+    if (!isWallet) return payment.isWrapped ? 'eip6492_factory_not_allowed' : 'invalid_permit2_signature';
+    return 'result' in outcome ? null : diagnose(call, payment, outcome.data);
+  }
+
+  private async isDeployed(call: RpcCall, address: string): Promise<boolean> {
+    const key = address.toLowerCase();
+    if ((this.deployed.get(key) ?? 0) > Date.now()) return true;
+    const isThere = await hasCode(call, address);
+    if (isThere) this.deployed.set(key, Date.now() + deployedTtlMs);
+    return isThere;
+  }
+}
+
+/**
+ * Signatures that are for wallets only: wrapped ones, whose factory is not called here, and what no key signs. Permit2 itself also
+ * takes compact signatures (EIP-2098) of a key; official facilitators do not.
+ */
+const needsWallet = ({ isWrapped, method, signature }: Payment): boolean =>
+  isWrapped || (method !== 'eip3009' && size(signature) !== keySignatureBytes);

@@ -1,0 +1,28 @@
+import type { Hex } from '../../types';
+import { NodeRefusal, type RpcCall } from '../rpc';
+import { quantity } from '../rpc-types';
+
+/**
+ * Gas of a simulated settlement, and the most that a settlement may ever use. Official facilitators send 300,000; a contract wallet
+ * may need more to check its signature, one that burns everything it gets must not be able to burn more.
+ */
+export const maxSettlementGas = 500_000n;
+
+/** `data` of a revert is null when the node does not show it. */
+export type CallResult = { result: Hex } | { reverted: true; data: Hex | null };
+
+/** eth_call on the latest block. @throws NodeRefusal unless the call was executed, and the failure of the request itself */
+export async function tryCall(call: RpcCall, request: { from?: string; to: string; data: Hex }): Promise<CallResult> {
+  try {
+    return { result: await call<Hex>('eth_call', [{ ...request, gas: quantity(maxSettlementGas) }, 'latest']) };
+  } catch (error) {
+    // 3: reverted, with data; other nodes say it in words. Gas is used up by what the payer's wallet does
+    const isReverted =
+      error instanceof NodeRefusal && (error.code === 3 || /revert|out of gas|outofgas/i.test(error.nodeMessage));
+    if (isReverted) return { reverted: true, data: error.data };
+    throw error;
+  }
+}
+
+export const hasCode = async (call: RpcCall, address: string): Promise<boolean> =>
+  (await call<Hex>('eth_getCode', [address, 'latest'])) !== '0x';

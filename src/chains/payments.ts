@@ -1,0 +1,98 @@
+import type { PaymentReason } from './payment-reasons';
+import type { ChainDefinition, Hex, JsonObject, TokenDefinition } from './types';
+
+/**
+ * What a chain family implements for x402 payments. A payer signs an authorisation and anybody may send it to the chain; a payment
+ * method is one form of such an authorisation. The table of methods is src/chains/payment-methods.ts.
+ */
+
+export type PaymentScheme = 'exact' | 'upto';
+/** By what the payload of the payer contains. */
+export type PayloadType = 'eip3009' | 'permit2';
+
+/** A payment as a resource server asks to have it checked, whatever the version of the protocol it was written in. */
+export interface PaymentRequest {
+  version: 1 | 2;
+  scheme: PaymentScheme;
+  payloadType: PayloadType;
+  chain: ChainDefinition;
+  /** Token contract and recipient as written by the resource server. */
+  asset: string;
+  payTo: string;
+  /** What the payer has to have authorised, atomic units: the price, or the highest one (upto). */
+  amount: bigint;
+  /** upto: what is to be paid now, atomic units; null as long as nobody has said it. */
+  settlementAmount: bigint | null;
+  /** `extra` of the resource server's requirements. */
+  extra: JsonObject;
+  /** What the payer has signed, with the signature. */
+  payload: JsonObject;
+  /** What the payer has added so that the allowance of Permit2 can be set by somebody else. */
+  extensions: { permit?: JsonObject; approval?: JsonObject };
+}
+
+/** How the allowance of Permit2 comes to be, where the payer has none. */
+export type Sponsoring =
+  | { type: 'none' }
+  /** An EIP-2612 permit, executed in the same transaction. */
+  | { type: 'permit'; value: bigint; deadline: bigint; v: number; r: Hex; s: Hex }
+  /** The payer's own signed transaction, to be sent before; `maxCost` in atomic units of the native coin. */
+  | { type: 'approval'; raw: Hex; nonce: number; maxCost: bigint };
+
+export type SettlementMethod = 'eip3009' | 'permit2_exact' | 'permit2_upto';
+
+/** An authorisation that fits what was asked for, as far as can be said without the chain. */
+export interface Payment {
+  method: SettlementMethod;
+  chain: ChainDefinition;
+  token: TokenDefinition;
+  /** Addresses in the form shown to clients. */
+  payer: string;
+  payTo: string;
+  /** Highest amount that the payer has signed, atomic units. */
+  authorised: bigint;
+  /** Atomic units; equal to `authorised` unless the scheme is upto. */
+  amount: bigint;
+  /** What can be used once only, in canonical form; the same for both versions of the protocol. */
+  identity: string;
+  /** Hex of 32 bytes (EIP-3009) or decimal digits (Permit2). */
+  nonce: string;
+  /** Seconds since the epoch, as signed. EIP-3009: both bounds excluded; Permit2: both included. */
+  validAfter: bigint;
+  validBefore: bigint;
+  signature: Hex;
+  /** The signature was wrapped for a wallet that does not exist yet (ERC-6492). */
+  isWrapped: boolean;
+  /** EIP-712 domain of the token, where the signature is made for it. */
+  domain: { name: string; version: string } | null;
+  /** The only address that may settle; null: anybody may. */
+  facilitator: string | null;
+  sponsoring: Sponsoring;
+}
+
+export interface PaymentContext {
+  /** Seconds since the epoch. */
+  now: number;
+  /** Keys (canonical form) of the gateway's own settling addresses on this chain. */
+  settlers: ReadonlySet<string>;
+  /** Which sponsoring the calling client may use on this chain; information about another one is ignored. */
+  sponsors: { permit: boolean; approval: boolean };
+}
+
+export type Checked = { payment: Payment } | { reason: PaymentReason };
+
+export interface PaymentMethod {
+  readonly payloadType: PayloadType;
+  /** Everything that needs no chain; the first check that fails decides. */
+  check(request: PaymentRequest, context: PaymentContext): Checked;
+}
+
+/** Asks a chain about payments. */
+export interface PaymentClient {
+  /**
+   * Whether the chain would execute the payment now, sent by `settler`. Writes nothing, on the chain or anywhere else.
+   * @returns null: it would; else why not
+   * @throws GatewayError chain_unavailable when no endpoint could tell
+   */
+  simulate(payment: Payment, settler: string): Promise<PaymentReason | null>;
+}

@@ -1,0 +1,157 @@
+import type { DataSource, EntityManager } from 'typeorm';
+import { audit } from '../audit/log';
+import { readUncovered } from '../ledger/posting';
+import type { ClaimsOf, SigningClaims } from '../messages/order';
+import type { MissingOrder, UnverifiedOrder } from '../orders/missing-orders';
+import { storeShownOrder } from '../orders/store-order';
+import { inTransaction } from '../platform/database';
+import { GatewayError } from '../platform/errors';
+import { type KnownOrder, NotCovered, type RebuildDependencies, rebuildTransfer } from '../transfers/rebuild';
+import { currentOperator } from './operator';
+
+/** A transfer, or the key of a wallet, with the orders about it that the database lacks. */
+export interface Subject {
+  id: string;
+  /** By number; at least one. */
+  orders: MissingOrder[];
+}
+
+export interface Reconciled {
+  /** Id of a transfer, of a key, or of an order that cannot be verified. */
+  subject: string;
+  orders: number;
+  result: 'rebuilt' | 'recorded' | 'not rebuilt' | 'accepted as missing';
+  /** Why it was not rebuilt, or what a key order means. */
+  reason: string;
+  /** The account may have what is needed later, once other transfers have ended. */
+  isUncovered: boolean;
+}
+
+interface Options extends RebuildDependencies {
+  database: DataSource;
+  apply: boolean;
+  acceptMissing: boolean;
+}
+
+/** Thrown to take a database transaction back. */
+class TakenBack extends Error {}
+
+/** Rebuilds a transfer, or records the orders for a key, in one database transaction. */
+export async function reconcileSubject(
+  { database, registry, getFamily, apply }: Options,
+  { id, orders }: Subject,
+): Promise<Reconciled> {
+  const transfer = orders.flatMap(({ claims, bytes }): KnownOrder[] => (isSigning(claims) ? [{ claims, bytes }] : []));
+  const isTransfer = transfer.length === orders.length;
+  const done = { subject: id, orders: orders.length, isUncovered: false };
+  let note = '';
+  const work = async (manager: EntityManager) => {
+    if (isTransfer) await rebuildTransfer(manager, { registry, getFamily }, transfer);
+    else note = await recordKeyOrders(manager, orders);
+    await record(manager, { id, orders }, '');
+  };
+  try {
+    await inEither(database, apply, work);
+    return { ...done, result: isTransfer ? 'rebuilt' : 'recorded', reason: note };
+  } catch (error) {
+    const reason = reasonOf(error);
+    if (reason === null) throw error;
+    return { ...done, result: 'not rebuilt', reason, isUncovered: isUncovered(error) };
+  }
+}
+
+/** The operator goes on without it: its orders are stored, so that they are not missing any more, and nothing else is. */
+export async function acceptAsMissing({ database, apply }: Options, subject: Subject, reason: string): Promise<Reconciled> {
+  const { id, orders } = subject;
+  await inEither(database, apply, async (manager) => {
+    for (const { claims } of orders) await storeShownOrder(manager, claims, null);
+    await record(manager, subject, reason);
+  });
+  return { subject: id, orders: orders.length, result: 'accepted as missing', reason, isUncovered: false };
+}
+
+/** What no key of ORDER_KEYS opens: an order of a key that is not in it any more, or a lie of its node. */
+export async function acceptUnverified({ database, apply, acceptMissing }: Options, order: UnverifiedOrder): Promise<Reconciled> {
+  const nodes = order.nodes.join(' and ');
+  const subject = order.jti ?? `node ${nodes}`;
+  const reason =
+    `node ${nodes} shows it as an order, and no key in ORDER_KEYS has signed it for this deployment: ` +
+    'add the keys that the authoriser had before; if it had no others, the node lies';
+  const row = { subject, orders: 1, reason, isUncovered: false };
+  if (!acceptMissing) return { ...row, result: 'not rebuilt' };
+  await inEither(database, apply, (manager) => recordAct(manager, { type: 'order', id: subject }, { orders: 1, nodes, reason }));
+  return { ...row, result: 'accepted as missing' };
+}
+
+const isSigning = (claims: MissingOrder['claims']): claims is SigningClaims => 'recipients' in claims;
+
+/** A dry run checks at its end what a commit would. */
+async function inEither(database: DataSource, apply: boolean, work: (manager: EntityManager) => Promise<void>): Promise<void> {
+  await inTransaction(database, async (manager) => {
+    await work(manager);
+    await manager.query('set constraints all immediate');
+    if (!apply) throw new TakenBack();
+  }).catch((error: unknown) => {
+    if (!(error instanceof TakenBack)) throw error;
+  });
+}
+
+const isUncovered = (error: unknown): boolean =>
+  error instanceof NotCovered || (readUncovered(error)?.every(({ isFrozen }) => !isFrozen) ?? false);
+
+/** Why something cannot be rebuilt; null for errors that say nothing about it. */
+function reasonOf(error: unknown): string | null {
+  if (error instanceof GatewayError && error.code === 'business_error') return error.message;
+  const frozen = readUncovered(error)?.find(({ isFrozen }) => isFrozen);
+  if (frozen) return `${frozen.symbol} is frozen for its account: examine why, then \`gateway asset unfreeze\``;
+  if (readUncovered(error))
+    return 'the account does not have what it held: repeat it when the deposits since the backup are found again and other transfers have ended';
+  const { code, message } = ((error as { driverError?: unknown }).driverError ?? {}) as { code?: string; message?: string };
+  // integrity constraints: another row has its nonce or its bytes
+  return code?.startsWith('23') ? `it contradicts the database: ${message}` : null;
+}
+
+/** A key that was not bound has signed nothing but tests; a bound one is the key of a wallet, which has to be there with it. */
+async function recordKeyOrders(manager: EntityManager, orders: MissingOrder[]): Promise<string> {
+  let note = 'a key that was generated and not bound: no wallet has it';
+  for (const { claims } of orders) {
+    if (claims.kind === 'bind_key') {
+      await assertWalletHasKey(manager, claims);
+      note = 'its wallet has this key';
+    }
+    await storeShownOrder(manager, claims, null);
+  }
+  return note;
+}
+
+/** A wallet is not rebuilt: its name, its accounts and what the nodes have attested are in no order. */
+async function assertWalletHasKey(
+  manager: EntityManager,
+  { wallet_id: wallet, client_id: client, key_id: key }: ClaimsOf<'bind_key'>,
+): Promise<void> {
+  const [found] = await manager.query<unknown[]>(
+    'select 1 from wallets where wallet_id = $1 and client_id = $2 and key_id = $3',
+    [wallet, client, key],
+  );
+  if (found) return;
+  throw new GatewayError(
+    'business_error',
+    `wallet ${wallet} of client ${client} is not in the database with this key, and cannot be rebuilt from orders: deposits to its ` +
+      'addresses are not seen. Ask the client whether it has used the wallet; insert its rows from a later copy, or accept it as missing',
+  );
+}
+
+function record(manager: EntityManager, { id, orders }: Subject, reason: string): Promise<void> {
+  const [first] = orders;
+  const type = first && isSigning(first.claims) ? 'transaction' : 'key';
+  return recordAct(manager, { type, id }, { orders: orders.length, first: first?.claims.seq ?? null, ...(reason && { reason }) });
+}
+
+function recordAct(
+  manager: EntityManager,
+  subject: { type: string; id: string },
+  detail: { reason?: string } & Record<string, string | number | null>,
+): Promise<void> {
+  const action = detail.reason === undefined ? 'orders.rebuilt' : 'orders.accepted_as_missing';
+  return audit(manager, { action, outcome: 'success', actor: currentOperator(), clientId: null, subject, detail });
+}

@@ -1,0 +1,73 @@
+import type { Socket } from 'node:net';
+import type { Server, TLSSocket } from 'node:tls';
+import type { NodeIndex } from '../messages/nodes';
+import type { Logger } from '../platform/logging';
+import type { Identity } from './identity';
+
+/** Twice the sockets of a peer's client (src/mpc/transport-client.ts): those of its process before a restart may still be open. */
+const maxPerPeer = 128;
+/** Connections from one address that have shown no certificate yet: a client may open all its sockets at once. */
+const maxHandshakesPerAddress = 128;
+
+/**
+ * Which node is at the other end of each connection of a server, and how many each may have: connections of one peer, or of strangers,
+ * never keep out those of the other peer.
+ */
+export class Connections {
+  private readonly parties = new WeakMap<Socket, NodeIndex>();
+  private readonly perPeer = new Map<NodeIndex, number>();
+  /** Ports of the connections in a TLS handshake, by address. */
+  private readonly handshakes = new Map<string, Set<number>>();
+
+  constructor(
+    server: Server,
+    private readonly identity: Identity,
+    private readonly logger: Logger,
+  ) {
+    server.on('connection', (socket: Socket) => this.onConnection(socket));
+    server.on('secureConnection', (socket) => this.onHandshake(socket));
+  }
+
+  /** The node whose pinned certificate the connection has shown; undefined for every other one, which is being closed. */
+  partyOf(socket: Socket): NodeIndex | undefined {
+    return this.parties.get(socket);
+  }
+
+  private onConnection(socket: Socket): void {
+    const { remoteAddress = '', remotePort = 0 } = socket;
+    const ports = this.handshakes.get(remoteAddress) ?? new Set();
+    if (ports.size >= maxHandshakesPerAddress) {
+      this.logger.warn({ remote: remoteAddress }, 'refused a connection: too many handshakes from this address');
+      socket.destroy();
+      return;
+    }
+    this.handshakes.set(remoteAddress, ports.add(remotePort));
+    socket.once('close', () => this.endHandshake(remoteAddress, remotePort));
+  }
+
+  private onHandshake(socket: TLSSocket): void {
+    const { remoteAddress = '', remotePort = 0 } = socket;
+    this.endHandshake(remoteAddress, remotePort);
+    const party = this.identity.partyOf(socket.getPeerCertificate().fingerprint256);
+    const refused =
+      party === undefined ? 'a certificate that is not pinned' : this.count(party) >= maxPerPeer && 'too many connections';
+    if (refused || party === undefined) {
+      this.logger.warn({ remote: remoteAddress, ...(party && { from: party }) }, `refused a connection: ${refused}`);
+      socket.destroy();
+      return;
+    }
+    this.parties.set(socket, party);
+    this.perPeer.set(party, this.count(party) + 1);
+    socket.once('close', () => this.perPeer.set(party, this.count(party) - 1));
+  }
+
+  private count(party: NodeIndex): number {
+    return this.perPeer.get(party) ?? 0;
+  }
+
+  private endHandshake(address: string, port: number): void {
+    const ports = this.handshakes.get(address);
+    ports?.delete(port);
+    if (ports?.size === 0) this.handshakes.delete(address);
+  }
+}

@@ -1,0 +1,29 @@
+import type { EntityManager } from 'typeorm';
+import type { AccountEntity } from '../accounts/entity';
+import type { AttemptKind, TransactionIntent } from '../chains/types';
+import type { AttemptFacts } from '../messages/order';
+import type { TransactionEntity } from './entity';
+import type { IntendedTransaction } from './intent';
+
+/**
+ * A type of transactions that are signed: what its transactions do not have in common with those of other types, and what does not
+ * follow from the columns of its type (types.ts). The table of signed types is src/signed-types.ts.
+ */
+export interface SignedType {
+  /** Kind of the order over a first attempt; later attempts have orders of their own kinds. */
+  readonly orderKind: Exclude<AttemptFacts['kind'], AttemptKind>;
+  /** What the transaction is to do, from its sender (`senderOf`). */
+  loadIntent(manager: EntityManager, transaction: IntendedTransaction): Promise<TransactionIntent>;
+  /**
+   * The sender's account: its key signs, with others of its client where a chain needs them, and it reserves what an attempt uses up.
+   * @throws Error when the transaction names one that may not sign a transaction of this type.
+   */
+  findSigner(manager: EntityManager, transaction: TransactionEntity): Promise<AccountEntity>;
+  /** What a transaction has to pass before its first attempt, under its lock. @throws NotBegun. */
+  assertMayBegin(manager: EntityManager, transaction: TransactionEntity): Promise<void>;
+  /** The same for what follows the first attempt, cancellations excepted. @throws NotBegun. */
+  assertMayContinue(manager: EntityManager, transaction: TransactionEntity): Promise<void>;
+}
+
+/** Returns the signed type of a name; a parameter, since tests have types of their own. @throws Error for a type that is not signed. */
+export type GetSignedType = (name: string) => SignedType;

@@ -1,0 +1,125 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { EntityManager } from 'typeorm';
+import type { AccountEntity } from '../accounts/entity';
+import type { Family } from '../chains/family';
+import { findReservations, insertReservation } from '../chains/reservations';
+import type { AttemptKind, ChainDefinition, Hex } from '../chains/types';
+import type { SigningClaims } from '../messages/order';
+import { storeShownOrder } from '../orders/store-order';
+import { GatewayError } from '../platform/errors';
+import { TransactionEntity } from '../transactions/entity';
+import { raiseHold } from './hold';
+import { NotBegun } from './not-begun';
+import { insertAttempt } from './store-attempt';
+
+/** An order over the bytes of a transfer that the database does not have. */
+export interface KnownOrder {
+  claims: SigningClaims;
+  /** What was shown as its bytes; those count that have the digests of the order. */
+  bytes: readonly Hex[];
+}
+
+export interface RebuiltSource {
+  chain: ChainDefinition;
+  family: Family;
+  account: AccountEntity;
+}
+
+/** Why a transfer cannot be rebuilt. */
+export const cannot = (reason: string): GatewayError => new GatewayError('business_error', reason);
+
+/** The account cannot hold the fee of a later attempt, now. */
+export class NotCovered extends GatewayError {
+  constructor(attempt: number) {
+    super(
+      'business_error',
+      `the account cannot hold the fee of attempt ${attempt}: it is frozen, or does not have the coins yet`,
+    );
+  }
+}
+
+interface StoredAttempt {
+  attempt: number;
+  kind: AttemptKind;
+  unsigned: Hex;
+  fee_bound: string;
+}
+
+export const findStoredAttempts = (manager: EntityManager, txId: string): Promise<StoredAttempt[]> =>
+  manager.query<StoredAttempt[]>('select attempt, kind, unsigned, fee_bound from transfer_attempts where tx_id = $1', [txId]);
+
+/** The attempt, if it is not stored, and the order. @throws GatewayError business_error; NotCovered. */
+export async function storeAttempt(
+  manager: EntityManager,
+  source: RebuiltSource,
+  txId: string,
+  { claims, bytes }: KnownOrder,
+): Promise<void> {
+  const { attempt } = claims;
+  const unsigned = findBytes(source.family, claims, bytes);
+  const stored = (await findStoredAttempts(manager, txId)).find((candidate) => candidate.attempt === attempt);
+  if (stored) assertSame(stored, claims, unsigned);
+  else await addAttempt(manager, source, txId, { claims, unsigned });
+  await storeShownOrder(manager, claims, { txId, attempt });
+}
+
+function assertSame(stored: StoredAttempt, claims: SigningClaims, unsigned: Hex): void {
+  const differences = [
+    ...(stored.unsigned === unsigned ? [] : ['bytes']),
+    ...(stored.kind === toAttemptKind(claims) ? [] : ['kind']),
+    ...(stored.fee_bound === claims.max_fee ? [] : ['fee bound']),
+  ];
+  if (differences.length > 0) throw cannot(`attempt ${stored.attempt} has another ${differences.join(', ')} in the database`);
+}
+
+async function addAttempt(
+  manager: EntityManager,
+  { chain, family, account }: RebuiltSource,
+  txId: string,
+  { claims, unsigned }: { claims: SigningClaims; unsigned: Hex },
+): Promise<void> {
+  const { attempt, from } = claims;
+  const transfer = await manager.findOneByOrFail(TransactionEntity, { txId });
+  await raiseHold(manager, transfer, BigInt(claims.max_fee), attempt).catch((error: unknown) => {
+    throw error instanceof NotBegun ? new NotCovered(attempt) : error;
+  });
+  const resources = await takeResources(manager, { chain, family, account }, txId, unsigned);
+  await insertAttempt(manager, {
+    ...{ txId, attempt, kind: toAttemptKind(claims), chain: chain.name, unsigned, resources },
+    prepared: family.recover(unsigned, BigInt(claims.max_fee)),
+    signers: claims.signers.map(({ key_id: keyId, ...signer }) => ({ keyId, ...signer })),
+    messageKey: family.messageKey(unsigned, from),
+  });
+}
+
+/** @throws GatewayError business_error when no bytes have the digests of the order. */
+function findBytes(family: Family, { from, signers, attempt }: SigningClaims, bytes: readonly Hex[]): Hex {
+  const ordered = signers.flatMap(({ digests }) => digests).sort();
+  const found = bytes.find((candidate) => {
+    try {
+      const digests = family.signingPayloads(candidate, from).map(({ digest }) => digest);
+      return isDeepStrictEqual(digests.sort(), ordered);
+    } catch {
+      return false;
+    }
+  });
+  if (!found) throw cannot(`no node shows the bytes of attempt ${attempt}`);
+  return found;
+}
+
+async function takeResources(
+  manager: EntityManager,
+  { chain, family, account }: RebuiltSource,
+  txId: string,
+  unsigned: Hex,
+): Promise<string[]> {
+  const { resources } = family.describe(unsigned);
+  const held = new Set((await findReservations(manager, txId)).map(({ resource }) => resource));
+  const owner = { chain: chain.name, accountId: account.accountId, addressKey: account.addressKey };
+  for (const resource of resources.filter((it) => !held.has(it)))
+    await insertReservation(manager, owner, txId, { resource, ordinal: family.ordinalOf(resource) });
+  return resources;
+}
+
+const toAttemptKind = ({ kind }: SigningClaims): AttemptKind =>
+  kind === 'replacement' || kind === 'reissue' || kind === 'cancellation' ? kind : 'first';

@@ -1,0 +1,47 @@
+import Joi from 'joi';
+
+/**
+ * The body of POST /x402/verify and /x402/settle, as documented. It is open: the protocol is extended by others, and what does not
+ * fit is answered as a reason (src/x402/wire) and not refused as a request.
+ */
+const terms = {
+  scheme: Joi.string().valid('exact', 'upto').required(),
+  network: Joi.string().required().description('CAIP-2; in version 1 also a name'),
+  asset: Joi.string().required().description('address of the token contract'),
+  payTo: Joi.string().required(),
+  maxTimeoutSeconds: Joi.number(),
+  extra: Joi.object().allow(null).unknown(),
+};
+const amount = Joi.string().description('atomic units, decimal or 0x');
+const payload = Joi.object().unknown().required().description('what the payer has signed, with the signature');
+
+const v1 = Joi.object({
+  x402Version: Joi.number().valid(1).required(),
+  paymentPayload: Joi.object({
+    x402Version: Joi.number().valid(1),
+    scheme: terms.scheme,
+    network: terms.network,
+    payload,
+  })
+    .unknown()
+    .required(),
+  paymentRequirements: Joi.object({ ...terms, maxAmountRequired: amount.required() })
+    .unknown()
+    .required(),
+}).unknown();
+
+const acceptedTerms = Joi.object({ ...terms, amount: amount.required() }).unknown();
+const v2 = Joi.object({
+  x402Version: Joi.number().valid(2).required(),
+  paymentPayload: Joi.object({
+    x402Version: Joi.number().valid(2),
+    accepted: acceptedTerms.required(),
+    payload,
+    extensions: Joi.object().allow(null).unknown(),
+  })
+    .unknown()
+    .required(),
+  paymentRequirements: acceptedTerms.allow(null),
+}).unknown();
+
+export const paymentBodySchema = Joi.alternatives(v1, v2);

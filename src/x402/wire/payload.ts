@@ -1,0 +1,40 @@
+import type { PayloadType, PaymentScheme } from '../../chains/payments';
+import type { JsonObject } from '../../chains/types';
+import type { Reason } from '../reasons';
+import { isObject } from './terms';
+
+/** Schemes by version of the protocol. */
+const schemes: Record<1 | 2, readonly PaymentScheme[]> = { 1: ['exact'], 2: ['exact', 'upto'] };
+
+export interface Kind {
+  scheme: PaymentScheme;
+  payloadType: PayloadType;
+}
+
+/** What the payload is, by the fields that it has; Permit2 is looked for first, as the official packages do. */
+export function readKind(version: 1 | 2, scheme: string, payload: JsonObject): Kind | { reason: Reason } {
+  const known = schemes[version].find((name) => name === scheme);
+  // a transaction is a payload of Solana
+  if (!known || typeof payload.transaction === 'string') return { reason: 'unsupported_scheme' };
+  if ('permit2Authorization' in payload)
+    return version === 2 ? { scheme: known, payloadType: 'permit2' } : { reason: 'unsupported_payload_type' };
+  if ('authorization' in payload)
+    return known === 'exact' ? { scheme: known, payloadType: 'eip3009' } : { reason: 'unsupported_payload_type' };
+  const isEmpty = Object.keys(payload).every((field) => field === 'signature');
+  return { reason: isEmpty ? 'invalid_payload' : 'unsupported_payload_type' };
+}
+
+/** The payer as the payload states it, for the answer; undefined where there is none that could be one. */
+export function readPayer(payload: JsonObject): string | undefined {
+  for (const part of [payload.permit2Authorization, payload.authorization]) {
+    if (isObject(part) && typeof part.from === 'string' && /^[0-9A-Za-z]{20,64}$/.test(part.from)) return part.from;
+  }
+  return undefined;
+}
+
+/** `info` of one extension of a payment payload. */
+export function readExtension(extensions: unknown, name: string): JsonObject | undefined {
+  const extension = isObject(extensions) && Object.hasOwn(extensions, name) ? extensions[name] : undefined;
+  const info = isObject(extension) ? extension.info : undefined;
+  return isObject(info) ? info : undefined;
+}

@@ -1,0 +1,32 @@
+import type { PaymentRequest } from '../../chains/payments';
+import type { ChainRegistry } from '../../chains/registry';
+import type { JsonObject } from '../../chains/types';
+import type { Reason } from '../reasons';
+import { disagreement } from './agreement';
+import { findNetwork } from './network';
+import { readKind } from './payload';
+import { readTerms } from './terms';
+
+/** Version 1: the payer states scheme and network, everything else is in the requirements. */
+export function readV1(
+  paymentPayload: JsonObject,
+  payload: JsonObject,
+  paymentRequirements: unknown,
+  registry: ChainRegistry,
+): { request: PaymentRequest } | { reason: Reason } {
+  const { scheme, network } = paymentPayload;
+  if (typeof scheme !== 'string' || typeof network !== 'string') return { reason: 'invalid_payload' };
+  const requirements = readTerms(paymentRequirements, 'maxAmountRequired');
+  if (!requirements) return { reason: 'invalid_payment_requirements' };
+  const kind = readKind(1, requirements.scheme, payload);
+  if ('reason' in kind) return kind;
+  const found = findNetwork(requirements.network, 1, registry);
+  if ('reason' in found) return found;
+  if (scheme !== requirements.scheme) return { reason: disagreement(kind, 'scheme') };
+  const payers = findNetwork(network, 1, registry);
+  if (!('chain' in payers) || payers.chain !== found.chain) return { reason: disagreement(kind, 'network') };
+  const { asset, payTo, amount, extra } = requirements;
+  return {
+    request: { version: 1, ...kind, ...found, asset, payTo, amount, settlementAmount: null, extra, payload, extensions: {} },
+  };
+}

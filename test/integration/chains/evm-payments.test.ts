@@ -1,0 +1,306 @@
+import {
+  type Address,
+  concat,
+  encodeAbiParameters,
+  encodeFunctionData,
+  type Hex,
+  parseAbi,
+  parseAbiParameters,
+  parseEther,
+  parseSignature,
+  serializeCompactSignature,
+  signatureToCompactSignature,
+  toHex,
+} from 'viem';
+import { mintToken, sendNative } from '../../../dev/chain';
+import { encodeSettlement } from '../../../src/chains/evm/payments/calldata';
+import { EvmPaymentClient } from '../../../src/chains/evm/payments/client';
+import { exactProxyAddress, permit2Address, uptoProxyAddress } from '../../../src/chains/evm/payments/contracts';
+import { authorizationDigest, permitDigest } from '../../../src/chains/evm/payments/typed-data';
+import { Endpoints } from '../../../src/chains/evm/rpc';
+import type { Payment } from '../../../src/chains/payments';
+import { loadRegistry } from '../../../src/chains/registry';
+import type { TokenDefinition } from '../../../src/chains/types';
+import { account, type Payers, startPayers, type WalletMode } from '../dev/payers';
+import { type Falsify, startRpcProxy } from './rpc-proxy';
+
+jest.setTimeout(180_000);
+
+const chain = loadRegistry('local', ['base']).get('base');
+const [usdc, usdt] = chain.tokens as [TokenDefinition, TokenDefinition];
+const payTo: Address = '0x00000000000000000000000000000000000A11cE';
+const [settler, other, newcomer] = [account('settler'), account('other'), account('newcomer')];
+const far = 2n ** 40n;
+type Signer = ReturnType<typeof account>;
+
+let payers: Payers;
+let client: EvmPaymentClient;
+beforeAll(async () => {
+  payers = await startPayers();
+  client = new EvmPaymentClient(chain, new Endpoints(chain, [payers.anvil.rpc]));
+  await sendNative(payers.anvil.chain, settler.address, parseEther('1'));
+  await mintToken(payers.anvil.chain, usdc.contract as Address, newcomer.address, 5_000n);
+});
+afterAll(() => payers?.anvil.stop());
+
+const unsigned = (changes: Partial<Payment>): Payment => ({
+  method: 'eip3009',
+  chain,
+  token: usdc,
+  payer: payers.payer.address,
+  payTo,
+  authorised: 1_000n,
+  amount: 1_000n,
+  identity: '',
+  nonce: toHex(1, { size: 32 }),
+  validAfter: 0n,
+  validBefore: far,
+  signature: '0x',
+  isWrapped: false,
+  domain: { name: 'USD Coin', version: '2' },
+  facilitator: null,
+  sponsoring: { type: 'none' },
+  ...changes,
+});
+
+/** Signed by the payer's key unless `by` says who else. */
+async function authorization(changes: Partial<Payment> = {}, by: Signer = payers.payer): Promise<Payment> {
+  const payment = unsigned(changes);
+  const { domain, token, payer: from, authorised: value, validAfter, validBefore, nonce } = payment;
+  const hash = authorizationDigest(
+    { ...(domain as { name: string; version: string }), chainId: 8453, verifyingContract: token.contract as Address },
+    { from: from as Address, to: payTo, value, validAfter, validBefore, nonce: nonce as Hex },
+  );
+  return { ...payment, signature: changes.signature ?? (await by.sign({ hash })) };
+}
+
+async function permit(changes: Partial<Payment> = {}, by: Signer = payers.payer): Promise<Payment> {
+  const payment = unsigned({ method: 'permit2_exact', nonce: '1', domain: null, ...changes });
+  const { method, token, authorised: amount, validAfter, validBefore: deadline, facilitator } = payment;
+  const hash = permitDigest(8453, {
+    permitted: { token: token.contract as Address, amount },
+    spender: method === 'permit2_exact' ? exactProxyAddress : uptoProxyAddress,
+    nonce: BigInt(payment.nonce),
+    deadline,
+    witness: { to: payTo, facilitator: facilitator as Address | null, validAfter },
+  });
+  return { ...payment, signature: await by.sign({ hash }) };
+}
+const upto = (changes: Partial<Payment> = {}) => permit({ method: 'permit2_upto', facilitator: settler.address, ...changes });
+
+const simulate = (payment: Payment, from: Signer = settler) => client.simulate(payment, from.address);
+const settle = async (payment: Payment, amount = payment.amount) => {
+  const { to, data } = encodeSettlement(payment, amount);
+  return payers.send(to, data, settler);
+};
+const wrap = (signature: Hex): Hex =>
+  concat([
+    encodeAbiParameters(parseAbiParameters('address, bytes, bytes'), [payTo, '0x1234', signature]),
+    `0x${'6492'.repeat(16)}`,
+  ]);
+
+describe('an EIP-3009 payment', () => {
+  it('that simulates well is executed, once', async () => {
+    const payment = await authorization({ nonce: toHex(2, { size: 32 }) });
+    expect(await simulate(payment)).toBeNull();
+    expect(await settle(payment)).toBe('success');
+    expect(await simulate(payment)).toBe('invalid_exact_evm_nonce_already_used');
+    expect(await settle(payment)).toBe('reverted');
+  });
+
+  it.each<[string, () => Promise<Payment>, string]>([
+    ['another signer', () => authorization({}, other), 'invalid_exact_evm_signature'],
+    ['no signature', () => authorization({ signature: '0x' }), 'invalid_exact_evm_signature'],
+    ['more than the balance', () => authorization({ authorised: 10n ** 12n }), 'invalid_exact_evm_insufficient_balance'],
+    ['another name', () => authorization({ domain: { name: 'USDC', version: '2' } }), 'invalid_exact_evm_token_name_mismatch'],
+    [
+      'another version',
+      () => authorization({ domain: { name: 'USD Coin', version: '1' } }),
+      'invalid_exact_evm_token_version_mismatch',
+    ],
+    ['a time that has passed', () => authorization({ validBefore: 5n }), 'invalid_exact_evm_transaction_simulation_failed'],
+    ['a token without EIP-3009', () => authorization({ token: usdt }), 'invalid_exact_evm_eip3009_not_supported'],
+    ['an address without code', () => authorization({ token: { ...usdc, contract: payTo } }), 'asset_not_deployed_contract'],
+  ])('%s: %#', async (_, payment, reason) => {
+    expect(await simulate(await payment())).toBe(reason);
+  });
+
+  it('of a token that is paused, and to somebody on its blacklist', async () => {
+    const switches = parseAbi(['function setPaused(bool)', 'function setBlacklisted(address, bool)']);
+    const set = (data: Hex) => payers.send(usdc.contract as Address, data);
+    const payment = await authorization();
+    for (const on of [true, false]) {
+      await set(encodeFunctionData({ abi: switches, functionName: 'setPaused', args: [on] }));
+      expect(await simulate(payment)).toBe(on ? 'invalid_exact_evm_transaction_simulation_failed' : null);
+    }
+    for (const on of [true, false]) {
+      await set(encodeFunctionData({ abi: switches, functionName: 'setBlacklisted', args: [payTo, on] }));
+      expect(await simulate(payment)).toBe(on ? 'invalid_exact_evm_transaction_simulation_failed' : null);
+    }
+  });
+});
+
+describe('a payer that is a contract', () => {
+  it.each<[WalletMode, boolean]>([
+    ['Refuse', false],
+    ['OtherAnswer', false],
+    ['Revert', false],
+    ['BurnGas', false],
+    ['ShortAnswer', false],
+    ['CheckOwner', true],
+  ])('in mode %s may pay: %s', async (mode, mayPay) => {
+    await payers.setMode(mode);
+    const changes = { payer: payers.wallet };
+    expect(await simulate(await authorization(changes))).toBe(mayPay ? null : 'invalid_exact_evm_signature');
+    expect(await simulate(await permit(changes))).toBe(mayPay ? null : 'invalid_permit2_signature');
+  });
+
+  it('is asked even if a key of the same address could have signed (EIP-7702)', async () => {
+    const delegate = account('delegating');
+    await mintToken(payers.anvil.chain, usdc.contract as Address, delegate.address, 5_000n);
+    await payers.anvil.chain.setCode({ address: delegate.address, bytecode: concat(['0xef0100', payers.wallet]) });
+    expect(await simulate(await authorization({ payer: delegate.address }, delegate))).toBeNull();
+    expect(await simulate(await authorization({ payer: delegate.address }, other))).toBe('invalid_exact_evm_signature');
+  });
+
+  it('that does not exist yet is not created here (ERC-6492)', async () => {
+    const inner = await authorization({ payer: newcomer.address }, newcomer);
+    expect(await simulate(inner)).toBeNull();
+    expect(await simulate({ ...inner, isWrapped: true })).toBe('eip6492_factory_not_allowed');
+    const ofWallet = await authorization({ payer: payers.wallet });
+    expect(await simulate({ ...ofWallet, isWrapped: true })).toBeNull();
+    // one that was not unwrapped is a signature like any other
+    expect(await simulate({ ...inner, signature: wrap(inner.signature) })).toBe('invalid_exact_evm_signature');
+  });
+});
+
+describe('a Permit2 payment', () => {
+  it('that simulates well is executed, once', async () => {
+    const payment = await permit({ nonce: '2' });
+    expect(await simulate(payment)).toBeNull();
+    expect(await settle(payment)).toBe('success');
+    expect(await simulate(payment)).toBe('permit2_invalid_nonce');
+  });
+
+  it.each<[string, () => Promise<Payment>, string]>([
+    ['another signer', () => permit({}, other), 'invalid_permit2_signature'],
+    ['more than the balance', () => permit({ authorised: 10n ** 12n }), 'permit2_insufficient_balance'],
+    ['no allowance', () => permit({ payer: newcomer.address }, newcomer), 'permit2_allowance_required'],
+    ['a deadline that has passed', () => permit({ validBefore: 5n }), 'permit2_deadline_expired'],
+    ['a time that has not come', () => permit({ validAfter: far }), 'permit2_payment_too_early'],
+    ['nothing', () => permit({ authorised: 0n }), 'permit2_invalid_amount'],
+    ['an address without code', () => permit({ token: { ...usdc, contract: payTo } }), 'asset_not_deployed_contract'],
+  ])('%s: %#', async (_, payment, reason) => {
+    expect(await simulate(await payment())).toBe(reason);
+  });
+
+  it('of a token that returns nothing', async () => {
+    expect(await simulate(await permit({ token: usdt }))).toBeNull();
+  });
+
+  it('with a compact signature is refused for a key, as official facilitators do', async () => {
+    const payment = await permit();
+    const compact = serializeCompactSignature(signatureToCompactSignature(parseSignature(payment.signature)));
+    expect(await simulate({ ...payment, signature: compact })).toBe('invalid_permit2_signature');
+  });
+
+  it('upto is simulated with all that was signed, from the only address that may settle', async () => {
+    const payment = await upto({ nonce: '3', amount: 400n });
+    expect(await simulate(payment)).toBeNull();
+    expect(await simulate(payment, other)).toBe('upto_unauthorized_facilitator');
+    expect(await settle(payment)).toBe('success');
+    expect(await simulate(payment)).toBe('permit2_invalid_nonce');
+    expect(await simulate(await upto({ authorised: 10n ** 12n, amount: 1n }))).toBe('permit2_insufficient_balance');
+  });
+
+  it('brings the allowance with it (EIP-2612)', async () => {
+    const sign = async (value: bigint): Promise<Payment['sponsoring']> => {
+      const signature = await newcomer.signTypedData({
+        domain: { name: 'USD Coin', version: '2', chainId: 8453, verifyingContract: usdc.contract as Address },
+        types: {
+          Permit: ['owner', 'spender', 'value', 'nonce', 'deadline'].map((name, index) => ({
+            name,
+            type: index < 2 ? 'address' : 'uint256',
+          })),
+        },
+        primaryType: 'Permit',
+        message: { owner: newcomer.address, spender: permit2Address, value, nonce: 0n, deadline: far },
+      });
+      const { r, s, v = 0n } = parseSignature(signature);
+      return { type: 'permit', value, deadline: far, r, s, v: Number(v) };
+    };
+    const good = await sign(1_000n);
+    const paymentWith = (sponsoring: Payment['sponsoring']) => permit({ payer: newcomer.address, sponsoring }, newcomer);
+    expect(await simulate(await paymentWith(good))).toBeNull();
+    expect(await simulate(await paymentWith({ ...good, v: 0 } as Payment['sponsoring']))).toBe('permit2_allowance_required');
+    expect(await simulate(await paymentWith(await sign(999n)))).toBe('permit2_allowance_required');
+    const uptoPayment = await permit(
+      { payer: newcomer.address, sponsoring: good, method: 'permit2_upto', facilitator: settler.address },
+      newcomer,
+    );
+    expect(await simulate(uptoPayment)).toBeNull();
+  });
+
+  it('needs the proxy', async () => {
+    const code = (await payers.anvil.chain.getCode({ address: exactProxyAddress })) as Hex;
+    await payers.anvil.chain.setCode({ address: exactProxyAddress, bytecode: '0x' });
+    const fresh = new EvmPaymentClient(chain, new Endpoints(chain, [payers.anvil.rpc]));
+    expect(await fresh.simulate(await permit(), settler.address)).toBe('permit2_proxy_not_deployed');
+    await payers.anvil.chain.setCode({ address: exactProxyAddress, bytecode: code });
+    expect(await fresh.simulate(await permit(), settler.address)).toBeNull();
+  });
+});
+
+describe('the endpoint', () => {
+  async function behind<T>(falsify: Falsify, work: (client: EvmPaymentClient) => Promise<T>): Promise<T> {
+    const proxy = await startRpcProxy(payers.anvil.rpc, falsify);
+    try {
+      return await work(new EvmPaymentClient(chain, new Endpoints(chain, [proxy.url])));
+    } finally {
+      proxy.close();
+    }
+  }
+
+  it('is asked once for a good payment', async () => {
+    const asked: string[] = [];
+    const note: Falsify = ({ method }) => void asked.push(method);
+    await behind(note, async (proxied) => {
+      expect(await proxied.simulate(await authorization(), settler.address)).toBeNull();
+      expect(await proxied.simulate(await permit(), settler.address)).toBeNull();
+      asked.length = 0;
+      expect(await proxied.simulate(await authorization(), settler.address)).toBeNull();
+      expect(await proxied.simulate(await permit(), settler.address)).toBeNull();
+    });
+    expect(asked).toEqual(['eth_call', 'eth_call']);
+  });
+
+  it.each<[string, Falsify]>([
+    [
+      'is overloaded',
+      ({ method }) => (method === 'eth_call' ? { error: { code: -32005, message: 'limit exceeded' } } : undefined),
+    ],
+    ['refuses', ({ method }) => (method === 'eth_call' ? { error: { code: -32000, message: 'header not found' } } : undefined)],
+    ['shows no code', ({ method }) => (method === 'eth_getCode' ? { error: { code: -32603, message: 'internal' } } : undefined)],
+  ])('%s: no verdict', async (_, falsify) => {
+    const payment = await authorization({}, other);
+    await behind(falsify, async (proxied) => {
+      await expect(proxied.simulate(payment, settler.address)).rejects.toMatchObject({ code: 'chain_unavailable' });
+    });
+  });
+
+  it('fails during the diagnosis: no verdict', async () => {
+    let calls = 0;
+    const failing: Falsify = ({ method }) =>
+      method === 'eth_call' && ++calls > 1 ? { error: { code: -32005, message: 'limit exceeded' } } : undefined;
+    const payment = await authorization({}, other);
+    await behind(failing, async (proxied) => {
+      await expect(proxied.simulate(payment, settler.address)).rejects.toMatchObject({ code: 'chain_unavailable' });
+    });
+    expect(calls).toBeGreaterThan(1);
+  });
+
+  it('is down: no verdict', async () => {
+    const down = new EvmPaymentClient(chain, new Endpoints(chain, ['http://127.0.0.1:9']));
+    await expect(down.simulate(await authorization(), settler.address)).rejects.toMatchObject({ code: 'chain_unavailable' });
+  });
+});

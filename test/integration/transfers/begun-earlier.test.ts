@@ -1,0 +1,71 @@
+import { getFamily } from '../../../src/chains/families';
+import { transferWorkflowsOn } from '../../../src/transfers/workflows';
+import { buildTransferRequest } from '../../factories';
+import { claimsOf } from '../../orders';
+import { booksAgree, ServedWorkflows, until } from './served';
+
+/** A workflow that begins with an attempt of which it has no signatures, as that of a rebuilt transfer does. */
+
+jest.setTimeout(120_000);
+
+const served = new ServedWorkflows();
+
+/** Ordered once; the approval that it would need now is not on the row. */
+async function orderedWithoutApproval() {
+  const { fixture } = served;
+  const request = buildTransferRequest(fixture.alice, fixture.chain, {
+    tokenSymbol: 'USDC',
+    amount: '5',
+    toAddress: fixture.bob.address,
+  });
+  const { txId } = await fixture.ledger.lockTransfer(request);
+  const next = { txId, attempt: 1, kind: 'first' } as const;
+  const begun = await fixture.ledger.beginAttempt({ ...next, prepared: await fixture.onChain.prepareAttempt(next) });
+  if (begun.outcome !== 'begun') throw new Error(begun.outcome);
+  await fixture.database.query(`update clients set whitelist_mode = 'approve'`);
+  const { from } = claimsOf(begun.order);
+  const { bytes, id } = getFamily('evm').assemble(begun.unsigned, fixture.signatures(begun.unsigned, from), from);
+  const start = () => transferWorkflowsOn(served.client).start({ ...request, requestId: null });
+  return { txId, bytes, id, start };
+}
+
+const statuses = async (txId: string) =>
+  (
+    await served.fixture.database.query<{ status: string }[]>(
+      'select status from transaction_events where tx_id = $1 order by seq',
+      [txId],
+    )
+  ).map(({ status }) => status);
+
+test('one that the chain has executed is settled without an order, an approval or a park, long before its block is final', async () => {
+  const { fixture } = served;
+  const { txId, bytes, id, start } = await orderedWithoutApproval();
+  await fixture.client.broadcast(bytes);
+  await fixture.mine();
+  const orders: string[] = [];
+  await served.serve({
+    authoriser: {
+      beginSigning: (input) => {
+        orders.push(input.kind);
+        return fixture.ledger.beginSigning(input);
+      },
+    },
+  });
+  await start();
+  await until('its inclusion is stored', async () => (await fixture.attempts(txId))[0]?.included_id === id);
+  await served.ends(txId, 'CONFIRMED');
+  expect(orders).toEqual([]);
+  expect(await statuses(txId)).toEqual(['PENDING', 'SIGNING', 'CONFIRMED']);
+  await booksAgree(fixture);
+});
+
+test('one that the chain does not know is signed only with the approval that it needs now', async () => {
+  const { txId, start } = await orderedWithoutApproval();
+  await served.serve();
+  await start();
+  await until('parked', async () => (await served.status(txId)) === 'NEEDS_ATTENTION');
+  await served.fixture.database.query(`update clients set whitelist_mode = 'off'`);
+  expect(await served.operations.retry(txId)).toBe('retrying');
+  await served.ends(txId, 'CONFIRMED');
+  await booksAgree(served.fixture);
+});

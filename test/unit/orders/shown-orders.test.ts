@@ -1,0 +1,62 @@
+import { findMissingOrders } from '../../../src/orders/missing-orders';
+import type { NodeOrders } from '../../../src/orders/node-orders';
+import { readShownOrders } from '../../../src/orders/shown-orders';
+
+/** Pages of what nodes show; nothing of it is verified here. */
+
+type Node = 1 | 2 | 3;
+const order = (seq: number): string => `a.${Buffer.from(JSON.stringify({ seq })).toString('base64url')}.c`;
+const page = (node: Node, seqs: number[], isComplete: boolean): NodeOrders => ({
+  node,
+  answer: { newest: null, orders: seqs.map((seq) => ({ compact: order(seq), unsigned: null })), is_complete: isComplete },
+});
+const everything = (node: Node): NodeOrders => page(node, [], true);
+
+test('pages are read until every node has shown its last one, each order once', async () => {
+  const asked: (number | null)[] = [];
+  const ask = (after: number | null): Promise<NodeOrders[]> => {
+    asked.push(after);
+    return Promise.resolve([
+      after === 0 ? page(1, [1, 2], false) : page(1, [3], true),
+      after === 0 ? page(2, [2, 4], false) : page(2, [4], true),
+      everything(3),
+    ]);
+  };
+  const shown = await readShownOrders(ask, 0, 10);
+  expect(asked).toEqual([0, 2]);
+  expect(shown.orders.map(({ compact, nodes }) => [compact, nodes])).toEqual([
+    [order(1), [1]],
+    [order(2), [1, 2]],
+    [order(4), [2]],
+    [order(3), [1]],
+  ]);
+  expect(shown).toMatchObject({ nodes: [1, 2, 3], isComplete: true, problems: [] });
+});
+
+test('a node that claims to have more and shows nothing new does not count', async () => {
+  const ask = (): Promise<NodeOrders[]> => Promise.resolve([page(1, [5], false), everything(2), everything(3)]);
+  const shown = await readShownOrders(ask, 5, 10);
+  expect(shown).toMatchObject({ nodes: [2, 3], isComplete: true, problems: [expect.stringContaining('node 1: ')] });
+});
+
+test('a node that fails in between does not count', async () => {
+  const ask = (after: number | null): Promise<NodeOrders[]> =>
+    Promise.resolve([
+      after === 0 ? page(1, [1], false) : { node: 1, problem: 'no response in time' },
+      everything(2),
+      everything(3),
+    ]);
+  expect(await readShownOrders(ask, 0, 10)).toMatchObject({ nodes: [2, 3], problems: ['node 1: no response in time'] });
+});
+
+test('reading ends after the allowed number of questions, and what is missing is not taken for all of it', async () => {
+  let asked = 0;
+  const ask = (after: number | null): Promise<NodeOrders[]> => {
+    asked += 1;
+    return Promise.resolve([page(1, [(after ?? 0) + 1], false), everything(2), everything(3)]);
+  };
+  expect(await readShownOrders(ask, 0, 3)).toMatchObject({ isComplete: false });
+  expect(asked).toBe(3);
+  const missing = findMissingOrders({ ask, needed: 2, maxRounds: 3 } as never, 0);
+  await expect(missing).rejects.toMatchObject({ code: 'signers_unavailable' });
+});
