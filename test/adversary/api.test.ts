@@ -1,10 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { call } from '../e2e/support';
+import { AccessTokens } from '../../src/auth/tokens';
+import { totpOwner } from '../../src/mfa/totp';
+import { readConfig } from '../../src/platform/config';
+import { SecretBox } from '../../src/platform/secret-box';
+import { gateway } from '../e2e/gateway';
+import { call, transactionWhen } from '../e2e/support';
 import { randomAddress } from '../factories';
+import { stack } from '../stack/client';
 import { pids } from '../stack/pause';
 import { environmentOf, gatewayQuery, loginOf, query, refusal } from './processes';
 import { isConfirmed, Scene, withoutWorker } from './scene';
-import { type OrderedTransfer } from './transfers';
+import { amount, chain, type OrderedTransfer } from './transfers';
 
 /** SECURITY.md, row `API`: somebody has the API's login. What it can start is what any client can. */
 
@@ -60,6 +66,75 @@ test('it has neither the order key nor anything of a node’s but certificates',
   const [pid = 0] = pids('api');
   const names = Object.keys(environmentOf(pid)).filter((name) => /^(ORDER_KEY|DEPLOYMENT_ID|MPC_NODE_)/.test(name));
   expect(names.sort()).toEqual(['MPC_NODE_HEALTH_URLS', 'MPC_NODE_PEER_CERTS_FILE']);
+});
+
+test.each([
+  ['remove an address from a list', `update security_factors set status = 'inactive'`],
+  [
+    'add an address to a list',
+    `insert into security_factors (factor_id, client_id, factor_type, chain, address, address_key, added_by)
+     select gen_random_uuid(), client_id, 'WHITELIST', chain, '0x00000000000000000000000000000000000000fe',
+            '0x00000000000000000000000000000000000000fe', requested_by from transactions where tx_id = :tx`,
+  ],
+])('with its login it can %s', async (_, statement) => {
+  expect(await refusal(loginOf('gateway_api'), statement.replace(':tx', `'${ordered.txId}'`))).toBeNull();
+});
+
+test('can start a transfer in the name of a user whose secret it does not have, by a token of its own', async () => {
+  const names = ['JWT_PRIVATE_KEY', 'JWT_ISSUER', 'JWT_AUDIENCE', 'JWT_TTL_SECONDS'] as const;
+  const config = readConfig(names, environmentOf(pids('api')[0] ?? 0));
+  const tokens = await AccessTokens.create({
+    ...{ privateKey: config.JWT_PRIVATE_KEY, issuer: config.JWT_ISSUER, audience: config.JWT_AUDIENCE },
+    ttlSeconds: config.JWT_TTL_SECONDS,
+  });
+  const [caller] = await gatewayQuery<{ clientId: string; userId: string; keyId: string }>(
+    `select k.client_id as "clientId", k.user_id as "userId", k.key_id as "keyId" from api_keys k join transactions t on t.requested_by = k.user_id
+      where t.tx_id = $1 and k.revoked_at is null limit 1`,
+    [ordered.txId],
+  );
+  if (!caller) throw new Error('the user has no API key');
+  const { address: from_address } = scene.account;
+  const body = { from_address, to_address: randomAddress(), chain, token_symbol: 'ETH', amount };
+  const answer = await fetch(`${stack().base_url}/transfer`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${await tokens.issue(caller)}`,
+      'content-type': 'application/json',
+      'idempotency-key': randomUUID(),
+    },
+    body: JSON.stringify(body),
+  });
+  expect(answer.status).toBe(202);
+  const { tx_id: txId } = (await answer.json()) as { tx_id: string };
+  await isConfirmed({ txId });
+});
+
+test('can approve in the name of a user', async () => {
+  expect(await gateway(['client', 'policy', 'demo', '--whitelist', 'approve'])).toMatchObject({ code: 0 });
+  try {
+    const { txId } = await scene.accept();
+    await transactionWhen(txId, ['AWAITING_APPROVAL']);
+    await query(
+      loginOf('gateway_api'),
+      `update transactions set status = 'PENDING', version = version + 1, approved_by = requested_by, approved_at = now() where tx_id = $1`,
+      [txId],
+    );
+    const request = { txId, lastAttempt: 0, kind: 'first', prepared: await scene.prepared() } as const;
+    expect(await scene.temporal.beginSigning(request)).toMatchObject({ outcome: 'begun' });
+    await isConfirmed({ txId });
+  } finally {
+    await gateway(['client', 'policy', 'demo', '--whitelist', 'off']);
+  }
+});
+
+test('can open the secrets in the database: it has their keys', async () => {
+  const { TOTP_SECRETS_KEY } = readConfig(['TOTP_SECRETS_KEY'], environmentOf(pids('api')[0] ?? 0));
+  const { user_id: userId, totp_secret: secret } = stack().clients.find(({ name }) => name === 'demo') ?? {};
+  const [row] = await query<{ secret: Buffer }>(loginOf('gateway_api'), 'select secret from user_totp where user_id = $1', [
+    userId,
+  ]);
+  const box = new SecretBox(TOTP_SECRETS_KEY, 'TOTP_SECRETS_KEY');
+  expect(row && box.open(row.secret, totpOwner(userId ?? ''))).toBe(secret);
 });
 
 test('can store an address of its own for a new account, which an honest API does not show', async () => {

@@ -1,13 +1,20 @@
+import { randomBytes } from 'node:crypto';
+import { ApiClient } from '../../dev/demo/client';
+import { hashSecret } from '../../src/auth/service';
 import type { SigningClaims } from '../../src/messages/order';
+import { totpOwner } from '../../src/mfa/totp';
+import { readConfig } from '../../src/platform/config';
+import { SecretBox } from '../../src/platform/secret-box';
 import { gateway, json } from '../e2e/gateway';
 import { ledgerDifferences } from '../e2e/ledger';
 import { call, transactionWhen } from '../e2e/support';
 import { randomAddress } from '../factories';
 import { claimsOf } from '../orders';
 import { stack, waitFor } from '../stack/client';
-import { gatewayQuery, refusal } from './processes';
-import { rewrite, type Rewrite, toStatement, whileRewritten } from './rewrites';
-import { isConfirmed, Scene, withoutWorker } from './scene';
+import { pids } from '../stack/pause';
+import { environmentOf, gatewayQuery, refusal } from './processes';
+import { rewrite, type Rewrite, toStatement, whileRewritten, withoutRules } from './rewrites';
+import { blacklist, isConfirmed, Scene, withoutWorker } from './scene';
 import { alter, type OrderedTransfer } from './transfers';
 
 /** SECURITY.md, row `gateway database, its owner or an administrator`: somebody is logged in as the owner of the schema. */
@@ -128,6 +135,60 @@ describe('cannot have anything else signed once an attempt has begun', () => {
     });
     await isConfirmed(ordered);
   });
+});
+
+test('can change blacklists: an address that it takes off is paid', async () => {
+  const to = randomAddress();
+  const accepted = await withoutWorker(async () => {
+    const first = await scene.accept(to);
+    await blacklist(first);
+    await call('POST', `/transactions/${first.txId}/cancel`);
+    await expect(scene.accept(to)).rejects.toThrow('address_blacklisted');
+    await gatewayQuery(`update security_factors set status = 'inactive' where address_key = $1`, [to.toLowerCase()]);
+    return scene.accept(to);
+  });
+  await isConfirmed(accepted);
+});
+
+test('can add a user with an API key of its own, which then acts for the client', async () => {
+  const { client_id: clientId } = stack().clients.find(({ name }) => name === 'demo') ?? {};
+  const [userId, apiKey, secret] = [crypto.randomUUID(), `key_${crypto.randomUUID()}`, randomBytes(32).toString('base64url')];
+  await gatewayQuery('insert into users (user_id, client_id, name) values ($1, $2, $3)', [userId, clientId, userId]);
+  await gatewayQuery(
+    'insert into api_keys (key_id, client_id, user_id, api_key, secret_hash) values (gen_random_uuid(), $1, $2, $3, $4)',
+    [clientId, userId, apiKey, hashSecret(secret)],
+  );
+  const stranger = new ApiClient(stack().base_url, { api_key: apiKey, api_secret: secret });
+  expect(await stranger.request('GET', `/wallets/${scene.account.walletId}`)).toMatchObject({ status: 200 });
+  await gatewayQuery(`update users set status = 'disabled' where user_id = $1`, [userId]);
+});
+
+test('cannot change the audit log unnoticed, nor while its rules are off', async () => {
+  const [row] = await gatewayQuery<{ audit_id: string; actor_id: string }>(
+    `select audit_id, actor_id from audit_events where audit_id not in (select audit_id from audit_pending) order by audit_id limit 1`,
+  );
+  const change = (actor?: string) =>
+    withoutRules('audit_events', (database) =>
+      database.query('update audit_events set actor_id = $2 where audit_id = $1', [row?.audit_id, actor]),
+    );
+  await change('mallory');
+  const { code, out } = await gateway(['audit', 'verify']);
+  await change(row?.actor_id);
+  expect(code).toBe(1);
+  expect(out).toContain(row?.audit_id);
+  expect((await gateway(['audit', 'verify'])).code).toBe(0);
+});
+
+test('cannot open TOTP secrets: what it has is sealed for one user, with a key of the API', async () => {
+  const { user_id: userId = '', totp_secret: secret } = stack().clients.find(({ name }) => name === 'demo') ?? {};
+  const [row] = await gatewayQuery<{ secret: Buffer }>('select secret from user_totp where user_id = $1', [userId]);
+  if (!row || !secret) throw new Error('the user has no second factor');
+  expect(row.secret.toString('latin1')).not.toContain(secret);
+  const { TOTP_SECRETS_KEY } = readConfig(['TOTP_SECRETS_KEY'], environmentOf(pids('api')[0] ?? 0));
+  const box = new SecretBox(TOTP_SECRETS_KEY, 'TOTP_SECRETS_KEY');
+  expect(box.open(row.secret, totpOwner(userId))).toBe(secret);
+  // nor has it the API use a secret that it knows for another user
+  expect(() => box.open(row.secret, totpOwner(crypto.randomUUID()))).toThrow();
 });
 
 test('can change policies, which alone releases no transfer that waits for an approval', async () => {
