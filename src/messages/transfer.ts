@@ -183,7 +183,7 @@ export interface TransferActivities {
   /** Applies every screening rule; begins and ends the wait for an approval. */
   screenTransfer(input: { txId: string }): Promise<ScreeningVerdict>;
   /** Unlocks everything and ends the transfer; refuses once signing has begun. */
-  endTransfer(input: EndTransfer): Promise<{ status: string }>;
+  endTransfer(input: EndTransfer): Promise<TransferEnd>;
   /** Whether the destination is on the client's blacklist now. */
   destinationBlacklisted(input: { txId: string }): Promise<boolean>;
   /** Returns the transaction id of the stored bytes. */

@@ -22,10 +22,10 @@ import { findHoldForUpdate } from './hold';
 export function endTransfer(
   { database }: TransferDependencies,
   { txId, status, code, reason }: EndTransfer,
-): Promise<{ status: string }> {
+): Promise<TransferEnd> {
   return inTransaction(database, async (manager) => {
     const transfer = await findTransactionForUpdate(manager, txId);
-    if (isEnded(transfer)) return { status: transfer.status };
+    if (isEnded(transfer)) return toEnd(transfer);
     await endUnsigned(manager, transfer, { status, code, reason });
     if (status === 'REJECTED') {
       await audit(manager, {
@@ -38,9 +38,16 @@ export function endTransfer(
         requestId: transfer.requestId,
       });
     }
-    return { status };
+    return { status, code, reason };
   });
 }
+
+/** How an ended transfer has ended. */
+const toEnd = ({ status, failureCode, failureMessage }: TransactionEntity): TransferEnd => ({
+  status,
+  code: failureCode,
+  reason: failureMessage,
+});
 
 export interface UnsignedEnd {
   status: 'REJECTED' | 'FAILED' | 'CANCELLED';
@@ -86,10 +93,7 @@ export function failByProof(
 ): Promise<TransferEnd> {
   return inTransaction(database, async (manager) => {
     const transfer = await findTransactionForUpdate(manager, txId);
-    if (isEnded(transfer)) {
-      const { status, failureCode, failureMessage } = transfer;
-      return { status, code: failureCode, reason: failureMessage };
-    }
+    if (isEnded(transfer)) return toEnd(transfer);
     if (!(await loadAttempts(manager, txId)).allImpossible)
       throw new GatewayError('not_cancellable', 'An attempt of the transfer may still be executed');
     const end: TransferEnd & { status: 'FAILED' } = { status: 'FAILED', ...(reasonToStop(transfer) ?? { code, reason }) };

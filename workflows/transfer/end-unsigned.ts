@@ -3,7 +3,7 @@ import { transferActivities } from '../activities';
 import { ended, type Next } from './next';
 import type { TransferState } from './state';
 
-/** Unlocks and ends a transfer of which nothing was signed. */
+/** Unlocks and ends a transfer of which nothing was signed; one that has ended meanwhile, as by its client's cancel, keeps its end. */
 export async function endUnsigned(
   { txId }: TransferState,
   status: 'REJECTED' | 'FAILED',
@@ -11,5 +11,6 @@ export async function endUnsigned(
   reason: string,
 ): Promise<Next> {
   const end = await transferActivities.endTransfer({ txId, status, code, reason });
-  return ended({ status: end.status, code, reason });
+  // histories from before the activity answered more than the status
+  return ended({ ...{ code, reason }, ...end });
 }

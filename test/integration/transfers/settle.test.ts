@@ -257,6 +257,8 @@ describe('settle', () => {
     expect(await fixture.ledger.markSubmitted({ txId, attempt: 1 })).toEqual({ status: 'CONFIRMED' });
     expect(await fixture.ledger.endTransfer({ txId, status: 'FAILED', code: 'stuck', reason: 'late' })).toEqual({
       status: 'CONFIRMED',
+      code: null,
+      reason: null,
     });
     expect(await begin(fixture, { txId, attempt: 2 })).toEqual({
       outcome: 'ended',

@@ -34,6 +34,8 @@ describe('cancel and end', () => {
     expect(await fixture.ledger.cancelTransfer({ txId })).toEqual({ status: 'CANCELLED' });
     expect(await fixture.ledger.endTransfer({ txId, status: 'FAILED', code: 'stuck', reason: 'x' })).toEqual({
       status: 'CANCELLED',
+      code: null,
+      reason: null,
     });
     expect(await balances(fixture, 'USDC')).toEqual([1000n * usdc, 0n]);
     expect(await balances(fixture, 'ETH')).toEqual([10n * ether, 0n]);
@@ -43,6 +45,8 @@ describe('cancel and end', () => {
     const txId = await locked();
     expect(await fixture.ledger.endTransfer({ txId, status: 'REJECTED', code: 'address_blacklisted', reason: 'no' })).toEqual({
       status: 'REJECTED',
+      code: 'address_blacklisted',
+      reason: 'no',
     });
     expect(await row(txId)).toMatchObject({ failureCode: 'address_blacklisted', failureMessage: 'no' });
     expect(await codeOf(fixture.ledger.cancelTransfer({ txId }))).toBe('not_cancellable');
@@ -165,6 +169,8 @@ describe('signing', () => {
     expect(await row(txId)).toEqual(before);
     expect(await fixture.ledger.endTransfer({ txId, status: 'FAILED', code: 'fee_above_bound', reason: 'x' })).toEqual({
       status: 'FAILED',
+      code: 'fee_above_bound',
+      reason: 'x',
     });
     expect(await begin(fixture, { txId, attempt: 1, fees })).toEqual({ outcome: 'ended', status: 'FAILED' });
   });
@@ -327,13 +333,14 @@ describe('signing', () => {
       ['another deployment has issued', () => ({ dep: 'another' })],
     ])('never by a stored order that %s', async (_, change) => {
       const { txId, claims } = await begun();
-      const forged = { ...claims, jti: newId(), seq: claims.seq + 1_000_000, ...change(claims) };
+      const [issued] = await fixture.database.query<{ seq: string }[]>(`select nextval('order_numbers') as seq`);
+      const forged = { ...claims, jti: newId(), seq: Number(issued?.seq), ...change(claims) };
       await insertOrder(forged);
-      const { jti, seq, ...said } = await resumed(txId);
+      const { jti, seq, ...renewed } = await resumed(txId);
       expect([claims.jti, forged.jti]).not.toContain(jti);
       expect(seq).toBeGreaterThan(claims.seq);
-      expect(said).toMatchObject({ recipients: claims.recipients, client_id: claims.client_id, dep: claims.dep });
-      expect(said.iat).toBeLessThanOrEqual(Date.now() / 1000);
+      expect(renewed).toMatchObject({ recipients: claims.recipients, client_id: claims.client_id, dep: claims.dep });
+      expect(renewed.iat).toBeLessThanOrEqual(Date.now() / 1000);
     });
   });
 });

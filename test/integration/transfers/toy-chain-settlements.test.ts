@@ -96,7 +96,8 @@ test('of which nothing was signed it ends without a posting', async () => {
   await create();
   const { accept, ledger, postings, transaction } = fixture;
   const txId = await accept();
-  expect(await ledger.endTransfer({ txId, status: 'FAILED', code: 'expired', reason: 'too late' })).toEqual({ status: 'FAILED' });
+  const end = { status: 'FAILED', code: 'expired', reason: 'too late' } as const;
+  expect(await ledger.endTransfer({ txId, ...end })).toEqual(end);
   expect(await transaction(txId)).toMatchObject({ status: 'FAILED', failure_code: 'expired', signing_begun_at: null });
   expect(await postings(txId)).toEqual([]);
 });
