@@ -11,7 +11,7 @@ test(`${burst.count} transfers at ${burst.inFlight} at a time: all accepted, all
   const answers: string[] = [];
   const txIds: string[] = [];
   let left = burst.count;
-  const lane = async () => {
+  const sendInTurn = async () => {
     while (left > 0) {
       left -= 1;
       const body = {
@@ -26,7 +26,7 @@ test(`${burst.count} transfers at ${burst.inFlight} at a time: all accepted, all
       txIds.push(String(answer.body.tx_id));
     }
   };
-  await Promise.all(Array.from({ length: burst.inFlight }, lane));
+  await Promise.all(Array.from({ length: burst.inFlight }, sendInTurn));
   expect(new Set(answers)).toEqual(new Set(['202']));
   expect(new Set(txIds).size).toBe(burst.count);
 

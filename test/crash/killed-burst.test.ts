@@ -36,14 +36,14 @@ async function transferAll(account: Account): Promise<{ txIds: Set<string>; stat
   const txIds = new Set<string>();
   const statuses = new Set<string>();
   let left = burst.count;
-  const lane = async () => {
+  const sendInTurn = async () => {
     while (left > 0) {
       left -= 1;
       const submitted = await submit(account, randomAddress(), '0.0001');
       for (const txId of submitted.txIds) txIds.add(txId);
     }
   };
-  await Promise.all(Array.from({ length: burst.inFlight }, lane));
+  await Promise.all(Array.from({ length: burst.inFlight }, sendInTurn));
   for (const txId of txIds) statuses.add((await transactionWhen(txId, ends, 900_000)).status as string);
   return { txIds, statuses };
 }

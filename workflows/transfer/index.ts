@@ -16,12 +16,13 @@ import {
   type TransferWorkflowResult,
 } from '../../src/messages/transfer';
 import { isActivityError, isCancelled, toProblem } from '../failures';
+import { abandon } from './abandon';
 import { ask } from './ask';
 import { broadcast } from './broadcast';
 import { confirm } from './confirm';
 import { lock } from './lock';
 import { type End, type Next, park, resumed } from './next';
-import { abandon, waitForOperator } from './operator';
+import { waitForOperator } from './park';
 import { prepare } from './prepare';
 import { resume } from './resume';
 import { screen } from './screen';

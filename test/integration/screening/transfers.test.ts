@@ -38,10 +38,10 @@ const list = () => listAddress(fixture.database, fixture.alice, fixture.bob.addr
 const kinds = async (txId: string) => (await fixture.attempts(txId)).map(({ kind }) => kind);
 const row = (txId: string) => fixture.transaction(txId);
 const late = (txId: string) => auditOf(fixture.database, 'transfer.blacklisted_after_broadcast', txId);
-const burnt = (txId: string) => auditOf(fixture.database, 'transfer.cancellation_begun', txId);
+const cancellationsOf = (txId: string) => auditOf(fixture.database, 'transfer.cancellation_begun', txId);
 const expectBurnt = async (txId: string) => {
   const { request_id } = await row(txId);
-  expect(await burnt(txId)).toMatchObject([
+  expect(await cancellationsOf(txId)).toMatchObject([
     {
       outcome: 'success',
       actor_type: 'system',
@@ -104,9 +104,13 @@ describe('an address blacklisted', () => {
     expect(await fixture.balance(fixture.alice, 'USDC')).toEqual({ available: 3_000_000n, locked: 2_000_000n });
     const later = await submit({ amount: '1', toAddress: randomAddress() });
     await ends(txId, 'FAILED');
-    const [first, noop] = await fixture.attempts(txId);
+    const [first, cancellation] = await fixture.attempts(txId);
     expect(first?.signed).toBeNull();
-    expect(await row(txId)).toMatchObject({ failure_code: 'address_blacklisted', tx_hash: noop?.tx_hash, fee: noop?.fee });
+    expect(await row(txId)).toMatchObject({
+      failure_code: 'address_blacklisted',
+      tx_hash: cancellation?.tx_hash,
+      fee: cancellation?.fee,
+    });
     await ends(later, 'CONFIRMED');
     // no approval was requested
     const events = await fixture.database.query<{ status: string }[]>(
@@ -115,7 +119,7 @@ describe('an address blacklisted', () => {
     );
     expect(events.map((event) => event.status)).toEqual(['PENDING', 'SIGNING', 'SUBMITTED', 'FAILED']);
     await expectBurnt(txId);
-    expect(await burnt(later)).toEqual([]);
+    expect(await cancellationsOf(later)).toEqual([]);
     expect(await late(txId)).toEqual([]);
     await record(transferWorkflowId(txId), 'transfer-failed-blacklisted');
   });
@@ -136,8 +140,8 @@ describe('an address blacklisted', () => {
     await ends(txId, 'FAILED');
     expect(await row(txId)).toMatchObject({ failure_code: 'address_blacklisted' });
     expect(sent).toEqual([2]);
-    const [first, noop] = await fixture.attempts(txId);
-    expect([first, noop]).toMatchObject([
+    const [first, cancellation] = await fixture.attempts(txId);
+    expect([first, cancellation]).toMatchObject([
       { signed: expect.any(String), broadcast_at: null },
       { kind: 'cancellation', success: true },
     ]);
@@ -164,7 +168,7 @@ describe('an address blacklisted', () => {
       if (!(await fixture.ledger.destinationBlacklisted({ txId }))) await list();
     };
     const txId = await submit();
-    await until('the burn begins', async () => {
+    await until('the cancellation begins', async () => {
       const { pendingActivities } = (await served.client.workflow.getHandle(transferWorkflowId(txId)).describe()).raw;
       return (
         pendingActivities?.some(({ activityType, attempt }) => activityType?.name === 'prepareAttempt' && Number(attempt) > 1) ??
@@ -208,9 +212,9 @@ describe('an address blacklisted', () => {
     away = false;
     await ends(txId, 'FAILED');
     expect(await row(txId)).toMatchObject({ failure_code: 'address_blacklisted' });
-    const [first, ...noops] = await fixture.attempts(txId);
+    const [first, ...cancellations] = await fixture.attempts(txId);
     expect(first).toMatchObject({ signed: expect.any(String), broadcast_at: null });
-    expect(noops.map(({ kind }) => kind).every((kind) => kind === 'cancellation')).toBe(true);
+    expect(cancellations.map(({ kind }) => kind).every((kind) => kind === 'cancellation')).toBe(true);
     expect(await fixture.anvil.client.getTransaction({ hash: first?.tx_hash as Hex }).catch(() => null)).toBeNull();
   });
 
@@ -252,7 +256,7 @@ describe('an address blacklisted', () => {
     await unlist(fixture.database, factorId);
     await list();
     await ends(txId, 'CONFIRMED');
-    expect(await burnt(txId)).toEqual([]);
+    expect(await cancellationsOf(txId)).toEqual([]);
     expect(await row(txId)).toMatchObject({ screening_note: note, failure_code: null });
     expect(await late(txId)).toHaveLength(1);
   });

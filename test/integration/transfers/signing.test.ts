@@ -222,7 +222,7 @@ describe('signing', () => {
       await recordAbandonRequest(fixture.database.manager, { txId, attempt: 1, operator: 'test' });
       return txId;
     };
-    const noop = (txId: string, attempt = 2, maxFeePerGas = 2_300_000_000n) =>
+    const cancel = (txId: string, attempt = 2, maxFeePerGas = 2_300_000_000n) =>
       begin(fixture, { txId, attempt, kind: 'cancellation', fees: { gasLimit: 21_000n, maxFeePerGas } });
 
     test('needs a reason on record: the mark that a worker may set is none', async () => {
@@ -230,12 +230,12 @@ describe('signing', () => {
       await begin(fixture, { txId, attempt: 1 });
       await expect(fixture.ledger.abandonTransfer({ txId })).rejects.toThrow('abandoned by a cancellation');
       await fixture.database.query(`update transactions set cancellation_reason = 'abandoned' where tx_id = $1`, [txId]);
-      expect(await noop(txId)).toMatchObject({ outcome: 'refused', code: 'not_cancellable' });
+      expect(await cancel(txId)).toMatchObject({ outcome: 'refused', code: 'not_cancellable' });
     });
 
     test('has the transfer’s nonce and moves nothing, like its intent; a retried call gets the same bytes', async () => {
       const txId = await parked();
-      const begun = await noop(txId);
+      const begun = await cancel(txId);
       if (begun.outcome !== 'begun') throw new Error(begun.outcome);
       const { address } = fixture.account;
       const { kind, unsigned, order } = begun;
@@ -247,13 +247,13 @@ describe('signing', () => {
       if (!keyId || !publicKey || !chainCode) throw new Error('no key');
       const keys = new Map([[keyId, { publicKey, chainCode }]]);
       expect(verifyIntent(claims, unsigned, { registry, getFamily, keys }).payloads).toHaveLength(1);
-      expect(await noop(txId, 2, 9_900_000_000n)).toEqual(begun);
+      expect(await cancel(txId, 2, 9_900_000_000n)).toEqual(begun);
       expect(await row(txId)).toMatchObject({ status: 'SIGNING', failureCode: null });
     });
 
     test('is followed by cancellations only, all on one nonce', async () => {
       const txId = await parked();
-      await noop(txId);
+      await cancel(txId);
       await sign(fixture, txId, 3, { maxFeePerGas: 2_600_000_000n, gasLimit: 21_000n });
       expect(await fixture.database.query(attemptsWithNonce)).toEqual([
         { kind: 'first', nonce: '0' },
@@ -265,19 +265,19 @@ describe('signing', () => {
     test('locks more, or is refused and leaves the transfer as it was', async () => {
       const txId = await parked();
       const before = await row(txId);
-      expect(await noop(txId, 2, ether)).toMatchObject({ outcome: 'refused', code: 'fee_above_bound' });
+      expect(await cancel(txId, 2, ether)).toMatchObject({ outcome: 'refused', code: 'fee_above_bound' });
       expect(await row(txId)).toEqual(before);
       const maxFeePerGas = before.feeLocked / 21_000n + 1n;
-      expect(await noop(txId, 2, maxFeePerGas)).toMatchObject({ outcome: 'begun' });
+      expect(await cancel(txId, 2, maxFeePerGas)).toMatchObject({ outcome: 'begun' });
       expect((await row(txId)).feeLocked).toBe(maxFeePerGas * 21_000n);
     });
 
     test('is refused once an attempt is included, and before there is a nonce', async () => {
       const txId = await locked();
-      await expect(noop(txId, 1)).rejects.toMatchObject({ code: 'invalid_parameter' });
+      await expect(cancel(txId, 1)).rejects.toMatchObject({ code: 'invalid_parameter' });
       await sign(fixture, txId);
       await include(fixture, txId, 1, { debited: null });
-      expect(await noop(txId)).toMatchObject({ outcome: 'refused', code: 'business_error' });
+      expect(await cancel(txId)).toMatchObject({ outcome: 'refused', code: 'business_error' });
     });
   });
 

@@ -257,10 +257,10 @@ describe('abandon', () => {
     await ends(txId, 'FAILED');
     const row = await fixture.transaction(txId);
     const attempts = await fixture.attempts(txId);
-    const noop = attempts.find(({ block_number }) => block_number !== null);
-    expect(noop).toMatchObject({ kind: 'cancellation', success: true });
-    expect(row).toMatchObject({ failure_code: 'abandoned', tx_hash: noop?.tx_hash, fee: noop?.fee });
-    expect(await fixture.anvil.client.getTransaction({ hash: noop?.tx_hash as Hex })).toMatchObject({
+    const cancellation = attempts.find(({ block_number }) => block_number !== null);
+    expect(cancellation).toMatchObject({ kind: 'cancellation', success: true });
+    expect(row).toMatchObject({ failure_code: 'abandoned', tx_hash: cancellation?.tx_hash, fee: cancellation?.fee });
+    expect(await fixture.anvil.client.getTransaction({ hash: cancellation?.tx_hash as Hex })).toMatchObject({
       value: 0n,
       input: '0x',
       nonce: 0,
@@ -321,9 +321,9 @@ describe('abandon', () => {
     await parked(txId);
     await operations().abandon(txId);
     await ends(txId, 'FAILED');
-    const [first, noop] = (await fixture.attempts(txId)).map(({ unsigned }) => feesIn(unsigned as Hex));
-    expect(Number(noop?.maxFeePerGas)).toBeGreaterThanOrEqual(1.125 * Number(first?.maxFeePerGas));
-    expect(Number(noop?.maxPriorityFeePerGas)).toBeGreaterThanOrEqual(1.125 * Number(first?.maxPriorityFeePerGas));
+    const [first, cancellation] = (await fixture.attempts(txId)).map(({ unsigned }) => feesIn(unsigned as Hex));
+    expect(Number(cancellation?.maxFeePerGas)).toBeGreaterThanOrEqual(1.125 * Number(first?.maxFeePerGas));
+    expect(Number(cancellation?.maxPriorityFeePerGas)).toBeGreaterThanOrEqual(1.125 * Number(first?.maxPriorityFeePerGas));
     await agrees();
   });
 

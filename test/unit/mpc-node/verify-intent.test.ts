@@ -34,7 +34,7 @@ const native: EvmPlan = {
   gasPrice: null,
 };
 const token: EvmPlan = { ...native, tokenContract: usdc, amount: 2_500_000n, gasLimit: 80_000n };
-const noop: EvmPlan = { ...native, kind: 'cancellation', to: from, amount: 0n };
+const cancellation: EvmPlan = { ...native, kind: 'cancellation', to: from, amount: 0n };
 
 interface Ordered {
   claims: SigningClaims;
@@ -67,7 +67,7 @@ describe('signs', () => {
     ['a native transfer', native],
     ['a token transfer', token],
     ['a legacy transaction', { ...native, maxFeePerGas: null, maxPriorityFeePerGas: null, gasPrice: 50n }],
-    ['a cancellation', noop],
+    ['a cancellation', cancellation],
   ])('%s that is what the order says', (_what, plan) => {
     const ordered = orderFor(plan);
     const isCancellation = plan.kind === 'cancellation';
@@ -124,7 +124,7 @@ describe('refuses', () => {
     [
       'a cancellation above the cap of the chain, claims alike',
       'max_fee',
-      orderFor({ ...noop, maxFeePerGas: ethereum.maxNetworkFee }),
+      orderFor({ ...cancellation, maxFeePerGas: ethereum.maxNetworkFee }),
     ],
     ['bytes for another chain id', 'chain', bytesOf({ chainId: 8453 })],
     ['an order for another chain', 'chain', claim({ chain: 'eip155:8453' })],
@@ -151,9 +151,9 @@ describe('refuses', () => {
     [
       'bytes that move coins for a cancellation',
       'recipients',
-      { ...orderFor(noop), unsigned: buildEvm({ ...native, to: from }) },
+      { ...orderFor(cancellation), unsigned: buildEvm({ ...native, to: from }) },
     ],
-    ['a cancellation beyond the highest fee', 'max_fee', claim({ max_fee: '1' }, noop)],
+    ['a cancellation beyond the highest fee', 'max_fee', claim({ max_fee: '1' }, cancellation)],
   ])('%s', (_what, field, ordered) => {
     let refusal: unknown;
     try {

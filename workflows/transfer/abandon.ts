@@ -1,0 +1,15 @@
+import { transferActivities } from '../activities';
+import type { Next } from './next';
+import type { TransferState } from './state';
+
+/**
+ * Abandons the transfer after signing has begun. A cancellation uses up the reservation; in families whose attempts expire, the
+ * expiry is waited for. If an earlier attempt is executed after all, it is settled as usual.
+ */
+export async function abandon(state: TransferState): Promise<Next> {
+  if (state.transfer.rules.giveUp === 'cancel') return { next: 'prepare', kind: 'cancellation' };
+  await transferActivities.abandonTransfer({ txId: state.txId });
+  state.isAbandoned = true;
+  state.isFollowed = true;
+  return { next: 'confirm' };
+}
