@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 
-/** The word of the node's operator that a journal which cannot be completed is to be used as it is. */
+/** The decision of the node's operator that a journal which cannot be completed is to be used as it is. */
 export interface Acceptance {
   actId: string;
   operator: string;

@@ -39,7 +39,7 @@ export interface Spending {
   recipients: string[];
 }
 
-/** A signature that may be made: stands in the journal. */
+/** A signature that may be made: the journal has its entry. */
 export interface JournalEntry {
   number: number;
   request: AdmissionRequest;

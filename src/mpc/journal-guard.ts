@@ -13,7 +13,7 @@ import { journalBehind } from './metrics';
 import type { OwnCopies } from './own-copies';
 import { TakeBack } from './take-back';
 
-/** Between two tries to take back what is missing, and two looks for the operator's word. */
+/** Between two tries to take back what is missing, and two looks for the operator's decision. */
 const retryMs = 5_000;
 /** A backup may lack entries that are somewhat older than its newest one; in the unit of entry numbers, microseconds. */
 const overlap = 3_600_000_000;
@@ -111,7 +111,7 @@ export class JournalGuard {
     const found: Mark = { bans: bans.size, entry: await this.recovery.newestBegun() };
     if (acceptance) {
       await mark.reset(found);
-      // only now: a process that ends before this still has the operator's word at its next start
+      // only now: a process that ends before this still has the operator's decision at its next start
       await follow(database, acceptance);
       logger.warn({ operator: acceptance.operator }, 'the operator has accepted the journal as it is');
     } else await mark.complete(found);
@@ -131,7 +131,7 @@ export class JournalGuard {
     return row?.is_new ?? false;
   }
 
-  /** Ends with a complete journal, the operator's word, or `close`. */
+  /** Ends with a complete journal, the operator's decision, or `close`. */
   private async recover(): Promise<void> {
     const { logger } = this.options;
     while (!this.closing.signal.aborted) {
@@ -144,7 +144,7 @@ export class JournalGuard {
     }
   }
 
-  /** The operator's word is followed once both peers were read as far as they answer: what they give is not forgotten. */
+  /** The operator's decision is followed once both peers were read as far as they answer: what they give is not forgotten. */
   private async tryToOpen(): Promise<boolean> {
     const { database, bans, mark, logger } = this.options;
     const since = await mark.beginTakingBack(await this.databaseTime());

@@ -39,7 +39,7 @@ export class JournalRecovery {
     return Number(row?.number ?? 0);
   }
 
-  /** Whether the entry stands in the journal, unchanged. `hash`: SHA-256 of its statement. */
+  /** Whether the journal has the entry, unchanged. `hash`: SHA-256 of its statement. */
   async contains({ number, hash }: { number: number; hash: string }): Promise<boolean> {
     const [row] = await this.database.query<{ statement: string }[]>('select statement from journal where number = $1', [number]);
     return row !== undefined && hashStatement({ text: row.statement }) === hash;

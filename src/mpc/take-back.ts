@@ -3,7 +3,7 @@ import type { Bans } from './bans';
 import type { JournalRecovery } from './journal-recovery';
 import type { OwnCopies } from './own-copies';
 
-/** How long one pass reads, between two looks for the operator's word; the next pass goes on where this one has ended. */
+/** How long one pass reads, between two looks for the operator's decision; the next pass goes on where this one has ended. */
 const maxPassMs = 60_000;
 
 interface PeerFailure {

@@ -59,7 +59,7 @@ export class Orders {
   }
 
   /**
-   * The newest order of an attempt, if it says just this and has life enough to be used; null otherwise. One that a clock ahead of
+   * The newest order of an attempt, if it says just this and is good for long enough to be used; null otherwise. One that a clock ahead of
    * this one has issued is refused by the nodes. A number that was not issued yet was not written by an authoriser: with it the nodes
    * would take the order for the newest one for ever.
    */

@@ -22,7 +22,7 @@ export type ReorgOutcome = 'stands' | 'absent' | 'differs';
 
 /**
  * For a transfer that had ended and was reorganised away, or of which an attempt was executed that had been proven impossible.
- * Included again with the same effect, by any of its attempts, it stands in its new block, and a fee that has changed is posted as
+ * Included again with the same effect, by any of its attempts, it is in its new block, and a fee that has changed is posted as
  * an adjustment. With another effect the ledger is wrong: the accounts are frozen, with an alert, until an operator has checked them.
  */
 export function reconcileReorg(

@@ -18,7 +18,7 @@ export interface Stored {
 }
 
 /**
- * An order over the bytes of the newest attempt, which was begun before: the same one while it has life enough, else another. Lists and
+ * An order over the bytes of the newest attempt, which was begun before: the same one while it is good for long enough, else another. Lists and
  * approval are read again; of a transfer that is given up only the cancellation is signed, whatever the lists say.
  * @throws NotBegun; GatewayError invalid_parameter when nothing was begun.
  */

@@ -25,9 +25,9 @@ type Stage = Extract<Next, { next: 'sign' }>;
 class Answers {
   /** Pairs that do not sign together by this key any more. */
   private readonly banned = new Set<SigningPair>();
-  /** Nodes whose own limits do not allow it, each by its own signed word. */
+  /** Nodes whose own limits do not allow it, each in a refusal that it has signed. */
   private readonly refusing = new Map<NodeIndex, SignedRefusal>();
-  /** Nodes that refuse the transaction itself, each by its own word: what an initiator says of its peer does not count. */
+  /** Nodes that refuse the transaction itself, each in its own answer: what an initiator says of its peer does not count. */
   private readonly faulting = new Set<NodeIndex>();
   /** By node and code: the newest answer of each. */
   private readonly problems = new Map<string, NodeProblem>();
@@ -145,7 +145,7 @@ async function decide(
 
 /**
  * The limits of two nodes: a first attempt is given up, if the authoriser accepts what the two have signed. A cancellation has only its
- * fee refused: another one is prepared after a retry, at the fees of then.
+ * fee refused: another one is prepared after a retry, at the fees that the chain has then.
  */
 async function refusedByLimits(state: TransferState, ordered: Stage, message: string, { refusals }: Answers): Promise<Next> {
   const { kind } = ordered;
