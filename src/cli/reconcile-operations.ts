@@ -7,6 +7,7 @@ import { numberOverlap, overlappedNumber } from '../orders/compared-numbers';
 import { findMissingOrders, type MissingOrder } from '../orders/missing-orders';
 import type { AskForOrders } from '../orders/node-orders';
 import { inTransaction } from '../platform/database';
+import { GatewayError } from '../platform/errors';
 import { TransactionEntity } from '../transactions/entity';
 import { isEnded } from '../transactions/state';
 import type { RebuildDependencies } from '../transfers/rebuild';
@@ -56,7 +57,8 @@ export const reconcile = (options: ReconcileOptions): Promise<Reconciliation> =>
 async function reconcileAlone(options: ReconcileOptions): Promise<Reconciliation> {
   const { database, apply, acceptMissing, twoNodes } = options;
   const needed = twoNodes ? quorum : nodeIndexes.length;
-  const { orders, unverified, nodes } = await findMissingOrders({ ...options, needed }, await readStart(database));
+  const { after, incarnation } = await readStart(database);
+  const { orders, unverified, nodes } = await findMissingOrders({ ...options, needed }, after);
   const started = apply ? await startInterrupted(options) : [];
   const subjects = bySubject(orders);
   const results = new Map<string, Reconciled>();
@@ -80,17 +82,18 @@ async function reconcileAlone(options: ReconcileOptions): Promise<Reconciliation
   const rows = [...results.values()];
   for (const order of unverified) rows.push(await acceptUnverified(options, order));
   const isComplete = rows.every(({ result }) => result !== 'not rebuilt');
-  if (apply && isComplete) await inTransaction(database, (manager) => open(manager, rows, nodes));
+  if (apply && isComplete) await inTransaction(database, (manager) => open(manager, incarnation, { rows, nodes }));
   return { nodes, rows, started, isOpen: apply && isComplete };
 }
 
-/** The nodes are asked for all orders with higher numbers. */
-async function readStart(database: DataSource): Promise<number> {
-  const [row] = await database.query<{ after: string }[]>(
-    `select coalesce(missing_after, ${overlappedNumber}) as after from order_comparison`,
+/** `after`: the nodes are asked for all orders with higher numbers. `incarnation`: of the database that is compared. */
+async function readStart(database: DataSource): Promise<{ after: number; incarnation: string }> {
+  const [row] = await database.query<{ after: string; incarnation: string }[]>(
+    `select coalesce(missing_after, ${overlappedNumber}) as after, database_incarnation() as incarnation from order_comparison`,
     [numberOverlap],
   );
-  return Number(row?.after ?? 0);
+  if (!row) throw new Error('the comparison of orders has no row');
+  return { after: Number(row.after), incarnation: row.incarnation };
 }
 
 /** By transfer and by key, in the order of their first numbers. */
@@ -138,17 +141,28 @@ async function isAnyOpen(database: DataSource, txIds: string[]): Promise<boolean
 /**
  * Later orders get higher numbers than those that are stored now. The sequence is only ever moved forward: numbers that were taken
  * meanwhile stay taken.
+ * @throws GatewayError business_error when another incarnation of the database has taken over since it was compared.
  */
-async function open(manager: EntityManager, rows: Reconciled[], nodes: NodeIndex[]): Promise<void> {
+async function open(
+  manager: EntityManager,
+  incarnation: string,
+  { rows, nodes }: Pick<Reconciliation, 'rows' | 'nodes'>,
+): Promise<void> {
   await manager.query(
     `select setval('order_numbers', highest) from (select max(seq) as highest from orders) stored
       where highest > (select last_value from order_numbers)`,
   );
-  await manager.query(
+  const [, opened] = await manager.query<[unknown, number]>(
     `update order_comparison set missing_since = null, missing_after = null, missing_order = null, missing_node = null,
-            compared_as = database_incarnation(), compared_at = clock_timestamp(), compared_after = ${overlappedNumber}`,
-    [numberOverlap],
+            compared_as = database_incarnation(), compared_at = clock_timestamp(), compared_after = ${overlappedNumber}
+      where database_incarnation() = $2`,
+    [numberOverlap, incarnation],
   );
+  if (opened === 0)
+    throw new GatewayError(
+      'business_error',
+      'Another incarnation of the database has taken over meanwhile: run the command again',
+    );
   await audit(manager, {
     action: 'orders.reconciled',
     outcome: 'success',

@@ -10,8 +10,9 @@ const maxPerPeer = 128;
 const maxHandshakesPerAddress = 128;
 
 /**
- * Which node is at the other end of each connection of a server, and how many each may have: connections of one peer, or of strangers,
- * never keep out those of the other peer.
+ * Which node is at the other end of each connection of a server, and how many each may have: connections of one peer, or from one
+ * strange address, do not keep out those of the other peer. Against many addresses only the network helps: nothing but the peers should
+ * reach the port.
  */
 export class Connections {
   private readonly parties = new WeakMap<Socket, NodeIndex>();

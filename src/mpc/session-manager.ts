@@ -104,7 +104,7 @@ export class SessionManager {
 
   /**
    * Proposes a session to the other participants, agrees with them on its id and runs this node's part.
-   * @throws GatewayError with the code of a peer that refuses (src/mpc/refusals.ts); signers_unavailable for every failure after
+   * @throws GatewayError with the code of a peer that refuses (src/mpc/refusal-codes.ts); signers_unavailable for every failure after
    * which a new session, perhaps with another peer, can succeed.
    */
   async initiate<R>(params: SessionParams, task: SessionTask<R>): Promise<R> {

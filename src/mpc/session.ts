@@ -125,7 +125,7 @@ export class Session {
    * @throws Error when a peer is unreachable, sends nothing or aborts.
    */
   async exchange(outgoing: RoundMessages, from: readonly NodeIndex[] = this.others): Promise<RoundMessages> {
-    if (this.ended) throw this.ended;
+    this.assertRunning();
     this.round += 1;
     const round = this.round;
     const sent = [...outgoing].map(([to, body]) => {
@@ -157,6 +157,11 @@ export class Session {
     } finally {
       await protocolRun.close();
     }
+  }
+
+  /** @throws Error the reason why the session has ended. */
+  assertRunning(): void {
+    if (this.ended) throw this.ended;
   }
 
   /** Ends the session: waiting calls fail with `reason`, later messages are refused. Further calls have no effect. */

@@ -57,6 +57,8 @@ export function signatureTask({
         begun.catch(() => undefined);
         const permit = async () => {
           if (!entry.isUnfrozen) await assertNotBanned();
+          // nothing is sent in a session that has ended meanwhile
+          session.assertRunning();
           isShareUsed = true;
         };
         const signature = await sign(session, { begun, permit });

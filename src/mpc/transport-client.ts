@@ -119,7 +119,7 @@ export class TransportClient implements PeerLink {
     for (const agent of this.agents.values()) agent.destroy();
   }
 
-  /** @throws GatewayError with the peer's own code if it is one of src/mpc/refusals.ts, else signers_unavailable. */
+  /** @throws GatewayError with the peer's own code if it is one of src/mpc/refusal-codes.ts, else signers_unavailable. */
   private async call(to: NodeIndex, call: PeerRequest): Promise<Buffer> {
     const { status, body } = await this.send(to, call, true);
     if (status === 200) return body;

@@ -30,7 +30,7 @@ interface Row {
 const select = /* sql */ `
   select j.number::text as subject, j.statement, j.outcome, j.signature, o.compact, k.public_key, k.chain_code
     from journal j
-    left join (select encode(sha256(convert_to(compact, 'UTF8')), 'hex') as hash, compact from seen_orders) o on o.hash = j.order_hash
+    left join seen_orders o on o.seq = j.order_seq and encode(sha256(convert_to(o.compact, 'UTF8')), 'hex') = j.order_hash
     left join key_shares k on k.key_id = j.key_id
    order by j.number`;
 

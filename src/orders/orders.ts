@@ -79,14 +79,14 @@ export class Orders {
 
   /**
    * The bytes of an attempt never change: its orders stay in an append-only table, whatever becomes of the other rows that say what it is.
-   * @throws Error when a stored order of the attempt is over other digests, or for other keys.
+   * @throws GatewayError intent_mismatch when a stored order of the attempt is over other digests, or for other keys.
    */
   async assertNoOthers(manager: EntityManager, { tx_id: txId, attempt, signers }: AttemptFacts): Promise<void> {
     const [row] = await manager.query<{ jti: string }[]>(
       `select jti from orders where tx_id = $1 and attempt = $2 and claims -> 'signers' is distinct from $3::jsonb limit 1`,
       [txId, attempt, JSON.stringify(signers)],
     );
-    if (row) throw new Error(`attempt ${attempt} of ${txId} is not what order ${row.jti} is about`);
+    if (row) throw new GatewayError('intent_mismatch', `Attempt ${attempt} of ${txId} is not what its order ${row.jti} is about`);
   }
 
   /** JWS in compact form; call it after the commit. */

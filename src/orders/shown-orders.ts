@@ -34,11 +34,11 @@ export async function readShownOrders(ask: AskForOrders, after: number, maxRound
     const ends: number[] = [];
     const given = await ask(from);
     for (const node of left()) {
-      const said = given.find((candidate) => candidate.node === node) ?? { problem: 'no answer' };
-      const page = 'answer' in said ? readPage(said.answer, from) : said;
+      const response = given.find((candidate) => candidate.node === node) ?? { problem: 'no answer' };
+      const page = 'answer' in response ? readPage(response.answer, from) : response;
       if ('problem' in page) problems.set(node, page.problem);
       else {
-        if ('answer' in said) collect(orders, node, said.answer);
+        if ('answer' in response) collect(orders, node, response.answer);
         if (page.end !== null) ends.push(page.end);
       }
     }

@@ -40,7 +40,7 @@ export const failureCodes = {
   fee_above_bound: { status: 400, retryable: false, title: 'Network fee above what could be locked' },
   reverted_on_chain: { status: 400, retryable: false, title: 'The transaction failed on chain' },
   transfer_not_observed: { status: 400, retryable: false, title: 'Executed on chain without the expected token transfer' },
-  intent_mismatch: { status: 400, retryable: false, title: 'A signing node refused: the transaction differs from the request' },
+  intent_mismatch: { status: 400, retryable: false, title: 'What is to be signed differs from the request or the order' },
   order_refused: { status: 400, retryable: false, title: 'A signing node refused the order' },
   node_policy: { status: 400, retryable: false, title: 'Refused by the limits of the signing nodes' },
   key_peer_banned: { status: 503, retryable: true, title: 'A signing node no longer signs with this peer by this key' },

@@ -209,7 +209,7 @@ describe('rows that the authoriser has not written', () => {
       await tamper(txId, `unsigned = '${bytes}'`, 'transfer_attempts');
     };
     await set(toAddress, rewritten);
-    for (const inMs of [0, 520_000]) await expect(ask(txId, 'resume', { inMs })).rejects.toThrow('is not what order');
+    for (const inMs of [0, 520_000]) await expect(ask(txId, 'resume', { inMs })).rejects.toThrow('is not what its order');
     expect(await stored(txId)).toHaveLength(1);
     await set(was.toAddress, unsigned);
     begun(await ask(txId, 'resume'));

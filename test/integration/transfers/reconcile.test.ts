@@ -219,6 +219,21 @@ test('all three nodes have to answer, unless the operator goes on with two', asy
   expect(await run({ apply: true })).toMatchObject({ nodes: [1, 2], rows: [{ subject: txId }], isOpen: true });
 });
 
+test('another incarnation that takes over in between is not opened: what was rebuilt may be missing there', async () => {
+  await makeBackup();
+  const { txId } = await ordered(request());
+  await restore();
+  const failOver = () =>
+    restored.query(
+      `create or replace function database_incarnation() returns text language sql stable as $$ select 'standby' $$`,
+    );
+  const start = ({ txId: rebuilt }: { txId: string }) => failOver().then(() => started.push(rebuilt));
+  await expect(run({ apply: true, start })).rejects.toMatchObject({ code: 'business_error' });
+  expect(started).toEqual([txId]);
+  const [row] = await restored.query<[{ compared_as: string | null }]>('select compared_as from order_comparison');
+  expect(row.compared_as).not.toBe('standby');
+});
+
 test('an order that no key opens is reported and keeps the gateway closed; it is not dropped', async () => {
   await makeBackup();
   await restore();

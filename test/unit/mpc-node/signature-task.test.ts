@@ -46,7 +46,15 @@ function create({ error, initiator = 2, usesShare = true, begin = () => Promise.
 }
 
 const session = (over: Partial<Session> = {}) =>
-  ({ id: Buffer.alloc(32), received: 0, isStopped: false, isAbortedByPeer: false, isLateHere: false, ...over }) as Session;
+  ({
+    id: Buffer.alloc(32),
+    received: 0,
+    isStopped: false,
+    isAbortedByPeer: false,
+    isLateHere: false,
+    assertRunning: () => undefined,
+    ...over,
+  }) as Session;
 
 describe('what the journal is told about the end of a session', () => {
   test.each<[string, Error, Partial<Session>, SessionEnd['outcome']]>([
@@ -79,6 +87,16 @@ describe('what the journal is told about the end of a session', () => {
   ])('%s, before anything that depends on the share was sent, counts nothing', async (_what, error, over) => {
     const { task, ends } = create({ error, usesShare: false });
     await expect(task.run(session(over))).rejects.toBe(error);
+    expect(ends).toMatchObject([{ outcome: 'not_begun', signature: null }]);
+  });
+
+  test('an abort by the peer while this node computes its first message that depends on the share counts nothing: it is not sent', async () => {
+    const { task, ends } = create();
+    const aborted = new GatewayError('signers_unavailable', 'node 2 has aborted');
+    const assertRunning = () => {
+      throw aborted;
+    };
+    await expect(task.run(session({ received: 1, isAbortedByPeer: true, assertRunning }))).rejects.toBe(aborted);
     expect(ends).toMatchObject([{ outcome: 'not_begun', signature: null }]);
   });
 
