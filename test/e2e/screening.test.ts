@@ -64,7 +64,7 @@ test('a blacklisted address is refused by the API, and by the nodes themselves w
   const txId = body.tx_id as string;
   const waiting = await waitFor(async () => {
     const { body: tx } = await call('GET', `/transactions/${txId}`);
-    return /on the client's blacklist/.test((tx.live?.detail as string | undefined) ?? '') && tx;
+    return /on this node's copy of the client's blacklist/.test((tx.live?.detail as string | undefined) ?? '') && tx;
   });
   expect(waiting).toMatchObject({ status: 'SIGNING', tx_hash: null });
 
