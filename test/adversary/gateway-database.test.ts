@@ -160,7 +160,7 @@ test('can add a user with an API key of its own, which then acts for the client'
   );
   const stranger = new ApiClient(stack().base_url, { api_key: apiKey, api_secret: secret });
   expect(await stranger.request('GET', `/wallets/${scene.account.walletId}`)).toMatchObject({ status: 200 });
-  await gatewayQuery(`update users set status = 'disabled' where user_id = $1`, [userId]);
+  await gatewayQuery(`update users set status = 'DISABLED' where user_id = $1`, [userId]);
 });
 
 test('cannot change the audit log unnoticed, nor while its rules are off', async () => {
