@@ -9,7 +9,8 @@ import type { TransferState } from './state';
 export async function ask(state: TransferState): Promise<Next> {
   state.progress.report('ask', 'Begun by an earlier run: the chain is asked before anything is signed', state.lastAttempt);
   const { state: seen } = await chainActivities(state.transfer.chain).observe({ txId: state.txId });
-  if (seen === 'absent') return resumed(state);
+  // impossible without a successor: whether the bytes are refused is the chain's answer to them, not that of a stored proof
+  if (seen === 'absent' || (seen === 'impossible' && state.transfer.rules.expired === 'park')) return resumed(state);
   state.isFollowed = true;
   return seen === 'confirmed' ? { next: 'settle' } : { next: 'confirm' };
 }
