@@ -83,7 +83,7 @@ describe('cannot have anything else signed once an attempt has begun', () => {
         const real = await scene.order();
         await whileRewritten(ofTransfer(real.txId, to), async () => {
           await expect(scene.temporal.beginSigning({ txId: real.txId, lastAttempt: 1, kind: 'resume' })).rejects.toMatchObject({
-            code: 'intent_mismatch',
+            code: 'internal_error',
           });
           const other = alter(real.unsigned, { value: 10n ** 17n });
           await expect(scene.temporal.sign({ ...real, unsigned: other }, { initiator: 1, peer: 2 })).rejects.toMatchObject({
