@@ -1,7 +1,8 @@
-import type { AttemptKind, Hex } from '../chains/types';
+import type { Hex } from '../chains/types';
 import type { SigningClaims } from '../messages/order';
 import type { SignTransactionRequest } from '../messages/signing';
 import type { AdmissionRequest } from './admission';
+import { toAttemptKind } from './open-order';
 import type { VerifiedOrder } from './order-verifier';
 import type { VerifiedTransaction } from './verify-intent';
 
@@ -21,7 +22,7 @@ export function toAdmissionRequest(
     ...participants,
     txId: claims.tx_id,
     attempt: claims.attempt,
-    kind: attemptKind(claims),
+    kind: toAttemptKind(claims),
     orderHash: hash,
     orderSeq: claims.seq,
     order: { jti: claims.jti, compact, unsigned },
@@ -32,9 +33,4 @@ export function toAdmissionRequest(
     clientId: claims.client_id,
     spends,
   };
-}
-
-/** Every kind of order that does not follow an earlier attempt begins a transaction. */
-function attemptKind({ kind }: SigningClaims): AttemptKind {
-  return kind === 'replacement' || kind === 'reissue' || kind === 'cancellation' ? kind : 'first';
 }

@@ -2,11 +2,10 @@ import { isDeepStrictEqual } from 'node:util';
 import type { DataSource } from 'typeorm';
 import type { Hex } from '../chains/types';
 import type { OrderSigner, SigningClaims } from '../messages/order';
-import { findFault } from '../platform/untrusted';
 import { readRows } from './cursor';
 import { type EntryFields, readEntry } from './journal-entry';
+import { openOrder, toAttemptKind } from './open-order';
 import type { OrderKeys } from './order-keys';
-import { claimsSchemas } from './order-schema';
 import { decodeSignature, deriveKey, recoversTo } from './secp256k1';
 import type { JournalDifference } from './verify-journal';
 
@@ -51,8 +50,9 @@ async function differenceOf(row: Row, source: OrderSource): Promise<string | nul
   // what is no entry does not have the node's signature
   if (entry === null) return null;
   if (compact === null) return outcome === 'recovered' ? null : 'the node does not keep the order that it names';
-  const claims = await openClaims(compact, source);
-  if (claims === null) return 'its order is not one that a known key of the authoriser has signed for this deployment';
+  const claims = await openOrder(compact, source.keys, source.deployment);
+  if (claims === null || !('recipients' in claims))
+    return 'its order is not one that a known key of the authoriser has signed for this deployment';
   const field = differingField(entry, claims);
   if (field !== undefined) return `its order has another ${field}`;
   if (signature === null || isSignatureOf(entry, claims, row)) return null;
@@ -67,25 +67,13 @@ function parseEntry(text: string): EntryFields | null {
   }
 }
 
-async function openClaims(compact: string, { keys, deployment }: OrderSource): Promise<SigningClaims | null> {
-  try {
-    const { payload, isOrder } = await keys.open(compact);
-    const claims = JSON.parse(Buffer.from(payload).toString('utf8')) as SigningClaims;
-    const schema = claimsSchemas.get(claims.kind);
-    return isOrder && schema && findFault(schema, claims) === null && claims.dep === deployment ? claims : null;
-  } catch {
-    return null;
-  }
-}
-
 /** Name of the first field of an entry that is not the order's; undefined if all are. */
 function differingField(entry: EntryFields, claims: SigningClaims): string | undefined {
-  const later = ['replacement', 'reissue', 'cancellation'].find((kind) => kind === claims.kind);
   const digests = claims.signers.flatMap((signer) => signer.digests);
   const pairs: Record<string, [unknown, unknown]> = {
     transaction: [entry.tx_id, claims.tx_id],
     attempt: [entry.attempt, claims.attempt],
-    kind: [entry.kind, later ?? 'first'],
+    kind: [entry.kind, toAttemptKind(claims)],
     number: [entry.order_seq, claims.seq],
     client: [entry.client_id, claims.client_id],
     // an order has them by signer, an entry in the order of the payloads

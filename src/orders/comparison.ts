@@ -1,12 +1,13 @@
 import type { DataSource } from 'typeorm';
 import { type NodeIndex, nodeIndexes, quorum } from '../messages/nodes';
 import type { OrderClaims } from '../messages/order';
+import { openOrder } from '../mpc/open-order';
 import type { OrderKeys } from '../mpc/order-keys';
 import type { Logger } from '../platform/logging';
 import { numberOverlap, overlappedNumber } from './compared-numbers';
 import { findKnownOrders } from './known-orders';
 import { missingOrders } from './metrics';
-import { type AskForOrders, openOrder } from './node-orders';
+import type { AskForOrders } from './node-orders';
 import { readShownOrders } from './shown-orders';
 
 export interface ComparisonOptions {

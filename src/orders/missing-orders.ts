@@ -2,10 +2,11 @@ import type { DataSource } from 'typeorm';
 import type { Hex } from '../chains/types';
 import { type NodeIndex, nodeIndexes } from '../messages/nodes';
 import type { OrderClaims } from '../messages/order';
+import { openOrder } from '../mpc/open-order';
 import type { OrderKeys } from '../mpc/order-keys';
 import { GatewayError } from '../platform/errors';
 import { findKnownOrders } from './known-orders';
-import { type AskForOrders, openOrder, readJti } from './node-orders';
+import { type AskForOrders, readJti } from './node-orders';
 import { readShownOrders } from './shown-orders';
 
 /** An order that a node has shown and the database does not have. */

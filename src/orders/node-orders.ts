@@ -2,15 +2,11 @@ import { randomBytes } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import { decodeJwt } from 'jose';
 import type { NodeIndex } from '../messages/nodes';
-import type { OrderClaims } from '../messages/order';
 import type { OrdersRequest } from '../messages/seen-orders';
 import { readOrdersWorkflowId, workflowTypes } from '../messages/workflow-ids';
 import type { NodeKeys } from '../mpc/identity';
-import type { OrderKeys } from '../mpc/order-keys';
-import { claimsSchemas } from '../mpc/order-schema';
 import { type OrdersAnswer, readOrdersAnswer } from '../mpc/orders-answer';
 import { isUuid } from '../platform/ids';
-import { findFault } from '../platform/untrusted';
 import { askNodes } from './ask-nodes';
 
 /** What one node says; `problem`: why there is no answer, or none that counts. */
@@ -37,18 +33,6 @@ export const asksForOrders =
     });
   };
 
-/** The claims of an order that one of the gateway's own keys has signed, for this deployment; null for anything else. Its time does not matter. */
-export async function openOrder(compact: string, keys: OrderKeys, deployment: string): Promise<OrderClaims | null> {
-  try {
-    const { payload, isOrder } = await keys.open(compact);
-    const claims = JSON.parse(Buffer.from(payload).toString('utf8')) as OrderClaims;
-    const schema = claimsSchemas.get(claims.kind);
-    return isOrder && schema && findFault(schema, claims) === null && claims.dep === deployment ? claims : null;
-  } catch {
-    return null;
-  }
-}
-
 /** The id that an order in compact form claims, unverified; null for anything else. */
 export function readJti(compact: string): string | null {
   try {
@@ -56,5 +40,15 @@ export function readJti(compact: string): string | null {
     return typeof jti === 'string' && isUuid(jti) ? jti : null;
   } catch {
     return null;
+  }
+}
+
+/** The number that an order in compact form claims, unverified; 0 for anything else. */
+export function readNumber(compact: string): number {
+  try {
+    const { seq } = decodeJwt(compact);
+    return Number.isSafeInteger(seq) ? (seq as number) : 0;
+  } catch {
+    return 0;
   }
 }

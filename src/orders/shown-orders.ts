@@ -1,7 +1,7 @@
 import type { Hex } from '../chains/types';
 import { type NodeIndex, nodeIndexes } from '../messages/nodes';
 import type { OrdersAnswer } from '../mpc/orders-answer';
-import type { AskForOrders } from './node-orders';
+import { type AskForOrders, readNumber } from './node-orders';
 
 /** An order as nodes show it: nothing of it is verified. */
 export interface ShownOrder {
@@ -66,15 +66,5 @@ function collect(found: Map<string, ShownOrder>, node: NodeIndex, { orders }: Or
     if (unsigned !== null && !order.bytes.includes(unsigned)) order.bytes.push(unsigned);
     if (!order.nodes.includes(node)) order.nodes.push(node);
     found.set(compact, order);
-  }
-}
-
-/** The number that an order claims, unverified; 0 for anything else. */
-function readNumber(compact: string): number {
-  try {
-    const claims = JSON.parse(Buffer.from(compact.split('.')[1] ?? '', 'base64url').toString()) as { seq?: unknown } | null;
-    return Number.isSafeInteger(claims?.seq) ? (claims?.seq as number) : 0;
-  } catch {
-    return 0;
   }
 }

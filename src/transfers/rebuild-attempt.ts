@@ -5,6 +5,7 @@ import type { Family } from '../chains/family';
 import { findReservations, insertReservation } from '../chains/reservations';
 import type { AttemptKind, ChainDefinition, Hex } from '../chains/types';
 import type { SigningClaims } from '../messages/order';
+import { toAttemptKind } from '../mpc/open-order';
 import { storeShownOrder } from '../orders/store-order';
 import { GatewayError } from '../platform/errors';
 import { TransactionEntity } from '../transactions/entity';
@@ -120,6 +121,3 @@ async function takeResources(
     await insertReservation(manager, owner, txId, { resource, ordinal: family.ordinalOf(resource) });
   return resources;
 }
-
-const toAttemptKind = ({ kind }: SigningClaims): AttemptKind =>
-  kind === 'replacement' || kind === 'reissue' || kind === 'cancellation' ? kind : 'first';

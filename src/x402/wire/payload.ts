@@ -1,7 +1,7 @@
 import type { PayloadType, PaymentScheme } from '../../chains/payments';
 import type { JsonObject } from '../../chains/types';
 import type { Reason } from '../reasons';
-import { isObject } from './terms';
+import { isJsonObject } from '../../chains/json';
 
 /** Schemes by version of the protocol. */
 const schemes: Record<1 | 2, readonly PaymentScheme[]> = { 1: ['exact'], 2: ['exact', 'upto'] };
@@ -27,14 +27,14 @@ export function readKind(version: 1 | 2, scheme: string, payload: JsonObject): K
 /** The payer as the payload states it, for the answer; undefined where there is none that could be one. */
 export function readPayer(payload: JsonObject): string | undefined {
   for (const part of [payload.permit2Authorization, payload.authorization]) {
-    if (isObject(part) && typeof part.from === 'string' && /^[0-9A-Za-z]{20,64}$/.test(part.from)) return part.from;
+    if (isJsonObject(part) && typeof part.from === 'string' && /^[0-9A-Za-z]{20,64}$/.test(part.from)) return part.from;
   }
   return undefined;
 }
 
 /** `info` of one extension of a payment payload. */
 export function readExtension(extensions: unknown, name: string): JsonObject | undefined {
-  const extension = isObject(extensions) && Object.hasOwn(extensions, name) ? extensions[name] : undefined;
-  const info = isObject(extension) ? extension.info : undefined;
-  return isObject(info) ? info : undefined;
+  const extension = isJsonObject(extensions) && Object.hasOwn(extensions, name) ? extensions[name] : undefined;
+  const info = isJsonObject(extension) ? extension.info : undefined;
+  return isJsonObject(info) ? info : undefined;
 }

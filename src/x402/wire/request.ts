@@ -3,7 +3,7 @@ import type { ChainRegistry } from '../../chains/registry';
 import type { Reason } from '../reasons';
 import type { Phase } from './amount';
 import { readPayer } from './payload';
-import { isObject } from './terms';
+import { isJsonObject } from '../../chains/json';
 import { readV1 } from './v1';
 import { readV2 } from './v2';
 
@@ -12,12 +12,12 @@ export type ReadResult = ({ request: PaymentRequest } | { reason: Reason }) & { 
 
 /** The body of POST /x402/verify and /x402/settle, whatever JSON it is, as one canonical request or the reason why it is none. */
 export function readPaymentRequest(body: unknown, registry: ChainRegistry, phase: Phase): ReadResult {
-  if (!isObject(body)) return { reason: 'invalid_payload', payer: undefined };
+  if (!isJsonObject(body)) return { reason: 'invalid_payload', payer: undefined };
   const { x402Version: version, paymentPayload, paymentRequirements } = body;
-  const payload = isObject(paymentPayload) && isObject(paymentPayload.payload) ? paymentPayload.payload : null;
+  const payload = isJsonObject(paymentPayload) && isJsonObject(paymentPayload.payload) ? paymentPayload.payload : null;
   const payer = payload ? readPayer(payload) : undefined;
   if (version !== 1 && version !== 2) return { reason: 'invalid_x402_version', payer };
-  if (!isObject(paymentPayload) || !payload) return { reason: 'invalid_payload', payer };
+  if (!isJsonObject(paymentPayload) || !payload) return { reason: 'invalid_payload', payer };
   // the payload need not state the version, but must not contradict
   if (![undefined, null, version].some((stated) => stated === paymentPayload.x402Version))
     return { reason: 'invalid_x402_version', payer };

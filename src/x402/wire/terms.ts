@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../chains/json';
 import { parseUint256 } from '../../platform/uint256';
 import type { JsonObject } from '../../chains/types';
 
@@ -12,19 +13,16 @@ export interface WireTerms {
   extra: JsonObject;
 }
 
-export const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 const isAbsent = (value: unknown): boolean => value === undefined || value === null;
 
 /** null: a field is missing or has another type. Fields that are not needed here may be missing; unknown ones pass. */
 export function readTerms(value: unknown, amountField: 'amount' | 'maxAmountRequired'): WireTerms | null {
-  if (!isObject(value)) return null;
+  if (!isJsonObject(value)) return null;
   const { scheme, network, asset, payTo, extra, maxTimeoutSeconds } = value;
   const amount = parseUint256(value[amountField]);
   if (![scheme, network, asset, payTo].every((text) => typeof text === 'string' && text !== '')) return null;
   if (amount === null || !(isAbsent(maxTimeoutSeconds) || typeof maxTimeoutSeconds === 'number')) return null;
-  if (!(isAbsent(extra) || isObject(extra))) return null;
+  if (!(isAbsent(extra) || isJsonObject(extra))) return null;
   return {
     ...({ scheme, network, asset, payTo } as Record<'scheme' | 'network' | 'asset' | 'payTo', string>),
     amount,

@@ -21,7 +21,7 @@ import { Endpoints } from '../../../src/chains/evm/rpc';
 import type { Payment } from '../../../src/chains/payments';
 import { loadRegistry } from '../../../src/chains/registry';
 import type { TokenDefinition } from '../../../src/chains/types';
-import { account, type Payers, startPayers, type WalletMode } from '../dev/payers';
+import { account, type Payers, startPayers, takenByMode } from '../dev/payers';
 import { type Falsify, startRpcProxy } from './rpc-proxy';
 
 jest.setTimeout(180_000);
@@ -141,14 +141,7 @@ describe('an EIP-3009 payment', () => {
 });
 
 describe('a payer that is a contract', () => {
-  it.each<[WalletMode, boolean]>([
-    ['Refuse', false],
-    ['OtherAnswer', false],
-    ['Revert', false],
-    ['BurnGas', false],
-    ['ShortAnswer', false],
-    ['CheckOwner', true],
-  ])('in mode %s may pay: %s', async (mode, mayPay) => {
+  it.each(takenByMode)('in mode %s may pay: %s', async (mode, mayPay) => {
     await payers.setMode(mode);
     const changes = { payer: payers.wallet };
     expect(await simulate(await authorization(changes))).toBe(mayPay ? null : 'invalid_exact_evm_signature');

@@ -34,6 +34,16 @@ export interface Payers {
 const walletModes = ['CheckOwner', 'Refuse', 'OtherAnswer', 'Revert', 'BurnGas', 'ShortAnswer'] as const;
 export type WalletMode = (typeof walletModes)[number];
 
+/** Whether a wallet in each mode has the signature of its owner taken for its own. */
+export const takenByMode: [WalletMode, boolean][] = [
+  ['Refuse', false],
+  ['OtherAnswer', false],
+  ['Revert', false],
+  ['BurnGas', false],
+  ['ShortAnswer', false],
+  ['CheckOwner', true],
+];
+
 export const account = (name: string) => privateKeyToAccount(keccak256(toHex(`test: ${name}`)));
 
 /** Everybody has 1,000,000 atomic units of both tokens, and Permit2 may take all of it. */

@@ -10,6 +10,7 @@ import {
   toHex,
 } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { authorizationTypes } from '../../../src/chains/evm/payments/typed-data';
 import { loadRegistry } from '../../../src/chains/registry';
 import { mintToken, sendNative } from '../../../dev/chain';
 import { startTestAnvil, type TestAnvil } from '../../stack/anvil';
@@ -55,17 +56,12 @@ describe('the test tokens', () => {
 
   it('USDC is transferred by an EIP-3009 authorisation, once', async () => {
     const message = { from: payer.address, to, value: 30n, validAfter: 0n, validBefore: far, nonce: toHex(7, { size: 32 }) };
-    const types = {
-      TransferWithAuthorization: [
-        { name: 'from', type: 'address' },
-        { name: 'to', type: 'address' },
-        { name: 'value', type: 'uint256' },
-        { name: 'validAfter', type: 'uint256' },
-        { name: 'validBefore', type: 'uint256' },
-        { name: 'nonce', type: 'bytes32' },
-      ],
-    };
-    const signature = await payer.signTypedData({ domain, types, primaryType: 'TransferWithAuthorization', message });
+    const signature = await payer.signTypedData({
+      domain,
+      types: authorizationTypes,
+      primaryType: 'TransferWithAuthorization',
+      message,
+    });
     const { r, s, v = 0n } = parseSignature(signature);
     const common = [message.from, to, 30n, 0n, far, message.nonce] as const;
     const used = () =>

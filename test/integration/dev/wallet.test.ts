@@ -2,7 +2,7 @@ import { type Address, concat, createWalletClient, encodeFunctionData, type Hex,
 import { mintToken, sendNative } from '../../../dev/chain';
 import { eip3009Abi } from '../../../src/chains/evm/payments/contracts';
 import { authorizationDigest } from '../../../src/chains/evm/payments/typed-data';
-import { account, type Payers, startPayers, type WalletMode } from './payers';
+import { account, type Payers, startPayers, takenByMode } from './payers';
 
 jest.setTimeout(120_000);
 
@@ -46,14 +46,7 @@ describe('the contract wallet', () => {
     expect(await isTaken(payers.wallet, account('other'))).toBe(false);
   });
 
-  it.each<[WalletMode, boolean]>([
-    ['Refuse', false],
-    ['OtherAnswer', false],
-    ['Revert', false],
-    ['BurnGas', false],
-    ['ShortAnswer', false],
-    ['CheckOwner', true],
-  ])('in mode %s the token takes its authorisation: %s', async (mode, taken) => {
+  it.each(takenByMode)('in mode %s the token takes its authorisation: %s', async (mode, taken) => {
     await payers.setMode(mode);
     expect(await isTaken(payers.wallet, payers.payer)).toBe(taken);
   });

@@ -4,7 +4,7 @@ import type { OrderClaims } from '../../../src/messages/order';
 import { readNodeKeys } from '../../../src/mpc/identity';
 import { OrderKeys } from '../../../src/mpc/order-keys';
 import { type OrdersAnswer, readOrdersAnswer } from '../../../src/mpc/orders-answer';
-import { openOrder } from '../../../src/orders/node-orders';
+import { openOrder } from '../../../src/mpc/open-order';
 import { claimsOf, deployment, orderKeys, signOrder } from '../../orders';
 import { Group, localRegistry } from './group';
 import { orderedTransfer, ordersAgain, payTo, stranger } from './transactions';

@@ -152,25 +152,23 @@ test('a node that was away at the first comparison closes the gateway by an olde
   expect(row).toEqual({ missing_order: String(seq), missing_node: 3, missing_after: '0' });
 });
 
+const storeOrder = (claims: OrderClaims) =>
+  fixture.database.query('insert into orders (jti, seq, kind, claims) values ($1, $2, $3, $4)', [
+    claims.jti,
+    claims.seq,
+    claims.kind,
+    JSON.stringify(claims),
+  ]);
+
 test('older orders are read once from each node, from a thousand numbers below the newest of the first comparison', async () => {
   const head = { ...keyOrder(5_000), jti: newId() };
-  await fixture.database.query('insert into orders (jti, seq, kind, claims) values ($1, $2, $3, $4)', [
-    head.jti,
-    head.seq,
-    head.kind,
-    JSON.stringify(head),
-  ]);
+  await storeOrder(head);
   const authorisers = await comparison();
   await authorisers.run();
   expect(asked).toEqual([null, 4_000]);
   await fixture.database.query(`update order_comparison set compared_at = now() - interval '2 minutes'`);
   const later = { ...keyOrder(9_000), jti: newId() };
-  await fixture.database.query('insert into orders (jti, seq, kind, claims) values ($1, $2, $3, $4)', [
-    later.jti,
-    later.seq,
-    later.kind,
-    JSON.stringify(later),
-  ]);
+  await storeOrder(later);
   expect(await authorisers.run()).toBe('compared');
   expect(asked).toEqual([null, 4_000, null]);
   // another process starts at the same number

@@ -1,5 +1,6 @@
 import { type Address, getAddress, isErc6492Signature, parseErc6492Signature } from 'viem';
 import { parseUint256 } from '../../../platform/uint256';
+import { isJsonObject } from '../../json';
 import type { PaymentReason } from '../../payment-reasons';
 import type { Hex, JsonObject, JsonValue } from '../../types';
 
@@ -12,8 +13,7 @@ const zeroAddress: Address = '0x0000000000000000000000000000000000000000';
 export const refuse = (reason: PaymentReason): { reason: PaymentReason } => ({ reason });
 export const isZero = (address: Address): boolean => address === zeroAddress;
 
-export const asObject = (value: JsonValue | undefined): JsonObject | null =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? value : null;
+export const asObject = (value: JsonValue | undefined): JsonObject | null => (isJsonObject(value) ? value : null);
 
 /** In any letter case: official clients write addresses in lower case as well, and a wrong checksum is not refused by the package. */
 export const readAddress = (value: JsonValue | undefined): Address | null =>
