@@ -19,8 +19,6 @@ export interface AssetRow {
   available: bigint;
   /** Atomic units. */
   locked: bigint;
-  /** False for the implicit row of a native coin. */
-  added: boolean;
   isActive: boolean;
   createdAt: Date;
 }
@@ -38,7 +36,6 @@ interface RawAsset {
   contract_address: string | null;
   available: string;
   locked: string;
-  added: boolean;
   is_active: boolean;
   created_at: Date;
 }
@@ -50,7 +47,7 @@ const visible = /* sql */ `
  where l.client_id = $1
    and (a.asset_id is not null or (l.contract_address is null and l.available + l.locked > 0))`;
 const columns = /* sql */ `l.ledger_account_id, l.account_id, l.wallet_id, l.client_id, l.chain, c.network, c.family, l.symbol, l.decimals,
-  l.contract_address, l.available::text, l.locked::text, a.asset_id is not null as added, coalesce(a.is_active, true) as is_active,
+  l.contract_address, l.available::text, l.locked::text, coalesce(a.is_active, true) as is_active,
   coalesce(a.created_at, l.created_at) as created_at`;
 
 /** Assets of one client at a time. */
@@ -113,7 +110,6 @@ const fromRaw = (row: RawAsset): AssetRow => ({
   contractAddress: row.contract_address,
   available: BigInt(row.available),
   locked: BigInt(row.locked),
-  added: row.added,
   isActive: row.is_active,
   createdAt: row.created_at,
 });

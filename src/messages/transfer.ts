@@ -35,11 +35,7 @@ export const abandonUpdate = defineUpdate<{ status: string }>('abandon');
 
 /** Data of a transfer whose funds are held, as the workflow needs it. */
 export interface HeldTransfer {
-  txId: string;
   chain: string;
-  tokenSymbol: string;
-  /** Display units, for operators. */
-  amount: string;
   requiredConfirmations: number;
   /** After this time without inclusion, `rules.stuck` applies. */
   stuckAfterMs: number;

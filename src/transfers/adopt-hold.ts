@@ -1,6 +1,5 @@
 import type { AdoptedHold } from '../messages/transfer';
 import { inTransaction } from '../platform/database';
-import { formatAmount } from '../platform/money';
 import { findTransactionForUpdate, isEnded } from '../transactions/state';
 import { loadAttempts } from './attempts';
 import type { TransferDependencies } from './dependencies';
@@ -27,10 +26,7 @@ export function adoptHold(
     return {
       outcome: 'held',
       transfer: {
-        txId,
         chain: chain.name,
-        tokenSymbol: transfer.tokenSymbol,
-        amount: formatAmount(transfer.amount, transfer.decimals),
         requiredConfirmations: transfer.requiredConfirmations,
         stuckAfterMs: chain.stuckAfterMs,
         explorerTx: chain.explorerTx,

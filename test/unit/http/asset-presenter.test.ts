@@ -14,7 +14,6 @@ const asset = {
   decimals: 6,
   available: 1_500_000n,
   locked: 0n,
-  added: true,
   isActive: true,
   createdAt: new Date(0),
 };
