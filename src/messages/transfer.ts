@@ -44,7 +44,7 @@ export interface HeldTransfer {
   /** Number of the newest attempt; 0 before signing has begun. */
   lastAttempt: number;
   isAbandoned: boolean;
-  /** The chain may know an attempt: its status is followed before anything else is done. */
+  /** Its status on the chain comes before anything else, in this run and after any interruption. */
   isFollowed: boolean;
   /**
    * The newest attempt has begun and its signatures are not stored, as after a crash, or when it was rebuilt from its order: it may have

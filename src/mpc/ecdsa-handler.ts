@@ -5,7 +5,7 @@ import type { ChainRegistry } from '../chains/registry';
 import { GatewayError } from '../platform/errors';
 import type { Logger } from '../platform/logging';
 import { type VerifiedPayload, verifyIntent } from './verify-intent';
-import type { Hex } from '../chains/types';
+import type { Hex, KeyProtocol } from '../chains/types';
 import type { GenerateKeyRequest, GroupKey, TestSignRequest } from '../messages/key-generation';
 import { transactionOrderKinds } from '../messages/order';
 import type { Admission } from './admission';
@@ -15,7 +15,7 @@ import { guardedRun, type RunPermits } from './guarded-run';
 import type { OrderVerifier } from './order-verifier';
 import { ProtocolError, type KeygenResult, type ProtocolEngine } from './protocol/engine';
 import type { NodeIndex } from '../messages/nodes';
-import type { ProtocolName, ProtocolRun, RoundMessages } from './protocols';
+import type { ProtocolRun, RoundMessages } from './protocols';
 import { readGenerateKey, readSignPayload, readTestSign, type SignPayloadRequest } from './requests';
 import { decodeSignature, encodeSignature, recoversTo } from './secp256k1';
 import type { SeenOrders } from './seen-orders';
@@ -26,7 +26,7 @@ import type { SignedStatement } from './statement';
 import { wipe, type ShareStore, type UnlockedKey } from './store';
 import type { SessionParams } from './session-params';
 
-const protocol: ProtocolName = 'ecdsa-secp256k1';
+const protocol: KeyProtocol = 'ecdsa-secp256k1';
 const testDomain = 'custody-gateway/mpc/test-signature/v1\0';
 
 export interface EcdsaHandlerOptions {

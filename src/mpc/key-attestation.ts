@@ -1,11 +1,11 @@
 import type { KeyObject } from 'node:crypto';
 import Joi from 'joi';
-import type { Hex } from '../chains/types';
+import type { Hex, KeyProtocol } from '../chains/types';
 import type { KeyAttestation } from '../messages/key-generation';
 import { type NodeIndex, nodeIndexes } from '../messages/nodes';
 import { reader } from '../platform/untrusted';
 import type { NodeKeys } from './identity';
-import { type ProtocolName, protocols } from './protocols';
+import { protocols } from './protocols';
 import type { KeyOwner } from './share-cipher';
 import { findSigner, fromWire, parseStatement, signStatement, toWire, wireStatementSchema } from './statement';
 
@@ -15,7 +15,7 @@ export interface AttestedFields {
   key_id: string;
   wallet_id: string;
   client_id: string;
-  protocol: ProtocolName;
+  protocol: KeyProtocol;
   /** 33 bytes, compressed. */
   public_key: Hex;
   /** 32 bytes. */
@@ -25,7 +25,7 @@ export interface AttestedFields {
 /** A key as a node has bound it. */
 export interface BoundShare extends KeyOwner {
   keyId: string;
-  protocol: ProtocolName;
+  protocol: KeyProtocol;
   publicKey: Buffer;
   chainCode: Buffer;
 }

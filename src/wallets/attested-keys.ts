@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
+import type { KeyProtocol } from '../chains/types';
 import type { AttestedFields } from '../mpc/key-attestation';
 import type { NodeKeys } from '../mpc/identity';
-import type { ProtocolName } from '../mpc/protocols';
 import { setBounded } from '../platform/bounded';
 import type { Logger } from '../platform/logging';
 import { attestedByAll, loadAttestations } from './attestations';
@@ -12,7 +12,7 @@ import { unattestedKeys } from './metrics';
 export interface AttestedKey {
   keyId: string;
   clientId: string;
-  protocol: ProtocolName;
+  protocol: KeyProtocol;
   /** 33 bytes, compressed. */
   publicKey: Buffer;
   chainCode: Buffer;

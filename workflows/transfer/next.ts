@@ -36,7 +36,7 @@ export type Next =
   | Park
   | { next: 'ended'; end: End };
 
-/** Where an interrupted transfer continues: if the chain may know an attempt, its status is followed first. */
+/** Where an interrupted transfer continues. */
 export const resumed = (state: TransferState): Next => (state.isFollowed ? { next: 'confirm' } : { next: 'screen' });
 
 export const park = (code: FailureCode, reason: string, resume: Next, { isAbandonable = true } = {}): Park => ({
