@@ -53,9 +53,7 @@ export interface HeldTransfer {
   isUnsigned?: boolean;
 }
 
-export type AdoptedHold =
-  | { outcome: 'held'; transfer: HeldTransfer }
-  | { outcome: 'ended'; status: string; code: FailureCode | null; reason: string | null };
+export type AdoptedHold = { outcome: 'held'; transfer: HeldTransfer } | ({ outcome: 'ended' } & TransferEnd);
 
 export type ScreeningVerdict =
   | { outcome: 'allowed' }

@@ -4,7 +4,6 @@ import { WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/c
 import { Worker } from '@temporalio/worker';
 import { createChainActivities } from '../../activities/chain';
 import { withMappedErrors } from '../../activities/errors';
-import { transferSignaller } from '../../activities/follow';
 import { createWalletActivities } from '../../activities/wallet';
 import { createTransferActivities } from '../../activities/transfer';
 import { searchAttributes } from '../messages/progress';
@@ -29,7 +28,7 @@ import { createTargetGuard } from '../webhooks/ssrf-guard';
 import { dispatchBlacklists } from '../screening/distribution';
 import { expireApprovals } from '../transfers/approval-expiry';
 import { StartLimits } from '../transfers/start-limits';
-import { transferWorkflowsOn } from '../transfers/workflows';
+import { observationSignaller, transferWorkflowsOn } from '../transfers/workflows';
 import { GenerationLimits } from '../wallets/generation-limits';
 import { keyGenerationOn } from '../wallets/key-generation';
 import { restartLostGenerations } from '../wallets/lost-generations';
@@ -114,7 +113,7 @@ runMain('worker', async () => {
       database,
       registry,
       deposits,
-      signalTransfer: transferSignaller(temporal),
+      signalTransfer: observationSignaller(temporal),
       onConfirmedReorged: (txId) => {
         logger.error({ tx_id: txId }, 'the end of a transfer does not agree with the chain: an operator must check it');
         return Promise.resolve();
