@@ -3,6 +3,7 @@ import { getFamily } from '../chains/families';
 import type { GetFamily } from '../chains/family';
 import type { ChainRegistry } from '../chains/registry';
 import { GatewayError } from '../platform/errors';
+import { toHex } from '../platform/hex';
 import type { Logger } from '../platform/logging';
 import { type VerifiedPayload, verifyIntent } from './verify-intent';
 import type { Hex, KeyProtocol } from '../chains/types';
@@ -271,7 +272,7 @@ function assertBound(clientId: string, keys: ReadonlyMap<string, UnlockedKey>): 
 }
 
 export function groupKey(keyId: string, { publicKey, chainCode }: Pick<KeygenResult, 'publicKey' | 'chainCode'>): GroupKey {
-  return { keyId, publicKey: hex(publicKey), chainCode: hex(chainCode) };
+  return { keyId, publicKey: toHex(publicKey), chainCode: toHex(chainCode) };
 }
 
 function parse(request: string): unknown {
@@ -282,7 +283,6 @@ function parse(request: string): unknown {
   }
 }
 
-const hex = (bytes: Uint8Array): Hex => `0x${Buffer.from(bytes).toString('hex')}`;
 /** Shares the memory, so that wiping one wipes the other. */
 const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 const toEach = (recipients: readonly NodeIndex[], body: Uint8Array): RoundMessages =>

@@ -3,6 +3,7 @@ import Joi from 'joi';
 import type { Hex, KeyProtocol } from '../chains/types';
 import type { KeyAttestation } from '../messages/key-generation';
 import { type NodeIndex, nodeIndexes } from '../messages/nodes';
+import { toHex } from '../platform/hex';
 import { reader } from '../platform/untrusted';
 import type { NodeKeys } from './identity';
 import { protocols } from './protocols';
@@ -61,8 +62,8 @@ export function attestKey(node: NodeIndex, { keyId, protocol, ...key }: BoundSha
     wallet_id: key.walletId,
     client_id: key.clientId,
     protocol,
-    public_key: `0x${key.publicKey.toString('hex')}`,
-    chain_code: `0x${key.chainCode.toString('hex')}`,
+    public_key: toHex(key.publicKey),
+    chain_code: toHex(key.chainCode),
   };
   return toWire(signStatement('key', attested, signingKey));
 }

@@ -3,6 +3,7 @@ import type { KeyProtocol } from '../chains/types';
 import type { AttestedFields } from '../mpc/key-attestation';
 import type { NodeKeys } from '../mpc/identity';
 import { setBounded } from '../platform/bounded';
+import { toHex } from '../platform/hex';
 import type { Logger } from '../platform/logging';
 import { attestedByAll, loadAttestations } from './attestations';
 import type { WalletEntity } from './entity';
@@ -81,12 +82,11 @@ export class AttestedKeys {
 
 /** null when the row says anything else than the nodes. */
 function ownKey({ clientId, keyId, publicKey, chainCode }: KeyedWallet, attested: AttestedFields): AttestedKey | null {
+  if (!publicKey || !chainCode) return null;
   const isOwn =
     attested.client_id === clientId &&
     attested.key_id === keyId &&
-    attested.public_key === hexOf(publicKey) &&
-    attested.chain_code === hexOf(chainCode);
-  return isOwn && publicKey && chainCode ? { keyId, clientId, protocol: attested.protocol, publicKey, chainCode } : null;
+    attested.public_key === toHex(publicKey) &&
+    attested.chain_code === toHex(chainCode);
+  return isOwn ? { keyId, clientId, protocol: attested.protocol, publicKey, chainCode } : null;
 }
-
-const hexOf = (bytes: Buffer | null): string => `0x${bytes?.toString('hex') ?? ''}`;
