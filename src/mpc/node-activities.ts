@@ -15,7 +15,7 @@ import {
   readBlacklistVersion,
   readConfirmKey,
   readGenerateKey,
-  readJournalOf,
+  readJournalRequest,
   readOrdersSeen,
   readSignTransaction,
   readTestSign,
@@ -113,7 +113,7 @@ export function createActivities({ identity, ecdsa, sessions, store, orders, rec
     },
 
     async journalOf(input) {
-      return records.reader.answer(readJournalOf(input));
+      return records.reader.answer(readJournalRequest(input));
     },
 
     async ordersSeen(input) {

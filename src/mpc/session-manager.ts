@@ -70,7 +70,7 @@ export const sessionLimits: Readonly<Record<SessionKind, KindLimits>> = {
 export interface SessionManagerOptions {
   self: NodeIndex;
   signingKey: KeyObject;
-  publicKeyOf: (party: NodeIndex) => KeyObject;
+  getPublicKey: (party: NodeIndex) => KeyObject;
   link: PeerLink;
   /** Verifies a peer's proposal. @throws GatewayError when this node refuses to take part. */
   acceptProposal: (params: SessionParams, statement?: SignedStatement) => Promise<SessionTask<unknown> | Recorded>;
@@ -213,12 +213,12 @@ export class SessionManager {
   }
 
   private open(params: SessionParams, handle: string): Session {
-    const { self, signingKey, publicKeyOf, link } = this.options;
+    const { self, signingKey, getPublicKey, link } = this.options;
     const { roundMs, lifeMs } = this.limits[params.kind];
     return new Session(params, {
       self,
       signingKey,
-      publicKeyOf,
+      getPublicKey,
       roundMs,
       lifeMs,
       stalledMs: () => this.stalls.totalMs,

@@ -104,7 +104,7 @@ async function accept(
 
   const source = await findSource(manager, clientId, chain, from.key, request.tokenSymbol);
   const { account, wallet, token } = source;
-  deps.addresses.assertOwn(account, await deps.addresses.keyOf(manager, wallet));
+  deps.addresses.assertOwn(account, await deps.addresses.getKey(manager, wallet));
   const feeLocked = await deps.getFamily(chain.family).bound(manager, {
     chain,
     source: { chain: chain.name, accountId: account.accountId, addressKey: account.addressKey },

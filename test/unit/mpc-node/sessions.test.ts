@@ -51,7 +51,7 @@ class Net {
       const options = {
         self,
         signingKey: privateKey,
-        publicKeyOf: (party: NodeIndex) => this.key(party).publicKey,
+        getPublicKey: (party: NodeIndex) => this.key(party).publicKey,
         link,
         logger: pino({ level: 'silent' }),
         limits,
