@@ -5,7 +5,7 @@ import type { Admission, JournalEntry, Outcome } from './admission';
 import { ProtocolError, type ProtocolErrorCode, signRounds } from './protocol/engine';
 import type { RunPermits } from './guarded-run';
 import type { Session } from './session';
-import type { SessionTask } from './session-manager';
+import type { SessionTask } from './session-task';
 import type { SignedStatement } from './statement';
 
 export interface SignatureWork {
