@@ -1,4 +1,5 @@
 import { getFamily } from '../../../src/chains/families';
+import { transferWorkflowId } from '../../../src/messages/workflow-ids';
 import { transferWorkflowsOn } from '../../../src/transfers/workflows';
 import { buildTransferRequest } from '../../factories';
 import { claimsOf } from '../../orders';
@@ -57,6 +58,7 @@ test('one that the chain has executed is settled without an order, an approval o
   expect(orders).toEqual([]);
   expect(await statuses(txId)).toEqual(['PENDING', 'SIGNING', 'CONFIRMED']);
   await booksAgree(fixture);
+  await served.record(transferWorkflowId(txId), 'transfer-confirmed-rebuilt-executed');
 });
 
 test('one that the chain does not know is signed only with the approval that it needs now', async () => {
@@ -68,4 +70,5 @@ test('one that the chain does not know is signed only with the approval that it 
   expect(await served.operations.retry(txId)).toBe('retrying');
   await served.ends(txId, 'CONFIRMED');
   await booksAgree(served.fixture);
+  await served.record(transferWorkflowId(txId), 'transfer-confirmed-rebuilt-absent');
 });

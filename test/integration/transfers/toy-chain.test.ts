@@ -35,6 +35,8 @@ const attemptCount = (txId: string, count: number) =>
   until(`${count} attempts`, async () => (await fixture.attempts(txId)).length >= count);
 
 const handleOf = (txId: string) => served.client.workflow.getHandle(transferWorkflowId(txId));
+/** With RECORD_HISTORIES=1 the history becomes one of the replay tests. */
+const record = (txId: string, name: string) => served.record(transferWorkflowId(txId), name);
 /** An operator's retry, at any time: the workflow asks the chain at once. */
 const askChain = (txId: string) => handleOf(txId).executeUpdate(retryUpdate);
 
@@ -129,6 +131,7 @@ describe('ids that change with each signature', () => {
     expect(await fixture.transaction(txId)).toMatchObject({ tx_hash: peers.id });
     expect((await fixture.attempts(txId))[0]).toMatchObject({ signed: null, included_id: peers.id });
     await booksAgree();
+    await record(txId, 'transfer-confirmed-signed-elsewhere');
   });
 });
 
@@ -197,7 +200,7 @@ describe('a transfer that is stuck', () => {
     for (const { impossible_proof: proof } of await fixture.attempts(txId)) expect(proof).toMatchObject({ kind: 'expired' });
     expect((await fixture.reservations(txId)).map(({ isHeld }) => isHeld)).toEqual([false, false, false]);
     await booksAgree();
-    await served.record(transferWorkflowId(txId), 'transfer-failed-by-proof');
+    await record(txId, 'transfer-failed-by-proof');
   });
 
   test('blacklisted while it is signed: nothing is sent, and it ends as blacklisted once it has expired', async () => {
@@ -215,6 +218,7 @@ describe('a transfer that is stuck', () => {
     expect(await auditOf(fixture.database, 'transfer.cancellation_begun', txId)).toHaveLength(1);
     expect(fixture.toy.received).toEqual([]);
     await booksAgree();
+    await record(txId, 'transfer-failed-blacklisted-expired');
   });
 
   test('abandoned and executed nevertheless: settled as usual', async () => {
@@ -226,6 +230,7 @@ describe('a transfer that is stuck', () => {
     fixture.toy.releaseHeld();
     await ends(txId, 'CONFIRMED');
     await booksAgree();
+    await record(txId, 'transfer-confirmed-abandoned');
   });
 });
 
@@ -262,6 +267,7 @@ describe('a transfer that is stuck and sent once more', () => {
     await ends(txId, 'CONFIRMED');
     expect((await fixture.attempts(txId)).map(({ kind, signed }) => [kind, signed !== null])).toEqual([['first', true]]);
     await booksAgree();
+    await record(txId, 'transfer-confirmed-sent-before-signed');
   });
 });
 
@@ -306,6 +312,6 @@ describe('a transfer that expires', () => {
     expect(attempts.map(({ kind }) => kind)).toEqual(['first', 'reissue']);
     expect(attempts[0]?.impossible_proof).toMatchObject({ kind: 'expired' });
     await booksAgree();
-    await served.record(transferWorkflowId(txId), 'transfer-confirmed-reissued');
+    await record(txId, 'transfer-confirmed-reissued');
   });
 });
