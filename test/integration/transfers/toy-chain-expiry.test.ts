@@ -41,10 +41,9 @@ test('a reissue a day after signing has begun comes too late: the transfer fails
   fixture.toy.holdsArrivals = true;
   const txId = await served.submit(payment());
   await until('in the pool', () => Promise.resolve(fixture.toy.pooled.length > 0));
-  await fixture.database.query(
-    `update transactions set signing_begun_at = signing_begun_at - interval '25 hours' where tx_id = $1`,
-    [txId],
-  );
+  // a day passes, which no process may write
+  await fixture.database.query(`set local session_replication_role = replica;
+    update transactions set signing_begun_at = signing_begun_at - interval '25 hours'`);
   await expire();
   await handleOf(txId)
     .executeUpdate(retryUpdate)
@@ -71,6 +70,21 @@ test('a rebuilt transfer whose attempt has expired is reissued, and its old byte
     ['reissue', true],
   ]);
   await record(txId, 'transfer-confirmed-rebuilt-impossible');
+});
+
+test('abandoned by another run after it was sent: no reissue is ordered, and it ends once it has expired', async () => {
+  const { alice, chain, database, getFamily, ledger, outside } = fixture;
+  await served.serve();
+  fixture.toy.holdsArrivals = true;
+  const txId = await served.submit(payment());
+  await until('in the pool', () => Promise.resolve(fixture.toy.pooled.length > 0));
+  await listAddress(database, alice, outside, { chain: chain.name, family: chain.family, getFamily });
+  await ledger.abandonTransfer({ txId });
+  await expire();
+  await ends(txId, 'FAILED');
+  expect(await fixture.transaction(txId)).toMatchObject({ failure_code: 'address_blacklisted' });
+  expect(await kinds(txId)).not.toContain('reissue');
+  await record(txId, 'transfer-failed-abandoned-before-reissue');
 });
 
 test('abandoned by another run before its order is renewed: nothing is ordered any more, and its expiry is waited for', async () => {
