@@ -6,7 +6,7 @@ import path from 'node:path';
 const folder = path.join(__dirname, 'histories');
 
 interface Payloads {
-  payloads?: { metadata?: { encoding?: string }; data?: string }[];
+  payloads?: { data?: string }[];
 }
 
 interface Failure {
@@ -74,7 +74,7 @@ const attributesOf = (event: HistoryEvent): Attributes =>
   Object.entries(event).find(([key]) => key.endsWith('EventAttributes'))?.[1] as Attributes;
 
 const question = ({ activityType, input }: Attributes): string => {
-  const kind = decode(input)?.kind;
+  const kind = decode<{ kind?: string }>(input)?.kind;
   return [activityType?.name, kind].filter(Boolean).join(' ');
 };
 
@@ -103,38 +103,36 @@ function describe(type: string, attributes: Attributes, activity: string): strin
 
 /** Local activities are markers. */
 function describeLocal({ details, failure }: Attributes): string {
-  const name = String(decode(details?.['data'])?.activity_type);
+  const name = decode<{ activity_type: string }>(details?.['data'])?.activity_type;
   return `${name}: ${failure ? 'failed' : answer(details?.['result'])}`;
 }
 
-/** The fields in which activities say what has come of it. */
+/** The fields in which activities and workflows say what has come of it. */
 interface Answer {
-  kind?: string;
   outcome?: string;
   status?: string;
   state?: string;
   code?: string | null;
   accepted?: boolean;
-  activity_type?: string;
 }
 
 function answer(result: Payloads | undefined): string {
-  const { outcome, status, state, accepted } = decode(result) ?? {};
+  const value = decode<Answer | boolean>(result);
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  const { outcome, status, state, accepted } = value ?? {};
   return outcome ?? status ?? state ?? (accepted === undefined ? 'done' : accepted ? 'accepted' : 'not accepted');
 }
 
-function decode(payloads: Payloads | undefined): Answer | null {
-  const [payload] = payloads?.payloads ?? [];
-  if (!payload?.data) return null;
-  const value: unknown = JSON.parse(Buffer.from(payload.data, 'base64').toString());
-  return typeof value === 'object' ? value : null;
+function decode<T>(payloads: Payloads | undefined): T | null {
+  const data = payloads?.payloads?.[0]?.data;
+  return data ? (JSON.parse(Buffer.from(data, 'base64').toString()) as T) : null;
 }
 
 function describeEnd(event: HistoryEvent): string {
   const { result, failure } = attributesOf(event);
   switch (event.eventType.replace('EVENT_TYPE_WORKFLOW_EXECUTION_', '')) {
     case 'COMPLETED': {
-      const { status, code } = decode(result) ?? {};
+      const { status, code } = decode<Answer>(result) ?? {};
       return [status ?? 'completed', code].filter(Boolean).join(' ');
     }
     case 'FAILED':

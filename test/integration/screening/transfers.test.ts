@@ -343,6 +343,7 @@ test('a node with an outdated copy refuses an address that is allowed again: it 
   const txId = await submit();
   await ends(txId, 'CONFIRMED');
   expect(await kinds(txId)).toEqual(['first']);
+  await record(transferWorkflowId(txId), 'transfer-confirmed-blacklist-outdated');
 });
 
 describe('a transfer that has to be approved', () => {

@@ -1,9 +1,13 @@
 import { ApplicationFailure } from '@temporalio/common';
+import { getFamily } from '../../../src/chains/families';
+import type { Hex } from '../../../src/chains/types';
 import { mainTaskQueue } from '../../../src/messages/task-queues';
+import type { OrderedAttempt } from '../../../src/messages/transfer';
 import { transferWorkflowId, workflowTypes } from '../../../src/messages/workflow-ids';
 import { newId } from '../../../src/platform/ids';
 import { transferWorkflowsOn } from '../../../src/transfers/workflows';
 import type { FollowFixture } from '../following/fixture';
+import { prepared } from '../ledger/fixture';
 import { listAddress, setPolicy } from '../screening/factors';
 import { booksAgree, ServedWorkflows, until } from './served';
 
@@ -109,6 +113,51 @@ test('an order that is about to expire is renewed before a node gets it', async 
   await served.ends(txId, 'CONFIRMED');
   expect(asked).toEqual(['first', 'resume']);
   await record(txId, 'transfer-confirmed-order-renewed');
+});
+
+describe('an order that is renewed too late', () => {
+  /** The first order is about to expire; `meanwhile` happens before another one is asked for. */
+  const serveMeanwhile = async (meanwhile: (txId: string, unsigned: Hex) => Promise<unknown>): Promise<string> => {
+    let first: OrderedAttempt | undefined;
+    await served.serve({
+      authoriser: {
+        beginSigning: async (input) => {
+          const overtaken = first;
+          first = undefined;
+          if (overtaken) await meanwhile(input.txId, overtaken.unsigned);
+          const answer = await fixture.ledger.beginSigning(input);
+          if (answer.outcome !== 'begun' || input.kind !== 'first') return answer;
+          first = { ...answer, expiresAtMs: Date.now() };
+          return { outcome: 'begun', ...first };
+        },
+      },
+    });
+    return served.submit();
+  };
+
+  test('another run has begun a cancellation: this one signs it', async () => {
+    const txId = await serveMeanwhile(async (id) => {
+      await listAddress(fixture.database, fixture.alice, fixture.bob.address.toLowerCase());
+      const fees = prepared({ maxFeePerGas: 4_000_000_000n, gasLimit: 21_000n });
+      await fixture.ledger.beginSigning({ txId: id, lastAttempt: 1, kind: 'cancellation', prepared: fees });
+    });
+    await served.ends(txId, 'FAILED');
+    expect(await kinds(txId)).toEqual(['first', 'cancellation']);
+    await record(txId, 'transfer-failed-blacklisted-overtaken');
+  });
+
+  test('another run has had it signed and settled: this one ends', async () => {
+    const txId = await serveMeanwhile(async (id, unsigned) => {
+      const { address } = fixture.alice;
+      await fixture.client.broadcast(getFamily('evm').assemble(unsigned, fixture.signatures(unsigned, address), address).bytes);
+      await fixture.mine(fixture.chain.confirmations);
+      await fixture.follow();
+      await fixture.onChain.observe({ txId: id });
+      expect(await fixture.ledger.settleTransfer({ txId: id })).toMatchObject({ status: 'CONFIRMED' });
+    });
+    expect(await handleOf(txId).result()).toEqual({ txId, status: 'CONFIRMED', code: null });
+    await record(txId, 'transfer-confirmed-settled-before-order');
+  });
 });
 
 describe('a run that is lost while its first attempt is signed', () => {

@@ -1,5 +1,7 @@
+import { ApplicationFailure } from '@temporalio/common';
+import type { Hex } from '../../../src/chains/types';
 import { timelineQuery } from '../../../src/messages/progress';
-import type { ChainObservation } from '../../../src/messages/transfer';
+import { type ChainObservation, chainObservedSignal } from '../../../src/messages/transfer';
 import { transferWorkflowId } from '../../../src/messages/workflow-ids';
 import { transferWorkflowsOn } from '../../../src/transfers/workflows';
 import { prepared } from '../ledger/fixture';
@@ -77,6 +79,53 @@ test('a transfer that was settled outside of its run ends it', async () => {
   await transferWorkflowsOn(served.client).signal(txId, 'ended');
   expect(await run(txId).result()).toEqual({ txId, status: 'CONFIRMED', code: null });
   await record(txId, 'transfer-confirmed-settled-outside');
+});
+
+test('an attempt that is executed before its cancellation begins is not cancelled but settled', async () => {
+  let isSent = false;
+  await served.serve({
+    chain: {
+      broadcast: () => Promise.resolve({ outcome: 'rejected', reason: 'no such thing' }),
+      observe: (input) => (isSent ? fixture.onChain.observe(input) : Promise.resolve(seen('absent'))),
+    },
+    authoriser: {
+      beginSigning: async (input) => {
+        if (input.kind === 'cancellation') {
+          const [first] = await fixture.attempts(input.txId);
+          await fixture.client.broadcast(first?.signed as Hex);
+          await fixture.mine();
+          await fixture.onChain.observe({ txId: input.txId });
+          isSent = true;
+        }
+        return fixture.ledger.beginSigning(input);
+      },
+    },
+  });
+  const txId = await served.submit();
+  await parkedAs(txId, 'broadcast_rejected');
+  expect(await served.operations.abandon(txId)).toBe('abandoning');
+  await served.ends(txId, 'CONFIRMED');
+  expect(await kinds(txId)).toEqual(['first']);
+  await booksAgree(fixture);
+  await record(txId, 'transfer-confirmed-executed-before-cancellation');
+});
+
+test('a replacement that a node refuses by the blacklist is parked, until the first attempt is executed', async () => {
+  await served.serve({
+    sign: async ({ kind }) => {
+      if (kind !== 'replacement') return;
+      await listAddress(fixture.database, fixture.alice, fixture.bob.address.toLowerCase());
+      throw ApplicationFailure.create({ type: 'address_blacklisted', message: 'on the list', nonRetryable: true });
+    },
+  });
+  const txId = await served.submit();
+  await parkedAs(txId, 'address_blacklisted');
+  await fixture.mine();
+  await run(txId).signal(chainObservedSignal, seen('included'));
+  await served.ends(txId, 'CONFIRMED');
+  expect(await kinds(txId)).toEqual(['first', 'replacement']);
+  await booksAgree(fixture);
+  await record(txId, 'transfer-confirmed-replacement-blacklisted');
 });
 
 test('a cancellation that another run has begun: the signed bytes are withheld, the cancellation is signed and sent', async () => {
