@@ -78,7 +78,9 @@ test('one of which a proof says that its nonce is used up is signed and sent: th
   const { fixture } = served;
   const { txId, start } = await orderedWithoutApproval();
   await fixture.database.query(`update clients set whitelist_mode = 'off'`);
-  await fixture.database.query(`update transfer_attempts set impossible_proof = '{"kind": "nonce_used"}' where tx_id = $1`, [txId]);
+  await fixture.database.query(`update transfer_attempts set impossible_proof = '{"kind": "nonce_used"}' where tx_id = $1`, [
+    txId,
+  ]);
   await served.serve();
   await start();
   await served.ends(txId, 'CONFIRMED');

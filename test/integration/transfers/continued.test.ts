@@ -6,7 +6,7 @@ import { booksAgree, ServedWorkflows, until } from './served';
 
 jest.setTimeout(120_000);
 
-const served = new ServedWorkflows(undefined, { suggestContinueAfter: 80 });
+const served = new ServedWorkflows(undefined, { suggestContinueAfter: 60 });
 
 test('continues in a new run while it waits for the chain, and is settled there', async () => {
   const { fixture } = served;
@@ -15,9 +15,9 @@ test('continues in a new run while it waits for the chain, and is settled there'
   await until('sent', async () => (await served.status(txId)) === 'SUBMITTED');
   const newest = served.client.workflow.getHandle(transferWorkflowId(txId));
   const { runId } = await newest.describe();
-  const pending = { state: 'pending', hash: null, blockNumber: null, confirmations: 0 } as const;
+  const included = { state: 'included', hash: null, blockNumber: null, confirmations: 0 } as const;
   await until('continued', async () => {
-    await newest.signal(chainObservedSignal, pending);
+    await newest.signal(chainObservedSignal, included);
     return (await newest.describe()).runId !== runId;
   });
   await served.ends(txId, 'CONFIRMED');

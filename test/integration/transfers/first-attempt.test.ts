@@ -24,8 +24,7 @@ beforeEach(() => {
 const handleOf = (txId: string) => served.client.workflow.getHandle(transferWorkflowId(txId));
 const record = (txId: string, name: string) => served.record(transferWorkflowId(txId), name);
 const kinds = async (txId: string) => (await fixture.attempts(txId)).map(({ kind }) => kind);
-const is = (txId: string, wanted: string) =>
-  until(`${txId} is ${wanted}`, async () => (await served.status(txId)) === wanted);
+const is = (txId: string, wanted: string) => until(`${txId} is ${wanted}`, async () => (await served.status(txId)) === wanted);
 
 test('a fee above the absolute cap of the chain: FAILED and unlocked', async () => {
   const feeBound = (fixture.chain.maxNetworkFee + 1n).toString();
@@ -50,9 +49,7 @@ test('an approval that the client has come to require: it is waited for, and sig
     },
   });
   const txId = await served.submit();
-  await until('it waits', async () =>
-    Boolean((await transferWorkflowsOn(served.client).live(txId))?.detail.includes('approve')),
-  );
+  await until('it waits', async () => Boolean((await transferWorkflowsOn(served.client).live(txId))?.detail.includes('approve')));
   expect(await served.status(txId)).toBe('AWAITING_APPROVAL');
   await setPolicy(fixture.database, fixture.alice, 'off');
   await transferWorkflowsOn(served.client).signal(txId, 'approved');

@@ -3,7 +3,6 @@ import type { Hex } from '../../../src/chains/types';
 import { timelineQuery } from '../../../src/messages/progress';
 import { type ChainObservation, chainObservedSignal } from '../../../src/messages/transfer';
 import { transferWorkflowId } from '../../../src/messages/workflow-ids';
-import { transferWorkflowsOn } from '../../../src/transfers/workflows';
 import { prepared } from '../ledger/fixture';
 import type { FollowFixture } from '../following/fixture';
 import { listAddress } from '../screening/factors';
@@ -69,16 +68,29 @@ test('an execution that is taken back before it is settled is waited for again',
   await record(txId, 'transfer-confirmed-settled-later');
 });
 
-test('a transfer that was settled outside of its run ends it', async () => {
-  await served.serve({ chain: { observe: () => Promise.resolve(seen('pending')) } });
+test.each([
+  ['the fee is above the cap of the chain', 'transfer-confirmed-replacement-too-dear', true],
+  ['the chain refuses to prepare it', 'transfer-confirmed-replacement-unprepared', false],
+])('no replacement, since %s: parked, and a retry follows the first attempt', async (_why, name, isPrepared) => {
+  const feeBound = (fixture.chain.maxNetworkFee + 1n).toString();
+  await served.serve({
+    chain: {
+      prepareAttempt: async (input) => {
+        const facts = await fixture.onChain.prepareAttempt(input);
+        if (input.kind === 'first') return facts;
+        if (!isPrepared) throw ApplicationFailure.create({ type: 'not_found', message: 'gone', nonRetryable: true });
+        return { ...facts, feeBound };
+      },
+    },
+  });
   const txId = await served.submit();
-  await until('sent', async () => (await served.status(txId)) === 'SUBMITTED');
-  await fixture.mine(fixture.chain.confirmations);
-  await fixture.follow();
-  expect(await fixture.ledger.settleTransfer({ txId })).toMatchObject({ status: 'CONFIRMED' });
-  await transferWorkflowsOn(served.client).signal(txId, 'ended');
-  expect(await run(txId).result()).toEqual({ txId, status: 'CONFIRMED', code: null });
-  await record(txId, 'transfer-confirmed-settled-outside');
+  await parkedAs(txId, isPrepared ? 'stuck' : 'not_found');
+  await fixture.mine();
+  await served.operations.retry(txId);
+  await served.ends(txId, 'CONFIRMED');
+  expect(await kinds(txId)).toEqual(['first']);
+  await booksAgree(fixture);
+  await record(txId, name);
 });
 
 test('an attempt that is executed before its cancellation begins is not cancelled but settled', async () => {

@@ -55,6 +55,7 @@ test('a pair that a ban keeps from signing is left out; the last one signs', asy
   const txId = await served.submit();
   await served.ends(txId, 'CONFIRMED');
   expect([...asked].sort()).toEqual(['12', '23', '31', '31']);
+  await record(txId, 'transfer-confirmed-pair-banned');
 });
 
 test('with no pair left the transfer is parked as key_frozen; a retry asks every pair again', async () => {

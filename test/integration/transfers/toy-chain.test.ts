@@ -2,7 +2,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { transferSignaller } from '../../../activities/follow';
 import type { FamilyRules } from '../../../src/chains/types';
 import { statusQuery } from '../../../src/messages/progress';
-import { abandonUpdate, retryUpdate } from '../../../src/messages/transfer';
+import { abandonUpdate, retryUpdate, transferEndedSignal } from '../../../src/messages/transfer';
 import { transferWorkflowId } from '../../../src/messages/workflow-ids';
 import { verifyLedger } from '../../../src/ledger/verify';
 import { GatewayError } from '../../../src/platform/errors';
@@ -98,6 +98,21 @@ describe('a transfer without problems', () => {
     expect(await fixture.attempts(txId)).toHaveLength(1);
     await booksAgree();
   });
+});
+
+test('a transfer that was settled outside of its run ends it', async () => {
+  const pending = { state: 'pending', hash: null, blockNumber: null, confirmations: 0 } as const;
+  await served.serve({ chain: { observe: () => Promise.resolve(pending) } });
+  const txId = await submit();
+  await arrived();
+  await entered(txId, 'confirm');
+  fixture.toy.mine(fixture.chain.confirmations);
+  await fixture.follow();
+  expect(await fixture.ledger.settleTransfer({ txId })).toMatchObject({ status: 'CONFIRMED' });
+  await handleOf(txId).signal(transferEndedSignal);
+  expect(await handleOf(txId).result()).toEqual({ txId, status: 'CONFIRMED', code: null });
+  await booksAgree();
+  await record(txId, 'transfer-confirmed-settled-outside');
 });
 
 describe('ids that change with each signature', () => {
@@ -242,6 +257,23 @@ describe('a transfer that is stuck and sent once more', () => {
   afterAll(() => {
     stuckAfterMs = patientMs;
     rules = {};
+  });
+
+  test('is not sent any more once it is abandoned', async () => {
+    await served.serve({
+      sign: async () => {
+        const { database, alice, chain, getFamily } = fixture;
+        await listAddress(database, alice, fixture.outside, { chain: chain.name, family: chain.family, getFamily });
+        throw ApplicationFailure.create({ type: 'address_blacklisted', message: 'on the list', nonRetryable: true });
+      },
+    });
+    const txId = await submit();
+    await until('given up', async () => (await fixture.transaction(txId)).cancellation_reason !== null);
+    await new Promise((resolve) => setTimeout(resolve, 2 * hastyMs));
+    await ends(txId, 'FAILED');
+    expect(fixture.toy.received).toEqual([]);
+    await booksAgree();
+    await record(txId, 'transfer-failed-blacklisted-not-sent-again');
   });
 
   test('is signed first, if its execution under a signature that the gateway never saw was taken back', async () => {

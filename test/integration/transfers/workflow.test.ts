@@ -206,6 +206,7 @@ test('a retry that arrives while nothing waits for it is refused, and does not a
   refuse = false;
   expect(await operations().retry(txId)).toBe('retrying');
   await confirmed(txId);
+  await record(txId, 'transfer-confirmed-retry-refused');
 });
 
 test('bytes that the node refuses again after a retry are replaced at current fees', async () => {

@@ -8,7 +8,7 @@ import type { FailureCode } from '../../../src/platform/codes';
 export const groupKey = (keyId: string): GroupKey => ({
   keyId,
   publicKey: `0x02${'ab'.repeat(32)}` as Hex,
-  chainCode: `0x${'cd'.repeat(32)}` as Hex,
+  chainCode: `0x${'cd'.repeat(32)}`,
 });
 
 /** A node that generates keys; the order is the id of the key. */

@@ -34,6 +34,7 @@ export const failed = {
     blacklisted,
   ],
   'transfer-failed-blacklisted-expired': ['destinationBlacklisted: yes', 'abandonTransfer: done', ...proven, blacklisted],
+  'transfer-failed-blacklisted-not-sent-again': ['abandonTransfer: done', 'observe: absent', ...proven, blacklisted],
   'transfer-failed-blacklisted-after-run-lost': [
     'observe: absent',
     'beginSigning resume: refused',
@@ -50,12 +51,7 @@ export const failed = {
     refunded,
     blacklisted,
   ],
-  'transfer-failed-blacklisted-overtaken': [
-    'beginSigning resume: stale',
-    'beginSigning resume: begun',
-    refunded,
-    blacklisted,
-  ],
+  'transfer-failed-blacklisted-overtaken': ['beginSigning resume: stale', 'beginSigning resume: begun', refunded, blacklisted],
   'transfer-failed-abandoned-before-order': ['beginSigning resume: refused', ...proven, blacklisted],
   'transfer-failed-abandoned-before-reissue': ['beginSigning reissue: refused', ...proven, blacklisted],
 

@@ -6,7 +6,7 @@ import { otherWorkflows } from './other-workflows';
 
 /** Transfers whose run waits, or goes on in another one. */
 const unfinished = {
-  'transfer-continued': ['signal chainObserved', 'markSubmitted: SUBMITTED', 'continued'],
+  'transfer-continued': ['markSubmitted: SUBMITTED', 'signal chainObserved', 'continued'],
   // parking had no result then
   'transfer-needs-attention': ['settleTransfer: NEEDS_ATTENTION', 'parkTransfer: done', 'open'],
   'transfer-needs-attention-nonce-used': [
