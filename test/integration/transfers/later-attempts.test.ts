@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/common';
-import type { Hex } from '../../../src/chains/types';
+import type { Hex, Prepared } from '../../../src/chains/types';
 import { timelineQuery } from '../../../src/messages/progress';
 import { type ChainObservation, chainObservedSignal } from '../../../src/messages/transfer';
 import { transferWorkflowId } from '../../../src/messages/workflow-ids';
@@ -68,23 +68,29 @@ test('an execution that is taken back before it is settled is waited for again',
   await record(txId, 'transfer-confirmed-settled-later');
 });
 
-test.each([
-  ['the fee is above the cap of the chain', 'transfer-confirmed-replacement-too-dear', true],
-  ['the chain refuses to prepare it', 'transfer-confirmed-replacement-unprepared', false],
-])('no replacement, since %s: parked, and a retry follows the first attempt', async (_why, name, isPrepared) => {
-  const feeBound = (fixture.chain.maxNetworkFee + 1n).toString();
-  await served.serve({
-    chain: {
-      prepareAttempt: async (input) => {
-        const facts = await fixture.onChain.prepareAttempt(input);
-        if (input.kind === 'first') return facts;
-        if (!isPrepared) throw ApplicationFailure.create({ type: 'not_found', message: 'gone', nonRetryable: true });
-        return { ...facts, feeBound };
-      },
+test.each<[string, string, string, (first: Prepared) => Prepared]>([
+  [
+    'its fee is above the cap of the chain',
+    'stuck',
+    'transfer-confirmed-replacement-too-dear',
+    (first) => ({ ...first, feeBound: (fixture.chain.maxNetworkFee + 1n).toString() }),
+  ],
+  ['it would be the same transaction', 'stuck', 'transfer-confirmed-replacement-same', (first) => first],
+  [
+    'the chain refuses to prepare it',
+    'not_found',
+    'transfer-confirmed-replacement-unprepared',
+    () => {
+      throw ApplicationFailure.create({ type: 'not_found', message: 'gone', nonRetryable: true });
     },
+  ],
+])('no replacement, since %s: parked, and a retry follows the first attempt', async (_why, code, name, replace) => {
+  let first: Prepared | undefined;
+  await served.serve({
+    chain: { prepareAttempt: async (input) => (first ? replace(first) : (first = await fixture.onChain.prepareAttempt(input))) },
   });
   const txId = await served.submit();
-  await parkedAs(txId, isPrepared ? 'stuck' : 'not_found');
+  await parkedAs(txId, code);
   await fixture.mine();
   await served.operations.retry(txId);
   await served.ends(txId, 'CONFIRMED');

@@ -186,6 +186,7 @@ test('an outdated observation does not end the wait of a parked transfer', async
   refuse = false;
   await operations().retry(txId);
   await confirmed(txId);
+  await record(txId, 'transfer-confirmed-observation-outdated');
 });
 
 test('a retry that arrives while nothing waits for it is refused, and does not answer a later wait', async () => {

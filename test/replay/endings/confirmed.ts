@@ -36,6 +36,7 @@ export const confirmed = {
   'transfer-confirmed-sent-before-signed': ['broadcast: unsigned', resumed, ...settled],
 
   // refused or not included in time
+  'transfer-confirmed-observation-outdated': ['parkTransfer: parked', 'signal chainObserved', 'update retry', ...settled],
   'transfer-confirmed-broadcast-rejected': ['broadcast: rejected', ...retried, 'broadcast: rejected', replacement, ...settled],
   'transfer-confirmed-retried': ['observe: failed', ...retried, ...settled],
   'transfer-confirmed-replaced': ['observe: pending', replacement, ...settled],
@@ -48,6 +49,7 @@ export const confirmed = {
     ...settled,
   ],
   'transfer-confirmed-replacement-too-dear': ['beginSigning replacement: refused', ...retried, ...settled],
+  'transfer-confirmed-replacement-same': ['beginSigning replacement: refused', ...retried, ...settled],
   'transfer-confirmed-replacement-unprepared': ['prepareAttempt replacement: failed', ...retried, ...settled],
   'transfer-confirmed-included-while-parked': [replacement, 'parkTransfer: parked', 'signal chainObserved', ...settled],
   'transfer-confirmed-after-attempt-limit': [...Array<string>(5).fill(replacement), ...retried, ...settled],
