@@ -29,18 +29,10 @@ const connect = (address: string, port = 5_000): Remote => {
   return socket;
 };
 
-test.each([
-  [
-    'the addresses of one IPv6 network',
-    (at: number) => [`2001:db8:1:2::${(at + 1).toString(16)}`, 5_000] as const,
-    '2001:db8:1:3::1',
-  ],
-  ['one IPv4 address', (at: number) => ['192.0.2.1', 5_000 + at] as const, '192.0.2.2'],
-  [
-    'an IPv4 address that is written as IPv6',
-    (at: number) => ['::ffff:198.51.100.1', 5_000 + at] as const,
-    '::ffff:198.51.100.2',
-  ],
+test.each<[string, (at: number) => [string, number], string]>([
+  ['the addresses of one IPv6 network', (at: number) => [`2001:db8:1:2::${(at + 1).toString(16)}`, 5_000], '2001:db8:1:3::1'],
+  ['one IPv4 address', (at: number) => ['192.0.2.1', 5_000 + at], '192.0.2.2'],
+  ['an IPv4 address that is written as IPv6', (at: number) => ['::ffff:198.51.100.1', 5_000 + at], '::ffff:198.51.100.2'],
 ])('%s are counted together, and others are not refused with them', (_, source, other) => {
   const opened = Array.from({ length: 128 }, (_it, at) => connect(...source(at)));
   expect(opened.some(({ isDestroyed }) => isDestroyed)).toBe(false);
