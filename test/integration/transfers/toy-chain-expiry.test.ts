@@ -1,7 +1,6 @@
-import { transferSignaller } from '../../../activities/follow';
 import { retryUpdate } from '../../../src/messages/transfer';
 import { transferWorkflowId } from '../../../src/messages/workflow-ids';
-import { transferWorkflowsOn } from '../../../src/transfers/workflows';
+import { observationSignaller, transferWorkflowsOn } from '../../../src/transfers/workflows';
 import { buildTransferRequest } from '../../factories';
 import { lifeBlocks } from '../../toy-chain/client';
 import { createToyFixture, type ToyFixture } from '../../toy-chain/fixture';
@@ -22,7 +21,7 @@ const payment = () => ({ tokenSymbol: 'TOY', amount: '99.985', toAddress: fixtur
 const handleOf = (txId: string) => served.client.workflow.getHandle(transferWorkflowId(txId));
 const record = (txId: string, name: string) => served.record(transferWorkflowId(txId), name);
 const kinds = async (txId: string) => (await fixture.attempts(txId)).map(({ kind }) => kind);
-const follow = () => fixture.follow({ signalTransfer: transferSignaller(served.client) });
+const follow = () => fixture.follow({ signalTransfer: observationSignaller(served.client) });
 /** Nothing that was sent is executed, and all of it expires. */
 const expire = async () => {
   for (const id of fixture.toy.pooled) fixture.toy.drop(id);
