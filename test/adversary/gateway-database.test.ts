@@ -8,7 +8,8 @@ import { SecretBox } from '../../src/platform/secret-box';
 import { gateway, json } from '../e2e/gateway';
 import { ledgerDifferences } from '../e2e/ledger';
 import { call, transactionWhen } from '../e2e/support';
-import { randomAddress } from '../factories';
+import { webhookSecretOwner } from '../../src/webhooks/secrets';
+import { randomAddress, totpCode } from '../factories';
 import { claimsOf } from '../orders';
 import { stack, waitFor } from '../stack/client';
 import { pids } from '../stack/pause';
@@ -189,6 +190,29 @@ test('cannot open TOTP secrets: what it has is sealed for one user, with a key o
   expect(box.open(row.secret, totpOwner(userId))).toBe(secret);
   // nor has it the API use a secret that it knows for another user
   expect(() => box.open(row.secret, totpOwner(crypto.randomUUID()))).toThrow();
+});
+
+test('cannot open webhook secrets: what it has is sealed for one endpoint, with a key of API and worker', async () => {
+  const totp = stack().clients.find(({ name }) => name === 'demo')?.totp_secret ?? '';
+  // a code is valid once: another test may have used this one
+  const created = await waitFor(
+    async () => {
+      const body = { url: 'http://127.0.0.1:9/none', events: ['wallet.active'], mfa_code: totpCode(totp) };
+      const { status, body: answer } = await call('POST', '/webhooks', { body });
+      return status === 201 ? (answer as { webhook_id: string; secret: string }) : undefined;
+    },
+    { timeoutMs: 60_000, intervalMs: 5_000 },
+  );
+  const [row] = await gatewayQuery<{ secret: Buffer }>('select secret from webhook_endpoints where webhook_id = $1', [
+    created.webhook_id,
+  ]);
+  if (!row) throw new Error('the endpoint is not stored');
+  expect(row.secret.toString('latin1')).not.toContain(created.secret);
+  const { WEBHOOK_SECRETS_KEY } = readConfig(['WEBHOOK_SECRETS_KEY'], environmentOf(pids('worker')[0] ?? 0));
+  const box = new SecretBox(WEBHOOK_SECRETS_KEY, 'WEBHOOK_SECRETS_KEY');
+  expect(box.open(row.secret, webhookSecretOwner(created.webhook_id))).toBe(created.secret);
+  // nor has it requests of another endpoint signed by a secret that it knows
+  expect(() => box.open(row.secret, webhookSecretOwner(crypto.randomUUID()))).toThrow();
 });
 
 test('can change policies, which alone releases no transfer that waits for an approval', async () => {

@@ -1,5 +1,6 @@
-import { randomUUID } from 'node:crypto';
-import { createPublicClient, http, parseEther, type Address } from 'viem';
+import { createHash, randomUUID } from 'node:crypto';
+import { createPublicClient, http, parseEther, parseTransaction, type Address } from 'viem';
+import { evmFamily } from '../../src/chains/evm/family';
 import type { NodeIndex } from '../../src/messages/nodes';
 import { generateKeyWorkflowId } from '../../src/messages/workflow-ids';
 import { signStatement, type SignedStatement, toWire } from '../../src/mpc/statement';
@@ -85,6 +86,37 @@ describe('cannot have anything signed without an order', () => {
       expect(await proposeToSign(to, ordered, await peer.entry(to, ordered.txId))).toEqual({ recorded: signatures[0] });
     expect(await entries(to, ordered)).toEqual(before);
   });
+});
+
+test('can fill its peers’ journals with entries about an attempt that is not signed, one session at a time: the others sign it', async () => {
+  const [known] = await nodeQuery<{ tx_id: string }>(1, 'select tx_id from journal where key_id = $1 limit 1', [
+    scene.account.keyId,
+  ]);
+  const ordered = await withoutWorker(async () => {
+    const real = await scene.order();
+    const { claims, order, unsigned } = real;
+    const entry = () =>
+      peer.entry(1, known?.tx_id ?? '', {
+        tx_id: real.txId,
+        order_hash: createHash('sha256').update(order).digest('hex'),
+        order_seq: claims.seq,
+        digests: claims.signers.flatMap(({ digests }) => digests),
+        resources: [`ethereum/${claims.from.toLowerCase()}/${parseTransaction(unsigned).nonce}`],
+        fee: evmFamily.describe(unsigned).maxNetworkFee.toString(),
+      });
+    for (let count = 1; count <= 2; count += 1) {
+      const own = await entry();
+      await proposeToSign(1, real, own);
+      expect(await entries(1, real)).toHaveLength(count);
+      await expect(proposeToSign(1, real, await entry())).rejects.toMatchObject({ code: 'signers_unavailable' });
+      // it says nothing more: node 1 ends the session
+      await waitFor(async () => (await entries(1, real)).every(({ outcome }) => outcome === 'not_begun'), { timeoutMs: 30_000 });
+      await peer.record(own, real);
+    }
+    assemble(real, (await scene.temporal.sign(real, { initiator: 1, peer: 2 })).signatures);
+    return real;
+  });
+  await isConfirmed(ordered);
 });
 
 test('cannot make test signatures with a key that is in use, however often it asks', async () => {

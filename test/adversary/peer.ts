@@ -5,6 +5,7 @@ import { deriveSessionId, type SessionKind, type SessionParams } from '../../src
 import { signStatement, type SignedStatement } from '../../src/mpc/statement';
 import { parsePeers, TransportClient } from '../../src/mpc/transport-client';
 import { nodeEnvironment, nodeIdentity, nodeQuery } from './nodes';
+import type { OrderedTransfer } from './transfers';
 
 /** The cheating node. */
 export const cheat: NodeIndex = 3;
@@ -47,6 +48,18 @@ export class ForgingPeer {
     const own = { node: cheat, number: Date.now() * 1000, peer: to, initiator: cheat, admitted_at: new Date().toISOString() };
     const fields = { ...(JSON.parse(made?.statement ?? '{}') as object), ...own, ...changes };
     return signStatement('entry', fields, this.identity.signingKey);
+  }
+
+  /** Writes such an entry into node 3's own journal, as its program would have: what the peers keep of it is on record then. */
+  async record({ text, signature }: SignedStatement, { claims, order, unsigned }: OrderedTransfer): Promise<void> {
+    const { number } = JSON.parse(text) as { number: number };
+    const values = [text, signature, claims.jti, order, unsigned];
+    await nodeQuery(
+      cheat,
+      `select admit_signature($1, $2, '{}', $3, $4, $5, false, 32, 1000, null, null, null, null, null)`,
+      values,
+    );
+    await nodeQuery(cheat, `select finish_signature($1, 'not_begun', null, null, null, null)`, [number]);
   }
 
   ban(to: NodeIndex, statement: SignedStatement): Promise<void> {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { parseTransaction } from 'viem';
 import type { Prepared } from '../../src/chains/types';
 import { nodeIndexes } from '../../src/messages/nodes';
@@ -157,6 +158,22 @@ test('cannot give a wallet another key than the one in use', async () => {
     await expect(scene.temporal.authoriser(activity, { walletId, keyId: `${walletId}.99` })).rejects.toMatchObject({
       code: 'business_error',
     });
+});
+
+test('can ask for a key of its own for a wallet that has none: the wallet does not become active with it', async () => {
+  const walletId = randomUUID();
+  const keyId = `${walletId}.77`;
+  const { client_id: clientId } = stack().clients.find(({ name }) => name === 'demo') ?? {};
+  const insert = 'insert into wallets (wallet_id, client_id, wallet_name) values ($1, $2, $3)';
+  await gatewayQuery(insert, [walletId, clientId, walletId]);
+  const generation = await scene.temporal.authoriser('orderKeyGeneration', { walletId, keyId });
+  await scene.temporal.node(1, 'generateKey', { order: generation.order });
+  const binding = await scene.temporal.authoriser('orderKeyBinding', { walletId, keyId });
+  for (const node of nodeIndexes) await scene.temporal.node(node, 'bindKey', { order: binding.order });
+  const unusable = { status: 'PROGRESSING', key_status: 'GENERATING' };
+  expect(await call('GET', `/wallets/${walletId}`)).toMatchObject({ status: 200, body: unusable });
+  const create = await call('POST', '/accounts', { body: { wallet_id: walletId, chain: 'ethereum' } });
+  expect(create).toMatchObject({ status: 400, body: { code: 'wallet_not_active' } });
 });
 
 test('cannot change the nodes’ blacklists: a page without an order, or other than ordered, is refused', async () => {

@@ -175,6 +175,59 @@ test('can report false chain data: a false proof of impossibility has no second 
   await isConfirmed(ordered);
 });
 
+test('can abandon what an operator has requested since the newest attempt, and not after the request was withdrawn', async () => {
+  const ordered = await withoutWorker(async () => {
+    const real = await scene.order();
+    const abandon = () =>
+      refusal(loginOf('gateway_worker'), `update transactions set cancellation_reason = 'abandoned' where tx_id = $1`, [
+        real.txId,
+      ]);
+    const request = (kind: 'abandon' | 'withdrawal') =>
+      query(
+        stack().postgres.operator_url,
+        `insert into operator_requests (tx_id, kind, attempt, operator) values ($1, $2, 1, 'test')`,
+        [real.txId, kind],
+      );
+    expect(await abandon()).toBe(insufficientPrivilege);
+    await request('abandon');
+    expect(await abandon()).toBeNull();
+    await request('withdrawal');
+    expect(await abandon()).toBe(insufficientPrivilege);
+    return real;
+  });
+  await isConfirmed(ordered);
+});
+
+test('can credit a deposit that does not exist: its login may write all rows of one', async () => {
+  const { account_id: account } = scene.account;
+  const [deposit, posting] = [randomUUID(), randomUUID()];
+  const invent = `
+    insert into transactions select (jsonb_populate_record(t, jsonb_build_object('tx_id', '${deposit}', 'tx_hash', '0xfa15e', 'status', 'DETECTED',
+        'version', 0, 'ended_at', null, 'finalized_at', null, 'fee', null))).*
+      from transactions t where account_id = '${account}' and direction = 'in' order by created_at limit 1;
+    update transactions set status = 'CONFIRMED', version = 1 where tx_id = '${deposit}';
+    insert into ledger_postings (posting_id, tx_id, kind, seq, entries) values ('${posting}', '${deposit}', 'deposit', 1, 2);
+    insert into ledger_entries (posting_id, line, ledger_account_id, bucket, chain, symbol, amount)
+      select '${posting}'::uuid, 0, asset_id, 'AVAILABLE', chain, token_symbol, amount from transactions where tx_id = '${deposit}'
+      union all select '${posting}'::uuid, 1, null, 'EXTERNAL', chain, token_symbol, -amount from transactions where tx_id = '${deposit}'`;
+  expect(await refusal(loginOf('gateway_worker'), invent)).toBeNull();
+  expect(await refusal(loginOf('gateway_api'), invent)).toBe(insufficientPrivilege);
+});
+
+test('can adjust a balance falsely, which no operator can: theirs is no posting', async () => {
+  const { account_id: account } = scene.account;
+  const posting = randomUUID();
+  const adjust = `
+    insert into ledger_postings (posting_id, tx_id, kind, seq, entries)
+      select '${posting}', tx_id, 'adjustment', 77, 2 from transactions where account_id = '${account}' and status = 'CONFIRMED' limit 1;
+    insert into ledger_entries (posting_id, line, ledger_account_id, bucket, chain, symbol, amount)
+      select '${posting}'::uuid, 0, ledger_account_id, 'AVAILABLE', chain, symbol, 1 from ledger_accounts where account_id = '${account}' and symbol = 'ETH'
+      union all select '${posting}'::uuid, 1, null, 'EXTERNAL', chain, symbol, -1 from ledger_accounts where account_id = '${account}' and symbol = 'ETH'`;
+  expect(await refusal(loginOf('gateway_worker'), adjust)).toBeNull();
+  for (const login of [stack().postgres.operator_url, loginOf('gateway_api'), loginOf('gateway_authoriser')])
+    expect(await refusal(login, adjust)).toBe(insufficientPrivilege);
+});
+
 test('cannot refuse in the name of a node: refusals that no node has signed cancel nothing', async () => {
   const ordered = await withoutWorker(async () => {
     const real = await scene.order();
