@@ -1,11 +1,11 @@
 import { ApplicationFailure } from '@temporalio/common';
-import { transferSignaller } from '../../../activities/follow';
 import type { FamilyRules } from '../../../src/chains/types';
 import { statusQuery } from '../../../src/messages/progress';
 import { abandonUpdate, retryUpdate, transferEndedSignal } from '../../../src/messages/transfer';
 import { transferWorkflowId } from '../../../src/messages/workflow-ids';
 import { verifyLedger } from '../../../src/ledger/verify';
 import { GatewayError } from '../../../src/platform/errors';
+import { observationSignaller } from '../../../src/transfers/workflows';
 import { signRefusal } from '../../node-refusals';
 import { lifeBlocks } from '../../toy-chain/client';
 import { createToyFixture, type ToyFixture } from '../../toy-chain/fixture';
@@ -45,7 +45,7 @@ const entered = (txId: string, stage: string) =>
   until(`${txId} in ${stage}`, async () => (await handleOf(txId).query(statusQuery)).step === stage);
 
 /** Follows once, and signals the workflows. */
-const follow = () => fixture.follow({ signalTransfer: transferSignaller(served.client) });
+const follow = () => fixture.follow({ signalTransfer: observationSignaller(served.client) });
 
 /** Mines and follows until the transfer is in this state. */
 const ends = (txId: string, as: string) =>
