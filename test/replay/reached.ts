@@ -12,7 +12,7 @@ async function executed(codePath: string, length: number, run: () => Promise<voi
   const session = new Session();
   session.connect();
   await session.post('Profiler.enable');
-  await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: true });
+  await session.post('Profiler.startPreciseCoverage', { callCount: false, detailed: true });
   await run();
   const { result } = await session.post('Profiler.takePreciseCoverage');
   session.disconnect();
