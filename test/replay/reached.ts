@@ -7,12 +7,12 @@ import path from 'node:path';
 
 const root = path.resolve(__dirname, '../..');
 
-/** Bytes of the bundle that were executed while `run` ran, by V8's own count. Only code in this thread is counted. */
+/** Characters of the bundle that were executed while `run` ran, by V8's own count. Only code in this thread is counted. */
 async function executed(codePath: string, length: number, run: () => Promise<void>): Promise<Uint8Array> {
   const session = new Session();
   session.connect();
   await session.post('Profiler.enable');
-  await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: true });
+  await session.post('Profiler.startPreciseCoverage', { callCount: false, detailed: true });
   await run();
   const { result } = await session.post('Profiler.takePreciseCoverage');
   session.disconnect();
@@ -51,8 +51,9 @@ export async function findUnreached(codePath: string, run: () => Promise<void>):
 
 /** Braces alone are not code. */
 function toText(place: string): string[] {
-  const [, file, line] = /\/(workflows\/(?!.*node_modules).*\.ts):(\d+)$/.exec(place) ?? [];
-  if (!file) return [];
-  const text = readFileSync(path.join(root, file), 'utf8').split('\n')[Number(line)]?.trim() ?? '';
+  const [, source = '', line] = /^(.*):(\d+)$/.exec(place) ?? [];
+  const file = path.relative(root, source);
+  if (!file.startsWith('workflows/')) return [];
+  const text = readFileSync(source, 'utf8').split('\n')[Number(line)]?.trim() ?? '';
   return /\w/.test(text) ? [`${file}: ${text}`] : [];
 }

@@ -22,7 +22,7 @@ beforeAll(async () => {
   unreached = await findUnreached(codePath, async () => {
     for await (const { workflowId, error } of Worker.runReplayHistories(options, histories)) replayErrors.set(workflowId, error);
   });
-}, 60_000);
+}, 180_000);
 
 test('every way in which a run ends has its committed history', () => {
   expect(historyNames).toEqual(Object.keys(endings).sort());
@@ -67,4 +67,4 @@ test('a deliberately changed workflow does not replay', async () => {
   await expect(Worker.runReplayHistory({ workflowBundle }, readHistory('transfer-confirmed'))).rejects.toThrow(
     /[Nn]ondeterminism/,
   );
-}, 60_000);
+}, 180_000);
