@@ -63,9 +63,9 @@ function reconcile(...options: string[]) {
 async function signedByNodes(request: Request): Promise<string> {
   const holds = await Holds.install(stack().postgres.url);
   try {
-    await holds.hold('persistSignature');
+    await holds.hold('recordSigned');
     const txId = await accepted(request);
-    await holds.reached('persistSignature', 60_000);
+    await holds.reached('recordSigned', 60_000);
     pause('worker');
     return txId;
   } finally {
