@@ -4,7 +4,7 @@ import { balances, call, ends, fundedAccount, transactionWhen } from '../e2e/sup
 import { randomAddress } from '../factories';
 
 /** BURST_TRANSFERS=1000 for the whole measure; fewer by default, since the rest of them only takes longer. */
-const burst = { count: Number(process.env.BURST_TRANSFERS ?? 300), inFlight: 50 };
+const burst = { count: Number(process.env.BURST_TRANSFERS ?? 150), inFlight: 50 };
 
 test(`${burst.count} transfers at ${burst.inFlight} at a time: all accepted, all confirmed, the ledger verifies`, async () => {
   const account = await fundedAccount('ethereum', { ETH: '500' });

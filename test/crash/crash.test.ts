@@ -1,14 +1,29 @@
 import { recordDifferences } from '../adversary/records';
-import type { Account } from '../e2e/support';
-import { crashAt, points, victims } from './cases';
-import { crashAccount } from './transfer';
+import { ledgerDifferences } from '../e2e/ledger';
+import { expectEnd } from './ends';
+import { gapNames, type GapName } from './gaps';
+import { crashWith, type Transfers } from './round';
+import { type InGap, Scene } from './scene';
+import { victims } from './victims';
 
-let account: Account;
+/** A transfer in every gap between two steps, each of an account of its own, while one part is killed. */
+
+let scene: Scene;
 beforeAll(async () => {
-  account = await crashAccount();
+  scene = await Scene.setUp();
 }, 180_000);
-afterAll(async () => expect(await recordDifferences()).toEqual([]), 240_000);
+afterAll(async () => {
+  await scene.tearDown();
+  expect(await recordDifferences()).toEqual([]);
+}, 240_000);
 
-describe.each(points)('killed before %s', (point) => {
-  test.each(victims)('%s', (victim) => crashAt(point, victim, account), 240_000);
+describe.each(victims)('%s killed before', (victim) => {
+  let transfers: Transfers;
+  beforeAll(async () => {
+    transfers = await crashWith(scene, victim, { isLast: victim === victims.at(-1) });
+  }, 240_000);
+
+  test.each(gapNames)('%s', (name: GapName) => expectEnd(transfers.get(name) as InGap), 180_000);
+
+  test('the ledger verifies', async () => expect(await ledgerDifferences()).toEqual([]));
 });

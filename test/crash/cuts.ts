@@ -3,19 +3,24 @@ import { waitFor } from '../stack/client';
 import { cutNotice, type CommitFault } from '../stack/postgres-proxy';
 import { steps, type Step } from './holds';
 
-/** `lock` writes nothing, but its row lock has to be committed all the same. */
-export const cutSteps = ['accept', 'lock', ...(Object.keys(steps) as Step[]).filter(isWorkers)] as const;
+/** `adoptHold` writes nothing, but its row lock has to be committed all the same. */
+export const cutSteps = [
+  'accept',
+  'adoptHold',
+  'enterSigning',
+  'recordSigned',
+  'markBroadcast',
+  'markSubmitted',
+  'storeInclusion',
+  'settleTransfer',
+] as const satisfies (Step | 'adoptHold')[];
 export type CutStep = (typeof cutSteps)[number];
-
-function isWorkers(step: Step): step is Exclude<Step, 'accept' | 'commit'> {
-  return step !== 'accept' && step !== 'commit';
-}
 
 /** Where the write can be a transaction of its own, which has no COMMIT that could get lost: such a connection is ended. */
 const withoutCommit: Partial<Record<CutStep, string>> = {
-  recordBroadcast: 'true',
+  markBroadcast: 'true',
   // the follower writes it after its cursor, in one transaction; `observe` writes nothing else
-  recordInclusion: `not exists (select from pg_locks where pid = pg_backend_pid() and relation = 'chain_cursors'::regclass
+  storeInclusion: `not exists (select from pg_locks where pid = pg_backend_pid() and relation = 'chain_cursors'::regclass
                                    and mode = 'RowExclusiveLock')`,
 };
 
@@ -71,7 +76,7 @@ export class Cut {
         raise notice '${cutNotice({ fault, awayMs })}';
         if ${isEnded} then perform pg_terminate_backend(pg_backend_pid()); end if;
       end $$;
-      ${step === 'lock' ? atLock : atWrite(steps[step])}
+      ${step === 'adoptHold' ? atLock : atWrite(steps[step])}
       -- the triggers run with the logins of the processes
       grant usage on schema cut to public;
       grant all on all sequences in schema cut to public;

@@ -13,11 +13,11 @@ export interface Submission {
 }
 
 /** One transfer of ETH as a careful client makes it: the same Idempotency-Key again until it is accepted. */
-export async function submit(account: Account, to: string, amount: string): Promise<Submission> {
+export async function submit(account: Account, to: string, amount: string, chain = 'ethereum'): Promise<Submission> {
   const answers: string[] = [];
   const txIds = new Set<string>();
   const request = {
-    body: { from_address: account.address, to_address: to, chain: 'ethereum', token_symbol: 'ETH', amount },
+    body: { from_address: account.address, to_address: to, chain, token_symbol: 'ETH', amount },
     headers: { 'idempotency-key': randomUUID() },
   };
   for (const until = Date.now() + retryForMs; Date.now() < until;) {

@@ -1,5 +1,6 @@
-import { createPublicClient, http, type Address } from 'viem';
+import { createPublicClient, http, type Address, type Hex } from 'viem';
 import { parseAmount } from '../../src/platform/money';
+import { gatewayQuery } from '../adversary/processes';
 import { ledgerDifferences } from '../e2e/ledger';
 import { balances, fundedAccount, transactionWhen, type Account } from '../e2e/support';
 import { randomAddress } from '../factories';
@@ -12,6 +13,13 @@ export const crashAccount = (): Promise<Account> => fundedAccount('ethereum', { 
 
 /** Submits the transfer, until it is accepted. */
 export type Send = () => Promise<Submission>;
+
+const inWei = (display = '') => parseAmount(display, 18);
+const chainAt = (chain: string) => createPublicClient({ transport: http(stack().chains[chain]?.rpc) });
+export const onChain = (chain: string, address: string): Promise<bigint> =>
+  chainAt(chain).getBalance({ address: address as Address });
+
+export const confirmedTimeline = ['PENDING', 'SIGNING', 'SUBMITTED', 'CONFIRMED'];
 
 /**
  * One transfer with a disturbance: it must be confirmed under the only id that its client got, the money must have moved
@@ -27,19 +35,31 @@ export async function transferThrough(account: Account, disturb: (send: Send) =>
   });
   expect([...submitted.txIds]).toEqual([submitted.txId]);
   const transfer = await transactionWhen(submitted.txId, ['CONFIRMED'], 120_000);
-
-  const chain = createPublicClient({ transport: http(stack().chains.ethereum?.rpc) });
-  const inWei = (display = '') => parseAmount(display, 18);
-  expect(await chain.getBalance({ address: to as Address })).toBe(inWei(amount));
-  expect(transfer.timeline.map(({ status }: { status: string }) => status)).toEqual([
-    'PENDING',
-    'SIGNING',
-    'SUBMITTED',
-    'CONFIRMED',
-  ]);
-  const { ETH } = await balances(account.account_id, 'ethereum');
-  expect(ETH?.locked_balance).toBe('0');
-  expect(inWei(ETH?.balance)).toBe(await chain.getBalance({ address: account.address as Address }));
+  expect(await onChain('ethereum', to)).toBe(inWei(amount));
+  expect(statusesOf(transfer)).toEqual(confirmedTimeline);
+  await expectBalanced(account, 'ethereum');
   expect(await ledgerDifferences()).toEqual([]);
   return submitted;
+}
+
+export const statusesOf = ({ timeline }: { timeline: { status: string }[] }): string[] => timeline.map(({ status }) => status);
+
+/** Nothing of an account is locked, and it has what the chain says. */
+export async function expectBalanced({ account_id: id, address }: Account, chain: string): Promise<void> {
+  const { ETH } = await balances(id, chain);
+  expect(ETH?.locked_balance).toBe('0');
+  expect(inWei(ETH?.balance)).toBe(await onChain(chain, address));
+}
+
+/** The attempts of a transfer by kind; `mined` as the chain says. */
+export async function attemptsOf(txId: string, chain: string): Promise<{ kind: string; mined: boolean }[]> {
+  const rows = await gatewayQuery<{ kind: string; tx_hash: Hex | null }>(
+    'select kind, tx_hash from transfer_attempts where tx_id = $1 order by attempt',
+    [txId],
+  );
+  const isMined = (hash: Hex) =>
+    chainAt(chain)
+      .getTransactionReceipt({ hash })
+      .then(Boolean, () => false);
+  return Promise.all(rows.map(async ({ kind, tx_hash: hash }) => ({ kind, mined: hash !== null && (await isMined(hash)) })));
 }

@@ -1,0 +1,138 @@
+import type { Address } from 'viem';
+import { devChain, type DevChain } from '../../dev/chain';
+import { gatewayQuery } from '../adversary/processes';
+import { gateway } from '../e2e/gateway';
+import { fundedAccount, transactionWhen, type Account } from '../e2e/support';
+import { randomAddress } from '../factories';
+import { sharedWallet, stack } from '../stack/client';
+import { resumeAll } from '../stack/pause';
+import { type Chain, gapNames, gapOf, type GapName } from './gaps';
+import { Holds } from './holds';
+import { NodeHolds } from './node-holds';
+import { submit, type Submission } from './submit';
+
+export const amount = '0.01';
+export const replacementGap = 'prepare: a replacement' satisfies GapName;
+/** What waits for an approval is not on the whitelist. */
+const unlisted: readonly GapName[] = ['screen: an approval is waited for', 'screen: cancelTransfer'];
+
+export interface InGap {
+  name: GapName;
+  account: Account;
+  to: string;
+  submission: Promise<Submission>;
+}
+
+export const chainOf = (name: Chain): DevChain => devChain(stack().chains[name]?.rpc ?? '');
+
+/** What all rounds share: an account for every gap, so that no transfer waits for another one's nonce, and the holds. */
+export class Scene {
+  /** Its transfer waits for its inclusion in vain: the next round's. */
+  private stuck: Promise<InGap> | undefined;
+  private stuckSent = 0;
+
+  private constructor(
+    readonly holds: Holds,
+    readonly nodes: NodeHolds,
+    private readonly accounts: Map<GapName, Account>,
+    /** Two, since the next round's transfer is sent while this round's is not over. */
+    private readonly stuckAccounts: Account[],
+  ) {}
+
+  static async setUp(): Promise<Scene> {
+    expect(await gateway(['client', 'policy', 'demo', '--whitelist', 'approve', '--cooling', '0'])).toMatchObject({ code: 0 });
+    // before the accounts that wait for it
+    await sharedWallet();
+    const created = gapNames.map(async (name) => [name, await fundedAccount(gapOf(name).chain, { ETH: '1' })] as const);
+    const [accounts, stuckAccounts] = await Promise.all([
+      Promise.all(created),
+      Promise.all([1, 2].map(() => fundedAccount('base', { ETH: '1' }))),
+    ]);
+    // so that there is a nonce below their next one
+    await Promise.all(stuckAccounts.map(transferOnce));
+    const holds = await Holds.install(stack().postgres.url, { withReads: true });
+    return new Scene(holds, await NodeHolds.install(), new Map(accounts), stuckAccounts);
+  }
+
+  /** Whatever is held or paused goes on, but the next round's transfer, which is to be replaced. */
+  async release(): Promise<void> {
+    resumeAll();
+    await chainOf('ethereum').setIntervalMining({ interval: 1 });
+    const next = await this.stuck?.catch(() => undefined);
+    await Promise.all([this.holds.releaseAll({ except: next?.account.address }), this.nodes.releaseAll()]);
+  }
+
+  async tearDown(): Promise<void> {
+    await this.release();
+    await this.holds.remove();
+    await this.nodes.remove();
+    await gateway(['client', 'policy', 'demo', '--whitelist', 'off']);
+  }
+
+  /** A transfer that is going to its gap; `account`: another one than the gap's own. */
+  async send(name: GapName, account = this.accountOf(name)): Promise<InGap> {
+    const { chain, at } = gapOf(name);
+    const to = randomAddress();
+    if (!unlisted.includes(name)) await list('WHITELIST', account, chain, to);
+    if (at !== undefined) await this.holds.hold(at, at === 'screenTransfer' ? to : account.address);
+    const submission = submit(account, to, amount, chain);
+    // a round that fails does not await it
+    submission.catch(() => undefined);
+    return { name, account, to, submission };
+  }
+
+  /** This round's transfer that is about to be replaced; the next round's is sent. */
+  async takeStuck({ isLast }: { isLast: boolean }): Promise<InGap> {
+    const current = await (this.stuck ?? this.sendStuck());
+    this.stuck = isLast ? undefined : this.sendStuck();
+    this.stuck?.catch(() => undefined);
+    return current;
+  }
+
+  /** SUBMITTED already, or there is none. */
+  async stuckIsSent(): Promise<void> {
+    await this.stuck;
+  }
+
+  accountOf(name: GapName): Account {
+    const account = this.accounts.get(name);
+    if (!account) throw new Error(`gap ${name} has no account`);
+    return account;
+  }
+
+  /** No block takes it: the nonce below its own is not used. */
+  private async sendStuck(): Promise<InGap> {
+    const account = this.stuckAccounts[this.stuckSent % this.stuckAccounts.length] as Account;
+    this.stuckSent += 1;
+    const address = account.address as Address;
+    await this.holds.hold('enterSigning', address);
+    const sent = await this.send(replacementGap, account);
+    await this.holds.reached('enterSigning', 60_000, address);
+    await moveNonce(account, -1);
+    await this.holds.release('enterSigning', address);
+    await transactionWhen((await sent.submission).txId, ['SUBMITTED'], 60_000);
+    return sent;
+  }
+}
+
+/** Moves the number of transactions that `base` counts of an account. */
+export async function moveNonce({ address }: Account, by: 1 | -1): Promise<void> {
+  const chain = chainOf('base');
+  const nonce = (await chain.getTransactionCount({ address: address as Address })) + by;
+  await chain.setNonce({ address: address as Address, nonce });
+}
+
+async function transferOnce(account: Account): Promise<void> {
+  const to = randomAddress();
+  await list('WHITELIST', account, 'base', to);
+  await transactionWhen((await submit(account, to, amount, 'base')).txId, ['CONFIRMED']);
+}
+
+/** Adds an address to a list of the client. */
+export const list = (type: 'WHITELIST' | 'BLACKLIST', { account_id: id }: Account, chain: Chain, to: string): Promise<unknown> =>
+  gatewayQuery(
+    `insert into security_factors (factor_id, client_id, factor_type, chain, address, address_key, added_by)
+     select gen_random_uuid(), a.client_id, $1, $2, $3, lower($3), u.user_id
+       from accounts a join users u using (client_id) where a.account_id = $4 limit 1`,
+    [type, chain, to, id],
+  );

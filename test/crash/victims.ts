@@ -1,0 +1,29 @@
+import { processIdentity } from '../../dev/processes';
+import type { NodeIndex } from '../../src/messages/nodes';
+import { isReady } from '../adversary/nodes';
+import { environmentOf } from '../adversary/processes';
+import { call } from '../e2e/support';
+import { stack, waitFor } from '../stack/client';
+import { pids } from '../stack/pause';
+
+export type Victim = 'api' | 'worker' | 'authoriser' | 'mpc' | 'all';
+export const victims: Victim[] = ['api', 'worker', 'authoriser', 'mpc', 'all'];
+
+/** Kills -9 what the supervisor will start again; of the nodes this one, since two of three must go on. */
+export function kill(victim: Victim, node: NodeIndex): void {
+  const [api, worker, authoriser] = [pids('api'), pids('worker'), pids('authoriser')];
+  const mpc = pids('mpc').filter((pid) => Number(environmentOf(pid).MPC_NODE_INDEX) === node);
+  const of = { api, worker, authoriser, mpc, all: [...api, ...worker, ...authoriser, ...mpc] };
+  for (const pid of of[victim]) process.kill(pid, 'SIGKILL');
+}
+
+/** What was killed is started again, but not at once. */
+export async function allRun(): Promise<void> {
+  const isRunning = () =>
+    Object.values(stack().processes)
+      .flat()
+      .every((pid) => processIdentity(pid) !== null);
+  await waitFor(isRunning);
+  await waitFor(async () => (await call('GET', '/health/ready')).status === 200, { timeoutMs: 60_000 });
+  await Promise.all(([1, 2, 3] as const).map((node) => waitFor(() => isReady(node), { timeoutMs: 60_000 })));
+}
