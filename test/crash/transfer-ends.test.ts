@@ -3,12 +3,12 @@ import { Client } from 'pg';
 import { createPublicClient, formatEther, http, toHex, type Address, type Hex } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { followChainWorkflowId, generateKeyWorkflowId, transferWorkflowId } from '../../src/messages/workflow-ids';
-import { Holds } from '../crash/holds';
+import { Holds } from './holds';
 import { sharedWallet, stack, waitFor } from '../stack/client';
-import { gateway, json } from './gateway';
+import { gateway, json } from '../e2e/gateway';
 import { recordHistory } from './histories';
-import { ledgerDifferences } from './ledger';
-import { balances, call, ends, fundedAccount, transactionWhen, type Account } from './support';
+import { ledgerDifferences } from '../e2e/ledger';
+import { balances, call, ends, fundedAccount, transactionWhen, type Account } from '../e2e/support';
 
 const fresh = (): Address => privateKeyToAccount(generatePrivateKey()).address;
 const chain = () => createPublicClient({ transport: http(stack().chains.ethereum?.rpc) });

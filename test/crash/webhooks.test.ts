@@ -16,7 +16,7 @@ import { buildClient, buildTotp, buildUser, randomAddress, totpCode } from '../f
 import { type Receiver, startReceiver, status, verify } from '../integration/webhooks/receiver';
 import { killProcess, sharedWallet, stack, waitFor } from '../stack/client';
 import { recordHistory } from './histories';
-import { fundedAccount, transactionWhen } from './support';
+import { fundedAccount, transactionWhen } from '../e2e/support';
 
 const asked = 150;
 const changed = 50;
