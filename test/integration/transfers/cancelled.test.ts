@@ -19,7 +19,7 @@ const cancel = (txId: string) => fixture.ledger.cancelTransfer({ txId });
 /** As POST /transactions/{tx_id}/cancel does, with the signal of its outbox row. */
 const cancelAndSignal = async (txId: string): Promise<void> => {
   await cancel(txId);
-  expect(await workflows().signal(txId, 'ended')).toBe('signalled');
+  expect(await workflows().signal(txId, 'ended')).toBe('sent');
 };
 const suspendWallet = () => fixture.database.query(`update wallets set status = 'SUSPENDED'`);
 
