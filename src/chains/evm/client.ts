@@ -13,7 +13,8 @@ import type {
 } from '../family';
 import type { ChainDefinition, FeeLevels, Hex, InclusionEffect, Prepared, TransactionIntent } from '../types';
 import { broadcastTo } from './broadcast';
-import { encodeCall, evmCodec, getPayment } from './codec';
+import { evmCodec } from './codec';
+import { encodeCall, getPayment } from './codec/payment';
 import { toPrepared } from './details';
 import { fetchEffects, type EffectRequest } from './effects';
 import { encodeLevels, type EvmFeeLevels, gasLimitFrom, planFees } from './fees';
