@@ -1,37 +1,39 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { bytesToHex, hexToBytes, keccak256, serializeTransaction } from 'viem';
 import type { FamilyCodec, SigningPayload, TransactionPlan } from '../../family';
-import type { Hex, Prepared, TransactionDescription } from '../../types';
+import type { Hex, Prepared, TransactionDescription, TransactionIntent } from '../../types';
 import { parseChainId, toCaip2 } from '../chain-id';
 import { readDetails, toPrepared } from '../details';
-import { address, evmAddress, parseAddress, zeroAddress } from './address';
-import { encodeCall, getPayment, parseOutput } from './payment';
+import { address, evmAddress, parseAddress } from './address';
+import { describePayment, encodeCall, getPayment } from './payment';
+import { describeSettlement, encodeAction } from './settlement';
 import { decode, feePerGas, feesIn, toNonce, withFees } from './transaction';
 
 function build({ chain, intent, kind, prepared, resources }: TransactionPlan): Hex {
-  const { recipient, tokenContract, amount } = getPayment(intent);
-  if (
-    kind === 'cancellation' &&
-    (tokenContract !== null || amount !== 0n || recipient.toLowerCase() !== intent.from.toLowerCase())
-  ) {
-    throw new Error('a cancellation is a zero-value transaction of the account to itself');
-  }
+  if (kind === 'cancellation') assertMovesNothing(intent);
   const fees = readDetails(prepared);
-  const call = encodeCall({ recipient, tokenContract, amount });
-  const common = { chainId: parseChainId(chain), nonce: toNonce(resources), gas: fees.gasLimit, ...call };
+  const common = { chainId: parseChainId(chain), nonce: toNonce(resources), gas: fees.gasLimit, ...encodeIntent(intent) };
   const unsigned = serializeTransaction(withFees(common, fees));
   describe(unsigned);
   return unsigned;
 }
 
+function assertMovesNothing(intent: TransactionIntent): void {
+  const { recipient, tokenContract, amount } = getPayment(intent);
+  const isOwn = recipient.toLowerCase() === intent.from.toLowerCase();
+  if (intent.action || tokenContract !== null || amount !== 0n || !isOwn)
+    throw new Error('a cancellation is a zero-value transaction of the account to itself');
+}
+
+/** The one call of a transaction: contract or recipient, value and calldata. */
+export const encodeIntent = (intent: TransactionIntent) =>
+  intent.action ? encodeAction(intent) : encodeCall(getPayment(intent));
+
 function describe(unsigned: Hex): TransactionDescription {
   const transaction = decode(unsigned);
-  const output = parseOutput(transaction);
-  if (output.recipient.toLowerCase() === zeroAddress) throw new Error('the recipient is the zero address');
   return {
     chain: toCaip2(transaction.chainId as number),
-    action: 'payment',
-    outputs: [output],
+    ...(describeSettlement(transaction) ?? describePayment(transaction)),
     // the L1 data fee of rollups is not in the bytes
     maxNetworkFee: (transaction.gas as bigint) * feePerGas(transaction),
     resources: [String(transaction.nonce ?? 0)],

@@ -1,5 +1,6 @@
 import { type Address, decodeFunctionData, encodeFunctionData, erc20Abi, getAddress } from 'viem';
-import type { TransactionIntent, TransactionOutput } from '../../types';
+import type { TransactionDescription, TransactionIntent, TransactionOutput } from '../../types';
+import { zeroAddress } from './address';
 import type { Unsigned } from './transaction';
 
 /** An EVM transaction pays one recipient. @throws Error for any other number of outputs. */
@@ -16,8 +17,15 @@ export function encodeCall({ recipient, tokenContract, amount }: TransactionOutp
   return { to: getAddress(tokenContract), value: 0n, data };
 }
 
-/** Value, or one ERC-20 transfer. @throws Error for calldata other than transfer(address,uint256). */
-export function parseOutput(transaction: Unsigned): TransactionOutput {
+/** What a payment does, from its bytes alone. @throws Error for calldata other than transfer(address,uint256). */
+export function describePayment(transaction: Unsigned): Pick<TransactionDescription, 'action' | 'outputs'> {
+  const output = parseOutput(transaction);
+  if (output.recipient.toLowerCase() === zeroAddress) throw new Error('the recipient is the zero address');
+  return { action: 'payment', outputs: [output] };
+}
+
+/** Value, or one ERC-20 transfer. */
+function parseOutput(transaction: Unsigned): TransactionOutput {
   const to = getAddress(transaction.to as Address);
   const { data = '0x', value = 0n } = transaction;
   if (data === '0x') return { recipient: to, tokenContract: null, amount: value };

@@ -19,6 +19,9 @@ const maxGas = 30_000_000n;
 /** 79 billion coins per gas: keeps gas × fee within numeric(78,0) for any bytes. */
 const maxFeePerGasLimit = 2n ** 96n;
 
+/** A payment has less than 200 bytes; a settlement with the longest signature and an allowance about 2,700. */
+const maxBytes = 4_096;
+
 /** @throws Error unless the resources are one nonce. */
 export function toNonce(resources: string[]): number {
   const [resource = '', ...others] = resources;
@@ -38,7 +41,8 @@ export function withFees<T extends object>(common: T, { maxFeePerGas, maxPriorit
  * type are refused.
  */
 export function decode(unsigned: Hex): Unsigned {
-  if (!/^0x(?:[0-9a-f]{2}){1,1024}$/.test(unsigned)) throw new Error('unsigned bytes are lower-case hex, at most 1024 bytes');
+  if (unsigned.length > 2 + 2 * maxBytes || !/^0x(?:[0-9a-f]{2})+$/.test(unsigned))
+    throw new Error(`unsigned bytes are lower-case hex, at most ${maxBytes} bytes`);
   const parsed = parseTransaction(unsigned) as TransactionSerializableEIP1559 | TransactionSerializableLegacy;
   if (parsed.type !== 'eip1559' && parsed.type !== 'legacy')
     throw new Error('only EIP-1559 and EIP-155 legacy transactions are signed');
