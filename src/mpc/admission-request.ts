@@ -3,6 +3,7 @@ import type { SigningClaims } from '../messages/order';
 import type { SignTransactionRequest } from '../messages/signing';
 import type { AdmissionRequest } from './admission';
 import type { VerifiedOrder } from './order-verifier';
+import { settlementIn } from './verify/ordered';
 import type { VerifiedTransaction } from './verify-intent';
 
 /** Who takes part in a signature beside this node. */
@@ -17,6 +18,7 @@ export function toAdmissionRequest(
   keyId: string,
   participants: Participants,
 ): AdmissionRequest {
+  const settled = settlementIn(claims);
   return {
     ...participants,
     txId: claims.tx_id,
@@ -30,6 +32,7 @@ export function toAdmissionRequest(
     payload,
     keyId,
     clientId: claims.client_id,
+    ...(settled && { onBehalfOf: settled.client_id }),
     spends,
   };
 }
