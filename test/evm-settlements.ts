@@ -60,7 +60,8 @@ export const exactPlan: SettlementPlan = { ...authorizationPlan, method: 'permit
 /** Takes less than was authorised. */
 export const uptoPlan: SettlementPlan = { ...exactPlan, method: 'permit2_upto', amount: 400n };
 
-export function toSettlementIntent({ from, payTo: recipient, token: tokenContract, amount, ...plan }: SettlementPlan): TransactionIntent {
+export function toSettlementIntent(whole: SettlementPlan): TransactionIntent {
+  const { from, payTo: recipient, token: tokenContract, amount, ...plan } = whole;
   const { method, payer: ofPayer, nonce, authorised, validAfter, validBefore, signature, permit } = plan;
   const action: SettlementAction = {
     type: 'settlement',

@@ -4,16 +4,7 @@ import type { SettlementFacts } from '../../messages/order';
 import { houseClientId } from '../../platform/house';
 import { gasOfSettlements } from '../admission';
 import { assertMatches } from './mismatch';
-import {
-  assertAction,
-  assertHouse,
-  assertOneToken,
-  type Ordered,
-  recipientsOf,
-  type Rule,
-  settlementIn,
-  sumOf,
-} from './ordered';
+import { assertAction, assertHouse, assertOneToken, type Ordered, recipientsOf, type Rule, settlementIn, sumOf } from './ordered';
 
 /**
  * Carries out what somebody has authorised with a signature: the payer's money moves, and the house pays the fee. Whether the payer's

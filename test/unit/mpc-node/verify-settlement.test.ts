@@ -306,8 +306,9 @@ describe('no kind of order is another one:', () => {
   });
 
   test('bytes of typed data are no transaction', () => {
+    const unsigned: Hex = `0x1901${'00'.repeat(64)}`;
     for (const kind of ['transfer', 'settlement', 'gas'] as const)
-      expect(refusalOf({ ...asKind(kind, houseClientId), unsigned: `0x1901${'00'.repeat(64)}` })).toMatchObject(mismatch('unsigned'));
+      expect(refusalOf({ ...asKind(kind, houseClientId), unsigned })).toMatchObject(mismatch('unsigned'));
   });
 
   test('the zero address settles for nobody', () => {

@@ -17,7 +17,9 @@ interface Reader {
 
 /** The functions that change the state of the chain: each of them settles. */
 const settlingFunctions = (abi: Abi): ReadonlySet<string> =>
-  new Set(abi.flatMap((item) => (item.type === 'function' && item.stateMutability === 'nonpayable' ? [toFunctionSelector(item)] : [])));
+  new Set(
+    abi.flatMap((item) => (item.type === 'function' && item.stateMutability === 'nonpayable' ? [toFunctionSelector(item)] : [])),
+  );
 
 const tokenReader: Reader = { selectors: settlingFunctions(eip3009Abi), read: readAuthorization };
 /** By address; every other contract is taken for a token. */
