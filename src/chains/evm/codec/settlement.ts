@@ -78,7 +78,7 @@ function assertExecutable(payment: SettledPayment, amount: bigint): void {
   if ([payer, payTo].some((party) => isAddressEqual(party as Hex, zeroAddress))) throw new Error('a party is the zero address');
   if (amount === 0n || amount > authorised) throw new Error('the amount is 0, or more than was authorised');
   if (size(signature) > maxSignatureBytes) throw new Error('the signature is too long');
-  if (sponsoring.type === 'permit' && sponsoring.value !== authorised) throw new Error('the allowance is not what was authorised');
+  if (sponsoring.type === 'permit' && sponsoring.value !== authorised) throw new Error('the allowance is another amount');
   if (lastSecond(payment) < firstSecond(payment)) throw new Error('there is no time at which it could be executed');
 }
 
