@@ -2,6 +2,7 @@ import type { PaymentReason } from '../../payment-reasons';
 import type { Checked, PaymentContext, PaymentMethod, PaymentRequest } from '../../payments';
 import type { JsonObject, TokenDefinition } from '../../types';
 import { asObject, minSecondsLeft, readAddress, readBytes32, readSignature, readUint, refuse, unwrap } from './fields';
+import { authorizationIdentity } from './identity';
 import { ownPartyReason, readTerms } from './terms';
 import type { Authorization } from './typed-data';
 
@@ -28,7 +29,6 @@ function check(request: PaymentRequest, context: PaymentContext): Checked {
     tokenReason(token, domain);
   if (reason) return refuse(reason);
   const { value, nonce, validAfter, validBefore } = authorization;
-  const identity = [contract, payer, nonce].join('/').toLowerCase();
   return {
     payment: {
       method: 'eip3009',
@@ -38,7 +38,7 @@ function check(request: PaymentRequest, context: PaymentContext): Checked {
       payTo,
       authorised: value,
       amount: value,
-      identity,
+      identity: authorizationIdentity(contract, payer, nonce),
       nonce,
       validAfter,
       validBefore,

@@ -4,6 +4,7 @@ import type { Checked, Payment, PaymentContext, PaymentMethod, PaymentRequest } 
 import type { JsonObject } from '../../types';
 import { exactProxyAddress, uptoProxyAddress } from './contracts';
 import { asObject, isZero, minSecondsLeft, readAddress, readSignature, readUint, refuse, unwrap } from './fields';
+import { permitIdentity } from './identity';
 import { readSponsoring } from './sponsoring';
 import { ownPartyReason, readTerms, type Terms } from './terms';
 import type { PermitTransfer } from './typed-data';
@@ -47,7 +48,7 @@ function toPayment(
     payTo,
     authorised: permitted.amount,
     amount: isUpto ? (settlementAmount ?? permitted.amount) : permitted.amount,
-    identity: `${payer.toLowerCase()}/${nonce}`,
+    identity: permitIdentity(payer, nonce),
     nonce: nonce.toString(),
     validAfter: witness.validAfter,
     validBefore: deadline,

@@ -1,12 +1,7 @@
 import type { Hex } from '../../types';
 import { NodeRefusal, type RpcCall } from '../rpc';
 import { quantity } from '../rpc-types';
-
-/**
- * Gas of a simulated settlement, and the most that a settlement may ever use. Official facilitators send 300,000; a contract wallet
- * may need more to check its signature, one that burns everything it gets must not be able to burn more.
- */
-export const maxSettlementGas = 500_000n;
+import { maxSettlementGas } from './calldata';
 
 /** `data` of a revert is null when the node does not show it. */
 export type CallResult = { result: Hex } | { reverted: true; data: Hex | null };
