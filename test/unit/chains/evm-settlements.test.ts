@@ -95,8 +95,8 @@ describe.each(plans)('%s', (_what, plan, target, selector) => {
 });
 
 it.each<[string, SettlementPlan, Abi]>([
-  ['exact', withPermit(exactPlan), x402ExactPermit2ProxyABI as unknown as Abi],
-  ['upto', withPermit(uptoPlan), x402UptoPermit2ProxyABI as unknown as Abi],
+  ['exact', withPermit(exactPlan), x402ExactPermit2ProxyABI],
+  ['upto', withPermit(uptoPlan), x402UptoPermit2ProxyABI],
 ])('the official ABI of the %s proxy reads the same call', (scheme, plan, abi) => {
   const { functionName, args } = decodeFunctionData({ abi, data: callOf(buildSettlement(plan)).data });
   const permit = {

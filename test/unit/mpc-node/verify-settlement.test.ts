@@ -4,7 +4,7 @@ import { exactProxyAddress, uptoProxyAddress } from '../../../src/chains/evm/pay
 import { getFamily } from '../../../src/chains/families';
 import { loadRegistry, tokenBySymbol } from '../../../src/chains/registry';
 import type { Hex } from '../../../src/chains/types';
-import type { OrderSigner, SettlementFacts, SigningClaims } from '../../../src/messages/order';
+import type { ClaimsOf, OrderSigner, SettlementFacts, SigningClaims } from '../../../src/messages/order';
 import { deriveKey } from '../../../src/mpc/secp256k1';
 import { verifyIntent } from '../../../src/mpc/verify-intent';
 import { houseClientId } from '../../../src/platform/house';
@@ -60,7 +60,7 @@ const common = (unsigned: Hex) => ({
 });
 
 /** The order of an honest authoriser: bytes and claims agree. */
-function orderFor(plan: SettlementPlan): Ordered & { claims: SigningClaims & { settlement: SettlementFacts } } {
+function orderFor(plan: SettlementPlan): Ordered & { claims: ClaimsOf<'settlement'> } {
   const unsigned = buildSettlement(plan);
   const { settlement, expiresAt, maxNetworkFee } = family.describe(unsigned);
   if (!settlement || expiresAt === undefined) throw new Error('no settlement');
@@ -88,7 +88,7 @@ function paymentOrder(kind: 'transfer' | 'gas' | 'cancellation' | 'replacement',
   const { maxNetworkFee } = family.describe(unsigned);
   const recipients = [{ address: plan.to, token: plan.tokenContract, amount: plan.amount.toString() }];
   const claims = { ...common(unsigned), kind, recipients, max_fee: maxNetworkFee.toString(), ...changes };
-  return { unsigned, claims: claims as SigningClaims };
+  return { unsigned, claims: claims };
 }
 
 const verify = ({ claims, unsigned }: Ordered, now = settledAt) =>
@@ -97,7 +97,7 @@ const verify = ({ claims, unsigned }: Ordered, now = settledAt) =>
 /** The order with other claims over the same bytes. */
 const claim = (changes: object, plan = exact): Ordered => {
   const { claims, unsigned } = orderFor(plan);
-  return { unsigned, claims: { ...claims, ...changes } as SigningClaims };
+  return { unsigned, claims: { ...claims, ...changes } };
 };
 const fact = (changes: Partial<SettlementFacts>, plan = exact): Ordered =>
   claim({ settlement: { ...orderFor(plan).claims.settlement, ...changes } }, plan);
@@ -113,10 +113,10 @@ const raw = (plan: SettlementPlan, change: Parameters<typeof changeBytes>[1]): O
   const { claims, unsigned } = orderFor(plan);
   return { claims, unsigned: changeBytes(unsigned, change) };
 };
-const withoutFacts = ({ claims, unsigned }: Ordered): Ordered => {
-  const { settlement: _settlement, ...rest } = claims as SigningClaims & { settlement?: SettlementFacts };
-  return { unsigned, claims: rest as SigningClaims };
-};
+const withoutFacts = ({ claims, unsigned }: Ordered): Ordered => ({
+  unsigned,
+  claims: { ...claims, settlement: undefined } as SigningClaims,
+});
 
 function refusalOf(ordered: Ordered, now?: number): unknown {
   try {

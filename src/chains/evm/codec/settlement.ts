@@ -74,7 +74,7 @@ export function describeSettlement({ to, data = '0x', value = 0n, gas = 0n }: Un
 
 /** Refuses what a contract would always revert: it would cost gas for nothing. */
 function assertExecutable(payment: SettledPayment, amount: bigint): void {
-  const { payer, payTo, authorised, validAfter, signature, sponsoring } = payment;
+  const { payer, payTo, authorised, signature, sponsoring } = payment;
   if ([payer, payTo].some((party) => isAddressEqual(party as Hex, zeroAddress))) throw new Error('a party is the zero address');
   if (amount === 0n || amount > authorised) throw new Error('the amount is 0, or more than was authorised');
   if (size(signature) > maxSignatureBytes) throw new Error('the signature is too long');

@@ -9,8 +9,7 @@ import type { GasFees } from '../details';
 
 /** The transactions this gateway builds: EIP-1559 (type 2) and EIP-155 legacy. */
 export type Unsigned =
-  | (TransactionSerializableEIP1559 & { type: 'eip1559' })
-  | (TransactionSerializableLegacy & { type: 'legacy' });
+  (TransactionSerializableEIP1559 & { type: 'eip1559' }) | (TransactionSerializableLegacy & { type: 'legacy' });
 
 /** Minimum gas of any transaction (yellow paper, G_transaction). */
 const minGas = 21_000n;

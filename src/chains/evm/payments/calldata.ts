@@ -11,7 +11,16 @@ export interface SettlementCall {
 /** What the calldata of a settlement consists of, but the amount. */
 export type SettledPayment = Pick<
   Payment,
-  'method' | 'payer' | 'payTo' | 'authorised' | 'nonce' | 'validAfter' | 'validBefore' | 'signature' | 'facilitator' | 'sponsoring'
+  | 'method'
+  | 'payer'
+  | 'payTo'
+  | 'authorised'
+  | 'nonce'
+  | 'validAfter'
+  | 'validBefore'
+  | 'signature'
+  | 'facilitator'
+  | 'sponsoring'
 > & { token: Pick<TokenDefinition, 'contract'> };
 
 /** Bytes of a signature of a key: r, s, v. */

@@ -1,4 +1,4 @@
-import { type Abi, type Address, concat, decodeFunctionData, type Hex, numberToHex, toFunctionSelector } from 'viem';
+import { type Abi, type Address, concat, decodeFunctionData, numberToHex, toFunctionSelector } from 'viem';
 import type { Sponsoring } from '../../payments';
 import { encodeSettlement, type SettledPayment, type SettlementCall } from './calldata';
 import { eip3009Abi, exactProxyAbi, exactProxyAddress, uptoProxyAbi, uptoProxyAddress } from './contracts';
