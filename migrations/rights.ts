@@ -26,9 +26,9 @@ export const rights: Rights = {
     gateway_api: 'select, insert, lock',
     gateway_worker: 'select, update (status, key_status, key_id, public_key, chain_code, updated_at)',
     gateway_authoriser: 'select, lock',
-    gateway_operator: 'select, update (status, updated_at)',
+    gateway_operator: 'select, insert, update (status, updated_at)',
   },
-  wallet_attestations: { gateway_api: 'select', gateway_worker: 'select, insert' },
+  wallet_attestations: { gateway_api: 'select', gateway_worker: 'select, insert', gateway_operator: 'select' },
   wallet_limits: {
     gateway_api: 'select, lock',
     gateway_authoriser: 'select, lock',
@@ -38,7 +38,7 @@ export const rights: Rights = {
     gateway_api: 'select, insert',
     gateway_worker: 'select',
     gateway_authoriser: 'select, lock',
-    gateway_operator: 'select, update (status)',
+    gateway_operator: 'select, insert, update (status)',
   },
   ledger_accounts: {
     gateway_api: 'select, insert, lock',
@@ -161,6 +161,7 @@ export const rights: Rights = {
   workflow_outbox: {
     gateway_api: 'select, insert, lock, delete',
     gateway_worker: 'select, insert, update (deliver_after), delete',
+    gateway_operator: 'select, insert',
   },
 };
 

@@ -1,4 +1,5 @@
 import type { DatabaseRole } from '../../../src/platform/database-roles';
+import { houseClientId } from '../../../src/platform/house';
 
 const insertAttempt = `insert into transfer_attempts (tx_id, attempt, kind, chain, prepared, unsigned, signers, message_key, fee_bound)
   values (:signed, 2, 'replacement', 'ethereum', '{}', '0x', '[]', 'another', 1)`;
@@ -33,6 +34,11 @@ const attest = `insert into wallet_attestations (wallet_id, node, statement, sig
 const limits = `insert into wallet_limits (wallet_id, symbol, max_single) values (:wallet, 'ETH', 1)`;
 const policy = `update clients set whitelist_mode = 'off'`;
 const totp = `select secret from user_totp`;
+const insertWallet = (client: string) => `insert into wallets (wallet_id, client_id, wallet_name) values (:new, ${client}, 'mallory')`;
+const insertAccount = (client: string) => `insert into accounts (account_id, wallet_id, client_id, family, chain, network, address, address_key,
+  key_id, key_protocol, derivation_path, address_index)
+  values (:new, :wallet, ${client}, 'evm', 'ethereum', 'local', :address, :address, 'k', 'ecdsa-secp256k1', 'm/60/9', 9)`;
+const house = `'${houseClientId}'`;
 const compare = `update order_comparison set compared_as = database_incarnation()`;
 
 /** What each process must not do. `:name` is a value of the test. */
@@ -49,6 +55,7 @@ export const forbidden: Record<DatabaseRole, string[]> = {
     `update user_totp set secret = ''`,
     'delete from wallet_limits',
     'delete from security_factors',
+    ...[insertWallet(house), insertAccount(house)],
   ],
   gateway_worker: [
     compare,
@@ -71,7 +78,8 @@ export const forbidden: Record<DatabaseRole, string[]> = {
     `update transactions set requested_by = null where tx_id = :waiting`,
     `update transfer_attempts set unsigned = '0x1' where tx_id = :signed`,
     `update wallets set status = 'SUSPENDED' where wallet_id = :wallet`,
-    'insert into wallets (wallet_id, client_id, wallet_name) values (:new, :client, :new)',
+    insertWallet(':client'),
+    insertWallet(house),
     'update blacklist_changes set listed = false',
     'select * from blacklist_changes',
     'select secret_hash from api_keys',
@@ -113,7 +121,7 @@ export const forbidden: Record<DatabaseRole, string[]> = {
       post('adjustment'),
       credit,
     ],
-    ...[swapAddress, swapKey, attest],
+    ...[swapAddress, swapKey, attest, insertWallet(':client'), insertAccount(':client')],
     `update api_keys set secret_hash = decode(repeat('00', 32), 'hex')`,
     `update transfer_attempts set impossible_proof = '{}' where tx_id = :signed`,
     'delete from clients',
