@@ -19,6 +19,7 @@ import { Logins0018 } from './0018-logins';
 import { LoginRules0019 } from './0019-login-rules';
 import { OrderComparison0020 } from './0020-order-comparison';
 import { House0021 } from './0021-house';
+import { Settlers0022 } from './0022-settlers';
 
 /** In this order. A released migration is never edited: a change is a new file. */
 export const migrations = [
@@ -43,4 +44,5 @@ export const migrations = [
   LoginRules0019,
   OrderComparison0020,
   House0021,
+  Settlers0022,
 ];

@@ -176,3 +176,13 @@ export const orderComparisonRights: Rights = {
   },
   rebuilt_requests: { gateway_api: 'select', gateway_operator: 'select' },
 };
+
+/** Granted by the migration that adds the table. */
+export const settlerRights: Rights = {
+  settlers: {
+    gateway_api: 'select',
+    gateway_worker: 'select',
+    gateway_authoriser: 'select',
+    gateway_operator: 'select, insert, update (status, is_primary)',
+  },
+};

@@ -17,6 +17,7 @@ import { addTemporalCommands } from './temporal';
 import { addTransferCommands } from './transfers';
 import type { Run } from './run';
 import { CommandFailed, type Session, withSession } from './session';
+import { addSettlerCommands } from './settlers';
 import { addTotpCommands } from './totp';
 import { addWalletCommands } from './wallets';
 
@@ -42,6 +43,7 @@ function createProgram(): Command {
   addTotpCommands(program, run);
   addTransferCommands(program, run);
   addOrderCommands(program, run);
+  addSettlerCommands(program, run);
   addLedgerCommands(program, run);
   addMigrateCommand(program);
   addReconcileCommand(program);

@@ -39,6 +39,8 @@ const insertAccount = (client: string) => `insert into accounts (account_id, wal
   key_id, key_protocol, derivation_path, address_index)
   values (:new, :wallet, ${client}, 'evm', 'ethereum', 'local', :address, :address, 'k', 'ecdsa-secp256k1', 'm/60/9', 9)`;
 const house = `'${houseClientId}'`;
+const insertSettler = `insert into settlers (settler_id, chain, account_id, address_key) values (:new, 'ethereum', :account, :address)`;
+const moveRole = `update settlers set is_primary = not is_primary`;
 const compare = `update order_comparison set compared_as = database_incarnation()`;
 
 /** What each process must not do. `:name` is a value of the test. */
@@ -55,7 +57,7 @@ export const forbidden: Record<DatabaseRole, string[]> = {
     `update user_totp set secret = ''`,
     'delete from wallet_limits',
     'delete from security_factors',
-    ...[insertWallet(house), insertAccount(house)],
+    ...[insertWallet(house), insertAccount(house), insertSettler, moveRole],
   ],
   gateway_worker: [
     compare,
@@ -79,7 +81,7 @@ export const forbidden: Record<DatabaseRole, string[]> = {
     `update transfer_attempts set unsigned = '0x1' where tx_id = :signed`,
     `update wallets set status = 'SUSPENDED' where wallet_id = :wallet`,
     insertWallet(':client'),
-    insertWallet(house),
+    ...[insertWallet(house), insertAccount(house), insertSettler, moveRole],
     'update blacklist_changes set listed = false',
     'select * from blacklist_changes',
     'select secret_hash from api_keys',
@@ -94,6 +96,7 @@ export const forbidden: Record<DatabaseRole, string[]> = {
     `update transfer_attempts set signed = '0x1' where tx_id = :signed`,
     `update transfer_attempts set impossible_proof = '{}' where tx_id = :signed`,
     `update wallets set public_key = null`,
+    ...[insertWallet(house), insertAccount(house), insertSettler, moveRole],
     `update chain_cursors set head_block = 1000`,
     `select * from webhook_endpoints`,
   ],
@@ -142,6 +145,8 @@ export const forbiddenToAll = [
   'delete from operator_requests',
   'update orders set seq = seq',
   'delete from order_comparison',
+  'delete from settlers',
+  `update settlers set account_id = :account`,
   'update wallet_attestations set statement = statement',
   'delete from wallet_attestations',
   'alter table transactions disable trigger transactions_guard',
