@@ -20,6 +20,7 @@ import { LoginRules0019 } from './0019-login-rules';
 import { OrderComparison0020 } from './0020-order-comparison';
 import { House0021 } from './0021-house';
 import { Settlers0022 } from './0022-settlers';
+import { X4020023 } from './0023-x402';
 
 /** In this order. A released migration is never edited: a change is a new file. */
 export const migrations = [
@@ -45,4 +46,5 @@ export const migrations = [
   OrderComparison0020,
   House0021,
   Settlers0022,
+  X4020023,
 ];

@@ -186,3 +186,13 @@ export const settlerRights: Rights = {
     gateway_operator: 'select, insert, update (status, is_primary)',
   },
 };
+
+/** Granted by the migration that adds the tables. */
+export const x402Rights: Rights = {
+  x402_policies: {
+    gateway_api: 'select',
+    gateway_worker: 'select',
+    gateway_authoriser: 'select',
+    gateway_operator: 'select, insert, update (is_enabled, gas_per_day, sponsors_permit, sponsors_approval, top_up_per_day)',
+  },
+};

@@ -41,6 +41,9 @@ const insertAccount = (client: string) => `insert into accounts (account_id, wal
 const house = `'${houseClientId}'`;
 const insertSettler = `insert into settlers (settler_id, chain, account_id, address_key) values (:new, 'ethereum', :account, :address)`;
 const moveRole = `update settlers set is_primary = not is_primary`;
+const allowSettling = `insert into x402_policies (client_id, chain, is_enabled, sponsors_permit, sponsors_approval, top_up_per_day)
+  values (:client, 'ethereum', true, true, true, 1)`;
+const raiseGas = `update x402_policies set gas_per_day = gas_per_day + 1`;
 const compare = `update order_comparison set compared_as = database_incarnation()`;
 
 /** What each process must not do. `:name` is a value of the test. */
@@ -57,7 +60,7 @@ export const forbidden: Record<DatabaseRole, string[]> = {
     `update user_totp set secret = ''`,
     'delete from wallet_limits',
     'delete from security_factors',
-    ...[insertWallet(house), insertAccount(house), insertSettler, moveRole],
+    ...[insertWallet(house), insertAccount(house), insertSettler, moveRole, allowSettling, raiseGas],
   ],
   gateway_worker: [
     compare,
@@ -81,7 +84,7 @@ export const forbidden: Record<DatabaseRole, string[]> = {
     `update transfer_attempts set unsigned = '0x1' where tx_id = :signed`,
     `update wallets set status = 'SUSPENDED' where wallet_id = :wallet`,
     insertWallet(':client'),
-    ...[insertWallet(house), insertAccount(house), insertSettler, moveRole],
+    ...[insertWallet(house), insertAccount(house), insertSettler, moveRole, allowSettling, raiseGas],
     'update blacklist_changes set listed = false',
     'select * from blacklist_changes',
     'select secret_hash from api_keys',
@@ -96,7 +99,7 @@ export const forbidden: Record<DatabaseRole, string[]> = {
     `update transfer_attempts set signed = '0x1' where tx_id = :signed`,
     `update transfer_attempts set impossible_proof = '{}' where tx_id = :signed`,
     `update wallets set public_key = null`,
-    ...[insertWallet(house), insertAccount(house), insertSettler, moveRole],
+    ...[insertWallet(house), insertAccount(house), insertSettler, moveRole, allowSettling, raiseGas],
     `update chain_cursors set head_block = 1000`,
     `select * from webhook_endpoints`,
   ],
