@@ -20,13 +20,17 @@ const raiseFee = `update transactions set fee_locked = fee_locked + 1 where tx_i
 const endAs = (status: string) => `update transactions set status = '${status}', version = version + 1 where tx_id = :waiting`;
 export const post = (kind: string) =>
   `insert into ledger_postings (posting_id, tx_id, kind, seq, entries) values (:new, :waiting, '${kind}', 9, 2)`;
-const insertTransaction = (type: string, more = '', values = '') =>
+const house = `'${houseClientId}'`;
+const insertTransaction = (type: string, more = '', values = '', client = ':client') =>
   `insert into transactions (tx_id, client_id, wallet_id, account_id, asset_id, chain, transaction_type, from_address, to_address,
      token_symbol, decimals, amount, status, required_confirmations${more})
-   values (:new, :client, :wallet, :account, :asset, 'ethereum', '${type}', :address, :address, 'ETH', 18, 1,
+   values (:new, ${client}, :wallet, :account, :asset, 'ethereum', '${type}', :address, :address, 'ETH', 18, 1,
      '${type === 'INBOUND' ? 'DETECTED' : 'PENDING'}', 1${values})`;
 const transfer = insertTransaction('OUTBOUND');
 const deposit = insertTransaction('INBOUND', ', tx_hash, block_hash, position', `, '0x1', '0x1', '0'`);
+const settlement = insertTransaction('X402_SETTLE');
+const authorisation = insertTransaction('X402_SIGN');
+const [gas, topUp] = [insertTransaction('GAS', '', '', house), insertTransaction('GAS_TOPUP', '', '', house)];
 const credit = `update ledger_accounts set available = available + 1`;
 const swapAddress = `update accounts set address = :address, address_key = :address where account_id = :account`;
 const swapKey = `update wallets set public_key = null where wallet_id = :wallet`;
@@ -38,7 +42,6 @@ const insertWallet = (client: string) => `insert into wallets (wallet_id, client
 const insertAccount = (client: string) => `insert into accounts (account_id, wallet_id, client_id, family, chain, network, address, address_key,
   key_id, key_protocol, derivation_path, address_index)
   values (:new, :wallet, ${client}, 'evm', 'ethereum', 'local', :address, :address, 'k', 'ecdsa-secp256k1', 'm/60/9', 9)`;
-const house = `'${houseClientId}'`;
 const insertSettler = `insert into settlers (settler_id, chain, account_id, address_key) values (:new, 'ethereum', :account, :address)`;
 const moveRole = `update settlers set is_primary = not is_primary`;
 const allowSettling = `insert into x402_policies (client_id, chain, is_enabled, sponsors_permit, sponsors_approval, top_up_per_day)
@@ -60,7 +63,7 @@ export const forbidden: Record<DatabaseRole, string[]> = {
     `update user_totp set secret = ''`,
     'delete from wallet_limits',
     'delete from security_factors',
-    ...[insertWallet(house), insertAccount(house), insertSettler, moveRole, allowSettling, raiseGas],
+    ...[insertWallet(house), insertAccount(house), insertSettler, moveRole, allowSettling, raiseGas, gas, topUp],
   ],
   gateway_worker: [
     compare,
@@ -84,7 +87,7 @@ export const forbidden: Record<DatabaseRole, string[]> = {
     `update transfer_attempts set unsigned = '0x1' where tx_id = :signed`,
     `update wallets set status = 'SUSPENDED' where wallet_id = :wallet`,
     insertWallet(':client'),
-    ...[insertWallet(house), insertAccount(house), insertSettler, moveRole, allowSettling, raiseGas],
+    ...[insertWallet(house), insertAccount(house), insertSettler, moveRole, allowSettling, raiseGas, settlement, authorisation],
     'update blacklist_changes set listed = false',
     'select * from blacklist_changes',
     'select secret_hash from api_keys',
@@ -99,7 +102,7 @@ export const forbidden: Record<DatabaseRole, string[]> = {
     `update transfer_attempts set signed = '0x1' where tx_id = :signed`,
     `update transfer_attempts set impossible_proof = '{}' where tx_id = :signed`,
     `update wallets set public_key = null`,
-    ...[insertWallet(house), insertAccount(house), insertSettler, moveRole, allowSettling, raiseGas],
+    ...[insertWallet(house), insertAccount(house), insertSettler, moveRole, allowSettling, raiseGas, settlement, gas],
     `update chain_cursors set head_block = 1000`,
     `select * from webhook_endpoints`,
   ],
@@ -127,7 +130,7 @@ export const forbidden: Record<DatabaseRole, string[]> = {
       post('adjustment'),
       credit,
     ],
-    ...[swapAddress, swapKey, attest, insertWallet(':client'), insertAccount(':client')],
+    ...[swapAddress, swapKey, attest, insertWallet(':client'), insertAccount(':client'), settlement, gas, topUp],
     `update api_keys set secret_hash = decode(repeat('00', 32), 'hex')`,
     `update transfer_attempts set impossible_proof = '{}' where tx_id = :signed`,
     'delete from clients',
