@@ -47,6 +47,10 @@ const moveRole = `update settlers set is_primary = not is_primary`;
 const allowSettling = `insert into x402_policies (client_id, chain, is_enabled, sponsors_permit, sponsors_approval, top_up_per_day)
   values (:client, 'ethereum', true, true, true, 1)`;
 const raiseGas = `update x402_policies set gas_per_day = gas_per_day + 1`;
+const insertSettlement = `insert into x402_settlements (tx_id, client_id, chain, scheme, payload_type, identity, request_hash, version, authorised,
+    amount, valid_after, window_end, action, gas_bound)
+  values (:waiting, :client, 'ethereum', 'exact', 'eip3009', 'i', decode(repeat('00', 32), 'hex'), 2, 1, 1, 0, 1, '{}', 0)`;
+const release = `update x402_settlements set released_at = now(), reason = 'x'`;
 const compare = `update order_comparison set compared_as = database_incarnation()`;
 
 /** What each process must not do. `:name` is a value of the test. */
@@ -87,7 +91,7 @@ export const forbidden: Record<DatabaseRole, string[]> = {
     `update transfer_attempts set unsigned = '0x1' where tx_id = :signed`,
     `update wallets set status = 'SUSPENDED' where wallet_id = :wallet`,
     insertWallet(':client'),
-    ...[insertWallet(house), insertAccount(house), insertSettler, moveRole, allowSettling, raiseGas, settlement, authorisation],
+    ...[insertWallet(house), insertAccount(house), insertSettler, moveRole, allowSettling, raiseGas, settlement, authorisation, insertSettlement],
     'update blacklist_changes set listed = false',
     'select * from blacklist_changes',
     'select secret_hash from api_keys',
@@ -102,7 +106,7 @@ export const forbidden: Record<DatabaseRole, string[]> = {
     `update transfer_attempts set signed = '0x1' where tx_id = :signed`,
     `update transfer_attempts set impossible_proof = '{}' where tx_id = :signed`,
     `update wallets set public_key = null`,
-    ...[insertWallet(house), insertAccount(house), insertSettler, moveRole, allowSettling, raiseGas, settlement, gas],
+    ...[insertWallet(house), insertAccount(house), insertSettler, moveRole, allowSettling, raiseGas, settlement, gas, insertSettlement, release],
     `update chain_cursors set head_block = 1000`,
     `select * from webhook_endpoints`,
   ],
@@ -130,7 +134,7 @@ export const forbidden: Record<DatabaseRole, string[]> = {
       post('adjustment'),
       credit,
     ],
-    ...[swapAddress, swapKey, attest, insertWallet(':client'), insertAccount(':client'), settlement, gas, topUp],
+    ...[swapAddress, swapKey, attest, insertWallet(':client'), insertAccount(':client'), settlement, gas, topUp, insertSettlement, release],
     `update api_keys set secret_hash = decode(repeat('00', 32), 'hex')`,
     `update transfer_attempts set impossible_proof = '{}' where tx_id = :signed`,
     'delete from clients',
@@ -152,6 +156,8 @@ export const forbiddenToAll = [
   'update orders set seq = seq',
   'delete from order_comparison',
   'delete from settlers',
+  'delete from x402_settlements',
+  'update x402_settlements set amount = 0',
   `update settlers set account_id = :account`,
   'update wallet_attestations set statement = statement',
   'delete from wallet_attestations',
