@@ -108,6 +108,8 @@ create unique index transfers_by_idempotency_key on transactions (client_id, ide
 -- a deposit is credited once, identified by its position on the chain
 create unique index deposits_by_place on transactions (chain, tx_hash, position)
   where direction = 'in' and status <> 'ORPHANED';
+-- what a settlement has cost is charged once
+create unique index gas_by_parent on transactions (parent_tx_id) where direction = 'out' and not is_held and not is_signed;
 create index transactions_open on transactions (chain, status) where ended_at is null;
 create index deposits_detected on transactions (chain, block_number) where status = 'DETECTED';
 create index deposits_by_block on transactions (chain, block_number) where direction = 'in' and status in ('DETECTED', 'CONFIRMED');

@@ -109,7 +109,7 @@ begin
   if not (new.kind = any (case role
     when 'gateway_api' then array['lock', 'unlock']
     when 'gateway_authoriser' then array['lock_more']
-    when 'gateway_worker' then array['unlock', 'settle', 'refund', 'deposit', 'deposit_reversal', 'adjustment']
+    when 'gateway_worker' then array['unlock', 'settle', 'refund', 'deposit', 'deposit_reversal', 'adjustment', 'gas']
     else array[]::text[]
   end)) then
     raise exception '% may not post %', role, new.kind using errcode = 'insufficient_privilege';

@@ -34,3 +34,5 @@ export const shownTypes = Object.entries(transactionTypes).flatMap(([type, { isO
 export const transferType: TransactionType = 'OUTBOUND';
 /** What arrives for a client. */
 export const depositType: TransactionType = 'INBOUND';
+/** What a settlement has cost. */
+export const gasType: TransactionType = 'GAS';

@@ -59,7 +59,7 @@ export const forbidden: Record<DatabaseRole, string[]> = {
     compare,
     ...[insertAttempt, insertOrder, insertReservation, linkReservation, insertRequest, insertUser, insertKey, limits, policy],
     ...[beginSigning, signAgain, raiseFee, endAs('SUBMITTED'), endAs('CONFIRMED'), endAs('FAILED'), endAs('REJECTED')],
-    ...[post('settle'), post('deposit'), post('adjustment'), post('lock_more'), credit, deposit, swapAddress, swapKey, attest],
+    ...[post('settle'), post('deposit'), post('adjustment'), post('gas'), post('lock_more'), credit, deposit, swapAddress, swapKey, attest],
     `update transactions set tx_hash = '0x1' where tx_id = :waiting`,
     `update transactions set to_address = :address, to_address_key = :address where tx_id = :waiting`,
     `update transfer_attempts set impossible_proof = '{}' where tx_id = :signed`,
@@ -100,7 +100,7 @@ export const forbidden: Record<DatabaseRole, string[]> = {
   gateway_authoriser: [
     ...[insertRequest, insertUser, insertKey, listAddress, unlist, approve, transfer, deposit, swapAddress, limits, policy, totp],
     ...[endAs('AWAITING_APPROVAL'), endAs('CANCELLED'), endAs('FAILED'), endAs('NEEDS_ATTENTION'), attest, giveUpAs('abandoned')],
-    ...[post('lock'), post('unlock'), post('deposit'), post('settle'), post('adjustment'), credit],
+    ...[post('lock'), post('unlock'), post('deposit'), post('settle'), post('adjustment'), post('gas'), credit],
     `update transactions set to_address = :address where tx_id = :waiting`,
     `update transactions set tx_hash = '0x1' where tx_id = :signed`,
     `update transfer_attempts set signed = '0x1' where tx_id = :signed`,

@@ -30,7 +30,8 @@ export interface Claim {
   amount: bigint;
 }
 export const claimBy = (clientId: string, sender: string, changes: Partial<Claim> = {}): Claim => ({
-  ...{ txId: newId(), clientId, chain: 'ethereum', sender, payer: randomAddress(), scheme: 'exact', amount: 5n, paymentId: null },
+  ...{ txId: newId(), clientId, chain: 'ethereum', sender, payer: randomAddress(), amount: 5n, paymentId: null },
+  scheme: 'exact',
   identity: randomBytes(32).toString('hex'),
   ...changes,
 });
