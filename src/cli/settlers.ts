@@ -1,10 +1,13 @@
 import type { Command } from 'commander';
 import { OwnAddresses } from '../accounts/own-addresses';
+import { enabledChain } from '../accounts/service';
 import { getFamily } from '../chains/families';
-import { loadRegistry } from '../chains/registry';
+import { type ChainRegistry, loadRegistry } from '../chains/registry';
 import { readNodeKeys } from '../mpc/identity';
 import { readConfig } from '../platform/config';
 import { createLogger } from '../platform/logging';
+import { formatAmount } from '../platform/money';
+import { reportSettlers, type SettlerReport } from '../settlers/report';
 import { AttestedKeys } from '../wallets/attested-keys';
 import { printRow, printRows } from './output';
 import type { Run } from './run';
@@ -32,6 +35,30 @@ function operations({ database }: Session): SettlerOperations {
   return new SettlerOperations({ database, registry, getFamily, keyWaitMs, addresses: new OwnAddresses(keys, getFamily, log) });
 }
 
+async function status({ database, json }: Session, chain?: string): Promise<void> {
+  const { GATEWAY_ENV, CHAINS } = readConfig(['GATEWAY_ENV', 'CHAINS']);
+  const registry = loadRegistry(GATEWAY_ENV, CHAINS.split(','));
+  const reports = await reportSettlers(database.manager, chain === undefined ? undefined : enabledChain(registry, chain).name);
+  printRows(
+    reports.map((report) => toStatusRow(report, registry)),
+    json,
+  );
+}
+
+function toStatusRow({ settlerId, chain, status, balance, open, oldestAt, runway }: SettlerReport, registry: ChainRegistry) {
+  const native = registry.find(chain)?.native;
+  return {
+    settler_id: settlerId,
+    chain,
+    status,
+    // a chain that is not enabled any more has no symbol here
+    balance: native ? `${formatAmount(balance, native.decimals)} ${native.symbol}` : balance.toString(),
+    open,
+    oldest_at: oldestAt,
+    runway: runway?.toString() ?? null,
+  };
+}
+
 /** settlers */
 export function addSettlerCommands(program: Command, run: Run): void {
   const settlers = program
@@ -54,6 +81,10 @@ export function addSettlerCommands(program: Command, run: Run): void {
         printRows((await operations(session).list(chain)).map(settlerRow), session.json),
       ),
     );
+  settlers
+    .command('status [chain]')
+    .description('show what settlers have and have to do, on one chain or on all; runway: settlements that the balance pays for')
+    .action(run(status));
   settlers
     .command('drain <settler-id>')
     .description('take a settler out of use permanently: it finishes what it has, and is no primary settler any more')
