@@ -11,7 +11,7 @@ import { buildSettler, claim, claimBy } from '../x402/settlement-fixture';
 let fixture: Fixture;
 let settlerId: string;
 let account: Awaited<ReturnType<typeof buildSettler>>['account'];
-let logged: [level: string, message: string | undefined][];
+let logged: [level: string, message: unknown][];
 let watch: SettlerWatch;
 
 beforeEach(async () => {
@@ -20,7 +20,7 @@ beforeEach(async () => {
   account = built.account;
   ({ settlerId } = built.settler);
   logged = [];
-  const logs = (level: string) => (_about: unknown, message?: string) => void logged.push([level, message]);
+  const logs = (level: string) => (...line: unknown[]) => void logged.push([level, line[1]]);
   watch = new SettlerWatch(fixture.database, { error: logs('error'), warn: logs('warn'), info: logs('info') });
 });
 afterEach(() => fixture.close());
