@@ -23,12 +23,19 @@ const onParts = {
   setupFilesAfterEnv: ['<rootDir>/test/stack/parts-timeouts.ts'],
 };
 
+/** Of the tests in test/integration, those with commands of their own: `npm test` has to stay short. */
+const integration = `${__dirname}/test/integration`;
+const nodes = [`${integration}/mpc/**/*.test.ts`, `${integration}/transfers/signing-nodes.test.ts`];
+const contracts = [`${integration}/dev/{permit2,proxies,tokens,wallet}.test.ts`, `${integration}/chains/evm-payments.test.ts`];
+const except = (patterns) => patterns.map((pattern) => `!${pattern}`);
+
 module.exports = {
   reporters: ['default', '<rootDir>/test/stack/counts-reporter.cjs'],
   projects: [
     project('unit', { setupFilesAfterEnv: ['<rootDir>/test/stack/parts-timeouts.ts'] }),
-    project('integration', { ...onParts, testPathIgnorePatterns: ['<rootDir>/test/integration/mpc/'] }),
-    project('nodes', { ...onParts, testMatch: ['<rootDir>/test/integration/mpc/**/*.test.ts'] }),
+    project('integration', { ...onParts, testMatch: [`${integration}/**/*.test.ts`, ...except([...nodes, ...contracts])] }),
+    project('nodes', { ...onParts, testMatch: nodes }),
+    project('contracts', { ...onParts, testMatch: contracts }),
     project('e2e', onStack),
     project('replay'),
     project('crash', onStack),

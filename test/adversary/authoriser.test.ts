@@ -4,9 +4,10 @@ import type { OrderSigner } from '../../src/orders/signer';
 import { digestOf } from '../evm';
 import { randomAddress } from '../factories';
 import { orderHead } from '../orders';
-import { stack } from '../stack/client';
+import { stack, waitFor } from '../stack/client';
 import { alarms, nodeQuery, signingPairs } from './nodes';
 import { authoriserSigner, gatewayQuery, loginOf, refusal } from './processes';
+import { reconcile } from './reconcile';
 import { isConfirmed, Scene, withoutWorker } from './scene';
 import { alter, assemble, type OrderedTransfer } from './transfers';
 
@@ -16,6 +17,8 @@ const scene = new Scene();
 let signer: OrderSigner;
 /** A transfer that nodes 1 and 2 have signed, and that is confirmed: what is ordered in its name concerns no workflow. */
 let ordered: OrderedTransfer;
+/** A transfer that the nodes have signed, and that the gateway's database does not know. */
+const unknownId = crypto.randomUUID();
 beforeAll(async () => {
   signer = await authoriserSigner();
   ordered = await withoutWorker(async () => {
@@ -98,16 +101,31 @@ test('cannot order a fee above what the nodes allow on the chain', async () => {
 });
 
 test('can order what the limits of the nodes allow, and nothing above them', async () => {
-  const txId = crypto.randomUUID();
   const above = await orderOver({ nonce: 5_000, value: 10n ** 41n }, { tx_id: crypto.randomUUID() });
   await refusedByAll(above, 'node_policy', 'amount');
-  const made = await orderOver({ nonce: 5_000, to: randomAddress() as Address }, { tx_id: txId });
+  const [numbers] = await gatewayQuery<{ last_value: string }>('select last_value from order_numbers');
+  // more than the account has, so that it cannot be rebuilt from its order
+  const bytes = { nonce: 5_000, to: randomAddress() as Address, value: parseEther('1000') };
+  const made = await orderOver(bytes, { tx_id: unknownId, seq: Number(numbers?.last_value) + 1 });
   const { signatures } = await scene.temporal.sign(made, { initiator: 1, peer: 2 });
   assemble({ ...made, claims: ordered.claims }, signatures);
-  // the nodes remember what the gateway's database knows nothing of
-  expect(await gatewayQuery('select from orders where tx_id = $1', [txId])).toEqual([]);
   for (const node of [1, 2] as const)
-    expect(await nodeQuery(node, 'select outcome from journal where tx_id = $1', [txId])).toEqual([{ outcome: 'signed' }]);
+    expect(await nodeQuery(node, 'select outcome from journal where tx_id = $1', [unknownId])).toEqual([{ outcome: 'signed' }]);
+});
+
+test('what it has signed without the database closes the gateway, until an operator has looked at it', async () => {
+  await gatewayQuery(`update order_comparison set compared_at = compared_at - interval '1 minute'`);
+  const missing = async () => (await gatewayQuery('select from order_comparison where missing_since is not null')).length > 0;
+  await waitFor(missing, { timeoutMs: 30_000 });
+  await expect(scene.accept()).rejects.toThrow('503');
+  const looked = await reconcile('--apply');
+  expect(looked.code).not.toBe(0);
+  const { rows, is_open: isOpen } = JSON.parse(looked.out) as { rows: { subject: string; result: string }[]; is_open: boolean };
+  expect(isOpen).toBe(false);
+  expect(rows).toContainEqual(expect.objectContaining({ subject: unknownId, result: 'not rebuilt' }));
+  const accepted = await reconcile('--apply', '--accept-missing');
+  expect(JSON.parse(accepted.out)).toMatchObject({ is_open: true });
+  await isConfirmed(await scene.accept());
 });
 
 test.each([

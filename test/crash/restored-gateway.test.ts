@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { createPublicClient, http, type Address } from 'viem';
 import { parseAmount } from '../../src/platform/money';
-import { gatewayQuery, environmentOf } from '../adversary/processes';
+import { gatewayQuery } from '../adversary/processes';
+import { reconcile } from '../adversary/reconcile';
 import { recordDifferences } from '../adversary/records';
-import { gateway } from '../e2e/gateway';
 import { ledgerDifferences } from '../e2e/ledger';
 import { balances, call, transactionWhen, type Account } from '../e2e/support';
 import { randomAddress } from '../factories';
 import { stack, waitFor } from '../stack/client';
-import { pause, pids, resumeAll } from '../stack/pause';
+import { pause, resumeAll } from '../stack/pause';
 import { backUp, restore } from './backup';
 import { Holds } from './holds';
 import { crashAccount } from './transfer';
@@ -48,16 +48,6 @@ async function accepted(request: Request): Promise<string> {
 
 const chain = () => createPublicClient({ transport: http(stack().chains.ethereum?.rpc) });
 const onChain = (address: string) => chain().getBalance({ address: address as Address });
-
-/** As the operator: with the authoriser's keys and the nodes' certificates. */
-function reconcile(...options: string[]) {
-  const [authoriser = 0] = pids('authoriser');
-  const [node = 0] = pids('mpc');
-  const { DEPLOYMENT_ID, MPC_NODE_PEER_CERTS_FILE, CHAINS } = environmentOf(authoriser);
-  const { MPC_NODE_ORDER_KEYS_FILE: ORDER_KEYS_FILE } = environmentOf(node);
-  const env = { DEPLOYMENT_ID, MPC_NODE_PEER_CERTS_FILE, CHAINS, ORDER_KEYS_FILE } as Record<string, string>;
-  return gateway(['reconcile', ...options, '--json'], env);
-}
 
 /** Ordered and signed by the nodes; the worker has not stored the signature, and sends nothing. */
 async function signedByNodes(request: Request): Promise<string> {
