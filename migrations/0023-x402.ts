@@ -99,7 +99,7 @@ begin
   end if;
   return new;
 end $$;
-create trigger transactions_settled_by before insert on transactions for each row
+create trigger transactions_start_settlement before insert on transactions for each row
   when (new.transaction_type = 'X402_SETTLE') execute function guard_settled_by();
 
 create function check_settlement_stored() returns trigger language plpgsql as $$

@@ -77,9 +77,7 @@ export function addSettlerCommands(program: Command, run: Run): void {
     .command('list [chain]')
     .description('list settlers, of one chain or of all')
     .action(
-      run(async (session, chain?: string) =>
-        printRows((await operations(session).list(chain)).map(settlerRow), session.json),
-      ),
+      run(async (session, chain?: string) => printRows((await operations(session).list(chain)).map(settlerRow), session.json)),
     );
   settlers
     .command('status [chain]')
@@ -88,13 +86,9 @@ export function addSettlerCommands(program: Command, run: Run): void {
   settlers
     .command('drain <settler-id>')
     .description('take a settler out of use permanently: it finishes what it has, and is no primary settler any more')
-    .action(
-      run(async (session, id: string) => printRow(settlerRow(await operations(session).drain(id)), session.json)),
-    );
+    .action(run(async (session, id: string) => printRow(settlerRow(await operations(session).drain(id)), session.json)));
   settlers
     .command('primary <settler-id>')
     .description('make a settler the primary one of its chain')
-    .action(
-      run(async (session, id: string) => printRow(settlerRow(await operations(session).makePrimary(id)), session.json)),
-    );
+    .action(run(async (session, id: string) => printRow(settlerRow(await operations(session).makePrimary(id)), session.json)));
 }

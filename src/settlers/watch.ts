@@ -33,7 +33,8 @@ export class SettlerWatch {
     const supply = supplyOf(report);
     if (supply === before) return;
     const about = { settler_id, chain, balance: balance.toString(), runway: runway?.toString() ?? null };
-    if (supply === 'dry') this.log.error({ alert: 'settler_dry', ...about }, `a settler has coins for fewer than ${dryRunway} settlements`);
+    if (supply === 'dry')
+      this.log.error({ alert: 'settler_dry', ...about }, `a settler has coins for fewer than ${dryRunway} settlements`);
     else if (supply === 'low') this.log.warn(about, `a settler has coins for fewer than ${lowRunway} settlements`);
     else this.log.info(about, 'a settler has enough coins again');
   }

@@ -116,10 +116,10 @@ test('an address that the nodes do not attest is not shown', async () => {
   const [swapped, kept] = [await create('ethereum'), await create('ethereum')];
   await gateway.database.transaction(async (manager) => {
     await manager.query('set local session_replication_role = replica');
-    await manager.query('update accounts set address = $2 where account_id = (select account_id from settlers where settler_id = $1)', [
-      swapped,
-      randomAddress(),
-    ]);
+    await manager.query(
+      'update accounts set address = $2 where account_id = (select account_id from settlers where settler_id = $1)',
+      [swapped, randomAddress()],
+    );
   });
   const shown = new Map((await operations.list('ethereum')).map(({ settler, address }) => [settler.settlerId, address]));
   expect(shown.get(swapped)).toBeNull();

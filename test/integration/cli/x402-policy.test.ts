@@ -28,9 +28,10 @@ afterAll(async () => {
 
 const nothing = { settle: 'refuse', gasPerDay: 'default', sponsorPermit: 'refuse', sponsorApproval: 'refuse', topUpPerDay: '0' };
 const rows = () =>
-  gateway.database.query<unknown[]>('select chain, is_enabled, gas_per_day, top_up_per_day from x402_policies where client_id = $1', [
-    client.clientId,
-  ]);
+  gateway.database.query<unknown[]>(
+    'select chain, is_enabled, gas_per_day, top_up_per_day from x402_policies where client_id = $1',
+    [client.clientId],
+  );
 
 test('the house pays nothing for a client that no operator has enabled', async () => {
   expect(await policies.show(client.clientId, 'ethereum')).toEqual(nothing);

@@ -38,8 +38,11 @@ const attest = `insert into wallet_attestations (wallet_id, node, statement, sig
 const limits = `insert into wallet_limits (wallet_id, symbol, max_single) values (:wallet, 'ETH', 1)`;
 const policy = `update clients set whitelist_mode = 'off'`;
 const totp = `select secret from user_totp`;
-const insertWallet = (client: string) => `insert into wallets (wallet_id, client_id, wallet_name) values (:new, ${client}, 'mallory')`;
-const insertAccount = (client: string) => `insert into accounts (account_id, wallet_id, client_id, family, chain, network, address, address_key,
+const insertWallet = (client: string) =>
+  `insert into wallets (wallet_id, client_id, wallet_name) values (:new, ${client}, 'mallory')`;
+const insertAccount = (
+  client: string,
+) => `insert into accounts (account_id, wallet_id, client_id, family, chain, network, address, address_key,
   key_id, key_protocol, derivation_path, address_index)
   values (:new, :wallet, ${client}, 'evm', 'ethereum', 'local', :address, :address, 'k', 'ecdsa-secp256k1', 'm/60/9', 9)`;
 const insertSettler = `insert into settlers (settler_id, chain, account_id, address_key) values (:new, 'ethereum', :account, :address)`;
@@ -59,7 +62,18 @@ export const forbidden: Record<DatabaseRole, string[]> = {
     compare,
     ...[insertAttempt, insertOrder, insertReservation, linkReservation, insertRequest, insertUser, insertKey, limits, policy],
     ...[beginSigning, signAgain, raiseFee, endAs('SUBMITTED'), endAs('CONFIRMED'), endAs('FAILED'), endAs('REJECTED')],
-    ...[post('settle'), post('deposit'), post('adjustment'), post('gas'), post('lock_more'), credit, deposit, swapAddress, swapKey, attest],
+    ...[
+      post('settle'),
+      post('deposit'),
+      post('adjustment'),
+      post('gas'),
+      post('lock_more'),
+      credit,
+      deposit,
+      swapAddress,
+      swapKey,
+      attest,
+    ],
     `update transactions set tx_hash = '0x1' where tx_id = :waiting`,
     `update transactions set to_address = :address, to_address_key = :address where tx_id = :waiting`,
     `update transfer_attempts set impossible_proof = '{}' where tx_id = :signed`,
@@ -91,7 +105,17 @@ export const forbidden: Record<DatabaseRole, string[]> = {
     `update transfer_attempts set unsigned = '0x1' where tx_id = :signed`,
     `update wallets set status = 'SUSPENDED' where wallet_id = :wallet`,
     insertWallet(':client'),
-    ...[insertWallet(house), insertAccount(house), insertSettler, moveRole, allowSettling, raiseGas, settlement, authorisation, insertSettlement],
+    ...[
+      insertWallet(house),
+      insertAccount(house),
+      insertSettler,
+      moveRole,
+      allowSettling,
+      raiseGas,
+      settlement,
+      authorisation,
+      insertSettlement,
+    ],
     'update blacklist_changes set listed = false',
     'select * from blacklist_changes',
     'select secret_hash from api_keys',
@@ -106,7 +130,18 @@ export const forbidden: Record<DatabaseRole, string[]> = {
     `update transfer_attempts set signed = '0x1' where tx_id = :signed`,
     `update transfer_attempts set impossible_proof = '{}' where tx_id = :signed`,
     `update wallets set public_key = null`,
-    ...[insertWallet(house), insertAccount(house), insertSettler, moveRole, allowSettling, raiseGas, settlement, gas, insertSettlement, release],
+    ...[
+      insertWallet(house),
+      insertAccount(house),
+      insertSettler,
+      moveRole,
+      allowSettling,
+      raiseGas,
+      settlement,
+      gas,
+      insertSettlement,
+      release,
+    ],
     `update chain_cursors set head_block = 1000`,
     `select * from webhook_endpoints`,
   ],
@@ -134,7 +169,18 @@ export const forbidden: Record<DatabaseRole, string[]> = {
       post('adjustment'),
       credit,
     ],
-    ...[swapAddress, swapKey, attest, insertWallet(':client'), insertAccount(':client'), settlement, gas, topUp, insertSettlement, release],
+    ...[
+      swapAddress,
+      swapKey,
+      attest,
+      insertWallet(':client'),
+      insertAccount(':client'),
+      settlement,
+      gas,
+      topUp,
+      insertSettlement,
+      release,
+    ],
     `update api_keys set secret_hash = decode(repeat('00', 32), 'hex')`,
     `update transfer_attempts set impossible_proof = '{}' where tx_id = :signed`,
     'delete from clients',

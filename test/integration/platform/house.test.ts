@@ -11,10 +11,11 @@ beforeAll(async () => void (base = await createTestDatabase()));
 afterAll(() => base.drop());
 
 const house = () => base.database.manager.findOneByOrFail(ClientEntity, { clientId: houseClientId });
-const codeOf = (call: Promise<unknown>): Promise<unknown> => call.then(
-  () => 'none',
-  (error: unknown) => (error as { code?: string }).code,
-);
+const codeOf = (call: Promise<unknown>): Promise<unknown> =>
+  call.then(
+    () => 'none',
+    (error: unknown) => (error as { code?: string }).code,
+  );
 
 describe('the house', () => {
   test('is in no list of clients or wallets, and no operator names it', async () => {

@@ -20,7 +20,10 @@ beforeEach(async () => {
   account = built.account;
   ({ settlerId } = built.settler);
   logged = [];
-  const logs = (level: string) => (...line: unknown[]) => void logged.push([level, line[1]]);
+  const logs =
+    (level: string) =>
+    (...line: unknown[]) =>
+      void logged.push([level, line[1]]);
   watch = new SettlerWatch(fixture.database, { error: logs('error'), warn: logs('warn'), info: logs('info') });
 });
 afterEach(() => fixture.close());

@@ -36,7 +36,10 @@ export const claimBy = (clientId: string, sender: string, changes: Partial<Claim
   ...changes,
 });
 
-export const insertTransaction = (manager: EntityManager, { txId, clientId, chain, sender, payer, amount }: Claim): Promise<unknown> =>
+export const insertTransaction = (
+  manager: EntityManager,
+  { txId, clientId, chain, sender, payer, amount }: Claim,
+): Promise<unknown> =>
   manager.query(
     `insert into transactions (tx_id, client_id, chain, transaction_type, from_address, sender_address, to_address, token_symbol, decimals,
        amount, status, required_confirmations) values ($1, $2, $3, 'X402_SETTLE', $4, $5, $6, 'USDC', 6, $7, 'PENDING', 1)`,

@@ -100,9 +100,9 @@ describe('one payment', () => {
     await expect(claim(asApi, second)).rejects.toThrow(/x402_settlements_/);
     await release(txId);
     await claim(asApi, second);
-    await expect(
-      asApi.query('update x402_settlements set released_at = null where tx_id = $1', [txId]),
-    ).rejects.toThrow(/keeps its payment/);
+    await expect(asApi.query('update x402_settlements set released_at = null where tx_id = $1', [txId])).rejects.toThrow(
+      /keeps its payment/,
+    );
   });
 
   test('stays taken once signing has begun, however its settlement ends', async () => {
