@@ -235,6 +235,17 @@ describe('a Permit2 payment', () => {
       newcomer,
     );
     expect(await simulate(uptoPayment)).toBeNull();
+    const payment = await paymentWith(good);
+    expect(await settle(payment)).toBe('success');
+    // its allowance is used up as well
+    expect(await simulate(payment)).toBe('permit2_invalid_nonce');
+  });
+
+  it('whose allowance is to come from an approval lacks it until that is on the chain', async () => {
+    const sponsoring = { type: 'approval', raw: '0x', nonce: 0, maxCost: 0n } as const;
+    const poor = account('without an allowance');
+    await mintToken(payers.anvil.chain, usdc.contract as Address, poor.address, 5_000n);
+    expect(await simulate(await permit({ payer: poor.address, sponsoring }, poor))).toBe('permit2_allowance_required');
   });
 
   it('needs the proxy', async () => {

@@ -37,6 +37,7 @@ export class EvmPaymentClient implements PaymentClient {
   }
 
   private async simulateAt(call: RpcCall, payment: Payment, settler: string): Promise<PaymentReason | null> {
+    // an approval that the payer has signed is not executed here: until it is on the chain, the allowance is missing
     // the whole amount, as the payer has signed it: what is paid in the end may be less (upto)
     const settlement = encodeSettlement(payment, payment.authorised);
     const token = payment.token.contract as string;
