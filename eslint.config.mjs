@@ -1,6 +1,11 @@
 import prettier from 'eslint-config-prettier';
 import tseslint from 'typescript-eslint';
 
+// in texts, types and keys; not in names and comments, and not within longer words
+const familyWords =
+  '/(?<![a-z])(evm|(erc|eip|bep|trc)-?[0-9]+|permit2|nonces?|gas ?(price|limit)|g?wei|solana|tron|bitcoin)(?![a-z])/i';
+const familyMessage = 'Knowledge of a family belongs in src/chains/<family>, behind the interfaces of src/chains/family.ts.';
+
 export default tseslint.config(
   { ignores: ['dist/', '.dev/', 'native/threshold/wasm/', 'native/threshold/target/', 'coverage/'] },
   ...tseslint.configs.recommendedTypeChecked,
@@ -27,6 +32,18 @@ export default tseslint.config(
     rules: { 'no-console': 'off' },
   },
   { files: ['**/*.mjs', '**/*.cjs', '**/*.js'], extends: [tseslint.configs.disableTypeChecked] },
+  {
+    files: ['src/**', 'workflows/**', 'activities/**'],
+    // the protocol of x402 and the registry are about one family; types and table of families name it
+    ignores: ['src/x402/**', 'src/chains/**'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        { selector: `Literal[value=${familyWords}]`, message: familyMessage },
+        { selector: `TemplateElement[value.raw=${familyWords}]`, message: familyMessage },
+      ],
+    },
+  },
   { files: ['test/**', 'migrations/**', 'src/chains/registry/data.ts'], rules: { 'max-lines': 'off' } },
   {
     // supertest-like access to JSON answers; strictness pays in the product, not in assertions on parsed bodies

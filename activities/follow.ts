@@ -1,11 +1,8 @@
 import { Context } from '@temporalio/activity';
-import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import type { ChainRegistry } from '../src/chains/registry';
 import { followChain } from '../src/following/follower';
 import type { DepositsPort, SignalTransfer } from '../src/following/ports';
 import type { FollowerActivities } from '../src/messages/following';
-import { chainObservedSignal } from '../src/messages/transfer';
-import { transferWorkflowId } from '../src/messages/workflow-ids';
 import { type ChainDependencies, getClient } from '../src/transfers/dependencies';
 import { correctReorged } from '../src/transfers/reconcile-reorg';
 import { withHeartbeat } from './heartbeat';
@@ -39,20 +36,5 @@ export function createFollowActivity(dependencies: FollowDependencies): Follower
       // `cancelled` rejects, so that Temporal records a cancellation and not a completed activity
       return context.cancellationSignal.aborted ? await context.cancelled : result;
     },
-  };
-}
-
-/** Signals transfers through Temporal. */
-export function transferSignaller(client: Client): SignalTransfer {
-  return async (txId, observation) => {
-    try {
-      await client.withDeadline(Date.now() + 5_000, () =>
-        client.workflow.getHandle(transferWorkflowId(txId)).signal(chainObservedSignal, observation),
-      );
-      return 'sent';
-    } catch (error) {
-      if (error instanceof WorkflowNotFoundError) return 'gone';
-      throw error;
-    }
   };
 }

@@ -24,7 +24,7 @@ export type DevChain = ReturnType<typeof devChain>;
 /** Sets the code of the test contracts where it is missing or another one. Idempotent, also after lost blocks. */
 export async function prepareChain(chain: DevChain, { l1DataFee }: { l1DataFee: boolean }): Promise<void> {
   const artifacts = await contractArtifacts();
-  const contracts = [...canonical, ...tokensOf(await chain.getChainId())];
+  const contracts = [...canonical, ...getTokens(await chain.getChainId())];
   if (l1DataFee) contracts.push([gasPriceOracle, 'TestGasPriceOracle']);
   await Promise.all(
     contracts.map(async ([address, contract]) => {
@@ -35,7 +35,7 @@ export async function prepareChain(chain: DevChain, { l1DataFee }: { l1DataFee: 
 }
 
 /** The test tokens at the addresses that the registry has for the chain. */
-function tokensOf(chainId: number): [Address, TestContract][] {
+function getTokens(chainId: number): [Address, TestContract][] {
   const tokens = getChains('local').find(({ caip2 }) => caip2 === `eip155:${chainId}`)?.tokens ?? [];
   return tokens.map(({ contract, eip3009 }) => [contract as Address, eip3009 ? 'TestUSDC' : 'TestUSDT']);
 }

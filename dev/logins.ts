@@ -42,7 +42,7 @@ function withLogin(url: string, login: string, password: string): string {
 }
 
 /** The same logins at another address: of a proxy. */
-export function atAddressOf(urls: LoginUrls, address: string): LoginUrls {
+export function withAddress(urls: LoginUrls, address: string): LoginUrls {
   const { host } = new URL(address);
   const routed = Object.entries(urls).map(([role, url]) => [role, Object.assign(new URL(url), { host }).toString()]);
   return Object.fromEntries(routed) as LoginUrls;

@@ -18,7 +18,7 @@ import {
 } from './gateway-services';
 import { type ServicesContext, startChain, startPostgres, startTemporal } from './services';
 import { devPaths } from './paths';
-import { atAddressOf, createLogins, type LoginUrls } from './logins';
+import { withAddress, createLogins, type LoginUrls } from './logins';
 import { postgresHome, randomPassword } from './postgres';
 import { lineRunner, quietRunner, type Step, type TaskRunner, terminalRunner } from './progress';
 import { claim, endLeftovers, groupPids, release, type StackChain, type StackFile } from './stack-file';
@@ -156,7 +156,7 @@ async function bootServices(
       logins = await createLogins(databaseUrl, (login) =>
         getOrCreateSecret(context.paths.secrets, `postgres-${login}`, randomPassword),
       );
-      routed = routeDatabase ? atAddressOf(logins, await routeDatabase(databaseUrl)) : logins;
+      routed = routeDatabase ? withAddress(logins, await routeDatabase(databaseUrl)) : logins;
     },
   };
   const workflowServer: Step = {

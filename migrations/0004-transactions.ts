@@ -69,11 +69,10 @@ create table transactions (
   approval_expires_at timestamptz,
   approved_by uuid references users,
   approved_at timestamptz,
-  -- why a cancellation transaction is to use up the nonce; null: no cancellation, or one that an operator ordered
+  -- why a cancellation transaction is to use up the reservation; null: no cancellation, or one that an operator ordered
   cancellation_reason text check (cancellation_reason in ('address_blacklisted', 'node_policy', 'abandoned')),
   -- result of screening after something of the transfer was signed
   screening_note text,
-  retry_of uuid references transactions,
   -- the transaction that this one serves (gas of a transfer)
   parent_tx_id uuid references transactions,
   request_id text,

@@ -75,11 +75,11 @@ begin
   end if;
   if (new.client_id, new.wallet_id, new.account_id, new.asset_id, new.chain, new.transaction_type, new.direction, new.is_held, new.is_signed,
       new.from_address, new.sender_address, new.to_address, new.token_symbol, new.contract_address, new.decimals, new.amount, new.fee_symbol, new.fee_decimals, new.idempotency_key, new.requested_by,
-      new.position, new.retry_of, new.parent_tx_id, new.created_at)
+      new.position, new.parent_tx_id, new.created_at)
      is distinct from
      (old.client_id, old.wallet_id, old.account_id, old.asset_id, old.chain, old.transaction_type, old.direction, old.is_held, old.is_signed,
       old.from_address, old.sender_address, old.to_address, old.token_symbol, old.contract_address, old.decimals, old.amount, old.fee_symbol, old.fee_decimals, old.idempotency_key, old.requested_by,
-      old.position, old.retry_of, old.parent_tx_id, old.created_at) then
+      old.position, old.parent_tx_id, old.created_at) then
     raise exception 'what transaction % moves cannot change', new.tx_id using errcode = 'integrity_constraint_violation';
   end if;
   if old.signing_begun_at is not null and new.signing_begun_at is distinct from old.signing_begun_at then

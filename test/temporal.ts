@@ -8,9 +8,17 @@ import { searchAttributes } from '../src/messages/progress';
 /** The workflows as the worker loads them; the set-up of the integration tests builds them (test/stack/parts-setup.ts). */
 export const workflowBundle = { codePath: path.join(projectRoot, 'dist', 'workflow-bundle.js') };
 
+export interface TemporalOptions {
+  /** Events of a history from which on the server suggests that the run continues as new; the server's default is some thousands. */
+  suggestContinueAfter?: number;
+}
+
 /** A Temporal server of its own for a test file, which ends it by `teardown`. */
-export async function startTemporal(): Promise<TestWorkflowEnvironment> {
+export async function startTemporal({ suggestContinueAfter }: TemporalOptions = {}): Promise<TestWorkflowEnvironment> {
   Runtime.install({ logger: new DefaultLogger('ERROR') });
   const executable = { type: 'existing-path', path: await findTemporalCli(() => undefined) } as const;
-  return TestWorkflowEnvironment.createLocal({ server: { executable, searchAttributes: Object.values(searchAttributes) } });
+  const limit = `limit.historyCount.suggestContinueAsNew=${suggestContinueAfter}`;
+  const extraArgs = suggestContinueAfter === undefined ? [] : ['--dynamic-config-value', limit];
+  const server = { executable, extraArgs, searchAttributes: Object.values(searchAttributes) };
+  return TestWorkflowEnvironment.createLocal({ server });
 }

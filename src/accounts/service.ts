@@ -52,7 +52,7 @@ export class AccountService {
       if (earlier) return this.shown(manager, earlier);
       if (wallet.status !== 'ACTIVE' || wallet.keyStatus !== 'ACTIVE')
         throw new GatewayError('wallet_not_active', 'The wallet is not active');
-      const key = await this.deps.addresses.keyOf(manager, wallet);
+      const key = await this.deps.addresses.getKey(manager, wallet);
       const account = {
         ...(await this.row(manager, wallet.walletId, key, chain)),
         accountId: resourceId,

@@ -1,10 +1,11 @@
+import type { GetFamily } from '../chains/family';
 import { type ChainRegistry, tokenBySymbol } from '../chains/registry';
 import { formatAmount } from '../platform/money';
 import type { AssetRow } from './repository';
 import type { AssetView } from './schema';
 
 /** Names come from the registry; for a chain that is no longer enabled the asset is shown with the data of its row. */
-export function presentAsset(asset: AssetRow, registry: ChainRegistry): AssetView {
+export function presentAsset(asset: AssetRow, registry: ChainRegistry, getFamily: GetFamily): AssetView {
   const chain = registry.find(asset.chain);
   const token = chain && tokenBySymbol(chain, asset.symbol);
   return {
@@ -17,7 +18,7 @@ export function presentAsset(asset: AssetRow, registry: ChainRegistry): AssetVie
     symbol: asset.symbol,
     name: token?.name ?? asset.symbol,
     decimals: asset.decimals,
-    asset_type: token?.assetType ?? (asset.contractAddress === null ? 'NATIVE' : 'ERC20'),
+    asset_type: token?.assetType ?? (asset.contractAddress === null ? 'NATIVE' : getFamily(asset.family).tokenType),
     balance: formatAmount(asset.available, asset.decimals),
     locked_balance: formatAmount(asset.locked, asset.decimals),
     is_active: asset.isActive,

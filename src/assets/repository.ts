@@ -1,4 +1,5 @@
 import type { DataSource, EntityManager } from 'typeorm';
+import type { ChainFamily } from '../chains/types';
 import type { LimitOffset } from '../http/pagination';
 import { isUuid } from '../platform/ids';
 
@@ -10,6 +11,7 @@ export interface AssetRow {
   clientId: string;
   chain: string;
   accountNetwork: string;
+  family: ChainFamily;
   symbol: string;
   decimals: number;
   contractAddress: string | null;
@@ -17,8 +19,6 @@ export interface AssetRow {
   available: bigint;
   /** Atomic units. */
   locked: bigint;
-  /** False for the implicit row of a native coin. */
-  added: boolean;
   isActive: boolean;
   createdAt: Date;
 }
@@ -30,12 +30,12 @@ interface RawAsset {
   client_id: string;
   chain: string;
   network: string;
+  family: string;
   symbol: string;
   decimals: number;
   contract_address: string | null;
   available: string;
   locked: string;
-  added: boolean;
   is_active: boolean;
   created_at: Date;
 }
@@ -46,8 +46,8 @@ const visible = /* sql */ `
   left join assets a on a.asset_id = l.ledger_account_id
  where l.client_id = $1
    and (a.asset_id is not null or (l.contract_address is null and l.available + l.locked > 0))`;
-const columns = /* sql */ `l.ledger_account_id, l.account_id, l.wallet_id, l.client_id, l.chain, c.network, l.symbol, l.decimals,
-  l.contract_address, l.available::text, l.locked::text, a.asset_id is not null as added, coalesce(a.is_active, true) as is_active,
+const columns = /* sql */ `l.ledger_account_id, l.account_id, l.wallet_id, l.client_id, l.chain, c.network, c.family, l.symbol, l.decimals,
+  l.contract_address, l.available::text, l.locked::text, coalesce(a.is_active, true) as is_active,
   coalesce(a.created_at, l.created_at) as created_at`;
 
 /** Assets of one client at a time. */
@@ -104,12 +104,12 @@ const fromRaw = (row: RawAsset): AssetRow => ({
   clientId: row.client_id,
   chain: row.chain,
   accountNetwork: row.network,
+  family: row.family,
   symbol: row.symbol,
   decimals: row.decimals,
   contractAddress: row.contract_address,
   available: BigInt(row.available),
   locked: BigInt(row.locked),
-  added: row.added,
   isActive: row.is_active,
   createdAt: row.created_at,
 });

@@ -1,3 +1,4 @@
+import type { GetFamily } from '../chains/family';
 import type { ChainRegistry } from '../chains/registry';
 import { getCaller, getIdempotencyContext } from '../http/context';
 import { presentPage, toLimitOffset } from '../http/pagination';
@@ -6,6 +7,7 @@ import { locate } from '../http/router';
 import type { Route, DocumentedMiddleware } from '../http/route';
 import { body, getBody, query, getQuery } from '../http/validate';
 import { presentAsset } from './presenter';
+import type { AssetRow } from './repository';
 import { addAsset, assetPage, assetView, listAssets } from './schema';
 import type { AssetService } from './service';
 
@@ -14,11 +16,13 @@ const tag = 'Assets';
 export interface AssetRoutes {
   assets: AssetService;
   registry: ChainRegistry;
+  getFamily: GetFamily;
   authenticate: DocumentedMiddleware;
   idempotent: DocumentedMiddleware;
 }
 
-export function assetRoutes({ assets, registry, authenticate, idempotent }: AssetRoutes): Route[] {
+export function assetRoutes({ assets, registry, getFamily, authenticate, idempotent }: AssetRoutes): Route[] {
+  const present = (asset: AssetRow) => presentAsset(asset, registry, getFamily);
   return [
     {
       method: 'post',
@@ -33,7 +37,7 @@ export function assetRoutes({ assets, registry, authenticate, idempotent }: Asse
       handle: async (ctx) => {
         const asset = await assets.add(getCaller(ctx), getIdempotencyContext(ctx), ctx.state.requestId, getBody(ctx, addAsset));
         locate(ctx, `/assets/${asset.assetId}`);
-        ctx.body = presentAsset(asset, registry);
+        ctx.body = present(asset);
       },
     },
     {
@@ -49,7 +53,7 @@ export function assetRoutes({ assets, registry, authenticate, idempotent }: Asse
       handle: async (ctx) => {
         const { account_id: accountId, ...page } = getQuery(ctx, listAssets);
         const [rows, total] = await assets.list(getCaller(ctx).clientId, accountId, toLimitOffset(page));
-        ctx.body = presentPage(rows, total, page, (asset) => presentAsset(asset, registry));
+        ctx.body = presentPage(rows, total, page, present);
       },
     },
     {
@@ -62,7 +66,7 @@ export function assetRoutes({ assets, registry, authenticate, idempotent }: Asse
       answer: { status: 200, description: 'The asset', schema: assetView },
       fails: ['not_found'],
       handle: async (ctx) => {
-        ctx.body = presentAsset(await assets.get(getCaller(ctx).clientId, resourceId(ctx, 'id')), registry);
+        ctx.body = present(await assets.get(getCaller(ctx).clientId, resourceId(ctx, 'id')));
       },
     },
     withoutId('/assets/', tag, authenticate),

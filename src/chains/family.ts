@@ -1,6 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import type { FailureCode } from '../platform/codes';
 import type {
+  AssetType,
   AttemptKind,
   ChainDefinition,
   ChainFamily,
@@ -58,6 +59,8 @@ export interface FamilyCodec {
   readonly keyProtocol: KeyProtocol;
   /** An account has the same address on every chain of the family, so that an asset has to name its chain. */
   readonly addressOnManyChains: boolean;
+  /** Of tokens on a chain that the registry does not have any more. */
+  readonly tokenType: AssetType;
   readonly fees: FeeStrategy;
   /** Non-hardened BIP-32 path of the index-th account of a wallet, such as m/60/0. */
   accountPath(index: number): string;

@@ -10,7 +10,8 @@ export interface JsonObject {
 /** Threshold protocol of a key. */
 export type KeyProtocol = 'ecdsa-secp256k1';
 export type GatewayEnvironment = 'production' | 'sandbox' | 'local';
-export type AssetType = 'NATIVE' | 'ERC20' | 'BEP20' | 'TRC20' | 'SPL';
+export const assetTypes = ['NATIVE', 'ERC20', 'BEP20', 'TRC20', 'SPL'] as const;
+export type AssetType = (typeof assetTypes)[number];
 
 export interface TokenDefinition {
   symbol: string;

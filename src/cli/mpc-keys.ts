@@ -57,7 +57,7 @@ function toRow({ node, bans, key_id, protocol, public_key, wallet_id, client_id,
   const signsWith = wallet_id === null ? [] : nodeIndexes.filter((peer) => peer !== node && !isApart(bans, node, peer));
   return {
     key_id,
-    state: stateOf(wallet_id, bans),
+    state: toState(wallet_id, bans),
     signs_with: signsWith.join(' ') || null,
     bans: bans.map(({ by, banned }) => `${banned} by ${by}`).join(', ') || null,
     ...counts,
@@ -75,7 +75,7 @@ const pairs = nodeIndexes.flatMap((one) => nodeIndexes.filter((other) => other >
 const isApart = (bans: Ban[], one: NodeIndex, other: NodeIndex): boolean =>
   bans.some(({ by, banned }) => (by === one && banned === other) || (by === other && banned === one));
 
-function stateOf(walletId: string | null, bans: Ban[]): KeyState {
+function toState(walletId: string | null, bans: Ban[]): KeyState {
   if (walletId === null) return 'unbound';
   const left = pairs.filter(([one, other]) => !isApart(bans, one, other)).length;
   if (left === 0) return 'frozen';

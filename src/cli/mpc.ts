@@ -100,15 +100,15 @@ async function accept({ database, json }: NodeSession): Promise<void> {
 
 async function verify({ database, json }: NodeSession, { peers = false }: { peers?: boolean }): Promise<void> {
   const identity = readIdentity();
-  const keysOf = identity.keysOf.bind(identity);
+  const getKeys = identity.getKeys.bind(identity);
   const source = await readOrderSource();
-  const differences = await collect(verifyStatements(database, identity.index, keysOf));
+  const differences = await collect(verifyStatements(database, identity.index, getKeys));
   differences.push(...(await collect(verifyOrders(database, source))));
   if (peers) {
     const client = new TransportClient(identity, parsePeers(readConfig(['MPC_NODE_PEERS']).MPC_NODE_PEERS));
     try {
       for (const peer of identity.others) {
-        const copies = readOwnCopies(identity.index, keysOf(identity.index), peer, 0, (after) => client.copies(peer, after));
+        const copies = readOwnCopies(identity.index, getKeys(identity.index), peer, 0, (after) => client.copies(peer, after));
         differences.push(...(await collect(verifyCopies(database, peer, copies))));
       }
     } finally {

@@ -6,6 +6,7 @@ import type { Hex } from '../chains/types';
 import type { SigningClaims } from '../messages/order';
 import type { OrderKeys } from '../mpc/order-keys';
 import { notFound } from '../platform/errors';
+import { fromHex } from '../platform/hex';
 import { isUuid } from '../platform/ids';
 import { TransactionEntity } from '../transactions/entity';
 import type { NumberedOrder } from './kept-orders';
@@ -81,7 +82,7 @@ async function toReport({ claims, unsigned }: Row, order: string | undefined, ke
     signature: await check(order, claims, keys),
     order_sha256: order === undefined ? null : sha256(order),
     digests: signers.flatMap(({ digests }) => digests),
-    bytes_sha256: sha256(Buffer.from(unsigned.slice(2), 'hex')),
+    bytes_sha256: sha256(fromHex(unsigned)),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { DataSource, EntityManager } from 'typeorm';
-import { audit } from '../audit/log';
+import { audit, type AuditAction } from '../audit/log';
 import { readUncovered } from '../ledger/posting';
 import type { ClaimsOf, SigningClaims } from '../messages/order';
 import type { MissingOrder, UnverifiedOrder } from '../orders/missing-orders';
@@ -48,7 +48,7 @@ export async function reconcileSubject(
   const work = async (manager: EntityManager) => {
     if (isTransfer) await rebuildTransfer(manager, { registry, getFamily }, transfer);
     else note = await recordKeyOrders(manager, orders);
-    await record(manager, { id, orders }, '');
+    await record(manager, 'orders.rebuilt', { id, orders });
   };
   try {
     await inEither(database, apply, work);
@@ -65,7 +65,7 @@ export async function acceptAsMissing({ database, apply }: Options, subject: Sub
   const { id, orders } = subject;
   await inEither(database, apply, async (manager) => {
     for (const { claims } of orders) await storeShownOrder(manager, claims, null);
-    await record(manager, subject, reason);
+    await record(manager, 'orders.accepted_as_missing', subject, { reason });
   });
   return { subject: id, orders: orders.length, result: 'accepted as missing', reason, isUncovered: false };
 }
@@ -79,7 +79,9 @@ export async function acceptUnverified({ database, apply, acceptMissing }: Optio
     'add the keys that the authoriser had before; if it had no others, the node lies';
   const row = { subject, orders: 1, reason, isUncovered: false };
   if (!acceptMissing) return { ...row, result: 'not rebuilt' };
-  await inEither(database, apply, (manager) => recordAct(manager, { type: 'order', id: subject }, { orders: 1, nodes, reason }));
+  await inEither(database, apply, (manager) =>
+    recordAct(manager, 'orders.accepted_as_missing', { type: 'order', id: subject }, { orders: 1, nodes, reason }),
+  );
   return { ...row, result: 'accepted as missing' };
 }
 
@@ -107,7 +109,7 @@ function reasonOf(error: unknown): string | null {
   if (readUncovered(error))
     return 'the account does not have what it held: repeat it when the deposits since the backup are found again and other transfers have ended';
   const { code, message } = ((error as { driverError?: unknown }).driverError ?? {}) as { code?: string; message?: string };
-  // integrity constraints: another row has its nonce or its bytes
+  // integrity constraints: another row has its reservation or its bytes
   return code?.startsWith('23') ? `it contradicts the database: ${message}` : null;
 }
 
@@ -141,17 +143,19 @@ async function assertWalletHasKey(
   );
 }
 
-function record(manager: EntityManager, { id, orders }: Subject, reason: string): Promise<void> {
+type Act = Extract<AuditAction, 'orders.rebuilt' | 'orders.accepted_as_missing'>;
+
+function record(manager: EntityManager, action: Act, { id, orders }: Subject, detail: { reason?: string } = {}): Promise<void> {
   const [first] = orders;
   const type = first && isSigning(first.claims) ? 'transaction' : 'key';
-  return recordAct(manager, { type, id }, { orders: orders.length, first: first?.claims.seq ?? null, ...(reason && { reason }) });
+  return recordAct(manager, action, { type, id }, { orders: orders.length, first: first?.claims.seq ?? null, ...detail });
 }
 
 function recordAct(
   manager: EntityManager,
+  action: Act,
   subject: { type: string; id: string },
-  detail: { reason?: string } & Record<string, string | number | null>,
+  detail: Record<string, string | number | null>,
 ): Promise<void> {
-  const action = detail.reason === undefined ? 'orders.rebuilt' : 'orders.accepted_as_missing';
   return audit(manager, { action, outcome: 'success', actor: currentOperator(), clientId: null, subject, detail });
 }

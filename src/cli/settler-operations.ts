@@ -106,7 +106,7 @@ export class SettlerOperations {
     const { database, getFamily, addresses } = this.deps;
     // indexes of accounts are assigned under this lock
     const wallet = await manager.findOneOrFail(WalletEntity, { where: { walletId }, lock: { mode: 'for_no_key_update' } });
-    const attested = await addresses.keyOf(manager, wallet);
+    const attested = await addresses.getKey(manager, wallet);
     const addressIndex = await new AccountRepository(database).nextIndex(manager, walletId, chain.family);
     const family = getFamily(chain.family);
     const account = { ...newAccount({ walletId, attested, chain, family, addressIndex }), accountId: newId(), label: null };

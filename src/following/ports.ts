@@ -17,11 +17,11 @@ export interface DepositsPort {
   depositAddresses(manager: EntityManager, family: ChainFamily, addressKeys: string[]): Promise<Set<string>>;
 }
 
-/**
- * Signals the workflow of a transfer. `gone`: there is no such workflow or it has ended. Throws when Temporal does not
- * answer; the signal is then sent again at the next poll.
- */
-export type SignalTransfer = (txId: string, observation: ChainObservation) => Promise<'sent' | 'gone'>;
+/** `gone`: there is no such workflow, or it has ended. */
+export type SignalResult = 'sent' | 'gone';
+
+/** Signals the workflow of a transfer. Throws when Temporal does not answer; the signal is then sent again at the next poll. */
+export type SignalTransfer = (txId: string, observation: ChainObservation) => Promise<SignalResult>;
 
 export interface FollowOptions {
   chain: ChainDefinition;

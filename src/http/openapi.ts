@@ -93,7 +93,7 @@ function toOperation(route: Route, components: Components): Json {
     parameters: [...pathParameters(route), ...queryParameters(docs, components), ...headerParameters(docs)],
     ...(body &&
       getFieldNames(body).length > 0 && {
-        requestBody: { required: true, content: { 'application/json': { schema: components.schemaOf(body) } } },
+        requestBody: { required: true, content: { 'application/json': { schema: components.toSchema(body) } } },
       }),
     responses: toResponses(route, docs, components),
   };
@@ -111,7 +111,7 @@ function toResponses({ answer, fails }: Route, docs: MiddlewareDocs[], component
   const success = {
     description: answer.description,
     headers,
-    content: { 'application/json': { schema: components.schemaOf(answer.schema) } },
+    content: { 'application/json': { schema: components.toSchema(answer.schema) } },
   };
   // every route refuses unknown query parameters and methods, and can fail
   const codes = new Set<FailureCode>([
@@ -184,7 +184,7 @@ const headerParameters = (docs: MiddlewareDocs[]): Json[] =>
 class Components {
   readonly schemas: Record<string, Json> = {};
 
-  schemaOf(schema: Joi.Schema): Json {
+  toSchema(schema: Joi.Schema): Json {
     return this.refer(this.inline(schema)) as Json;
   }
 

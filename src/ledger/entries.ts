@@ -40,7 +40,7 @@ class EntryBuilder {
   /** Takes up to `locked` from LOCKED, then from AVAILABLE, the rest from the house: a fact from the chain is never refused. */
   debitWithShortfall(of: AccountBalance, locked: bigint, to: Bucket, amount: bigint): void {
     const fromLocked = min(locked, amount);
-    const fromAvailable = min(this.availableOf(of), amount - fromLocked);
+    const fromAvailable = min(this.getAvailable(of), amount - fromLocked);
     const short = amount - fromLocked - fromAvailable;
     this.move(of, 'LOCKED', to, fromLocked);
     this.move(of, 'AVAILABLE', to, fromAvailable);
@@ -52,7 +52,7 @@ class EntryBuilder {
     return [...this.lines.values()].filter(({ amount }) => amount !== 0n);
   }
 
-  private availableOf(of: AccountBalance): bigint {
+  private getAvailable(of: AccountBalance): bigint {
     return of.available + (this.lines.get(lineKey(of, 'AVAILABLE'))?.amount ?? 0n);
   }
 

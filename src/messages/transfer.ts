@@ -35,11 +35,7 @@ export const abandonUpdate = defineUpdate<{ status: string }>('abandon');
 
 /** Data of a transfer whose funds are held, as the workflow needs it. */
 export interface HeldTransfer {
-  txId: string;
   chain: string;
-  tokenSymbol: string;
-  /** Display units, for operators. */
-  amount: string;
   requiredConfirmations: number;
   /** After this time without inclusion, `rules.stuck` applies. */
   stuckAfterMs: number;
@@ -48,7 +44,7 @@ export interface HeldTransfer {
   /** Number of the newest attempt; 0 before signing has begun. */
   lastAttempt: number;
   isAbandoned: boolean;
-  /** The chain may know an attempt: its status is followed before anything else is done. */
+  /** Its status on the chain comes before anything else, in this run and after any interruption. */
   isFollowed: boolean;
   /**
    * The newest attempt has begun and its signatures are not stored, as after a crash, or when it was rebuilt from its order: it may have
@@ -57,9 +53,7 @@ export interface HeldTransfer {
   isUnsigned?: boolean;
 }
 
-export type AdoptedHold =
-  | { outcome: 'held'; transfer: HeldTransfer }
-  | { outcome: 'ended'; status: string; code: FailureCode | null; reason: string | null };
+export type AdoptedHold = { outcome: 'held'; transfer: HeldTransfer } | ({ outcome: 'ended' } & TransferEnd);
 
 export type ScreeningVerdict =
   | { outcome: 'allowed' }

@@ -30,7 +30,7 @@ export class Connections {
   }
 
   /** The node whose pinned certificate the connection has shown; undefined for every other one, which is being closed. */
-  partyOf(socket: Socket): NodeIndex | undefined {
+  findParty(socket: Socket): NodeIndex | undefined {
     return this.parties.get(socket);
   }
 
@@ -49,7 +49,7 @@ export class Connections {
   private onHandshake(socket: TLSSocket): void {
     const { remoteAddress = '', remotePort = 0 } = socket;
     this.endHandshake(remoteAddress, remotePort);
-    const party = this.identity.partyOf(socket.getPeerCertificate().fingerprint256);
+    const party = this.identity.findParty(socket.getPeerCertificate().fingerprint256);
     const refused =
       party === undefined ? 'a certificate that is not pinned' : this.count(party) >= maxPerPeer && 'too many connections';
     if (refused || party === undefined) {

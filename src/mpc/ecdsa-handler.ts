@@ -6,28 +6,29 @@ import { GatewayError } from '../platform/errors';
 import type { Logger } from '../platform/logging';
 import type { VerifiedPayload } from './verify/signers';
 import { verifyIntent } from './verify-intent';
-import type { Hex } from '../chains/types';
+import type { Hex, KeyProtocol } from '../chains/types';
 import type { GenerateKeyRequest, GroupKey, TestSignRequest } from '../messages/key-generation';
 import { transactionOrderKinds } from '../messages/order';
 import type { Admission } from './admission';
 import { type Participants, toAdmissionRequest } from './admission-request';
+import { agreeOnKey } from './agree-on-key';
 import type { Bans } from './bans';
 import { guardedRun, type RunPermits } from './guarded-run';
 import type { OrderVerifier } from './order-verifier';
-import { ProtocolError, type KeygenResult, type ProtocolEngine } from './protocol/engine';
+import { ProtocolError, type ProtocolEngine } from './protocol/engine';
 import type { NodeIndex } from '../messages/nodes';
-import type { ProtocolName, ProtocolRun, RoundMessages } from './protocols';
+import type { ProtocolRun } from './protocols';
 import { readGenerateKey, readSignPayload, readTestSign, type SignPayloadRequest } from './requests';
 import { decodeSignature, encodeSignature, recoversTo } from './secp256k1';
 import type { SeenOrders } from './seen-orders';
 import type { Session } from './session';
-import type { Recorded, SessionTask } from './session-manager';
+import type { Recorded, SessionTask } from './session-task';
 import { signatureTask } from './signature-task';
 import type { SignedStatement } from './statement';
 import { wipe, type ShareStore, type UnlockedKey } from './store';
 import type { SessionParams } from './session-params';
 
-const protocol: ProtocolName = 'ecdsa-secp256k1';
+const protocol: KeyProtocol = 'ecdsa-secp256k1';
 const testDomain = 'custody-gateway/mpc/test-signature/v1\0';
 
 export interface EcdsaHandlerOptions {
@@ -179,31 +180,10 @@ export class EcdsaHandler {
     }
   }
 
-  /**
-   * After the protocol all three nodes compare the public result, store their share and inform the initiator that it is durable;
-   * only then does the initiator return the key.
-   */
   private async generate(keyId: string, clientId: string | null, session: Session): Promise<GroupKey> {
     const { engine, self, store } = this.options;
     const result = await this.reportMisbehaviour(session, keyId, engine.keygen({ sessionId: session.id, party: self }));
-    try {
-      const summary = Buffer.concat([result.publicKey, result.chainCode]);
-      assertSameKey(summary, await session.exchange(toEach(session.others, summary)));
-      await store.put({
-        keyId,
-        clientId,
-        protocol,
-        publicKey: Buffer.from(result.publicKey),
-        chainCode: Buffer.from(result.chainCode),
-        share: asBuffer(result.share),
-      });
-      const { initiator } = session.params;
-      if (self === initiator) assertSameKey(summary, await session.exchange(new Map()));
-      else await session.exchange(toEach([initiator], summary), []);
-      return groupKey(keyId, result);
-    } finally {
-      result.share.fill(0);
-    }
+    return agreeOnKey(store, self, session, { keyId, clientId, protocol, result });
   }
 
   private async signature(
@@ -271,27 +251,10 @@ function assertBound(clientId: string, keys: ReadonlyMap<string, UnlockedKey>): 
   }
 }
 
-export function groupKey(keyId: string, { publicKey, chainCode }: Pick<KeygenResult, 'publicKey' | 'chainCode'>): GroupKey {
-  return { keyId, publicKey: hex(publicKey), chainCode: hex(chainCode) };
-}
-
 function parse(request: string): unknown {
   try {
     return JSON.parse(request);
   } catch {
     throw new GatewayError('invalid_parameter', 'the request is not JSON');
-  }
-}
-
-const hex = (bytes: Uint8Array): Hex => `0x${Buffer.from(bytes).toString('hex')}`;
-/** Shares the memory, so that wiping one wipes the other. */
-const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-const toEach = (recipients: readonly NodeIndex[], body: Uint8Array): RoundMessages =>
-  new Map(recipients.map((party) => [party, body]));
-
-function assertSameKey(summary: Buffer, received: RoundMessages): void {
-  for (const [party, theirs] of received) {
-    if (!summary.equals(theirs))
-      throw new GatewayError('signers_unavailable', `node ${party} ended the key generation with another key`);
   }
 }

@@ -39,11 +39,11 @@ function toNodeKeys(pins: ReadonlyMap<NodeIndex, X509Certificate>, formerCerts =
   if (former.length > maxFormerCerts)
     throw new ConfigError(`MPC_NODE_FORMER_CERTS holds more than ${maxFormerCerts} certificates`);
   if (formerCerts.trim() !== '' && former.length === 0) throw new ConfigError('MPC_NODE_FORMER_CERTS holds no PEM certificate');
-  const keysOf = (party: NodeIndex, { publicKey }: X509Certificate): PublicKeys => [
+  const getKeys = (party: NodeIndex, { publicKey }: X509Certificate): PublicKeys => [
     publicKey,
     ...former.filter((it) => it.party === party).map(({ certificate: { publicKey: key } }) => key),
   ];
-  return new Map([...pins].map(([party, pin]) => [party, keysOf(party, pin)]));
+  return new Map([...pins].map(([party, pin]) => [party, getKeys(party, pin)]));
 }
 
 /** Identity of this node and of its peers: one pinned certificate per node. */
@@ -73,19 +73,19 @@ export class Identity {
   }
 
   /** Public key that verifies what a node signs now: round messages, and the entry that belongs to them. */
-  publicKeyOf(party: NodeIndex): KeyObject {
-    return this.keysOf(party)[0];
+  getPublicKey(party: NodeIndex): KeyObject {
+    return this.getKeys(party)[0];
   }
 
   /** Public keys that verify what a node has signed at any time. */
-  keysOf(party: NodeIndex): PublicKeys {
+  getKeys(party: NodeIndex): PublicKeys {
     const keys = this.keys.get(party);
     if (!keys) throw new Error(`no certificate for node ${party}`);
     return keys;
   }
 
   /** The peer whose pinned certificate has this SHA-256 fingerprint (AA:BB:…). */
-  partyOf(fingerprint256: string | undefined): NodeIndex | undefined {
+  findParty(fingerprint256: string | undefined): NodeIndex | undefined {
     return this.others.find((party) => this.pins.get(party)?.fingerprint256 === fingerprint256);
   }
 }

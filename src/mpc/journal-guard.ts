@@ -25,7 +25,7 @@ export interface JournalGuardOptions {
   bans: Bans;
   mark: JournalMark;
   /** What a peer keeps of this node's journal, verified. */
-  copiesOf: (peer: NodeIndex, after: number) => AsyncIterable<OwnCopies>;
+  readCopies: (peer: NodeIndex, after: number) => AsyncIterable<OwnCopies>;
   others: readonly NodeIndex[];
   logger: Logger;
   /** For tests: milliseconds since the epoch. */

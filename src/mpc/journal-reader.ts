@@ -31,7 +31,7 @@ export class JournalReader {
   ) {}
 
   async answer({ txId, nonce }: JournalRequest): Promise<SignedAnswer> {
-    const [entries, refusals] = await Promise.all([this.entriesOf(txId), this.refusalsOf(txId)]);
+    const [entries, refusals] = await Promise.all([this.readEntries(txId), this.readRefusals(txId)]);
     const told = withinLength(entries.slice(0, maxAnsweredEntries), maxAnsweredLength, ({ statement }) => statement.length);
     const fields: AnswerFields = {
       node: this.self,
@@ -46,7 +46,7 @@ export class JournalReader {
   }
 
   /** One more than an answer has room for, to see that there are more. */
-  private entriesOf(txId: string): Promise<EntryRow[]> {
+  private readEntries(txId: string): Promise<EntryRow[]> {
     return this.database.query<EntryRow[]>(
       `select statement, statement_signature as signature, outcome, encode(session, 'hex') as session
          from journal where tx_id = $1 order by number desc limit $2`,
@@ -54,7 +54,7 @@ export class JournalReader {
     );
   }
 
-  private refusalsOf(txId: string): Promise<StatementRow[]> {
+  private readRefusals(txId: string): Promise<StatementRow[]> {
     return this.database.query<StatementRow[]>(
       'select statement, statement_signature as signature from refusals where tx_id = $1 order by refused_at desc limit $2',
       [txId, maxAnsweredRefusals + 1],

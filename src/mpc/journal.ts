@@ -2,6 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import type { DataSource } from 'typeorm';
 import type { Hex } from '../chains/types';
 import { GatewayError } from '../platform/errors';
+import { fromHex, toHex } from '../platform/hex';
 import { Semaphore } from '../platform/semaphore';
 import type { NodeIndex } from '../messages/nodes';
 import type { AdmissionRequest, JournalEntry, SessionEnd } from './admission';
@@ -117,7 +118,7 @@ export class Journal {
     const { verdict, recorded } = row;
     switch (verdict) {
       case 'recorded':
-        return { verdict, signature: `0x${(recorded as Buffer).toString('hex')}` };
+        return { verdict, signature: toHex(recorded as Buffer) };
       case 'admitted':
       case 'unfrozen':
         this.live.add(number);
@@ -131,14 +132,7 @@ export class Journal {
   async finish({ number }: JournalEntry, { outcome, signature, session, copy }: SessionEnd): Promise<number | null> {
     const [row] = await this.database.query<{ failed: string | null }[]>(
       'select finish_signature($1, $2, $3, $4, $5, $6) as failed',
-      [
-        number,
-        outcome,
-        signature === null ? null : Buffer.from(signature.slice(2), 'hex'),
-        session,
-        copy?.text ?? null,
-        copy?.signature ?? null,
-      ],
+      [number, outcome, signature === null ? null : fromHex(signature), session, copy?.text ?? null, copy?.signature ?? null],
     );
     this.live.delete(number);
     return row?.failed ? Number(row.failed) : null;

@@ -1,11 +1,12 @@
 import type { KeyObject } from 'node:crypto';
 import Joi from 'joi';
-import type { Hex } from '../chains/types';
+import type { Hex, KeyProtocol } from '../chains/types';
 import type { KeyAttestation } from '../messages/key-generation';
 import { type NodeIndex, nodeIndexes } from '../messages/nodes';
+import { toHex } from '../platform/hex';
 import { reader } from '../platform/untrusted';
 import type { NodeKeys } from './identity';
-import { type ProtocolName, protocols } from './protocols';
+import { protocols } from './protocols';
 import type { KeyOwner } from './share-cipher';
 import { findSigner, fromWire, parseStatement, signStatement, toWire, wireStatementSchema } from './statement';
 
@@ -15,7 +16,7 @@ export interface AttestedFields {
   key_id: string;
   wallet_id: string;
   client_id: string;
-  protocol: ProtocolName;
+  protocol: KeyProtocol;
   /** 33 bytes, compressed. */
   public_key: Hex;
   /** 32 bytes. */
@@ -25,7 +26,7 @@ export interface AttestedFields {
 /** A key as a node has bound it. */
 export interface BoundShare extends KeyOwner {
   keyId: string;
-  protocol: ProtocolName;
+  protocol: KeyProtocol;
   publicKey: Buffer;
   chainCode: Buffer;
 }
@@ -61,8 +62,8 @@ export function attestKey(node: NodeIndex, { keyId, protocol, ...key }: BoundSha
     wallet_id: key.walletId,
     client_id: key.clientId,
     protocol,
-    public_key: `0x${key.publicKey.toString('hex')}`,
-    chain_code: `0x${key.chainCode.toString('hex')}`,
+    public_key: toHex(key.publicKey),
+    chain_code: toHex(key.chainCode),
   };
   return toWire(signStatement('key', attested, signingKey));
 }

@@ -3,7 +3,8 @@ import { type NodeIndex, nodeIndexes } from '../messages/nodes';
 import type { MpcNodeActivities, TransactionSignatures } from '../messages/signing';
 import { GatewayError } from '../platform/errors';
 import { Semaphore } from '../platform/semaphore';
-import { type EcdsaHandler, groupKey } from './ecdsa-handler';
+import { toGroupKey } from './agree-on-key';
+import type { EcdsaHandler } from './ecdsa-handler';
 import type { Identity } from './identity';
 import { attestKey } from './key-attestation';
 import type { OrderVerifier } from './order-verifier';
@@ -15,7 +16,7 @@ import {
   readBlacklistVersion,
   readConfirmKey,
   readGenerateKey,
-  readJournalOf,
+  readJournalRequest,
   readOrdersSeen,
   readSignTransaction,
   readTestSign,
@@ -63,7 +64,7 @@ export function createActivities({ identity, ecdsa, sessions, store, orders, rec
       const key = await store.unlock(keyId);
       if (!key) throw new GatewayError('not_found', `node ${self} has no share of key ${keyId}`);
       wipe(key);
-      return groupKey(keyId, key);
+      return toGroupKey(keyId, key);
     },
 
     async testSign(input) {
@@ -113,7 +114,7 @@ export function createActivities({ identity, ecdsa, sessions, store, orders, rec
     },
 
     async journalOf(input) {
-      return records.reader.answer(readJournalOf(input));
+      return records.reader.answer(readJournalRequest(input));
     },
 
     async ordersSeen(input) {

@@ -16,7 +16,7 @@ import { hashStatement, type SignedStatement, toWire, verifyStatement } from './
 
 export interface NodeAdmissionOptions {
   self: NodeIndex;
-  publicKeyOf: (party: NodeIndex) => KeyObject;
+  getPublicKey: (party: NodeIndex) => KeyObject;
   guard: JournalGuard;
   journal: Journal;
   bans: Bans;
@@ -98,8 +98,8 @@ export class NodeAdmission implements Admission {
   }
 
   assertCopy(copy: SignedStatement, request: AdmissionRequest): void {
-    const { self, publicKeyOf } = this.options;
-    if (!isPeerEntry(copy, self, request) || !verifyStatement('entry', copy, publicKeyOf(request.peer)))
+    const { self, getPublicKey } = this.options;
+    if (!isPeerEntry(copy, self, request) || !verifyStatement('entry', copy, getPublicKey(request.peer)))
       throw new GatewayError('invalid_parameter', "the peer's journal entry is not about this signature");
   }
 

@@ -75,7 +75,7 @@ export async function createMpcNode({
   const sessions = new SessionManager({
     self,
     signingKey: identity.signingKey,
-    publicKeyOf: (party) => identity.publicKeyOf(party),
+    getPublicKey: (party) => identity.getPublicKey(party),
     link: client,
     acceptProposal: (params, statement) => {
       const { kind, initiator, request } = params;

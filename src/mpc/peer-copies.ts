@@ -40,7 +40,7 @@ export class PeerCopies implements PeerArchive {
   constructor(
     private readonly database: DataSource,
     private readonly bans: Pick<Bans, 'keepCopy'>,
-    private readonly keysOf: (party: NodeIndex) => PublicKeys,
+    private readonly getKeys: (party: NodeIndex) => PublicKeys,
   ) {}
 
   async copiesFor(from: NodeIndex, after: number): Promise<Buffer> {
@@ -64,7 +64,7 @@ export class PeerCopies implements PeerArchive {
   async onBan(from: NodeIndex, body: Buffer): Promise<void> {
     const statement = decodeStatement(body);
     // a node tells its bans again at each start, also those of before its key was replaced
-    if (!findSigner('ban', statement, this.keysOf(from)))
+    if (!findSigner('ban', statement, this.getKeys(from)))
       throw new GatewayError('invalid_parameter', 'the signature of a ban does not verify');
     await this.bans.keepCopy(from, statement);
   }

@@ -40,8 +40,8 @@ export interface Records {
 export async function openRecords({ identity, store, client, mark: file, limits, logger }: RecordsOptions): Promise<Records> {
   const { index: self, signingKey, others } = identity;
   const { database } = store;
-  const publicKeyOf = identity.publicKeyOf.bind(identity);
-  const keysOf = identity.keysOf.bind(identity);
+  const getPublicKey = identity.getPublicKey.bind(identity);
+  const getKeys = identity.getKeys.bind(identity);
   const mark = new JournalMark(file, self);
   const journal = new Journal(database, self, signingKey);
   const refusalLog = new PolicyRefusalLog(database, self, signingKey);
@@ -56,13 +56,13 @@ export async function openRecords({ identity, store, client, mark: file, limits,
     bans,
     mark,
     others,
-    copiesOf: (peer, after) => readOwnCopies(self, keysOf(self), peer, after, (position) => client.copies(peer, position)),
+    readCopies: (peer, after) => readOwnCopies(self, getKeys(self), peer, after, (position) => client.copies(peer, position)),
     logger,
   });
   return {
-    admission: new NodeAdmission({ self, publicKeyOf, guard, journal, bans, limits, refusalLog, mark, logger }),
+    admission: new NodeAdmission({ self, getPublicKey, guard, journal, bans, limits, refusalLog, mark, logger }),
     bans,
-    archive: new PeerCopies(database, bans, keysOf),
+    archive: new PeerCopies(database, bans, getKeys),
     reader: new JournalReader(database, self, signingKey),
     isComplete: () => guard.isReady,
     start: async () => {

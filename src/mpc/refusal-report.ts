@@ -54,15 +54,15 @@ export class RefusalReport {
     if (!isRefusal(code) && code !== 'invalid_parameter') return;
     const isOwn = node === String(this.self);
     if (isOwn) nodeRefusals.inc({ role, code });
-    const facts = { role, act, code, reason: message, ...(typeof peer === 'number' && { peer }), order: claimsOf(request) };
+    const facts = { role, act, code, reason: message, ...(typeof peer === 'number' && { peer }), order: readClaims(request) };
     this.logger.info(facts, isOwn ? 'this node refuses' : 'the peer refuses');
   }
 }
 
 /** As the order says it, whether or not it is valid. */
-function claimsOf(request: unknown): Record<string, string | number> {
-  const { order, transaction } = fieldsOf(request);
-  const claims = decodeClaims(order ?? fieldsOf(transaction).order);
+function readClaims(request: unknown): Record<string, string | number> {
+  const { order, transaction } = readFields(request);
+  const claims = decodeClaims(order ?? readFields(transaction).order);
   const facts: Record<string, string | number> = {};
   for (const name of named) {
     const value = claims[name];
@@ -82,11 +82,11 @@ function decodeClaims(jws: unknown): Record<string, unknown> {
 }
 
 /** Of an object, or of JSON text; none of anything else. */
-function fieldsOf(value: unknown): Record<string, unknown> {
+function readFields(value: unknown): Record<string, unknown> {
   if (typeof value === 'string') {
     try {
       const parsed: unknown = JSON.parse(value);
-      return typeof parsed === 'string' ? {} : fieldsOf(parsed);
+      return typeof parsed === 'string' ? {} : readFields(parsed);
     } catch {
       return {};
     }

@@ -40,7 +40,7 @@ const blacklistVersion = Joi.object<{ clientId: string }, true>({ clientId: text
 const nonce = Joi.string()
   .pattern(/^[0-9a-f]{32}$/)
   .required();
-const journalOf = Joi.object<JournalRequest, true>({ txId: text(100), nonce }).required();
+const journalRequest = Joi.object<JournalRequest, true>({ txId: text(100), nonce }).required();
 const ordersSeen = Joi.object<OrdersRequest, true>({
   after: Joi.number().integer().min(0).allow(null).required(),
   nonce,
@@ -81,6 +81,6 @@ export const readSignTransaction = reader(signTransaction);
 export const readBindKey = reader(bindKey);
 export const readBlacklistVersion = reader(blacklistVersion);
 export const readApplyBlacklist = reader(applyBlacklist);
-export const readJournalOf = reader(journalOf);
+export const readJournalRequest = reader(journalRequest);
 export const readOrdersSeen = reader(ordersSeen);
 export const readSignPayload = reader(signPayload);

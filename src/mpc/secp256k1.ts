@@ -2,6 +2,7 @@ import { HDKey } from '@scure/bip32';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import type { Hex } from '../chains/types';
 import { setBounded } from '../platform/bounded';
+import { fromHex, toHex } from '../platform/hex';
 
 export interface RecoverableSignature {
   /** 32 bytes each, big-endian; s in the lower half (BIP-62). */
@@ -21,12 +22,12 @@ export function recoversTo(publicKey: Uint8Array, { r, s, recoveryId }: Recovera
 
 /** r (32) || s (32) || recovery id (1). */
 export function encodeSignature({ r, s, recoveryId }: RecoverableSignature): Hex {
-  return `0x${Buffer.concat([r, s, Buffer.from([recoveryId])]).toString('hex')}`;
+  return toHex(Buffer.concat([r, s, Buffer.from([recoveryId])]));
 }
 
 /** The reverse of `encodeSignature`; undefined for anything else. */
 export function decodeSignature(text: Hex): RecoverableSignature | undefined {
-  const bytes = Buffer.from(text.slice(2), 'hex');
+  const bytes = fromHex(text);
   const recoveryId = bytes[64];
   if (bytes.length !== 65 || (recoveryId !== 0 && recoveryId !== 1 && recoveryId !== 2 && recoveryId !== 3)) return undefined;
   return { r: bytes.subarray(0, 32), s: bytes.subarray(32, 64), recoveryId };

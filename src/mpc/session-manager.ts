@@ -13,32 +13,12 @@ import {
   type Proposal,
   type ProposalAnswer,
   type Roster,
-  type SessionKind,
   type SessionParams,
 } from './session-params';
+import { type SessionLimits, sessionLimits, SessionSlots } from './session-slots';
+import type { Recorded, SessionTask } from './session-task';
 import { StallClock } from './stall-clock';
 import type { SignedStatement } from './statement';
-
-/** This node's part in a session, prepared after the request was verified. */
-export interface SessionTask<R> {
-  /** Runs after the participants have agreed on the session id. */
-  run(session: Session): Promise<R>;
-  /** Wipes secrets; called exactly once, whether or not the task ran. */
-  dispose(): void;
-  /** The key whose share is used. */
-  keyId?: string;
-  /** This node's journal entry about the session, for the other participant. */
-  statement?: SignedStatement;
-  /** The other participant's. */
-  onStatement?(statement: SignedStatement): void;
-  /** In place of `run`: the other participant has the signature already. @throws GatewayError when it is none. */
-  adopt?(recorded: Hex): Promise<R>;
-}
-
-/** A signature that this node has made before. */
-export interface Recorded {
-  recorded: Hex;
-}
 
 /** What sessions require of the transport. Every call has a time-out and fails with a GatewayError. */
 export interface PeerLink {
@@ -48,34 +28,15 @@ export interface PeerLink {
   abort(to: NodeIndex, handle: string, reason: string): Promise<void>;
 }
 
-interface KindLimits {
-  /** Concurrent sessions of one initiator on this node, which may be this node itself. */
-  perInitiator: number;
-  /** How long a peer waits for the initiator's first message. */
-  beginMs: number;
-  roundMs: number;
-  lifeMs: number;
-}
-
-/**
- * A round of key generation takes seconds of CPU time, one of signing milliseconds. Limits are per initiator: with a common limit,
- * nodes that begin at the same moment could refuse each other indefinitely.
- */
-export const sessionLimits: Readonly<Record<SessionKind, KindLimits>> = {
-  keygen: { perInitiator: 1, beginMs: 20_000, roundMs: 60_000, lifeMs: 170_000 },
-  sign: { perInitiator: 64, beginMs: 5_000, roundMs: 5_000, lifeMs: 15_000 },
-  test: { perInitiator: 64, beginMs: 5_000, roundMs: 5_000, lifeMs: 15_000 },
-};
-
 export interface SessionManagerOptions {
   self: NodeIndex;
   signingKey: KeyObject;
-  publicKeyOf: (party: NodeIndex) => KeyObject;
+  getPublicKey: (party: NodeIndex) => KeyObject;
   link: PeerLink;
   /** Verifies a peer's proposal. @throws GatewayError when this node refuses to take part. */
   acceptProposal: (params: SessionParams, statement?: SignedStatement) => Promise<SessionTask<unknown> | Recorded>;
   logger: Logger;
-  limits?: Readonly<Record<SessionKind, KindLimits>>;
+  limits?: SessionLimits;
 }
 
 interface RunningSession {
@@ -87,8 +48,8 @@ interface RunningSession {
 /** All sessions of a node: those it initiates and those it takes part in. */
 export class SessionManager {
   private readonly running = new Map<string, RunningSession>();
-  private readonly slots = new Map<string, number>();
-  private readonly limits: Readonly<Record<SessionKind, KindLimits>>;
+  private readonly slots: SessionSlots;
+  private readonly limits: SessionLimits;
   /** Randomness already known in sessions of three nodes that have not received the roster yet. */
   private readonly pendingRosters = new WeakMap<Session, Partial<Record<NodeIndex, Buffer>>>();
   private readonly stalls = new StallClock();
@@ -96,6 +57,7 @@ export class SessionManager {
 
   constructor(private readonly options: SessionManagerOptions) {
     this.limits = options.limits ?? sessionLimits;
+    this.slots = new SessionSlots(options.self, this.limits);
   }
 
   get active(): number {
@@ -213,12 +175,12 @@ export class SessionManager {
   }
 
   private open(params: SessionParams, handle: string): Session {
-    const { self, signingKey, publicKeyOf, link } = this.options;
+    const { self, signingKey, getPublicKey, link } = this.options;
     const { roundMs, lifeMs } = this.limits[params.kind];
     return new Session(params, {
       self,
       signingKey,
-      publicKeyOf,
+      getPublicKey,
       roundMs,
       lifeMs,
       stalledMs: () => this.stalls.totalMs,
@@ -280,14 +242,10 @@ export class SessionManager {
     }
   }
 
-  private takeSlot({ kind, initiator }: SessionParams): () => void {
+  /** @throws GatewayError signers_unavailable */
+  private takeSlot(params: SessionParams): () => void {
     if (this.draining) throw unavailable('this node is stopping');
-    const key = `${kind}/${initiator}`;
-    const held = this.slots.get(key) ?? 0;
-    if (held >= this.limits[kind].perInitiator)
-      throw unavailable(`node ${this.options.self} is busy with ${kind} sessions of node ${initiator}`);
-    this.slots.set(key, held + 1);
-    return () => this.slots.set(key, (this.slots.get(key) ?? 1) - 1);
+    return this.slots.take(params);
   }
 
   /** Refusals keep their code; every other failure becomes signers_unavailable, since a new session may succeed. */

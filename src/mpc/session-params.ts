@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import Joi from 'joi';
-import type { Hex } from '../chains/types';
+import type { Hex, KeyProtocol } from '../chains/types';
 import { GatewayError } from '../platform/errors';
 import { jsonReader } from '../platform/untrusted';
 import { type NodeIndex, nodeIndexes } from '../messages/nodes';
-import { isNodeIndex, protocols, type ProtocolName } from './protocols';
+import { isNodeIndex, protocols } from './protocols';
 import { fromWire, type SignedStatement, toWire, type WireStatement, wireStatementSchema } from './statement';
 
 export const sessionKinds = ['keygen', 'sign', 'test'] as const;
@@ -12,7 +12,7 @@ export type SessionKind = (typeof sessionKinds)[number];
 
 /** Parameters of a session. The initiator's proposal fixes them; every other participant accepts or refuses. */
 export interface SessionParams {
-  protocol: ProtocolName;
+  protocol: KeyProtocol;
   kind: SessionKind;
   initiator: NodeIndex;
   /** Ascending. */

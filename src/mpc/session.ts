@@ -12,7 +12,7 @@ const maxRounds = 16;
 export interface SessionDependencies {
   self: NodeIndex;
   signingKey: KeyObject;
-  publicKeyOf: (party: NodeIndex) => KeyObject;
+  getPublicKey: (party: NodeIndex) => KeyObject;
   /** Delivers to one peer; resolves when the peer has accepted it. */
   send: (to: NodeIndex, round: number, body: Uint8Array, signature: Buffer) => Promise<void>;
   /** How long to wait for a peer's message of a round. */
@@ -105,7 +105,7 @@ export class Session {
   receive(from: NodeIndex, round: number, body: Uint8Array, signature: Uint8Array): void {
     if (!this.agreedId) throw new GatewayError('invalid_parameter', 'round message before the session id was agreed on');
     if (!this.others.includes(from)) throw new GatewayError('invalid_parameter', `node ${from} takes no part in this session`);
-    if (!verifyEnvelope({ sessionId: this.id, round, from, to: this.self }, body, signature, this.deps.publicKeyOf(from))) {
+    if (!verifyEnvelope({ sessionId: this.id, round, from, to: this.self }, body, signature, this.deps.getPublicKey(from))) {
       throw new GatewayError('invalid_parameter', 'the signature of a round message does not verify');
     }
     try {

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, createHmac, createSecretKey, randomBytes, type KeyObject } from 'node:crypto';
+import type { KeyProtocol } from '../chains/types';
 import type { NodeIndex } from '../messages/nodes';
 import { ConfigError } from '../platform/config';
-import type { ProtocolName } from './protocols';
 
 export interface SealedShare {
   ciphertext: Buffer;
@@ -16,7 +16,7 @@ export interface SealedShare {
 /** Associated data of a share: the ciphertext cannot be decrypted for another row, node or protocol. */
 export interface ShareBinding {
   keyId: string;
-  protocol: ProtocolName;
+  protocol: KeyProtocol;
   publicKey: Uint8Array;
   chainCode: Uint8Array;
   /** Whose key it is; null before it is bound. */

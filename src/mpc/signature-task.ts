@@ -5,7 +5,7 @@ import type { Admission, JournalEntry, Outcome } from './admission';
 import { ProtocolError, type ProtocolErrorCode, signRounds } from './protocol/engine';
 import type { RunPermits } from './guarded-run';
 import type { Session } from './session';
-import type { SessionTask } from './session-manager';
+import type { SessionTask } from './session-task';
 import type { SignedStatement } from './statement';
 
 export interface SignatureWork {
@@ -65,7 +65,7 @@ export function signatureTask({
         await finish('signed', signature, session);
         return signature;
       } catch (error) {
-        const outcome = isShareUsed ? outcomeOf(error, session) : 'not_begun';
+        const outcome = isShareUsed ? toOutcome(error, session) : 'not_begun';
         if (!isFinished) await finish(outcome, null, session).catch(notStored);
         throw error;
       }
@@ -93,7 +93,7 @@ const ownFailures: readonly ProtocolErrorCode[] = ['crashed', 'busy'];
  * latter two can also come of this node being late, and then say nothing about the peer. A peer that becomes silent before that has
  * learnt no more than from a session that succeeds.
  */
-function outcomeOf(error: unknown, session: Session): Outcome {
+function toOutcome(error: unknown, session: Session): Outcome {
   if (error instanceof ProtocolError && !session.isStopped) return ownFailures.includes(error.code) ? 'stopped' : 'failed';
   if (session.isStopped || session.isLateHere) return 'stopped';
   const isLastMissing = session.received >= signRounds - 1;

@@ -1,11 +1,11 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { DataSource } from 'typeorm';
+import type { KeyProtocol } from '../chains/types';
 import { createDatabase } from '../platform/database';
 import { GatewayError } from '../platform/errors';
 import { BlacklistCopy } from './blacklist-copy';
 import type { BoundShare } from './key-attestation';
 import type { NodeIndex } from '../messages/nodes';
-import type { ProtocolName } from './protocols';
 import { type KeyOwner, ShareCipher } from './share-cipher';
 import { shareColumns, type ShareRow, toBinding, toSealed } from './share-rows';
 import { claimDatabase, verifyOwner } from './store-owner';
@@ -17,7 +17,7 @@ export interface UnlockedKey {
   clientId: string | null;
   /** null before the key is bound. */
   walletId: string | null;
-  protocol: ProtocolName;
+  protocol: KeyProtocol;
   /** Group public key: 33 bytes, compressed. */
   publicKey: Buffer;
   /** 32 bytes. */

@@ -18,7 +18,7 @@ export interface TakeBackOptions {
   bans: Pick<Bans, 'restore'>;
   others: readonly NodeIndex[];
   /** What a peer keeps of this node's journal, verified. */
-  copiesOf: (peer: NodeIndex, after: number) => AsyncIterable<OwnCopies>;
+  readCopies: (peer: NodeIndex, after: number) => AsyncIterable<OwnCopies>;
   /** For tests: milliseconds since the epoch. */
   now?: () => number;
 }
@@ -72,9 +72,9 @@ export class TakeBack {
     after: number,
     closing: AbortSignal,
   ): Promise<{ restored: number; failure?: PeerFailure }> {
-    const { copiesOf, now = Date.now } = this.options;
+    const { readCopies, now = Date.now } = this.options;
     const deadline = now() + maxPassMs;
-    const pages = copiesOf(peer, this.positions.get(peer) ?? after)[Symbol.asyncIterator]();
+    const pages = readCopies(peer, this.positions.get(peer) ?? after)[Symbol.asyncIterator]();
     let restored = 0;
     for (;;) {
       let page: IteratorResult<OwnCopies>;

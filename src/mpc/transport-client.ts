@@ -68,7 +68,7 @@ export class TransportClient implements PeerLink {
         minVersion: 'TLSv1.3',
         // the pinned certificate replaces the check of the host name
         checkServerIdentity: (_host, { fingerprint256 }) =>
-          identity.partyOf(fingerprint256) === party ? undefined : new Error(`not the certificate of node ${party}`),
+          identity.findParty(fingerprint256) === party ? undefined : new Error(`not the certificate of node ${party}`),
       });
       this.agents.set(party, agent);
     }

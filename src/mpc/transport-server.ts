@@ -116,7 +116,7 @@ export class TransportServer {
   ];
 
   private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const from = this.connections.partyOf(request.socket);
+    const from = this.connections.findParty(request.socket);
     if (from === undefined) {
       request.socket.destroy();
       return;

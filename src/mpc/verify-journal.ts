@@ -74,12 +74,12 @@ const tables: SignedTable[] = [
 export async function* verifyStatements(
   database: DataSource,
   self: NodeIndex,
-  keysOf: (party: NodeIndex) => PublicKeys,
+  getKeys: (party: NodeIndex) => PublicKeys,
 ): AsyncIterable<JournalDifference> {
   for (const { table, type, own, select } of tables) {
     for await (const { node, subject, statement: text, signature, agrees } of readRows<Signed>(database, select)) {
       if (own && node !== self) yield { table, subject, difference: `is signed as node ${node}` };
-      else if (!findSigner(type, { text, signature }, keysOf(node)))
+      else if (!findSigner(type, { text, signature }, getKeys(node)))
         yield { table, subject, difference: 'its signature does not verify' };
       else if (!agrees) yield { table, subject, difference: 'the columns differ from the signed statement' };
     }

@@ -22,19 +22,19 @@ const repeatsValues = /^22/;
 export function describeError(error: unknown, depth = 0): LoggedError {
   if (!(error instanceof Error)) return { type: typeof error, message: error === undefined ? '' : 'no error object was thrown' };
   const { code, cause } = error as { code?: unknown; cause?: unknown };
-  const message = messageOf(error);
+  const message = toMessage(error);
   return {
     type: error.name,
     message,
     ...(typeof code === 'string' || typeof code === 'number' ? { code: String(code) } : {}),
     ...databaseNames(error),
-    stack: `${error.name}: ${message}${framesOf(error)}`,
+    stack: `${error.name}: ${message}${toFrames(error)}`,
     ...(cause instanceof Error && depth < maxCauses ? { cause: describeError(cause, depth + 1) } : {}),
   };
 }
 
 /** The message, unless Postgres may have put values into it. */
-function messageOf(error: Error): string {
+function toMessage(error: Error): string {
   const state = databaseState(error);
   return state !== undefined && repeatsValues.test(state) ? 'data exception' : error.message;
 }
@@ -53,7 +53,7 @@ function databaseState(error: Error): string | undefined {
 }
 
 /** The stack frames without the message that precedes them. */
-function framesOf(error: Error): string {
+function toFrames(error: Error): string {
   const first = error.stack?.search(/\n\s+at /) ?? -1;
   return first < 0 ? '' : (error.stack ?? '').slice(first);
 }

@@ -129,7 +129,7 @@ export async function createResources(deps: ResourceDependencies): Promise<Resou
       ...walletRoutes({ wallets, nodeKeys, authenticate, idempotent }),
       // a repeated request is answered from the database: sealed, so that nobody can put another address into it
       ...accountRoutes({ accounts, authenticate, idempotent: idempotentSealed }),
-      ...assetRoutes({ assets, registry, authenticate, idempotent }),
+      ...assetRoutes({ assets, registry, getFamily, authenticate, idempotent }),
       ...transferRoutes({ transfers, transactions, approvals, authenticate, idempotent }),
       ...transactionRoutes({ transactions, authenticate }),
       ...securityFactorRoutes({ factors: securityFactors, authenticate, idempotent }),

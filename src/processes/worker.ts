@@ -1,18 +1,14 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client';
 import { Worker } from '@temporalio/worker';
 import { createChainActivities } from '../../activities/chain';
 import { withMappedErrors } from '../../activities/errors';
-import { transferSignaller } from '../../activities/follow';
 import { createWalletActivities } from '../../activities/wallet';
 import { createTransferActivities } from '../../activities/transfer';
-import { searchAttributes } from '../messages/progress';
 import { chainTaskQueue, mainTaskQueue } from '../messages/task-queues';
-import { followChainWorkflowId, workflowTypes } from '../messages/workflow-ids';
 import type { ChainClient } from '../chains/family';
 import { createChainClients } from '../chains/clients';
-import { loadRegistry, type ChainRegistry } from '../chains/registry';
+import { loadRegistry } from '../chains/registry';
 import * as deposits from '../deposits/service';
 import { entities } from '../entities';
 import { readNodeKeys } from '../mpc/identity';
@@ -21,7 +17,7 @@ import { WorkflowOutbox } from '../outbox/outbox';
 import { readConfig } from '../platform/config';
 import { createDatabase } from '../platform/database';
 import { connectAs } from '../platform/database-login';
-import { createLogger, type Logger } from '../platform/logging';
+import { createLogger } from '../platform/logging';
 import { startHealthListener } from '../platform/metrics';
 import { SecretBox } from '../platform/secret-box';
 import { createTemporalClient, readTemporalOptions } from '../platform/temporal';
@@ -30,10 +26,11 @@ import { dispatchBlacklists } from '../screening/distribution';
 import { SettlerWatch } from '../settlers/watch';
 import { expireApprovals } from '../transfers/approval-expiry';
 import { StartLimits } from '../transfers/start-limits';
-import { transferWorkflowsOn } from '../transfers/workflows';
+import { observationSignaller, transferWorkflowsOn } from '../transfers/workflows';
 import { GenerationLimits } from '../wallets/generation-limits';
 import { keyGenerationOn } from '../wallets/key-generation';
 import { restartLostGenerations } from '../wallets/lost-generations';
+import { startFollowers } from './followers';
 import { type PeriodicJob, runPeriodically } from './periodic-jobs';
 import { answers, runMain, shutdownSignal, untilUp } from './process';
 import { connectWorkers, logTemporalWith, runUntil } from './temporal-worker';
@@ -115,7 +112,7 @@ runMain('worker', async () => {
       database,
       registry,
       deposits,
-      signalTransfer: transferSignaller(temporal),
+      signalTransfer: observationSignaller(temporal),
       onConfirmedReorged: (txId) => {
         logger.error({ tx_id: txId }, 'the end of a transfer does not agree with the chain: an operator must check it');
         return Promise.resolve();
@@ -198,27 +195,4 @@ runMain('worker', async () => {
 function workflowSource(): { workflowBundle: { codePath: string } } | { workflowsPath: string } {
   const codePath = path.resolve(__dirname, '../../workflow-bundle.js');
   return existsSync(codePath) ? { workflowBundle: { codePath } } : { workflowsPath: require.resolve('../../workflows/index') };
-}
-
-/** One follower per chain, started by whichever worker is first; it never ends. */
-async function startFollowers(temporal: Client, registry: ChainRegistry, logger: Logger, stop: AbortSignal): Promise<void> {
-  for (const { name } of registry.all) {
-    await untilUp(
-      `Starting the follower of ${name}`,
-      () =>
-        temporal.workflow
-          .start(workflowTypes.followChain, {
-            workflowId: followChainWorkflowId(name),
-            taskQueue: mainTaskQueue,
-            args: [{ chain: name }],
-            staticSummary: `follows ${name}`,
-            typedSearchAttributes: [{ key: searchAttributes.chain, value: name }],
-          })
-          .catch((error: unknown) => {
-            if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-          }),
-      logger,
-      stop,
-    );
-  }
 }

@@ -65,7 +65,6 @@ export class TransactionEntity {
   @Column({ type: 'text', name: 'idempotency_key', nullable: true }) idempotencyKey!: string | null;
   /** The user whose API key requested it; null for transactions that no user requested, such as deposits. */
   @Column({ type: 'uuid', name: 'requested_by', nullable: true }) requestedBy!: string | null;
-  @Column({ type: 'uuid', name: 'retry_of', nullable: true }) retryOf!: string | null;
   /** The transaction that this one serves. */
   @Column({ type: 'uuid', name: 'parent_tx_id', nullable: true }) parentTxId!: string | null;
   @Column({ type: 'text', name: 'request_id', nullable: true }) requestId!: string | null;
@@ -79,5 +78,4 @@ export class TransactionEntity {
   @Column({ type: 'timestamptz', name: 'created_at', insert: false, update: false }) createdAt!: Date;
   @Column({ type: 'timestamptz', name: 'updated_at', insert: false, update: false }) updatedAt!: Date;
   @Column({ type: 'timestamptz', name: 'ended_at', nullable: true, insert: false, update: false }) endedAt!: Date | null;
-  @Column({ type: 'timestamptz', name: 'finalized_at', nullable: true }) finalizedAt!: Date | null;
 }

@@ -8,12 +8,12 @@ export type IntendedTransaction = Pick<
 >;
 
 /** The address that signs its attempts; it need not be the one whose money moves. */
-export const senderOf = ({ senderAddress, fromAddress }: Pick<IntendedTransaction, 'senderAddress' | 'fromAddress'>): string =>
+export const getSender = ({ senderAddress, fromAddress }: Pick<IntendedTransaction, 'senderAddress' | 'fromAddress'>): string =>
   senderAddress ?? fromAddress;
 
 /** A payment of the sender. */
 export const toPayment = (tx: IntendedTransaction): TransactionIntent => ({
-  from: senderOf(tx),
+  from: getSender(tx),
   outputs: [{ recipient: tx.toAddress, tokenContract: tx.contractAddress, amount: tx.amount }],
 });
 

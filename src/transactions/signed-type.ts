@@ -12,7 +12,7 @@ import type { IntendedTransaction } from './intent';
 export interface SignedType {
   /** Kind of the order over a first attempt; later attempts have orders of their own kinds. */
   readonly orderKind: Exclude<AttemptFacts['kind'], AttemptKind>;
-  /** What the transaction is to do, from its sender (`senderOf`). */
+  /** What the transaction is to do, from its sender (`getSender`). */
   loadIntent(manager: EntityManager, transaction: IntendedTransaction): Promise<TransactionIntent>;
   /**
    * The sender's account: its key signs, with others of its client where a chain needs them, and it reserves what an attempt uses up.

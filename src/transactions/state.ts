@@ -1,5 +1,6 @@
 import type { EntityManager, QueryDeepPartialEntity } from 'typeorm';
 import { notFound } from '../platform/errors';
+import { isUuid } from '../platform/ids';
 import { TransactionEntity, type TransactionStatus } from './entity';
 
 const ends: ReadonlySet<TransactionStatus> = new Set(['CONFIRMED', 'REJECTED', 'FAILED', 'CANCELLED', 'ORPHANED']);
@@ -13,9 +14,18 @@ export const isEnded = ({ status }: { status: TransactionStatus }): boolean => e
  * @throws GatewayError not_found.
  */
 export async function findTransactionForUpdate(manager: EntityManager, txId: string): Promise<TransactionEntity> {
-  const transaction = await manager.findOne(TransactionEntity, { where: { txId }, lock: { mode: 'for_no_key_update' } });
+  const transaction = await findAnyForUpdate(manager, { txId });
   if (!transaction) throw notFound('transaction');
   return transaction;
+}
+
+/** The same for an id that may be of no transaction, or of another client: null. */
+export function findAnyForUpdate(
+  manager: EntityManager,
+  where: { txId: string; clientId?: string },
+): Promise<TransactionEntity | null> {
+  if (!isUuid(where.txId)) return Promise.resolve(null);
+  return manager.findOne(TransactionEntity, { where, lock: { mode: 'for_no_key_update' } });
 }
 
 /** The current transaction, not locked. @throws GatewayError not_found. */

@@ -8,11 +8,11 @@ import { inTransaction, requestTransaction } from '../platform/database';
 import { GatewayError } from '../platform/errors';
 import { formatAmount } from '../platform/money';
 import { TransactionEntity, type TransactionStatus } from '../transactions/entity';
-import { transferType } from '../transactions/types';
 import { awaitApproval } from './await-approval';
 import { checkClientRules, isAudited, recordRefusal } from './client-rules';
 import { findEarlier } from './earlier';
 import { placeTransferHold, toHoldRefusal } from './hold';
+import { toNewRow } from './new-row';
 import { parseTransfer, type ParsedTransfer, type TransferParser, type TransferRequest } from './request';
 import { findSource, type TransferSource } from './source';
 import type { StartLimits } from './start-limits';
@@ -104,7 +104,7 @@ async function accept(
 
   const source = await findSource(manager, clientId, chain, from.key, request.tokenSymbol);
   const { account, wallet, token } = source;
-  deps.addresses.assertOwn(account, await deps.addresses.keyOf(manager, wallet));
+  deps.addresses.assertOwn(account, await deps.addresses.getKey(manager, wallet));
   const feeLocked = await deps.getFamily(chain.family).bound(manager, {
     chain,
     source: { chain: chain.name, accountId: account.accountId, addressKey: account.addressKey },
@@ -140,26 +140,7 @@ const toRow = (
   { account, token, asset }: TransferSource,
   feeLocked: bigint,
 ): Partial<TransactionEntity> => ({
-  txId: request.txId,
-  clientId: request.clientId,
-  walletId: account.walletId,
-  accountId: account.accountId,
-  assetId: asset.ledgerAccountId,
-  chain: chain.name,
-  transactionType: transferType,
-  fromAddress: account.address,
-  toAddress: to.address,
-  toAddressKey: to.key,
-  tokenSymbol: token.symbol,
-  contractAddress: token.contract,
-  decimals: token.decimals,
-  amount,
-  feeSymbol: chain.native.symbol,
-  feeDecimals: chain.native.decimals,
-  feeLocked,
-  status: 'PENDING',
-  version: 0,
-  requiredConfirmations: chain.confirmations,
+  ...toNewRow({ txId: request.txId, chain, account, token, assetId: asset.ledgerAccountId, to, amount, feeLocked }),
   memo: request.memo,
   idempotencyKey: request.idempotencyKey,
   requestedBy: request.userId,

@@ -1,9 +1,9 @@
 import type { AdoptedHold } from '../messages/transfer';
 import { inTransaction } from '../platform/database';
-import { formatAmount } from '../platform/money';
 import { findTransactionForUpdate, isEnded } from '../transactions/state';
 import { loadAttempts } from './attempts';
 import type { TransferDependencies } from './dependencies';
+import { toEnd } from './end';
 
 /**
  * What the workflow of a transfer needs at its start, whether it is the first run or one that an operator has started again: the
@@ -18,19 +18,13 @@ export function adoptHold(
     // row and hold are committed together, so a row that is visible here has its hold
     const transfer = await findTransactionForUpdate(manager, txId);
     if (!transfer.isSigned) throw new Error(`transaction ${txId} is not signed: it has no workflow`);
-    if (isEnded(transfer)) {
-      const { status, failureCode: code, failureMessage: reason } = transfer;
-      return { outcome: 'ended', status, code, reason };
-    }
+    if (isEnded(transfer)) return { outcome: 'ended', ...toEnd(transfer) };
     const chain = registry.get(transfer.chain);
     const attempts = await loadAttempts(manager, txId);
     return {
       outcome: 'held',
       transfer: {
-        txId,
         chain: chain.name,
-        tokenSymbol: transfer.tokenSymbol,
-        amount: formatAmount(transfer.amount, transfer.decimals),
         requiredConfirmations: transfer.requiredConfirmations,
         stuckAfterMs: chain.stuckAfterMs,
         explorerTx: chain.explorerTx,

@@ -3,10 +3,8 @@ import { auditUser } from '../audit/log';
 import type { Caller } from '../http/context';
 import type { MfaRequest, MfaService } from '../mfa/service';
 import { GatewayError, notFound } from '../platform/errors';
-import { isUuid } from '../platform/ids';
 import { enqueue, type WorkflowOutbox } from '../outbox/outbox';
-import { TransactionEntity } from '../transactions/entity';
-import { changeState } from '../transactions/state';
+import { changeState, findAnyForUpdate } from '../transactions/state';
 
 export interface ApprovalsDependencies {
   mfa: MfaService;
@@ -30,7 +28,7 @@ export class Approvals {
       request,
       (manager) => approve(manager, request, txId),
       async (manager) => {
-        const transfer = await findLocked(manager, clientId, txId);
+        const transfer = await findAnyForUpdate(manager, { clientId, txId });
         if (transfer?.approvedAt) throw notAwaiting('The transfer is already approved');
       },
     );
@@ -40,7 +38,7 @@ export class Approvals {
 
 async function approve(manager: EntityManager, { caller, requestId }: MfaRequest, txId: string): Promise<void> {
   const { clientId, userId } = caller;
-  const transfer = await findLocked(manager, clientId, txId);
+  const transfer = await findAnyForUpdate(manager, { clientId, txId });
   if (!transfer) throw notFound('transaction');
   if (transfer.approvedAt && transfer.status !== 'CANCELLED' && transfer.status !== 'REJECTED') return;
   if (transfer.status !== 'AWAITING_APPROVAL') throw notAwaiting(`The transaction is ${transfer.status}`);
@@ -57,11 +55,6 @@ async function approve(manager: EntityManager, { caller, requestId }: MfaRequest
     subject: { type: 'transaction', id: txId },
     requestId,
   });
-}
-
-function findLocked(manager: EntityManager, clientId: string, txId: string): Promise<TransactionEntity | null> {
-  if (!isUuid(txId)) return Promise.resolve(null);
-  return manager.findOne(TransactionEntity, { where: { clientId, txId }, lock: { mode: 'for_no_key_update' } });
 }
 
 /** Whether another user can approve. If no other user has a second factor, the requester's own is better than none. */

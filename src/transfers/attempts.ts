@@ -104,9 +104,14 @@ export class Attempts {
     return this.all.some((attempt) => attempt.unsigned === unsigned);
   }
 
-  /** The chain may know one of them, or one is signed in place of an earlier one: their status comes before anything else. */
+  /** A chain node has accepted one of them, or the chain has included it. */
+  get isKnownToChain(): boolean {
+    return this.all.some(({ isBroadcast, inclusion }) => isBroadcast || inclusion);
+  }
+
+  /** Their status on the chain comes before anything else; so it does for one that is signed in place of an earlier one. */
   get isFollowed(): boolean {
-    return this.isAbandoned || this.all.length > 1 || this.all.some(({ isBroadcast, inclusion }) => isBroadcast || inclusion);
+    return this.isKnownToChain || this.isAbandoned || this.all.length > 1;
   }
 
   /** There are attempts, and none of them can ever be executed: a proof against one that is included is false. */

@@ -18,7 +18,7 @@ import { enterSigning } from './enter-signing';
 import { assertFeeIsUsual } from './fee-rules';
 import { raiseHold } from './hold';
 import { assertMayCancel, assertNamesOneToken } from './may-sign';
-import { NotBegun, refuse } from './not-begun';
+import { NotBegun, refuse, refuseAbandoned } from './not-begun';
 import { toOrderFacts } from './order-facts';
 import { assertMayReplace } from './replacement-rules';
 import { resumeSigning, type Stored } from './resume-signing';
@@ -74,6 +74,9 @@ async function begin(
 
   if ((request.kind === 'first') !== (last === undefined))
     throw new GatewayError('invalid_parameter', `kind: ${request.kind} cannot follow ${lastAttempt} attempts`);
+  const { family } = steps.registry.get(transfer.chain);
+  // its attempts are waited for until they expire, and there is no cancellation that could be signed
+  if (attempts.isAbandoned && steps.getFamily(family).rules.giveUp === 'expiry') refuseAbandoned();
   // after a cancellation nothing else is signed
   const kind = attempts.isAbandoned ? 'cancellation' : request.kind;
   const type = steps.getSignedType(transfer.transactionType);

@@ -4,9 +4,7 @@ import { enqueue } from '../outbox/outbox';
 import { toReconcileRequired } from '../orders/reconcile-required';
 import { inTransaction, requestTransaction } from '../platform/database';
 import { GatewayError, notFound } from '../platform/errors';
-import { isUuid } from '../platform/ids';
-import { TransactionEntity } from '../transactions/entity';
-import { isEnded } from '../transactions/state';
+import { findAnyForUpdate, isEnded } from '../transactions/state';
 import { endUnsigned } from './end';
 
 export interface Cancellation {
@@ -20,14 +18,10 @@ export interface Cancellation {
  * @throws GatewayError not_found; reconcile_required; not_cancellable once signing has begun or it has ended otherwise.
  */
 export async function cancelTransfer(database: DataSource, { clientId, txId, by }: Cancellation): Promise<void> {
-  if (!isUuid(txId)) throw notFound('transaction');
   await inTransaction(
     database,
     async (manager) => {
-      const transfer = await manager.findOne(TransactionEntity, {
-        where: { clientId, txId },
-        lock: { mode: 'for_no_key_update' },
-      });
+      const transfer = await findAnyForUpdate(manager, { clientId, txId });
       if (!transfer) throw notFound('transaction');
       if (!transfer.isHeld) throw new GatewayError('not_cancellable', 'Only transfers can be cancelled');
       if (transfer.status === 'CANCELLED') return;

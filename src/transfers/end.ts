@@ -43,7 +43,7 @@ export function endTransfer(
 }
 
 /** How an ended transfer has ended. */
-const toEnd = ({ status, failureCode, failureMessage }: TransactionEntity): TransferEnd => ({
+export const toEnd = ({ status, failureCode, failureMessage }: TransactionEntity): TransferEnd => ({
   status,
   code: failureCode,
   reason: failureMessage,

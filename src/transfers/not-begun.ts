@@ -19,3 +19,8 @@ export function refuse(code: FailureCode, reason: string): never {
 export function refuseByRule(code: FailureCode, reason: string): never {
   throw new NotBegun({ outcome: 'refused', code, reason, byRule: true });
 }
+
+/** Of a transfer that is given up at most its cancellation is signed. @throws NotBegun always. */
+export function refuseAbandoned(): never {
+  refuse('abandoned', 'The transfer was abandoned: nothing of it is signed any more');
+}

@@ -6,9 +6,9 @@ import { ensureLedgerAccounts, findLedgerAccount } from '../ledger/accounts';
 import type { SigningClaims } from '../messages/order';
 import { houseClientId } from '../platform/house';
 import { TransactionEntity } from '../transactions/entity';
-import { changeState, isEnded } from '../transactions/state';
-import { transferType } from '../transactions/types';
+import { changeState, findAnyForUpdate, isEnded } from '../transactions/state';
 import { placeTransferHold } from './hold';
+import { toNewRow } from './new-row';
 import { cannot, findStoredAttempts, type KnownOrder, type RebuiltSource, storeAttempt } from './rebuild-attempt';
 import { assertAsOrdered } from './rebuild-differences';
 
@@ -35,7 +35,7 @@ export async function rebuildTransfer(
   if (!first) return;
   if (first.claims.client_id === houseClientId) throw cannot('it is signed by the house: only transfers of clients are rebuilt');
   const source = await findSource(manager, deps, first.claims);
-  const stored = await findStored(manager, first.claims.tx_id);
+  const stored = await findAnyForUpdate(manager, { txId: first.claims.tx_id });
   if (stored && isEnded(stored)) throw cannot(`the database says that it is ${stored.status}`);
   await assertComplete(manager, byAttempt);
   const transfer = stored ?? (await insertTransfer(manager, source, byAttempt));
@@ -43,9 +43,6 @@ export async function rebuildTransfer(
   await moveToSigning(manager, transfer, first.claims);
   for (const order of byAttempt) await storeAttempt(manager, source, transfer.txId, order);
 }
-
-const findStored = (manager: EntityManager, txId: string): Promise<TransactionEntity | null> =>
-  manager.findOne(TransactionEntity, { where: { txId }, lock: { mode: 'for_no_key_update' } });
 
 /** One that is unknown may be the one that the chain executes. */
 async function assertComplete(manager: EntityManager, orders: readonly KnownOrder[]): Promise<void> {
@@ -92,13 +89,8 @@ async function insertTransfer(
   const { tx_id: txId, request } = payment;
   const amount = BigInt(output.amount);
   const feeLocked = orders.reduce((highest, { claims }) => max(highest, BigInt(claims.max_fee)), 0n);
-  await manager.insert(TransactionEntity, {
-    ...{ txId, clientId, walletId, accountId, assetId: asset.ledgerAccountId, chain: chain.name, transactionType: transferType },
-    ...{ fromAddress: account.address, toAddress: to.address, toAddressKey: to.key },
-    ...{ tokenSymbol: token.symbol, contractAddress: token.contract, decimals: token.decimals, amount },
-    ...{ feeSymbol: chain.native.symbol, feeDecimals: chain.native.decimals, feeLocked },
-    ...{ status: 'PENDING', version: 0, requiredConfirmations: chain.confirmations },
-  });
+  const assetId = asset.ledgerAccountId;
+  await manager.insert(TransactionEntity, toNewRow({ txId, chain, account, token, assetId, to, amount, feeLocked }));
   await placeTransferHold(manager, { txId, source: { asset, native }, amount, feeLocked });
   if (request !== null)
     await manager.query('insert into rebuilt_requests (request, tx_id) values ($1, $2) on conflict do nothing', [request, txId]);

@@ -3,7 +3,7 @@ import type { Hex } from '../chains/types';
 import type { SignedAttempt } from '../messages/transfer';
 import { inTransaction } from '../platform/database';
 import { GatewayError } from '../platform/errors';
-import { senderOf } from '../transactions/intent';
+import { getSender } from '../transactions/intent';
 import { changeState, isEnded, findTransactionForUpdate } from '../transactions/state';
 import { loadAttempts } from './attempts';
 import type { TransferDependencies } from './dependencies';
@@ -24,7 +24,7 @@ export function recordSigned(
     const { signed, unsigned, kind } = (await loadAttempts(manager, txId)).get(number);
     if (signed) return { hash: signed.id };
     const family = getFamily(registry.get(transfer.chain).family);
-    const { id, bytes } = assemble(family, unsigned, signatures, senderOf(transfer));
+    const { id, bytes } = assemble(family, unsigned, signatures, getSender(transfer));
     await storeSigned(manager, { txId, attempt: number, id, bytes });
     await auditRefusedBefore(manager, transfer, { attempt: number, problems });
     await auditSigned(manager, transfer, { attempt: number, kind, tx_hash: id });

@@ -7,7 +7,7 @@ import type { Attempts } from './attempts';
 import { type OrderableAttempt, rebuildAttempt } from './build-attempt';
 import type { AuthoriserDependencies } from './dependencies';
 import { enterSigning } from './enter-signing';
-import { refuse } from './not-begun';
+import { refuseAbandoned } from './not-begun';
 import { toOrderFacts } from './order-facts';
 
 /** Bytes and claims are stored; the order is signed after the commit. */
@@ -33,7 +33,7 @@ export async function resumeSigning(
   if (!last) throw new GatewayError('invalid_parameter', 'kind: there is no attempt to resume');
   if (last.signed) return { outcome: 'signed', attempt: last.attempt, kind: last.kind };
   if (last.kind !== 'cancellation') {
-    if (attempts.isAbandoned) refuse('abandoned', 'The transfer was abandoned: nothing of it is signed any more');
+    if (attempts.isAbandoned) refuseAbandoned();
     await type.assertMayContinue(manager, transfer);
   }
   if (transfer.status === 'NEEDS_ATTENTION') await enterSigning(manager, transfer);

@@ -91,7 +91,7 @@ function outcome(
 ): SettleResult & { status: 'CONFIRMED' | 'FAILED' } {
   if (kind === 'cancellation') {
     const { code, reason } = reasonToStop(transfer) ?? { code: 'abandoned', reason: 'An operator has abandoned the transfer' };
-    return { status: 'FAILED', code, reason: `${reason}: ${hash} has used its nonce` };
+    return { status: 'FAILED', code, reason: `${reason}: cancelled by ${hash}` };
   }
   if (!success) return { status: 'FAILED', code: 'reverted_on_chain', reason: `${hash} was reverted on chain` };
   if (received === null || received >= transfer.amount) return { status: 'CONFIRMED', code: null, reason: null };

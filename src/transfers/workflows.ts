@@ -1,8 +1,14 @@
-import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import { type Client, WorkflowExecutionAlreadyStartedError, type WorkflowHandle } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
+import type { SignalResult, SignalTransfer } from '../following/ports';
 import { type LiveStatus, searchAttributes, statusQuery } from '../messages/progress';
 import { mainTaskQueue } from '../messages/task-queues';
-import { transferApprovedSignal, transferEndedSignal, type TransferWorkflowInput } from '../messages/transfer';
+import {
+  chainObservedSignal,
+  transferApprovedSignal,
+  transferEndedSignal,
+  type TransferWorkflowInput,
+} from '../messages/transfer';
 import { transferWorkflowId, workflowTypes } from '../messages/workflow-ids';
 import { withinMs } from '../platform/temporal';
 import type { TransactionEntity } from '../transactions/entity';
@@ -21,7 +27,7 @@ export interface TransferWorkflows {
    * Signals that the transfer was approved or has ended in the database. `gone` when the workflow is not running.
    * @throws Error when the workflow service does not respond.
    */
-  signal(txId: string, news: 'approved' | 'ended'): Promise<'signalled' | 'gone'>;
+  signal(txId: string, news: 'approved' | 'ended'): Promise<SignalResult>;
   /** The current step; null when the workflow does not respond immediately. Never throws. */
   live(txId: string): Promise<LiveStatus | null>;
 }
@@ -41,21 +47,32 @@ export function transferWorkflowsOn(temporal: Client): TransferWorkflows {
         throw error;
       }
     },
-    signal: async (txId, news) => {
-      const workflow = temporal.workflow.getHandle(transferWorkflowId(txId));
-      try {
-        await withinMs(temporal, callTimeoutMs, () => workflow.signal(signals[news]));
-        return 'signalled';
-      } catch (error) {
-        if (error instanceof WorkflowNotFoundError) return 'gone';
-        throw error;
-      }
-    },
+    signal: (txId, news) => sendSignal(temporal, txId, (workflow) => workflow.signal(signals[news])),
     live: (txId) =>
       withinMs(temporal, queryTimeoutMs, () => temporal.workflow.getHandle(transferWorkflowId(txId)).query(statusQuery)).catch(
         () => null,
       ),
   };
+}
+
+/** Signals transfers what the follower has observed. */
+export function observationSignaller(temporal: Client): SignalTransfer {
+  return (txId, observation) => sendSignal(temporal, txId, (workflow) => workflow.signal(chainObservedSignal, observation));
+}
+
+async function sendSignal(
+  temporal: Client,
+  txId: string,
+  send: (workflow: WorkflowHandle) => Promise<void>,
+): Promise<SignalResult> {
+  const workflow = temporal.workflow.getHandle(transferWorkflowId(txId));
+  try {
+    await withinMs(temporal, callTimeoutMs, () => send(workflow));
+    return 'sent';
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return 'gone';
+    throw error;
+  }
 }
 
 /** `again`: a new run after an earlier one has closed; it continues from the rows. Two callers at once reach one run. */

@@ -4,8 +4,10 @@ import { audit } from '../audit/log';
 import type { ActivateWallet } from '../messages/key-generation';
 import { inTransaction } from '../platform/database';
 import { GatewayError, notFound } from '../platform/errors';
+import { fromHex } from '../platform/hex';
 import { assertAttested, storeAttestations } from './attestations';
 import { WalletEntity } from './entity';
+import { findWalletForUpdate } from './lock';
 
 /**
  * The key is durable on all nodes: the wallet becomes ACTIVE with what they attest, or stays suspended if an operator has suspended it
@@ -16,7 +18,7 @@ import { WalletEntity } from './entity';
 export function activateWallet(database: DataSource, input: ActivateWallet): Promise<void> {
   const { walletId, keyId } = input;
   return inTransaction(database, async (manager) => {
-    const wallet = await manager.findOne(WalletEntity, { where: { walletId }, lock: { mode: 'for_no_key_update' } });
+    const wallet = await findWalletForUpdate(manager, { walletId });
     if (!wallet) throw notFound('wallet');
     if (wallet.keyStatus === 'ACTIVE') {
       if (wallet.keyId !== keyId)
@@ -32,8 +34,8 @@ export function activateWallet(database: DataSource, input: ActivateWallet): Pro
         status: wallet.status === 'SUSPENDED' ? 'SUSPENDED' : 'ACTIVE',
         keyStatus: 'ACTIVE',
         keyId,
-        publicKey: bytes(input.publicKey),
-        chainCode: bytes(input.chainCode),
+        publicKey: fromHex(input.publicKey),
+        chainCode: fromHex(input.chainCode),
         updatedAt: () => 'now()',
       },
     );
@@ -43,9 +45,7 @@ export function activateWallet(database: DataSource, input: ActivateWallet): Pro
       actor: { type: 'system', id: 'key-generation' },
       clientId: wallet.clientId,
       subject: { type: 'wallet', id: walletId },
-      detail: { key_id: keyId, public_key_sha256: createHash('sha256').update(bytes(input.publicKey)).digest('hex') },
+      detail: { key_id: keyId, public_key_sha256: createHash('sha256').update(fromHex(input.publicKey)).digest('hex') },
     });
   });
 }
-
-const bytes = (hex: string): Buffer => Buffer.from(hex.slice(2), 'hex');

@@ -1,8 +1,9 @@
 import type { EntityManager } from 'typeorm';
+import type { KeyProtocol } from '../chains/types';
 import type { AttestedFields } from '../mpc/key-attestation';
 import type { NodeKeys } from '../mpc/identity';
-import type { ProtocolName } from '../mpc/protocols';
 import { setBounded } from '../platform/bounded';
+import { toHex } from '../platform/hex';
 import type { Logger } from '../platform/logging';
 import { attestedByAll, loadAttestations } from './attestations';
 import type { WalletEntity } from './entity';
@@ -12,7 +13,7 @@ import { unattestedKeys } from './metrics';
 export interface AttestedKey {
   keyId: string;
   clientId: string;
-  protocol: ProtocolName;
+  protocol: KeyProtocol;
   /** 33 bytes, compressed. */
   publicKey: Buffer;
   chainCode: Buffer;
@@ -81,12 +82,11 @@ export class AttestedKeys {
 
 /** null when the row says anything else than the nodes. */
 function ownKey({ clientId, keyId, publicKey, chainCode }: KeyedWallet, attested: AttestedFields): AttestedKey | null {
+  if (!publicKey || !chainCode) return null;
   const isOwn =
     attested.client_id === clientId &&
     attested.key_id === keyId &&
-    attested.public_key === hexOf(publicKey) &&
-    attested.chain_code === hexOf(chainCode);
-  return isOwn && publicKey && chainCode ? { keyId, clientId, protocol: attested.protocol, publicKey, chainCode } : null;
+    attested.public_key === toHex(publicKey) &&
+    attested.chain_code === toHex(chainCode);
+  return isOwn ? { keyId, clientId, protocol: attested.protocol, publicKey, chainCode } : null;
 }
-
-const hexOf = (bytes: Buffer | null): string => `0x${bytes?.toString('hex') ?? ''}`;

@@ -4,8 +4,8 @@ import { assertRoomForKeyOrder } from '../orders/order-limits';
 import type { Orders } from '../orders/orders';
 import { inTransaction } from '../platform/database';
 import { GatewayError, notFound } from '../platform/errors';
-import { isUuid } from '../platform/ids';
-import { WalletEntity } from './entity';
+import type { WalletEntity } from './entity';
+import { findWalletForUpdate } from './lock';
 
 interface KeyOrders {
   database: DataSource;
@@ -40,8 +40,7 @@ export async function orderKeyBinding({ database, orders }: KeyOrders, input: Wa
  * @throws GatewayError not_found; invalid_parameter for a key id that is not of this wallet; business_error when it has a key already.
  */
 async function findWithoutKey(manager: EntityManager, { walletId, keyId }: WalletKey): Promise<WalletEntity> {
-  if (!isUuid(walletId)) throw notFound('wallet');
-  const wallet = await manager.findOne(WalletEntity, { where: { walletId }, lock: { mode: 'for_no_key_update' } });
+  const wallet = await findWalletForUpdate(manager, { walletId });
   if (!wallet) throw notFound('wallet');
   const attempt = Number(keyId.slice(walletId.length + 1));
   const isOwn = keyId === `${walletId}.${attempt}` && Number.isInteger(attempt) && attempt >= 1 && attempt <= maxAttempts;

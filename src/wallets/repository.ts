@@ -7,6 +7,7 @@ import { isUuid } from '../platform/ids';
 import type { AttestationEntity } from './attestation-entity';
 import { loadAttestations } from './attestations';
 import { WalletEntity } from './entity';
+import { findWalletForUpdate } from './lock';
 import type { GenerationLimits } from './generation-limits';
 
 /** Wallets of one client at a time: every query takes the client as its first parameter. */
@@ -30,9 +31,7 @@ export class WalletRepository {
 
   /** Locked until the end of the transaction: indexes of accounts are assigned under this lock. */
   findLocked(manager: EntityManager, clientId: string, walletId: string): Promise<WalletEntity | null> {
-    return isUuid(walletId)
-      ? manager.findOne(WalletEntity, { where: { clientId, walletId }, lock: { mode: 'for_no_key_update' } })
-      : Promise.resolve(null);
+    return findWalletForUpdate(manager, { clientId, walletId });
   }
 
   list(clientId: string, { limit, offset }: LimitOffset): Promise<[WalletEntity[], number]> {

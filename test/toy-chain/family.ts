@@ -173,6 +173,7 @@ export const toyFamily: Family = {
   rules: { stuck: 'replace', expired: 'reissue', giveUp: 'expiry' },
   keyProtocol: 'ecdsa-secp256k1',
   addressOnManyChains: false,
+  tokenType: 'SPL',
   fees: toyFees,
   accountPath: (index) => `m/7/${index}`,
   address: toyAddress,

@@ -11,6 +11,7 @@ import {
   chainObservedSignal,
   retryUpdate,
   transferApprovedSignal,
+  type TransferEnd,
   transferEndedSignal,
   type TransferWorkflowInput,
   type TransferWorkflowResult,
@@ -21,7 +22,7 @@ import { ask } from './ask';
 import { broadcast } from './broadcast';
 import { confirm } from './confirm';
 import { lock } from './lock';
-import { type End, type Next, park, resumed } from './next';
+import { type Next, park, resumed } from './next';
 import { waitForOperator } from './park';
 import { prepare } from './prepare';
 import { resume } from './resume';
@@ -96,7 +97,7 @@ async function run(stage: Exclude<Next, { next: 'ended' }>, state: TransferState
 }
 
 /** Rejected and cancelled transfers complete the run; a FAILED transfer fails it, so that operators see it. */
-function finish({ txId, progress }: TransferState, { status, code, reason }: End): TransferWorkflowResult {
+function finish({ txId, progress }: TransferState, { status, code, reason }: TransferEnd): TransferWorkflowResult {
   progress.report('ended', [status, code, reason].filter(Boolean).join(' · '));
   progress.status(status, code);
   if (status !== 'FAILED') return { txId, status, code };

@@ -1,13 +1,7 @@
 import type { AttemptKind } from '../../src/chains/types';
-import type { OrderedAttempt } from '../../src/messages/transfer';
+import type { OrderedAttempt, TransferEnd } from '../../src/messages/transfer';
 import type { FailureCode } from '../../src/platform/codes';
 import type { TransferState } from './state';
-
-export interface End {
-  status: string;
-  code: FailureCode | null;
-  reason: string | null;
-}
 
 /** Waits for an operator or for a new observation of the chain; a retry continues at `resume`. */
 export interface Park {
@@ -34,9 +28,9 @@ export type Next =
   | { next: 'settle' }
   | { next: 'abandon' }
   | Park
-  | { next: 'ended'; end: End };
+  | { next: 'ended'; end: TransferEnd };
 
-/** Where an interrupted transfer continues: if the chain may know an attempt, its status is followed first. */
+/** Where an interrupted transfer continues. */
 export const resumed = (state: TransferState): Next => (state.isFollowed ? { next: 'confirm' } : { next: 'screen' });
 
 export const park = (code: FailureCode, reason: string, resume: Next, { isAbandonable = true } = {}): Park => ({
@@ -47,4 +41,4 @@ export const park = (code: FailureCode, reason: string, resume: Next, { isAbando
   isAbandonable,
 });
 
-export const ended = (end: End): Next => ({ next: 'ended', end });
+export const ended = (end: TransferEnd): Next => ({ next: 'ended', end });

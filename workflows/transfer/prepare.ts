@@ -6,7 +6,7 @@ import { authoriserActivities, chainActivities, transferActivities } from '../ac
 import { isCancelled, toProblem } from '../failures';
 import { endUnsigned } from './end-unsigned';
 import { ended, type Next, park, resumed } from './next';
-import { resume, toNext } from './resume';
+import { followAbandoned, resume, toNext } from './resume';
 import type { TransferState } from './state';
 
 /** How long and how often a reservation that is not possible yet is tried again, before the transfer is parked. */
@@ -89,7 +89,7 @@ async function beginAttempt(
       case 'ended':
         return { next: 'lock' };
       case 'refused':
-        return onRefused(begun);
+        return begun.code === 'abandoned' ? followAbandoned(state) : onRefused(begun);
       case 'wait':
         if (tries >= reserveTries) return park('stuck', begun.reason, { next: 'prepare', kind });
         state.progress.report('prepare', begun.reason, attempt);

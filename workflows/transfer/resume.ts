@@ -28,7 +28,7 @@ export async function resume(state: TransferState, kind: AttemptKind): Promise<N
       case 'ended':
         return { next: 'lock' };
       case 'refused':
-        if (begun.code === 'abandoned') return { next: 'confirm' };
+        if (begun.code === 'abandoned') return followAbandoned(state);
         if (begun.code === 'address_blacklisted' && newest === 'first') return { next: 'abandon' };
         return park(begun.code, begun.reason, { next: 'resume', kind: newest });
       case 'wait':
@@ -48,4 +48,10 @@ export function toNext(state: TransferState, begun: Extract<BeginSigningResult, 
   if (begun.outcome === 'signed') return { next: 'broadcast', attempt, tries: 1 };
   const { unsigned, order, expiresAtMs } = begun;
   return { next: 'sign', attempt, kind, unsigned, order, expiresAtMs };
+}
+
+/** Another run has abandoned the transfer: this one only follows what was sent. */
+export function followAbandoned(state: TransferState): Next {
+  state.isAbandoned = state.isFollowed = true;
+  return { next: 'confirm' };
 }

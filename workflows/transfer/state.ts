@@ -13,7 +13,7 @@ export class TransferState {
   readonly polls = new PollBackoff();
   /** Newest attempt whose signing was begun; 0 before. */
   lastAttempt = 0;
-  /** The chain may know an attempt: its status is followed before anything else is done. */
+  /** Its status on the chain comes before anything else: after an interruption the run continues with `confirm`. */
   isFollowed = false;
   /** Abandoned: only cancellations are signed. */
   isAbandoned = false;

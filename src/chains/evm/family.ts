@@ -12,6 +12,7 @@ export const evmFamily: Family = {
   rules: { stuck: 'replace', expired: 'park', giveUp: 'cancel' },
   keyProtocol: 'ecdsa-secp256k1',
   addressOnManyChains: true,
+  tokenType: 'ERC20',
   fees: evmFees,
   ...evmCodec,
   bound: async (manager, { chain, token }) => evmFees.bound(chain, token, await findFeeLevels(manager, chain)),

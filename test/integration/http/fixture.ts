@@ -115,11 +115,11 @@ export class Workflows implements TransferWorkflows {
     return 'started';
   }
 
-  async signal(txId: string, news: 'approved' | 'ended'): Promise<'signalled' | 'gone'> {
+  async signal(txId: string, news: 'approved' | 'ended'): Promise<'sent' | 'gone'> {
     await this.pass();
     if (!this.started.includes(txId)) return 'gone';
     this.signalled[news].push(txId);
-    return 'signalled';
+    return 'sent';
   }
 
   live(): Promise<{ step: string; attempt: number; detail: string } | null> {

@@ -131,7 +131,7 @@ describe('sessions that node 1 admits', () => {
     const noticeLoss = jest.fn();
     const mark = { known: { bans: 0, entry: marked === null ? null : { number: marked, hash: '' } } };
     const admission = new NodeAdmission({
-      ...{ self: 1, publicKeyOf: () => publicKey, journal, limits: null, logger: pino({ level: 'silent' }) },
+      ...{ self: 1, getPublicKey: () => publicKey, journal, limits: null, logger: pino({ level: 'silent' }) },
       ...{ guard: { assertReady: () => undefined, noticeLoss } as unknown as JournalGuard, bans: {} as Bans },
       ...{ refusalLog: {} as PolicyRefusalLog, mark: mark as unknown as JournalMark },
     });

@@ -8,7 +8,7 @@ import pino from 'pino';
 import { migrations } from '../../../migrations/mpc-node';
 import { getFamily } from '../../../src/chains/families';
 import { loadRegistry, type ChainRegistry } from '../../../src/chains/registry';
-import { groupKey } from '../../../src/mpc/ecdsa-handler';
+import { toGroupKey } from '../../../src/mpc/agree-on-key';
 import { Identity } from '../../../src/mpc/identity';
 import { NodeLimits } from '../../../src/mpc/limits';
 import { createMpcNode, type MpcNode } from '../../../src/mpc/node';
@@ -143,7 +143,7 @@ export class Group {
     for (const [party, store] of this.stores)
       await store.put({ keyId, clientId, protocol: 'ecdsa-secp256k1', publicKey, chainCode, share: readShare(party) });
     if (isBound) for (const party of nodeIndexes) await this.bindKey(party, keyId, { clientId });
-    return groupKey(keyId, committedKey);
+    return toGroupKey(keyId, committedKey);
   }
 
   /** A new key, bound to its wallet unless a test wants it otherwise. */

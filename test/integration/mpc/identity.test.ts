@@ -15,8 +15,8 @@ describe('a node identity', () => {
   test('knows its peers by their certificates', () => {
     const identity = new Identity(mine.nodes[1]);
     expect(identity.others).toEqual([2, 3]);
-    expect(identity.partyOf(undefined)).toBeUndefined();
-    expect(identity.publicKeyOf(2).asymmetricKeyDetails).toEqual({ namedCurve: 'prime256v1' });
+    expect(identity.findParty(undefined)).toBeUndefined();
+    expect(identity.getPublicKey(2).asymmetricKeyDetails).toEqual({ namedCurve: 'prime256v1' });
   });
 
   test('knows the former keys of a node after the present one, also those of another authority', () => {
@@ -24,12 +24,12 @@ describe('a node identity', () => {
     const identity = new Identity({ ...mine.nodes[1], formerCerts: former });
     const pem = (keys: readonly KeyObject[]) => keys.map((key) => key.export({ type: 'spki', format: 'pem' }));
     const keyOf = (certificate: string) => new X509Certificate(certificate).publicKey;
-    expect(pem(identity.keysOf(2))).toEqual(pem([keyOf(mine.nodes[2].cert), keyOf(former)]));
-    expect(pem(identity.keysOf(3))).toEqual(pem([keyOf(mine.nodes[3].cert)]));
-    expect(pem([identity.publicKeyOf(2)])).toEqual(pem([keyOf(mine.nodes[2].cert)]));
+    expect(pem(identity.getKeys(2))).toEqual(pem([keyOf(mine.nodes[2].cert), keyOf(former)]));
+    expect(pem(identity.getKeys(3))).toEqual(pem([keyOf(mine.nodes[3].cert)]));
+    expect(pem([identity.getPublicKey(2)])).toEqual(pem([keyOf(mine.nodes[2].cert)]));
     // no peer connects with a former certificate
-    expect(identity.partyOf(new X509Certificate(former).fingerprint256)).toBeUndefined();
-    expect(pem(readNodeKeys(mine.nodes[1].peerCerts, former).get(2)!)).toEqual(pem(identity.keysOf(2)));
+    expect(identity.findParty(new X509Certificate(former).fingerprint256)).toBeUndefined();
+    expect(pem(readNodeKeys(mine.nodes[1].peerCerts, former).get(2)!)).toEqual(pem(identity.getKeys(2)));
   });
 
   test.each<[string, (files: IdentityFiles) => Partial<IdentityFiles>, RegExp]>([

@@ -73,7 +73,7 @@ describe('after a node got another identity', () => {
       const store = await group.openStore(node);
       try {
         const found = [];
-        for await (const it of verifyStatements(store.database, node, identity.keysOf.bind(identity))) found.push(it);
+        for await (const it of verifyStatements(store.database, node, identity.getKeys.bind(identity))) found.push(it);
         expect(found).toEqual([]);
       } finally {
         await store.close();

@@ -136,10 +136,13 @@ test('records of an order that the gateway does not have, or of other digests, a
 test('a node that is down is unreachable, and the others answer', async () => {
   const { claims } = await signed();
   await stop(2);
+  const asked = jest.spyOn(temporal.client.workflow, 'execute');
   try {
     const reports = await ask(claims.tx_id);
     expect(reports.map(({ state }) => state)).toEqual(['verified', 'unreachable', 'verified']);
     expect(reports[1]?.detail).toContain('no response in time');
+    const [, options] = asked.mock.calls.at(-1) as unknown as [string, { workflowId: string }];
+    await recordRun(temporal.client, options.workflowId, 'read-journals-node-down');
   } finally {
     await serve(2);
   }

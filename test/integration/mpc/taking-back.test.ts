@@ -99,7 +99,7 @@ describe('a node whose database does not agree with its mark', () => {
     journal = new Journal(database, 1, signingKey);
     bans = new Bans({ database, self: 1, signingKey, mark: journalMark, logger });
     await bans.load();
-    const copiesOf = async function* (peer: NodeIndex, after: number) {
+    const readCopies = async function* (peer: NodeIndex, after: number) {
       asked += 1;
       const answer = await Promise.resolve(answers[peer as 2 | 3]);
       if (answer instanceof Error) throw answer;
@@ -110,7 +110,7 @@ describe('a node whose database does not agree with its mark', () => {
       }
     };
     guard = new JournalGuard({
-      ...{ self: 1, database, journal, bans, mark: journalMark, copiesOf, others: [2, 3], logger },
+      ...{ self: 1, database, journal, bans, mark: journalMark, readCopies, others: [2, 3], logger },
       ...(now && { now }),
     });
     await guard.start();

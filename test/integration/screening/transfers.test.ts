@@ -83,6 +83,7 @@ describe('an address blacklisted', () => {
     await is(txId, 'REJECTED');
     expect(await row(txId)).toMatchObject({ failure_code: 'address_blacklisted', signing_begun_at: null });
     expect(await fixture.attempts(txId)).toEqual([]);
+    await record(transferWorkflowId(txId), 'transfer-rejected-blacklisted-at-signing');
   });
 
   test('after signing has begun: a node refuses, a cancellation uses up the nonce, and a later transfer goes through', async () => {
@@ -302,6 +303,7 @@ describe('an address blacklisted', () => {
     await ends(txId, 'FAILED');
     expect(await row(txId)).toMatchObject({ failure_code: 'address_blacklisted' });
     await expectBurnt(txId);
+    await record(transferWorkflowId(txId), 'transfer-failed-blacklisted-stuck');
   });
 });
 
@@ -328,6 +330,7 @@ test('blacklisted between the signature of a replacement and its broadcast: park
   await served.operations.retry(txId);
   await ends(txId, 'CONFIRMED');
   expect(await late(txId)).toHaveLength(1);
+  await record(transferWorkflowId(txId), 'transfer-confirmed-blacklisted-replacement');
 });
 
 test('a node with an outdated copy refuses an address that is allowed again: it is asked until its copy is current', async () => {
@@ -340,6 +343,7 @@ test('a node with an outdated copy refuses an address that is allowed again: it 
   const txId = await submit();
   await ends(txId, 'CONFIRMED');
   expect(await kinds(txId)).toEqual(['first']);
+  await record(transferWorkflowId(txId), 'transfer-confirmed-blacklist-outdated');
 });
 
 describe('a transfer that has to be approved', () => {
@@ -384,14 +388,17 @@ describe('a transfer that has to be approved', () => {
     await record(transferWorkflowId(txId), 'transfer-confirmed-approved');
 
     const another = await waiting({ amount: '1' });
+    await until('it waits', () => hasSearchStatus(another, 'AWAITING_APPROVAL'));
     await fixture.ledger.cancelTransfer({ txId: another });
     await deliveries().transfer_ended({ kind: 'transfer_ended', subjectId: another, clientId: fixture.alice.clientId });
     expect(await served.client.workflow.getHandle(transferWorkflowId(another)).result()).toMatchObject({ status: 'CANCELLED' });
+    await record(transferWorkflowId(another), 'transfer-cancelled-awaiting-approval');
   });
 
   test('is REJECTED when nobody has approved it in time', async () => {
     await serve();
     const txId = await waiting();
+    await until('it waits', () => hasSearchStatus(txId, 'AWAITING_APPROVAL'));
     await fixture.database.query('update transactions set approval_expires_at = now() where tx_id = $1', [txId]);
     const outbox = new WorkflowOutbox(fixture.database, deliveries(), createLogger('test', 'fatal'));
     await expireApprovals(fixture.database, outbox);
@@ -404,10 +411,12 @@ describe('a transfer that has to be approved', () => {
   test('approved, but blacklisted meanwhile: REJECTED', async () => {
     await serve();
     const txId = await waiting();
+    await until('it waits', () => hasSearchStatus(txId, 'AWAITING_APPROVAL'));
     await list();
     await approve(txId);
     await is(txId, 'REJECTED');
     expect(await row(txId)).toMatchObject({ failure_code: 'address_blacklisted' });
+    await record(transferWorkflowId(txId), 'transfer-rejected-blacklisted-approved');
   });
 
   test('approved while its run was lost: continues in a new run', async () => {

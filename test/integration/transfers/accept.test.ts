@@ -15,10 +15,7 @@ describe('accept', () => {
     expect(await fixture.ledger.adoptHold({ txId: wanted.txId })).toEqual({
       outcome: 'held',
       transfer: {
-        txId: wanted.txId,
-        tokenSymbol: 'USDC',
         chain: 'ethereum',
-        amount: '10',
         stuckAfterMs: ethereum.stuckAfterMs,
         requiredConfirmations: ethereum.confirmations,
         explorerTx: null,

@@ -1,4 +1,5 @@
 import { getFamily } from '../../../src/chains/families';
+import { transferWorkflowId } from '../../../src/messages/workflow-ids';
 import { transferWorkflowsOn } from '../../../src/transfers/workflows';
 import { buildTransferRequest } from '../../factories';
 import { claimsOf } from '../../orders';
@@ -57,6 +58,34 @@ test('one that the chain has executed is settled without an order, an approval o
   expect(orders).toEqual([]);
   expect(await statuses(txId)).toEqual(['PENDING', 'SIGNING', 'CONFIRMED']);
   await booksAgree(fixture);
+  await served.record(transferWorkflowId(txId), 'transfer-confirmed-rebuilt-executed');
+});
+
+test('one that the chain has executed deep enough is settled at once', async () => {
+  const { fixture } = served;
+  const { txId, bytes, start } = await orderedWithoutApproval();
+  await fixture.client.broadcast(bytes);
+  await fixture.mine(fixture.chain.confirmations);
+  await fixture.follow();
+  await served.serve();
+  await start();
+  await until('confirmed', async () => (await served.status(txId)) === 'CONFIRMED');
+  await booksAgree(fixture);
+  await served.record(transferWorkflowId(txId), 'transfer-confirmed-rebuilt-settled');
+});
+
+test('one of which a proof says that its nonce is used up is signed and sent: the chain itself answers', async () => {
+  const { fixture } = served;
+  const { txId, start } = await orderedWithoutApproval();
+  await fixture.database.query(`update clients set whitelist_mode = 'off'`);
+  await fixture.database.query(`update transfer_attempts set impossible_proof = '{"kind": "nonce_used"}' where tx_id = $1`, [
+    txId,
+  ]);
+  await served.serve();
+  await start();
+  await served.ends(txId, 'CONFIRMED');
+  await booksAgree(fixture);
+  await served.record(transferWorkflowId(txId), 'transfer-confirmed-rebuilt-proof-unproven');
 });
 
 test('one that the chain does not know is signed only with the approval that it needs now', async () => {
@@ -68,4 +97,5 @@ test('one that the chain does not know is signed only with the approval that it 
   expect(await served.operations.retry(txId)).toBe('retrying');
   await served.ends(txId, 'CONFIRMED');
   await booksAgree(served.fixture);
+  await served.record(transferWorkflowId(txId), 'transfer-confirmed-rebuilt-absent');
 });

@@ -17,8 +17,8 @@ import { TransferOperations } from '../../../src/cli/transfer-operations';
 import { transferWorkflowsOn } from '../../../src/transfers/workflows';
 import { buildTransferRequest } from '../../factories';
 import { claimsOf } from '../../orders';
-import { recordRun } from '../../replay/record-run';
-import { startTemporal, workflowBundle } from '../../temporal';
+import { recordRun, type RecordedRun } from '../../replay/record-run';
+import { startTemporal, type TemporalOptions, workflowBundle } from '../../temporal';
 import type { ChainFixture } from '../following/chain-fixture';
 import { createFollowFixture, type FollowFixture } from '../following/fixture';
 
@@ -46,9 +46,10 @@ export class ServedChain<Fixture extends ChainFixture> {
   constructor(
     createFixture: () => Promise<Fixture>,
     private readonly checkAtEnd: () => Promise<void> = () => Promise.resolve(),
+    temporalOptions: TemporalOptions = {},
   ) {
     beforeAll(async () => {
-      this.temporal = await startTemporal();
+      this.temporal = await startTemporal(temporalOptions);
     });
     afterAll(() => this.temporal.teardown());
     beforeEach(async () => {
@@ -120,9 +121,9 @@ export class ServedChain<Fixture extends ChainFixture> {
     return request.txId;
   }
 
-  /** With RECORD_HISTORIES=1 the history of an ended run becomes one of the replay tests. */
-  record(workflowId: string, name: string): Promise<void> {
-    return recordRun(this.client, workflowId, name);
+  /** With RECORD_HISTORIES=1 the history of a run becomes one of the replay tests. */
+  record(workflowId: string, name: string, options?: RecordedRun): Promise<void> {
+    return recordRun(this.client, workflowId, name, options);
   }
 
   /** Mines and follows, like the follower, until the transfer is in this state. */
@@ -148,8 +149,8 @@ export class ServedChain<Fixture extends ChainFixture> {
 
 /** The same on an EVM chain, with an account that has 1 ETH and 5 USDC. */
 export class ServedWorkflows extends ServedChain<FollowFixture> {
-  constructor(checkAtEnd?: () => Promise<void>) {
-    super(createFundedFixture, checkAtEnd);
+  constructor(checkAtEnd?: () => Promise<void>, temporalOptions?: TemporalOptions) {
+    super(createFundedFixture, checkAtEnd, temporalOptions);
   }
 
   override submit(changes: RequestChanges = {}): Promise<string> {

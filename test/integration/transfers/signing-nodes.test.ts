@@ -43,6 +43,9 @@ const parkedAs = (txId: string, code: FailureCode) =>
     return status === 'NEEDS_ATTENTION' && failure_code === code;
   });
 
+/** With RECORD_HISTORIES=1 the history becomes one of the replay tests. */
+const record = (txId: string, name: string) => served.record(transferWorkflowId(txId), name);
+
 test('a pair that a ban keeps from signing is left out; the last one signs', async () => {
   let away = 1;
   await serve((pair) => {
@@ -52,6 +55,7 @@ test('a pair that a ban keeps from signing is left out; the last one signs', asy
   const txId = await served.submit();
   await served.ends(txId, 'CONFIRMED');
   expect([...asked].sort()).toEqual(['12', '23', '31', '31']);
+  await record(txId, 'transfer-confirmed-pair-banned');
 });
 
 test('with no pair left the transfer is parked as key_frozen; a retry asks every pair again', async () => {
@@ -63,6 +67,7 @@ test('with no pair left the transfer is parked as key_frozen; a retry asks every
   frozen = false;
   await served.operations.retry(txId);
   await served.ends(txId, 'CONFIRMED');
+  await record(txId, 'transfer-confirmed-key-frozen');
 });
 
 test('what single nodes refuse does not stop a transfer: each refusal is an audit row, once for a node and code', async () => {
@@ -105,7 +110,7 @@ test('two nodes that refuse the first attempt by their limits: it is cancelled, 
       },
     }),
   );
-  await served.record(transferWorkflowId(txId), 'transfer-failed-node-policy');
+  await record(txId, 'transfer-failed-node-policy');
   await booksAgree(fixture);
 });
 
@@ -129,6 +134,7 @@ test('refusals that the nodes have not signed themselves cancel nothing: the tra
   refusing = false;
   await served.operations.retry(txId);
   await served.ends(txId, 'CONFIRMED');
+  await record(txId, 'transfer-confirmed-refusals-unproven');
 });
 
 test('two nodes that refuse a replacement park the transfer, until the first attempt is executed', async () => {
@@ -141,6 +147,7 @@ test('two nodes that refuse a replacement park the transfer, until the first att
   const handle = served.client.workflow.getHandle(transferWorkflowId(txId));
   await handle.signal(chainObservedSignal, { state: 'included', hash: null, blockNumber: null, confirmations: 1 });
   await served.ends(txId, 'CONFIRMED');
+  await record(txId, 'transfer-confirmed-included-while-parked');
 });
 
 describe('a node that refuses the transaction itself', () => {
@@ -176,6 +183,7 @@ describe('a node that refuses the transaction itself', () => {
     refusing = false;
     await served.operations.retry(txId);
     await served.ends(txId, 'CONFIRMED');
+    await record(txId, 'transfer-confirmed-nodes-refused');
   });
 });
 
@@ -207,5 +215,6 @@ describe('a transfer whose network fee two nodes do not allow', () => {
     await served.ends(txId, 'FAILED');
     expect((await fixture.attempts(txId)).map(({ kind }) => kind)).toEqual(['first', 'cancellation', 'cancellation']);
     await booksAgree(fixture);
+    await record(txId, 'transfer-failed-cancellation-refused-by-nodes');
   });
 });

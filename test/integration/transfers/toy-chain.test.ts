@@ -1,11 +1,11 @@
 import { ApplicationFailure } from '@temporalio/common';
-import { transferSignaller } from '../../../activities/follow';
 import type { FamilyRules } from '../../../src/chains/types';
 import { statusQuery } from '../../../src/messages/progress';
-import { abandonUpdate, retryUpdate } from '../../../src/messages/transfer';
+import { abandonUpdate, retryUpdate, transferEndedSignal } from '../../../src/messages/transfer';
 import { transferWorkflowId } from '../../../src/messages/workflow-ids';
 import { verifyLedger } from '../../../src/ledger/verify';
 import { GatewayError } from '../../../src/platform/errors';
+import { observationSignaller } from '../../../src/transfers/workflows';
 import { signRefusal } from '../../node-refusals';
 import { lifeBlocks } from '../../toy-chain/client';
 import { createToyFixture, type ToyFixture } from '../../toy-chain/fixture';
@@ -35,6 +35,8 @@ const attemptCount = (txId: string, count: number) =>
   until(`${count} attempts`, async () => (await fixture.attempts(txId)).length >= count);
 
 const handleOf = (txId: string) => served.client.workflow.getHandle(transferWorkflowId(txId));
+/** With RECORD_HISTORIES=1 the history becomes one of the replay tests. */
+const record = (txId: string, name: string) => served.record(transferWorkflowId(txId), name);
 /** An operator's retry, at any time: the workflow asks the chain at once. */
 const askChain = (txId: string) => handleOf(txId).executeUpdate(retryUpdate);
 
@@ -43,7 +45,7 @@ const entered = (txId: string, stage: string) =>
   until(`${txId} in ${stage}`, async () => (await handleOf(txId).query(statusQuery)).step === stage);
 
 /** Follows once, and signals the workflows. */
-const follow = () => fixture.follow({ signalTransfer: transferSignaller(served.client) });
+const follow = () => fixture.follow({ signalTransfer: observationSignaller(served.client) });
 
 /** Mines and follows until the transfer is in this state. */
 const ends = (txId: string, as: string) =>
@@ -98,6 +100,21 @@ describe('a transfer without problems', () => {
   });
 });
 
+test('a transfer that was settled outside of its run ends it', async () => {
+  const pending = { state: 'pending', hash: null, blockNumber: null, confirmations: 0 } as const;
+  await served.serve({ chain: { observe: () => Promise.resolve(pending) } });
+  const txId = await submit();
+  await arrived();
+  await entered(txId, 'confirm');
+  fixture.toy.mine(fixture.chain.confirmations);
+  await fixture.follow();
+  expect(await fixture.ledger.settleTransfer({ txId })).toMatchObject({ status: 'CONFIRMED' });
+  await handleOf(txId).signal(transferEndedSignal);
+  expect(await handleOf(txId).result()).toEqual({ txId, status: 'CONFIRMED', code: null });
+  await booksAgree();
+  await record(txId, 'transfer-confirmed-settled-outside');
+});
+
 describe('ids that change with each signature', () => {
   test('executed under an id that the gateway never saw: recognised by its message and settled', async () => {
     await served.serve();
@@ -129,6 +146,7 @@ describe('ids that change with each signature', () => {
     expect(await fixture.transaction(txId)).toMatchObject({ tx_hash: peers.id });
     expect((await fixture.attempts(txId))[0]).toMatchObject({ signed: null, included_id: peers.id });
     await booksAgree();
+    await record(txId, 'transfer-confirmed-signed-elsewhere');
   });
 });
 
@@ -197,7 +215,7 @@ describe('a transfer that is stuck', () => {
     for (const { impossible_proof: proof } of await fixture.attempts(txId)) expect(proof).toMatchObject({ kind: 'expired' });
     expect((await fixture.reservations(txId)).map(({ isHeld }) => isHeld)).toEqual([false, false, false]);
     await booksAgree();
-    await served.record(transferWorkflowId(txId), 'transfer-failed-by-proof');
+    await record(txId, 'transfer-failed-by-proof');
   });
 
   test('blacklisted while it is signed: nothing is sent, and it ends as blacklisted once it has expired', async () => {
@@ -215,6 +233,7 @@ describe('a transfer that is stuck', () => {
     expect(await auditOf(fixture.database, 'transfer.cancellation_begun', txId)).toHaveLength(1);
     expect(fixture.toy.received).toEqual([]);
     await booksAgree();
+    await record(txId, 'transfer-failed-blacklisted-expired');
   });
 
   test('abandoned and executed nevertheless: settled as usual', async () => {
@@ -226,6 +245,7 @@ describe('a transfer that is stuck', () => {
     fixture.toy.releaseHeld();
     await ends(txId, 'CONFIRMED');
     await booksAgree();
+    await record(txId, 'transfer-confirmed-abandoned');
   });
 });
 
@@ -237,6 +257,23 @@ describe('a transfer that is stuck and sent once more', () => {
   afterAll(() => {
     stuckAfterMs = patientMs;
     rules = {};
+  });
+
+  test('is not sent any more once it is abandoned', async () => {
+    await served.serve({
+      sign: async () => {
+        const { database, alice, chain, getFamily } = fixture;
+        await listAddress(database, alice, fixture.outside, { chain: chain.name, family: chain.family, getFamily });
+        throw ApplicationFailure.create({ type: 'address_blacklisted', message: 'on the list', nonRetryable: true });
+      },
+    });
+    const txId = await submit();
+    await until('given up', async () => (await fixture.transaction(txId)).cancellation_reason !== null);
+    await new Promise((resolve) => setTimeout(resolve, 2 * hastyMs));
+    await ends(txId, 'FAILED');
+    expect(fixture.toy.received).toEqual([]);
+    await booksAgree();
+    await record(txId, 'transfer-failed-blacklisted-not-sent-again');
   });
 
   test('is signed first, if its execution under a signature that the gateway never saw was taken back', async () => {
@@ -262,6 +299,7 @@ describe('a transfer that is stuck and sent once more', () => {
     await ends(txId, 'CONFIRMED');
     expect((await fixture.attempts(txId)).map(({ kind, signed }) => [kind, signed !== null])).toEqual([['first', true]]);
     await booksAgree();
+    await record(txId, 'transfer-confirmed-sent-before-signed');
   });
 });
 
@@ -306,6 +344,6 @@ describe('a transfer that expires', () => {
     expect(attempts.map(({ kind }) => kind)).toEqual(['first', 'reissue']);
     expect(attempts[0]?.impossible_proof).toMatchObject({ kind: 'expired' });
     await booksAgree();
-    await served.record(transferWorkflowId(txId), 'transfer-confirmed-reissued');
+    await record(txId, 'transfer-confirmed-reissued');
   });
 });

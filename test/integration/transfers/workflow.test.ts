@@ -35,6 +35,9 @@ async function confirmed(txId: string): Promise<void> {
   expect([available, locked]).toEqual([0n, 0n]);
 }
 
+/** With RECORD_HISTORIES=1 the history of the newest run becomes one of the replay tests. */
+const record = (txId: string, name: string) => served.record(transferWorkflowId(txId), name);
+
 const historyLength = async (txId: string) =>
   (await client().workflow.getHandle(transferWorkflowId(txId)).describe()).historyLength;
 
@@ -74,6 +77,7 @@ test('a step that fails permanently parks the transfer; a retry continues', asyn
   expect(await operations().retry(txId)).toBe('retrying');
   await confirmed(txId);
   expect(await audited(txId)).toEqual([['transfer.retried', 'success', { status: 'NEEDS_ATTENTION' }]]);
+  await record(txId, 'transfer-confirmed-retried');
 });
 
 test('a transfer that has ended when it is to be parked ends its run', async () => {
@@ -90,6 +94,7 @@ test('a transfer that has ended when it is to be parked ends its run', async () 
   await confirmed(txId);
   const result = client().workflow.getHandle(transferWorkflowId(txId)).result();
   expect(await result).toEqual({ txId, status: 'CONFIRMED', code: null });
+  await record(txId, 'transfer-confirmed-ended-when-parked');
 }, 30_000);
 
 test.each([
@@ -119,6 +124,8 @@ test.each([
   await expect(operations().retry(txId)).rejects.toMatchObject({ code: 'business_error' });
   const postings = await fixture.database.query<{ kind: string }[]>(`select kind from ledger_postings where tx_id = $1`, [txId]);
   expect(postings.map(({ kind }) => kind).sort()).toEqual(['lock', 'settle']);
+  const after = { prepareAttempt: 'screening', broadcast: 'signature', observe: 'broadcast' }[step];
+  await record(txId, `transfer-confirmed-run-lost-after-${after}`);
 });
 
 test('the orders of a transfer are found signed in the history of its workflow', async () => {
@@ -149,6 +156,7 @@ test('a rule that refuses after screening rejects the transfer as screening does
   const [event] = await listAuditLog(fixture.database.manager, { subject: txId, action: 'transfer.refused', limit: 1 });
   expect(event).toMatchObject({ outcome: 'refused', detail: { code: 'wallet_not_active' } });
   expect(await fixture.balance(fixture.alice, 'USDC')).toEqual({ available: 5_000_000n, locked: 0n });
+  await record(txId, 'transfer-rejected-at-signing');
 });
 
 test('Temporal’s own cancellation does not leave funds locked', async () => {
@@ -156,6 +164,7 @@ test('Temporal’s own cancellation does not leave funds locked', async () => {
   const txId = await submit();
   await client().workflow.getHandle(transferWorkflowId(txId)).cancel();
   await confirmed(txId);
+  await record(txId, 'transfer-confirmed-cancellation-ignored');
 });
 
 test('an outdated observation does not end the wait of a parked transfer', async () => {
@@ -177,6 +186,7 @@ test('an outdated observation does not end the wait of a parked transfer', async
   refuse = false;
   await operations().retry(txId);
   await confirmed(txId);
+  await record(txId, 'transfer-confirmed-observation-outdated');
 });
 
 test('a retry that arrives while nothing waits for it is refused, and does not answer a later wait', async () => {
@@ -197,6 +207,7 @@ test('a retry that arrives while nothing waits for it is refused, and does not a
   refuse = false;
   expect(await operations().retry(txId)).toBe('retrying');
   await confirmed(txId);
+  await record(txId, 'transfer-confirmed-retry-refused');
 });
 
 test('bytes that the node refuses again after a retry are replaced at current fees', async () => {
@@ -220,6 +231,7 @@ test('bytes that the node refuses again after a retry are replaced at current fe
   await operations().retry(txId);
   await confirmed(txId);
   expect(refused).toHaveLength(2);
+  await record(txId, 'transfer-confirmed-broadcast-rejected');
 });
 
 describe('abandon', () => {
@@ -352,6 +364,7 @@ describe('abandon', () => {
     await ends(txId, 'CONFIRMED');
     expect(await kinds(txId)).toEqual(['first', 'cancellation']);
     await agrees();
+    await record(txId, 'transfer-confirmed-abandoned-too-late');
   });
 
   test('fees beyond the bound: refused and parked again; a retry then continues the transfer itself', async () => {
@@ -379,6 +392,7 @@ describe('abandon', () => {
     await operations().retry(txId);
     expect(await requested()).toBe(false);
     await confirmed(txId);
+    await record(txId, 'transfer-confirmed-cancellation-refused');
   });
 
   test('refused before signing has begun, and where the nonce is used up', async () => {
@@ -433,5 +447,6 @@ describe('abandon', () => {
     await ends(txId, 'FAILED');
     expect(new Set(signed)).toEqual(new Set(['cancellation']));
     await agrees();
+    await record(txId, 'transfer-failed-abandoned-run-lost');
   });
 });

@@ -6,6 +6,7 @@ import { authoriserTaskQueue, mainTaskQueue } from '../../../src/messages/task-q
 import { generateKeyWorkflowId } from '../../../src/messages/workflow-ids';
 import { keyGenerationOn } from '../../../src/wallets/key-generation';
 import { createFixture, type Fixture } from '../ledger/fixture';
+import { recordRun } from '../../replay/record-run';
 import { startTemporal, workflowBundle } from '../../temporal';
 
 jest.setTimeout(120_000);
@@ -42,6 +43,7 @@ test('a run whose wallet has got its key from another run ends, and the wallet k
   try {
     await keyGenerationOn(temporal.client).start({ walletId, clientId: client.clientId });
     expect(await temporal.client.workflow.getHandle(generateKeyWorkflowId(walletId)).result()).toBeNull();
+    await recordRun(temporal.client, generateKeyWorkflowId(walletId), 'generate-key-already-active');
   } finally {
     for (const worker of workers) worker.shutdown();
     await running;

@@ -9,7 +9,8 @@ import { startDelivery, WebhookDispatcher } from '../../../src/webhooks/dispatch
 import { EndpointConcurrency } from '../../../src/webhooks/endpoint-concurrency';
 import { createTargetGuard } from '../../../src/webhooks/ssrf-guard';
 import { buildTransferRequest } from '../../factories';
-import { boxes, buildFunded, ethereum, type Tenant } from '../http/fixture';
+import { type Answer, boxes, buildFunded, ethereum, type Tenant } from '../http/fixture';
+import { recordRun } from '../../replay/record-run';
 import { startTemporal, workflowBundle } from '../../temporal';
 import { createWebhookFixture, type Endpoint, type WebhookFixture } from './fixture';
 import { startReceiver, status, verify } from './receiver';
@@ -85,6 +86,9 @@ const allDelivered = async ({ webhookId }: Endpoint, count: number) => {
   const deliveries = await fixture.deliveries(webhookId);
   return deliveries.length === count && deliveries.every(({ status: state }) => state === 'delivered');
 };
+/** With RECORD_HISTORIES=1 the history becomes one of the replay tests. */
+const record = ({ body }: Answer, name: string) =>
+  recordRun(temporal.client, webhookWorkflowId({ webhookId: endpoint.webhookId, subjectId: String(body['subject_id']) }), name);
 const testEvent = (of = endpoint) => fixture.call('POST', `/webhooks/${of.webhookId}/test`, { tenant });
 
 async function cancelledTransfers(count: number): Promise<string[]> {
@@ -133,22 +137,26 @@ test('a workflow ends when nothing is pending, and is started again; its history
 test('a resend ends the wait of a workflow for its retry', async () => {
   await serve([3600]);
   fixture.receiver.replies.push(status(500));
-  const { body } = await testEvent();
+  const answer = await testEvent();
   await until('failed once', async () => (await fixture.deliveries(endpoint.webhookId))[0]?.attempts === 1);
-  await fixture.call('POST', `/webhooks/${endpoint.webhookId}/deliveries/${String(body['delivery_id'])}/resend`, { tenant });
+  await fixture.call('POST', `/webhooks/${endpoint.webhookId}/deliveries/${String(answer.body['delivery_id'])}/resend`, {
+    tenant,
+  });
   await until('delivered', () => allDelivered(endpoint, 1));
+  await record(answer, 'deliver-webhooks-resent');
 });
 
 test('the whole schedule fails: the delivery fails and the endpoint is disabled', async () => {
   await serve([1, 1]);
   fixture.receiver.replies.push(...Array.from({ length: 3 }, () => status(500)));
-  await testEvent();
+  const answer = await testEvent();
   await until(
     'disabled',
     async () =>
       (await fixture.call('GET', `/webhooks/${endpoint.webhookId}`, { tenant })).body['status'] === ('disabled' as never),
   );
   expect(await fixture.deliveries(endpoint.webhookId)).toMatchObject([{ status: 'failed', attempts: 3 }]);
+  await record(answer, 'deliver-webhooks-given-up');
 });
 
 test('a receiver that hangs does not hold up another', async () => {

@@ -49,7 +49,7 @@ describe('signal', () => {
     ['ended', 'transferEnded'],
   ] as const)('%s is %s', async (news, name) => {
     const signal = jest.fn().mockResolvedValue(undefined);
-    expect(await workflows({ signal }).signal('t', news)).toBe('signalled');
+    expect(await workflows({ signal }).signal('t', news)).toBe('sent');
     expect(signal).toHaveBeenCalledWith(expect.objectContaining({ name }));
   });
   test('reports that the workflow is not running', async () => {

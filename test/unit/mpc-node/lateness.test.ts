@@ -12,7 +12,7 @@ async function run({ ownMs = 0, stalledMs = () => 0 }: { ownMs?: number; stalled
   const session = new Session(
     { protocol: 'ecdsa-secp256k1', kind: 'sign', initiator: 1, participants: [1, 2], request: '{}' },
     {
-      ...{ self: 1, signingKey: privateKey, publicKeyOf: () => publicKey, send: () => Promise.resolve() },
+      ...{ self: 1, signingKey: privateKey, getPublicKey: () => publicKey, send: () => Promise.resolve() },
       ...{ roundMs, lifeMs: 5_000, stalledMs },
     },
   );

@@ -5,7 +5,9 @@ import type { NodeIndex } from '../../../src/messages/nodes';
 import { ProtocolError } from '../../../src/mpc/protocol/errors';
 import { type RoundMessages, type ProtocolRun } from '../../../src/mpc/protocols';
 import type { Session } from '../../../src/mpc/session';
-import { SessionManager, sessionLimits, type PeerLink, type SessionTask } from '../../../src/mpc/session-manager';
+import { SessionManager, type PeerLink } from '../../../src/mpc/session-manager';
+import { sessionLimits } from '../../../src/mpc/session-slots';
+import type { SessionTask } from '../../../src/mpc/session-task';
 import { encodeProposal, encodeRoster, type SessionParams } from '../../../src/mpc/session-params';
 
 const params = (initiator: NodeIndex, participants: NodeIndex[] = [1, 2]): SessionParams => ({
@@ -51,7 +53,7 @@ class Net {
       const options = {
         self,
         signingKey: privateKey,
-        publicKeyOf: (party: NodeIndex) => this.key(party).publicKey,
+        getPublicKey: (party: NodeIndex) => this.key(party).publicKey,
         link,
         logger: pino({ level: 'silent' }),
         limits,

@@ -90,7 +90,7 @@ describe('taking back', () => {
   ) {
     const stored: number[] = [];
     const asked: [peer: number, after: number][] = [];
-    const copiesOf = async function* (peer: NodeIndex, after: number) {
+    const readCopies = async function* (peer: NodeIndex, after: number) {
       asked.push([peer, after]);
       for (let next = given[peer as 2 | 3].shift(); next; next = given[peer as 2 | 3].shift()) {
         if (next instanceof Error) throw await Promise.resolve(next);
@@ -108,7 +108,7 @@ describe('taking back', () => {
       },
       bans: { restore: () => Promise.resolve() },
       others: [2, 3],
-      copiesOf,
+      readCopies,
       ...(now && { now }),
     });
     return { stored, asked, pass: (after = 1) => copies.pass(after, new AbortController().signal) };

@@ -1,0 +1,29 @@
+import { transferWorkflowId } from '../../../src/messages/workflow-ids';
+import { chainObservedSignal } from '../../../src/messages/transfer';
+import { booksAgree, ServedWorkflows, until } from './served';
+
+/** A transfer whose history has become long. */
+
+jest.setTimeout(120_000);
+
+const served = new ServedWorkflows(undefined, { suggestContinueAfter: 60 });
+
+test('continues in a new run while it waits for the chain, and is settled there', async () => {
+  const { fixture } = served;
+  await served.serve();
+  const txId = await served.submit();
+  await until('sent', async () => (await served.status(txId)) === 'SUBMITTED');
+  const newest = served.client.workflow.getHandle(transferWorkflowId(txId));
+  const { runId } = await newest.describe();
+  const included = { state: 'included', hash: null, blockNumber: null, confirmations: 0 } as const;
+  await until('continued', async () => {
+    await newest.signal(chainObservedSignal, included);
+    return (await newest.describe()).runId !== runId;
+  });
+  await served.ends(txId, 'CONFIRMED');
+  expect(await newest.result()).toEqual({ txId, status: 'CONFIRMED', code: null });
+  expect((await fixture.attempts(txId)).map(({ attempt }) => attempt)).toContain(1);
+  await booksAgree(fixture);
+  await served.record(transferWorkflowId(txId), 'transfer-continued', { runId });
+  await served.record(transferWorkflowId(txId), 'transfer-confirmed-continued');
+});

@@ -1,0 +1,93 @@
+import type { Endings } from './ending';
+
+const held = 'adoptHold: held';
+const ended = 'adoptHold: ended';
+const first = 'beginSigning first: begun';
+const resumed = 'beginSigning resume: begun';
+const replacement = 'beginSigning replacement: begun';
+const retried = ['parkTransfer: parked', 'update retry'] as const;
+const settled = ['settleTransfer: CONFIRMED', 'CONFIRMED'] as const;
+
+/** Transfers that the chain has executed. */
+export const confirmed = {
+  'transfer-confirmed': ['markSubmitted: SUBMITTED', ...settled],
+  'transfer-confirmed-forgotten': ['markSubmitted: SUBMITTED', 'observe: absent', ...settled],
+  'transfer-confirmed-cancellation-ignored': ['cancellation of the run', ...settled],
+
+  // an approval
+  'transfer-confirmed-approved': ['screenTransfer: awaiting_approval', 'signal transferApproved', ...settled],
+  'transfer-confirmed-approval-at-signing': [
+    'beginSigning first: needs_approval',
+    'screenTransfer: awaiting_approval',
+    first,
+    ...settled,
+  ],
+
+  // orders and signatures
+  'transfer-confirmed-answer-lost': ['beginSigning first: stale', resumed, ...settled],
+  'transfer-confirmed-order-renewed': [first, resumed, 'signTransaction: done', ...settled],
+  'transfer-confirmed-blacklist-outdated': ['destinationBlacklisted: no', 'signTransaction: done', ...settled],
+  'transfer-confirmed-key-frozen': ['signTransaction: failed', ...retried, ...settled],
+  'transfer-confirmed-nodes-refused': ['signTransaction: failed', ...retried, ...settled],
+  'transfer-confirmed-pair-banned': ['signTransaction: failed', 'timer', 'signTransaction: done', ...settled],
+  'transfer-confirmed-retry-refused': ['update retry', 'signTransaction: failed', ...retried, ...settled],
+  'transfer-confirmed-refusals-unproven': ['recordNodeRefusals: not accepted', ...retried, ...settled],
+  'transfer-confirmed-signed-elsewhere': ['signTransaction: failed', 'signal chainObserved', ...settled],
+  'transfer-confirmed-sent-before-signed': ['broadcast: unsigned', resumed, ...settled],
+
+  // refused or not included in time
+  'transfer-confirmed-observation-outdated': ['parkTransfer: parked', 'signal chainObserved', 'update retry', ...settled],
+  'transfer-confirmed-broadcast-rejected': ['broadcast: rejected', ...retried, 'broadcast: rejected', replacement, ...settled],
+  'transfer-confirmed-retried': ['observe: failed', ...retried, ...settled],
+  'transfer-confirmed-replaced': ['observe: pending', replacement, ...settled],
+  'transfer-confirmed-blacklisted-replacement': [replacement, 'broadcast: blacklisted', ...retried, ...settled],
+  'transfer-confirmed-replacement-blacklisted': [
+    replacement,
+    'destinationBlacklisted: yes',
+    'parkTransfer: parked',
+    'signal chainObserved',
+    ...settled,
+  ],
+  'transfer-confirmed-replacement-too-dear': ['beginSigning replacement: refused', ...retried, ...settled],
+  'transfer-confirmed-replacement-same': ['beginSigning replacement: refused', ...retried, ...settled],
+  'transfer-confirmed-replacement-unprepared': ['prepareAttempt replacement: failed', ...retried, ...settled],
+  'transfer-confirmed-included-while-parked': [replacement, 'parkTransfer: parked', 'signal chainObserved', ...settled],
+  'transfer-confirmed-after-attempt-limit': [...Array<string>(5).fill(replacement), ...retried, ...settled],
+  'transfer-confirmed-reissued': ['observe: impossible', 'beginSigning reissue: begun', ...settled],
+
+  // abandoned, but executed first
+  'transfer-confirmed-abandoned': ['update abandon', 'abandonTransfer: done', ...settled],
+  'transfer-confirmed-abandoned-too-late': [
+    'update abandon',
+    'beginSigning cancellation: begun',
+    'observe: included',
+    ...settled,
+  ],
+  'transfer-confirmed-executed-before-cancellation': ['update abandon', 'beginSigning cancellation: refused', ...settled],
+  'transfer-confirmed-cancellation-refused': [
+    'update abandon',
+    'beginSigning cancellation: refused',
+    ...retried,
+    resumed,
+    ...settled,
+  ],
+
+  // settled later than expected, or by another run
+  'transfer-confirmed-settled-later': ['settleTransfer: WAITING', ...settled],
+  'transfer-confirmed-settled-outside': ['markSubmitted: SUBMITTED', 'signal transferEnded', ended, 'CONFIRMED'],
+  'transfer-confirmed-settled-before-order': ['beginSigning resume: ended', ended, 'CONFIRMED'],
+  'transfer-confirmed-ended-when-parked': ['settleTransfer: failed', 'parkTransfer: ended', ended, 'CONFIRMED'],
+
+  // begun by an earlier run
+  'transfer-confirmed-run-lost-before-signature': [held, 'observe: absent', resumed, 'signTransaction: done', ...settled],
+  'transfer-confirmed-run-lost-after-signature': [held, 'beginSigning resume: signed', 'broadcast: accepted', ...settled],
+  'transfer-confirmed-run-lost-after-broadcast': [held, 'observe: confirmed', ...settled],
+  'transfer-confirmed-continued': [held, 'observe: confirmed', ...settled],
+
+  // rebuilt from its order
+  'transfer-confirmed-rebuilt-executed': [held, 'observe: included', 'observe: confirmed', ...settled],
+  'transfer-confirmed-rebuilt-settled': [held, 'observe: confirmed', ...settled],
+  'transfer-confirmed-rebuilt-absent': [held, 'observe: absent', 'beginSigning resume: refused', ...retried, resumed, ...settled],
+  'transfer-confirmed-rebuilt-impossible': [held, 'observe: impossible', 'beginSigning reissue: begun', ...settled],
+  'transfer-confirmed-rebuilt-proof-unproven': [held, 'observe: impossible', resumed, ...settled],
+} satisfies Endings;

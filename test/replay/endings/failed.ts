@@ -1,0 +1,69 @@
+import type { Endings } from './ending';
+
+const parked = 'parkTransfer: parked';
+const cancellation = 'beginSigning cancellation: begun';
+/** A cancellation, or an attempt without effect, is final. */
+const refunded = 'settleTransfer: FAILED';
+const proven = ['observe: impossible', 'failByProof: FAILED'] as const;
+const blacklisted = 'FAILED address_blacklisted';
+
+/** Transfers that failed after signing had begun. */
+export const failed = {
+  'transfer-failed-on-chain': ['markSubmitted: SUBMITTED', refunded, 'FAILED reverted_on_chain'],
+
+  // given up by an operator, or too late to be sent once more
+  'transfer-failed-abandoned': ['update abandon', cancellation, refunded, 'FAILED abandoned'],
+  'transfer-failed-abandoned-run-lost': ['adoptHold: held', 'observe: absent', cancellation, refunded, 'FAILED abandoned'],
+  'transfer-failed-by-proof': ['update abandon', 'abandonTransfer: done', ...proven, 'FAILED abandoned'],
+  'transfer-failed-reissue-too-late': [
+    'observe: impossible',
+    'beginSigning reissue: refused',
+    'failByProof: FAILED',
+    'FAILED expired',
+  ],
+
+  // given up because its destination was blacklisted
+  'transfer-failed-blacklisted': ['signTransaction: failed', 'destinationBlacklisted: yes', cancellation, refunded, blacklisted],
+  'transfer-failed-blacklisted-signed': ['recordSigned: done', 'broadcast: blacklisted', cancellation, refunded, blacklisted],
+  'transfer-failed-blacklisted-stuck': [
+    'beginSigning replacement: refused',
+    parked,
+    'update abandon',
+    cancellation,
+    refunded,
+    blacklisted,
+  ],
+  'transfer-failed-blacklisted-expired': ['destinationBlacklisted: yes', 'abandonTransfer: done', ...proven, blacklisted],
+  'transfer-failed-blacklisted-not-sent-again': ['abandonTransfer: done', 'observe: absent', ...proven, blacklisted],
+  'transfer-failed-blacklisted-after-run-lost': [
+    'observe: absent',
+    'beginSigning resume: refused',
+    cancellation,
+    refunded,
+    blacklisted,
+  ],
+
+  // given up by another run
+  'transfer-failed-blacklisted-withheld': [
+    'broadcast: withheld',
+    'beginSigning cancellation: stale',
+    'beginSigning resume: begun',
+    refunded,
+    blacklisted,
+  ],
+  'transfer-failed-blacklisted-overtaken': ['beginSigning resume: stale', 'beginSigning resume: begun', refunded, blacklisted],
+  'transfer-failed-abandoned-before-order': ['beginSigning resume: refused', ...proven, blacklisted],
+  'transfer-failed-abandoned-before-reissue': ['beginSigning reissue: refused', ...proven, blacklisted],
+
+  // given up by the limits of two nodes
+  'transfer-failed-node-policy': ['recordNodeRefusals: accepted', cancellation, refunded, 'FAILED node_policy'],
+  'transfer-failed-cancellation-refused-by-nodes': [
+    'recordNodeRefusals: accepted',
+    cancellation,
+    parked,
+    'update retry',
+    cancellation,
+    refunded,
+    'FAILED node_policy',
+  ],
+} satisfies Endings;

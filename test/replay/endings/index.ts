@@ -1,0 +1,25 @@
+import { beforeSigning } from './before-signing';
+import { confirmed } from './confirmed';
+import type { Endings } from './ending';
+import { failed } from './failed';
+import { otherWorkflows } from './other-workflows';
+
+/** Transfers whose run waits, or goes on in another one. */
+const unfinished = {
+  'transfer-continued': ['markSubmitted: SUBMITTED', 'signal chainObserved', 'continued'],
+  // parking had no result then
+  'transfer-needs-attention': ['settleTransfer: NEEDS_ATTENTION', 'parkTransfer: done', 'open'],
+  'transfer-needs-attention-nonce-used': [
+    'observe: impossible',
+    'parkTransfer: parked',
+    'update retry',
+    'observe: impossible',
+    'parkTransfer: parked',
+    'open',
+  ],
+} satisfies Endings;
+
+/** Every committed history by its name. A new way of ending gets a history, and a line in one of these tables. */
+export const endings = { ...beforeSigning, ...failed, ...confirmed, ...unfinished, ...otherWorkflows };
+
+export type HistoryName = keyof typeof endings;

@@ -1,0 +1,45 @@
+import type { Endings } from './ending';
+
+/** Every workflow but that of transfers. */
+export const otherWorkflows = {
+  'generate-key': ['orderKeyGeneration: done', 'bindKey: done', 'activateWallet: done', 'completed'],
+  'generate-key-already-active': ['orderKeyGeneration: failed', 'completed'],
+  'generate-key-repeated': [
+    'orderKeyGeneration: failed',
+    'timer',
+    'confirmKey: done',
+    'timer',
+    'bindKey: failed',
+    'timer',
+    'activateWallet: done',
+    'completed',
+  ],
+  'generate-key-continued': ['orderKeyBinding: failed', 'timer', 'continued'],
+  'generate-key-after-continue': ['generateKey: failed', 'timer', 'activateWallet: done', 'completed'],
+
+  'deliver-webhooks': ['deliverNext: failed', 'timer', 'deliverNext: delivered', 'completed'],
+  'deliver-webhooks-given-up': ['deliverNext: failed', 'timer', 'deliverNext: disabled', 'completed'],
+  'deliver-webhooks-busy': ['deliverNext: busy', 'timer', 'deliverNext: busy', 'timer', 'deliverNext: delivered', 'completed'],
+  'deliver-webhooks-resent': ['deliverNext: failed', 'signal deliveriesPending', 'deliverNext: delivered', 'completed'],
+  'deliver-webhooks-continued': ['signal deliveriesPending', 'deliverNext: delivered', 'continued'],
+  'deliver-webhooks-after-continue': ['deliverNext: delivered', 'completed'],
+
+  'distribute-blacklist': ['applyBlacklist: done', 'orderBlacklistPage: done', 'completed'],
+  'distribute-blacklist-refused': [
+    'applyBlacklist: failed',
+    'timer',
+    'applyBlacklist: done',
+    'orderBlacklistPage: done',
+    'completed',
+  ],
+  'distribute-blacklist-continued': ['signal blacklistChanged', 'blacklistVersion: done', 'continued'],
+  'distribute-blacklist-after-continue': ['blacklistVersion: done', 'orderBlacklistPage: done', 'completed'],
+
+  // never ends: it waits for an activity, or continues as new after it
+  'follow-chain': ['open'],
+  'follow-chain-continued': ['followChain: done', 'continued'],
+
+  'read-journals': ['journalOf: done', 'completed'],
+  'read-journals-node-down': ['journalOf: timed out', 'completed'],
+  'read-orders': ['ordersSeen: timed out', 'completed'],
+} satisfies Endings;
