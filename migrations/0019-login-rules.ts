@@ -118,6 +118,21 @@ begin
 end $$;
 create trigger ledger_postings_login before insert on ledger_postings for each row execute function guard_login_of_posting();
 
+-- The authoriser releases inputs that a reissue does not use (the rules on reservations say which), the worker those of ended transactions.
+create function guard_login_of_release() returns trigger language plpgsql as $$
+declare
+  role text := login_role();
+begin
+  if role is null then return new; end if;
+  if role = 'gateway_worker' and not exists (select from transactions t where t.tx_id = new.tx_id and t.ended_at is not null) then
+    raise exception '% may not release % of %, which has not ended', role, new.resource, new.tx_id using errcode = 'insufficient_privilege';
+  end if;
+  new.released_at := clock_timestamp();
+  return new;
+end $$;
+create trigger reservations_released before update on reservations for each row
+  when (new.released_at is distinct from old.released_at) execute function guard_login_of_release();
+
 -- A wallet starts without a key. Only an operator suspends or resumes one; the worker activates it with its key.
 create function guard_login_of_wallet() returns trigger language plpgsql as $$
 declare

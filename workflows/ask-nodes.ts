@@ -8,14 +8,16 @@ const answerSeconds = 10;
 
 type Node = ReturnType<typeof nodeActivities>;
 
-/** Asks all nodes at once, for somebody who waits: each once, and a node that is down is not waited for. */
-export function askEveryNode(question: (node: Node) => Promise<SignedAnswer>): Promise<NodeAnswer[]> {
-  return Promise.all(nodeIndexes.map((node) => ask(node, question)));
+type Question = (node: Node, index: NodeIndex) => Promise<SignedAnswer>;
+
+/** Asks the nodes at once, for somebody who waits: each once, and a node that is down is not waited for. `without`: not these. */
+export function askEveryNode(question: Question, without: readonly NodeIndex[] = []): Promise<NodeAnswer[]> {
+  return Promise.all(nodeIndexes.filter((node) => !without.includes(node)).map((node) => ask(node, question)));
 }
 
-async function ask(node: NodeIndex, question: (node: Node) => Promise<SignedAnswer>): Promise<NodeAnswer> {
+async function ask(node: NodeIndex, question: Question): Promise<NodeAnswer> {
   try {
-    return { node, answer: await question(nodeActivities(node, answerSeconds)) };
+    return { node, answer: await question(nodeActivities(node, answerSeconds), node) };
   } catch (error) {
     if (!isActivityError(error)) throw error;
     return { node, problem: toProblem(error).message };

@@ -1,6 +1,7 @@
 import type { NodeAnswer } from '../src/messages/journal';
-import type { OrdersRequest } from '../src/messages/seen-orders';
+import type { OrdersQuestion } from '../src/messages/seen-orders';
 import { askEveryNode } from './ask-nodes';
 
 /** Which orders the nodes have acted on. */
-export const readOrders = (request: OrdersRequest): Promise<NodeAnswer[]> => askEveryNode((node) => node.ordersSeen(request));
+export const readOrders = ({ after, nonce, without }: OrdersQuestion): Promise<NodeAnswer[]> =>
+  askEveryNode((node, index) => node.ordersSeen({ after: after[index] ?? null, nonce }), without);

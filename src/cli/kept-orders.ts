@@ -1,8 +1,11 @@
+import { type NodeIndex, nodeIndexes } from '../messages/nodes';
 import type { OrderKeys } from '../mpc/order-keys';
-import { type AskForOrders, readJti } from '../orders/node-orders';
+import { type AskForOrders, fromEach, readJti } from '../orders/node-orders';
 
-/** Each is a workflow of its own, and takes as long as a node that is down. */
+/** Each is a workflow of its own. */
 const maxQuestions = 20;
+/** No question begins later than this after the first one: an operator waits. The longest one takes 14 s. */
+const askForMs = 5_000;
 
 export interface NumberedOrder {
   jti: string;
@@ -11,7 +14,8 @@ export interface NumberedOrder {
 
 /**
  * Signed orders in compact form, by jti, from the nodes that have acted on them: they keep them for ever, Temporal does not. What no key
- * of `keys` has signed is left out, so that a node that lies hides nothing that another one shows; null: nothing is verified here.
+ * of `keys` has signed is left out, so that a node that lies hides nothing that another one shows; null: nothing is verified here. A
+ * node that has not answered once is not asked again.
  */
 export async function findKeptOrders(
   ask: AskForOrders,
@@ -19,12 +23,15 @@ export async function findKeptOrders(
   wanted: readonly NumberedOrder[],
 ): Promise<Map<string, string>> {
   const found = new Map<string, string>();
+  const lastAt = Date.now() + askForMs;
+  let nodes: readonly NodeIndex[] = nodeIndexes;
   let rest = [...wanted].sort((a, b) => a.seq - b.seq);
-  for (let question = 0; question < maxQuestions; question += 1) {
+  for (let question = 0; question < maxQuestions && nodes.length > 0 && Date.now() <= lastAt; question += 1) {
     const [next, ...others] = rest;
     if (!next) break;
-    const answers = (await ask(next.seq - 1)).flatMap((given) => ('answer' in given ? given.answer.orders : []));
-    for (const { compact } of answers) {
+    const given = (await ask(fromEach(next.seq - 1, nodes))).filter((response) => 'answer' in response);
+    nodes = nodes.filter((node) => given.some((response) => response.node === node));
+    for (const { compact } of given.flatMap(({ answer }) => answer.orders)) {
       const jti = readJti(compact);
       if (rest.some((order) => order.jti === jti) && jti !== null && (await isSigned(compact, keys))) found.set(jti, compact);
     }

@@ -36,8 +36,10 @@ async function show({ database, temporal, json }: Session, txId: string): Promis
     findKept: async (wanted) =>
       nodeKeys ? findKeptOrders(asksForOrders(temporal, nodeKeys), keys, wanted) : new Map<string, string>(),
   };
-  const reports = await showOrders(sources, txId);
-  const nodes = nodeKeys ? await readNodeJournals(temporal, txId, nodeKeys) : null;
+  const [reports, nodes] = await Promise.all([
+    showOrders(sources, txId),
+    nodeKeys ? readNodeJournals(temporal, txId, nodeKeys) : null,
+  ]);
   const joined = joinJournals(
     reports,
     (nodes ?? []).flatMap(({ journal }) => journal ?? []),

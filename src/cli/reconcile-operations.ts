@@ -13,7 +13,15 @@ import { isEnded } from '../transactions/state';
 import type { RebuildDependencies } from '../transfers/rebuild';
 import { currentOperator } from './operator';
 import { whileReconciling } from './reconcile-lock';
-import { acceptAsMissing, acceptUnverified, type Reconciled, reconcileSubject, type Subject } from './reconcile-subjects';
+import {
+  acceptAsMissing,
+  type AcceptMissing,
+  acceptUnverified,
+  isAccepted,
+  type Reconciled,
+  reconcileSubject,
+  type Subject,
+} from './reconcile-subjects';
 
 export interface ReconcileOptions extends RebuildDependencies {
   /** As the owner of the schema. */
@@ -26,7 +34,7 @@ export interface ReconcileOptions extends RebuildDependencies {
   /** False: everything is tried and taken back. */
   apply: boolean;
   /** Opens the gateway although something could not be rebuilt. */
-  acceptMissing: boolean;
+  acceptMissing: AcceptMissing;
   /** Goes on when one of the three nodes does not answer. */
   twoNodes: boolean;
   /** Milliseconds between two tries for what an account does not cover yet. */
@@ -68,17 +76,17 @@ async function reconcileAlone(options: ReconcileOptions): Promise<Reconciliation
     if (row.result === 'rebuilt' && apply) started.push(...(await start(options, subject.id)));
   };
   for (const subject of subjects) await rebuild(subject);
-  const uncovered = () => subjects.filter(({ id }) => results.get(id)?.isUncovered);
+  const uncovered = () => subjects.filter(({ id }) => results.get(id)?.waitsFor === 'funds');
   for (let tries = 0; tries < coverTries && uncovered().length > 0; tries += 1) {
     if (!(await isAnyOpen(database, started))) break;
     await delay(options.coverEveryMs ?? 5_000);
     for (const subject of uncovered()) await rebuild(subject);
   }
-  if (acceptMissing)
-    for (const subject of subjects) {
-      const row = results.get(subject.id);
-      if (row?.result === 'not rebuilt') results.set(subject.id, await acceptAsMissing(options, subject, row.reason));
-    }
+  for (const subject of subjects) {
+    const row = results.get(subject.id);
+    if (row?.result === 'not rebuilt' && isAccepted(acceptMissing, row))
+      results.set(subject.id, await acceptAsMissing(options, subject, row.reason));
+  }
   const rows = [...results.values()];
   for (const order of unverified) rows.push(await acceptUnverified(options, order));
   const isComplete = rows.every(({ result }) => result !== 'not rebuilt');

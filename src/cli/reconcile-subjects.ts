@@ -23,15 +23,24 @@ export interface Reconciled {
   result: 'rebuilt' | 'recorded' | 'not rebuilt' | 'accepted as missing';
   /** Why it was not rebuilt, or what a key order means. */
   reason: string;
-  /** The account may have what is needed later, once other transfers have ended. */
-  isUncovered: boolean;
+  /**
+   * What it can be rebuilt after. `funds`: the account has too little until deposits are found again or other transfers have ended;
+   * `unfreeze`: an operator has to examine the account. null: nothing is known to change it.
+   */
+  waitsFor: 'funds' | 'unfreeze' | null;
 }
 
 interface Options extends RebuildDependencies {
   database: DataSource;
   apply: boolean;
-  acceptMissing: boolean;
+  acceptMissing: AcceptMissing;
 }
+
+/** What an operator goes on without: these subjects; `stuck`: whatever waits for nothing. */
+export type AcceptMissing = readonly string[] | 'stuck';
+
+export const isAccepted = (accepted: AcceptMissing, { subject, waitsFor }: Pick<Reconciled, 'subject' | 'waitsFor'>): boolean =>
+  accepted === 'stuck' ? waitsFor === null : accepted.includes(subject);
 
 /** Thrown to take a database transaction back. */
 class TakenBack extends Error {}
@@ -43,7 +52,7 @@ export async function reconcileSubject(
 ): Promise<Reconciled> {
   const transfer = orders.flatMap(({ claims, bytes }): KnownOrder[] => (isSigning(claims) ? [{ claims, bytes }] : []));
   const isTransfer = transfer.length === orders.length;
-  const done = { subject: id, orders: orders.length, isUncovered: false };
+  const done = { subject: id, orders: orders.length, waitsFor: null };
   let note = '';
   const work = async (manager: EntityManager) => {
     if (isTransfer) await rebuildTransfer(manager, { registry, getFamily }, transfer);
@@ -56,7 +65,7 @@ export async function reconcileSubject(
   } catch (error) {
     const reason = reasonOf(error);
     if (reason === null) throw error;
-    return { ...done, result: 'not rebuilt', reason, isUncovered: isUncovered(error) };
+    return { ...done, result: 'not rebuilt', reason, waitsFor: waitsFor(error) };
   }
 }
 
@@ -67,7 +76,7 @@ export async function acceptAsMissing({ database, apply }: Options, subject: Sub
     for (const { claims } of orders) await storeShownOrder(manager, claims, null);
     await record(manager, 'orders.accepted_as_missing', subject, { reason });
   });
-  return { subject: id, orders: orders.length, result: 'accepted as missing', reason, isUncovered: false };
+  return { subject: id, orders: orders.length, result: 'accepted as missing', reason, waitsFor: null };
 }
 
 /** What no key of ORDER_KEYS opens: an order of a key that is not in it any more, or a lie of its node. */
@@ -77,8 +86,8 @@ export async function acceptUnverified({ database, apply, acceptMissing }: Optio
   const reason =
     `node ${nodes} shows it as an order, and no key in ORDER_KEYS has signed it for this deployment: ` +
     'add the keys that the authoriser had before; if it had no others, the node lies';
-  const row = { subject, orders: 1, reason, isUncovered: false };
-  if (!acceptMissing) return { ...row, result: 'not rebuilt' };
+  const row = { subject, orders: 1, reason, waitsFor: null };
+  if (!isAccepted(acceptMissing, row)) return { ...row, result: 'not rebuilt' };
   await inEither(database, apply, (manager) =>
     recordAct(manager, 'orders.accepted_as_missing', { type: 'order', id: subject }, { orders: 1, nodes, reason }),
   );
@@ -98,8 +107,11 @@ async function inEither(database: DataSource, apply: boolean, work: (manager: En
   });
 }
 
-const isUncovered = (error: unknown): boolean =>
-  error instanceof NotCovered || (readUncovered(error)?.every(({ isFrozen }) => !isFrozen) ?? false);
+function waitsFor(error: unknown): Reconciled['waitsFor'] {
+  const uncovered = readUncovered(error);
+  if (uncovered?.some(({ isFrozen }) => isFrozen)) return 'unfreeze';
+  return uncovered || error instanceof NotCovered ? 'funds' : null;
+}
 
 /** Why something cannot be rebuilt; null for errors that say nothing about it. */
 function reasonOf(error: unknown): string | null {

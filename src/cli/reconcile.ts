@@ -16,7 +16,7 @@ import { CommandFailed } from './session';
 
 interface Options {
   apply?: boolean;
-  acceptMissing?: boolean;
+  acceptMissing?: true | string[];
   twoNodes?: boolean;
 }
 
@@ -29,19 +29,23 @@ export function addReconcileCommand(program: Command): void {
         'backup; as the owner of the schema (DATABASE_OWNER_URL), with ORDER_KEYS and MPC_NODE_PEER_CERTS',
     )
     .option('--apply', 'rebuild it, start the workflows, and open the gateway when nothing is missing')
-    .option('--accept-missing', 'with --apply: open the gateway although something cannot be rebuilt')
+    .option(
+      '--accept-missing [subjects...]',
+      'with --apply: open the gateway although something cannot be rebuilt: these subjects; without any, all that wait for nothing',
+    )
     .option('--two-nodes', 'go on although one node does not answer: an order that it alone can show stays missing')
     .action(async (options: Options) => {
       await run(program.opts<{ json?: boolean }>().json ?? false, options);
     });
 }
 
-async function run(json: boolean, { apply = false, acceptMissing = false, twoNodes = false }: Options): Promise<void> {
+async function run(json: boolean, { apply = false, acceptMissing: accepted = [], twoNodes = false }: Options): Promise<void> {
   const config = readConfig([
     ...(['DATABASE_URL', 'DATABASE_OWNER_URL', 'GATEWAY_ENV', 'CHAINS'] as const),
     ...(['ORDER_KEYS', 'DEPLOYMENT_ID', 'MPC_NODE_PEER_CERTS'] as const),
   ]);
   if (!config.ORDER_KEYS) throw new ConfigError('ORDER_KEYS is missing: what the nodes show cannot be verified');
+  const acceptMissing = accepted === true ? 'stuck' : accepted;
   const keys = await OrderKeys.create(config.ORDER_KEYS, 'ORDER_KEYS');
   const url = config.DATABASE_OWNER_URL ?? config.DATABASE_URL;
   const database = await createDatabase({ url, poolSize: 3, applicationName: 'gateway-reconcile', entities }).initialize();

@@ -1,5 +1,5 @@
 import type { JournalRequest } from './journal';
-import type { OrdersRequest } from './seen-orders';
+import type { OrdersQuestion } from './seen-orders';
 import type { DeliveryStream } from './webhooks';
 
 export const workflowTypes = {
@@ -22,7 +22,7 @@ export const distributeBlacklistWorkflowId = (clientId: string): string => `dist
 export const readJournalsWorkflowId = ({ txId, nonce }: JournalRequest): string => `read-journals-${txId}-${nonce}`;
 
 /** One for each question. */
-export const readOrdersWorkflowId = ({ nonce }: OrdersRequest): string => `read-orders-${nonce}`;
+export const readOrdersWorkflowId = ({ nonce }: OrdersQuestion): string => `read-orders-${nonce}`;
 
 export const followChainWorkflowId = (chain: string): string => `follow-${chain}`;
 

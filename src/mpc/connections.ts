@@ -1,13 +1,14 @@
 import type { Socket } from 'node:net';
 import type { Server, TLSSocket } from 'node:tls';
+import { network } from '../http/limits/network';
 import type { NodeIndex } from '../messages/nodes';
 import type { Logger } from '../platform/logging';
 import type { Identity } from './identity';
 
 /** Twice the sockets of a peer's client (src/mpc/transport-client.ts): those of its process before a restart may still be open. */
 const maxPerPeer = 128;
-/** Connections from one address that have shown no certificate yet: a client may open all its sockets at once. */
-const maxHandshakesPerAddress = 128;
+/** Connections from one address, or one IPv6 network of /64, that have shown no certificate yet: a client may open all its sockets at once. */
+const maxHandshakesPerNetwork = 128;
 
 /**
  * Which node is at the other end of each connection of a server, and how many each may have: connections of one peer, or from one
@@ -17,8 +18,8 @@ const maxHandshakesPerAddress = 128;
 export class Connections {
   private readonly parties = new WeakMap<Socket, NodeIndex>();
   private readonly perPeer = new Map<NodeIndex, number>();
-  /** Ports of the connections in a TLS handshake, by address. */
-  private readonly handshakes = new Map<string, Set<number>>();
+  /** Addresses and ports of the connections in a TLS handshake, by network. */
+  private readonly handshakes = new Map<string, Set<string>>();
 
   constructor(
     server: Server,
@@ -35,25 +36,25 @@ export class Connections {
   }
 
   private onConnection(socket: Socket): void {
-    const { remoteAddress = '', remotePort = 0 } = socket;
-    const ports = this.handshakes.get(remoteAddress) ?? new Set();
-    if (ports.size >= maxHandshakesPerAddress) {
-      this.logger.warn({ remote: remoteAddress }, 'refused a connection: too many handshakes from this address');
+    const remote = remoteOf(socket);
+    const running = this.handshakes.get(remote.network) ?? new Set();
+    if (running.size >= maxHandshakesPerNetwork) {
+      this.logger.warn({ remote: remote.address }, 'refused a connection: too many handshakes from this network');
       socket.destroy();
       return;
     }
-    this.handshakes.set(remoteAddress, ports.add(remotePort));
-    socket.once('close', () => this.endHandshake(remoteAddress, remotePort));
+    this.handshakes.set(remote.network, running.add(remote.end));
+    socket.once('close', () => this.endHandshake(remote));
   }
 
   private onHandshake(socket: TLSSocket): void {
-    const { remoteAddress = '', remotePort = 0 } = socket;
-    this.endHandshake(remoteAddress, remotePort);
+    const remote = remoteOf(socket);
+    this.endHandshake(remote);
     const party = this.identity.findParty(socket.getPeerCertificate().fingerprint256);
     const refused =
       party === undefined ? 'a certificate that is not pinned' : this.count(party) >= maxPerPeer && 'too many connections';
     if (refused || party === undefined) {
-      this.logger.warn({ remote: remoteAddress, ...(party && { from: party }) }, `refused a connection: ${refused}`);
+      this.logger.warn({ remote: remote.address, ...(party && { from: party }) }, `refused a connection: ${refused}`);
       socket.destroy();
       return;
     }
@@ -66,9 +67,22 @@ export class Connections {
     return this.perPeer.get(party) ?? 0;
   }
 
-  private endHandshake(address: string, port: number): void {
-    const ports = this.handshakes.get(address);
-    ports?.delete(port);
-    if (ports?.size === 0) this.handshakes.delete(address);
+  private endHandshake({ network: of, end }: Remote): void {
+    const running = this.handshakes.get(of);
+    running?.delete(end);
+    if (running?.size === 0) this.handshakes.delete(of);
   }
 }
+
+interface Remote {
+  address: string;
+  network: string;
+  /** Address and port. */
+  end: string;
+}
+
+const remoteOf = ({ remoteAddress: address = '', remotePort = 0 }: Socket): Remote => ({
+  address,
+  network: network(address),
+  end: `${address} ${remotePort}`,
+});

@@ -38,8 +38,11 @@ const refusals: Record<Refused, { code: FailureCode; reason: string }> = {
   key_limit: { code: 'node_policy', reason: 'the amounts of 24 hours for this key and token are above the highest allowed' },
   node_limit: { code: 'node_policy', reason: 'the amounts of 24 hours for this token are above the highest allowed' },
 };
-/** Together one second: half the time that the peer waits for an answer to its proposal. */
-const busyTries = 6;
+/**
+ * No try begins later than this after the first one: half the time that the peer waits for an answer to its proposal. A try itself may
+ * wait for its turn.
+ */
+const busyMs = 1_000;
 const busyPauseMs = 200;
 /** Longer than any statement of an admission takes. */
 const lostAfterMs = 60_000;
@@ -89,9 +92,10 @@ export class NodeAdmission implements Admission {
 
   /** The other participant of a session may see its end, and ask for the next one, a moment before this node has stored it. */
   private async unlessBusy(admit: () => Promise<Verdict>): Promise<Verdict> {
+    const lastAt = Date.now() + busyMs;
     for (let tries = 1; ; tries += 1) {
       const verdict = await admit();
-      if (verdict.verdict !== 'busy' || tries === busyTries) return verdict;
+      if (verdict.verdict !== 'busy' || Date.now() + busyPauseMs > lastAt) return verdict;
       if (tries === 1) await this.options.journal.closeInterrupted(lostAfterMs);
       await new Promise((resolve) => setTimeout(resolve, busyPauseMs));
     }

@@ -1,13 +1,13 @@
 import type { DataSource } from 'typeorm';
 import { type NodeIndex, nodeIndexes, quorum } from '../messages/nodes';
-import type { OrderClaims } from '../messages/order';
+import { type OrderClaims, orderLifetimeSeconds } from '../messages/order';
 import { openOrder } from '../mpc/open-order';
 import type { OrderKeys } from '../mpc/order-keys';
 import type { Logger } from '../platform/logging';
 import { numberOverlap, overlappedNumber } from './compared-numbers';
 import { findKnownOrders } from './known-orders';
 import { missingOrders } from './metrics';
-import type { AskForOrders } from './node-orders';
+import { type AskForOrders, fromEach } from './node-orders';
 import { readShownOrders } from './shown-orders';
 
 export interface ComparisonOptions {
@@ -24,6 +24,11 @@ export interface ComparisonOptions {
 const repeatAfterSeconds = 60;
 /** So long the first comparison of an incarnation waits for all three nodes: the one that is down may have what the others lack. */
 const waitForAllMs = 3 * 60_000;
+/**
+ * After this time the older orders are read again: one that was issued before a restore, and that no node had acted on when they were
+ * first read, has expired then, also by a clock that is a minute late.
+ */
+const readAgainAfterMs = (orderLifetimeSeconds + 60) * 1000;
 /**
  * Questions for the older orders of a node, each answered with up to 100: those of the overlap, and as many that were issued after the
  * backup. A node that lacks nothing of them lacks nothing that a restore has taken.
@@ -69,8 +74,8 @@ interface Missing {
  */
 export class OrderComparison {
   private isAlarmed = false;
-  /** Nodes that have shown the older orders too, since this process has first asked about this incarnation. */
-  private shown = { incarnation: '', sinceMs: 0, nodes: new Set<NodeIndex>() };
+  /** `nodes`: those that have shown the older orders too, since this process has first asked about this incarnation. */
+  private shown = { incarnation: '', sinceMs: 0, isAgain: false, nodes: new Set<NodeIndex>() };
   private readonly now: () => number;
 
   constructor(private readonly options: ComparisonOptions) {
@@ -114,11 +119,13 @@ export class OrderComparison {
   /** An order that the database lacks; null when it lacks none that is shown. */
   private async askNodes(row: Row): Promise<Missing | null | 'too few'> {
     if (this.shown.incarnation !== row.incarnation)
-      this.shown = { incarnation: row.incarnation, sinceMs: this.now(), nodes: new Set() };
+      this.shown = { incarnation: row.incarnation, sinceMs: this.now(), isAgain: false, nodes: new Set() };
+    if (!this.shown.isAgain && this.now() - this.shown.sinceMs >= readAgainAfterMs)
+      this.shown = { ...this.shown, isAgain: true, nodes: new Set() };
     const answered = new Set<NodeIndex>();
     const problems: string[] = [];
     const shown: Shown[] = [];
-    for (const given of await this.options.ask(null)) {
+    for (const given of await this.options.ask(fromEach(null))) {
       if ('problem' in given) {
         problems.push(`node ${given.node}: ${given.problem}`);
         continue;

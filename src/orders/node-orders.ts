@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import { decodeJwt } from 'jose';
-import type { NodeIndex } from '../messages/nodes';
-import type { OrdersRequest } from '../messages/seen-orders';
+import { type NodeIndex, nodeIndexes } from '../messages/nodes';
+import type { OrderPositions, OrdersQuestion } from '../messages/seen-orders';
 import { readOrdersWorkflowId, workflowTypes } from '../messages/workflow-ids';
 import type { NodeKeys } from '../mpc/identity';
 import { type OrdersAnswer, readOrdersAnswer } from '../mpc/orders-answer';
@@ -12,21 +12,26 @@ import { askNodes } from './ask-nodes';
 /** What one node says; `problem`: why there is no answer, or none that counts. */
 export type NodeOrders = { node: NodeIndex } & ({ answer: OrdersAnswer } | { problem: string });
 
-/** Asks every node which orders it has acted on. `after`: for those with higher numbers; null: only for the newest one. */
-export type AskForOrders = (after: number | null) => Promise<NodeOrders[]>;
+/** Asks nodes at once which orders they have acted on. */
+export type AskForOrders = (after: OrderPositions) => Promise<NodeOrders[]>;
+
+/** The same question for each of these nodes. `after`: for orders with higher numbers; null: only for the newest one. */
+export const fromEach = (after: number | null, nodes: readonly NodeIndex[] = nodeIndexes): OrderPositions =>
+  Object.fromEntries(nodes.map((node) => [node, after]));
 
 /** Through the nodes' task queues; the answers are verified with the nodes' certificates. */
 export const asksForOrders =
   (temporal: Client, keys: NodeKeys): AskForOrders =>
   async (after) => {
-    const request: OrdersRequest = { after, nonce: randomBytes(16).toString('hex') };
+    const nonce = randomBytes(16).toString('hex');
+    const request: OrdersQuestion = { after, nonce, without: nodeIndexes.filter((node) => after[node] === undefined) };
     const workflowId = readOrdersWorkflowId(request);
     const answers = await askNodes(temporal, { workflowType: workflowTypes.readOrders, workflowId, request });
     return answers.map((given): NodeOrders => {
       const { node } = given;
       if ('problem' in given) return given;
       try {
-        return { node, answer: readOrdersAnswer(given.answer, node, request, keys) };
+        return { node, answer: readOrdersAnswer(given.answer, node, { after: after[node] ?? null, nonce }, keys) };
       } catch (error) {
         return { node, problem: (error as Error).message };
       }

@@ -22,34 +22,31 @@ export interface ShownOrders {
 }
 
 /**
- * Reads all orders with higher numbers than `after` from every node, page by page, oldest first. A node that does not answer, or whose
- * next page would be the same one, is left out. `maxRounds`: questions; an answer has up to 100 orders.
+ * Reads all orders with higher numbers than `after` from every node, page by page, oldest first; each from its own last page on, so that
+ * a node which shows small numbers does not keep back what the others have. A node that does not answer, or whose next page would be the
+ * same one, is left out and not asked again. `maxRounds`: questions for each node; an answer has up to 100 orders.
  */
 export async function readShownOrders(ask: AskForOrders, after: number, maxRounds: number): Promise<ShownOrders> {
   const orders = new Map<string, ShownOrder>();
   const problems = new Map<NodeIndex, string>();
-  const left = () => nodeIndexes.filter((node) => !problems.has(node));
-  let isComplete = false;
-  for (let [from, round] = [after, 0]; round < maxRounds && !isComplete; round += 1) {
-    const ends: number[] = [];
-    const given = await ask(from);
-    for (const node of left()) {
+  /** Nodes that have more to show, and from where on. */
+  const open = new Map(nodeIndexes.map((node) => [node, after]));
+  for (let round = 0; round < maxRounds && open.size > 0; round += 1) {
+    const given = await ask(Object.fromEntries(open));
+    for (const [node, from] of [...open]) {
       const response = given.find((candidate) => candidate.node === node) ?? { problem: 'no answer' };
       const page = 'answer' in response ? readPage(response.answer, from) : response;
       if ('problem' in page) problems.set(node, page.problem);
-      else {
-        if ('answer' in response) collect(orders, node, response.answer);
-        if (page.end !== null) ends.push(page.end);
-      }
+      else if ('answer' in response) collect(orders, node, response.answer);
+      if ('problem' in page || page.end === null) open.delete(node);
+      else open.set(node, page.end);
     }
-    isComplete = ends.length === 0;
-    from = Math.min(...ends);
   }
   return {
     orders: [...orders.values()],
-    nodes: left(),
+    nodes: nodeIndexes.filter((node) => !problems.has(node)),
     problems: [...problems].map(([node, problem]) => `node ${node}: ${problem}`),
-    isComplete,
+    isComplete: open.size === 0,
   };
 }
 

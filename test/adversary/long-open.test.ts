@@ -4,7 +4,7 @@ import type { OrderClaims } from '../../src/messages/order';
 import { ends, transactionWhen } from '../e2e/support';
 import { stack } from '../stack/client';
 import { nodeIsBack, nodeQuery, signingPairs, stopNode } from './nodes';
-import { authoriserSigner, gatewayQuery } from './processes';
+import { authoriserSigner, gatewayQuery, query } from './processes';
 import { withoutRules } from './rewrites';
 import { blacklist, isConfirmed, Scene, withoutWorker } from './scene';
 import { amount, type OrderedTransfer } from './transfers';
@@ -17,9 +17,10 @@ const scene = new Scene();
 
 let completing: OrderedTransfer;
 let listed: OrderedTransfer;
+let abandoned: OrderedTransfer;
 beforeAll(async () => {
-  [completing, listed] = await withoutWorker(async () => {
-    const open = [await scene.order(), await scene.order()] as const;
+  [completing, listed, abandoned] = await withoutWorker(async () => {
+    const open = [await scene.order(), await scene.order(), await scene.order()] as const;
     const startAgain = [await stopNode(2), await stopNode(3)];
     try {
       for (const transfer of open)
@@ -32,6 +33,11 @@ beforeAll(async () => {
       for (const node of [2, 3] as const) await nodeIsBack(node);
     }
     await blacklist(open[1]);
+    const request = `insert into operator_requests (tx_id, kind, attempt, operator) values ($1, 'abandon', 1, 'test')`;
+    const cancellation = { txId: open[2].txId, lastAttempt: 1, kind: 'cancellation', prepared: await scene.prepared() } as const;
+    expect(await scene.temporal.beginSigning(cancellation)).toMatchObject({ outcome: 'refused', code: 'not_cancellable' });
+    await query(stack().postgres.operator_url, request, [open[2].txId]);
+    expect(await scene.temporal.beginSigning(cancellation)).toMatchObject({ outcome: 'begun', kind: 'cancellation' });
     return open;
   });
 }, 240_000);
@@ -83,6 +89,18 @@ test('one whose recipient its client has blacklisted meanwhile is cancelled: not
     expect(
       await nodeQuery(node, `select from journal where tx_id = $1 and attempt = 1 and outcome = 'signed'`, [listed.txId]),
     ).toEqual([]);
+});
+
+test('one that an operator gives up then is cancelled, with its amount unlocked', async () => {
+  expect(await transactionWhen(abandoned.txId, ends, 120_000)).toMatchObject({
+    status: 'FAILED',
+    failure: { code: 'abandoned' },
+  });
+  const [first, ...later] = await ordersOf(abandoned);
+  expect(first).toMatchObject({ kind: 'transfer', attempt: 1 });
+  expect(later.length).toBeGreaterThan(0);
+  for (const order of later) expect(order).toMatchObject({ kind: 'cancellation', attempt: 2 });
+  expect(await paid(abandoned)).toBe(0n);
 });
 
 /** What the gateway knows of times is put back; a node has no time of the transfer but that of its own failed session. */

@@ -5,9 +5,10 @@ import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/wo
 import type { AuthoriserActivities } from '../../src/messages/authoriser';
 import type { NodeIndex, SigningPair } from '../../src/messages/nodes';
 import type { MpcNodeActivities, SignTransactionRequest, TransactionSignatures } from '../../src/messages/signing';
-import { authoriserTaskQueue, nodeTaskQueue } from '../../src/messages/task-queues';
-import type { BeginSigning, BeginSigningResult } from '../../src/messages/transfer';
-import { stack } from '../stack/client';
+import { authoriserTaskQueue, chainTaskQueue, mainTaskQueue, nodeTaskQueue } from '../../src/messages/task-queues';
+import type { BeginSigning, BeginSigningResult, ChainActivities, TransferActivities } from '../../src/messages/transfer';
+import { transferWorkflowId } from '../../src/messages/workflow-ids';
+import { stack, waitFor } from '../stack/client';
 import type { schedule, Scheduled } from './schedule';
 
 /** The code of the refusal, as a workflow sees it. */
@@ -60,6 +61,34 @@ export class TemporalClient {
     input: Input<AuthoriserActivities, Name>,
   ): Promise<Output<AuthoriserActivities, Name>> {
     return this.schedule({ taskQueue: authoriserTaskQueue, activity, input });
+  }
+
+  /** A step of a workflow, which the worker does as readily when somebody else asks for it. @throws Refused */
+  step<Name extends keyof TransferActivities>(
+    activity: Name,
+    input: Input<TransferActivities, Name>,
+  ): Promise<Output<TransferActivities, Name>> {
+    return this.schedule({ taskQueue: mainTaskQueue, activity, input });
+  }
+
+  /** @throws Refused */
+  chain<Name extends keyof ChainActivities>(
+    chain: string,
+    activity: Name,
+    input: Input<ChainActivities, Name>,
+  ): Promise<Output<ChainActivities, Name>> {
+    return this.schedule({ taskQueue: chainTaskQueue(chain), activity, input });
+  }
+
+  /** Ends the workflow of a transfer, which the API has just started. */
+  async endWorkflow(txId: string): Promise<void> {
+    const handle = this.client.workflow.getHandle(transferWorkflowId(txId));
+    await waitFor(() =>
+      handle.terminate('adversary').then(
+        () => true,
+        () => false,
+      ),
+    );
   }
 
   beginSigning(request: BeginSigning): Promise<BeginSigningResult> {

@@ -1,5 +1,7 @@
+import type { ChainObservation } from '../../src/messages/transfer';
 import { chainActivities } from '../activities';
-import { type Next, resumed } from './next';
+import { isActivityError, isCancelled, toProblem } from '../failures';
+import { type Next, park, resumed } from './next';
 import type { TransferState } from './state';
 
 /**
@@ -8,7 +10,14 @@ import type { TransferState } from './state';
  */
 export async function ask(state: TransferState): Promise<Next> {
   state.progress.report('ask', 'Begun by an earlier run: the chain is asked before anything is signed', state.lastAttempt);
-  const { state: seen } = await chainActivities(state.transfer.chain).observe({ txId: state.txId });
+  let seen: ChainObservation['state'];
+  try {
+    ({ state: seen } = await chainActivities(state.transfer.chain).observe({ txId: state.txId }));
+  } catch (error) {
+    if (!isActivityError(error) || isCancelled(error)) throw error;
+    const { code, message } = toProblem(error);
+    return park(code, `The chain could not be asked what became of attempt ${state.lastAttempt}: ${message}`, { next: 'ask' });
+  }
   // impossible without a successor: whether the bytes are refused is the chain's answer to them, not that of a stored proof
   if (seen === 'absent' || (seen === 'impossible' && state.transfer.rules.expired === 'park')) return resumed(state);
   state.isFollowed = true;

@@ -127,11 +127,11 @@ describe('sessions that node 1 admits', () => {
     expect((await slow).number).toBeLessThan((await fast).number);
   });
 
-  const createAdmission = (marked: number | null = null) => {
+  const createAdmission = (marked: number | null = null, used = journal) => {
     const noticeLoss = jest.fn();
     const mark = { known: { bans: 0, entry: marked === null ? null : { number: marked, hash: '' } } };
     const admission = new NodeAdmission({
-      ...{ self: 1, getPublicKey: () => publicKey, journal, limits: null, logger: pino({ level: 'silent' }) },
+      ...{ self: 1, getPublicKey: () => publicKey, journal: used, limits: null, logger: pino({ level: 'silent' }) },
       ...{ guard: { assertReady: () => undefined, noticeLoss } as unknown as JournalGuard, bans: {} as Bans },
       ...{ refusalLog: {} as PolicyRefusalLog, mark: mark as unknown as JournalMark },
     });
@@ -158,6 +158,17 @@ describe('sessions that node 1 admits', () => {
     ]);
     await store.database.query('alter table journal enable trigger all');
     await expect(admission.admit(request('a'))).resolves.toHaveProperty('entry');
+  });
+
+  test('tries that wait for their turn are not all made: the peer does not wait that long', async () => {
+    let tries = 0;
+    const slow = {
+      closeInterrupted: () => Promise.resolve(),
+      admit: () => new Promise((resolve) => setTimeout(resolve, 700, { verdict: 'busy' })).finally(() => (tries += 1)),
+    };
+    const { admission } = createAdmission(null, slow as unknown as Journal);
+    await expect(admission.admit(request('a'))).rejects.toMatchObject({ code: 'signers_unavailable' });
+    expect(tries).toBe(2);
   });
 
   test('a session that runs here stays, however old its entry is', async () => {

@@ -1,4 +1,5 @@
 import { mkdirSync, rmdirSync } from 'node:fs';
+import { getFamily } from '../../../src/chains/families';
 import type { GroupKey } from '../../../src/messages/key-generation';
 import type { NodeIndex } from '../../../src/messages/nodes';
 import { Group, localRegistry } from './group';
@@ -97,7 +98,7 @@ describe('the journal of a node', () => {
     }
   });
 
-  test('a later attempt uses up what the first one does; a reissue does not have to', async () => {
+  test('a later attempt uses up what the first one does; a reissue does not have to, and is refused where attempts do not expire', async () => {
     const request = build();
     const used = nonce;
     await sign(request, 1, 2);
@@ -106,11 +107,18 @@ describe('the journal of a node', () => {
     await expect(sign(elsewhere, 2, 3)).rejects.toMatchObject({ message: expect.stringContaining('resources') });
     const replacement = again(request, 2, 'replacement', used);
     await sign(replacement, 2, 3);
-    await sign(again(request, 3, 'reissue', 902), 1, 2);
+    const reissue = again(request, 3, 'reissue', 902);
+    const refused = { code: 'intent_mismatch', message: expect.stringContaining('kind') as string };
+    await expect(sign(reissue, 1, 2)).rejects.toMatchObject(refused);
+    expect(await entries(1, reissue)).toHaveLength(1);
+    const family = getFamily('evm');
+    jest.replaceProperty(family, 'rules', { ...family.rules, expired: 'reissue' });
+    await sign(reissue, 1, 2);
     await expect(sign(again(request, 4, 'replacement', used), 1, 2)).rejects.toMatchObject({
       message: expect.stringContaining('resources'),
     });
     await sign(again(request, 4, 'replacement', 902), 1, 2);
+    jest.restoreAllMocks();
   });
 
   test('a session that the peer does not take up has not begun', async () => {

@@ -1,3 +1,4 @@
+import { getFamily } from '../../../src/chains/families';
 import type { GroupKey } from '../../../src/messages/key-generation';
 import type { NodeIndex } from '../../../src/messages/nodes';
 import { Group, localRegistry } from './group';
@@ -75,6 +76,8 @@ describe('the limits of node 1', () => {
   });
 
   test('a reissue counts anew, since nothing here proves that the attempts before it cannot be executed', async () => {
+    const family = getFamily('evm');
+    jest.replaceProperty(family, 'rules', { ...family.rules, expired: 'reissue' });
     await group.query(1, 'delete from admitted_amounts');
     const first = build();
     await sign(first);
@@ -85,6 +88,7 @@ describe('the limits of node 1', () => {
     await sign(asAttempt(second, 3, 'replacement'));
     await sign(reissue(4));
     await expect(sign(reissue(5))).rejects.toMatchObject(refused(/for this key and token/));
+    jest.restoreAllMocks();
   });
 
   test('of many at the same moment no more pass than the sum allows', async () => {

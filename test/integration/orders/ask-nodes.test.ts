@@ -5,7 +5,7 @@ import type { OrdersRequest } from '../../../src/messages/seen-orders';
 import { mainTaskQueue, nodeTaskQueue } from '../../../src/messages/task-queues';
 import { answerOrders } from '../../../src/mpc/orders-answer';
 import type { SeenOrders } from '../../../src/mpc/seen-orders';
-import { asksForOrders } from '../../../src/orders/node-orders';
+import { asksForOrders, fromEach } from '../../../src/orders/node-orders';
 import { keyOf, nodeKeys } from '../../node-refusals';
 import { recordRun } from '../../replay/record-run';
 import { startTemporal, workflowBundle } from '../../temporal';
@@ -45,7 +45,7 @@ afterAll(async () => {
 
 test('each node is asked; one that is down, and an answer that is not signed by the node itself, count for nothing', async () => {
   const asked = jest.spyOn(temporal.client.workflow, 'execute');
-  expect(await asksForOrders(temporal.client, nodeKeys)(7)).toEqual([
+  expect(await asksForOrders(temporal.client, nodeKeys)(fromEach(7))).toEqual([
     { node: 1, answer: expect.objectContaining({ newest: 'a.1.c', orders: [], is_complete: true, after: 7 }) },
     { node: 2, problem: expect.stringContaining('no response in time') },
     { node: 3, problem: 'its signature does not verify' },

@@ -72,6 +72,28 @@ describe.each(databaseRoles)('%s', (role) => {
   });
 });
 
+test('the worker releases an input of an ended transfer alone, at the time of the database, and never while an attempt may use it', async () => {
+  const take = `insert into reservations (chain, owner, resource, tx_id)
+    select 'ethereum', address_key, 'unused', :signed from accounts where account_id = :account`;
+  const use = `insert into attempt_reservations select tx_id, 1, reservation_id from reservations where resource = 'unused'`;
+  const release = `update reservations set released_at = '2000-01-01' where resource = 'unused' returning released_at > now() - interval '1 minute' as now`;
+  const proven = `update transfer_attempts set impossible_proof = '{"why":"test"}' where tx_id = :signed`;
+  const failed = `update transactions set status = 'FAILED', version = version + 1 where tx_id = :signed`;
+  const login = logins.get('gateway_worker') as Client;
+  await fixture.database.query(withValues(take));
+  await fixture.database.query(withValues(use));
+  expect(await refusal('gateway_worker', release)).toMatchObject({ code: '23000' });
+  expect(await refusal('gateway_worker', `${proven}; ${release}`)).toMatchObject({ code: insufficientPrivilege });
+  expect(await refusal('gateway_authoriser', release)).toMatchObject({ code: '23000' });
+  await login.query('begin');
+  try {
+    for (const statement of [proven, failed]) await login.query(withValues(statement));
+    expect((await login.query(release)).rows).toEqual([{ now: true }]);
+  } finally {
+    await login.query('rollback');
+  }
+});
+
 describe('the worker gives a transfer up', () => {
   const giveUp = (reason: string) => `update transactions set cancellation_reason = '${reason}' where tx_id = :signed`;
   const request = (kind: 'abandon' | 'withdrawal', attempt: number) =>

@@ -1,5 +1,6 @@
 import { getFamily } from '../../../src/chains/families';
 import { transferWorkflowId } from '../../../src/messages/workflow-ids';
+import { GatewayError } from '../../../src/platform/errors';
 import { transferWorkflowsOn } from '../../../src/transfers/workflows';
 import { buildTransferRequest } from '../../factories';
 import { claimsOf } from '../../orders';
@@ -98,4 +99,32 @@ test('one that the chain does not know is signed only with the approval that it 
   await served.ends(txId, 'CONFIRMED');
   await booksAgree(served.fixture);
   await served.record(transferWorkflowId(txId), 'transfer-confirmed-rebuilt-absent');
+});
+
+test('if the chain cannot be asked it is parked with what failed, and a retry asks again before anything is signed', async () => {
+  const { fixture } = served;
+  const { txId, bytes, id, start } = await orderedWithoutApproval();
+  await fixture.client.broadcast(bytes);
+  await fixture.mine();
+  let asked = 0;
+  await served.serve({
+    authoriser: { beginSigning: () => Promise.reject(new Error('nothing is to be ordered')) },
+    chain: {
+      observe: (input) => {
+        asked += 1;
+        if (asked === 1) throw new GatewayError('invalid_parameter', 'the endpoint serves another chain');
+        return fixture.onChain.observe(input);
+      },
+    },
+  });
+  await start();
+  await until('parked', async () => (await served.status(txId)) === 'NEEDS_ATTENTION');
+  expect(await fixture.transaction(txId)).toMatchObject({
+    failure_code: 'invalid_parameter',
+    failure_message: 'The chain could not be asked what became of attempt 1: the endpoint serves another chain',
+  });
+  expect(await served.operations.retry(txId)).toBe('retrying');
+  await until('its inclusion is stored', async () => (await fixture.attempts(txId))[0]?.included_id === id);
+  await served.ends(txId, 'CONFIRMED');
+  await booksAgree(fixture);
 });

@@ -8,7 +8,7 @@ import { entities } from '../../../src/entities';
 import type { OrderClaims } from '../../../src/messages/order';
 import { OrderKeys } from '../../../src/mpc/order-keys';
 import { type Comparison, OrderComparison } from '../../../src/orders/comparison';
-import type { NodeOrders } from '../../../src/orders/node-orders';
+import type { AskForOrders, NodeOrders } from '../../../src/orders/node-orders';
 import { Orders } from '../../../src/orders/orders';
 import { areOrdersCompared } from '../../../src/orders/reconcile-required';
 import { createDatabase } from '../../../src/platform/database';
@@ -34,7 +34,7 @@ let authoriser: DataSource;
 /** What the nodes answer to the question for their newest order; to the other one, with these orders added. */
 let answers: NodeOrders[];
 let older: Map<Node, string[]>;
-let asked: (number | null)[];
+let asked: (number | null | undefined)[];
 let nowMs: number;
 let alerts: string[];
 
@@ -72,10 +72,10 @@ async function comparison(database = authoriser): Promise<OrderComparison> {
   const keys = await OrderKeys.create(orderKeys, 'ORDER_KEYS');
   return new OrderComparison({ database, ask, keys, deployment, logger: logger as never, now: () => nowMs });
 }
-const ask = (after: number | null): Promise<NodeOrders[]> => {
-  asked.push(after);
+const ask: AskForOrders = (after) => {
+  asked.push(after[1]);
   const showsOlder = (given: NodeOrders): NodeOrders => {
-    if (after === null || 'problem' in given) return given;
+    if (typeof after[given.node] !== 'number' || 'problem' in given) return given;
     const orders = (older.get(given.node) ?? []).map((compact) => ({ compact, unsigned: null }));
     return { node: given.node, answer: { ...given.answer, orders } };
   };
@@ -160,7 +160,31 @@ const storeOrder = (claims: OrderClaims) =>
     JSON.stringify(claims),
   ]);
 
-test('older orders are read once from each node, from a thousand numbers below the newest of the first comparison', async () => {
+const isDue = () => fixture.database.query(`update order_comparison set compared_at = now() - interval '2 minutes'`);
+
+test('a lost order that a node acts on only after the first comparison closes the gateway when the older ones are read again', async () => {
+  const authorisers = await comparison();
+  expect(await authorisers.run()).toBe('compared');
+  const begun = await begin((await accept()).txId);
+  if (begun.outcome !== 'begun') throw new Error(begun.outcome);
+  const { seq } = claimsOf(begun.order);
+  older.set(2, [await signOrder(keyOrder(seq))]);
+  answers = answers.map(({ node }) => shows(node, begun.order));
+  laterByMinutes(10);
+  await isDue();
+  expect(await authorisers.run()).toBe('compared');
+  laterByMinutes(2);
+  answers = [shows(1, begun.order), isDown(2), shows(3, begun.order)];
+  await isDue();
+  expect(await authorisers.run()).toBe('compared');
+  // the node that was down then is read when it is back
+  laterByMinutes(2);
+  answers = [shows(1, begun.order), shows(2, begun.order), shows(3, begun.order)];
+  await isDue();
+  expect(await authorisers.run()).toBe('missing');
+});
+
+test('older orders are read twice from each node, from a thousand numbers below the newest of the first comparison', async () => {
   const head = { ...keyOrder(5_000), jti: newId() };
   await storeOrder(head);
   const authorisers = await comparison();
@@ -171,6 +195,12 @@ test('older orders are read once from each node, from a thousand numbers below t
   await storeOrder(later);
   expect(await authorisers.run()).toBe('compared');
   expect(asked).toEqual([null, 4_000, null]);
+  for (let minutes = 0; minutes < 3; minutes += 1) {
+    laterByMinutes(11);
+    await isDue();
+    await authorisers.run();
+  }
+  expect(asked).toEqual([null, 4_000, null, null, 4_000, null, null]);
   // another process starts at the same number
   await fixture.database.query(`update order_comparison set compared_at = now() - interval '2 minutes'`);
   asked = [];

@@ -9,7 +9,7 @@ import type { OrderClaims } from '../../../src/messages/order';
 import { OrderKeys } from '../../../src/mpc/order-keys';
 import type { SeenOrder } from '../../../src/mpc/seen-orders';
 import { areOrdersCompared } from '../../../src/orders/reconcile-required';
-import type { NodeOrders } from '../../../src/orders/node-orders';
+import type { AskForOrders } from '../../../src/orders/node-orders';
 import { newId } from '../../../src/platform/ids';
 import { acceptTransfer } from '../../../src/transfers/accept';
 import type { TransferRequest } from '../../../src/transfers/request';
@@ -58,15 +58,15 @@ const run = async (options: Partial<ReconcileOptions> = {}): Promise<Reconciliat
     const orders = seen.filter(({ compact }) => claimsOf<OrderClaims>(compact).seq > after);
     return { newest: seen.at(-1)?.compact ?? null, orders, is_complete: true };
   };
-  const ask = (after: number | null): Promise<NodeOrders[]> =>
+  const ask: AskForOrders = (after) =>
     Promise.resolve([
-      { node: 1, answer: answer(after ?? Infinity) },
-      { node: 2, answer: answer(after ?? Infinity) },
+      { node: 1, answer: answer(after[1] ?? Infinity) },
+      { node: 2, answer: answer(after[1] ?? Infinity) },
       { node: 3, problem: 'no response in time' },
     ]);
   const keys = await OrderKeys.create(orderKeys, 'ORDER_KEYS');
   return reconcile({
-    ...{ database: restored, ask, keys, deployment, registry, getFamily, apply: false, acceptMissing: false, twoNodes: true },
+    ...{ database: restored, ask, keys, deployment, registry, getFamily, apply: false, acceptMissing: [], twoNodes: true },
     start: ({ txId }) => Promise.resolve(started.push(txId)),
     coverEveryMs: 10,
     ...options,
@@ -172,7 +172,7 @@ test('what cannot be rebuilt keeps the gateway closed, until an operator accepts
     (await restored.query<[{ closed: boolean }]>('select missing_since is not null as closed from order_comparison'))[0].closed;
   expect(await isClosed()).toBe(true);
 
-  expect(await run({ apply: true, acceptMissing: true })).toMatchObject({
+  expect(await run({ apply: true, acceptMissing: 'stuck' })).toMatchObject({
     rows: [{ subject: `${walletId}.1`, result: 'accepted as missing' }],
     isOpen: true,
   });
@@ -206,6 +206,31 @@ test('an account that does not hold the amount yet is not rebuilt: its deposits 
   });
   await ledger.cancelTransfer({ txId: rival });
   expect(await run({ apply: true })).toMatchObject({ rows: [{ subject: txId, result: 'rebuilt' }], isOpen: true });
+});
+
+test.each<[string, () => Promise<unknown>]>([
+  ['funds', () => ledger.lockTransfer(request({ amount: '700' }))],
+  ['an operator', () => restored.query(`update ledger_accounts set frozen_reason = 'test' where symbol = 'USDC'`)],
+])('a transfer that waits for %s is not given up with what cannot be rebuilt, but only by its own id', async (_, hinder) => {
+  await makeBackup();
+  const { txId } = await ordered(request({ amount: '600' }));
+  const lost = newId();
+  const bound = { ...orderHead({ seq: 900 }), kind: 'bind_key', key_id: `${lost}.1`, wallet_id: lost };
+  seen.push({ compact: await signOrder({ ...bound, client_id: fixture.client.clientId } as OrderClaims), unsigned: null });
+  await restore();
+  await hinder();
+  expect(await run({ apply: true, acceptMissing: 'stuck' })).toMatchObject({
+    rows: [
+      { subject: txId, result: 'not rebuilt' },
+      { subject: `${lost}.1`, result: 'accepted as missing' },
+    ],
+    isOpen: false,
+  });
+  expect(await run({ apply: true, acceptMissing: [newId()] })).toMatchObject({ isOpen: false });
+  expect(await run({ apply: true, acceptMissing: [txId] })).toMatchObject({
+    rows: [{ subject: txId, result: 'accepted as missing' }],
+    isOpen: true,
+  });
 });
 
 test('all three nodes have to answer, unless the operator goes on with two', async () => {

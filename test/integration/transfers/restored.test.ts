@@ -10,7 +10,7 @@ import type { OrderClaims } from '../../../src/messages/order';
 import { OrderKeys } from '../../../src/mpc/order-keys';
 import type { SeenOrder } from '../../../src/mpc/seen-orders';
 import { OrderComparison } from '../../../src/orders/comparison';
-import type { NodeOrders } from '../../../src/orders/node-orders';
+import type { AskForOrders } from '../../../src/orders/node-orders';
 import { newId } from '../../../src/platform/ids';
 import { createLogger } from '../../../src/platform/logging';
 import { acceptTransfer } from '../../../src/transfers/accept';
@@ -70,11 +70,13 @@ async function nodesThatSaw(lost: DataSource) {
   );
   const seen: SeenOrder[] = [];
   for (const { claims, unsigned } of rows) seen.push({ compact: await signOrder(claims), unsigned });
-  return (after: number | null): Promise<NodeOrders[]> => {
+  const answerTo = (after: number | null) => {
     const orders = seen.filter(({ compact }) => after !== null && claimsOf<OrderClaims>(compact).seq > after);
-    const answer = { newest: seen.at(-1)?.compact ?? null, orders, is_complete: true };
-    return Promise.resolve(([1, 2, 3] as const).map((node) => ({ node, answer })));
+    return { newest: seen.at(-1)?.compact ?? null, orders, is_complete: true };
   };
+  const ask: AskForOrders = (after) =>
+    Promise.resolve(([1, 2, 3] as const).map((node) => ({ node, answer: answerTo(after[node] ?? null) })));
+  return ask;
 }
 
 test('transfers since the backup are found, rebuilt and confirmed; the same request finds its transfer, and nothing is paid twice', async () => {
@@ -98,7 +100,7 @@ test('transfers since the backup are found, rebuilt and confirmed; the same requ
   await served.serve({ ledger, authoriser: ledger, chain: onChain });
   const start = (transfer: Parameters<typeof startTransferWorkflow>[1]) =>
     startTransferWorkflow(served.client, transfer, 'again');
-  const options = { database, ask, keys, deployment, registry, getFamily, start, acceptMissing: false, twoNodes: false };
+  const options = { database, ask, keys, deployment, registry, getFamily, start, acceptMissing: [], twoNodes: false };
   expect(await reconcile({ ...options, apply: true })).toMatchObject({
     nodes: [1, 2, 3],
     rows: [

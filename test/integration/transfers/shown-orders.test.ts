@@ -29,7 +29,7 @@ const nobody: AskForOrders = () => Promise.resolve([{ node: 1, problem: 'down' }
 const keeping =
   (orders: string[], at = 2): AskForOrders =>
   (after) => {
-    const kept = orders.filter((order) => claimsOf(order).seq > (after ?? 0)).map((compact) => ({ compact, unsigned: null }));
+    const kept = orders.filter((order) => claimsOf(order).seq > (after[2] ?? 0)).map((compact) => ({ compact, unsigned: null }));
     const answer = { newest: null, orders: kept.slice(0, at), is_complete: kept.length <= at };
     return Promise.resolve([
       { node: 1, problem: 'down' },
@@ -95,6 +95,29 @@ test('an order that no history has any more is shown as the nodes keep it, if a 
   // what a history has is not asked for
   const fail: AskForOrders = () => Promise.reject(new Error('asked'));
   expect(await show(txId, { [claims.jti]: order }, known, fail)).toMatchObject([{ signature: 'valid' }]);
+});
+
+test('a node that is down is waited for once, however many orders are asked for, and a slow one not for ever', async () => {
+  const wanted = Array.from({ length: 8 }, (_, at) => ({ jti: newId(), seq: 1_000 * (at + 1) }));
+  const asked: Parameters<AskForOrders>[0][] = [];
+  const ask: AskForOrders = (after) => {
+    asked.push(after);
+    const answer = { newest: null, orders: [], is_complete: true };
+    return Promise.resolve([{ node: 1, problem: 'no response in time' }, ...([2, 3] as const).map((node) => ({ node, answer }))]);
+  };
+  await findKeptOrders(ask, await known, wanted);
+  expect(asked).toHaveLength(8);
+  expect(asked.slice(0, 2)).toEqual([
+    { 1: 999, 2: 999, 3: 999 },
+    { 2: 1_999, 3: 1_999 },
+  ]);
+  const now = jest.spyOn(Date, 'now');
+  let clock = 0;
+  now.mockImplementation(() => (clock += 3_000));
+  asked.length = 0;
+  await findKeptOrders(ask, await known, wanted);
+  now.mockRestore();
+  expect(asked.length).toBeLessThan(4);
 });
 
 test('an unknown transfer is an error', async () => {

@@ -153,6 +153,7 @@ describe('refuses', () => {
       'recipients',
       { ...orderFor(cancellation), unsigned: buildEvm({ ...native, to: from }) },
     ],
+    ['a reissue, where attempts do not expire', 'kind', claim({ kind: 'reissue', attempt: 2 })],
     ['a cancellation beyond the highest fee', 'max_fee', claim({ max_fee: '1' }, cancellation)],
   ])('%s', (_what, field, ordered) => {
     let refusal: unknown;

@@ -1,5 +1,5 @@
 import { findMissingOrders } from '../../../src/orders/missing-orders';
-import type { NodeOrders } from '../../../src/orders/node-orders';
+import type { AskForOrders, NodeOrders } from '../../../src/orders/node-orders';
 import { readShownOrders } from '../../../src/orders/shown-orders';
 
 /** Pages of what nodes show; nothing of it is verified here. */
@@ -11,19 +11,23 @@ const page = (node: Node, seqs: number[], isComplete: boolean): NodeOrders => ({
   answer: { newest: null, orders: seqs.map((seq) => ({ compact: order(seq), unsigned: null })), is_complete: isComplete },
 });
 const everything = (node: Node): NodeOrders => page(node, [], true);
+type Positions = Parameters<AskForOrders>[0];
 
 test('pages are read until every node has shown its last one, each order once', async () => {
-  const asked: (number | null)[] = [];
-  const ask = (after: number | null): Promise<NodeOrders[]> => {
+  const asked: Positions[] = [];
+  const ask = (after: Positions): Promise<NodeOrders[]> => {
     asked.push(after);
     return Promise.resolve([
-      after === 0 ? page(1, [1, 2], false) : page(1, [3], true),
-      after === 0 ? page(2, [2, 4], false) : page(2, [4], true),
+      after[1] === 0 ? page(1, [1, 2], false) : page(1, [3], true),
+      after[2] === 0 ? page(2, [2, 4], false) : page(2, [], true),
       everything(3),
     ]);
   };
   const shown = await readShownOrders(ask, 0, 10);
-  expect(asked).toEqual([0, 2]);
+  expect(asked).toEqual([
+    { 1: 0, 2: 0, 3: 0 },
+    { 1: 2, 2: 4 },
+  ]);
   expect(shown.orders.map(({ compact, nodes }) => [compact, nodes])).toEqual([
     [order(1), [1]],
     [order(2), [1, 2]],
@@ -33,6 +37,18 @@ test('pages are read until every node has shown its last one, each order once', 
   expect(shown).toMatchObject({ nodes: [1, 2, 3], isComplete: true, problems: [] });
 });
 
+test('a node that shows one small number after the other does not keep the others from showing theirs', async () => {
+  const honest = (node: Node, from: number) => page(node, [from + 100], from >= 900);
+  const ask = ({ 1: lying, 2: second, 3: third }: Positions): Promise<NodeOrders[]> =>
+    Promise.resolve([
+      ...(lying === undefined ? [] : [page(1, [(lying ?? 0) + 1], false)]),
+      ...(second === undefined ? [] : [honest(2, second ?? 0)]),
+      ...(third === undefined ? [] : [honest(3, third ?? 0)]),
+    ]);
+  const shown = await readShownOrders(ask, 0, 20);
+  expect(shown.orders.find(({ compact }) => compact === order(1_000))?.nodes).toEqual([2, 3]);
+});
+
 test('a node that claims to have more and shows nothing new does not count', async () => {
   const ask = (): Promise<NodeOrders[]> => Promise.resolve([page(1, [5], false), everything(2), everything(3)]);
   const shown = await readShownOrders(ask, 5, 10);
@@ -40,20 +56,25 @@ test('a node that claims to have more and shows nothing new does not count', asy
 });
 
 test('a node that fails in between does not count', async () => {
-  const ask = (after: number | null): Promise<NodeOrders[]> =>
-    Promise.resolve([
-      after === 0 ? page(1, [1], false) : { node: 1, problem: 'no response in time' },
-      everything(2),
+  const asked: Positions[] = [];
+  const ask = (after: Positions): Promise<NodeOrders[]> => {
+    asked.push(after);
+    return Promise.resolve([
+      after[1] === 0 ? page(1, [1], false) : { node: 1, problem: 'no response in time' },
+      page(2, [(after[2] ?? 0) + 1], (after[2] ?? 0) >= 3),
       everything(3),
     ]);
+  };
   expect(await readShownOrders(ask, 0, 10)).toMatchObject({ nodes: [2, 3], problems: ['node 1: no response in time'] });
+  // nor is it asked, and waited for, again
+  expect(asked).toEqual([{ 1: 0, 2: 0, 3: 0 }, { 1: 1, 2: 1 }, { 2: 2 }, { 2: 3 }]);
 });
 
 test('reading ends after the allowed number of questions, and what is missing is not taken for all of it', async () => {
   let asked = 0;
-  const ask = (after: number | null): Promise<NodeOrders[]> => {
+  const ask = (after: Positions): Promise<NodeOrders[]> => {
     asked += 1;
-    return Promise.resolve([page(1, [(after ?? 0) + 1], false), everything(2), everything(3)]);
+    return Promise.resolve([page(1, [(after[1] ?? 0) + 1], false), everything(2), everything(3)]);
   };
   expect(await readShownOrders(ask, 0, 3)).toMatchObject({ isComplete: false });
   expect(asked).toBe(3);
