@@ -5,7 +5,7 @@
 const processes = '(src/(processes|cli)/|src/(entities|signed-types))';
 const activities = '(activities|workflows)/';
 const resources =
-  'src/(auth|wallets|accounts|assets|transfers|transactions|deposits|screening|following|health|mfa|security-factors|webhooks|x402)/';
+  'src/(auth|wallets|accounts|assets|transfers|transactions|deposits|screening|following|health|mfa|security-factors|settlers|webhooks|x402)/';
 const foundations = 'src/(http|ledger|chains/(?!types)|mpc|audit|outbox|orders)/?';
 const messages = 'src/messages/';
 const above = (...floors) => `^(${floors.join('|')})`;

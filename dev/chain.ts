@@ -37,7 +37,7 @@ export async function prepareChain(chain: DevChain, { l1DataFee }: { l1DataFee: 
 /** The test tokens at the addresses that the registry has for the chain. */
 function getTokens(chainId: number): [Address, TestContract][] {
   const tokens = getChains('local').find(({ caip2 }) => caip2 === `eip155:${chainId}`)?.tokens ?? [];
-  return tokens.map(({ symbol, contract }) => [contract as Address, symbol === 'USDC' ? 'TestUSDC' : 'TestUSDT']);
+  return tokens.map(({ contract, eip3009 }) => [contract as Address, eip3009 ? 'TestUSDC' : 'TestUSDT']);
 }
 
 /** Sends any amount of the native coin from a new account, so that concurrent calls do not share nonces. */

@@ -12,7 +12,7 @@ export function nodeLimits(folder: string, chains: string[]): string {
   const limits = { maxAmount: plenty, maxPerKeyAndDay: plenty, maxPerDay: plenty };
   const registry = loadRegistry('local', chains);
   const content = chains.map((name) => {
-    const names = ['native', ...registry.get(name).tokens.flatMap(({ contract }) => contract ?? [])];
+    const names = ['native', 'gas', ...registry.get(name).tokens.flatMap(({ contract }) => contract ?? [])];
     return [name, { maxFee: plenty, tokens: Object.fromEntries(names.map((token) => [token, limits])) }];
   });
   const file = path.join(folder, 'limits.json');

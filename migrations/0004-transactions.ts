@@ -9,13 +9,18 @@ create table transaction_types (
   is_held boolean not null,
   -- it is signed by keys of the gateway
   is_signed boolean not null,
+  -- it belongs to the house; null: to the house or to another client
+  is_of_house boolean,
   check (direction = 'out' or not (is_held or is_signed)),
   unique (transaction_type, direction, is_held, is_signed)
 );
-insert into transaction_types (transaction_type, direction, is_held, is_signed) values
-  ('OUTBOUND', 'out', true, true),
-  ('INBOUND', 'in', false, false),
-  ('GAS', 'out', false, false);
+insert into transaction_types (transaction_type, direction, is_held, is_signed, is_of_house) values
+  ('OUTBOUND', 'out', true, true, false),
+  ('INBOUND', 'in', false, false, null),
+  ('X402_SETTLE', 'out', false, true, false),
+  ('X402_SIGN', 'out', true, true, false),
+  ('GAS_TOPUP', 'out', true, true, true),
+  ('GAS', 'out', false, false, true);
 
 create table transactions (
   tx_id uuid primary key,
@@ -86,9 +91,12 @@ create table transactions (
   constraint destination_compared check (not is_held or to_address_key is not null),
   constraint awaits_approval check (status <> 'AWAITING_APPROVAL' or (approval_expires_at is not null and approved_at is null)),
   constraint approved check ((approved_at is null) = (approved_by is null)),
-  constraint signing_has_begun check (not is_signed or status not in ('SIGNING', 'SUBMITTED', 'CONFIRMED') or signing_begun_at is not null),
+  -- what holds nothing and moves nothing is confirmed without a transaction of the chain
+  constraint signing_has_begun check (not is_signed or status not in ('SIGNING', 'SUBMITTED', 'CONFIRMED') or signing_begun_at is not null
+    or (status = 'CONFIRMED' and not is_held and amount = 0)),
   constraint signing_not_begun check (status not in ('PENDING', 'AWAITING_APPROVAL', 'REJECTED', 'CANCELLED') or signing_begun_at is null),
-  constraint confirmed_by_chain check (not is_signed or status <> 'CONFIRMED' or (tx_hash is not null and block_hash is not null and fee is not null))
+  constraint confirmed_by_chain check (not is_signed or status <> 'CONFIRMED' or (not is_held and amount = 0)
+    or (tx_hash is not null and block_hash is not null and fee is not null))
 );
 create index transactions_by_client on transactions (client_id, tx_id desc);
 create index transactions_by_wallet on transactions (wallet_id, tx_id desc);
@@ -99,6 +107,8 @@ create unique index transfers_by_idempotency_key on transactions (client_id, ide
 -- a deposit is credited once, identified by its position on the chain
 create unique index deposits_by_place on transactions (chain, tx_hash, position)
   where direction = 'in' and status <> 'ORPHANED';
+-- what a settlement has cost is charged once
+create unique index gas_by_parent on transactions (parent_tx_id) where direction = 'out' and not is_held and not is_signed;
 create index transactions_open on transactions (chain, status) where ended_at is null;
 create index deposits_detected on transactions (chain, block_number) where status = 'DETECTED';
 create index deposits_by_block on transactions (chain, block_number) where direction = 'in' and status in ('DETECTED', 'CONFIRMED');

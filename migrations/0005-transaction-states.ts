@@ -1,12 +1,17 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { houseClientId } from '../src/platform/house';
 
 const schema = /* sql */ `
--- A new transaction is in its first state and names an asset of its own account.
+-- A new transaction is in its first state, is of a type that its client may have, and names an asset of its own account.
 create function guard_new_transaction() returns trigger language plpgsql as $$
 begin
   if new.version <> 0 or new.signing_begun_at is not null or new.ended_at is not null or new.finalized_at is not null or new.fee is not null
      or new.status <> (case when new.direction = 'in' then 'DETECTED' else 'PENDING' end) then
     raise exception 'transaction % does not start at its beginning', new.tx_id using errcode = 'integrity_constraint_violation';
+  end if;
+  if (select is_of_house from transaction_types where transaction_type = new.transaction_type) <> (new.client_id = '${houseClientId}') then
+    raise exception 'a transaction of type % does not belong to client %', new.transaction_type, new.client_id
+      using errcode = 'integrity_constraint_violation';
   end if;
   if new.account_id is not null and not exists (
     select 1 from accounts a join ledger_accounts l on l.account_id = a.account_id
@@ -32,6 +37,8 @@ begin
   else
     allowed := case old.status
       when 'PENDING' then array['AWAITING_APPROVAL', 'SIGNING', 'REJECTED', 'FAILED', 'CANCELLED', 'NEEDS_ATTENTION']
+        -- nothing of it is sent to a chain
+        || case when old.direction = 'out' and not old.is_held and (not old.is_signed or old.amount = 0) then array['CONFIRMED'] else array[]::text[] end
       when 'AWAITING_APPROVAL' then array['PENDING', 'REJECTED', 'CANCELLED']
       when 'SIGNING' then array['SUBMITTED', 'NEEDS_ATTENTION', 'CONFIRMED', 'FAILED']
       when 'SUBMITTED' then array['CONFIRMED', 'FAILED', 'NEEDS_ATTENTION']

@@ -4,7 +4,7 @@ const schema = /* sql */ `
 create table ledger_postings (
   posting_id uuid primary key,
   tx_id uuid not null references transactions,
-  kind text not null check (kind in ('lock', 'lock_more', 'unlock', 'settle', 'refund', 'deposit', 'deposit_reversal', 'adjustment')),
+  kind text not null check (kind in ('lock', 'lock_more', 'unlock', 'settle', 'refund', 'deposit', 'deposit_reversal', 'adjustment', 'gas')),
   -- the transaction's version when the posting was written; lock_more: number of the attempt that needed it
   seq integer not null,
   -- number of its entries: all are inserted by one statement, none can be added later
@@ -14,10 +14,11 @@ create table ledger_postings (
   created_at timestamptz not null default now(),
   unique (tx_id, kind, seq)
 );
--- a transaction moves money once: at most one posting locks, one ends the lock, one credits, one reverses the credit
+-- a transaction moves money once: at most one posting locks, one ends the lock, one credits, one reverses the credit, one charges gas
 create unique index postings_that_lock on ledger_postings (tx_id) where kind = 'lock';
 create unique index postings_that_end on ledger_postings (tx_id) where kind in ('unlock', 'settle', 'refund');
 create unique index postings_that_credit on ledger_postings (tx_id) where kind = 'deposit';
+create unique index postings_that_charge_gas on ledger_postings (tx_id) where kind = 'gas';
 create unique index postings_that_reverse on ledger_postings (tx_id) where kind = 'deposit_reversal';
 
 create table ledger_entries (

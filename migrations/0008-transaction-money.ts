@@ -4,14 +4,14 @@ const schema = /* sql */ `
 -- At commit, the postings of a transaction must agree with its state (adjustments by operators are not counted):
 -- an open transfer has locked exactly its amount and fee bound, and nothing has left the account;
 -- an ended transfer has nothing locked, its fee is posted, and the token has left only if it is CONFIRMED;
--- a deposit is credited while it is CONFIRMED.
+-- a deposit is credited while it is CONFIRMED; gas is paid while it is CONFIRMED, and to the network alone;
+-- what is signed and holds nothing moves no money of its client.
 create function check_money_of_transaction() returns trigger language plpgsql as $$
 declare
   t transactions;
   holds boolean;
 begin
   select * into t from transactions where tx_id = new.tx_id;
-  if not t.is_held and t.direction <> 'in' then return null; end if;
   holds := t.is_held and t.ended_at is null;
   if exists (
     select 1 from (
@@ -29,7 +29,9 @@ begin
                0
         union all
         select t.fee_symbol, case when holds then -t.fee_locked else 0 end, 0, case when holds then 0 else -coalesce(t.fee, 0) end
-         where t.fee_symbol is not null
+         where t.is_held
+        union all
+        select t.token_symbol, 0, 0, -t.amount where t.direction = 'out' and not t.is_held and not t.is_signed and t.status = 'CONFIRMED'
       ) lines group by symbol
     ) sums
     where held <> 0 or fees <> 0

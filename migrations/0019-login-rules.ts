@@ -1,5 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { databaseRoles } from '../src/platform/database-roles';
+import { houseClientId } from '../src/platform/house';
 
 const schema = /* sql */ `
 -- The gateway's role of whoever is logged in, also within functions that run with the rights of the owner. Null for the owner of the
@@ -16,8 +17,8 @@ begin
 end $$;
 grant execute on function login_role() to ${databaseRoles.join(', ')};
 
--- Transfers are accepted by the API and deposits found by the worker. The API approves and cancels; the authoriser alone begins
--- signing; the worker does the rest.
+-- What a client asks for is accepted by the API; deposits are found by the worker, which also inserts what the house sends and pays.
+-- The API approves, cancels, and confirms what moves nothing; the authoriser alone begins signing; the worker does the rest.
 create function guard_login_of_transaction() returns trigger language plpgsql as $$
 declare
   role text := login_role();
@@ -25,7 +26,11 @@ declare
 begin
   if role is null then return new; end if;
   if tg_op = 'INSERT' then
-    may := case role when 'gateway_api' then new.is_held when 'gateway_worker' then new.direction = 'in' else false end;
+    may := case role
+      when 'gateway_api' then new.is_signed and new.client_id <> '${houseClientId}'
+      when 'gateway_worker' then new.direction = 'in' or new.client_id = '${houseClientId}'
+      else false
+    end;
     -- limits count by these times, and nothing has happened to it yet
     new.created_at := now();
     new.approved_by := null;
@@ -37,6 +42,7 @@ begin
     may := case role
       when 'gateway_api' then new.status = 'CANCELLED'
         or (old.status, new.status) in (('PENDING', 'AWAITING_APPROVAL'), ('AWAITING_APPROVAL', 'PENDING'))
+        or (new.status = 'CONFIRMED' and new.is_signed and not new.is_held and new.amount = 0)
       when 'gateway_authoriser' then new.status = 'SIGNING'
       when 'gateway_worker' then new.status not in ('SIGNING', 'CANCELLED')
       else false
@@ -103,7 +109,7 @@ begin
   if not (new.kind = any (case role
     when 'gateway_api' then array['lock', 'unlock']
     when 'gateway_authoriser' then array['lock_more']
-    when 'gateway_worker' then array['unlock', 'settle', 'refund', 'deposit', 'deposit_reversal', 'adjustment']
+    when 'gateway_worker' then array['unlock', 'settle', 'refund', 'deposit', 'deposit_reversal', 'adjustment', 'gas']
     else array[]::text[]
   end)) then
     raise exception '% may not post %', role, new.kind using errcode = 'insufficient_privilege';

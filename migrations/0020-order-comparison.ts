@@ -47,7 +47,7 @@ $$;
 
 create function guard_orders_compared() returns trigger language plpgsql as $$
 begin
-  if new.is_held and not orders_are_compared() then
+  if new.is_signed and not orders_are_compared() then
     raise exception 'transaction % waits until the orders of the signing nodes are compared', new.tx_id using errcode = 'GW002';
   end if;
   -- rebuilt after this request has looked for it: a repetition finds it

@@ -18,6 +18,9 @@ import { Orders0017 } from './0017-orders';
 import { Logins0018 } from './0018-logins';
 import { LoginRules0019 } from './0019-login-rules';
 import { OrderComparison0020 } from './0020-order-comparison';
+import { House0021 } from './0021-house';
+import { Settlers0022 } from './0022-settlers';
+import { X4020023 } from './0023-x402';
 
 /** In this order. A released migration is never edited: a change is a new file. */
 export const migrations = [
@@ -41,4 +44,7 @@ export const migrations = [
   Logins0018,
   LoginRules0019,
   OrderComparison0020,
+  House0021,
+  Settlers0022,
+  X4020023,
 ];

@@ -26,9 +26,9 @@ export const rights: Rights = {
     gateway_api: 'select, insert, lock',
     gateway_worker: 'select, update (status, key_status, key_id, public_key, chain_code, updated_at)',
     gateway_authoriser: 'select, lock',
-    gateway_operator: 'select, update (status, updated_at)',
+    gateway_operator: 'select, insert, update (status, updated_at)',
   },
-  wallet_attestations: { gateway_api: 'select', gateway_worker: 'select, insert' },
+  wallet_attestations: { gateway_api: 'select', gateway_worker: 'select, insert', gateway_operator: 'select' },
   wallet_limits: {
     gateway_api: 'select, lock',
     gateway_authoriser: 'select, lock',
@@ -38,7 +38,7 @@ export const rights: Rights = {
     gateway_api: 'select, insert',
     gateway_worker: 'select',
     gateway_authoriser: 'select, lock',
-    gateway_operator: 'select, update (status)',
+    gateway_operator: 'select, insert, update (status)',
   },
   ledger_accounts: {
     gateway_api: 'select, insert, lock',
@@ -161,6 +161,7 @@ export const rights: Rights = {
   workflow_outbox: {
     gateway_api: 'select, insert, lock, delete',
     gateway_worker: 'select, insert, update (deliver_after), delete',
+    gateway_operator: 'select, insert',
   },
 };
 
@@ -174,4 +175,30 @@ export const orderComparisonRights: Rights = {
     gateway_operator: 'select',
   },
   rebuilt_requests: { gateway_api: 'select', gateway_operator: 'select' },
+};
+
+/** Granted by the migration that adds the table. */
+export const settlerRights: Rights = {
+  settlers: {
+    gateway_api: 'select',
+    gateway_worker: 'select',
+    gateway_authoriser: 'select',
+    gateway_operator: 'select, insert, update (status, is_primary)',
+  },
+};
+
+/** Granted by the migration that adds the tables. */
+export const x402Rights: Rights = {
+  x402_policies: {
+    gateway_api: 'select',
+    gateway_worker: 'select',
+    gateway_authoriser: 'select',
+    gateway_operator: 'select, insert, update (is_enabled, gas_per_day, sponsors_permit, sponsors_approval, top_up_per_day)',
+  },
+  x402_settlements: {
+    gateway_api: 'select, insert, update (reason, released_at)',
+    gateway_worker: 'select, update (reason, released_at)',
+    gateway_authoriser: 'select',
+    gateway_operator: 'select',
+  },
 };

@@ -3,6 +3,7 @@ import { AssetEntity } from './assets/entity';
 import { ApiKeyEntity, ClientEntity, UserEntity } from './auth/entity';
 import { LedgerAccountEntity } from './ledger/entity';
 import { SecurityFactorEntity } from './security-factors/entity';
+import { SettlerEntity } from './settlers/entity';
 import { TransactionEntity } from './transactions/entity';
 import { AttestationEntity } from './wallets/attestation-entity';
 import { WalletEntity } from './wallets/entity';
@@ -17,6 +18,7 @@ export const entities = [
   ClientEntity,
   LedgerAccountEntity,
   SecurityFactorEntity,
+  SettlerEntity,
   TransactionEntity,
   UserEntity,
   WalletEntity,

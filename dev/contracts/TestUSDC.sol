@@ -8,7 +8,7 @@ interface IERC1271 {
 }
 
 /// Stands in for USD Coin: same decimals, EIP-712 domain ("USD Coin", "2"), EIP-3009 and EIP-2612 functions, pause and blacklist.
-/// TEST ONLY: anybody can pause it and blacklist accounts.
+/// Written from the published interface; not compared with the deployed code. TEST ONLY: anybody can pause it and blacklist accounts.
 contract TestUSDC is StandardToken {
     event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce);
     event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce);

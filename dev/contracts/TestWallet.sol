@@ -10,7 +10,8 @@ contract TestWallet {
         OtherAnswer,
         Revert,
         BurnGas,
-        ShortAnswer
+        ShortAnswer,
+        InvalidOpcode
     }
 
     address private immutable storedOwner;
@@ -51,6 +52,11 @@ contract TestWallet {
             assembly {
                 mstore(0, shl(224, 0x1626ba7e))
                 return(0, 4)
+            }
+        }
+        if (mode == Mode.InvalidOpcode) {
+            assembly {
+                invalid()
             }
         }
         return _isOwner(hash, signature) ? this.isValidSignature.selector : bytes4(0xffffffff);

@@ -8,7 +8,8 @@ interface IPermitToken {
 }
 
 /// Stand-ins for the x402 proxies on local chains, at their addresses: same functions, witnesses, errors and events. The payer's
-/// permit names a proxy as its only spender, and the proxy pays nobody but the recipient in the witness.
+/// permit names a proxy as its only spender, and the proxy pays nobody but the recipient in the witness. Written from the published
+/// interface; not compared with the deployed code.
 abstract contract TestProxy {
     struct EIP2612Permit {
         uint256 value;

@@ -17,11 +17,11 @@ create table refusals (
 -- those with the same key and peer, and those that spend the same token, wait for each other, so that two cannot pass a check which
 -- only one may pass. Unless the node refuses to act on it, the order (order_id, compact, unsigned) is kept in seen_orders.
 -- verdict: admitted, unfrozen (admitted in spite of a ban), recorded (with the signature of before), blacklisted (one of the
--- recipients is on the list of the key's client), refused (as refuse says: a limit that does not need the journal), other_digests,
+-- recipients is on the list of the key's client, or of the client on_behalf_of), refused (as refuse says: a limit that does not need the journal), other_digests,
 -- unrelated, banned, busy (a session with this peer has to end first), exhausted (max_tries entries about this payload with this peer
 -- within an hour), key_limit, node_limit, behind (the entry marked, which the mark outside of the database names, is missing).
 create function admit_signature(
-  statement text, statement_signature bytea, recipients text[], order_id uuid, compact text, unsigned text, refuse boolean,
+  statement text, statement_signature bytea, recipients text[], on_behalf_of text, order_id uuid, compact text, unsigned text, refuse boolean,
   max_failed integer, max_tries integer, key_limit numeric, node_limit numeric,
   marked bigint, copy_statement text, copy_signature bytea,
   out verdict text, out recorded bytea
@@ -44,7 +44,7 @@ begin
     return;
   end if;
   if exists (select from blacklist b
-              where b.client_id = e.client_id and b.chain = e.chain and b.address_key = any (recipients)) then
+              where b.client_id in (e.client_id, on_behalf_of) and b.chain = e.chain and b.address_key = any (recipients)) then
     verdict := 'blacklisted';
     return;
   end if;

@@ -9,8 +9,8 @@ import { inTransaction } from '../platform/database';
 import { GatewayError, invalidParameter, notFound } from '../platform/errors';
 import type { WalletRepository } from '../wallets/repository';
 import type { AttestedKey } from '../wallets/attested-keys';
-import { deriveAddress } from './derivation';
 import { AccountEntity } from './entity';
+import { newAccount } from './new-account';
 import { addressDiffers, type OwnAddresses } from './own-addresses';
 import type { AccountFilter, AccountRepository } from './repository';
 import type { CreateAccount } from './schema';
@@ -73,23 +73,7 @@ export class AccountService {
 
   private async row(manager: EntityManager, walletId: string, attested: AttestedKey, chain: ChainDefinition) {
     const addressIndex = await this.deps.accounts.nextIndex(manager, walletId, chain.family);
-    const family = this.deps.getFamily(chain.family);
-    const { address, key, path, keyId } = deriveAddress(attested, family, addressIndex);
-    return {
-      walletId,
-      clientId: attested.clientId,
-      family: chain.family,
-      chain: chain.name,
-      network: chain.network,
-      address,
-      addressKey: key,
-      keyId,
-      keyProtocol: family.keyProtocol,
-      derivationPath: path,
-      addressIndex,
-      addressType: 'INBOUND' as const,
-      status: 'ACTIVE' as const,
-    };
+    return newAccount({ walletId, attested, chain, family: this.deps.getFamily(chain.family), addressIndex });
   }
 
   /** @throws GatewayError not_found, address_differs. */

@@ -52,6 +52,9 @@ export const auditActions = [
   'security_factor.created',
   'security_factor.deactivated',
   'security_factor.deleted',
+  'settler.created',
+  'settler.drained',
+  'settler.made_primary',
   'totp.confirmed',
   'totp.enrolled',
   'totp.recovery_code_used',
@@ -79,6 +82,7 @@ export const auditActions = [
   'webhook.disabled',
   'webhook.secret_rotated',
   'webhook.updated',
+  'x402.policy_changed',
 ] as const;
 export type AuditAction = (typeof auditActions)[number];
 

@@ -1,12 +1,15 @@
 import { evmFamily } from './evm/family';
 import { eip3009 } from './evm/payments/eip3009';
 import { permit2 } from './evm/payments/permit2';
-import type { PayloadType, PaymentMethod } from './payments';
+import type { PaymentMethod, PaymentRequest } from './payments';
 import type { ChainFamily } from './types';
 
 const methods: ReadonlyMap<ChainFamily, readonly PaymentMethod[]> = new Map([[evmFamily.name, [eip3009, permit2]]]);
 
-/** undefined: the family has no such method. */
-export function findPaymentMethod(family: ChainFamily, payloadType: PayloadType): PaymentMethod | undefined {
-  return methods.get(family)?.find((method) => method.payloadType === payloadType);
+/** undefined: the family has no such method, or not with this scheme. */
+export function findPaymentMethod(
+  family: ChainFamily,
+  { payloadType, scheme }: Pick<PaymentRequest, 'payloadType' | 'scheme'>,
+): PaymentMethod | undefined {
+  return methods.get(family)?.find((method) => method.payloadType === payloadType && method.schemes.includes(scheme));
 }

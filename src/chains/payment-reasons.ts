@@ -7,6 +7,10 @@ export const paymentReasons = [
   'invalid_payment_requirements',
   'unsupported_payload_type',
   'asset_not_deployed_contract',
+  'invalid_exact_evm_scheme',
+  'invalid_exact_evm_network_mismatch',
+  'invalid_upto_evm_scheme',
+  'invalid_upto_evm_network_mismatch',
   // EIP-3009
   'invalid_exact_evm_missing_eip712_domain',
   'invalid_exact_evm_signature',

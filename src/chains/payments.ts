@@ -81,8 +81,16 @@ export interface PaymentContext {
 
 export type Checked = { payment: Payment } | { reason: PaymentReason };
 
+/** What the payer and the resource server both state. */
+export type AgreedField = 'scheme' | 'network' | 'asset' | 'payTo' | 'amount';
+
 export interface PaymentMethod {
   readonly payloadType: PayloadType;
+  readonly schemes: readonly PaymentScheme[];
+  /** Why a payment is refused whose payer has accepted something else than the resource server asks for. */
+  disagreement(scheme: PaymentScheme, field: AgreedField): PaymentReason;
+  /** Whether both are written forms of one address. */
+  isSameAddress(a: string, b: string): boolean;
   /** Everything that needs no chain; the first check that fails decides. */
   check(request: PaymentRequest, context: PaymentContext): Checked;
 }

@@ -80,10 +80,10 @@ export interface TransactionIntent {
   action?: IntentAction;
 }
 
-type IntentAction = SettlementAction | AuthorisationAction;
+export type IntentAction = SettlementAction | AuthorisationAction;
 
 /** Carries out a payment to the outputs that its payer, who is not the sender, has authorised with a signature. */
-interface SettlementAction {
+export interface SettlementAction {
   type: 'settlement';
   /** How it was authorised, in the family's terms. */
   method: string;
@@ -93,8 +93,13 @@ interface SettlementAction {
   nonce: string;
   /** Most that may be taken; atomic units of the outputs' token, decimal digits. */
   authorised: string;
+  /** As signed; seconds since the epoch, decimal digits. Whether the bounds are included depends on the method. */
+  validAfter: string;
+  validBefore: string;
   /** The payer's. */
   signature: Hex;
+  /** An allowance that the payer has signed as well and the same transaction gives (EIP-2612); numbers as decimal digits. */
+  permit?: { value: string; deadline: string; v: number; r: Hex; s: Hex };
 }
 
 /** Authorises a payment to the outputs that somebody else carries out: it is signed and not broadcast. */
@@ -109,6 +114,8 @@ export interface TransactionDescription {
   /** CAIP-2 of the only chain that would execute the bytes. */
   chain: string;
   action: 'payment' | IntentAction['type'];
+  /** Of a settlement. */
+  settlement?: DescribedSettlement;
   /** Without change back to the sender. */
   outputs: TransactionOutput[];
   /** Highest network fee that the bytes allow, atomic units of the native coin. */
@@ -120,6 +127,22 @@ export interface TransactionDescription {
    * cancellation also use up the first one of the attempt before, so that only one of them can be executed.
    */
   resources: string[];
+}
+
+/** Whose payment a settlement carries out. */
+export interface DescribedSettlement {
+  /** In the family's terms. */
+  method: string;
+  /** In the form shown to clients. */
+  payer: string;
+  /** What can be used once only, whoever settles, in canonical form. */
+  identity: string;
+  /** Most that the payer has signed for; atomic units. */
+  authorised: bigint;
+  /** The only address that may settle, in the form shown to clients; null: anybody may. */
+  facilitator: string | null;
+  /** The contract that is called, in the form shown to clients. */
+  contract: string;
 }
 
 /** Fee levels of a chain as last seen by its follower, in the family's own format. */

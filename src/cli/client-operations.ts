@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import type { DataSource, EntityManager } from 'typeorm';
+import { type DataSource, type EntityManager, Not } from 'typeorm';
 import { ApiKeyEntity, ClientEntity, UserEntity } from '../auth/entity';
 import { hashSecret } from '../auth/service';
 import { GatewayError, notFound } from '../platform/errors';
+import { houseClientId } from '../platform/house';
 import { isUuid, newId } from '../platform/ids';
 import { auditedOperation } from './audited-operation';
 
@@ -13,7 +14,7 @@ export interface IssuedKey {
   apiSecret: string;
 }
 
-/** Operations on clients, their users and API keys. Changes are audited in the same database transaction. */
+/** Operations on clients, the house excepted, their users and API keys. Changes are audited in the same database transaction. */
 export class ClientOperations {
   constructor(private readonly database: DataSource) {}
 
@@ -28,7 +29,7 @@ export class ClientOperations {
   }
 
   listClients(): Promise<ClientEntity[]> {
-    return this.database.manager.find(ClientEntity, { order: { clientId: 'ASC' } });
+    return this.database.manager.find(ClientEntity, { where: { clientId: Not(houseClientId) }, order: { clientId: 'ASC' } });
   }
 
   /** By id or name. @throws GatewayError not_found. */
@@ -37,7 +38,7 @@ export class ClientOperations {
       ClientEntity,
       isUuid(reference) ? { clientId: reference } : { name: reference },
     );
-    if (!client) throw notFound(`client ${reference}`);
+    if (!client || client.clientId === houseClientId) throw notFound(`client ${reference}`);
     return client;
   }
 

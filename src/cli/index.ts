@@ -17,8 +17,10 @@ import { addTemporalCommands } from './temporal';
 import { addTransferCommands } from './transfers';
 import type { Run } from './run';
 import { CommandFailed, type Session, withSession } from './session';
+import { addSettlerCommands } from './settlers';
 import { addTotpCommands } from './totp';
 import { addWalletCommands } from './wallets';
+import { addX402Commands } from './x402';
 
 /** 1: refused, not found, or differences found; 2: wrong usage; 69: a service is down; 78: wrong environment (sysexits.h). */
 const exitCodes = { failed: 1, usage: 2, unavailable: 69, config: 78 } as const;
@@ -42,6 +44,8 @@ function createProgram(): Command {
   addTotpCommands(program, run);
   addTransferCommands(program, run);
   addOrderCommands(program, run);
+  addSettlerCommands(program, run);
+  addX402Commands(program, run);
   addLedgerCommands(program, run);
   addMigrateCommand(program);
   addReconcileCommand(program);

@@ -1,6 +1,7 @@
-import type { DataSource } from 'typeorm';
+import { type DataSource, Not } from 'typeorm';
 import { AccountEntity } from '../accounts/entity';
 import { GatewayError, invalidParameter, notFound } from '../platform/errors';
+import { houseClientId } from '../platform/house';
 import { isUuid } from '../platform/ids';
 import { WalletEntity } from '../wallets/entity';
 import { auditedOperation } from './audited-operation';
@@ -16,9 +17,10 @@ export interface WalletLimit {
 export class WalletOperations {
   constructor(private readonly database: DataSource) {}
 
+  /** Of one client, or of all but the house. */
   list(clientId?: string): Promise<WalletEntity[]> {
     return this.database.manager.find(WalletEntity, {
-      where: clientId === undefined ? {} : { clientId },
+      where: { clientId: clientId ?? Not(houseClientId) },
       order: { walletId: 'ASC' },
     });
   }

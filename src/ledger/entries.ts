@@ -113,6 +113,13 @@ export function correctFee(native: AccountBalance, more: bigint): Outcome {
   return { entries: builder.entries, shortfalls: builder.shortfalls };
 }
 
+/** Pays the network's fee of a transaction that holds nothing. */
+export function payGas(native: AccountBalance, fee: bigint): Outcome {
+  const builder = new EntryBuilder();
+  builder.debitWithShortfall(native, 0n, 'FEES', fee);
+  return { entries: builder.entries, shortfalls: builder.shortfalls };
+}
+
 /**
  * Credits a deposit. `lost` is the amount that the house paid when a reorganisation removed this deposit after it had been spent:
  * it is repaid first.

@@ -3,7 +3,8 @@ import { newId } from '../platform/ids';
 
 /** AVAILABLE and LOCKED belong to a ledger account of a client, the others to the house: see the schema. */
 export type Bucket = 'AVAILABLE' | 'LOCKED' | 'EXTERNAL' | 'FEES' | 'LOSS';
-export type PostingKind = 'lock' | 'lock_more' | 'unlock' | 'settle' | 'refund' | 'deposit' | 'deposit_reversal' | 'adjustment';
+export type PostingKind =
+  'lock' | 'lock_more' | 'unlock' | 'settle' | 'refund' | 'deposit' | 'deposit_reversal' | 'adjustment' | 'gas';
 
 export interface Entry {
   /** null for the buckets of the house. */

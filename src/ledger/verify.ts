@@ -97,6 +97,7 @@ const checks: Check[] = [
                 when t.is_held and t.status = 'CONFIRMED' then 'lock settle'
                 when t.is_held and t.status = 'FAILED' and t.block_hash is not null then 'lock refund'
                 when t.is_held then 'lock unlock'
+                when t.direction = 'out' then case t.status when 'CONFIRMED' then 'gas' else '' end
                 when t.status = 'DETECTED' then ''
                 when t.status = 'CONFIRMED' then 'deposit'
                 -- orphaned before or after it was credited
@@ -104,7 +105,7 @@ const checks: Check[] = [
                 else '' end as kinds) w
             left join (select tx_id, string_agg(kind, ' ' order by kind) as kinds from ledger_postings
                         where kind not in ('lock_more', 'adjustment') group by tx_id) k using (tx_id)
-           where (t.is_held or t.direction = 'in') and w.kinds <> coalesce(k.kinds, '')`,
+           where (t.is_held or not t.is_signed) and w.kinds <> coalesce(k.kinds, '')`,
   },
   {
     name: 'ended transactions hold nothing, open ones what they say',
@@ -138,6 +139,13 @@ const checks: Check[] = [
           select t.tx_id || ' ' || t.status as subject, coalesce(t.fee, 0)::text as expected, coalesce(m.fees, 0)::text as actual
             from transactions t left join moved m on m.tx_id = t.tx_id and m.symbol = t.fee_symbol
            where t.is_held and t.ended_at is not null and coalesce(t.fee, 0) <> coalesce(m.fees, 0)`,
+  },
+  {
+    name: 'gas is posted as the fee that it is',
+    sql: `with moved as (${moved})
+          select t.tx_id || ' ' || t.status as subject, t.amount::text as expected, coalesce(m.fees, 0)::text as actual
+            from transactions t left join moved m on m.tx_id = t.tx_id and m.symbol = t.token_symbol
+           where t.direction = 'out' and not t.is_held and not t.is_signed and t.status = 'CONFIRMED' and t.amount <> coalesce(m.fees, 0)`,
   },
   {
     name: 'nothing is reserved twice',

@@ -15,6 +15,8 @@ export const enabledOrderKinds = [
   'replacement',
   'reissue',
   'cancellation',
+  'settlement',
+  'gas',
   'generate_key',
   'bind_key',
   'blacklist_page',
@@ -91,8 +93,34 @@ interface ReissueFacts extends TransactionFacts {
   earlier: EarlierAttempt[];
 }
 
+/** Whose payment a transaction settles: its sender, who pays the fee, is the order's client. */
+export interface SettlementFacts {
+  /** The client who asks for it. Its blacklist holds for the recipients as well. */
+  client_id: string;
+  /** How the payer has authorised it, in the family's terms. */
+  method: string;
+  payer: string;
+  /** What the authorisation uses up, in the family's terms. */
+  identity: string;
+  /** Most that the payer has signed for, atomic units, decimal digits. */
+  authorised: string;
+  /** Last second at which it can be executed, since the epoch. */
+  window_end: number;
+}
+
+interface SettlementOrderFacts extends TransactionFacts {
+  kind: 'settlement';
+  settlement: SettlementFacts;
+}
+
+interface ReplacementFacts extends TransactionFacts {
+  kind: 'replacement';
+  /** Of a settlement. */
+  settlement?: SettlementFacts;
+}
+
 interface OtherTransactionFacts extends TransactionFacts {
-  kind: Exclude<(typeof transactionOrderKinds)[number], 'reissue'>;
+  kind: Exclude<(typeof transactionOrderKinds)[number], 'reissue' | 'settlement' | 'replacement'>;
 }
 
 interface TypedDataFacts extends SigningFacts {
@@ -125,7 +153,7 @@ interface BlacklistPageFacts {
 /** What an order is about: everything but its head. */
 export type OrderFacts = AttemptFacts | TypedDataFacts | GenerateKeyFacts | BindKeyFacts | BlacklistPageFacts;
 /** What an order over the bytes of an attempt is about. */
-export type AttemptFacts = ReissueFacts | OtherTransactionFacts;
+export type AttemptFacts = ReissueFacts | SettlementOrderFacts | ReplacementFacts | OtherTransactionFacts;
 export type OrderKind = OrderFacts['kind'];
 export type OrderClaims = OrderHead & OrderFacts;
 export type ClaimsOf<K extends OrderKind> = OrderHead & Extract<OrderFacts, { kind: K }>;

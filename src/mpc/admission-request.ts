@@ -4,6 +4,7 @@ import type { SignTransactionRequest } from '../messages/signing';
 import type { AdmissionRequest } from './admission';
 import { toAttemptKind } from './open-order';
 import type { VerifiedOrder } from './order-verifier';
+import { settlementIn } from './verify/ordered';
 import type { VerifiedTransaction } from './verify-intent';
 
 /** Who takes part in a signature beside this node. */
@@ -18,6 +19,7 @@ export function toAdmissionRequest(
   keyId: string,
   participants: Participants,
 ): AdmissionRequest {
+  const settled = settlementIn(claims);
   return {
     ...participants,
     txId: claims.tx_id,
@@ -31,6 +33,7 @@ export function toAdmissionRequest(
     payload,
     keyId,
     clientId: claims.client_id,
+    ...(settled && { onBehalfOf: settled.client_id }),
     spends,
   };
 }

@@ -21,17 +21,24 @@ export interface AdmissionRequest {
   payload: number;
   keyId: string;
   clientId: string;
+  /** The client for whom the house signs. Its blacklist holds too. */
+  onBehalfOf?: string;
   peer: NodeIndex;
   initiator: NodeIndex;
   spends: Spending;
 }
 
+/**
+ * In place of a token: a settlement moves nothing of its signer's but the fee, which is counted by itself. No contract has this name.
+ */
+export const gasOfSettlements = 'gas';
+
 /** What a transaction moves, as decoded from its bytes. */
 export interface Spending {
   chain: string;
-  /** Canonical contract; null: the native coin. */
+  /** Canonical contract; null: the native coin; `gasOfSettlements`. */
   token: string | null;
-  /** Atomic units of the token; 0 for a cancellation. */
+  /** Atomic units of the token; 0 for a cancellation, the fee for a settlement. */
   amount: bigint;
   /** Highest network fee, atomic units of the native coin. */
   fee: bigint;

@@ -95,11 +95,12 @@ export class Journal {
     const number = this.lastNumber;
     const statement = signStatement('entry', entryFields(this.self, number, request, at.toISOString()), this.signingKey);
     const [row] = await this.database.query<Row[]>(
-      'select verdict, recorded from admit_signature($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)',
+      'select verdict, recorded from admit_signature($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)',
       [
         statement.text,
         statement.signature,
         request.spends.recipients,
+        request.onBehalfOf ?? null,
         request.order.jti,
         request.order.compact,
         request.order.unsigned,

@@ -4,7 +4,7 @@ import type { FamilyCodec } from '../chains/family';
 import { type ChainRegistry, tokenByContract } from '../chains/registry';
 import type { ChainDefinition, ChainFamily } from '../chains/types';
 import { ConfigError } from '../platform/config';
-import type { AdmissionRequest } from './admission';
+import { type AdmissionRequest, gasOfSettlements } from './admission';
 import type { SumLimits } from './journal';
 
 /** The operator's file. Amounts are atomic units as decimal digits; a limit that is left out does not apply. */
@@ -14,7 +14,7 @@ interface LimitsFile {
 interface ChainLimitsFile {
   /** Highest network fee of a transaction, cancellations included. */
   maxFee?: string;
-  /** By contract, or `native`; what is not named is refused. */
+  /** By contract, `native`, or `gas` (fees of settlements); what is not named is refused. */
   tokens: Record<string, TokenLimitsFile>;
   deniedAddresses?: string[];
 }
@@ -39,14 +39,14 @@ const schema = Joi.object<LimitsFile>({
 
 interface ChainLimits {
   maxFee: bigint | null;
-  /** By canonical contract; empty: the native coin. */
+  /** By canonical contract; empty: the native coin; `gasOfSettlements`. */
   tokens: Map<string, SumLimits & { amount: bigint | null }>;
   denied: Set<string>;
 }
 
 export interface ListedLimit {
   chain: string;
-  /** Canonical contract; empty: the native coin. */
+  /** Canonical contract; empty: the native coin; `gasOfSettlements`. */
   token: string;
   max_amount: string | null;
   max_per_key_and_day: string | null;
@@ -91,7 +91,7 @@ export class NodeLimits {
     if (chain.maxFee !== null && spends.fee > chain.maxFee) return 'the network fee is above the highest allowed';
     if (isCancellation) return null;
     const token = chain.tokens.get(spends.token ?? '');
-    if (!token) return 'the token is not allowed';
+    if (!token) return spends.token === gasOfSettlements ? 'settlements are not allowed' : 'the token is not allowed';
     if (token.amount !== null && spends.amount > token.amount) return 'the amount is above the highest allowed';
     if (spends.recipients.some((recipient) => chain.denied.has(recipient))) return 'a recipient is denied';
     return null;
@@ -125,11 +125,9 @@ function toChainLimits(
   family: FamilyCodec,
 ): ChainLimits {
   const byContract = Object.entries(tokens).map(([name, limits]) => {
-    const token = tokenByContract(chain, name === 'native' ? null : name);
-    if (!token) throw new ConfigError(`MPC_NODE_LIMITS: ${chain.name} has no token ${name}`);
     const { maxAmount, maxPerKeyAndDay, maxPerDay } = limits;
     return [
-      token.contract ?? '',
+      tokenKey(name, chain),
       { amount: toAmount(maxAmount), key: toAmount(maxPerKeyAndDay), node: toAmount(maxPerDay) },
     ] as const;
   });
@@ -139,6 +137,14 @@ function toChainLimits(
     return parsed.key;
   });
   return { maxFee: toAmount(maxFee), tokens: new Map(byContract), denied: new Set(denied) };
+}
+
+/** @throws ConfigError for a token that the chain does not have. */
+function tokenKey(name: string, chain: ChainDefinition): string {
+  if (name === gasOfSettlements) return gasOfSettlements;
+  const token = tokenByContract(chain, name === 'native' ? null : name);
+  if (!token) throw new ConfigError(`MPC_NODE_LIMITS: ${chain.name} has no token ${name}`);
+  return token.contract ?? '';
 }
 
 const toAmount = (text: string | undefined): bigint | null => (text === undefined ? null : BigInt(text));

@@ -4,6 +4,7 @@ import {
   type OrderKind,
   type OrderRecipient,
   type OrderSigner,
+  type SettlementFacts,
   transactionOrderKinds,
 } from '../messages/order';
 import { protocols } from './protocols';
@@ -75,13 +76,22 @@ const transaction = {
 const kind = (name: OrderKind) => Joi.string().valid(name).required();
 const claims = (name: OrderKind, facts: Joi.PartialSchemaMap) => Joi.object({ ...head, kind: kind(name), ...facts }).required();
 
-const transactions = transactionOrderKinds.map((name) => [
-  name,
-  claims(
-    name,
-    name === 'reissue' ? { ...transaction, earlier: Joi.array().items(earlier).min(1).max(maxEarlier).required() } : transaction,
-  ),
-]);
+const settlement = Joi.object<SettlementFacts, true>({
+  client_id: uuid,
+  method: text(32),
+  payer: text(128),
+  identity: text(300),
+  authorised: atomic,
+  window_end: count(1),
+});
+
+/** What orders of some kinds say in addition. */
+const additions: Partial<Record<OrderKind, Joi.PartialSchemaMap>> = {
+  reissue: { earlier: Joi.array().items(earlier).min(1).max(maxEarlier).required() },
+  settlement: { settlement: settlement.required() },
+  replacement: { settlement },
+};
+const transactions = transactionOrderKinds.map((name) => [name, claims(name, { ...transaction, ...additions[name] })]);
 
 /** The claims of every kind. A field that is not known is refused and not ignored: it could change what the known ones mean. */
 export const claimsSchemas: ReadonlyMap<string, Joi.ObjectSchema> = new Map([

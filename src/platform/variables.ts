@@ -192,7 +192,7 @@ export const variables = {
   MPC_NODE_PEER_CERTS: variable(
     'api, worker, authoriser, mpc-node, cli',
     secretText().required(),
-    'PEM certificates of all three nodes, concatenated: peers are pinned to them, and what nodes sign is verified by them. The cli needs them only for the journals in `gateway orders show`.',
+    'PEM certificates of all three nodes, concatenated: peers are pinned to them, and what nodes sign is verified by them. The cli needs them only for `gateway settlers`, `gateway reconcile` and the journals in `gateway orders show`.',
     true,
   ),
   MPC_NODE_FORMER_CERTS: variable(

@@ -23,6 +23,7 @@ import { SecretBox } from '../platform/secret-box';
 import { createTemporalClient, readTemporalOptions } from '../platform/temporal';
 import { createTargetGuard } from '../webhooks/ssrf-guard';
 import { dispatchBlacklists } from '../screening/distribution';
+import { SettlerWatch } from '../settlers/watch';
 import { expireApprovals } from '../transfers/approval-expiry';
 import { StartLimits } from '../transfers/start-limits';
 import { observationSignaller, transferWorkflowsOn } from '../transfers/workflows';
@@ -147,6 +148,7 @@ runMain('worker', async () => {
   });
   const dispatcher = new OutboxDispatcher(database, deliveries, logger);
   const outbox = new WorkflowOutbox(database, deliveries, logger);
+  const settlers = new SettlerWatch(database, logger);
   const jobs: PeriodicJob[] = [
     { name: 'dispatch blacklists', everyMs: 1_000, run: () => dispatchBlacklists(database, temporal, logger) },
     { name: 'dispatch the outbox of workflows', everyMs: 200, run: () => dispatcher.dispatch() },
@@ -156,6 +158,7 @@ runMain('worker', async () => {
       run: () => restartLostGenerations(database, keyGeneration),
     },
     { name: 'reject transfers that nobody has approved in time', everyMs: 1_000, run: () => expireApprovals(database, outbox) },
+    { name: 'measure the settlers', everyMs: 30_000, run: () => settlers.run() },
   ];
   const webhooks = runWebhookWorker({
     worker: { ...common, ...workflowSource() },

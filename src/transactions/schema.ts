@@ -1,7 +1,7 @@
 import Joi from 'joi';
 import { amountOut, chainName, id, type PageQuery, pageFields, pageSchema, timestamp, view } from '../http/schemas';
 import { transactionStatuses } from './entity';
-import { transactionTypes } from './types';
+import { shownTypes } from './types';
 
 export interface ListTransactions extends PageQuery {
   wallet_id?: string;
@@ -37,7 +37,7 @@ const listFields = {
   wallet_id: id().allow(null),
   client_id: id(),
   chain: Joi.string(),
-  transaction_type: Joi.string().valid(...Object.keys(transactionTypes)),
+  transaction_type: Joi.string().valid(...shownTypes),
   from_address: Joi.string()
     .allow(null)
     .description('null: the sending account has another address than the signing nodes attest'),

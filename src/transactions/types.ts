@@ -4,6 +4,8 @@ export interface TransactionTypeRules {
   isHeld: boolean;
   /** It is signed by keys of the gateway. */
   isSigned: boolean;
+  /** It belongs to the house; null: to the house or to another client. */
+  isOfHouse: boolean | null;
 }
 
 /**
@@ -11,14 +13,26 @@ export interface TransactionTypeRules {
  * repeat them.
  */
 export const transactionTypes = {
-  OUTBOUND: { direction: 'out', isHeld: true, isSigned: true },
-  INBOUND: { direction: 'in', isHeld: false, isSigned: false },
-  GAS: { direction: 'out', isHeld: false, isSigned: false },
+  OUTBOUND: { direction: 'out', isHeld: true, isSigned: true, isOfHouse: false },
+  INBOUND: { direction: 'in', isHeld: false, isSigned: false, isOfHouse: null },
+  /** What somebody outside has signed, sent by a settler: no money of the client moves. */
+  X402_SETTLE: { direction: 'out', isHeld: false, isSigned: true, isOfHouse: false },
+  /** An authorisation that a client signs, for somebody else to settle. */
+  X402_SIGN: { direction: 'out', isHeld: true, isSigned: true, isOfHouse: false },
+  /** Coins that a payer needs for an approval. */
+  GAS_TOPUP: { direction: 'out', isHeld: true, isSigned: true, isOfHouse: true },
+  /** What a settlement (parent_tx_id) has cost its settler; no transaction of the chain of its own. */
+  GAS: { direction: 'out', isHeld: false, isSigned: false, isOfHouse: true },
 } as const satisfies Record<string, TransactionTypeRules>;
 
 export type TransactionType = keyof typeof transactionTypes;
+
+/** Types of the transactions that the API shows. */
+export const shownTypes = Object.entries(transactionTypes).flatMap(([type, { isOfHouse }]) => (isOfHouse ? [] : [type]));
 
 /** What a client sends. */
 export const transferType: TransactionType = 'OUTBOUND';
 /** What arrives for a client. */
 export const depositType: TransactionType = 'INBOUND';
+/** What a settlement has cost. */
+export const gasType: TransactionType = 'GAS';

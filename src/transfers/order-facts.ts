@@ -1,6 +1,6 @@
 import type { FamilyCodec } from '../chains/family';
-import type { ChainDefinition } from '../chains/types';
-import type { AttemptFacts, EarlierAttempt, OrderSigner } from '../messages/order';
+import type { ChainDefinition, Hex } from '../chains/types';
+import type { AttemptFacts, EarlierAttempt, OrderSigner, SettlementFacts } from '../messages/order';
 import type { Signer } from '../messages/signing';
 import type { TransactionEntity } from '../transactions/entity';
 import type { SignedType } from '../transactions/signed-type';
@@ -18,7 +18,7 @@ interface OrderContext {
 export function toOrderFacts(
   { chain, family, type }: OrderContext,
   transfer: TransactionEntity,
-  { attempt, kind, intent, prepared, signers, clientId }: OrderableAttempt,
+  { attempt, kind, intent, prepared, unsigned, signers, clientId }: OrderableAttempt,
   earlier: readonly Attempt[],
 ): AttemptFacts {
   const facts = {
@@ -37,8 +37,26 @@ export function toOrderFacts(
     max_fee: prepared.feeBound,
   };
   const orderKind = kind === 'first' ? type.orderKind : kind;
-  if (orderKind !== 'reissue') return { kind: orderKind, ...facts };
-  return { kind: orderKind, ...facts, earlier: earlier.map((it) => toEarlierAttempt(family, it)) };
+  const settlement = toSettlement(family, transfer, unsigned);
+  switch (orderKind) {
+    case 'reissue':
+      return { kind: orderKind, ...facts, earlier: earlier.map((it) => toEarlierAttempt(family, it)) };
+    case 'settlement':
+      if (!settlement) throw new Error(`the bytes of attempt ${attempt} of ${transfer.txId} settle nothing`);
+      return { kind: orderKind, ...facts, settlement };
+    case 'replacement':
+      return { kind: orderKind, ...facts, ...(settlement && { settlement }) };
+    default:
+      return { kind: orderKind, ...facts };
+  }
+}
+
+/** undefined: the bytes are of another kind, a cancellation included. */
+function toSettlement(family: FamilyCodec, { clientId }: TransactionEntity, unsigned: Hex): SettlementFacts | undefined {
+  const { settlement, expiresAt } = family.describe(unsigned);
+  if (!settlement || expiresAt === undefined) return undefined;
+  const { method, payer, identity, authorised } = settlement;
+  return { client_id: clientId, method, payer, identity, authorised: authorised.toString(), window_end: expiresAt };
 }
 
 const toOrderSigner = ({ keyId, path, protocol, digests }: Signer): OrderSigner => ({ key_id: keyId, path, protocol, digests });

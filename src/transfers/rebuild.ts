@@ -4,6 +4,7 @@ import { type ChainRegistry, tokenByContract } from '../chains/registry';
 import type { GetFamily } from '../chains/family';
 import { ensureLedgerAccounts, findLedgerAccount } from '../ledger/accounts';
 import type { SigningClaims } from '../messages/order';
+import { houseClientId } from '../platform/house';
 import { TransactionEntity } from '../transactions/entity';
 import { changeState, findAnyForUpdate, isEnded } from '../transactions/state';
 import { placeTransferHold } from './hold';
@@ -32,6 +33,7 @@ export async function rebuildTransfer(
   const byAttempt = [...orders].sort((a, b) => a.claims.attempt - b.claims.attempt || a.claims.seq - b.claims.seq);
   const [first] = byAttempt;
   if (!first) return;
+  if (first.claims.client_id === houseClientId) throw cannot('it is signed by the house: only transfers of clients are rebuilt');
   const source = await findSource(manager, deps, first.claims);
   const stored = await findAnyForUpdate(manager, { txId: first.claims.tx_id });
   if (stored && isEnded(stored)) throw cannot(`the database says that it is ${stored.status}`);

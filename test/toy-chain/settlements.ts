@@ -56,7 +56,8 @@ export async function createSettlementFixture(type: Partial<SignedType> = {}, ch
     const signature: Hex = `0x${Buffer.from([...rs, recovery as number]).toString('hex')}`;
     const txId = newId();
     const authorised = input.amount.toString();
-    actions.set(txId, { type: 'settlement', method: 'voucher', payer, nonce: input.id, authorised, signature });
+    const window = { validAfter: '0', validBefore: '253402300799' };
+    actions.set(txId, { type: 'settlement', method: 'voucher', payer, nonce: input.id, authorised, ...window, signature });
     await database.query(
       `insert into transactions (tx_id, client_id, chain, transaction_type, from_address, sender_address, to_address, to_address_key,
          token_symbol, decimals, amount, fee_symbol, fee_decimals, status, required_confirmations)

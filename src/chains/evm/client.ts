@@ -13,7 +13,7 @@ import type {
 } from '../family';
 import type { ChainDefinition, FeeLevels, Hex, InclusionEffect, Prepared, TransactionIntent } from '../types';
 import { broadcastTo } from './broadcast';
-import { encodeCall, evmCodec, getPayment } from './codec';
+import { encodeIntent, evmCodec } from './codec';
 import { toPrepared } from './details';
 import { fetchEffects, type EffectRequest } from './effects';
 import { encodeLevels, type EvmFeeLevels, gasLimitFrom, planFees } from './fees';
@@ -104,7 +104,7 @@ export class EvmChainClient implements ChainClient {
 
   /** @throws GatewayError reverted_on_chain when the node reports that the transfer would fail. */
   async estimateGas(intent: TransactionIntent): Promise<bigint> {
-    const { to, value, data } = encodeCall(getPayment(intent));
+    const { to, value, data } = encodeIntent(intent);
     const request = { from: intent.from, to, value: quantity(value), ...(data && { data }) };
     try {
       // on the latest block and not on the pool, as some nodes do by default: an earlier attempt of this transfer may be pending

@@ -1,5 +1,5 @@
 import type { InclusionEffect, TransactionIntent } from '../types';
-import { getPayment } from './codec';
+import { getPayment } from './codec/payment';
 import type { RpcCall } from './rpc';
 import { transferEvent, type RpcReceipt, type RpcTransaction } from './rpc-types';
 

@@ -1,6 +1,6 @@
 import type { FeeStrategy } from '../family';
 import type { ChainDefinition, FeeLevels, Hex, TokenDefinition } from '../types';
-import { feesIn } from './codec';
+import { feesIn } from './codec/transaction';
 import type { GasFees } from './details';
 
 /** Prices of one transaction, per gas. */

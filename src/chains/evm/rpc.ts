@@ -97,16 +97,28 @@ const viemUnknownCode = -1;
 /** Removes what viem adds to messages (the url with its API key, the request body with calldata). */
 function withoutSecrets(error: unknown): Error {
   const { name, status } = (error ?? {}) as { name?: string; status?: number };
-  for (
-    let cause = error as { cause?: unknown } | undefined, depth = 0;
-    cause && depth < 5;
-    cause = cause.cause as typeof cause, depth += 1
-  ) {
-    const { code, details, data } = cause as { code?: unknown; details?: unknown; data?: unknown };
-    if (typeof code === 'number' && code !== viemUnknownCode)
-      return new NodeRefusal(code, typeof details === 'string' ? details.slice(0, 500) : '', isHex(data) ? data : null);
-  }
-  return new Error(`${name ?? 'error'}${status ? ` (HTTP ${status})` : ''}`);
+  const causes = causesOf(error);
+  const refusal = causes.find(({ code }) => typeof code === 'number' && code !== viemUnknownCode);
+  if (!refusal) return new Error(`${name ?? 'error'}${status ? ` (HTTP ${status})` : ''}`);
+  const { code, details } = refusal;
+  // viem's own error for the code does not repeat the data, which is in the one that it was made from
+  const data = causes.map((cause) => cause.data).find((candidate) => isHex(candidate));
+  return new NodeRefusal(code as number, typeof details === 'string' ? details.slice(0, 500) : '', data ?? null);
+}
+
+interface Cause {
+  code?: unknown;
+  details?: unknown;
+  data?: unknown;
+  cause?: unknown;
+}
+
+/** The error itself and at most four that it was made from. */
+function causesOf(error: unknown): Cause[] {
+  const causes: Cause[] = [];
+  for (let cause = error; typeof cause === 'object' && cause !== null && causes.length < 5; cause = (cause as Cause).cause)
+    causes.push(cause);
+  return causes;
 }
 
 /** JSON-RPC codes of problems of the endpoint itself: another one may succeed. */

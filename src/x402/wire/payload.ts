@@ -18,8 +18,7 @@ export function readKind(version: 1 | 2, scheme: string, payload: JsonObject): K
   if (!known || typeof payload.transaction === 'string') return { reason: 'unsupported_scheme' };
   if ('permit2Authorization' in payload)
     return version === 2 ? { scheme: known, payloadType: 'permit2' } : { reason: 'unsupported_payload_type' };
-  if ('authorization' in payload)
-    return known === 'exact' ? { scheme: known, payloadType: 'eip3009' } : { reason: 'unsupported_payload_type' };
+  if ('authorization' in payload) return { scheme: known, payloadType: 'eip3009' };
   const isEmpty = Object.keys(payload).every((field) => field === 'signature');
   return { reason: isEmpty ? 'invalid_payload' : 'unsupported_payload_type' };
 }

@@ -1,8 +1,8 @@
+import { findPaymentMethod } from '../../chains/payment-methods';
 import type { PaymentRequest } from '../../chains/payments';
 import type { ChainRegistry } from '../../chains/registry';
 import type { JsonObject } from '../../chains/types';
 import type { Reason } from '../reasons';
-import { disagreement } from './agreement';
 import { findNetwork } from './network';
 import { readKind } from './payload';
 import { readTerms } from './terms';
@@ -22,9 +22,11 @@ export function readV1(
   if ('reason' in kind) return kind;
   const found = findNetwork(requirements.network, 1, registry);
   if ('reason' in found) return found;
-  if (scheme !== requirements.scheme) return { reason: disagreement(kind, 'scheme') };
+  const method = findPaymentMethod(found.chain.family, kind);
+  if (!method) return { reason: 'unsupported_payload_type' };
+  if (scheme !== requirements.scheme) return { reason: method.disagreement(kind.scheme, 'scheme') };
   const payers = findNetwork(network, 1, registry);
-  if (!('chain' in payers) || payers.chain !== found.chain) return { reason: disagreement(kind, 'network') };
+  if (!('chain' in payers) || payers.chain !== found.chain) return { reason: method.disagreement(kind.scheme, 'network') };
   const { asset, payTo, amount, extra } = requirements;
   return {
     request: { version: 1, ...kind, ...found, asset, payTo, amount, settlementAmount: null, extra, payload, extensions: {} },

@@ -1,8 +1,9 @@
+import { findPaymentMethod } from '../../chains/payment-methods';
 import type { PaymentRequest } from '../../chains/payments';
 import type { ChainRegistry } from '../../chains/registry';
 import type { JsonObject } from '../../chains/types';
 import type { Reason } from '../reasons';
-import { compareTerms, disagreement } from './agreement';
+import { compareTerms } from './agreement';
 import { type Phase, readUptoAmounts } from './amount';
 import { findNetwork } from './network';
 import { type Kind, readExtension, readKind } from './payload';
@@ -28,9 +29,9 @@ export function readV2(
   if ('reason' in kind) return kind;
   const found = findNetwork(terms.network, 2, registry);
   if ('reason' in found) return found;
-  if (accepted.scheme !== terms.scheme) return { reason: disagreement(kind, 'scheme') };
-  if (accepted.network !== terms.network) return { reason: disagreement(kind, 'network') };
-  const differs = compareTerms(accepted, terms, kind);
+  const method = findPaymentMethod(found.chain.family, kind);
+  if (!method) return { reason: 'unsupported_payload_type' };
+  const differs = compareTerms(accepted, terms, kind.scheme, method);
   if (differs) return { reason: differs };
   const amounts = readAmounts(kind, accepted, requirements, phase);
   if ('reason' in amounts) return amounts;

@@ -1,3 +1,5 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import {
   type Address,
   concat,
@@ -10,6 +12,7 @@ import {
   parseSignature,
   serializeCompactSignature,
   signatureToCompactSignature,
+  toFunctionSelector,
   toHex,
 } from 'viem';
 import { mintToken, sendNative } from '../../../dev/chain';
@@ -232,6 +235,17 @@ describe('a Permit2 payment', () => {
       newcomer,
     );
     expect(await simulate(uptoPayment)).toBeNull();
+    const payment = await paymentWith(good);
+    expect(await settle(payment)).toBe('success');
+    // its allowance is used up as well
+    expect(await simulate(payment)).toBe('permit2_invalid_nonce');
+  });
+
+  it('whose allowance is to come from an approval lacks it until that is on the chain', async () => {
+    const sponsoring = { type: 'approval', raw: '0x', nonce: 0, maxCost: 0n } as const;
+    const poor = account('without an allowance');
+    await mintToken(payers.anvil.chain, usdc.contract as Address, poor.address, 5_000n);
+    expect(await simulate(await permit({ payer: poor.address, sponsoring }, poor))).toBe('permit2_allowance_required');
   });
 
   it('needs the proxy', async () => {
@@ -273,12 +287,39 @@ describe('the endpoint', () => {
       ({ method }) => (method === 'eth_call' ? { error: { code: -32005, message: 'limit exceeded' } } : undefined),
     ],
     ['refuses', ({ method }) => (method === 'eth_call' ? { error: { code: -32000, message: 'header not found' } } : undefined)],
+    ['responds with nothing', ({ method }) => (method === 'eth_call' ? { result: null } : undefined)],
+    ['responds with half a byte', ({ method }) => (method === 'eth_call' ? { result: '0x0' } : undefined)],
+    ['responds with what no settlement returns', ({ method }) => (method === 'eth_call' ? { result: '0x01' } : undefined)],
+    ['shows something else than code', ({ method }) => (method === 'eth_getCode' ? { result: null } : undefined)],
     ['shows no code', ({ method }) => (method === 'eth_getCode' ? { error: { code: -32603, message: 'internal' } } : undefined)],
-  ])('%s: no verdict', async (_, falsify) => {
-    const payment = await authorization({}, other);
-    await behind(falsify, async (proxied) => {
-      await expect(proxied.simulate(payment, settler.address)).rejects.toMatchObject({ code: 'chain_unavailable' });
+  ])('%s: no verdict, whether the payment is good or not', async (_, falsify) => {
+    for (const payment of [await authorization(), await authorization({}, other), await permit()]) {
+      await behind(falsify, async (proxied) => {
+        await expect(proxied.simulate(payment, settler.address)).rejects.toMatchObject({ code: 'chain_unavailable' });
+      });
+    }
+  });
+
+  it('shows what a contract has reverted with under any code', async () => {
+    const data = toFunctionSelector('function InvalidNonce()');
+    let calls = 0;
+    const refusing: Falsify = ({ method }) =>
+      method === 'eth_call' && ++calls === 1 ? { error: { code: -32000, message: 'execution reverted', data } } : undefined;
+    await behind(refusing, async (proxied) => {
+      expect(await proxied.simulate(await permit(), settler.address)).toBe('permit2_invalid_nonce');
     });
+  });
+
+  it('is slow: no verdict, in time', async () => {
+    const silent = createServer(() => undefined);
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+    const began = Date.now();
+    const slow = new EvmPaymentClient(chain, new Endpoints(chain, [url, url]), 500);
+    await expect(slow.simulate(await authorization(), settler.address)).rejects.toMatchObject({ code: 'chain_unavailable' });
+    expect(Date.now() - began).toBeLessThan(4_000);
+    silent.closeAllConnections();
+    silent.close();
   });
 
   it('fails during the diagnosis: no verdict', async () => {

@@ -10,7 +10,7 @@ interface RpcRequest {
 interface RpcAnswer {
   id: number;
   result?: unknown;
-  error?: { code: number; message: string };
+  error?: { code: number; message: string; data?: string };
 }
 
 /** What the proxy says in place of the node; undefined: what the node has said. */

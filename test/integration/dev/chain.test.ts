@@ -27,6 +27,17 @@ describe('a local chain', () => {
     expect(tokens.map(({ contract }) => contract)).toEqual(real.map(({ contract }) => contract));
   });
 
+  it('has a token with authorisations only where production has one', async () => {
+    const bsc = await startTestAnvil({ chainId: 56 });
+    try {
+      const { TestUSDT } = await contractArtifacts();
+      for (const { contract } of loadRegistry('production', ['bsc']).get('bsc').tokens)
+        expect(await bsc.chain.getCode({ address: contract as Address })).toBe(TestUSDT.deployedBytecode);
+    } finally {
+      await bsc.stop();
+    }
+  });
+
   it('has the contracts of x402 at their addresses', async () => {
     for (const address of [exactProxyAddress, uptoProxyAddress]) {
       const permit2 = { address, abi: exactProxyAbi, functionName: 'PERMIT2' } as const;

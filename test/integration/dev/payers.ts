@@ -31,7 +31,7 @@ export interface Payers {
 }
 
 /** As in TestWallet.sol. */
-const walletModes = ['CheckOwner', 'Refuse', 'OtherAnswer', 'Revert', 'BurnGas', 'ShortAnswer'] as const;
+const walletModes = ['CheckOwner', 'Refuse', 'OtherAnswer', 'Revert', 'BurnGas', 'ShortAnswer', 'InvalidOpcode'] as const;
 export type WalletMode = (typeof walletModes)[number];
 
 /** Whether a wallet in each mode has the signature of its owner taken for its own. */
@@ -41,6 +41,7 @@ export const takenByMode: [WalletMode, boolean][] = [
   ['Revert', false],
   ['BurnGas', false],
   ['ShortAnswer', false],
+  ['InvalidOpcode', false],
   ['CheckOwner', true],
 ];
 

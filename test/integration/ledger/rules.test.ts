@@ -11,6 +11,7 @@ import {
 import { recordDeposits } from '../../../src/deposits/service';
 import { finalize } from '../../../src/following/inclusions';
 import { newId } from '../../../src/platform/ids';
+import { houseClientId } from '../../../src/platform/house';
 import { transactionTypes } from '../../../src/transactions/types';
 import { recordAbandonRequest } from '../../../src/transfers/operator-requests';
 import {
@@ -537,12 +538,25 @@ describe('types of transactions', () => {
     const rows = await fixture.database.query<Record<string, unknown>[]>('select * from transaction_types');
     const stored = rows.map((row) => [
       row.transaction_type,
-      { direction: row.direction, isHeld: row.is_held, isSigned: row.is_signed },
+      { direction: row.direction, isHeld: row.is_held, isSigned: row.is_signed, isOfHouse: row.is_of_house },
     ]);
     expect(Object.fromEntries(stored)).toEqual(transactionTypes);
     expect(await refusal(`update transactions set is_held = false where tx_id = '${txId}'`)).toMatch(/cannot change/);
     expect(await refusal(`delete from transaction_types`)).toMatch(/append-only/);
   });
+});
+
+test.each([
+  ['GAS', 'a client'],
+  ['GAS_TOPUP', 'a client'],
+  ['OUTBOUND', 'the house'],
+  ['X402_SETTLE', 'the house'],
+  ['X402_SIGN', 'the house'],
+])('a transaction of type %s does not belong to %s', async (type, owner) => {
+  const clientId = owner === 'the house' ? houseClientId : fixture.client.clientId;
+  const insert = `insert into transactions (tx_id, client_id, chain, transaction_type, from_address, to_address, token_symbol, decimals, amount,
+    status, required_confirmations) values ('${newId()}', '${clientId}', 'ethereum', '${type}', '0x1', '0x2', 'ETH', 18, 1, 'PENDING', 1)`;
+  expect(await refusal(insert)).toMatch(/does not belong to client/);
 });
 
 describe('deposits', () => {

@@ -102,6 +102,18 @@ describe('sessions that node 1 admits', () => {
     expect((await admit('b')).verdict).toBe('admitted');
   });
 
+  test('a settlement pays nobody on the list of the house or of the client for whom it is', async () => {
+    const recipients = [`payee of ${keyId}`];
+    const spends = { chain: 'chain', token: 'gas', amount: 1n, fee: 1n, recipients };
+    const settle = (onBehalfOf: string) => admit(onBehalfOf, { spends, onBehalfOf, clientId: 'house' });
+    const list = `insert into blacklist (client_id, chain, address_key) values ($1, 'chain', $2)`;
+    await store.database.query(list, ['careful', recipients[0]]);
+    expect((await settle('careful')).verdict).toBe('blacklisted');
+    expect((await settle('careless')).verdict).toBe('admitted');
+    await store.database.query(list, ['house', recipients[0]]);
+    expect((await settle('another')).verdict).toBe('blacklisted');
+  });
+
   test('entries are committed in the order of their numbers', async () => {
     const blocker = store.database.createQueryRunner();
     await blocker.startTransaction();

@@ -1,4 +1,5 @@
 import type { DatabaseRole } from '../../../src/platform/database-roles';
+import { houseClientId } from '../../../src/platform/house';
 
 const insertAttempt = `insert into transfer_attempts (tx_id, attempt, kind, chain, prepared, unsigned, signers, message_key, fee_bound)
   values (:signed, 2, 'replacement', 'ethereum', '{}', '0x', '[]', 'another', 1)`;
@@ -19,13 +20,17 @@ const raiseFee = `update transactions set fee_locked = fee_locked + 1 where tx_i
 const endAs = (status: string) => `update transactions set status = '${status}', version = version + 1 where tx_id = :waiting`;
 export const post = (kind: string) =>
   `insert into ledger_postings (posting_id, tx_id, kind, seq, entries) values (:new, :waiting, '${kind}', 9, 2)`;
-const insertTransaction = (type: string, more = '', values = '') =>
+const house = `'${houseClientId}'`;
+const insertTransaction = (type: string, more = '', values = '', client = ':client') =>
   `insert into transactions (tx_id, client_id, wallet_id, account_id, asset_id, chain, transaction_type, from_address, to_address,
      token_symbol, decimals, amount, status, required_confirmations${more})
-   values (:new, :client, :wallet, :account, :asset, 'ethereum', '${type}', :address, :address, 'ETH', 18, 1,
+   values (:new, ${client}, :wallet, :account, :asset, 'ethereum', '${type}', :address, :address, 'ETH', 18, 1,
      '${type === 'INBOUND' ? 'DETECTED' : 'PENDING'}', 1${values})`;
 const transfer = insertTransaction('OUTBOUND');
 const deposit = insertTransaction('INBOUND', ', tx_hash, block_hash, position', `, '0x1', '0x1', '0'`);
+const settlement = insertTransaction('X402_SETTLE');
+const authorisation = insertTransaction('X402_SIGN');
+const [gas, topUp] = [insertTransaction('GAS', '', '', house), insertTransaction('GAS_TOPUP', '', '', house)];
 const credit = `update ledger_accounts set available = available + 1`;
 const swapAddress = `update accounts set address = :address, address_key = :address where account_id = :account`;
 const swapKey = `update wallets set public_key = null where wallet_id = :wallet`;
@@ -33,6 +38,22 @@ const attest = `insert into wallet_attestations (wallet_id, node, statement, sig
 const limits = `insert into wallet_limits (wallet_id, symbol, max_single) values (:wallet, 'ETH', 1)`;
 const policy = `update clients set whitelist_mode = 'off'`;
 const totp = `select secret from user_totp`;
+const insertWallet = (client: string) =>
+  `insert into wallets (wallet_id, client_id, wallet_name) values (:new, ${client}, 'mallory')`;
+const insertAccount = (
+  client: string,
+) => `insert into accounts (account_id, wallet_id, client_id, family, chain, network, address, address_key,
+  key_id, key_protocol, derivation_path, address_index)
+  values (:new, :wallet, ${client}, 'evm', 'ethereum', 'local', :address, :address, 'k', 'ecdsa-secp256k1', 'm/60/9', 9)`;
+const insertSettler = `insert into settlers (settler_id, chain, account_id, address_key) values (:new, 'ethereum', :account, :address)`;
+const moveRole = `update settlers set is_primary = not is_primary`;
+const allowSettling = `insert into x402_policies (client_id, chain, is_enabled, sponsors_permit, sponsors_approval, top_up_per_day)
+  values (:client, 'ethereum', true, true, true, 1)`;
+const raiseGas = `update x402_policies set gas_per_day = gas_per_day + 1`;
+const insertSettlement = `insert into x402_settlements (tx_id, client_id, chain, scheme, payload_type, identity, request_hash, version, authorised,
+    amount, valid_after, window_end, action, gas_bound)
+  values (:waiting, :client, 'ethereum', 'exact', 'eip3009', 'i', decode(repeat('00', 32), 'hex'), 2, 1, 1, 0, 1, '{}', 0)`;
+const release = `update x402_settlements set released_at = now(), reason = 'x'`;
 const compare = `update order_comparison set compared_as = database_incarnation()`;
 
 /** What each process must not do. `:name` is a value of the test. */
@@ -41,7 +62,18 @@ export const forbidden: Record<DatabaseRole, string[]> = {
     compare,
     ...[insertAttempt, insertOrder, insertReservation, linkReservation, insertRequest, insertUser, insertKey, limits, policy],
     ...[beginSigning, signAgain, raiseFee, endAs('SUBMITTED'), endAs('CONFIRMED'), endAs('FAILED'), endAs('REJECTED')],
-    ...[post('settle'), post('deposit'), post('adjustment'), post('lock_more'), credit, deposit, swapAddress, swapKey, attest],
+    ...[
+      post('settle'),
+      post('deposit'),
+      post('adjustment'),
+      post('gas'),
+      post('lock_more'),
+      credit,
+      deposit,
+      swapAddress,
+      swapKey,
+      attest,
+    ],
     `update transactions set tx_hash = '0x1' where tx_id = :waiting`,
     `update transactions set to_address = :address, to_address_key = :address where tx_id = :waiting`,
     `update transfer_attempts set impossible_proof = '{}' where tx_id = :signed`,
@@ -49,6 +81,7 @@ export const forbidden: Record<DatabaseRole, string[]> = {
     `update user_totp set secret = ''`,
     'delete from wallet_limits',
     'delete from security_factors',
+    ...[insertWallet(house), insertAccount(house), insertSettler, moveRole, allowSettling, raiseGas, gas, topUp],
   ],
   gateway_worker: [
     compare,
@@ -71,7 +104,18 @@ export const forbidden: Record<DatabaseRole, string[]> = {
     `update transactions set requested_by = null where tx_id = :waiting`,
     `update transfer_attempts set unsigned = '0x1' where tx_id = :signed`,
     `update wallets set status = 'SUSPENDED' where wallet_id = :wallet`,
-    'insert into wallets (wallet_id, client_id, wallet_name) values (:new, :client, :new)',
+    insertWallet(':client'),
+    ...[
+      insertWallet(house),
+      insertAccount(house),
+      insertSettler,
+      moveRole,
+      allowSettling,
+      raiseGas,
+      settlement,
+      authorisation,
+      insertSettlement,
+    ],
     'update blacklist_changes set listed = false',
     'select * from blacklist_changes',
     'select secret_hash from api_keys',
@@ -80,12 +124,24 @@ export const forbidden: Record<DatabaseRole, string[]> = {
   gateway_authoriser: [
     ...[insertRequest, insertUser, insertKey, listAddress, unlist, approve, transfer, deposit, swapAddress, limits, policy, totp],
     ...[endAs('AWAITING_APPROVAL'), endAs('CANCELLED'), endAs('FAILED'), endAs('NEEDS_ATTENTION'), attest, giveUpAs('abandoned')],
-    ...[post('lock'), post('unlock'), post('deposit'), post('settle'), post('adjustment'), credit],
+    ...[post('lock'), post('unlock'), post('deposit'), post('settle'), post('adjustment'), post('gas'), credit],
     `update transactions set to_address = :address where tx_id = :waiting`,
     `update transactions set tx_hash = '0x1' where tx_id = :signed`,
     `update transfer_attempts set signed = '0x1' where tx_id = :signed`,
     `update transfer_attempts set impossible_proof = '{}' where tx_id = :signed`,
     `update wallets set public_key = null`,
+    ...[
+      insertWallet(house),
+      insertAccount(house),
+      insertSettler,
+      moveRole,
+      allowSettling,
+      raiseGas,
+      settlement,
+      gas,
+      insertSettlement,
+      release,
+    ],
     `update chain_cursors set head_block = 1000`,
     `select * from webhook_endpoints`,
   ],
@@ -113,7 +169,18 @@ export const forbidden: Record<DatabaseRole, string[]> = {
       post('adjustment'),
       credit,
     ],
-    ...[swapAddress, swapKey, attest],
+    ...[
+      swapAddress,
+      swapKey,
+      attest,
+      insertWallet(':client'),
+      insertAccount(':client'),
+      settlement,
+      gas,
+      topUp,
+      insertSettlement,
+      release,
+    ],
     `update api_keys set secret_hash = decode(repeat('00', 32), 'hex')`,
     `update transfer_attempts set impossible_proof = '{}' where tx_id = :signed`,
     'delete from clients',
@@ -134,6 +201,10 @@ export const forbiddenToAll = [
   'delete from operator_requests',
   'update orders set seq = seq',
   'delete from order_comparison',
+  'delete from settlers',
+  'delete from x402_settlements',
+  'update x402_settlements set amount = 0',
+  `update settlers set account_id = :account`,
   'update wallet_attestations set statement = statement',
   'delete from wallet_attestations',
   'alter table transactions disable trigger transactions_guard',

@@ -133,11 +133,11 @@ describe('what its type forbids is not begun', () => {
 });
 
 test('its first order has the kind of its type, and a kind that is not enabled is not ordered', async () => {
-  await create({ orderKind: 'settlement' });
+  await create({ orderKind: 'sweep' });
   const txId = await fixture.accept();
   await expect(fixture.begin(txId)).rejects.toMatchObject({
     code: 'order_refused',
-    message: expect.stringContaining('settlement'),
+    message: expect.stringContaining('sweep'),
   });
   expect(await fixture.transaction(txId)).toMatchObject({ status: 'PENDING', signing_begun_at: null });
 });

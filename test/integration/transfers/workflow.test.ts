@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/common';
-import { feesIn } from '../../../src/chains/evm/codec';
+import { feesIn } from '../../../src/chains/evm/codec/transaction';
 import { listAuditLog } from '../../../src/audit/list';
 import type { Hex } from '../../../src/chains/types';
 import type { SigningClaims } from '../../../src/messages/order';

@@ -11,7 +11,8 @@ import {
   type TransactionSerialized,
 } from 'viem';
 import { privateKeyToAccount, sign } from 'viem/accounts';
-import { evmCodec as codec, feesIn } from '../../../src/chains/evm/codec';
+import { evmCodec as codec } from '../../../src/chains/evm/codec';
+import { feesIn } from '../../../src/chains/evm/codec/transaction';
 import type { Hex } from '../../../src/chains/types';
 import { buildEvm, digestOf, type EvmPlan } from '../../evm';
 

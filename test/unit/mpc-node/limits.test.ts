@@ -41,3 +41,31 @@ test('the highest fee binds a cancellation too', () => {
   const limits = read({ chains: { ethereum: { maxFee: '99', tokens: {} } } });
   expect(limits.refusal({ kind: 'cancellation', spends })).toMatch(/fee is above/);
 });
+
+describe('settlements', () => {
+  const settlement: Spending = { ...spends, token: 'gas', amount: 100n };
+
+  test.each<[string, object, string | null]>([
+    ['refused by a file that does not name their gas', { native: {} }, 'settlements are not allowed'],
+    ['allowed by one that does', { gas: {} }, null],
+    ['allowed up to the highest fee', { gas: { maxAmount: '100' } }, null],
+    ['refused above it', { gas: { maxAmount: '99' } }, 'the amount is above the highest allowed'],
+  ])('are %s', (_what, tokens, reason) => {
+    const limits = read({ chains: { ethereum: { tokens } } });
+    expect(limits.refusal({ kind: 'first', spends: settlement })).toBe(reason);
+    expect(limits.refusal({ kind: 'replacement', spends: settlement })).toBe(reason);
+  });
+
+  test('pay nobody who is denied', () => {
+    const limits = read({ chains: { ethereum: { tokens: { gas: {} }, deniedAddresses: [recipient] } } });
+    expect(limits.refusal({ kind: 'first', spends: settlement })).toMatch(/recipient is denied/);
+  });
+
+  test('have sums of their own, apart from those of the native coin', () => {
+    const gas = { maxPerKeyAndDay: '1000', maxPerDay: '5000' };
+    const limits = read({ chains: { ethereum: { tokens: { gas, native: { maxPerDay: '7' } } } } });
+    expect(limits.sums({ kind: 'first', spends: settlement })).toEqual({ key: 1_000n, node: 5_000n });
+    expect(limits.sums({ kind: 'first', spends })).toEqual({ key: null, node: 7n });
+    expect(limits.list()).toContainEqual(expect.objectContaining({ token: 'gas', max_per_day: '5000' }));
+  });
+});

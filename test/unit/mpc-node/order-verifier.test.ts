@@ -21,6 +21,14 @@ const transfer = (changes: object = {}) =>
     max_fee: '1',
     ...changes,
   }) as SigningClaims;
+const settlement = {
+  client_id: id,
+  method: 'eip3009',
+  payer: '0x3',
+  identity: '0x4/0x3/0x5',
+  authorised: '1',
+  window_end: 1_900_000_000,
+};
 const earlier = [{ attempt: 1, digests: [digest], expiry: { height: 7 }, resources: ['5'] }];
 
 const alarms: object[] = [];
@@ -42,6 +50,9 @@ test.each([
   ['a replacement', transfer({ kind: 'replacement', attempt: 2 })],
   ['a cancellation', transfer({ kind: 'cancellation', attempt: 3, request: 'ab'.repeat(32) })],
   ['a reissue', transfer({ kind: 'reissue', attempt: 2, earlier })],
+  ['a settlement', transfer({ kind: 'settlement', settlement })],
+  ['the replacement of a settlement', transfer({ kind: 'replacement', attempt: 2, settlement })],
+  ['gas', transfer({ kind: 'gas' })],
 ])('takes an order for %s', async (_what, claims) => {
   const order = await signOrder(claims);
   const { claims: taken, hash } = await verify(order);
@@ -88,13 +99,32 @@ describe('refuses', () => {
     ['earlier', { earlier }],
     ['earlier', { kind: 'reissue' }],
     ['more', { more: 1 }],
+    ['settlement', { kind: 'settlement' }],
+    ['settlement', { settlement }],
+    ['settlement', { kind: 'gas', settlement }],
+    ['settlement', { kind: 'cancellation', settlement }],
+    ['settlement', { kind: 'reissue', earlier, settlement }],
+    ['settlement.client_id', { kind: 'settlement', settlement: { ...settlement, client_id: 'x' } }],
+    ['settlement.method', { kind: 'settlement', settlement: { ...settlement, method: '' } }],
+    ['settlement.payer', { kind: 'settlement', settlement: { ...settlement, payer: undefined } }],
+    ['settlement.identity', { kind: 'replacement', settlement: { ...settlement, identity: 'x'.repeat(301) } }],
+    ['settlement.authorised', { kind: 'settlement', settlement: { ...settlement, authorised: 1 } }],
+    ['settlement.window_end', { kind: 'settlement', settlement: { ...settlement, window_end: '1900000000' } }],
+    ['settlement.more', { kind: 'settlement', settlement: { ...settlement, more: 1 } }],
   ])('%s: %j', async (field, changes) => {
     await expect(verify(await forgeOrder(transfer(changes)))).rejects.toMatchObject(refusal(field));
   });
 
-  test.each(['settlement', 'gas', 'consolidation', 'sweep'])('a %s, which is not enabled', async (kind) => {
+  test.each(['consolidation', 'sweep'])('a %s, which is not enabled', async (kind) => {
     const refused = { code: 'order_refused', message: `kind: ${kind} is not enabled` };
     await expect(verify(await forgeOrder(transfer({ kind })))).rejects.toMatchObject(refused);
+  });
+
+  test('typed data, which is not enabled', async () => {
+    const refused = { code: 'order_refused', message: 'kind: typed_data is not enabled' };
+    // undefined: left out of the JSON
+    const facts = transfer({ kind: 'typed_data', recipients: undefined, max_fee: undefined });
+    await expect(verify(await forgeOrder(facts))).rejects.toMatchObject(refused);
   });
 
   test('an order of another kind than is needed', async () => {

@@ -1,6 +1,8 @@
 import { encodeAbiParameters, parseAbiParameters } from 'viem';
-import { loadRegistry } from '../../../src/chains/registry';
+import { findPaymentMethod } from '../../../src/chains/payment-methods';
+import { ChainRegistry, loadRegistry } from '../../../src/chains/registry';
 import type { JsonObject } from '../../../src/chains/types';
+import { findNetwork } from '../../../src/x402/wire/network';
 import { readPaymentRequest } from '../../../src/x402/wire/request';
 import {
   change,
@@ -36,6 +38,21 @@ describe('networks and schemes', () => {
     ['constructor', 'invalid_network'],
   ])('%s in version 2: %s', (network, reason) => {
     expect(verdict(change(eip3009V2(), { 'terms.network': network }))).toBe(reason);
+  });
+
+  it('a network that the registry has is found, whatever its family', () => {
+    const chain = { ...registry.get('base'), name: 'solana', caip2: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp' };
+    for (const [network, version] of [
+      [chain.caip2, 2],
+      ['solana', 1],
+    ] as const)
+      expect(findNetwork(network, version, new ChainRegistry([chain]))).toEqual({ chain });
+  });
+
+  it('a method is one of its family, and of its schemes', () => {
+    expect(findPaymentMethod('evm', { payloadType: 'eip3009', scheme: 'exact' })?.payloadType).toBe('eip3009');
+    expect(findPaymentMethod('evm', { payloadType: 'eip3009', scheme: 'upto' })).toBeUndefined();
+    expect(findPaymentMethod('other', { payloadType: 'permit2', scheme: 'exact' })).toBeUndefined();
   });
 
   it.each([
@@ -110,6 +127,11 @@ describe('the payer has accepted something else', () => {
     expect(verdict(change(bodies[name](), { [field]: value }))).toBe(reason);
   });
 
+  it('addresses are the same in any letter case', () => {
+    const mixed = `0x5bC2${payTo.slice(6)}`;
+    expect(verdict(change(eip3009V2(), { 'accepted.payTo': mixed }))).toBe('valid');
+  });
+
   it('extra may differ', () => {
     expect(verdict(change(eip3009V2(), { 'accepted.extra': { hint: 'x' } }))).toBe('valid');
   });
@@ -128,6 +150,7 @@ describe.each([
     ['validAfter', at(0), 'valid'],
     ['validAfter', at(1), 'invalid_exact_evm_payload_authorization_valid_after'],
     ['from', settler, 'invalid_payload'],
+    ['from', payTo, 'invalid_payment_requirements'],
   ])('%s = %s: %s', (field, value, reason) => {
     expect(verdict(change(body(), { [`authorization.${field}`]: value }))).toBe(reason);
   });
@@ -214,6 +237,7 @@ describe.each([
     ['permit.nonce', '0xab', 'valid'],
     ['permit.from', zero, 'permit2_invalid_owner'],
     ['permit.from', settler, 'invalid_payload'],
+    ['permit.from', payTo, 'invalid_payment_requirements'],
     ['terms.asset', other, 'invalid_payment_requirements'],
     ['terms.payTo', zero, 'invalid_payment_requirements'],
   ])('%s = %s: %s', (field, value, reason) => {

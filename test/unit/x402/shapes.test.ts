@@ -150,7 +150,7 @@ describe('versions', () => {
     expect(verdict(change(eip3009V1(), { 'paymentPayload.x402Version': 2 }))).toBe('invalid_x402_version');
   });
 
-  it('1 in the clothes of 2, and the other way round', () => {
+  it('1 in the form of 2, and 2 in the form of 1', () => {
     const asV1 = change(eip3009V2(), { x402Version: 1, 'paymentPayload.x402Version': 1 });
     expect(verdict(asV1)).toBe('invalid_payload');
     const asV2 = change(eip3009V1(), { x402Version: 2, 'paymentPayload.x402Version': 2 });

@@ -1,6 +1,6 @@
 import { type Address, encodeFunctionData, size, slice } from 'viem';
 import type { Payment } from '../../payments';
-import type { Hex } from '../../types';
+import type { Hex, TokenDefinition } from '../../types';
 import { eip3009Abi, exactProxyAbi, exactProxyAddress, uptoProxyAbi, uptoProxyAddress } from './contracts';
 
 export interface SettlementCall {
@@ -8,20 +8,41 @@ export interface SettlementCall {
   data: Hex;
 }
 
+/** What the calldata of a settlement consists of, but the amount. */
+export type SettledPayment = Pick<
+  Payment,
+  | 'method'
+  | 'payer'
+  | 'payTo'
+  | 'authorised'
+  | 'nonce'
+  | 'validAfter'
+  | 'validBefore'
+  | 'signature'
+  | 'facilitator'
+  | 'sponsoring'
+> & { token: Pick<TokenDefinition, 'contract'> };
+
 /** Bytes of a signature of a key: r, s, v. */
 export const keySignatureBytes = 65;
+
+/**
+ * Gas of a simulated settlement, and the most that a settlement may ever use. Official facilitators send 300,000; a contract wallet
+ * may need more to check its signature, one that burns everything it gets must not be able to burn more.
+ */
+export const maxSettlementGas = 500_000n;
 
 /**
  * The one call that executes a payment.
  * @param amount atomic units; upto: at most what was authorised, else equal to it
  */
-export function encodeSettlement(payment: Payment, amount: bigint): SettlementCall {
+export function encodeSettlement(payment: SettledPayment, amount: bigint): SettlementCall {
   if (payment.method === 'eip3009') return encodeAuthorization(payment);
   return payment.method === 'permit2_exact' ? encodeExact(payment) : encodeUpto(payment, amount);
 }
 
 /** A signature of a key is sent in its parts, as tokens without the form in bytes need it; any other one only has the form in bytes. */
-function encodeAuthorization(payment: Payment): SettlementCall {
+function encodeAuthorization(payment: SettledPayment): SettlementCall {
   const { payer, payTo, authorised, validAfter, validBefore, nonce, signature } = payment;
   const terms = [payer as Address, payTo as Address, authorised, validAfter, validBefore, nonce as Hex] as const;
   const functionName = 'transferWithAuthorization';
@@ -34,13 +55,13 @@ function encodeAuthorization(payment: Payment): SettlementCall {
   return { to: payment.token.contract as Address, data };
 }
 
-const toPermit = ({ token, authorised, nonce, validBefore }: Payment) => ({
+const toPermit = ({ token, authorised, nonce, validBefore }: SettledPayment) => ({
   permitted: { token: token.contract as Address, amount: authorised },
   nonce: BigInt(nonce),
   deadline: validBefore,
 });
 
-function encodeExact(payment: Payment): SettlementCall {
+function encodeExact(payment: SettledPayment): SettlementCall {
   const { payer, payTo, validAfter, signature, sponsoring } = payment;
   const args = [toPermit(payment), payer as Address, { to: payTo as Address, validAfter }, signature] as const;
   const data =
@@ -50,7 +71,7 @@ function encodeExact(payment: Payment): SettlementCall {
   return { to: exactProxyAddress, data };
 }
 
-function encodeUpto(payment: Payment, amount: bigint): SettlementCall {
+function encodeUpto(payment: SettledPayment, amount: bigint): SettlementCall {
   const { payer, payTo, validAfter, signature, sponsoring, facilitator } = payment;
   const witness = { to: payTo as Address, facilitator: facilitator as Address, validAfter };
   const args = [toPermit(payment), amount, payer as Address, witness, signature] as const;

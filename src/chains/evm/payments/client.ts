@@ -10,6 +10,9 @@ import { hasCode, tryCall } from './simulate';
 /** A contract that was there is believed to be there for so long. */
 const deployedTtlMs = 15 * 60_000;
 
+/** Time of one simulation with all its retries and endpoints: somebody waits for the verdict. */
+const maxSimulationMs = 10_000;
+
 /**
  * Payments on an EVM chain. A good payment costs one eth_call: the token and Permit2 themselves check signature, nonce, times,
  * balance and allowance. Only what would revert is asked about, in a second round.
@@ -21,17 +24,20 @@ export class EvmPaymentClient implements PaymentClient {
   constructor(
     private readonly chain: ChainDefinition,
     private readonly endpoints: Endpoints,
+    private readonly maxMs = maxSimulationMs,
   ) {}
 
   simulate(payment: Payment, settler: string): Promise<PaymentReason | null> {
-    return this.endpoints
+    const simulated = this.endpoints
       .run((call) => this.simulateAt(call, payment, settler))
       .catch((error: unknown) => {
         throw error instanceof NodeRefusal ? unavailable(this.chain, 'the node refused a request', error) : error;
       });
+    return within(simulated, this.maxMs, () => unavailable(this.chain, 'no RPC endpoint responded in time'));
   }
 
   private async simulateAt(call: RpcCall, payment: Payment, settler: string): Promise<PaymentReason | null> {
+    // an approval that the payer has signed is not executed here: until it is on the chain, the allowance is missing
     // the whole amount, as the payer has signed it: what is paid in the end may be less (upto)
     const settlement = encodeSettlement(payment, payment.authorised);
     const token = payment.token.contract as string;
@@ -45,7 +51,10 @@ export class EvmPaymentClient implements PaymentClient {
     if (!hasToken) return 'asset_not_deployed_contract';
     if (!hasTarget) return 'permit2_proxy_not_deployed';
     if (!isWallet) return payment.isWrapped ? 'eip6492_factory_not_allowed' : 'invalid_permit2_signature';
-    return 'result' in outcome ? null : diagnose(call, payment, outcome.data);
+    if ('reverted' in outcome) return diagnose(call, payment, outcome.data);
+    // no function that settles returns anything: this is not the outcome of the call
+    if (outcome.result !== '0x') throw new Error('the node responded with a result that a settlement does not have');
+    return null;
   }
 
   private async isDeployed(call: RpcCall, address: string): Promise<boolean> {
@@ -63,3 +72,12 @@ export class EvmPaymentClient implements PaymentClient {
  */
 const needsWallet = ({ isWrapped, method, signature }: Payment): boolean =>
   isWrapped || (method !== 'eip3009' && size(signature) !== keySignatureBytes);
+
+/** What is late goes on, bounded by the time-outs of its requests, and nobody waits for it. */
+async function within<T>(work: Promise<T>, limitMs: number, late: () => Error): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(late()), limitMs);
+  });
+  return Promise.race([work, timeout]).finally(() => clearTimeout(timer));
+}

@@ -15,7 +15,7 @@ const validSignature = '0x1626ba7e';
 const tokenAbi: Abi = eip3009Abi;
 
 /**
- * Why a payment would be reverted, in the order of the official package. All of it is asked at once, in one HTTP request.
+ * Why a payment would be reverted, in the order of the official package but for one case (below). All of it is asked at once, in one HTTP request.
  * @param revert what the simulation has reverted with
  * @throws the failure of a request that was not executed
  */
@@ -67,10 +67,13 @@ async function diagnosePermit(call: RpcCall, payment: Payment, revert: Hex | nul
     tryCall(call, { to: token, data: allowance }),
   ]);
   if (!isSigned) return 'invalid_permit2_signature';
+  const reason = reasonOfRevert(revert);
+  // before the allowance, unlike the official package: the first use of a permit has used up the allowance that came with it
+  if (reason === 'permit2_invalid_nonce') return reason;
   if (typeof balance === 'bigint' && balance < authorised) return 'permit2_insufficient_balance';
   if ('result' in allowed && allowed.result.length === 66 && BigInt(allowed.result) < authorised)
     return 'permit2_allowance_required';
-  return reasonOfRevert(revert) ?? 'permit2_simulation_failed';
+  return reason ?? 'permit2_simulation_failed';
 }
 
 /** A contract is asked (ERC-1271), an account that delegates to one included (EIP-7702); everybody else signs with a key. */

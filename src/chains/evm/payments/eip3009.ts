@@ -1,12 +1,20 @@
 import type { PaymentReason } from '../../payment-reasons';
 import type { Checked, PaymentContext, PaymentMethod, PaymentRequest } from '../../payments';
 import type { JsonObject, TokenDefinition } from '../../types';
+import { authorizationDisagreements, isSameAddress } from './agreement';
 import { asObject, minSecondsLeft, readAddress, readBytes32, readSignature, readUint, refuse, unwrap } from './fields';
+import { authorizationIdentity } from './identity';
 import { ownPartyReason, readTerms } from './terms';
 import type { Authorization } from './typed-data';
 
 /** The token itself takes a signed authorisation (transferWithAuthorization). */
-export const eip3009: PaymentMethod = { payloadType: 'eip3009', check };
+export const eip3009: PaymentMethod = {
+  payloadType: 'eip3009',
+  schemes: ['exact'],
+  disagreement: (_scheme, field) => authorizationDisagreements[field],
+  isSameAddress,
+  check,
+};
 
 function check(request: PaymentRequest, context: PaymentContext): Checked {
   const signed = readAuthorization(request.payload);
@@ -28,7 +36,6 @@ function check(request: PaymentRequest, context: PaymentContext): Checked {
     tokenReason(token, domain);
   if (reason) return refuse(reason);
   const { value, nonce, validAfter, validBefore } = authorization;
-  const identity = [contract, payer, nonce].join('/').toLowerCase();
   return {
     payment: {
       method: 'eip3009',
@@ -38,7 +45,7 @@ function check(request: PaymentRequest, context: PaymentContext): Checked {
       payTo,
       authorised: value,
       amount: value,
-      identity,
+      identity: authorizationIdentity(contract, payer, nonce),
       nonce,
       validAfter,
       validBefore,

@@ -7,7 +7,7 @@ import type { Hex, JsonObject, JsonValue } from '../../types';
 /** A shorter time than this is not enough for a transaction to be included; seconds. The official packages use the same. */
 export const minSecondsLeft = 6;
 /** Contract wallets have long signatures; one of several owners has less than 1,000 bytes. */
-const maxSignatureBytes = 2_048;
+export const maxSignatureBytes = 2_048;
 const zeroAddress: Address = '0x0000000000000000000000000000000000000000';
 
 export const refuse = (reason: PaymentReason): { reason: PaymentReason } => ({ reason });

@@ -2,14 +2,22 @@ import type { Address } from 'viem';
 import type { PaymentReason } from '../../payment-reasons';
 import type { Checked, Payment, PaymentContext, PaymentMethod, PaymentRequest } from '../../payments';
 import type { JsonObject } from '../../types';
+import { exactPermitDisagreements, isSameAddress, uptoPermitDisagreements } from './agreement';
 import { exactProxyAddress, uptoProxyAddress } from './contracts';
 import { asObject, isZero, minSecondsLeft, readAddress, readSignature, readUint, refuse, unwrap } from './fields';
+import { permitIdentity } from './identity';
 import { readSponsoring } from './sponsoring';
 import { ownPartyReason, readTerms, type Terms } from './terms';
 import type { PermitTransfer } from './typed-data';
 
 /** Permit2 takes a signed permit whose only spender is an x402 proxy; the proxy pays nobody but the recipient in its witness. */
-export const permit2: PaymentMethod = { payloadType: 'permit2', check };
+export const permit2: PaymentMethod = {
+  payloadType: 'permit2',
+  schemes: ['exact', 'upto'],
+  disagreement: (scheme, field) => (scheme === 'upto' ? uptoPermitDisagreements : exactPermitDisagreements)[field],
+  isSameAddress,
+  check,
+};
 
 type Permit = PermitTransfer & { from: Address };
 
@@ -47,7 +55,7 @@ function toPayment(
     payTo,
     authorised: permitted.amount,
     amount: isUpto ? (settlementAmount ?? permitted.amount) : permitted.amount,
-    identity: `${payer.toLowerCase()}/${nonce}`,
+    identity: permitIdentity(payer, nonce),
     nonce: nonce.toString(),
     validAfter: witness.validAfter,
     validBefore: deadline,

@@ -2,7 +2,7 @@ import type { PaymentContext, PaymentRequest } from '../../payments';
 import type { JsonObject } from '../../types';
 import { readApproval } from './approval';
 import type { NeededAllowance, SponsoringResult } from './extension-fields';
-import { readTokenPermit } from './permit2612';
+import { readTokenPermit } from './eip2612';
 
 /** The permit wins if the payer sends both. What is incomplete, or not offered to the caller, counts as absent. */
 export function readSponsoring(

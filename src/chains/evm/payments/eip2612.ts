@@ -1,4 +1,5 @@
 import type { Hex, JsonObject } from '../../types';
+import { keySignatureBytes } from './calldata';
 import { permit2Address } from './contracts';
 import { isVersion, type NeededAllowance, readDecimal, type SponsoringResult } from './extension-fields';
 import { minSecondsLeft, readAddress, readSignature, refuse } from './fields';
@@ -22,10 +23,10 @@ export function readTokenPermit(info: JsonObject, needed: NeededAllowance, now: 
   return { type: 'permit', value, deadline, ...signature };
 }
 
-/** A permit is signed by a key: 65 bytes. */
+/** A permit is signed by a key. */
 function split(value: unknown): { r: Hex; s: Hex; v: number } | null {
   const signature = typeof value === 'string' ? readSignature(value) : null;
-  if (signature?.length !== 2 + 2 * 65) return null;
+  if (signature?.length !== 2 + 2 * keySignatureBytes) return null;
   return {
     r: `0x${signature.slice(2, 66)}`,
     s: `0x${signature.slice(66, 130)}`,

@@ -1,0 +1,145 @@
+import { type DataSource, type EntityManager, In } from 'typeorm';
+import { AccountEntity } from '../accounts/entity';
+import { newAccount } from '../accounts/new-account';
+import type { OwnAddresses } from '../accounts/own-addresses';
+import { AccountRepository } from '../accounts/repository';
+import { enabledChain } from '../accounts/service';
+import { audit } from '../audit/log';
+import type { GetFamily } from '../chains/family';
+import type { ChainRegistry } from '../chains/registry';
+import type { ChainDefinition } from '../chains/types';
+import { inTransaction } from '../platform/database';
+import { GatewayError, notFound } from '../platform/errors';
+import { isUuid, newId } from '../platform/ids';
+import { SettlerEntity } from '../settlers/entity';
+import { WalletEntity } from '../wallets/entity';
+import { auditedOperation } from './audited-operation';
+import { readyHouseWallet } from './house-wallet';
+import { currentOperator } from './operator';
+
+export interface SettlerDependencies {
+  database: DataSource;
+  registry: ChainRegistry;
+  getFamily: GetFamily;
+  addresses: OwnAddresses;
+  /** How long the first settler of a deployment waits for the key of the house. */
+  keyWaitMs: number;
+}
+
+export interface ShownSettler {
+  settler: SettlerEntity;
+  /** null: it is not the one that the signing nodes attest. Coins must not be sent to it. */
+  address: string | null;
+}
+
+/** Operations on settlers. Changes are audited in the same database transaction. */
+export class SettlerOperations {
+  constructor(private readonly deps: SettlerDependencies) {}
+
+  /**
+   * A new settler with an address of its own, which needs coins of the chain before it can settle anything.
+   * @throws GatewayError invalid_parameter for a chain that is not enabled; unavailable, wallet_not_active as readyHouseWallet.
+   */
+  async create(chainName: string, { isPrimary }: { isPrimary: boolean }): Promise<ShownSettler> {
+    const { database, registry, keyWaitMs } = this.deps;
+    const chain = enabledChain(registry, chainName);
+    const { walletId } = await readyHouseWallet(database, keyWaitMs);
+    const settlerId = newId();
+    await inTransaction(database, async (manager) => {
+      const account = await this.insertAccount(manager, walletId, chain);
+      if (isPrimary) await leavePrimary(manager, chain.name);
+      const { accountId, address, addressKey } = account;
+      await manager.insert(SettlerEntity, { settlerId, chain: chain.name, accountId, addressKey, status: 'ACTIVE', isPrimary });
+      await audit(manager, {
+        action: 'settler.created',
+        outcome: 'success',
+        actor: currentOperator(),
+        clientId: null,
+        subject: { type: 'settler', id: settlerId },
+        detail: { chain: chain.name, address, is_primary: isPrimary },
+      });
+    });
+    return this.show(settlerId);
+  }
+
+  /** Of all chains, or of one. */
+  async list(chain?: string): Promise<ShownSettler[]> {
+    const { manager } = this.deps.database;
+    const where = chain === undefined ? {} : { chain };
+    return this.withAddresses(await manager.find(SettlerEntity, { where, order: { chain: 'ASC', settlerId: 'ASC' } }));
+  }
+
+  /** It takes nothing new any more and finishes what it has; this is final. A primary settler leaves its role to nobody. */
+  async drain(id: string): Promise<ShownSettler> {
+    const { settlerId, status, isPrimary } = await this.find(id);
+    if (status === 'ACTIVE')
+      await auditedOperation(
+        this.deps.database,
+        {
+          action: 'settler.drained',
+          clientId: null,
+          subject: { type: 'settler', id: settlerId },
+          detail: { was_primary: isPrimary },
+        },
+        (manager) => manager.update(SettlerEntity, { settlerId }, { status: 'DRAINING', isPrimary: false }),
+      );
+    return this.show(settlerId);
+  }
+
+  /** It takes the role of the chain's primary settler. @throws GatewayError business_error for one that is drained. */
+  async makePrimary(id: string): Promise<ShownSettler> {
+    const { settlerId, chain, isPrimary } = await this.find(id);
+    if (!isPrimary)
+      await auditedOperation(
+        this.deps.database,
+        { action: 'settler.made_primary', clientId: null, subject: { type: 'settler', id: settlerId }, detail: { chain } },
+        async (manager) => {
+          await leavePrimary(manager, chain);
+          const { affected } = await manager.update(SettlerEntity, { settlerId, status: 'ACTIVE' }, { isPrimary: true });
+          if (affected !== 1) throw new GatewayError('business_error', 'The settler is drained: it takes nothing new');
+        },
+      );
+    return this.show(settlerId);
+  }
+
+  private async insertAccount(manager: EntityManager, walletId: string, chain: ChainDefinition) {
+    const { database, getFamily, addresses } = this.deps;
+    // indexes of accounts are assigned under this lock
+    const wallet = await manager.findOneOrFail(WalletEntity, { where: { walletId }, lock: { mode: 'for_no_key_update' } });
+    const attested = await addresses.getKey(manager, wallet);
+    const addressIndex = await new AccountRepository(database).nextIndex(manager, walletId, chain.family);
+    const family = getFamily(chain.family);
+    const account = { ...newAccount({ walletId, attested, chain, family, addressIndex }), accountId: newId(), label: null };
+    await manager.insert(AccountEntity, account);
+    return account;
+  }
+
+  private async find(settlerId: string): Promise<SettlerEntity> {
+    const { manager } = this.deps.database;
+    const settler = isUuid(settlerId) ? await manager.findOneBy(SettlerEntity, { settlerId }) : null;
+    if (!settler) throw notFound(`settler ${settlerId}`);
+    return settler;
+  }
+
+  private async show(settlerId: string): Promise<ShownSettler> {
+    const [shown] = await this.withAddresses([await this.find(settlerId)]);
+    if (!shown) throw notFound(`settler ${settlerId}`);
+    return shown;
+  }
+
+  private async withAddresses(settlers: SettlerEntity[]): Promise<ShownSettler[]> {
+    const { manager } = this.deps.database;
+    const accounts = await manager.findBy(AccountEntity, { accountId: In(settlers.map(({ accountId }) => accountId)) });
+    const own = await this.deps.addresses.verified(manager, accounts);
+    const byId = new Map(accounts.map((account) => [account.accountId, account]));
+    return settlers.map((settler) => {
+      const account = byId.get(settler.accountId);
+      const isOwn = account !== undefined && own.has(account.accountId) && account.addressKey === settler.addressKey;
+      return { settler, address: isOwn ? account.address : null };
+    });
+  }
+}
+
+/** The chain has no primary settler afterwards. */
+const leavePrimary = (manager: EntityManager, chain: string): Promise<unknown> =>
+  manager.update(SettlerEntity, { chain, isPrimary: true }, { isPrimary: false });

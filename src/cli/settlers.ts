@@ -1,0 +1,94 @@
+import type { Command } from 'commander';
+import { OwnAddresses } from '../accounts/own-addresses';
+import { enabledChain } from '../accounts/service';
+import { getFamily } from '../chains/families';
+import { type ChainRegistry, loadRegistry } from '../chains/registry';
+import { readNodeKeys } from '../mpc/identity';
+import { readConfig } from '../platform/config';
+import { createLogger } from '../platform/logging';
+import { formatAmount } from '../platform/money';
+import { reportSettlers, type SettlerReport } from '../settlers/report';
+import { AttestedKeys } from '../wallets/attested-keys';
+import { printRow, printRows } from './output';
+import type { Run } from './run';
+import type { Session } from './session';
+import { SettlerOperations, type ShownSettler } from './settler-operations';
+
+/** Generating a key takes seconds; more when the nodes have others to generate. */
+const keyWaitMs = 60_000;
+
+const settlerRow = ({ settler: { settlerId, chain, status, isPrimary, createdAt }, address }: ShownSettler) => ({
+  settler_id: settlerId,
+  chain,
+  address: address ?? 'not attested by the signing nodes',
+  status,
+  is_primary: isPrimary,
+  created_at: createdAt,
+});
+
+/** With the certificates of the nodes: an address that they do not attest is not shown to anybody who may send coins to it. */
+function operations({ database }: Session): SettlerOperations {
+  const config = readConfig(['GATEWAY_ENV', 'CHAINS', 'MPC_NODE_PEER_CERTS', 'MPC_NODE_FORMER_CERTS']);
+  const log = createLogger('gateway', 'error', process.stderr);
+  const keys = new AttestedKeys(readNodeKeys(config.MPC_NODE_PEER_CERTS, config.MPC_NODE_FORMER_CERTS), log);
+  const registry = loadRegistry(config.GATEWAY_ENV, config.CHAINS.split(','));
+  return new SettlerOperations({ database, registry, getFamily, keyWaitMs, addresses: new OwnAddresses(keys, getFamily, log) });
+}
+
+async function status({ database, json }: Session, chain?: string): Promise<void> {
+  const { GATEWAY_ENV, CHAINS } = readConfig(['GATEWAY_ENV', 'CHAINS']);
+  const registry = loadRegistry(GATEWAY_ENV, CHAINS.split(','));
+  const reports = await reportSettlers(database.manager, chain === undefined ? undefined : enabledChain(registry, chain).name);
+  printRows(
+    reports.map((report) => toStatusRow(report, registry)),
+    json,
+  );
+}
+
+function toStatusRow({ settlerId, chain, status, balance, open, oldestAt, runway }: SettlerReport, registry: ChainRegistry) {
+  const native = registry.find(chain)?.native;
+  return {
+    settler_id: settlerId,
+    chain,
+    status,
+    // a chain that is not enabled any more has no symbol here
+    balance: native ? `${formatAmount(balance, native.decimals)} ${native.symbol}` : balance.toString(),
+    open,
+    oldest_at: oldestAt,
+    runway: runway?.toString() ?? null,
+  };
+}
+
+/** settlers */
+export function addSettlerCommands(program: Command, run: Run): void {
+  const settlers = program
+    .command('settlers')
+    .description("the house's accounts that settle payments which others have signed (with MPC_NODE_PEER_CERTS)");
+  settlers
+    .command('create <chain>')
+    .description('create a settler; send coins of the chain to its address before it is used')
+    .option('--primary', 'make it the primary settler of its chain')
+    .action(
+      run(async (session, chain: string, { primary = false }: { primary?: boolean }) =>
+        printRow(settlerRow(await operations(session).create(chain, { isPrimary: primary })), session.json),
+      ),
+    );
+  settlers
+    .command('list [chain]')
+    .description('list settlers, of one chain or of all')
+    .action(
+      run(async (session, chain?: string) => printRows((await operations(session).list(chain)).map(settlerRow), session.json)),
+    );
+  settlers
+    .command('status [chain]')
+    .description('show what settlers have and have to do, on one chain or on all; runway: settlements that the balance pays for')
+    .action(run(status));
+  settlers
+    .command('drain <settler-id>')
+    .description('take a settler out of use permanently: it finishes what it has, and is no primary settler any more')
+    .action(run(async (session, id: string) => printRow(settlerRow(await operations(session).drain(id)), session.json)));
+  settlers
+    .command('primary <settler-id>')
+    .description('make a settler the primary one of its chain')
+    .action(run(async (session, id: string) => printRow(settlerRow(await operations(session).makePrimary(id)), session.json)));
+}

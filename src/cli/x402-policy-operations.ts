@@ -1,0 +1,153 @@
+import type { DataSource, EntityManager } from 'typeorm';
+import { enabledChain } from '../accounts/service';
+import { audit } from '../audit/log';
+import type { ChainRegistry } from '../chains/registry';
+import type { TokenDefinition } from '../chains/types';
+import { inTransaction } from '../platform/database';
+import { invalidParameter } from '../platform/errors';
+import { formatAmount, parseAmount } from '../platform/money';
+import { currentOperator } from './operator';
+
+/** What the house pays for a client on a chain; amounts in atomic units of its native coin in 24 hours. */
+interface X402Policy {
+  isEnabled: boolean;
+  /** null: the default of the deployment. */
+  gasPerDay: bigint | null;
+  sponsorsPermit: boolean;
+  sponsorsApproval: boolean;
+  topUpPerDay: bigint;
+}
+
+/** Of a client that no operator has enabled. */
+const nothing: X402Policy = {
+  isEnabled: false,
+  gasPerDay: null,
+  sponsorsPermit: false,
+  sponsorsApproval: false,
+  topUpPerDay: 0n,
+};
+
+/** As operators see it: amounts in display units. */
+export interface ShownPolicy {
+  settle: string;
+  gasPerDay: string;
+  sponsorPermit: string;
+  sponsorApproval: string;
+  topUpPerDay: string;
+}
+
+/** Options of the command line. Omitted values stay unchanged. */
+export type X402PolicyChange = Partial<ShownPolicy>;
+
+/** Operations on what the house pays for its clients. */
+export class X402PolicyOperations {
+  constructor(
+    private readonly database: DataSource,
+    private readonly registry: ChainRegistry,
+  ) {}
+
+  /** @throws GatewayError invalid_parameter for a chain that is not enabled. */
+  async show(clientId: string, chainName: string): Promise<ShownPolicy> {
+    const { name, native } = enabledChain(this.registry, chainName);
+    return toShown(await read(this.database.manager, clientId, name), native);
+  }
+
+  /** @throws GatewayError invalid_parameter. */
+  async set(clientId: string, chainName: string, options: X402PolicyChange): Promise<ShownPolicy> {
+    const { name: chain, native } = enabledChain(this.registry, chainName);
+    const changes = readChanges(options, native);
+    return inTransaction(this.database, async (manager) => {
+      // the first policy of a client has no row that could be locked
+      await manager.query('select 1 from clients where client_id = $1 for no key update', [clientId]);
+      const policy = { ...(await read(manager, clientId, chain)), ...changes };
+      await store(manager, clientId, chain, policy);
+      const { settle, gasPerDay, sponsorPermit, sponsorApproval, topUpPerDay } = toShown(policy, native);
+      await audit(manager, {
+        action: 'x402.policy_changed',
+        outcome: 'success',
+        actor: currentOperator(),
+        clientId,
+        subject: { type: 'client', id: clientId },
+        detail: {
+          ...{ chain, settle, gas_per_day: gasPerDay, sponsor_permit: sponsorPermit, sponsor_approval: sponsorApproval },
+          top_up_per_day: topUpPerDay,
+        },
+      });
+      return toShown(policy, native);
+    });
+  }
+}
+
+interface PolicyRow {
+  is_enabled: boolean;
+  gas_per_day: string | null;
+  sponsors_permit: boolean;
+  sponsors_approval: boolean;
+  top_up_per_day: string;
+}
+
+async function read(manager: EntityManager, clientId: string, chain: string): Promise<X402Policy> {
+  const [row] = await manager.query<PolicyRow[]>(
+    `select is_enabled, gas_per_day, sponsors_permit, sponsors_approval, top_up_per_day
+       from x402_policies where client_id = $1 and chain = $2`,
+    [clientId, chain],
+  );
+  if (!row) return nothing;
+  return {
+    isEnabled: row.is_enabled,
+    gasPerDay: row.gas_per_day === null ? null : BigInt(row.gas_per_day),
+    sponsorsPermit: row.sponsors_permit,
+    sponsorsApproval: row.sponsors_approval,
+    topUpPerDay: BigInt(row.top_up_per_day),
+  };
+}
+
+const store = (manager: EntityManager, clientId: string, chain: string, policy: X402Policy): Promise<unknown> =>
+  manager.query(
+    `insert into x402_policies (client_id, chain, is_enabled, gas_per_day, sponsors_permit, sponsors_approval, top_up_per_day)
+     values ($1, $2, $3, $4, $5, $6, $7)
+     on conflict (client_id, chain) do update set is_enabled = excluded.is_enabled, gas_per_day = excluded.gas_per_day,
+       sponsors_permit = excluded.sponsors_permit, sponsors_approval = excluded.sponsors_approval,
+       top_up_per_day = excluded.top_up_per_day`,
+    [
+      ...[clientId, chain, policy.isEnabled, policy.gasPerDay?.toString() ?? null],
+      ...[policy.sponsorsPermit, policy.sponsorsApproval, policy.topUpPerDay.toString()],
+    ],
+  );
+
+function readChanges(
+  { settle, gasPerDay, sponsorPermit, sponsorApproval, topUpPerDay }: X402PolicyChange,
+  native: TokenDefinition,
+): Partial<X402Policy> {
+  return {
+    ...(settle !== undefined && { isEnabled: readRule('--settle', settle) }),
+    ...(gasPerDay !== undefined && {
+      gasPerDay: gasPerDay === byDefault ? null : readCoins('--gas-per-day', gasPerDay, native),
+    }),
+    ...(sponsorPermit !== undefined && { sponsorsPermit: readRule('--sponsor-permit', sponsorPermit) }),
+    ...(sponsorApproval !== undefined && { sponsorsApproval: readRule('--sponsor-approval', sponsorApproval) }),
+    ...(topUpPerDay !== undefined && { topUpPerDay: readCoins('--top-up-per-day', topUpPerDay, native) }),
+  };
+}
+
+const byDefault = 'default';
+const toRule = (isAllowed: boolean): string => (isAllowed ? 'allow' : 'refuse');
+
+const toShown = (policy: X402Policy, { decimals }: TokenDefinition): ShownPolicy => ({
+  settle: toRule(policy.isEnabled),
+  gasPerDay: policy.gasPerDay === null ? byDefault : formatAmount(policy.gasPerDay, decimals),
+  sponsorPermit: toRule(policy.sponsorsPermit),
+  sponsorApproval: toRule(policy.sponsorsApproval),
+  topUpPerDay: formatAmount(policy.topUpPerDay, decimals),
+});
+
+function readRule(option: string, text: string): boolean {
+  if (text !== 'allow' && text !== 'refuse') throw invalidParameter(option, 'must be allow or refuse');
+  return text === 'allow';
+}
+
+function readCoins(option: string, text: string, { symbol, decimals }: TokenDefinition): bigint {
+  const amount = parseAmount(text, decimals);
+  if (typeof amount !== 'bigint') throw invalidParameter(option, `must be an amount of ${symbol} such as 1 or 0.05`);
+  return amount;
+}

@@ -1,0 +1,13 @@
+import { assertMatches } from './mismatch';
+import { assertAction, assertHouse, type Rule, spendingOf, sumOf } from './ordered';
+
+/** Coins of the house for the fee of somebody's own transaction: never more than the highest fee of the chain. */
+export const gas: Rule = (ordered) => {
+  const { chain, described } = ordered;
+  assertHouse(ordered);
+  assertAction(ordered, 'payment');
+  const isNative = described.outputs.every(({ tokenContract }) => tokenContract === null);
+  assertMatches(isNative, 'recipients', 'the house pays in the native coin alone');
+  assertMatches(sumOf(ordered) <= chain.maxNetworkFee, 'recipients', 'the bytes move more than the highest fee on the chain');
+  return spendingOf(ordered);
+};

@@ -1,0 +1,31 @@
+import type { SigningClaims } from '../../messages/order';
+import { houseClientId } from '../../platform/house';
+import { cancellation } from './cancellation';
+import { gas } from './gas';
+import { mismatch } from './mismatch';
+import { type Rule, settlementIn } from './ordered';
+import { payment } from './payment';
+import { settlement } from './settlement';
+
+/** As its first attempt: nothing in its place may do what that one could not. */
+const again: Rule = (ordered) => {
+  const { claims } = ordered;
+  if (settlementIn(claims)) return settlement(ordered);
+  return claims.client_id === houseClientId ? gas(ordered) : payment(ordered);
+};
+
+const unknown: Rule = ({ claims }) => {
+  throw mismatch('kind', `this node has no rule for a ${claims.kind}`);
+};
+
+/** What the bytes have to be, by the kind of their order. */
+export const rules: Record<SigningClaims['kind'], Rule> = {
+  transfer: payment,
+  replacement: again,
+  reissue: again,
+  cancellation,
+  settlement,
+  gas,
+  consolidation: unknown,
+  sweep: unknown,
+};

@@ -1,0 +1,29 @@
+import { Gauge } from 'prom-client';
+import { metrics } from '../platform/metrics';
+
+const labelNames = ['chain', 'settler'] as const;
+const common = { labelNames, registers: [metrics] };
+
+export const settlerBalance = new Gauge({
+  ...common,
+  name: 'settler_balance',
+  help: "What a settler may spend, in atomic units of the chain's native coin",
+});
+
+export const settlerRunway = new Gauge({
+  ...common,
+  name: 'settler_runway_settlements',
+  help: 'Settlements that the balance of a settler pays for, by the median cost of the last 100; absent before the first',
+});
+
+export const openSettlements = new Gauge({
+  ...common,
+  name: 'settler_open_settlements',
+  help: 'Settlements of a settler that have not ended',
+});
+
+export const oldestSettlement = new Gauge({
+  ...common,
+  name: 'settler_oldest_settlement_seconds',
+  help: 'Age of the oldest settlement of a settler that has not ended; 0 without one',
+});

@@ -1,0 +1,56 @@
+import type { EntityManager } from 'typeorm';
+
+/** What a settler has and has to do. */
+export interface SettlerReport {
+  settlerId: string;
+  accountId: string;
+  chain: string;
+  status: 'ACTIVE' | 'DRAINING';
+  /** What the ledger says that it may spend; atomic units of the chain's native coin. */
+  balance: bigint;
+  /** Settlements that have not ended. */
+  open: number;
+  /** When the oldest of them was accepted. */
+  oldestAt: Date | null;
+  /** Settlements that the balance pays for, by the median of the last 100; null: it has settled nothing yet. */
+  runway: bigint | null;
+}
+
+interface ReportRow {
+  settler_id: string;
+  account_id: string;
+  chain: string;
+  status: SettlerReport['status'];
+  balance: string;
+  open: number;
+  oldest_at: Date | null;
+  gas: string | null;
+}
+
+/** Of all chains, or of one. */
+export async function reportSettlers(manager: EntityManager, chain?: string): Promise<SettlerReport[]> {
+  const rows = await manager.query<ReportRow[]>(
+    `select s.settler_id, s.account_id, s.chain, s.status, coalesce(l.available, 0)::text as balance, o.open, o.oldest_at, g.gas
+       from settlers s
+       join accounts a on a.account_id = s.account_id
+       left join ledger_accounts l on l.account_id = s.account_id and l.chain = s.chain and l.contract_address is null
+      cross join lateral (
+        select count(*)::int as open, min(t.created_at) as oldest_at from transactions t
+         where t.chain = s.chain and t.sender_address = a.address and t.is_signed and t.ended_at is null) o
+      cross join lateral (
+        select (percentile_disc(0.5) within group (order by last.amount))::text as gas from (
+          select t.amount from transactions t
+           where t.account_id = s.account_id and t.direction = 'out' and not t.is_held and not t.is_signed
+           order by t.tx_id desc limit 100) last) g
+      where $1::text is null or s.chain = $1
+      order by s.chain, s.settler_id`,
+    [chain ?? null],
+  );
+  return rows.map(toReport);
+}
+
+function toReport({ settler_id, account_id, chain, status, open, oldest_at, ...amounts }: ReportRow): SettlerReport {
+  const balance = BigInt(amounts.balance);
+  const runway = amounts.gas === null ? null : balance / BigInt(amounts.gas);
+  return { settlerId: settler_id, accountId: account_id, chain, status, balance, open, oldestAt: oldest_at, runway };
+}

@@ -1,0 +1,57 @@
+import type { DataSource } from 'typeorm';
+import type { Logger } from '../platform/logging';
+import { oldestSettlement, openSettlements, settlerBalance, settlerRunway } from './metrics';
+import { reportSettlers, type SettlerReport } from './report';
+
+/** Settlements: with fewer, operators are told to send coins. */
+const lowRunway = 500n;
+const dryRunway = 50n;
+
+type Supply = 'enough' | 'low' | 'dry';
+
+/** Measures the settlers, and logs once when one of them runs out of coins. */
+export class SettlerWatch {
+  private supplies = new Map<string, Supply>();
+
+  constructor(
+    private readonly database: DataSource,
+    private readonly log: Pick<Logger, 'error' | 'warn' | 'info'>,
+  ) {}
+
+  async run(): Promise<void> {
+    const reports = await reportSettlers(this.database.manager);
+    const before = this.supplies;
+    this.supplies = new Map(reports.map((report) => [report.settlerId, supplyOf(report)]));
+    for (const report of reports) {
+      measure(report);
+      this.tell(report, before.get(report.settlerId) ?? 'enough');
+    }
+  }
+
+  private tell(report: SettlerReport, before: Supply): void {
+    const { settlerId: settler_id, chain, balance, runway } = report;
+    const supply = supplyOf(report);
+    if (supply === before) return;
+    const about = { settler_id, chain, balance: balance.toString(), runway: runway?.toString() ?? null };
+    if (supply === 'dry')
+      this.log.error({ alert: 'settler_dry', ...about }, `a settler has coins for fewer than ${dryRunway} settlements`);
+    else if (supply === 'low') this.log.warn(about, `a settler has coins for fewer than ${lowRunway} settlements`);
+    else this.log.info(about, 'a settler has enough coins again');
+  }
+}
+
+/** A settler that takes nothing new needs no coins beyond those for what it has, which were there when it took it. */
+function supplyOf({ status, balance, runway }: SettlerReport): Supply {
+  if (status !== 'ACTIVE') return 'enough';
+  if (balance === 0n) return 'dry';
+  if (runway === null || runway >= lowRunway) return 'enough';
+  return runway < dryRunway ? 'dry' : 'low';
+}
+
+function measure({ settlerId, chain, balance, open, oldestAt, runway }: SettlerReport): void {
+  const labels = { chain, settler: settlerId };
+  settlerBalance.set(labels, Number(balance));
+  if (runway !== null) settlerRunway.set(labels, Number(runway));
+  openSettlements.set(labels, open);
+  oldestSettlement.set(labels, oldestAt ? (Date.now() - oldestAt.getTime()) / 1000 : 0);
+}

@@ -1,0 +1,84 @@
+import type { DataSource } from 'typeorm';
+import type { ClientEntity } from '../../../src/auth/entity';
+import { X402PolicyOperations } from '../../../src/cli/x402-policy-operations';
+import { entities } from '../../../src/entities';
+import { createDatabase } from '../../../src/platform/database';
+import { houseClientId } from '../../../src/platform/house';
+import { buildClient } from '../../factories';
+import { createTestDatabase, type TestDatabase } from '../../stack/database';
+import { registry } from '../ledger/fixture';
+
+let gateway: TestDatabase;
+/** With the login of operators. */
+let asOperator: DataSource;
+let client: ClientEntity;
+let policies: X402PolicyOperations;
+
+beforeAll(async () => {
+  gateway = await createTestDatabase();
+  const { gateway_operator: url } = await gateway.logins();
+  asOperator = await createDatabase({ url, poolSize: 3, applicationName: 'policies', entities }).initialize();
+  policies = new X402PolicyOperations(asOperator, registry);
+});
+beforeEach(async () => void (client = await buildClient(gateway.database)));
+afterAll(async () => {
+  await asOperator.destroy();
+  await gateway.drop();
+});
+
+const nothing = { settle: 'refuse', gasPerDay: 'default', sponsorPermit: 'refuse', sponsorApproval: 'refuse', topUpPerDay: '0' };
+const rows = () =>
+  gateway.database.query<unknown[]>(
+    'select chain, is_enabled, gas_per_day, top_up_per_day from x402_policies where client_id = $1',
+    [client.clientId],
+  );
+
+test('the house pays nothing for a client that no operator has enabled', async () => {
+  expect(await policies.show(client.clientId, 'ethereum')).toEqual(nothing);
+  expect(await rows()).toEqual([]);
+});
+
+test('what is left out stays as it was; amounts are stored in atomic units, for one chain', async () => {
+  await policies.set(client.clientId, 'ethereum', { settle: 'allow', gasPerDay: '0.05' });
+  const changed = { ...nothing, settle: 'allow', gasPerDay: '0.05', sponsorPermit: 'allow', topUpPerDay: '0.002' };
+  expect(await policies.set(client.clientId, 'ethereum', { sponsorPermit: 'allow', topUpPerDay: '0.002' })).toEqual(changed);
+  expect(await policies.show(client.clientId, 'ethereum')).toEqual(changed);
+  expect(await policies.show(client.clientId, 'base')).toEqual(nothing);
+  expect(await rows()).toEqual([
+    { chain: 'ethereum', is_enabled: true, gas_per_day: '50000000000000000', top_up_per_day: '2000000000000000' },
+  ]);
+  expect(await policies.set(client.clientId, 'ethereum', { gasPerDay: 'default' })).toMatchObject({ gasPerDay: 'default' });
+});
+
+test('every change is audited with all that holds from then on', async () => {
+  await policies.set(client.clientId, 'base', { settle: 'allow' });
+  const events = await gateway.database.query<unknown[]>(
+    `select action, actor_type, detail from audit_events where client_id = $1`,
+    [client.clientId],
+  );
+  const detail = {
+    chain: 'base',
+    settle: 'allow',
+    gas_per_day: 'default',
+    sponsor_permit: 'refuse',
+    sponsor_approval: 'refuse',
+    top_up_per_day: '0',
+  };
+  expect(events).toEqual([{ action: 'x402.policy_changed', actor_type: 'operator', detail }]);
+});
+
+test.each([
+  [{ settle: 'yes' }],
+  [{ gasPerDay: '-1' }],
+  [{ gasPerDay: '1e18' }],
+  [{ topUpPerDay: 'default' }],
+  [{ sponsorApproval: '' }],
+])('%j is refused and changes nothing', async (change) => {
+  await expect(policies.set(client.clientId, 'ethereum', change)).rejects.toMatchObject({ code: 'invalid_parameter' });
+  expect(await rows()).toEqual([]);
+});
+
+test('a chain that is not enabled has no policy, and the house has none', async () => {
+  await expect(policies.show(client.clientId, 'polygon')).rejects.toMatchObject({ code: 'invalid_parameter' });
+  await expect(policies.set(houseClientId, 'ethereum', { settle: 'allow' })).rejects.toThrow(/x402_policies_client_id_check/);
+});

@@ -1,0 +1,99 @@
+import { metrics } from '../../../src/platform/metrics';
+import { chargeGas } from '../../../src/settlers/charge-gas';
+import { reportSettlers } from '../../../src/settlers/report';
+import { SettlerWatch } from '../../../src/settlers/watch';
+import { fundAccount } from '../../factories';
+import { base, createFixture, ethereum, type Fixture } from '../ledger/fixture';
+import { buildSettler, claim, claimBy } from '../x402/settlement-fixture';
+
+/** What a settler has and has to do, as operators see it. */
+
+let fixture: Fixture;
+let settlerId: string;
+let account: Awaited<ReturnType<typeof buildSettler>>['account'];
+let logged: [level: string, message: unknown][];
+let watch: SettlerWatch;
+
+beforeEach(async () => {
+  fixture = await createFixture({ poolSize: 3 });
+  const built = await buildSettler(fixture.database, ethereum);
+  account = built.account;
+  ({ settlerId } = built.settler);
+  logged = [];
+  const logs =
+    (level: string) =>
+    (...line: unknown[]) =>
+      void logged.push([level, line[1]]);
+  watch = new SettlerWatch(fixture.database, { error: logs('error'), warn: logs('warn'), info: logs('info') });
+});
+afterEach(() => fixture.close());
+
+const fund = (amount: bigint) => fundAccount(fixture.database, account, ethereum, 'ETH', amount);
+const settle = () => claim(fixture.database, claimBy(fixture.client.clientId, account.address));
+/** A settlement that has cost so much, and is still open. */
+const settleFor = async (fee: bigint) => {
+  const txId = await settle();
+  await fixture.database.transaction((manager) => chargeGas(manager, { txId, chain: ethereum, account, fee }));
+};
+const report = async () => (await reportSettlers(fixture.database.manager)).find((it) => it.settlerId === settlerId);
+
+test('a new settler has nothing to do and nothing to spend', async () => {
+  expect(await report()).toEqual({
+    ...{ settlerId, accountId: account.accountId, chain: 'ethereum', status: 'ACTIVE' },
+    ...{ balance: 0n, open: 0, oldestAt: null, runway: null },
+  });
+});
+
+test('what is open is counted, the balance is that of the ledger, and the runway goes by the median cost', async () => {
+  await fund(1_000_000n);
+  for (const fee of [10n, 1_000n, 100n]) await settleFor(fee);
+  const first = await report();
+  expect(first).toMatchObject({ balance: 998_890n, open: 3, runway: 9_988n });
+  await settle();
+  expect(await report()).toMatchObject({ open: 4, oldestAt: first?.oldestAt });
+});
+
+test('settlers are told apart, by chain too', async () => {
+  const { settler: other } = await buildSettler(fixture.database, base);
+  await fund(5n);
+  const balances = (await reportSettlers(fixture.database.manager)).map((it) => [it.settlerId, it.balance]);
+  expect(new Map(balances as [string, bigint][])).toEqual(
+    new Map([
+      [settlerId, 5n],
+      [other.settlerId, 0n],
+    ]),
+  );
+  expect((await reportSettlers(fixture.database.manager, 'base')).map((it) => it.settlerId)).toEqual([other.settlerId]);
+});
+
+test('running out of coins is logged once for each step, and so is having enough again', async () => {
+  await watch.run();
+  await watch.run();
+  expect(logged).toEqual([['error', expect.stringContaining('fewer than 50')]]);
+  await fund(100n + 400n * 100n);
+  await settleFor(100n);
+  for (let times = 1; times <= 2; times += 1) await watch.run();
+  await fund(400n * 100n);
+  await watch.run();
+  expect(logged.slice(1)).toEqual([
+    ['warn', expect.stringContaining('fewer than 500')],
+    ['info', expect.stringContaining('enough coins again')],
+  ]);
+});
+
+test('a drained settler needs no coins', async () => {
+  await fixture.database.query(`update settlers set status = 'DRAINING' where settler_id = $1`, [settlerId]);
+  await watch.run();
+  expect(logged).toEqual([]);
+});
+
+test('balance, runway and what is open are measured', async () => {
+  await fund(1_100n);
+  await settleFor(100n);
+  await watch.run();
+  const text = await metrics.metrics();
+  const labels = `{chain="ethereum",settler="${settlerId}"}`;
+  expect(text).toContain(`settler_balance${labels} 1000`);
+  expect(text).toContain(`settler_runway_settlements${labels} 10`);
+  expect(text).toContain(`settler_open_settlements${labels} 1`);
+});

@@ -1,0 +1,131 @@
+import type { DataSource } from 'typeorm';
+import type { AccountEntity } from '../../../src/accounts/entity';
+import type { ClientEntity } from '../../../src/auth/entity';
+import { entities } from '../../../src/entities';
+import { createDatabase } from '../../../src/platform/database';
+import { newId } from '../../../src/platform/ids';
+import { buildAccount, buildClient, buildWallet, randomAddress } from '../../factories';
+import { createTestDatabase, type TestDatabase } from '../../stack/database';
+import { base, ethereum } from '../ledger/fixture';
+import { buildSettler, claim, claimBy, insertTransaction, type Claim } from './settlement-fixture';
+
+/** What the database itself holds true of settlements, whatever the API writes. */
+
+let gateway: TestDatabase;
+/** With the login of the API. */
+let asApi: DataSource;
+let client: ClientEntity;
+let settler: AccountEntity;
+
+beforeAll(async () => {
+  gateway = await createTestDatabase();
+  const { gateway_api: url } = await gateway.logins();
+  asApi = await createDatabase({ url, poolSize: 3, applicationName: 'settlements', entities }).initialize();
+  client = await buildClient(gateway.database);
+  settler = (await buildSettler(gateway.database, ethereum)).account;
+});
+afterAll(async () => {
+  await asApi.destroy();
+  await gateway.drop();
+});
+
+const settlement = (changes: Partial<Claim> = {}): Claim => claimBy(client.clientId, settler.address, changes);
+const statusOf = async (txId: string) =>
+  (await gateway.database.query<[{ status: string }]>('select status from transactions where tx_id = $1', [txId]))[0].status;
+const end = (txId: string, status: string, database = asApi): Promise<unknown> =>
+  database.query('update transactions set status = $2, version = version + 1 where tx_id = $1', [txId, status]);
+const release = (txId: string): Promise<unknown> =>
+  asApi.query(`update x402_settlements set released_at = now(), reason = 'a reason' where tx_id = $1`, [txId]);
+
+describe('the sender', () => {
+  test('is a settler of the chain', async () => {
+    expect(await statusOf(await claim(asApi, settlement()))).toBe('PENDING');
+  });
+
+  test('is no account of a tenant, no settler of another chain, and not the payer', async () => {
+    const { database } = gateway;
+    const tenants = await buildAccount(database, await buildWallet(database, client), ethereum);
+    const { account: onBase } = await buildSettler(database, base);
+    for (const sender of [tenants.address, onBase.address, randomAddress(), null])
+      await expect(claim(asApi, settlement({ sender }))).rejects.toThrow(/not sent by a settler of ethereum/);
+  });
+});
+
+describe('a settlement and its transaction', () => {
+  test('are stored together', async () => {
+    await expect(asApi.transaction((manager) => insertTransaction(manager, settlement()))).rejects.toThrow(
+      /does not say what it settles/,
+    );
+  });
+
+  test('say the same', async () => {
+    const claimed = settlement();
+    const changes: Partial<Claim>[] = [{ clientId: (await buildClient(gateway.database)).clientId }, { chain: 'base' }];
+    for (const change of [...changes, { amount: 6n }, { payer: randomAddress() }])
+      await expect(claim(asApi, claimed, { ...claimed, ...change })).rejects.toThrow(/not that of its transaction/);
+  });
+
+  test('do not change, but for reason and release', async () => {
+    const txId = await claim(asApi, settlement());
+    for (const change of ['amount = 0', `action = '{}'`, 'gas_bound = 0', `identity = 'x'`, 'window_end = window_end + 1'])
+      await expect(gateway.database.query(`update x402_settlements set ${change} where tx_id = $1`, [txId])).rejects.toThrow(
+        /cannot change/,
+      );
+    await expect(gateway.database.query('delete from x402_settlements')).rejects.toThrow(/append-only/);
+  });
+});
+
+describe('one payment', () => {
+  test('is settled once, whatever the client, the scheme and the amount', async () => {
+    const first = settlement();
+    await claim(asApi, first);
+    const other = (await buildClient(gateway.database)).clientId;
+    for (const change of [{}, { clientId: other }, { scheme: 'upto' as const }, { amount: 4n }])
+      await expect(claim(asApi, { ...first, txId: newId(), ...change })).rejects.toThrow(/x402_settlements_once/);
+  });
+
+  test('is named by its caller once; another client may use the same name', async () => {
+    const paymentId = 'payment-0123456789';
+    await claim(asApi, settlement({ paymentId }));
+    await expect(claim(asApi, settlement({ paymentId }))).rejects.toThrow(/x402_settlements_by_payment_id/);
+    await claim(asApi, settlement({ paymentId, clientId: (await buildClient(gateway.database)).clientId }));
+  });
+
+  test('is settled again once a first settlement has ended unsigned, and released it', async () => {
+    const first = settlement({ paymentId: 'payment-of-two-tries' });
+    const txId = await claim(asApi, first);
+    await expect(release(txId)).rejects.toThrow(/keeps its payment/);
+    await end(txId, 'CANCELLED');
+    const second = { ...first, txId: newId() };
+    await expect(claim(asApi, second)).rejects.toThrow(/x402_settlements_/);
+    await release(txId);
+    await claim(asApi, second);
+    await expect(asApi.query('update x402_settlements set released_at = null where tx_id = $1', [txId])).rejects.toThrow(
+      /keeps its payment/,
+    );
+  });
+
+  test('stays taken once signing has begun, however its settlement ends', async () => {
+    const txId = await claim(asApi, settlement());
+    await gateway.database.transaction(async (manager) => {
+      await manager.query('set local session_replication_role = replica');
+      await manager.query(`update transactions set status = 'FAILED', signing_begun_at = now() where tx_id = $1`, [txId]);
+    });
+    await expect(release(txId)).rejects.toThrow(/keeps its payment/);
+  });
+});
+
+describe('a settlement of nothing', () => {
+  test('is confirmed by the API at once, without a transaction of the chain', async () => {
+    const txId = await claim(asApi, settlement({ scheme: 'upto', amount: 0n }));
+    await end(txId, 'CONFIRMED');
+    expect(await statusOf(txId)).toBe('CONFIRMED');
+    await expect(release(txId)).rejects.toThrow(/keeps its payment/);
+  });
+
+  test('is the only one: another is not confirmed without a transaction of the chain', async () => {
+    const txId = await claim(asApi, settlement({ scheme: 'upto', amount: 1n }));
+    await expect(end(txId, 'CONFIRMED')).rejects.toThrow(/may not make transaction/);
+    await expect(end(txId, 'CONFIRMED', gateway.database)).rejects.toThrow(/cannot go from PENDING to CONFIRMED/);
+  });
+});
