@@ -51,6 +51,9 @@ const senders = {
   workflow_outbox: '(select from_address from transactions where tx_id = old.subject_id)',
 } as const;
 
+/** A held statement ends by its time-out; how long it may take until it is tried again. */
+export const betweenTriesMs = 5_000;
+
 /** A step of all transfers, or of those of one address: the sender, for `screenTransfer` the recipient. */
 export interface Held {
   step: Step | ReadStep;
@@ -66,7 +69,8 @@ const isWaitedFor = (key: string): string => `exists (select from pg_locks where
  * Nothing in the product knows of it.
  */
 export class Holds {
-  private readonly held = new Set<string>();
+  /** What is held, and when somebody was last seen to wait there. */
+  private readonly held = new Map<string, number>();
   private lastQuery: Promise<unknown> = Promise.resolve();
 
   private constructor(
@@ -96,7 +100,7 @@ export class Holds {
 
   async hold(step: Held['step'], address?: string): Promise<void> {
     const key = toKey({ step, address });
-    this.held.add(key);
+    this.held.set(key, -Infinity);
     await this.query(`select pg_advisory_lock(hashtext('hold'), hashtext($1))`, [key]);
   }
 
@@ -107,7 +111,7 @@ export class Holds {
   /** `except`: what is held of this address stays. */
   async releaseAll({ except }: { except?: string | undefined } = {}): Promise<void> {
     const suffix = except === undefined ? undefined : ` ${except.toLowerCase()}`;
-    await this.releaseKeys([...this.held].filter((key) => suffix === undefined || !key.endsWith(suffix)));
+    await this.releaseKeys([...this.held.keys()].filter((key) => suffix === undefined || !key.endsWith(suffix)));
   }
 
   private async releaseKeys(keys: string[]): Promise<void> {
@@ -123,14 +127,14 @@ export class Holds {
     }
   }
 
-  /** Those at which nobody waits now. */
+  /** Those at which nobody waits, not even between two tries: as long as it is held, nobody can have passed. */
   async notReached<H extends Held>(held: readonly H[]): Promise<H[]> {
     const rows = await this.query<{ key: string }>(
-      `select key from unnest($1::text[]) as keys (key) where not ${isWaitedFor('key')}`,
+      `select key from unnest($1::text[]) as keys (key) where ${isWaitedFor('key')}`,
       [held.map(toKey)],
     );
-    const missing = new Set(rows.map(({ key }) => key));
-    return held.filter((it) => missing.has(toKey(it)));
+    for (const { key } of rows) if (this.held.has(key)) this.held.set(key, Date.now());
+    return held.filter((it) => Date.now() - (this.held.get(toKey(it)) ?? -Infinity) > betweenTriesMs);
   }
 
   /** One after another: the connection has one. */

@@ -1,9 +1,12 @@
 import { Client } from 'pg';
 import { nodeIndexes, type NodeIndex } from '../../src/messages/nodes';
 import { nodeEnvironment } from '../adversary/nodes';
+import { betweenTriesMs } from './holds';
 
 /** Breakpoints in the databases of the signing nodes: the journal entry of a transfer waits, without which no session begins. */
 export class NodeHolds {
+  private seen: { node: NodeIndex; at: number } | undefined;
+
   private constructor(private readonly connections: Map<NodeIndex, Client>) {}
 
   static async install(): Promise<NodeHolds> {
@@ -29,19 +32,20 @@ export class NodeHolds {
   }
 
   async releaseAll(): Promise<void> {
+    this.seen = undefined;
     await this.onAll('select pg_advisory_unlock_all()');
   }
 
-  /** A node that waits; undefined as long as none does. */
+  /** A node that waits, or is between two tries; undefined as long as none does. */
   async waiting(): Promise<NodeIndex | undefined> {
     for (const [node, connection] of this.connections) {
       const { rows } = await connection.query(
         `select from pg_locks where locktype = 'advisory' and not granted and classid = hashtext('hold')::bit(32)::bigint::oid
            and database = (select oid from pg_database where datname = current_database())`,
       );
-      if (rows.length > 0) return node;
+      if (rows.length > 0) this.seen = { node, at: Date.now() };
     }
-    return undefined;
+    return this.seen && Date.now() - this.seen.at < betweenTriesMs ? this.seen.node : undefined;
   }
 
   async remove(): Promise<void> {
