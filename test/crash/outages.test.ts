@@ -8,7 +8,7 @@ import { waitFor } from '../stack/client';
 import { submit } from './submit';
 
 /** Longer than everything that ends by itself: statements (15 s), leases of keys (30 s), database transactions that are idle (30 s). */
-const outageSeconds = Number(process.env.OUTAGE_SECONDS ?? 40);
+const outageSeconds = Number(process.env.OUTAGE_SECONDS ?? 60);
 /** One new transfer every so often, from before the outage until after it. */
 const everyMs = 700;
 
