@@ -27,15 +27,24 @@ const onParts = {
 const integration = `${__dirname}/test/integration`;
 const nodes = [`${integration}/mpc/**/*.test.ts`, `${integration}/transfers/signing-nodes.test.ts`];
 const contracts = [`${integration}/dev/{permit2,proxies,tokens,wallet}.test.ts`, `${integration}/chains/evm-payments.test.ts`];
+const workflows = [
+  `${integration}/workflows/**/*.test.ts`,
+  `${integration}/transfers/{begun-earlier,cancelled,continued,first-attempt,later-attempts,toy-chain*,workflow}.test.ts`,
+  `${integration}/{screening/transfers,webhooks/workflow}.test.ts`,
+];
 const except = (patterns) => patterns.map((pattern) => `!${pattern}`);
 
 module.exports = {
   reporters: ['default', '<rootDir>/test/stack/counts-reporter.cjs'],
   projects: [
     project('unit', { setupFilesAfterEnv: ['<rootDir>/test/stack/parts-timeouts.ts'] }),
-    project('integration', { ...onParts, testMatch: [`${integration}/**/*.test.ts`, ...except([...nodes, ...contracts])] }),
+    project('integration', {
+      ...onParts,
+      testMatch: [`${integration}/**/*.test.ts`, ...except([...nodes, ...contracts, ...workflows])],
+    }),
     project('nodes', { ...onParts, testMatch: nodes }),
     project('contracts', { ...onParts, testMatch: contracts }),
+    project('workflows', { ...onParts, testMatch: workflows }),
     project('e2e', onStack),
     project('replay'),
     project('crash', onStack),

@@ -6,6 +6,7 @@ export const exempt: Record<string, readonly string[]> = {
   'only a mistake in the code leads there': [
     'workflows/ask-nodes.ts: if (!isActivityError(error)) throw error;',
     "workflows/distribute-blacklist.ts: if (toProblem(error).code !== 'order_refused') throw error;",
+    'workflows/transfer/ask.ts: if (!isActivityError(error) || isCancelled(error)) throw error;',
     'workflows/transfer/index.ts: if (!isActivityError(error) || isCancelled(error)) throw error;',
     "workflows/transfer/prepare.ts: case 'signed':",
     "workflows/transfer/resume.ts: case 'needs_approval':",

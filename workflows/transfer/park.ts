@@ -14,5 +14,7 @@ export async function waitForOperator(state: TransferState, { code, reason, resu
   const decision = await state.attention(isAbandonable);
   if (state.isEnded) return { next: 'lock' };
   if (decision === 'abandon') return { next: 'abandon' };
-  return decision === 'included' ? { next: 'confirm' } : resume;
+  if (decision !== 'included') return resume;
+  state.isFollowed = true;
+  return { next: 'confirm' };
 }

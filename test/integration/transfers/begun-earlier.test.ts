@@ -12,6 +12,12 @@ jest.setTimeout(120_000);
 
 const served = new ServedWorkflows();
 
+const setWhitelist = (mode: 'approve' | 'off') =>
+  served.fixture.database.query('update clients set whitelist_mode = $1 where client_id = $2', [
+    mode,
+    served.fixture.alice.clientId,
+  ]);
+
 /** Ordered once; the approval that it would need now is not on the row. */
 async function orderedWithoutApproval() {
   const { fixture } = served;
@@ -24,7 +30,7 @@ async function orderedWithoutApproval() {
   const next = { txId, attempt: 1, kind: 'first' } as const;
   const begun = await fixture.ledger.beginAttempt({ ...next, prepared: await fixture.onChain.prepareAttempt(next) });
   if (begun.outcome !== 'begun') throw new Error(begun.outcome);
-  await fixture.database.query(`update clients set whitelist_mode = 'approve'`);
+  await setWhitelist('approve');
   const { from } = claimsOf(begun.order);
   const { bytes, id } = getFamily('evm').assemble(begun.unsigned, fixture.signatures(begun.unsigned, from), from);
   const start = () => transferWorkflowsOn(served.client).start({ ...request, requestId: null });
@@ -78,7 +84,7 @@ test('one that the chain has executed deep enough is settled at once', async () 
 test('one of which a proof says that its nonce is used up is signed and sent: the chain itself answers', async () => {
   const { fixture } = served;
   const { txId, start } = await orderedWithoutApproval();
-  await fixture.database.query(`update clients set whitelist_mode = 'off'`);
+  await setWhitelist('off');
   await fixture.database.query(`update transfer_attempts set impossible_proof = '{"kind": "nonce_used"}' where tx_id = $1`, [
     txId,
   ]);
@@ -94,7 +100,7 @@ test('one that the chain does not know is signed only with the approval that it 
   await served.serve();
   await start();
   await until('parked', async () => (await served.status(txId)) === 'NEEDS_ATTENTION');
-  await served.fixture.database.query(`update clients set whitelist_mode = 'off'`);
+  await setWhitelist('off');
   expect(await served.operations.retry(txId)).toBe('retrying');
   await served.ends(txId, 'CONFIRMED');
   await booksAgree(served.fixture);
@@ -127,4 +133,5 @@ test('if the chain cannot be asked it is parked with what failed, and a retry as
   await until('its inclusion is stored', async () => (await fixture.attempts(txId))[0]?.included_id === id);
   await served.ends(txId, 'CONFIRMED');
   await booksAgree(fixture);
+  await served.record(transferWorkflowId(txId), 'transfer-confirmed-rebuilt-parked');
 });

@@ -86,9 +86,13 @@ test('not to be found out: outcome_unknown with tx_id, and the same request find
 
 test('an id that the server has given to another transaction after a crash does not count', async () => {
   proxy.fault = 'answer lost';
-  const write = inTransaction(database, (manager) => manager.query(`update clients set name = name`), {
-    isStored: () => Promise.resolve(false),
-  });
+  const write = inTransaction(
+    database,
+    (manager) => manager.query('update clients set name = name where client_id = $1', [fixture.account.clientId]),
+    {
+      isStored: () => Promise.resolve(false),
+    },
+  );
   expect(await codeOf(write)).toBe('unavailable');
 });
 

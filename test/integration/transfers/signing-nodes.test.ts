@@ -96,7 +96,7 @@ test('two nodes that refuse the first attempt by their limits: it is cancelled, 
   await served.ends(txId, 'FAILED');
   expect(await fixture.transaction(txId)).toMatchObject({
     failure_code: 'node_policy',
-    failure_message: expect.stringMatching(/^Two signing nodes refused by their own limits: 0x/) as string,
+    failure_message: expect.stringMatching(/^Two signing nodes refused by their own limits: cancelled by 0x/) as string,
     cancellation_reason: 'node_policy',
   });
   expect((await fixture.attempts(txId)).map(({ kind }) => kind)).toEqual(['first', 'cancellation']);

@@ -88,6 +88,7 @@ export const confirmed = {
   'transfer-confirmed-rebuilt-executed': [held, 'observe: included', 'observe: confirmed', ...settled],
   'transfer-confirmed-rebuilt-settled': [held, 'observe: confirmed', ...settled],
   'transfer-confirmed-rebuilt-absent': [held, 'observe: absent', 'beginSigning resume: refused', ...retried, resumed, ...settled],
+  'transfer-confirmed-rebuilt-parked': [held, 'observe: failed', ...retried, 'observe: included', ...settled],
   'transfer-confirmed-rebuilt-impossible': [held, 'observe: impossible', 'beginSigning reissue: begun', ...settled],
   'transfer-confirmed-rebuilt-proof-unproven': [held, 'observe: impossible', resumed, ...settled],
 } satisfies Endings;
