@@ -73,7 +73,7 @@ create table transactions (
   cancellation_reason text check (cancellation_reason in ('address_blacklisted', 'node_policy', 'abandoned')),
   -- result of screening after something of the transfer was signed
   screening_note text,
-  -- the transaction that this one serves (gas of a transfer)
+  -- the transaction that this one serves (gas of a settlement)
   parent_tx_id uuid references transactions,
   request_id text,
   created_at timestamptz not null default now(),

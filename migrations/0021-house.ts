@@ -7,6 +7,9 @@ insert into clients (client_id, name) values ('${houseClientId}', 'house');
 -- nobody acts in its name through the API
 alter table users add constraint house_has_no_users check (client_id <> '${houseClientId}');
 alter table api_keys add constraint house_has_no_keys check (client_id <> '${houseClientId}');
+-- its lists would hold for the settlements of every client
+alter table security_factors add constraint house_has_no_factors check (client_id <> '${houseClientId}');
+alter table webhook_endpoints add constraint house_has_no_webhooks check (client_id <> '${houseClientId}');
 
 create function guard_house() returns trigger language plpgsql as $$
 begin

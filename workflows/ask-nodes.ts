@@ -1,5 +1,5 @@
 import type { NodeAnswer, SignedAnswer } from '../src/messages/journal';
-import { type NodeIndex, nodeIndexes } from '../src/messages/nodes';
+import type { NodeIndex } from '../src/messages/nodes';
 import { nodeActivities } from './activities';
 import { isActivityError, toProblem } from './failures';
 
@@ -10,10 +10,9 @@ type Node = ReturnType<typeof nodeActivities>;
 
 type Question = (node: Node, index: NodeIndex) => Promise<SignedAnswer>;
 
-/** Asks the nodes at once, for somebody who waits: each once, and a node that is down is not waited for. `without`: not these. */
-export function askEveryNode(question: Question, without: readonly NodeIndex[] = []): Promise<NodeAnswer[]> {
-  return Promise.all(nodeIndexes.filter((node) => !without.includes(node)).map((node) => ask(node, question)));
-}
+/** Asks these nodes at once, for somebody who waits: each once, and a node that is down is not waited for. */
+export const askNodes = (nodes: readonly NodeIndex[], question: Question): Promise<NodeAnswer[]> =>
+  Promise.all(nodes.map((node) => ask(node, question)));
 
 async function ask(node: NodeIndex, question: Question): Promise<NodeAnswer> {
   try {

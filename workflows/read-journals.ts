@@ -1,5 +1,7 @@
 import type { JournalRequest, NodeAnswer } from '../src/messages/journal';
-import { askEveryNode } from './ask-nodes';
+import { nodeIndexes } from '../src/messages/nodes';
+import { askNodes } from './ask-nodes';
 
 /** What the nodes have on record about one transaction. */
-export const readJournals = (request: JournalRequest): Promise<NodeAnswer[]> => askEveryNode((node) => node.journalOf(request));
+export const readJournals = (request: JournalRequest): Promise<NodeAnswer[]> =>
+  askNodes(nodeIndexes, (node) => node.journalOf(request));

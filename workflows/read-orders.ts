@@ -1,7 +1,11 @@
 import type { NodeAnswer } from '../src/messages/journal';
 import type { OrdersQuestion } from '../src/messages/seen-orders';
-import { askEveryNode } from './ask-nodes';
+import { nodeIndexes } from '../src/messages/nodes';
+import { askNodes } from './ask-nodes';
 
 /** Which orders the nodes have acted on. */
-export const readOrders = ({ after, nonce, without }: OrdersQuestion): Promise<NodeAnswer[]> =>
-  askEveryNode((node, index) => node.ordersSeen({ after: after[index] ?? null, nonce }), without);
+export const readOrders = ({ after, nonce }: OrdersQuestion): Promise<NodeAnswer[]> =>
+  askNodes(
+    nodeIndexes.filter((node) => after[node] !== undefined),
+    (node, index) => node.ordersSeen({ after: after[index] ?? null, nonce }),
+  );

@@ -4,7 +4,7 @@ import { type AskForOrders, fromEach, readJti } from '../orders/node-orders';
 
 /** Each is a workflow of its own. */
 const maxQuestions = 20;
-/** No question begins later than this after the first one: an operator waits. The longest one takes 14 s. */
+/** No question begins later than this after the first answers, which show the nodes that are down: an operator waits. */
 const askForMs = 5_000;
 
 export interface NumberedOrder {
@@ -23,13 +23,14 @@ export async function findKeptOrders(
   wanted: readonly NumberedOrder[],
 ): Promise<Map<string, string>> {
   const found = new Map<string, string>();
-  const lastAt = Date.now() + askForMs;
+  let lastAt = Infinity;
   let nodes: readonly NodeIndex[] = nodeIndexes;
   let rest = [...wanted].sort((a, b) => a.seq - b.seq);
   for (let question = 0; question < maxQuestions && nodes.length > 0 && Date.now() <= lastAt; question += 1) {
     const [next, ...others] = rest;
     if (!next) break;
     const given = (await ask(fromEach(next.seq - 1, nodes))).filter((response) => 'answer' in response);
+    if (question === 0) lastAt = Date.now() + askForMs;
     nodes = nodes.filter((node) => given.some((response) => response.node === node));
     for (const { compact } of given.flatMap(({ answer }) => answer.orders)) {
       const jti = readJti(compact);

@@ -82,7 +82,8 @@ export async function acceptAsMissing({ database, apply }: Options, subject: Sub
 /** What no key of ORDER_KEYS opens: an order of a key that is not in it any more, or a lie of its node. */
 export async function acceptUnverified({ database, apply, acceptMissing }: Options, order: UnverifiedOrder): Promise<Reconciled> {
   const nodes = order.nodes.join(' and ');
-  const subject = order.jti ?? `node ${nodes}`;
+  // in a form of its own: the id is what a node claims, and may be that of a transfer
+  const subject = `order:${order.jti ?? `node-${order.nodes.join('-')}`}`;
   const reason =
     `node ${nodes} shows it as an order, and no key in ORDER_KEYS has signed it for this deployment: ` +
     'add the keys that the authoriser had before; if it had no others, the node lies';

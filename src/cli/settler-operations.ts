@@ -12,7 +12,7 @@ import { inTransaction } from '../platform/database';
 import { GatewayError, notFound } from '../platform/errors';
 import { isUuid, newId } from '../platform/ids';
 import { SettlerEntity } from '../settlers/entity';
-import { WalletEntity } from '../wallets/entity';
+import { findWalletForUpdate } from '../wallets/lock';
 import { auditedOperation } from './audited-operation';
 import { readyHouseWallet } from './house-wallet';
 import { currentOperator } from './operator';
@@ -105,7 +105,8 @@ export class SettlerOperations {
   private async insertAccount(manager: EntityManager, walletId: string, chain: ChainDefinition) {
     const { database, getFamily, addresses } = this.deps;
     // indexes of accounts are assigned under this lock
-    const wallet = await manager.findOneOrFail(WalletEntity, { where: { walletId }, lock: { mode: 'for_no_key_update' } });
+    const wallet = await findWalletForUpdate(manager, { walletId });
+    if (!wallet) throw new Error(`wallet ${walletId} of the house is not there`);
     const attested = await addresses.getKey(manager, wallet);
     const addressIndex = await new AccountRepository(database).nextIndex(manager, walletId, chain.family);
     const family = getFamily(chain.family);

@@ -15,6 +15,4 @@ export type OrderPositions = Partial<Record<NodeIndex, number | null>>;
 export interface OrdersQuestion {
   after: OrderPositions;
   nonce: string;
-  /** Nodes that are not asked. */
-  without: NodeIndex[];
 }

@@ -28,15 +28,13 @@ export interface AdmissionRequest {
   spends: Spending;
 }
 
-/**
- * In place of a token: a settlement moves nothing of its signer's but the fee, which is counted by itself. No contract has this name.
- */
-export const gasOfSettlements = 'gas';
+/** In place of a token, for what the house pays: fees, and coins for fees, counted by themselves. No contract has this name. */
+export const houseGas = 'gas';
 
 /** What a transaction moves, as decoded from its bytes. */
 export interface Spending {
   chain: string;
-  /** Canonical contract; null: the native coin; `gasOfSettlements`. */
+  /** Canonical contract; null: the native coin; `houseGas`. */
   token: string | null;
   /** Atomic units of the token; 0 for a cancellation, the fee for a settlement. */
   amount: bigint;

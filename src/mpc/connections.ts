@@ -12,7 +12,7 @@ const maxHandshakesPerNetwork = 128;
 
 /**
  * Which node is at the other end of each connection of a server, and how many each may have: connections of one peer, or from one
- * strange address, do not keep out those of the other peer. Against many addresses only the network helps: nothing but the peers should
+ * strange address or IPv6 /64, do not keep out those of the other peer. Against many addresses only the network helps: nothing but the peers should
  * reach the port.
  */
 export class Connections {

@@ -4,7 +4,7 @@ import type { FamilyCodec } from '../chains/family';
 import { type ChainRegistry, tokenByContract } from '../chains/registry';
 import type { ChainDefinition, ChainFamily } from '../chains/types';
 import { ConfigError } from '../platform/config';
-import { type AdmissionRequest, gasOfSettlements } from './admission';
+import { type AdmissionRequest, houseGas } from './admission';
 import type { SumLimits } from './journal';
 
 /** The operator's file. Amounts are atomic units as decimal digits; a limit that is left out does not apply. */
@@ -39,14 +39,14 @@ const schema = Joi.object<LimitsFile>({
 
 interface ChainLimits {
   maxFee: bigint | null;
-  /** By canonical contract; empty: the native coin; `gasOfSettlements`. */
+  /** By canonical contract; empty: the native coin; `houseGas`. */
   tokens: Map<string, SumLimits & { amount: bigint | null }>;
   denied: Set<string>;
 }
 
 export interface ListedLimit {
   chain: string;
-  /** Canonical contract; empty: the native coin; `gasOfSettlements`. */
+  /** Canonical contract; empty: the native coin; `houseGas`. */
   token: string;
   max_amount: string | null;
   max_per_key_and_day: string | null;
@@ -91,7 +91,7 @@ export class NodeLimits {
     if (chain.maxFee !== null && spends.fee > chain.maxFee) return 'the network fee is above the highest allowed';
     if (isCancellation) return null;
     const token = chain.tokens.get(spends.token ?? '');
-    if (!token) return spends.token === gasOfSettlements ? 'settlements are not allowed' : 'the token is not allowed';
+    if (!token) return spends.token === houseGas ? 'what the house pays is not allowed' : 'the token is not allowed';
     if (token.amount !== null && spends.amount > token.amount) return 'the amount is above the highest allowed';
     if (spends.recipients.some((recipient) => chain.denied.has(recipient))) return 'a recipient is denied';
     return null;
@@ -141,7 +141,7 @@ function toChainLimits(
 
 /** @throws ConfigError for a token that the chain does not have. */
 function tokenKey(name: string, chain: ChainDefinition): string {
-  if (name === gasOfSettlements) return gasOfSettlements;
+  if (name === houseGas) return houseGas;
   const token = tokenByContract(chain, name === 'native' ? null : name);
   if (!token) throw new ConfigError(`MPC_NODE_LIMITS: ${chain.name} has no token ${name}`);
   return token.contract ?? '';

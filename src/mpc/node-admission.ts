@@ -92,10 +92,10 @@ export class NodeAdmission implements Admission {
 
   /** The other participant of a session may see its end, and ask for the next one, a moment before this node has stored it. */
   private async unlessBusy(admit: () => Promise<Verdict>): Promise<Verdict> {
-    const lastAt = Date.now() + busyMs;
+    const lastAt = performance.now() + busyMs;
     for (let tries = 1; ; tries += 1) {
       const verdict = await admit();
-      if (verdict.verdict !== 'busy' || Date.now() + busyPauseMs > lastAt) return verdict;
+      if (verdict.verdict !== 'busy' || performance.now() + busyPauseMs > lastAt) return verdict;
       if (tries === 1) await this.options.journal.closeInterrupted(lostAfterMs);
       await new Promise((resolve) => setTimeout(resolve, busyPauseMs));
     }

@@ -24,7 +24,7 @@ export const asksForOrders =
   (temporal: Client, keys: NodeKeys): AskForOrders =>
   async (after) => {
     const nonce = randomBytes(16).toString('hex');
-    const request: OrdersQuestion = { after, nonce, without: nodeIndexes.filter((node) => after[node] === undefined) };
+    const request: OrdersQuestion = { after, nonce };
     const workflowId = readOrdersWorkflowId(request);
     const answers = await askNodes(temporal, { workflowType: workflowTypes.readOrders, workflowId, request });
     return answers.map((given): NodeOrders => {

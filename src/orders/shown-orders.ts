@@ -50,11 +50,14 @@ export async function readShownOrders(ask: AskForOrders, after: number, maxRound
   };
 }
 
-/** Where the next page begins; null after the last one. */
+/**
+ * Where the next page begins; null after the last one. After a restore a number may be that of two orders, with the end of a page between
+ * them: the last number is asked for again, unless it is the only one of the page.
+ */
 function readPage({ orders, is_complete: isLast }: OrdersAnswer, from: number): { end: number | null } | { problem: string } {
   if (isLast) return { end: null };
   const end = Math.max(from, ...orders.map(({ compact }) => readNumber(compact)));
-  return end > from ? { end } : { problem: `it has more orders than it shows after number ${from}` };
+  return end > from ? { end: Math.max(end - 1, from + 1) } : { problem: `it has more orders than it shows after number ${from}` };
 }
 
 function collect(found: Map<string, ShownOrder>, node: NodeIndex, { orders }: OrdersAnswer): void {

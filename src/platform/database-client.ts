@@ -53,7 +53,7 @@ export class DatabaseClient extends Client {
   }
 
   private async sendPrepared(send: Send, text: string, values: unknown[]): Promise<QueryResult> {
-    const named = { text, values, name: this.findName(text) };
+    const named = { text, values, name: this.prepareName(text) };
     try {
       return await send(named);
     } catch (error) {
@@ -64,7 +64,7 @@ export class DatabaseClient extends Client {
   }
 
   /** Undefined for a statement that is not to be prepared. */
-  private findName(text: string): string | undefined {
+  private prepareName(text: string): string | undefined {
     const known = this.prepared.get(text);
     if (known || this.prepared.size >= maxPrepared) return known;
     const name = createHash('sha256').update(text).digest('base64url');

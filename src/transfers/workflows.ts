@@ -14,7 +14,9 @@ import { withinMs } from '../platform/temporal';
 import type { TransactionEntity } from '../transactions/entity';
 
 const queryTimeoutMs = 500;
+/** Somebody waits for the answer of a request. */
 const callTimeoutMs = 3_000;
+const followerTimeoutMs = 5_000;
 
 /** What the gateway needs from the workflow of a transfer. */
 export interface TransferWorkflows {
@@ -57,17 +59,19 @@ export function transferWorkflowsOn(temporal: Client): TransferWorkflows {
 
 /** Signals transfers what the follower has observed. */
 export function observationSignaller(temporal: Client): SignalTransfer {
-  return (txId, observation) => sendSignal(temporal, txId, (workflow) => workflow.signal(chainObservedSignal, observation));
+  return (txId, observation) =>
+    sendSignal(temporal, txId, (workflow) => workflow.signal(chainObservedSignal, observation), followerTimeoutMs);
 }
 
 async function sendSignal(
   temporal: Client,
   txId: string,
   send: (workflow: WorkflowHandle) => Promise<void>,
+  timeoutMs = callTimeoutMs,
 ): Promise<SignalResult> {
   const workflow = temporal.workflow.getHandle(transferWorkflowId(txId));
   try {
-    await withinMs(temporal, callTimeoutMs, () => send(workflow));
+    await withinMs(temporal, timeoutMs, () => send(workflow));
     return 'sent';
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return 'gone';

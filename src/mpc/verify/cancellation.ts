@@ -1,14 +1,20 @@
+import { houseClientId } from '../../platform/house';
+import { houseGas } from '../admission';
 import { assertMatches } from './mismatch';
 import { assertAction, type Rule, spendingOf } from './ordered';
 
-/** A cancellation pays nobody, whatever the order says: nothing leaves the account but its fee. */
+/**
+ * A cancellation pays nobody, whatever the order says: nothing leaves the account but its fee, which counts against what the house may
+ * spend.
+ */
 export const cancellation: Rule = (ordered) => {
-  const { described, from, same } = ordered;
+  const { claims, described, from, same } = ordered;
   assertAction(ordered, 'payment');
   for (const { recipient, tokenContract, amount } of described.outputs) {
     assertMatches(tokenContract === null, 'recipients', 'a cancellation moves no token');
     assertMatches(amount === 0n, 'recipients', 'a cancellation moves nothing');
     assertMatches(same(recipient, from.address), 'recipients', 'a cancellation goes to the account itself');
   }
-  return { ...spendingOf(ordered), recipients: [] };
+  const spending = { ...spendingOf(ordered), recipients: [] };
+  return claims.client_id === houseClientId ? { ...spending, token: houseGas, amount: spending.fee } : spending;
 };

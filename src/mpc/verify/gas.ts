@@ -1,3 +1,4 @@
+import { houseGas } from '../admission';
 import { assertMatches } from './mismatch';
 import { assertAction, assertHouse, type Rule, spendingOf, sumOf } from './ordered';
 
@@ -9,5 +10,6 @@ export const gas: Rule = (ordered) => {
   const isNative = described.outputs.every(({ tokenContract }) => tokenContract === null);
   assertMatches(isNative, 'recipients', 'the house pays in the native coin alone');
   assertMatches(sumOf(ordered) <= chain.maxNetworkFee, 'recipients', 'the bytes move more than the highest fee on the chain');
-  return spendingOf(ordered);
+  const { recipients, fee } = spendingOf(ordered);
+  return { chain: chain.name, token: houseGas, amount: sumOf(ordered) + fee, fee, recipients };
 };

@@ -7,7 +7,7 @@ import { type Rule, settlementIn } from './ordered';
 import { payment } from './payment';
 import { settlement } from './settlement';
 
-/** As its first attempt: nothing in its place may do what that one could not. */
+/** What a first attempt of the same key may do; that it takes the place of that one, the journal shows. */
 const again: Rule = (ordered) => {
   const { claims } = ordered;
   if (settlementIn(claims)) return settlement(ordered);

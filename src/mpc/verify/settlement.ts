@@ -2,7 +2,7 @@ import { tokenByContract } from '../../chains/registry';
 import type { DescribedSettlement, TransactionDescription } from '../../chains/types';
 import type { SettlementFacts } from '../../messages/order';
 import { houseClientId } from '../../platform/house';
-import { gasOfSettlements } from '../admission';
+import { houseGas } from '../admission';
 import { assertMatches } from './mismatch';
 import { assertAction, assertHouse, assertOneToken, type Ordered, recipientsOf, type Rule, settlementIn, sumOf } from './ordered';
 
@@ -22,7 +22,7 @@ export const settlement: Rule = (ordered) => {
   assertParties(ordered, settled);
   assertTakesAuthorisations(ordered, settled);
   const fee = described.maxNetworkFee;
-  return { chain: chain.name, token: gasOfSettlements, amount: fee, fee, recipients: recipientsOf(ordered) };
+  return { chain: chain.name, token: houseGas, amount: fee, fee, recipients: recipientsOf(ordered) };
 };
 
 /** Requires the authorisation of the order, for no more than it is for and while it can be executed. */

@@ -266,7 +266,7 @@ test('an order that no key opens is reported and keeps the gateway closed; it is
   const head = orderHead({ seq: 7 });
   const lost = { ...head, kind: 'generate_key', key_id: `${newId()}.1`, client_id: null };
   seen.push({ compact: await forgeOrder(lost, { key: privateKey }), unsigned: null });
-  const notRebuilt = { subject: head.jti, result: 'not rebuilt', reason: expect.stringContaining('ORDER_KEYS') };
+  const notRebuilt = { subject: `order:${head.jti}`, result: 'not rebuilt', reason: expect.stringContaining('ORDER_KEYS') };
   expect(await run({ apply: true })).toMatchObject({ rows: [notRebuilt], isOpen: false });
   const jwks = JSON.parse(orderKeys) as { keys: object[] };
   const keys = await OrderKeys.create(

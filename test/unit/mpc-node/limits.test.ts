@@ -46,7 +46,7 @@ describe('settlements', () => {
   const settlement: Spending = { ...spends, token: 'gas', amount: 100n };
 
   test.each<[string, object, string | null]>([
-    ['refused by a file that does not name their gas', { native: {} }, 'settlements are not allowed'],
+    ['refused by a file that does not name their gas', { native: {} }, 'what the house pays is not allowed'],
     ['allowed by one that does', { gas: {} }, null],
     ['allowed up to the highest fee', { gas: { maxAmount: '100' } }, null],
     ['refused above it', { gas: { maxAmount: '99' } }, 'the amount is above the highest allowed'],

@@ -160,15 +160,20 @@ describe('signs', () => {
     expect(() => verify({ unsigned, claims: { ...claims, settlement } }, settledAt + 59)).not.toThrow();
   });
 
-  test('coins of the house up to the highest fee of the chain, and counts them', () => {
+  test('coins of the house up to the highest fee of the chain, and counts them with their own fee', () => {
     const amount = ethereum.maxNetworkFee;
-    const spends = { chain: 'ethereum', token: null, amount, fee: 21_000n * 50n, recipients: [stranger.toLowerCase()] };
+    const fee = 21_000n * 50n;
+    const spends = { chain: 'ethereum', token: 'gas', amount: amount + fee, fee, recipients: [stranger.toLowerCase()] };
     expect(verify(paymentOrder('gas', { ...native, amount })).spends).toEqual(spends);
     expect(verify(paymentOrder('replacement', { ...native, amount })).spends).toEqual(spends);
   });
 
-  test.each([houseClientId, tenant])('a cancellation by client %s', (client) => {
-    expect(verify(paymentOrder('cancellation', cancellation, { client_id: client })).spends.recipients).toEqual([]);
+  test.each([
+    ['the house, whose fees are counted', houseClientId, { token: 'gas', amount: 21_000n * 50n }],
+    ['a client', tenant, { token: null, amount: 0n }],
+  ])('a cancellation by %s', (_, client, counted) => {
+    const { spends } = verify(paymentOrder('cancellation', cancellation, { client_id: client }));
+    expect(spends).toMatchObject({ ...counted, recipients: [] });
   });
 
   test("a client's payment and its replacement", () => {

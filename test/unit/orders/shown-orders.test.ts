@@ -26,7 +26,7 @@ test('pages are read until every node has shown its last one, each order once', 
   const shown = await readShownOrders(ask, 0, 10);
   expect(asked).toEqual([
     { 1: 0, 2: 0, 3: 0 },
-    { 1: 2, 2: 4 },
+    { 1: 1, 2: 3 },
   ]);
   expect(shown.orders.map(({ compact, nodes }) => [compact, nodes])).toEqual([
     [order(1), [1]],
@@ -38,7 +38,10 @@ test('pages are read until every node has shown its last one, each order once', 
 });
 
 test('a node that shows one small number after the other does not keep the others from showing theirs', async () => {
-  const honest = (node: Node, from: number) => page(node, [from + 100], from >= 900);
+  const honest = (node: Node, from: number) => {
+    const next = Math.floor(from / 100) * 100 + 100;
+    return page(node, [next, next + 100], next >= 900);
+  };
   const ask = ({ 1: lying, 2: second, 3: third }: Positions): Promise<NodeOrders[]> =>
     Promise.resolve([
       ...(lying === undefined ? [] : [page(1, [(lying ?? 0) + 1], false)]),
@@ -47,6 +50,23 @@ test('a node that shows one small number after the other does not keep the other
     ]);
   const shown = await readShownOrders(ask, 0, 20);
   expect(shown.orders.find(({ compact }) => compact === order(1_000))?.nodes).toEqual([2, 3]);
+});
+
+test('two orders of one number are both read, also with the end of a page between them', async () => {
+  const later = `${order(2)}x`;
+  const all: [number, string][] = [
+    [1, order(1)],
+    [2, order(2)],
+    [2, later],
+    [3, order(3)],
+  ];
+  const ask = (after: Positions): Promise<NodeOrders[]> => {
+    const left = all.filter(([seq]) => seq > (after[1] ?? 0)).map(([, compact]) => ({ compact, unsigned: null }));
+    const answer = { newest: null, orders: left.slice(0, 2), is_complete: left.length <= 2 };
+    return Promise.resolve([{ node: 1, answer }, everything(2), everything(3)]);
+  };
+  const shown = await readShownOrders(ask, 0, 10);
+  expect(shown.orders.map(({ compact }) => compact)).toEqual([order(1), order(2), later, order(3)]);
 });
 
 test('a node that claims to have more and shows nothing new does not count', async () => {
