@@ -25,11 +25,11 @@ const onParts = {
 
 /** Of the tests in test/integration, those with commands of their own: `npm test` has to stay short. */
 const integration = `${__dirname}/test/integration`;
-const nodes = [`${integration}/mpc/**/*.test.ts`, `${integration}/transfers/signing-nodes.test.ts`];
+const nodes = [`${integration}/mpc/**/*.test.ts`];
 const contracts = [`${integration}/dev/{permit2,proxies,tokens,wallet}.test.ts`, `${integration}/chains/evm-payments.test.ts`];
 const workflows = [
   `${integration}/workflows/**/*.test.ts`,
-  `${integration}/transfers/{begun-earlier,cancelled,continued,first-attempt,later-attempts,toy-chain*,workflow}.test.ts`,
+  `${integration}/transfers/{begun-earlier,cancelled,continued,first-attempt,later-attempts,signing-nodes,toy-chain*,workflow}.test.ts`,
   `${integration}/{screening/transfers,webhooks/workflow}.test.ts`,
 ];
 const except = (patterns) => patterns.map((pattern) => `!${pattern}`);

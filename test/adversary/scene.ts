@@ -1,9 +1,9 @@
 import type { Prepared } from '../../src/chains/types';
 import { ledgerDifferences } from '../e2e/ledger';
-import { addAsset, balances, call, ends, fundedAccount, transactionWhen, transferAndWait, type Account } from '../e2e/support';
+import { call, ends, fundedAccount, transactionWhen, transferAndWait, type Account } from '../e2e/support';
 import { randomAddress } from '../factories';
 import { claimsOf } from '../orders';
-import { createAccount, createActiveWallet, fund, waitFor } from '../stack/client';
+import { createActiveWallet } from '../stack/client';
 import { pause, resumeAll } from '../stack/pause';
 import { gatewayQuery } from './processes';
 import { recordDifferences } from './records';
@@ -24,7 +24,8 @@ export class Scene {
   constructor({ ownWallet = false } = {}) {
     beforeAll(async () => {
       this.temporal = await TemporalClient.connect();
-      this.account = await withKey(ownWallet ? await accountOfOwnWallet() : await fundedAccount(chain, { ETH: '5' }));
+      const walletId = ownWallet ? (await createActiveWallet()).wallet_id : undefined;
+      this.account = await withKey(await fundedAccount(chain, { ETH: '5' }, walletId));
       // later transfers take over what its chain activity has prepared
       const { status } = await transferAndWait(this.transfer(randomAddress()));
       expect(status).toBe('CONFIRMED');
@@ -88,15 +89,6 @@ export const blacklist = ({ txId, to }: { txId: string; to: string }): Promise<u
      select gen_random_uuid(), client_id, 'BLACKLIST', chain, $2, lower($2), requested_by from transactions where tx_id = $1`,
     [txId, to],
   );
-
-async function accountOfOwnWallet(): Promise<Account> {
-  const { wallet_id: walletId } = await createActiveWallet();
-  const account = await createAccount(walletId, chain);
-  await addAsset(account.account_id, 'ETH', chain);
-  await fund(chain, 'ETH', account.address, '5');
-  await waitFor(async () => (await balances(account.account_id, chain)).ETH?.balance === '5', { timeoutMs: 60_000 });
-  return account;
-}
 
 async function withKey(account: Account): Promise<OwnedAccount> {
   const [row] = await gatewayQuery<{ walletId: string; keyId: string }>(

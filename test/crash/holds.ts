@@ -51,8 +51,10 @@ const senders = {
   workflow_outbox: '(select from_address from transactions where tx_id = old.subject_id)',
 } as const;
 
-/** A held statement ends by its time-out; how long it may take until it is tried again. */
+/** A held statement ends by its time-out; how long it may take until a worker tries it again. */
 export const betweenTriesMs = 5_000;
+/** Requests are tried again by the client after a second: for these a moment is waited for at which all are held. */
+const ofClients: readonly Held['step'][] = ['accept', 'commit', 'cancelTransfer'];
 
 /** A step of all transfers, or of those of one address: the sender, for `screenTransfer` the recipient. */
 export interface Held {
@@ -133,8 +135,10 @@ export class Holds {
       `select key from unnest($1::text[]) as keys (key) where ${isWaitedFor('key')}`,
       [held.map(toKey)],
     );
-    for (const { key } of rows) if (this.held.has(key)) this.held.set(key, Date.now());
-    return held.filter((it) => Date.now() - (this.held.get(toKey(it)) ?? -Infinity) > betweenTriesMs);
+    const waiting = new Set(rows.map(({ key }) => key));
+    for (const key of waiting) if (this.held.has(key)) this.held.set(key, Date.now());
+    const isBetweenTries = (key: string) => Date.now() - (this.held.get(key) ?? -Infinity) <= betweenTriesMs;
+    return held.filter((it) => !waiting.has(toKey(it)) && (ofClients.includes(it.step) || !isBetweenTries(toKey(it))));
   }
 
   /** One after another: the connection has one. */

@@ -83,7 +83,10 @@ export class Scene {
 
   /** This round's transfer that is about to be replaced; the next round's is sent. */
   async takeStuck({ isLast }: { isLast: boolean }): Promise<InGap> {
-    const current = await (this.stuck ?? this.sendStuck());
+    const sent = this.stuck ?? this.sendStuck();
+    // one that fails is this round's failure alone
+    this.stuck = undefined;
+    const current = await sent;
     this.stuck = isLast ? undefined : this.sendStuck();
     this.stuck?.catch(() => undefined);
     return current;

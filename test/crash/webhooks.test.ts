@@ -27,6 +27,7 @@ let database: DataSource;
 let receiver: Receiver;
 /** Endpoint of the shared account's client, which also has events of other tests. */
 let ofTransfers: Receiver;
+const users: string[] = [];
 beforeAll(async () => {
   database = createDatabase({
     url: stack().postgres.url,
@@ -44,6 +45,8 @@ afterAll(async () => {
     `update webhook_endpoints set status = 'disabled', disabled_reason = 'client', disabled_at = now() where url = $1`,
     [ofTransfers.url],
   );
+  // a client with a second approver does not let requesters approve: other tests do
+  await database.query('delete from user_totp where user_id = any($1)', [users]);
   await Promise.all([receiver.close(), ofTransfers.close()]);
   await database.destroy();
 });
@@ -64,6 +67,7 @@ async function newUser(ofClient?: string): Promise<TestUser> {
   const [apiKey, apiSecret] = [`key_${newId()}`, randomBytes(32).toString('base64url')];
   const { clientId } = client;
   const { userId } = user;
+  users.push(userId);
   await database.manager.insert(ApiKeyEntity, { keyId: newId(), clientId, userId, apiKey, secretHash: hashSecret(apiSecret) });
   const code = totpCode(await buildTotp(database, box, user));
   return { api: new ApiClient(stack().base_url, { api_key: apiKey, api_secret: apiSecret }), clientId, userId, code };

@@ -266,11 +266,14 @@ describe('POST /transfer', () => {
     const path = `/transactions/${accepted.body.tx_id}`;
     expectProblem(await documented('GET', path, { as: 'other' }), 404, 'not_found');
     const seen = new Set<string>();
-    const ended = await waitFor(async () => {
-      const { body } = await documented('GET', path);
-      if (body.live) seen.add(body.live.step);
-      return body.status === 'CONFIRMED' && body;
-    });
+    const ended = await waitFor(
+      async () => {
+        const { body } = await documented('GET', path);
+        if (body.live) seen.add(body.live.step);
+        return body.status === 'CONFIRMED' && body;
+      },
+      { timeoutMs: 90_000 },
+    );
     expect(seen.size).toBeGreaterThan(0);
     expect(ended).toMatchObject({
       from_address: account.address,

@@ -16,7 +16,7 @@ afterAll(endRun);
 test('every request gets a documented answer', async () => {
   const { wallet_id } = await sharedWallet();
   const { account_id, address } = await newAccount('ethereum');
-  const { body } = await api().request<{ data: { tx_id: string }[] }>('GET', '/transactions');
+  const { body } = await api().request<{ data: { tx_id: string; status: string }[] }>('GET', '/transactions');
   const { document } = await openApi();
   let [wallets, logins] = [0, 0];
   const target: Target = {
@@ -27,7 +27,8 @@ test('every request gets a documented answer', async () => {
       id: [wallet_id, account_id],
       wallet_id: [wallet_id],
       account_id: [account_id],
-      tx_id: body.data.map(({ tx_id }) => tx_id),
+      // others are cancelled, while the tests that have sent them wait for their ends
+      tx_id: body.data.flatMap(({ tx_id, status }) => (status === 'CONFIRMED' ? [tx_id] : [])),
       chain: ['ethereum', 'base'],
       from_address: [address],
       to_address: ['0x52908400098527886E0F7030069857D2E4169EE7'],

@@ -28,6 +28,9 @@ const transfer = (to: Address) =>
 const setStatus = (address: Address, status: 'active' | 'inactive') =>
   database.query('update security_factors set status = $2 where address = $1', [address, status]);
 
+/** The transfers of other files on the chain may be carried out first. */
+const afterOthers = { timeoutMs: 90_000 };
+
 /** Resolves once all three nodes have the client's current blacklist. */
 async function delivered(): Promise<void> {
   const connection = await Connection.connect({ address: stack().temporal.address });
@@ -37,7 +40,7 @@ async function delivered(): Promise<void> {
         clientId,
       ]);
       return rows.length > 0;
-    });
+    }, afterOthers);
     const temporal = new TemporalClient({ connection, namespace: stack().temporal.namespace });
     await temporal.workflow.getHandle(distributeBlacklistWorkflowId(clientId)).result();
   } finally {
@@ -65,7 +68,7 @@ test('a blacklisted address is refused by the API, and by the nodes themselves w
   const waiting = await waitFor(async () => {
     const { body: tx } = await call('GET', `/transactions/${txId}`);
     return /on this node's copy of the client's blacklist/.test((tx.live?.detail as string | undefined) ?? '') && tx;
-  });
+  }, afterOthers);
   expect(waiting).toMatchObject({ status: 'SIGNING', tx_hash: null });
 
   // removed from the list regularly, in one step: the nodes get the change and sign

@@ -21,8 +21,9 @@ export const call = (...request: Parameters<ApiClient['request']>): Promise<Answ
 /** Final states of a transfer. */
 export const ends = ['CONFIRMED', 'FAILED', 'REJECTED', 'CANCELLED'];
 
-export async function newAccount(chain: string): Promise<Account> {
-  return createAccount((await sharedWallet()).wallet_id, chain);
+/** Of the shared wallet unless another one is named. */
+export async function newAccount(chain: string, walletId?: string): Promise<Account> {
+  return createAccount(walletId ?? (await sharedWallet()).wallet_id, chain);
 }
 
 export async function addAsset(accountId: string, symbol: string, chain: string): Promise<void> {
@@ -30,9 +31,9 @@ export async function addAsset(accountId: string, symbol: string, chain: string)
   if (status !== 201) throw new Error(`asset ${symbol}: ${status} ${JSON.stringify(body)}`);
 }
 
-/** An account of the shared wallet with these display amounts, added as assets and credited. */
-export async function fundedAccount(chain: string, amounts: Record<string, string>): Promise<Account> {
-  const account = await newAccount(chain);
+/** An account with these display amounts, added as assets and credited; of the shared wallet unless another one is named. */
+export async function fundedAccount(chain: string, amounts: Record<string, string>, walletId?: string): Promise<Account> {
+  const account = await newAccount(chain, walletId);
   for (const [symbol, amount] of Object.entries(amounts)) {
     await addAsset(account.account_id, symbol, chain);
     await fund(chain, symbol, account.address, amount);

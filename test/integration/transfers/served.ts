@@ -176,7 +176,7 @@ const authoriserOf = ({ ledger }: ChainFixture): AuthoriserActivities => ({
 });
 
 export async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + 20_000; Date.now() < end; await new Promise((resolve) => setTimeout(resolve, 50))) {
+  for (const end = Date.now() + 60_000; Date.now() < end; await new Promise((resolve) => setTimeout(resolve, 50))) {
     if (await holds()) return;
   }
   throw new Error(`not reached: ${what}`);

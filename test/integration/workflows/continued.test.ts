@@ -98,7 +98,8 @@ test('the distribution of a blacklist asks every node again', async () => {
 
 test('the follower of a chain is called again after each of its runs', async () => {
   let calls = 0;
-  const stopped = new Promise<void>((resolve) => setTimeout(resolve, 3_000));
+  let stop = (): void => undefined;
+  const stopped = new Promise<void>((resolve) => (stop = resolve));
   const followChain = async () => {
     if ((calls += 1) > 1) await stopped;
     return { nextBlock: calls };
@@ -113,4 +114,5 @@ test('the follower of a chain is called again after each of its runs', async () 
   await until('called again', () => Promise.resolve(calls === 2));
   await recordRun(served.temporal.client, workflowId, 'follow-chain-continued', { runId: firstExecutionRunId });
   await handleOf(workflowId).terminate();
+  stop();
 });

@@ -7,8 +7,7 @@ import { otherWorkflows } from './other-workflows';
 /** Transfers whose run waits, or goes on in another one. */
 const unfinished = {
   'transfer-continued': ['markSubmitted: SUBMITTED', 'signal chainObserved', 'continued'],
-  // parking had no result then
-  'transfer-needs-attention': ['settleTransfer: NEEDS_ATTENTION', 'parkTransfer: done', 'open'],
+  'transfer-needs-attention': ['settleTransfer: NEEDS_ATTENTION', 'parkTransfer: parked', 'open'],
   'transfer-needs-attention-nonce-used': [
     'observe: impossible',
     'parkTransfer: parked',
