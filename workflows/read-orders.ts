@@ -4,8 +4,7 @@ import { nodeIndexes } from '../src/messages/nodes';
 import { askNodes } from './ask-nodes';
 
 /** Which orders the nodes have acted on. */
-export const readOrders = ({ after, nonce }: OrdersQuestion): Promise<NodeAnswer[]> =>
-  askNodes(
-    nodeIndexes.filter((node) => after[node] !== undefined),
-    (node, index) => node.ordersSeen({ after: after[index] ?? null, nonce }),
-  );
+export function readOrders({ after, nonce }: OrdersQuestion): Promise<NodeAnswer[]> {
+  const asked = nodeIndexes.filter((node) => after[node] !== undefined);
+  return askNodes(asked, (node, index) => node.ordersSeen({ after: after[index] as number | null, nonce }));
+}
