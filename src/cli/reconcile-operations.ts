@@ -146,20 +146,12 @@ async function isAnyOpen(database: DataSource, txIds: string[]): Promise<boolean
   return rows.length > 0;
 }
 
-/**
- * Later orders get higher numbers than those that are stored now. The sequence is only ever moved forward: numbers that were taken
- * meanwhile stay taken.
- * @throws GatewayError business_error when another incarnation of the database has taken over since it was compared.
- */
+/** @throws GatewayError business_error when another incarnation of the database has taken over since it was compared. */
 async function open(
   manager: EntityManager,
   incarnation: string,
   { rows, nodes }: Pick<Reconciliation, 'rows' | 'nodes'>,
 ): Promise<void> {
-  await manager.query(
-    `select setval('order_numbers', highest) from (select max(seq) as highest from orders) stored
-      where highest > (select last_value from order_numbers)`,
-  );
   const [, opened] = await manager.query<[unknown, number]>(
     `update order_comparison set missing_since = null, missing_after = null, missing_order = null, missing_node = null,
             compared_as = database_incarnation(), compared_at = clock_timestamp(), compared_after = ${overlappedNumber}
