@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { AccessTokens } from '../../src/auth/tokens';
 import { totpOwner } from '../../src/mfa/totp';
+import { transferApprovedSignal } from '../../src/messages/transfer';
+import { transferWorkflowId } from '../../src/messages/workflow-ids';
 import { readConfig } from '../../src/platform/config';
 import { SecretBox } from '../../src/platform/secret-box';
 import { gateway } from '../e2e/gateway';
@@ -121,6 +123,8 @@ test('can approve in the name of a user', async () => {
     );
     const request = { txId, lastAttempt: 0, kind: 'first', prepared: await scene.prepared() } as const;
     expect(await scene.temporal.beginSigning(request)).toMatchObject({ outcome: 'begun' });
+    // its workflow may wait for the approval already
+    await scene.temporal.client.workflow.getHandle(transferWorkflowId(txId)).signal(transferApprovedSignal);
     await isConfirmed({ txId });
   } finally {
     await gateway(['client', 'policy', 'demo', '--whitelist', 'off']);
