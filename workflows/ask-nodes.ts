@@ -11,7 +11,7 @@ type Node = ReturnType<typeof nodeActivities>;
 type Question = (node: Node, index: NodeIndex) => Promise<SignedAnswer>;
 
 /** Asks these nodes at once, for somebody who waits: each once, and a node that is down is not waited for. */
-export const askNodes = (nodes: readonly NodeIndex[], question: Question): Promise<NodeAnswer[]> =>
+export const askEach = (nodes: readonly NodeIndex[], question: Question): Promise<NodeAnswer[]> =>
   Promise.all(nodes.map((node) => ask(node, question)));
 
 async function ask(node: NodeIndex, question: Question): Promise<NodeAnswer> {

@@ -1,7 +1,7 @@
 import type { JournalRequest, NodeAnswer } from '../src/messages/journal';
 import { nodeIndexes } from '../src/messages/nodes';
-import { askNodes } from './ask-nodes';
+import { askEach } from './ask-nodes';
 
 /** What the nodes have on record about one transaction. */
 export const readJournals = (request: JournalRequest): Promise<NodeAnswer[]> =>
-  askNodes(nodeIndexes, (node) => node.journalOf(request));
+  askEach(nodeIndexes, (node) => node.journalOf(request));

@@ -1,6 +1,6 @@
-import type { Hex } from '../chains/types';
 import type { SigningClaims } from '../messages/order';
 import type { SignTransactionRequest } from '../messages/signing';
+import { toHex } from '../platform/hex';
 import type { AdmissionRequest } from './admission';
 import { toAttemptKind } from './open-order';
 import type { VerifiedOrder } from './order-verifier';
@@ -29,7 +29,7 @@ export function toAdmissionRequest(
     orderSeq: claims.seq,
     order: { jti: claims.jti, compact, unsigned },
     resources,
-    digests: payloads.map(({ digest }): Hex => `0x${digest.toString('hex')}`),
+    digests: payloads.map(({ digest }) => toHex(digest)),
     payload,
     keyId,
     clientId: claims.client_id,

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { DataSource } from 'typeorm';
 import type { Hex } from '../chains/types';
+import { fromHex, toHex } from '../platform/hex';
 import type { OrderSigner, SigningClaims } from '../messages/order';
 import { readRows } from './cursor';
 import { type EntryFields, readEntry } from './journal-entry';
@@ -93,8 +94,7 @@ function isSignatureOf(entry: EntryFields, claims: SigningClaims, row: Row): boo
   const signer = signerOf(entry, claims);
   const digest = entry.digests[entry.payload];
   if (!signer || !digest || !signature || !publicKey || !chainCode) return false;
-  const encoded: Hex = `0x${signature.toString('hex')}`;
-  const decoded = decodeSignature(encoded);
+  const decoded = decodeSignature(toHex(signature));
   if (!decoded) return false;
-  return recoversTo(deriveKey({ publicKey, chainCode }, signer.path), decoded, Buffer.from(digest.slice(2), 'hex'));
+  return recoversTo(deriveKey({ publicKey, chainCode }, signer.path), decoded, fromHex(digest as Hex));
 }

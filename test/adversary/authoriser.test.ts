@@ -125,7 +125,7 @@ test('can order what the limits of the nodes allow, and nothing above them', asy
 });
 
 test('what it has signed without the database closes the gateway, until an operator has looked at it', async () => {
-  // one that is under way does not see it, and counts for a minute
+  // the next comparison is due now; if one is running at this moment, the next follows after a minute
   await gatewayQuery(`update order_comparison set compared_at = compared_at - interval '1 minute'`);
   const missing = async () => (await gatewayQuery('select from order_comparison where missing_since is not null')).length > 0;
   await waitFor(missing, { timeoutMs: 90_000 });

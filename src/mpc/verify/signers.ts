@@ -1,6 +1,7 @@
 import type { FamilyCodec, SigningPayload } from '../../chains/family';
 import type { Hex } from '../../chains/types';
 import type { OrderSigner } from '../../messages/order';
+import { fromHex } from '../../platform/hex';
 import { maxPayloads } from '../order-schema';
 import { deriveKey } from '../secp256k1';
 import { assertMatches } from './mismatch';
@@ -40,7 +41,7 @@ export function verifySigners(
   return payloads.map(({ signer, digest }) => {
     const [owner, ...others] = derived.filter(({ addressKey }) => addressKey === signer);
     assertMatches(owner !== undefined && others.length === 0, 'signers', 'a payload has no signer, or several');
-    return { digest: Buffer.from(digest.slice(2), 'hex'), keyId: owner.key_id, path: owner.path, publicKey: owner.publicKey };
+    return { digest: fromHex(digest), keyId: owner.key_id, path: owner.path, publicKey: owner.publicKey };
   });
 }
 

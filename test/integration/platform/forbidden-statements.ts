@@ -54,6 +54,11 @@ const insertSettlement = `insert into x402_settlements (tx_id, client_id, chain,
     amount, valid_after, window_end, action, gas_bound)
   values (:waiting, :client, 'ethereum', 'exact', 'eip3009', 'i', decode(repeat('00', 32), 'hex'), 2, 1, 1, 0, 1, '{}', 0)`;
 const release = `update x402_settlements set released_at = now(), reason = 'x'`;
+/** What belongs to the house, and what is settled for clients. */
+const ofHouse = [
+  ...[insertWallet(house), insertAccount(house), insertSettler, moveRole, allowSettling, raiseGas],
+  ...[settlement, insertSettlement],
+];
 const compare = `update order_comparison set compared_as = database_incarnation()`;
 
 /** What each process must not do. `:name` is a value of the test. */
@@ -105,17 +110,7 @@ export const forbidden: Record<DatabaseRole, string[]> = {
     `update transfer_attempts set unsigned = '0x1' where tx_id = :signed`,
     `update wallets set status = 'SUSPENDED' where wallet_id = :wallet`,
     insertWallet(':client'),
-    ...[
-      insertWallet(house),
-      insertAccount(house),
-      insertSettler,
-      moveRole,
-      allowSettling,
-      raiseGas,
-      settlement,
-      authorisation,
-      insertSettlement,
-    ],
+    ...[...ofHouse, authorisation],
     'update blacklist_changes set listed = false',
     'select * from blacklist_changes',
     'select secret_hash from api_keys',
@@ -130,18 +125,7 @@ export const forbidden: Record<DatabaseRole, string[]> = {
     `update transfer_attempts set signed = '0x1' where tx_id = :signed`,
     `update transfer_attempts set impossible_proof = '{}' where tx_id = :signed`,
     `update wallets set public_key = null`,
-    ...[
-      insertWallet(house),
-      insertAccount(house),
-      insertSettler,
-      moveRole,
-      allowSettling,
-      raiseGas,
-      settlement,
-      gas,
-      insertSettlement,
-      release,
-    ],
+    ...[...ofHouse, gas, release],
     `update chain_cursors set head_block = 1000`,
     `select * from webhook_endpoints`,
   ],

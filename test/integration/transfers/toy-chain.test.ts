@@ -55,6 +55,20 @@ const ends = (txId: string, as: string) =>
     return (await served.status(txId)) === as;
   });
 
+/** The nodes refuse its recipient, whom its client has listed meanwhile: given up. */
+async function blacklistedWhileSigned(): Promise<string> {
+  await served.serve({
+    sign: async () => {
+      const { database, alice, chain, getFamily } = fixture;
+      await listAddress(database, alice, fixture.outside, { chain: chain.name, family: chain.family, getFamily });
+      throw ApplicationFailure.create({ type: 'address_blacklisted', message: 'on the list', nonRetryable: true });
+    },
+  });
+  const txId = await submit();
+  await until('given up', async () => (await fixture.transaction(txId)).cancellation_reason !== null);
+  return txId;
+}
+
 async function booksAgree(): Promise<void> {
   for (const account of [fixture.alice, fixture.bob]) {
     const available = sum(fixture.toy.unspent(account.address));
@@ -219,15 +233,7 @@ describe('a transfer that is stuck', () => {
   });
 
   test('blacklisted while it is signed: nothing is sent, and it ends as blacklisted once it has expired', async () => {
-    await served.serve({
-      sign: async () => {
-        const { database, alice, chain, getFamily } = fixture;
-        await listAddress(database, alice, fixture.outside, { chain: chain.name, family: chain.family, getFamily });
-        throw ApplicationFailure.create({ type: 'address_blacklisted', message: 'on the list', nonRetryable: true });
-      },
-    });
-    const txId = await submit();
-    await until('given up', async () => (await fixture.transaction(txId)).cancellation_reason !== null);
+    const txId = await blacklistedWhileSigned();
     await ends(txId, 'FAILED');
     expect(await fixture.transaction(txId)).toMatchObject({ failure_code: 'address_blacklisted' });
     expect(await auditOf(fixture.database, 'transfer.cancellation_begun', txId)).toHaveLength(1);
@@ -260,15 +266,7 @@ describe('a transfer that is stuck and sent once more', () => {
   });
 
   test('is not sent any more once it is abandoned', async () => {
-    await served.serve({
-      sign: async () => {
-        const { database, alice, chain, getFamily } = fixture;
-        await listAddress(database, alice, fixture.outside, { chain: chain.name, family: chain.family, getFamily });
-        throw ApplicationFailure.create({ type: 'address_blacklisted', message: 'on the list', nonRetryable: true });
-      },
-    });
-    const txId = await submit();
-    await until('given up', async () => (await fixture.transaction(txId)).cancellation_reason !== null);
+    const txId = await blacklistedWhileSigned();
     await new Promise((resolve) => setTimeout(resolve, 2 * hastyMs));
     await ends(txId, 'FAILED');
     expect(fixture.toy.received).toEqual([]);

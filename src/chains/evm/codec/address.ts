@@ -1,9 +1,7 @@
 import { ECDH } from 'node:crypto';
-import { bytesToHex, getAddress } from 'viem';
+import { bytesToHex, getAddress, zeroAddress } from 'viem';
 import { publicKeyToAddress } from 'viem/accounts';
 import type { ParsedAddress } from '../../family';
-
-export const zeroAddress = '0x0000000000000000000000000000000000000000';
 
 /** Canonical forms of an address that is known to be valid. */
 export function evmAddress(address: string): ParsedAddress {

@@ -1,6 +1,5 @@
-import { type Address, decodeFunctionData, encodeFunctionData, erc20Abi, getAddress } from 'viem';
+import { type Address, decodeFunctionData, encodeFunctionData, erc20Abi, getAddress, zeroAddress } from 'viem';
 import type { TransactionDescription, TransactionIntent, TransactionOutput } from '../../types';
-import { zeroAddress } from './address';
 import type { Unsigned } from './transaction';
 
 /** An EVM transaction pays one recipient. @throws Error for any other number of outputs. */

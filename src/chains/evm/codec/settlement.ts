@@ -1,11 +1,10 @@
-import { getAddress, isAddressEqual, size } from 'viem';
+import { getAddress, size } from 'viem';
 import type { SettlementMethod } from '../../payments';
 import type { Hex, SettlementAction, TransactionDescription, TransactionIntent } from '../../types';
 import { encodeSettlement, maxSettlementGas, type SettledPayment } from '../payments/calldata';
-import { maxSignatureBytes } from '../payments/fields';
+import { isZero, maxSignatureBytes } from '../payments/fields';
 import { authorizationIdentity, permitIdentity } from '../payments/identity';
 import { readSettlement } from '../payments/read-calldata';
-import { zeroAddress } from './address';
 import { getPayment } from './payment';
 import type { Unsigned } from './transaction';
 
@@ -75,7 +74,7 @@ export function describeSettlement({ to, data = '0x', value = 0n, gas = 0n }: Un
 /** Refuses what a contract would always revert: it would cost gas for nothing. */
 function assertExecutable(payment: SettledPayment, amount: bigint): void {
   const { payer, payTo, authorised, signature, sponsoring } = payment;
-  if ([payer, payTo].some((party) => isAddressEqual(party as Hex, zeroAddress))) throw new Error('a party is the zero address');
+  if ([payer, payTo].some((party) => isZero(getAddress(party)))) throw new Error('a party is the zero address');
   if (amount === 0n || amount > authorised) throw new Error('the amount is 0, or more than was authorised');
   if (size(signature) > maxSignatureBytes) throw new Error('the signature is too long');
   if (sponsoring.type === 'permit' && sponsoring.value !== authorised) throw new Error('the allowance is another amount');
