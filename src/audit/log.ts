@@ -52,6 +52,7 @@ export const auditActions = [
   'security_factor.created',
   'security_factor.deactivated',
   'security_factor.deleted',
+  'settlement.accepted',
   'settler.created',
   'settler.drained',
   'settler.made_primary',

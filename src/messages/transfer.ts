@@ -51,6 +51,8 @@ export interface HeldTransfer {
    * been executed all the same. Histories from before it was added have none.
    */
   isUnsigned?: boolean;
+  /** After this time what was not executed is cancelled; absent: never by time. */
+  timeLeftMs?: number;
 }
 
 export type AdoptedHold = { outcome: 'held'; transfer: HeldTransfer } | ({ outcome: 'ended' } & TransferEnd);

@@ -1,6 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import type { AccountEntity } from '../accounts/entity';
-import type { AttemptKind, TransactionIntent } from '../chains/types';
+import type { AttemptKind, ChainDefinition, TransactionIntent } from '../chains/types';
+import type { AlertLog } from '../ledger/accounts';
 import type { AttemptFacts } from '../messages/order';
 import type { TransactionEntity } from './entity';
 import type { IntendedTransaction } from './intent';
@@ -23,6 +24,21 @@ export interface SignedType {
   assertMayBegin(manager: EntityManager, transaction: TransactionEntity): Promise<void>;
   /** The same for what follows the first attempt, cancellations excepted. @throws NotBegun. */
   assertMayContinue(manager: EntityManager, transaction: TransactionEntity): Promise<void>;
+  /**
+   * Milliseconds, by the clock of the database, until the transaction is given up: what was not executed by then is cancelled. Negative
+   * once it is; null: it is not given up by time.
+   */
+  timeLeft(manager: EntityManager, transaction: TransactionEntity): Promise<number | null>;
+  /** Of a type that holds nothing: charges somebody for what the network took. Absent: nobody is charged. */
+  chargeFee?(manager: EntityManager, charge: FeeCharge): Promise<void>;
+}
+
+export interface FeeCharge {
+  transaction: TransactionEntity;
+  chain: ChainDefinition;
+  /** Atomic units of the native coin. */
+  fee: bigint;
+  log: AlertLog;
 }
 
 /** Returns the signed type of a name; a parameter, since tests have types of their own. @throws Error for a type that is not signed. */

@@ -11,7 +11,7 @@ import { isEnded, findTransactionForUpdate } from '../transactions/state';
 import { type Attempts, loadAttempts } from './attempts';
 import { readBeginSigning } from './read-begin-signing';
 import { buildAttempt } from './build-attempt';
-import { recordCancellationReason } from './cancellation-reason';
+import { recordCancellationReason, recordExpiry } from './cancellation-reason';
 import type { AuthoriserDependencies } from './dependencies';
 import { toDestination } from './destination';
 import { enterSigning } from './enter-signing';
@@ -116,14 +116,17 @@ async function reissueAttempt(beginning: Beginning): Promise<BeginSigningResult 
 
 /** The transfer is abandoned: a transaction that moves nothing uses up the resources of the earlier attempts. */
 async function cancelAttempts(beginning: Beginning): Promise<BeginSigningResult | Stored> {
-  const { manager, steps, transfer, attempts } = beginning;
+  const { manager, steps, transfer, type, attempts } = beginning;
   if (attempts.inclusions.length > 0)
     refuse('business_error', 'The chain has executed an attempt: it cannot be cancelled any more');
   const isListed = await isBlacklisted(manager, toDestination(transfer));
-  await assertMayCancel(manager, transfer, attempts, { isListed, nodeKeys: steps.nodeKeys });
+  const timeLeft = await type.timeLeft(manager, transfer);
+  const isOver = timeLeft !== null && timeLeft <= 0;
+  await assertMayCancel(manager, transfer, attempts, { isGivenUp: isListed || isOver, nodeKeys: steps.nodeKeys });
   assertMayReplace(steps.registry.get(transfer.chain), attempts, 'cancellation');
   const begun = await startAttempt(beginning, 'cancellation');
   if (isListed) await recordCancellationReason(manager, transfer);
+  else if (isOver) await recordExpiry(manager, transfer);
   return begun;
 }
 

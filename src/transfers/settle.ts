@@ -24,9 +24,10 @@ import { findHoldForUpdate } from './hold';
  * scanned as many blocks as the end needs: the transfer's confirmations, finality for what was not executed.
  */
 export function settleTransfer(
-  { database, registry, log }: TransferDependencies,
+  steps: TransferDependencies,
   { txId }: { txId: string },
 ): Promise<SettleResult> {
+  const { database, registry, log } = steps;
   return inTransaction(database, async (manager) => {
     const transfer = await findTransactionForUpdate(manager, txId);
     if (isEnded(transfer)) return ended(transfer);
@@ -45,17 +46,17 @@ export function settleTransfer(
       const reason = `${inclusion.hash} succeeded without moving ${transfer.tokenSymbol}`;
       return parkFor(manager, transfer, 'transfer_not_observed', reason);
     }
-    return end(manager, transfer, inclusion, debited, log);
+    return end(steps, manager, transfer, inclusion, debited);
   });
 }
 
 /** State of the end, and the posting about what the transfer holds. `debited`: atomic units of the token. */
 async function end(
+  { registry, getSignedType, log }: TransferDependencies,
   manager: EntityManager,
   transfer: TransactionEntity,
   inclusion: Inclusion,
   debited: bigint,
-  log: AlertLog,
 ): Promise<SettleResult> {
   const { txId } = transfer;
   const { hash: txHash, blockNumber, blockHash, fee } = inclusion;
@@ -75,6 +76,9 @@ async function end(
     const kind = isExecuted(inclusion) ? 'settle' : 'refund';
     await post(manager, [{ txId, kind, seq, entries: settled.entries }]);
     await freezeForShortfalls(manager, txId, settled.shortfalls, log);
+  } else {
+    const { chargeFee } = getSignedType(transfer.transactionType);
+    await chargeFee?.(manager, { transaction: transfer, chain: registry.get(transfer.chain), fee, log });
   }
   return result;
 }

@@ -40,6 +40,8 @@ export function toEffect(receipt: RpcReceipt, intent: TransactionIntent, value: 
 
 function movedBy(receipt: RpcReceipt, intent: TransactionIntent, value: bigint): Pick<InclusionEffect, 'debited' | 'received'> {
   const { recipient, tokenContract } = getPayment(intent);
+  const { from, action } = intent;
+  const payer = action?.type === 'settlement' ? action.payer : from;
   if (tokenContract === null) return { debited: value, received: value };
   const contract = tokenContract.toLowerCase();
   const events = receipt.logs
@@ -47,7 +49,7 @@ function movedBy(receipt: RpcReceipt, intent: TransactionIntent, value: bigint):
     .filter((event) => event !== null)
     .filter(({ contractKey }) => contractKey === contract);
   return {
-    debited: sum(events.filter(({ fromKey }) => fromKey === intent.from.toLowerCase())),
+    debited: sum(events.filter(({ fromKey }) => fromKey === payer.toLowerCase())),
     received: sum(events.filter(({ toKey }) => toKey === recipient.toLowerCase())),
   };
 }
