@@ -7,17 +7,18 @@ import { readNodeKeys } from '../mpc/identity';
 import { readConfig } from '../platform/config';
 import { createLogger } from '../platform/logging';
 import { formatAmount } from '../platform/money';
+import type { AddressedSettler } from '../settlers/addresses';
 import { reportSettlers, type SettlerReport } from '../settlers/report';
 import { AttestedKeys } from '../wallets/attested-keys';
 import { printRow, printRows } from './output';
 import type { Run } from './run';
 import type { Session } from './session';
-import { SettlerOperations, type ShownSettler } from './settler-operations';
+import { SettlerOperations } from './settler-operations';
 
 /** Generating a key takes seconds; more when the nodes have others to generate. */
 const keyWaitMs = 60_000;
 
-const settlerRow = ({ settler: { settlerId, chain, status, isPrimary, createdAt }, address }: ShownSettler) => ({
+const settlerRow = ({ settler: { settlerId, chain, status, isPrimary, createdAt }, address }: AddressedSettler) => ({
   settler_id: settlerId,
   chain,
   address: address ?? 'not attested by the signing nodes',

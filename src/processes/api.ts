@@ -1,3 +1,4 @@
+import { createPaymentClients } from '../chains/clients';
 import { getFamily } from '../chains/families';
 import { loadRegistry } from '../chains/registry';
 import { entities } from '../entities';
@@ -49,6 +50,7 @@ runMain('api', async () => {
   ]);
   const log = createLogger('api', config.LOG_LEVEL);
   const stop = shutdownSignal();
+  const registry = loadRegistry(config.GATEWAY_ENV, config.CHAINS.split(','));
   const database = createDatabase({
     url: config.DATABASE_URL,
     poolSize: config.DATABASE_POOL_SIZE,
@@ -60,8 +62,9 @@ runMain('api', async () => {
   const resources = await createResources({
     database,
     temporal,
-    registry: loadRegistry(config.GATEWAY_ENV, config.CHAINS.split(',')),
+    registry,
     getFamily,
+    payments: createPaymentClients(registry),
     keyGeneration: keyGenerationOn(temporal),
     workflows: transferWorkflowsOn(temporal),
     tokenOptions: {

@@ -16,6 +16,7 @@ import { AuthService } from '../auth/service';
 import { LoginThrottle } from '../auth/throttle';
 import { AccessTokens, type TokenOptions } from '../auth/tokens';
 import type { GetFamily } from '../chains/family';
+import type { PaymentClient } from '../chains/payments';
 import type { ChainRegistry } from '../chains/registry';
 import { healthRoutes } from '../health/routes';
 import { HealthService } from '../health/service';
@@ -52,6 +53,10 @@ import { WebhookRepository } from '../webhooks/repository';
 import { webhookRoutes } from '../webhooks/routes';
 import { WebhookService } from '../webhooks/service';
 import type { TargetGuard } from '../webhooks/ssrf-guard';
+import { x402Routes } from '../x402/routes';
+import { ServedChains } from '../x402/served';
+import { X402Service } from '../x402/service';
+import { PaymentVerifier } from '../x402/verify';
 import type { PeriodicJob } from './periodic-jobs';
 import type { SecretBoxes } from './secret-boxes';
 import { createDeliveries } from './workflow-outbox';
@@ -61,6 +66,8 @@ export interface ResourceDependencies {
   temporal: Client;
   registry: ChainRegistry;
   getFamily: GetFamily;
+  /** By chain name. */
+  payments: ReadonlyMap<string, PaymentClient>;
   keyGeneration: KeyGeneration;
   workflows: TransferWorkflows;
   startLimits: StartLimitSettings;
@@ -117,6 +124,8 @@ export async function createResources(deps: ResourceDependencies): Promise<Resou
   const securityFactors = new SecurityFactorService({ registry, getFamily, mfa, factors: securityFactorRows });
   const webhookRows = new WebhookRepository(database);
   const webhooks = new WebhookService({ webhooks: webhookRows, mfa, box: boxes.webhooks, targets: deps.webhookTargets });
+  const served = new ServedChains({ ...deps, addresses });
+  const x402 = new X402Service(new PaymentVerifier({ ...deps, served }), served);
   const health = new HealthService(deps);
   const deliveries = new DeliveryService(database, webhookRows, new DeliveryRepository(database));
   return {
@@ -134,6 +143,7 @@ export async function createResources(deps: ResourceDependencies): Promise<Resou
       ...transactionRoutes({ transactions, authenticate }),
       ...securityFactorRoutes({ factors: securityFactors, authenticate, idempotent }),
       ...webhookRoutes({ webhooks, deliveries, authenticate, idempotent, idempotentSealed }),
+      ...x402Routes({ x402, authenticate }),
     ],
     limits,
     outbox,

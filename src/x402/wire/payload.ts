@@ -4,7 +4,7 @@ import type { Reason } from '../reasons';
 import { isJsonObject } from '../../chains/json';
 
 /** Schemes by version of the protocol. */
-const schemes: Record<1 | 2, readonly PaymentScheme[]> = { 1: ['exact'], 2: ['exact', 'upto'] };
+export const schemes: Record<1 | 2, readonly PaymentScheme[]> = { 1: ['exact'], 2: ['exact', 'upto'] };
 
 export interface Kind {
   scheme: PaymentScheme;
