@@ -44,6 +44,8 @@ runMain('api', async () => {
     'MPC_NODE_PEER_CERTS',
     'MPC_NODE_FORMER_CERTS',
     'APPROVAL_WAIT_SECONDS',
+    'X402_SETTLE_WAIT_MS',
+    'X402_SETTLE_WAIT_V1_MS',
     ...startLimitVariables,
     ...generationLimitVariables,
     ...limitVariables,
@@ -76,6 +78,7 @@ runMain('api', async () => {
     },
     boxes: createSecretBoxes(config),
     approvalWaitSeconds: config.APPROVAL_WAIT_SECONDS,
+    settleWaitMs: { 1: config.X402_SETTLE_WAIT_V1_MS, 2: config.X402_SETTLE_WAIT_MS },
     startLimits: toStartLimits(config),
     generationLimits: toGenerationLimits(config),
     limits: toLimitSettings(config),
@@ -103,6 +106,7 @@ runMain('api', async () => {
   // a login with the wrong rights ends the process
   await Promise.race([stopped, jobs]);
   log.info('stopping: requests in flight are finished');
+  resources.watch.hurry();
   await server.close();
   await healthListener.close();
   await jobs;

@@ -56,6 +56,8 @@ import type { TargetGuard } from '../webhooks/ssrf-guard';
 import { x402Routes } from '../x402/routes';
 import { ServedChains } from '../x402/served';
 import { X402Service } from '../x402/service';
+import { SettlementService } from '../x402/settlement/service';
+import { SettlementWatch } from '../x402/settlement/watch';
 import { PaymentVerifier } from '../x402/verify';
 import type { PeriodicJob } from './periodic-jobs';
 import type { SecretBoxes } from './secret-boxes';
@@ -74,6 +76,8 @@ export interface ResourceDependencies {
   generationLimits: GenerationLimitSettings;
   /** How long a transfer waits for its approval. */
   approvalWaitSeconds: number;
+  /** How long a request for a settlement waits for the chain, by version of the protocol. */
+  settleWaitMs: Record<1 | 2, number>;
   tokenOptions: TokenOptions;
   signerUrls: string[];
   /** Verify what the signing nodes attest about keys. */
@@ -92,6 +96,8 @@ export interface Resources {
   outbox: WorkflowOutbox;
   housekeeping: PeriodicJob[];
   health: HealthService;
+  /** Requests that wait for a settlement. */
+  watch: SettlementWatch;
 }
 
 /** Creates every resource of the API: the same in the process and in the tests. */
@@ -125,7 +131,10 @@ export async function createResources(deps: ResourceDependencies): Promise<Resou
   const webhookRows = new WebhookRepository(database);
   const webhooks = new WebhookService({ webhooks: webhookRows, mfa, box: boxes.webhooks, targets: deps.webhookTargets });
   const served = new ServedChains({ ...deps, addresses });
-  const x402 = new X402Service(new PaymentVerifier({ ...deps, served }), served);
+  const verifier = new PaymentVerifier({ ...deps, served });
+  const x402 = new X402Service(registry, verifier, served);
+  const watch = new SettlementWatch(database);
+  const settlements = new SettlementService({ ...deps, starts, outbox, verifier, watch, waitMs: deps.settleWaitMs });
   const health = new HealthService(deps);
   const deliveries = new DeliveryService(database, webhookRows, new DeliveryRepository(database));
   return {
@@ -143,12 +152,13 @@ export async function createResources(deps: ResourceDependencies): Promise<Resou
       ...transactionRoutes({ transactions, authenticate }),
       ...securityFactorRoutes({ factors: securityFactors, authenticate, idempotent }),
       ...webhookRoutes({ webhooks, deliveries, authenticate, idempotent, idempotentSealed }),
-      ...x402Routes({ x402, authenticate }),
+      ...x402Routes({ x402, settlements, authenticate }),
     ],
     limits,
     outbox,
     operational: healthRoutes({ health }),
     health,
+    watch,
     housekeeping: [
       { name: 'forget old idempotency keys', everyMs: 60_000, run: () => idempotencyStore.sweep() },
       { name: 'seal the audit log', everyMs: 2_000, run: async () => void (await sealAuditLog(database)) },

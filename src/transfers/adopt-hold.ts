@@ -11,7 +11,12 @@ import { toEnd } from './end';
  * @throws GatewayError not_found.
  */
 export function adoptHold(
-  { database, registry, getFamily, getSignedType }: Pick<TransferDependencies, 'database' | 'registry' | 'getFamily' | 'getSignedType'>,
+  {
+    database,
+    registry,
+    getFamily,
+    getSignedType,
+  }: Pick<TransferDependencies, 'database' | 'registry' | 'getFamily' | 'getSignedType'>,
   { txId }: { txId: string },
 ): Promise<AdoptedHold> {
   return inTransaction(database, async (manager) => {

@@ -23,10 +23,7 @@ import { findHoldForUpdate } from './hold';
  * WAITING when no attempt is included any more, since a reorganisation has taken the inclusion back, and until the follower has
  * scanned as many blocks as the end needs: the transfer's confirmations, finality for what was not executed.
  */
-export function settleTransfer(
-  steps: TransferDependencies,
-  { txId }: { txId: string },
-): Promise<SettleResult> {
+export function settleTransfer(steps: TransferDependencies, { txId }: { txId: string }): Promise<SettleResult> {
   const { database, registry, log } = steps;
   return inTransaction(database, async (manager) => {
     const transfer = await findTransactionForUpdate(manager, txId);
@@ -77,8 +74,8 @@ async function end(
     await post(manager, [{ txId, kind, seq, entries: settled.entries }]);
     await freezeForShortfalls(manager, txId, settled.shortfalls, log);
   } else {
-    const { chargeFee } = getSignedType(transfer.transactionType);
-    await chargeFee?.(manager, { transaction: transfer, chain: registry.get(transfer.chain), fee, log });
+    const type = getSignedType(transfer.transactionType);
+    await type.chargeFee?.(manager, { transaction: transfer, chain: registry.get(transfer.chain), fee, log });
   }
   return result;
 }

@@ -1,15 +1,26 @@
 import { schemesOf } from '../chains/payment-methods';
 import type { PaymentScheme } from '../chains/payments';
 import { networkNameV1 } from './networks';
-import type { KindView, SupportedView, VerdictView } from './schema';
+import type { KindView, SettledView, SupportedView, VerdictView } from './schema';
 import type { ServedChain } from './served';
 import type { Verdict } from './service';
+import type { Settled } from './settlement/service';
 import { schemes } from './wire/payload';
 
 export const presentVerdict = ({ reason, payer }: Verdict): VerdictView => ({
   isValid: reason === null,
   invalidReason: reason,
   ...(payer !== undefined && { payer }),
+});
+
+export const presentSettled = ({ reason, hash, network, payer, txId, amount }: Settled): SettledView => ({
+  success: reason === null,
+  transaction: hash,
+  network,
+  ...(payer !== undefined && { payer }),
+  ...(txId !== null && { txId }),
+  ...(amount !== null && { amount: amount.toString() }),
+  ...(reason !== null && { errorReason: reason }),
 });
 
 export function presentSupported(served: ServedChain[]): SupportedView {

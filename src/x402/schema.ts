@@ -65,6 +65,31 @@ export const verdictView = Joi.object<VerdictView>({
   payer: Joi.string().description('as the payment states it'),
 }).meta({ 'x-component': 'PaymentVerdict' });
 
+export interface SettledView {
+  success: boolean;
+  transaction: string;
+  network: string;
+  payer?: string;
+  txId?: string;
+  amount?: string;
+  errorReason?: Reason;
+}
+
+export const settledView = Joi.object<SettledView>({
+  success: Joi.boolean().required(),
+  transaction: Joi.string()
+    .allow('')
+    .required()
+    .description('id on the chain; empty when nothing was sent, or with `Prefer: respond-async`'),
+  network: Joi.string().allow('').required().description('CAIP-2, or as the body states it'),
+  payer: Joi.string().description('as the payment states it'),
+  txId: Joi.string().description('the transaction of the gateway: GET /transactions/{tx_id}'),
+  amount: Joi.string().description('what was paid, atomic units'),
+  errorReason: Joi.string()
+    .valid(...reasons)
+    .description('why it is not settled; settlement_pending: it may still be, so repeat the request'),
+}).meta({ 'x-component': 'Settlement' });
+
 export interface KindView {
   x402Version: 1 | 2;
   scheme: PaymentScheme;

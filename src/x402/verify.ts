@@ -1,19 +1,15 @@
 import type { DataSource } from 'typeorm';
 import type { GetFamily } from '../chains/family';
 import type { Payment, PaymentRequest } from '../chains/payments';
-import type { ChainRegistry } from '../chains/registry';
 import { GatewayError } from '../platform/errors';
 import { isBlacklisted } from '../screening/destinations';
 import type { Settler } from '../settlers/attested';
 import { checkPayment } from './check';
 import type { Reason } from './reasons';
 import type { ServedChain, ServedChains } from './served';
-import type { Phase } from './wire/amount';
-import { readPaymentRequest } from './wire/request';
 
 export interface VerifierDependencies {
   database: DataSource;
-  registry: ChainRegistry;
   getFamily: GetFamily;
   served: ServedChains;
 }
@@ -31,45 +27,25 @@ export interface BadPayment {
   cause?: GatewayError;
 }
 
-export type Verification = (GoodPayment | BadPayment) & {
-  /** Address as the body states it; undefined where it states none. */
-  payer: string | undefined;
-  /** null: the body is no request. */
-  request: PaymentRequest | null;
-};
+export type Verification = GoodPayment | BadPayment;
 
 /** Checks what a payer has signed against what a client asks for. Writes nothing. */
 export class PaymentVerifier {
   constructor(private readonly deps: VerifierDependencies) {}
 
   /**
-   * What needs no chain: the body, whether it is served to the client, the payment against the terms.
-   * @param body any JSON
-   * @param phase of an upto payment, `settle` says what is to be paid now
-   * @throws the failure of the database
-   */
-  async check(clientId: string, body: unknown, phase: Phase): Promise<Verification> {
-    const { payer, ...read } = readPaymentRequest(body, this.deps.registry, phase);
-    if ('reason' in read) return { ...read, payer, request: null };
-    const { request } = read;
-    const served = await this.deps.served.find(clientId, request.chain);
-    // as for a network that the gateway does not have: /supported does not name it to this client
-    if (!served) return { reason: 'invalid_network', payer, request };
-    return { ...checkServed(request, served), payer, request };
-  }
-
-  /**
-   * Whether the payment would be executed now: `check`, then the chain and the client's blacklist at the same time.
+   * Whether the payment would be executed now: what needs no chain, then the chain and the client's blacklist at the same time.
    * @throws the failure of the database; a chain that cannot be asked is a reason
    */
-  async verify(clientId: string, body: unknown, phase: Phase): Promise<Verification> {
-    const checked = await this.check(clientId, body, phase);
+  async verify(clientId: string, request: PaymentRequest): Promise<Verification> {
+    const served = await this.deps.served.find(clientId, request.chain);
+    // as for a network that the gateway does not have: /supported does not name it to this client
+    if (!served) return { reason: 'invalid_network' };
+    const checked = checkServed(request, served);
     if ('reason' in checked) return checked;
-    const { payment, payer, request } = checked;
-    const [refusal, isRefused] = await Promise.all([simulate(checked), this.isRefusedRecipient(clientId, payment)]);
+    const [refusal, isRefused] = await Promise.all([simulate(checked), this.isRefusedRecipient(clientId, checked.payment)]);
     // the reason of terms that cannot be met: buyers are shown it, and the list is the seller's own
-    if (isRefused) return { reason: 'invalid_payment_requirements', payer, request };
-    return refusal ? { ...refusal, payer, request } : checked;
+    return isRefused ? { reason: 'invalid_payment_requirements' } : (refusal ?? checked);
   }
 
   private isRefusedRecipient(clientId: string, { chain, payTo }: Payment): Promise<boolean> {

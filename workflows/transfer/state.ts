@@ -7,7 +7,10 @@ import { PollBackoff } from './poll-backoff';
 /** Observations kept: each contains the whole state, so only the newest matter. */
 const keptObservations = 50;
 
-/** Shortest wait of a parked transfer until its time is over, or until it is given up once more. */
+/** The database's clock decides: a cancellation that is asked for too early is refused. */
+const clockMarginMs = 1_000;
+
+/** Wait of a parked transfer whose time is over until it is given up once more. */
 const overAgainMs = 60_000;
 
 /** State of one run across its stages, with the signals and updates it has received. */
@@ -52,7 +55,7 @@ export class TransferState {
     this.isFollowed = transfer.isFollowed;
     this.isAbandoned = transfer.isAbandoned;
     this.waitingSince = Date.now();
-    this.deadline = Date.now() + (transfer.timeLeftMs ?? Infinity);
+    this.deadline = Date.now() + clockMarginMs + (transfer.timeLeftMs ?? Infinity);
   }
 
   /** Its time is over: what was not executed is cancelled. */
@@ -145,11 +148,6 @@ export class TransferState {
     this.wasApproved = false;
   }
 
-  /** What was refused after its time was over is not tried again at once. */
-  private get overAgainMs(): number {
-    return Math.max(this.deadline - Date.now(), overAgainMs);
-  }
-
   /**
    * Waits for an operator's action, an inclusion or the end of its time. Of the observations received before, only an inclusion counts.
    * `isAbandonable`: the chain is not known to have used up what the transfer spends.
@@ -160,8 +158,11 @@ export class TransferState {
     const isDone = () =>
       this.retryRequested || this.abandonRequested || this.sawInclusion || this.observedCount > before || this.wasEnded;
     const isTimed = isAbandonable && !this.isAbandoned && this.deadline !== Infinity;
-    const isInTime = isTimed ? await condition(isDone, this.overAgainMs) : await condition(isDone).then(() => true);
-    const decision = this.abandonRequested || (!isInTime && this.lastAttempt > 0) ? 'abandon' : this.sawInclusion ? 'included' : 'retry';
+    // what was refused after its time was over is not tried again at once
+    const waitMs = this.timeLeftMs === Infinity ? overAgainMs : this.timeLeftMs;
+    const isInTime = isTimed ? await condition(isDone, waitMs) : await condition(isDone).then(() => true);
+    const decision =
+      this.abandonRequested || (!isInTime && this.lastAttempt > 0) ? 'abandon' : this.sawInclusion ? 'included' : 'retry';
     this.isAbandonable = false;
     this.retryRequested = false;
     this.abandonRequested = false;

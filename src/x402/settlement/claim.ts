@@ -38,8 +38,8 @@ const latest = 253_402_300_799n;
 export async function claimPayment(manager: EntityManager, getFamily: GetFamily, settlement: NewSettlement): Promise<void> {
   const { txId, clientId, payment } = settlement;
   const { chain, amount } = payment;
+  await manager.insert(TransactionEntity, toRow(settlement, getFamily));
   await allInOrder([
-    manager.insert(TransactionEntity, toRow(settlement, getFamily)),
     insertSettlement(manager, settlement),
     recordAccepted(manager, settlement),
     amount === 0n

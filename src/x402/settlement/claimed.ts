@@ -13,8 +13,8 @@ export interface PaymentKey {
   paymentId: string | null;
 }
 
-export const toPaymentKey = (request: PaymentRequest, identity: string, paymentId: string | null): PaymentKey => ({
-  ...{ chain: request.chain.name, payloadType: request.payloadType, identity, paymentId },
+export const toPaymentKey = (request: PaymentRequest, identity: string): PaymentKey => ({
+  ...{ chain: request.chain.name, payloadType: request.payloadType, identity, paymentId: request.paymentId },
   requestHash: hashPaymentRequest(request, identity),
 });
 

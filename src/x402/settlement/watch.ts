@@ -14,6 +14,7 @@ interface Waiter {
 export class SettlementWatch {
   private readonly waiters = new Map<string, Set<Waiter>>();
   private timer: NodeJS.Timeout | undefined;
+  private isHurried = false;
 
   constructor(private readonly database: DataSource) {}
 
@@ -28,6 +29,11 @@ export class SettlementWatch {
       this.waiters.set(txId, waiters);
       this.timer ??= setTimeout(() => void this.look(), 0);
     });
+  }
+
+  /** The process ends: nobody waits any longer, and what is not decided is pending. */
+  hurry(): void {
+    this.isHurried = true;
   }
 
   private async look(): Promise<void> {
@@ -46,7 +52,7 @@ export class SettlementWatch {
     const waiters = this.waiters.get(txId) ?? new Set();
     const now = performance.now();
     for (const waiter of waiters) {
-      if (state.outcome.outcome === 'pending' && waiter.until > now) continue;
+      if (state.outcome.outcome === 'pending' && waiter.until > now && !this.isHurried) continue;
       waiters.delete(waiter);
       waiter.resolve(state);
     }

@@ -37,3 +37,17 @@ export function readExtension(extensions: unknown, name: string): JsonObject | u
   const info = isJsonObject(extension) ? extension.info : undefined;
   return isJsonObject(info) ? info : undefined;
 }
+
+/** Of the extension payment-identifier. */
+export function readPaymentId(extensions: unknown): string | null {
+  const { id } = readExtension(extensions, 'payment-identifier') ?? {};
+  return typeof id === 'string' && /^[A-Za-z0-9_-]{16,128}$/.test(id) ? id : null;
+}
+
+/** The network as the body states it, for the answer; empty where it states none that could be one. */
+export function readNetwork(...parts: unknown[]): string {
+  for (const part of parts) {
+    if (isJsonObject(part) && typeof part.network === 'string' && /^[\w:-]{1,64}$/.test(part.network)) return part.network;
+  }
+  return '';
+}

@@ -168,6 +168,7 @@ export interface FixtureOptions {
   webhookTargets?: TargetGuard;
   /** By chain name; none unless a test gives some. */
   payments?: ReadonlyMap<string, PaymentClient>;
+  settleWaitMs?: Record<1 | 2, number>;
 }
 
 /**
@@ -185,6 +186,7 @@ export async function createFixture(options: FixtureOptions = {}): Promise<Fixtu
     trustProxy = true,
     webhookTargets = createTargetGuard('local'),
     payments = new Map<string, PaymentClient>(),
+    settleWaitMs = { 1: 2_000, 2: 1_000 },
   } = options;
   const test = shared ? { ...shared, drop: () => Promise.resolve() } : withSameLogins(await createTestDatabase({ poolSize }));
   const { database } = test;
@@ -218,6 +220,7 @@ export async function createFixture(options: FixtureOptions = {}): Promise<Fixtu
     startLimits: { ...roomyStartLimits, ...startLimits },
     generationLimits: { ...roomyGenerationLimits, ...generationLimits },
     approvalWaitSeconds: 86_400,
+    settleWaitMs,
     tokenOptions: tokens,
     signerUrls: [],
     nodeKeys,

@@ -10,11 +10,12 @@ import { buildAccount, buildWallet, randomAddress } from '../../factories';
 /** A settler of a chain with an account of its own. */
 export async function buildSettler(database: DataSource, chain: ChainDefinition) {
   const house = await database.manager.findOneByOrFail(ClientEntity, { clientId: houseClientId });
-  const account = await buildAccount(database, await buildWallet(database, house), chain);
+  const wallet = await buildWallet(database, house);
+  const account = await buildAccount(database, wallet, chain);
   const { accountId, addressKey } = account;
   const settler = { settlerId: newId(), chain: chain.name, accountId, addressKey, status: 'ACTIVE' as const, isPrimary: false };
   await database.manager.insert(SettlerEntity, settler);
-  return { settler, account };
+  return { settler, account, wallet };
 }
 
 /** A settlement of 5 atomic units of USDC; what a test does not name is valid. */
