@@ -1,3 +1,4 @@
+import { newId } from '../../../src/platform/ids';
 import { metrics } from '../../../src/platform/metrics';
 import { chargeGas } from '../../../src/settlers/charge-gas';
 import { reportSettlers } from '../../../src/settlers/report';
@@ -51,6 +52,23 @@ test('what is open is counted, the balance is that of the ledger, and the runway
   expect(first).toMatchObject({ balance: 998_890n, open: 3, runway: 9_988n });
   await settle();
   expect(await report()).toMatchObject({ open: 4, oldestAt: first?.oldestAt });
+});
+
+test('settlements that cost nothing stop neither report nor watch', async () => {
+  await fund(10n);
+  const free = await settle();
+  await fixture.database.transaction(async (manager) => {
+    await manager.query('set local session_replication_role = replica');
+    await manager.query(
+      `insert into transactions (tx_id, client_id, wallet_id, account_id, chain, transaction_type, direction, is_held, is_signed, parent_tx_id,
+         from_address, to_address, token_symbol, decimals, amount, status, required_confirmations)
+       values ($1, $2, $3, $4, 'ethereum', 'GAS', 'out', false, false, $5, $6, $6, 'ETH', 18, 0, 'CONFIRMED', 1)`,
+      [newId(), account.clientId, account.walletId, account.accountId, free, account.address],
+    );
+  });
+  expect(await report()).toMatchObject({ balance: 10n, runway: null });
+  await watch.run();
+  expect(logged).toEqual([]);
 });
 
 test('settlers are told apart, by chain too', async () => {
