@@ -55,6 +55,7 @@ export const auditActions = [
   'settler.created',
   'settler.drained',
   'settler.made_primary',
+  'settler.resumed',
   'totp.confirmed',
   'totp.enrolled',
   'totp.recovery_code_used',
