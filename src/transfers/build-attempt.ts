@@ -67,7 +67,8 @@ export async function buildAttempt(
   if (described.maxNetworkFee > BigInt(prepared.feeBound))
     throw new Error(`the bytes for ${txId} may cost ${described.maxNetworkFee}, their bound is ${prepared.feeBound}`);
   assertSameAction(txId, described, intent);
-  await assertAsStored(manager, transfer, intent, described);
+  // a cancellation settles nothing
+  if (kind !== 'cancellation') await assertAsStored(manager, transfer, intent, described);
   const messageKey = family.messageKey(unsigned, intent.from);
   const row = { txId, attempt, kind, chain: chain.name, prepared, unsigned, signers, messageKey, resources };
   return { ...built, attempt, kind, prepared, store: () => insertAttempt(manager, row) };
@@ -93,7 +94,7 @@ export async function rebuildAttempt(
   const type = getSignedType(transfer.transactionType);
   const intent = toAttemptIntent(await type.loadIntent(manager, transfer), kind);
   assertSameAction(txId, described, intent);
-  await assertAsStored(manager, transfer, intent, described);
+  if (kind !== 'cancellation') await assertAsStored(manager, transfer, intent, described);
   const signer = await type.findSigner(manager, transfer);
   const built = await assemble(manager, { chain, family, signer }, { intent, kind, prepared, resources });
   if (foreign.length > 0 || built.unsigned !== unsigned) throw new Error(`attempt ${attempt} of ${txId} is not what was begun`);

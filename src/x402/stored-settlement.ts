@@ -24,9 +24,8 @@ const methods: Readonly<Record<string, string>> = {
 };
 
 /**
- * A payment is settled once, and counts against limits, by the columns of its row; its bytes are built from the action in it. Null for
- * bytes that settle nothing, as of a cancellation.
- * @returns name of the first column that is not what the bytes say; null if all are
+ * A payment is settled once, and counts against limits, by the columns of its row; its bytes are built from the action in it.
+ * @returns name of the first column that is not what the bytes say; null if all are, and for a transaction of another type
  */
 export async function findDifference(
   manager: EntityManager,
@@ -34,7 +33,8 @@ export async function findDifference(
   { action, outputs }: TransactionIntent,
   { settlement, expiresAt }: Pick<TransactionDescription, 'settlement' | 'expiresAt'>,
 ): Promise<string | null> {
-  if (transactionType !== settlementType || action?.type !== 'settlement') return null;
+  if (transactionType !== settlementType) return null;
+  if (action?.type !== 'settlement') return 'action';
   const [row] = await manager.query<Row[]>(
     `select scheme || ' ' || payload_type as payment, identity, authorised::text, amount::text, valid_after::text, window_end::text
        from x402_settlements where tx_id = $1`,

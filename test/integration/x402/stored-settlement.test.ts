@@ -59,6 +59,7 @@ describe.each<[string, Partial<Claim>]>([
     ['window_end', otherAction('validBefore', '3999999999')],
     ['valid_after', 'valid_after = 1'],
     ['valid_after', otherAction('validAfter', '1')],
+    ['action', `action = 'null'`],
     ['method', `payload_type = case payload_type when 'permit2' then 'eip3009' else 'permit2' end`],
     ['method', `scheme = case scheme when 'exact' then 'upto' else 'exact' end`],
   ])('with another %s: %s', async (field, change) => {
