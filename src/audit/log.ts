@@ -56,6 +56,7 @@ export const auditActions = [
   'settler.created',
   'settler.drained',
   'settler.made_primary',
+  'settler.resumed',
   'totp.confirmed',
   'totp.enrolled',
   'totp.recovery_code_used',

@@ -64,7 +64,7 @@ export class SettlerOperations {
     return this.withAddresses(await manager.find(SettlerEntity, { where, order: { chain: 'ASC', settlerId: 'ASC' } }));
   }
 
-  /** It takes nothing new any more and finishes what it has; this is final. A primary settler leaves its role to nobody. */
+  /** It takes nothing new and finishes what it has, until it is resumed. A primary settler leaves its role to nobody. */
   async drain(id: string): Promise<AddressedSettler> {
     const { settlerId, status, isPrimary } = await this.find(id);
     if (status === 'ACTIVE')
@@ -77,6 +77,18 @@ export class SettlerOperations {
           detail: { was_primary: isPrimary },
         },
         (manager) => manager.update(SettlerEntity, { settlerId }, { status: 'DRAINING', isPrimary: false }),
+      );
+    return this.show(settlerId);
+  }
+
+  /** It takes new settlements again, and is not the primary settler until it is made that. Its coins were there all the time. */
+  async resume(id: string): Promise<AddressedSettler> {
+    const { settlerId, status } = await this.find(id);
+    if (status === 'DRAINING')
+      await auditedOperation(
+        this.deps.database,
+        { action: 'settler.resumed', clientId: null, subject: { type: 'settler', id: settlerId } },
+        (manager) => manager.update(SettlerEntity, { settlerId }, { status: 'ACTIVE' }),
       );
     return this.show(settlerId);
   }

@@ -86,8 +86,12 @@ export function addSettlerCommands(program: Command, run: Run): void {
     .action(run(status));
   settlers
     .command('drain <settler-id>')
-    .description('take a settler out of use permanently: it finishes what it has, and is no primary settler any more')
+    .description('take a settler out of use: it finishes what it has, and is no primary settler any more; its coins stay with it')
     .action(run(async (session, id: string) => printRow(settlerRow(await operations(session).drain(id)), session.json)));
+  settlers
+    .command('resume <settler-id>')
+    .description('take a drained settler into use again')
+    .action(run(async (session, id: string) => printRow(settlerRow(await operations(session).resume(id)), session.json)));
   settlers
     .command('primary <settler-id>')
     .description('make a settler the primary one of its chain')

@@ -72,6 +72,8 @@ export interface OrderedAttempt {
   order: string;
   /** Milliseconds since the epoch; nodes refuse the order from then on. */
   expiresAtMs: number;
+  /** The bytes can no longer be executed then: no other order over them would live longer. */
+  endsWithBytes?: true;
 }
 
 /** From `begun` on the attempt counts as signed. */

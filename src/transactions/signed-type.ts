@@ -1,7 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import type { AccountEntity } from '../accounts/entity';
-import type { AttemptKind, ChainDefinition, TransactionIntent } from '../chains/types';
-import type { AlertLog } from '../ledger/accounts';
+import type { AttemptKind, TransactionIntent } from '../chains/types';
 import type { AttemptFacts } from '../messages/order';
 import type { TransactionEntity } from './entity';
 import type { IntendedTransaction } from './intent';
@@ -29,16 +28,6 @@ export interface SignedType {
    * once it is; null: it is not given up by time.
    */
   timeLeft(manager: EntityManager, transaction: TransactionEntity): Promise<number | null>;
-  /** Of a type that holds nothing: charges somebody for what the network took. Absent: nobody is charged. */
-  chargeFee?(manager: EntityManager, charge: FeeCharge): Promise<void>;
-}
-
-export interface FeeCharge {
-  transaction: TransactionEntity;
-  chain: ChainDefinition;
-  /** Atomic units of the native coin. */
-  fee: bigint;
-  log: AlertLog;
 }
 
 /** Returns the signed type of a name; a parameter, since tests have types of their own. @throws Error for a type that is not signed. */

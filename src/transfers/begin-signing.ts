@@ -1,6 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { releaseReservations } from '../chains/reservations';
 import type { AttemptKind, Prepared } from '../chains/types';
+import { orderLifetimeSeconds } from '../messages/order';
 import type { BeginSigning, BeginSigningResult } from '../messages/transfer';
 import { GatewayError } from '../platform/errors';
 import { inTransaction } from '../platform/database';
@@ -52,7 +53,10 @@ export async function beginSigning(steps: AuthoriserDependencies, input: unknown
   if (begun.outcome !== 'stored') return begun;
   const { attempt, kind, unsigned } = begun.attempt;
   const order = await steps.orders.sign(begun.claims);
-  return { outcome: 'begun', attempt, kind, unsigned, order, expiresAtMs: begun.claims.exp * 1000 };
+  const { iat, exp } = begun.claims;
+  const endsWithBytes = exp - iat < orderLifetimeSeconds;
+  const expiry = { expiresAtMs: exp * 1000, ...(endsWithBytes && { endsWithBytes }) };
+  return { outcome: 'begun', attempt, kind, unsigned, order, ...expiry };
 }
 
 async function begin(

@@ -47,8 +47,8 @@ export function toNext(state: TransferState, begun: Extract<BeginSigningResult, 
   // from here on only cancellations are signed: after any interruption the chain is followed
   if (kind === 'cancellation') state.isAbandoned = state.isFollowed = true;
   if (begun.outcome === 'signed') return { next: 'broadcast', attempt, tries: 1 };
-  const { unsigned, order, expiresAtMs } = begun;
-  return { next: 'sign', attempt, kind, unsigned, order, expiresAtMs };
+  const { unsigned, order, expiresAtMs, endsWithBytes } = begun;
+  return { next: 'sign', attempt, kind, unsigned, order, expiresAtMs, ...(endsWithBytes && { endsWithBytes }) };
 }
 
 /** Nothing more is signed of it: if the chain has not executed what was sent when its time is over, it is cancelled. */

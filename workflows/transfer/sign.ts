@@ -82,7 +82,7 @@ export async function sign(state: TransferState, stage: Stage): Promise<Next> {
   const first = stableIndex(state.txId, signingPairs.length);
   const answers = new Answers();
   for (let round = 0; !state.sawInclusion; round += 1) {
-    if (ordered.expiresAtMs - Date.now() < renewBeforeMs) {
+    if (ordered.expiresAtMs - Date.now() < (ordered.endsWithBytes ? 0 : renewBeforeMs)) {
       const renewed = await resume(state, ordered.kind);
       if (renewed.next !== 'sign') return renewed;
       ordered = renewed;

@@ -2,16 +2,15 @@ import type { EntityManager } from 'typeorm';
 import { AccountEntity } from '../../accounts/entity';
 import type { SettlementAction, TransactionIntent } from '../../chains/types';
 import { blacklistedReason, isBlacklisted } from '../../screening/destinations';
-import { chargeGas } from '../../settlers/charge-gas';
 import { SettlerEntity } from '../../settlers/entity';
 import type { TransactionEntity } from '../../transactions/entity';
 import { getSender, type IntendedTransaction, toPayment } from '../../transactions/intent';
-import type { FeeCharge, SignedType } from '../../transactions/signed-type';
+import type { SignedType } from '../../transactions/signed-type';
 import { toDestination } from '../../transfers/destination';
 import { refuse, refuseByRule } from '../../transfers/not-begun';
 import { minLeftMs, settlementTimeLeft } from './time-left';
 
-/** What a payer outside has signed, sent by a settler, which pays the fee. No money of the client moves, and nothing is held. */
+/** What a payer outside has signed, sent by a settler, which is charged for the fee. No money of the client moves, and nothing is held. */
 export const settlement: SignedType = {
   orderKind: 'settlement',
   loadIntent,
@@ -19,7 +18,6 @@ export const settlement: SignedType = {
   assertMayBegin: assertIsInTime,
   assertMayContinue: assertIsInTime,
   timeLeft: (manager, { txId }) => settlementTimeLeft(manager, txId),
-  chargeFee,
 };
 
 async function loadIntent(manager: EntityManager, transaction: IntendedTransaction): Promise<TransactionIntent> {
@@ -47,9 +45,4 @@ async function assertIsInTime(manager: EntityManager, transaction: TransactionEn
   if ((await settlementTimeLeft(manager, transaction.txId)) < minLeftMs)
     refuse('expired', 'There is too little time left to execute the payment');
   if (await isBlacklisted(manager, toDestination(transaction))) refuseByRule('address_blacklisted', blacklistedReason);
-}
-
-async function chargeFee(manager: EntityManager, { transaction, chain, fee, log }: FeeCharge): Promise<void> {
-  const account = await findSigner(manager, transaction);
-  await chargeGas(manager, { txId: transaction.txId, chain, account, fee }, log);
 }

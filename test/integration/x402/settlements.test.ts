@@ -81,7 +81,7 @@ describe('one payment', () => {
     const first = settlement();
     await claim(asApi, first);
     const other = (await buildClient(gateway.database)).clientId;
-    for (const change of [{}, { clientId: other }, { scheme: 'upto' as const }, { amount: 4n }])
+    for (const change of [{}, { clientId: other }, { method: 'permit2_upto' as const }, { amount: 4n }])
       await expect(claim(asApi, { ...first, txId: newId(), ...change })).rejects.toThrow(/x402_settlements_once/);
   });
 
@@ -116,14 +116,14 @@ describe('one payment', () => {
 
 describe('a settlement of nothing', () => {
   test('is confirmed by the API at once, without a transaction of the chain', async () => {
-    const txId = await claim(asApi, settlement({ scheme: 'upto', amount: 0n }));
+    const txId = await claim(asApi, settlement({ method: 'permit2_upto', amount: 0n }));
     await end(txId, 'CONFIRMED');
     expect(await statusOf(txId)).toBe('CONFIRMED');
     await expect(release(txId)).rejects.toThrow(/keeps its payment/);
   });
 
   test('is the only one: another is not confirmed without a transaction of the chain', async () => {
-    const txId = await claim(asApi, settlement({ scheme: 'upto', amount: 1n }));
+    const txId = await claim(asApi, settlement({ method: 'permit2_upto', amount: 1n }));
     await expect(end(txId, 'CONFIRMED')).rejects.toThrow(/may not make transaction/);
     await expect(end(txId, 'CONFIRMED', gateway.database)).rejects.toThrow(/cannot go from PENDING to CONFIRMED/);
   });

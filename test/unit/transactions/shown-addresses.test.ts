@@ -10,7 +10,15 @@ describe('the own address of a transaction that belongs to no account', () => {
   const addresses = new OwnAddresses(keys, getFamily, { error: (facts: object) => void alarms.push(facts) });
   const manager = { findBy: () => Promise.resolve([]) } as unknown as EntityManager;
   const transaction = (over: Partial<AddressedTransaction>): AddressedTransaction => ({
-    ...{ txId: 'tx-1', clientId: 'client', accountId: null, direction: 'in', isHeld: false, fromAddress: '0x01', toAddress: '0x02' },
+    ...{
+      txId: 'tx-1',
+      clientId: 'client',
+      accountId: null,
+      direction: 'in',
+      isHeld: false,
+      fromAddress: '0x01',
+      toAddress: '0x02',
+    },
     ...over,
   });
   beforeEach(() => void alarms.splice(0));
