@@ -5,18 +5,15 @@ import { getFamily } from '../../../src/chains/families';
 import type { ChainDefinition } from '../../../src/chains/types';
 import { contractArtifacts } from '../../../dev/contracts';
 import { localChain, rich, startAnvil } from '../chains/anvil';
-import { createChainFixture, type FixtureOptions } from './chain-fixture';
+import { createChainFixture } from './chain-fixture';
 
 /** An EVM chain with two accounts, and everything between them but Temporal and the nodes that sign. */
-export async function createFollowFixture(
-  changes: Partial<ChainDefinition> = {},
-  options: Pick<FixtureOptions, 'getSignedType'> = {},
-) {
+export async function createFollowFixture(changes: Partial<ChainDefinition> = {}) {
   const anvil = await startAnvil({ noMining: true });
   const usdc = await anvil.deploy('TestUSDC');
   const chain = localChain('ethereum', { USDC: usdc }, changes);
   const client = new EvmChainClient(chain, [anvil.url]);
-  const fixture = await createChainFixture({ client, getFamily, symbols: ['ETH', 'USDC'], ...options });
+  const fixture = await createChainFixture({ client, getFamily, symbols: ['ETH', 'USDC'] });
 
   const mine = (blocks = 1) => anvil.client.mine({ blocks });
   const outside = createWalletClient({ account: rich[0], transport: http(anvil.url) });

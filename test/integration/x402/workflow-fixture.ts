@@ -28,7 +28,7 @@ export async function createSettlementFixture(changes: Partial<ChainDefinition> 
   const payer = privateKeyToAccount(toHex(randomBytes(32)));
   const payTo = randomAddress();
   await fixture.send(settler, ether);
-  await fixture.mint({ address: payer.address } as typeof alice, 5_000_000n);
+  await fixture.mint(payer, 5_000_000n);
   await fixture.mine(4);
   await fixture.follow();
   const registry = new ChainRegistry([chain]);
