@@ -63,11 +63,12 @@ async function signatureOf(body: JsonObject, account: PrivateKeyAccount, as: Sig
       message: authorization as never,
     });
   }
-  const { from: _from, ...permit } = permit2Authorization as { from: string; witness: JsonObject };
+  const permit = permit2Authorization as JsonObject & { witness: JsonObject };
   const domain = { name: 'Permit2', chainId, verifyingContract: as.verifyingContract ?? permit2Address };
-  const isUpto = permit.witness.facilitator !== undefined;
-  const types = isUpto ? uptoPermit2WitnessTypes : permit2WitnessTypes;
-  return account.signTypedData({ domain, types, primaryType: 'PermitWitnessTransferFrom', message: permit as never } as never);
+  const [primaryType, message] = ['PermitWitnessTransferFrom', permit as never] as const;
+  return permit.witness.facilitator === undefined
+    ? account.signTypedData({ domain, types: permit2WitnessTypes, primaryType, message })
+    : account.signTypedData({ domain, types: uptoPermit2WitnessTypes, primaryType, message });
 }
 
 /** Drafted and signed by its payer. */
