@@ -113,7 +113,5 @@ const kindView = Joi.object<KindView>({
 export const supportedView = view<SupportedView>('SupportedPayments', {
   kinds: Joi.array().items(kindView),
   extensions: Joi.array().items(Joi.string()).description('keys of the protocol extensions that are taken into account'),
-  signers: Joi.object()
-    .pattern(Joi.string(), Joi.array().items(Joi.string()))
-    .description('addresses that settle, by namespace of CAIP-2, such as eip155:*'),
+  signers: Joi.object().unknown().description('lists of the addresses that settle, by namespace of CAIP-2, such as eip155:*'),
 });
