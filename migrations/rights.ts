@@ -114,6 +114,7 @@ export const rights: Rights = {
     gateway_operator: 'select',
   },
   chain_blocks: {
+    gateway_api: 'select',
     gateway_worker: 'select, insert, update (hash, parent_hash), delete',
     gateway_authoriser: 'select',
     gateway_operator: 'select',
