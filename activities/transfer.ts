@@ -1,5 +1,6 @@
 import { getFamily } from '../src/chains/families';
 import { createLogger } from '../src/platform/logging';
+import { getSignedType } from '../src/signed-types';
 import { adoptHold } from '../src/transfers/adopt-hold';
 import { abandonTransfer } from '../src/transfers/abandon';
 import { parkTransfer } from '../src/transfers/park';
@@ -18,6 +19,7 @@ export type TransferActivityOptions = Pick<TransferDependencies, 'database' | 'r
 export function createTransferActivities(options: TransferActivityOptions): TransferActivities {
   const steps: TransferDependencies = {
     getFamily,
+    getSignedType,
     approvalWaitSeconds: 24 * 60 * 60,
     log: createLogger('ledger', 'error'),
     ...options,

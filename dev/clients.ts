@@ -52,6 +52,16 @@ export async function seedClients(database: DataSource, secrets: string): Promis
   return clients;
 }
 
+/** What the house pays for the client with a second factor, unless somebody has said something else: everything. */
+export async function seedPolicies(database: DataSource, clients: DevClient[], chains: string[]): Promise<void> {
+  const client = clients.find(({ name }) => name === withTotp);
+  await database.query(
+    `insert into x402_policies (client_id, chain, is_enabled, sponsors_permit, sponsors_approval, top_up_per_day)
+     select $1, unnest($2::text[]), true, true, true, 10 ^ 18 on conflict (client_id, chain) do nothing`,
+    [client?.client_id, chains],
+  );
+}
+
 function loadOrCreateClients(secrets: string): DevClient[] {
   const file = path.join(secrets, 'clients.json');
   getOrCreateSecret(secrets, 'clients.json', () => JSON.stringify(names.map(newClient), null, 2));

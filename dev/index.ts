@@ -16,7 +16,7 @@ async function main(): Promise<number> {
   console.log(`starting the stack; data in ${dataDir}`);
   let running: RunningStack;
   try {
-    running = await bootStack({ dataDir, reset: values.reset, signal: shutdown.signal });
+    running = await bootStack({ dataDir, reset: values.reset, settlers: true, signal: shutdown.signal });
   } catch (error) {
     if (error instanceof AlreadyRunning) return describeRunning(dataDir, values.reset);
     if (shutdown.signal.aborted) {

@@ -15,6 +15,8 @@ export interface StackFile {
   /** `url`: the owner of the schema. `operator_url`: the login of `gateway`. */
   postgres: { url: string; operator_url: string };
   chains: Record<string, StackChain>;
+  /** Addresses that settle x402 payments, by chain name; empty until the key of the house is generated. */
+  settlers: Record<string, string>;
   /** Pids by service; a killed process is restarted and listed with its new pid. */
   processes: Record<string, number[]>;
 }

@@ -1,11 +1,11 @@
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
-import { loadRegistry } from '../src/chains/registry';
+import { type ChainRegistry, loadRegistry } from '../src/chains/registry';
 import { migrations } from '../migrations';
 import { entities } from '../src/entities';
 import { registerSearchAttributes } from '../src/cli/search-attributes';
 import { createDatabase } from '../src/platform/database';
 import { createTemporalClient } from '../src/platform/temporal';
-import { type DevClient, seedClients } from './clients';
+import { type DevClient, seedClients, seedPolicies } from './clients';
 import { getOrCreateSecret, writeJson } from './files';
 import {
   apiSpec,
@@ -21,6 +21,7 @@ import { devPaths } from './paths';
 import { withAddress, createLogins, type LoginUrls } from './logins';
 import { postgresHome, randomPassword } from './postgres';
 import { lineRunner, quietRunner, type Step, type TaskRunner, terminalRunner } from './progress';
+import { setUpSettlers } from './settlers';
 import { claim, endLeftovers, groupPids, release, type StackChain, type StackFile } from './stack-file';
 import { type RunningProcess, Supervisor } from './supervisor';
 
@@ -38,6 +39,8 @@ export interface BootOptions {
   routeDatabase?: (url: string) => Promise<string>;
   /** Waited for before every start of a process: for tests that keep one from being started. */
   beforeStart?: (name: string) => Promise<void>;
+  /** Has the key of the house generated once the stack runs, and settlers created, so that it serves x402. */
+  settlers?: boolean;
   /** Aborts the start and stops what is running. */
   signal?: AbortSignal;
 }
@@ -65,6 +68,7 @@ export async function bootStack(options: BootOptions): Promise<RunningStack> {
     quiet = false,
     throwaway = false,
     reset = false,
+    settlers = false,
     env = process.env,
     signal,
     routeDatabase,
@@ -91,6 +95,20 @@ export async function bootStack(options: BootOptions): Promise<RunningStack> {
     writeJson(paths.stackFile, stack);
   };
 
+  /** Nobody waits for it: generating a key takes longer than the start. */
+  const createSettlers = async (running: StackFile) => {
+    const { postgres, chains } = running;
+    const registry = registryOf(env);
+    try {
+      const databaseUrl = postgres.operator_url;
+      running.settlers = await setUpSettlers({ databaseUrl, secrets: paths.secrets, registry, chains });
+      if (supervisor) changed(supervisor.processes);
+      log('x402: settlers are ready');
+    } catch (error) {
+      if (!stopped) log(`x402: no settlers, ${error instanceof Error ? error.message : String(error)}`);
+    }
+  };
+
   signal?.addEventListener('abort', () => void stop(), { once: true });
   try {
     const leftovers = await endLeftovers(paths);
@@ -111,6 +129,7 @@ export async function bootStack(options: BootOptions): Promise<RunningStack> {
     stack = await bootServices(context, runnerFor(quiet), routeDatabase);
     signal?.throwIfAborted();
     changed(supervisor.processes);
+    if (settlers && !hasExternalNodes(env)) void createSettlers(stack);
     return { stackFile: paths.stackFile, stack, stop };
   } catch (error) {
     await stop();
@@ -126,13 +145,15 @@ export function emptyData(dataDir: string): void {
     rmSync(used, { recursive: true, force: true });
 }
 
+const registryOf = (env: NodeJS.ProcessEnv) => loadRegistry('local', (env.CHAINS || defaultChains).split(','));
+
 async function bootServices(
   context: ServicesContext,
   runTasks: TaskRunner,
   routeDatabase: BootOptions['routeDatabase'],
 ): Promise<StackFile> {
   const { env, supervisor } = context;
-  const registry = loadRegistry('local', (env.CHAINS || defaultChains).split(','));
+  const registry = registryOf(env);
   const chains: Record<string, StackChain> = {};
   const temporal = {
     address: env.TEMPORAL_ADDRESS ?? '',
@@ -152,7 +173,7 @@ async function bootServices(
     run: async () => {
       if (needsPostgres(env)) superuserUrl = await startPostgres(context);
       if (!databaseUrl && superuserUrl) databaseUrl = await gatewayDatabase(context, superuserUrl);
-      clients = await migrateAndSeed(databaseUrl, context.paths.secrets);
+      clients = await migrateAndSeed(databaseUrl, context.paths.secrets, registry);
       logins = await createLogins(databaseUrl, (login) =>
         getOrCreateSecret(context.paths.secrets, `postgres-${login}`, randomPassword),
       );
@@ -215,6 +236,7 @@ async function bootServices(
     temporal,
     postgres: { url: databaseUrl, operator_url: logins?.gateway_operator ?? '' },
     chains: environment().chains,
+    settlers: {},
     processes: groupPids(supervisor.processes),
   };
 }
@@ -224,7 +246,7 @@ function needsPostgres(env: NodeJS.ProcessEnv): boolean {
   return !env.DATABASE_URL || !nodesHaveDatabases;
 }
 
-async function migrateAndSeed(url: string, secrets: string): Promise<DevClient[]> {
+async function migrateAndSeed(url: string, secrets: string, { all }: ChainRegistry): Promise<DevClient[]> {
   const database = createDatabase({
     url,
     poolSize: 2,
@@ -236,7 +258,13 @@ async function migrateAndSeed(url: string, secrets: string): Promise<DevClient[]
   await database.initialize();
   try {
     await database.runMigrations({ transaction: 'each' });
-    return await seedClients(database, secrets);
+    const clients = await seedClients(database, secrets);
+    await seedPolicies(
+      database,
+      clients,
+      all.map(({ name }) => name),
+    );
+    return clients;
   } finally {
     await database.destroy();
   }

@@ -70,7 +70,7 @@ create table transactions (
   approved_by uuid references users,
   approved_at timestamptz,
   -- why a cancellation transaction is to use up the reservation; null: no cancellation, or one that an operator ordered
-  cancellation_reason text check (cancellation_reason in ('address_blacklisted', 'node_policy', 'abandoned')),
+  cancellation_reason text check (cancellation_reason in ('address_blacklisted', 'node_policy', 'abandoned', 'expired')),
   -- result of screening after something of the transfer was signed
   screening_note text,
   -- the transaction that this one serves (gas of a settlement)

@@ -22,7 +22,7 @@ create index workflow_outbox_by_kind on workflow_outbox (kind, turn, outbox_id);
 -- approvals that may be overdue
 create index approvals_expiring on transactions (approval_expires_at) where status = 'AWAITING_APPROVAL';
 -- transfers whose workflow is active
-create index transfers_in_flight on transactions (chain, tx_id) where is_held and status in ('PENDING', 'SIGNING');
+create index transfers_in_flight on transactions (chain, tx_id) where is_signed and status in ('PENDING', 'SIGNING');
 `;
 
 /** Messages to workflows that are not delivered yet. */

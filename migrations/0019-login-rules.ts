@@ -81,7 +81,7 @@ begin
   if role is null then return new; end if;
   may := case
     when old.cancellation_reason is not null then false
-    when role = 'gateway_authoriser' then new.cancellation_reason in ('address_blacklisted', 'node_policy')
+    when role = 'gateway_authoriser' then new.cancellation_reason in ('address_blacklisted', 'node_policy', 'expired')
     when role <> 'gateway_worker' then false
     when new.cancellation_reason = 'abandoned' then exists (
       select from (select kind, attempt from operator_requests where tx_id = new.tx_id order by request_id desc limit 1) newest

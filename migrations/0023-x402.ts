@@ -46,21 +46,21 @@ create table x402_settlements (
   sponsoring text not null default 'none' check (sponsoring in ('none', 'eip2612', 'erc20_approval')),
   -- highest fee, atomic units of the native coin: counts until the fee is known
   gas_bound numeric(78,0) not null check (gas_bound >= 0),
-  -- why it has failed, as an x402 reason
-  reason text check (length(reason) between 1 and 80),
   -- ended before anything was signed: the same payment may be settled by another transaction
   released_at timestamptz,
   created_at timestamptz not null default clock_timestamp()
 );
 -- the scheme is no part of it: a chain executes an authorisation once, whatever the scheme
 create unique index x402_settlements_once on x402_settlements (chain, payload_type, phase, identity) where released_at is null;
+-- what the house has paid for a client
+create index x402_settlements_by_client on x402_settlements (client_id, chain, created_at);
 create unique index x402_settlements_by_payment_id on x402_settlements (client_id, payment_id)
   where payment_id is not null and released_at is null;
 
 create function guard_settlement() returns trigger language plpgsql as $$
 begin
   if tg_op = 'INSERT' then
-    if new.reason is not null or new.released_at is not null or not exists (
+    if new.released_at is not null or not exists (
       select from transactions t
        where t.tx_id = new.tx_id and t.transaction_type = 'X402_SETTLE'
          and (t.client_id, t.chain, t.amount, t.from_address) = (new.client_id, new.chain, new.amount, new.action ->> 'payer')
@@ -71,7 +71,7 @@ begin
     new.created_at := clock_timestamp();
     return new;
   end if;
-  if to_jsonb(new) - 'reason' - 'released_at' is distinct from to_jsonb(old) - 'reason' - 'released_at' then
+  if to_jsonb(new) - 'released_at' is distinct from to_jsonb(old) - 'released_at' then
     raise exception 'what settlement % pays cannot change', new.tx_id using errcode = 'integrity_constraint_violation';
   end if;
   if new.released_at is distinct from old.released_at then
@@ -87,6 +87,18 @@ begin
 end $$;
 create trigger x402_settlements_guard before insert or update on x402_settlements for each row execute function guard_settlement();
 create trigger x402_settlements_kept before delete or truncate on x402_settlements for each statement execute function refuse_change();
+
+-- What has ended before anything of it was signed keeps no payment. With the rights of the owner: no process releases by itself.
+create function release_settlement() returns trigger language plpgsql
+  security definer set search_path = pg_catalog, public, pg_temp as $$
+begin
+  update x402_settlements set released_at = clock_timestamp() where tx_id = new.tx_id and released_at is null;
+  return null;
+end $$;
+create trigger transactions_release_settlement after update on transactions for each row
+  when (new.transaction_type = 'X402_SETTLE' and new.status in ('CANCELLED', 'REJECTED', 'FAILED') and old.ended_at is null
+    and new.signing_begun_at is null)
+  execute function release_settlement();
 
 -- Whatever the row of a settlement says, no account but a settler of its chain sends it.
 create function guard_settled_by() returns trigger language plpgsql as $$

@@ -114,6 +114,7 @@ export const rights: Rights = {
     gateway_operator: 'select',
   },
   chain_blocks: {
+    gateway_api: 'select',
     gateway_worker: 'select, insert, update (hash, parent_hash), delete',
     gateway_authoriser: 'select',
     gateway_operator: 'select',
@@ -196,8 +197,8 @@ export const x402Rights: Rights = {
     gateway_operator: 'select, insert, update (is_enabled, gas_per_day, sponsors_permit, sponsors_approval, top_up_per_day)',
   },
   x402_settlements: {
-    gateway_api: 'select, insert, update (reason, released_at)',
-    gateway_worker: 'select, update (reason, released_at)',
+    gateway_api: 'select, insert',
+    gateway_worker: 'select',
     gateway_authoriser: 'select',
     gateway_operator: 'select',
   },

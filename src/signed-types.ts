@@ -1,8 +1,12 @@
 import type { GetSignedType, SignedType } from './transactions/signed-type';
-import { type TransactionType, transferType } from './transactions/types';
+import { settlementType, type TransactionType, transferType } from './transactions/types';
 import { outbound } from './transfers/outbound';
+import { settlement } from './x402/settlement/signed-type';
 
-const signedTypes: ReadonlyMap<string, SignedType> = new Map<TransactionType, SignedType>([[transferType, outbound]]);
+const signedTypes: ReadonlyMap<string, SignedType> = new Map<TransactionType, SignedType>([
+  [transferType, outbound],
+  [settlementType, settlement],
+]);
 
 /** @throws Error for a type that is not in the table. */
 export const getSignedType: GetSignedType = (name) => {

@@ -28,7 +28,7 @@ create function admit_signature(
 ) language plpgsql as $$
 declare
   e journal := jsonb_populate_record(null::journal, statement::jsonb);
-  anchor text;
+  anchor text[];
   series integer;
   added numeric;
   used_unfreeze boolean := false;
@@ -66,13 +66,15 @@ begin
     return;
   end if;
 
-  -- a later attempt uses up the first resource of the first one, or of the newest reissue: so only one of them can be executed
-  select j.resources[1] into anchor from journal j
+  -- A later attempt uses up the first resource of the first one, or of the newest reissue: so only one of them can be executed. A
+  -- replacement settles what that one settles, if anything; a cancellation settles nothing.
+  select j.resources into anchor from journal j
    where j.tx_id = e.tx_id and j.attempt <> e.attempt and j.outcome is distinct from 'not_begun'
    order by j.kind in ('first', 'reissue') and j.attempt < e.attempt desc,
             case when j.kind in ('first', 'reissue') then -j.attempt else j.attempt end
    limit 1;
-  if found and e.kind <> 'reissue' and (anchor = any (e.resources)) is not true then
+  if found and e.kind <> 'reissue'
+     and ((anchor[1] = any (e.resources)) is not true or (e.kind = 'replacement' and settled_in(e.resources) <> settled_in(anchor))) then
     verdict := 'unrelated';
     return;
   end if;
@@ -128,6 +130,11 @@ begin
   end if;
   verdict := case when used_unfreeze then 'unfrozen' else 'admitted' end;
 end $$;
+
+-- What a transaction settles, among what it uses up (src/mpc/verify/ordered.ts).
+create function settled_in(resources text[]) returns text[] language sql immutable as $$
+  select array(select r from unnest(resources) r where starts_with(r, 'settles ') order by r)
+$$;
 
 -- The attempts that exclude each other: a reissue and those after it, up to the next one. Number of its first attempt, or 0.
 create function series_of(of_transaction text, of_attempt integer) returns integer language sql stable as $$

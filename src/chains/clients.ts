@@ -1,27 +1,56 @@
 import { readRpcUrls } from './config';
 import { EvmChainClient } from './evm/client';
 import { evmFamily } from './evm/family';
+import { EvmPaymentClient } from './evm/payments/client';
+import { Endpoints } from './evm/rpc';
 import type { ChainClient } from './family';
+import type { PaymentClient } from './payments';
 import type { ChainRegistry } from './registry';
 import type { ChainDefinition, ChainFamily } from './types';
 
-type CreateClient = (chain: ChainDefinition, urls: readonly string[]) => ChainClient;
+type Create<T> = (chain: ChainDefinition, urls: readonly string[]) => T;
 
-const clients: ReadonlyMap<ChainFamily, CreateClient> = new Map([
-  [evmFamily.name, (chain: ChainDefinition, urls: readonly string[]) => new EvmChainClient(chain, urls)],
+interface FamilyClients {
+  chain: Create<ChainClient>;
+  /** Absent in a family without payments that others have signed. */
+  payments?: Create<PaymentClient>;
+}
+
+const clients: ReadonlyMap<ChainFamily, FamilyClients> = new Map([
+  [
+    evmFamily.name,
+    {
+      chain: (chain: ChainDefinition, urls: readonly string[]) => new EvmChainClient(chain, urls),
+      payments: (chain: ChainDefinition, urls: readonly string[]) => new EvmPaymentClient(chain, new Endpoints(chain, urls)),
+    },
+  ],
 ]);
 
 export function createChainClient(chain: ChainDefinition, urls: readonly string[]): ChainClient {
-  const create = clients.get(chain.family);
-  if (!create) throw new Error(`there is no client for the chain family ${chain.family}`);
-  return create(chain, urls);
+  const family = clients.get(chain.family);
+  if (!family) throw new Error(`there is no client for the chain family ${chain.family}`);
+  return family.chain(chain, urls);
 }
 
 /** A client for every enabled chain, by chain name. @throws ConfigError for missing or malformed urls. */
 export function createChainClients(registry: ChainRegistry, env: NodeJS.ProcessEnv = process.env): Map<string, ChainClient> {
+  return new Map(withUrls(registry, env).map(({ chain, urls }) => [chain.name, createChainClient(chain, urls)]));
+}
+
+/** By chain name; chains of families without payments are missing. @throws ConfigError for missing or malformed urls. */
+export function createPaymentClients(registry: ChainRegistry, env: NodeJS.ProcessEnv = process.env): Map<string, PaymentClient> {
+  return new Map(
+    withUrls(registry, env).flatMap(({ chain, urls }) => {
+      const client = clients.get(chain.family)?.payments?.(chain, urls);
+      return client ? [[chain.name, client] as const] : [];
+    }),
+  );
+}
+
+function withUrls({ all }: ChainRegistry, env: NodeJS.ProcessEnv): { chain: ChainDefinition; urls: string[] }[] {
   const urls = readRpcUrls(
-    registry.all.map(({ name }) => name),
+    all.map(({ name }) => name),
     env,
   );
-  return new Map(registry.all.map((chain) => [chain.name, createChainClient(chain, urls.get(chain.name) as string[])]));
+  return all.map((chain) => ({ chain, urls: urls.get(chain.name) as string[] }));
 }

@@ -1,10 +1,15 @@
 import { evmFamily } from './evm/family';
 import { eip3009 } from './evm/payments/eip3009';
 import { permit2 } from './evm/payments/permit2';
-import type { PaymentMethod, PaymentRequest } from './payments';
+import type { PaymentMethod, PaymentRequest, PaymentScheme } from './payments';
 import type { ChainFamily } from './types';
 
 const methods: ReadonlyMap<ChainFamily, readonly PaymentMethod[]> = new Map([[evmFamily.name, [eip3009, permit2]]]);
+
+/** The schemes of a family, each once. */
+export const schemesOf = (family: ChainFamily): PaymentScheme[] => [
+  ...new Set((methods.get(family) ?? []).flatMap(({ schemes }) => schemes)),
+];
 
 /** undefined: the family has no such method, or not with this scheme. */
 export function findPaymentMethod(

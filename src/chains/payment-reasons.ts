@@ -27,6 +27,8 @@ export const paymentReasons = [
   'invalid_exact_evm_token_version_mismatch',
   'invalid_exact_evm_insufficient_balance',
   'invalid_exact_evm_transaction_simulation_failed',
+  'invalid_exact_evm_transaction_failed',
+  'invalid_exact_evm_transfer_event_mismatch',
   // Permit2
   'invalid_permit2_spender',
   'invalid_permit2_recipient_mismatch',
@@ -49,6 +51,7 @@ export const paymentReasons = [
   'invalid_upto_evm_payload_settlement_exceeds_amount',
   'upto_amount_exceeds_permitted',
   'upto_unauthorized_facilitator',
+  'invalid_upto_evm_transaction_failed',
   // a permit (EIP-2612) that gives Permit2 its allowance
   'invalid_eip2612_extension_format',
   'eip2612_from_mismatch',

@@ -29,6 +29,8 @@ export interface PaymentRequest {
   payload: JsonObject;
   /** What the payer has added so that the allowance of Permit2 can be set by somebody else. */
   extensions: { permit?: JsonObject; approval?: JsonObject };
+  /** What the payer names the payment by (extension payment-identifier); null: nothing, or no such name. */
+  paymentId: string | null;
 }
 
 /** How the allowance of Permit2 comes to be, where the payer has none. */
@@ -60,6 +62,8 @@ export interface Payment {
   /** Seconds since the epoch, as signed. EIP-3009: both bounds excluded; Permit2: both included. */
   validAfter: bigint;
   validBefore: bigint;
+  /** The last second at which it can be executed. */
+  lastSecond: bigint;
   signature: Hex;
   /** The signature was wrapped for a wallet that does not exist yet (ERC-6492). */
   isWrapped: boolean;
@@ -81,6 +85,9 @@ export interface PaymentContext {
 
 export type Checked = { payment: Payment } | { reason: PaymentReason };
 
+/** `refused`: by the chain, before anything was sent; `reverted` by it; `unobserved`: executed without the payment. */
+export type SettlementFailure = 'expired' | 'refused' | 'reverted' | 'unobserved';
+
 /** What the payer and the resource server both state. */
 export type AgreedField = 'scheme' | 'network' | 'asset' | 'payTo' | 'amount';
 
@@ -91,6 +98,10 @@ export interface PaymentMethod {
   disagreement(scheme: PaymentScheme, field: AgreedField): PaymentReason;
   /** Whether both are written forms of one address. */
   isSameAddress(a: string, b: string): boolean;
+  /** What the payment uses up (`Payment.identity`), of one that need not be valid any more; null: it is not well formed. */
+  identify(request: PaymentRequest): string | null;
+  /** Why a settlement has failed. */
+  readonly failures: Record<PaymentScheme, Record<SettlementFailure, PaymentReason>>;
   /** Everything that needs no chain; the first check that fails decides. */
   check(request: PaymentRequest, context: PaymentContext): Checked;
 }

@@ -166,7 +166,7 @@ export interface InclusionEffect {
   success: boolean;
   /** Atomic units of the native coin, L1 data fee included. */
   fee: bigint;
-  /** Native: the value; token: what left the sender by its Transfer event; null when no such event exists. */
+  /** Native: the value; token: what left the payer by its Transfer event; null when no such event exists. */
   debited: bigint | null;
   /** Amount that reached the recipient by the event (less than debited for fee-on-transfer tokens). */
   received: bigint | null;

@@ -1,4 +1,4 @@
-import { type DataSource, type EntityManager, In } from 'typeorm';
+import type { DataSource, EntityManager } from 'typeorm';
 import { AccountEntity } from '../accounts/entity';
 import { newAccount } from '../accounts/new-account';
 import type { OwnAddresses } from '../accounts/own-addresses';
@@ -11,6 +11,7 @@ import type { ChainDefinition } from '../chains/types';
 import { inTransaction } from '../platform/database';
 import { GatewayError, notFound } from '../platform/errors';
 import { isUuid, newId } from '../platform/ids';
+import { type AddressedSettler, withAddresses } from '../settlers/addresses';
 import { SettlerEntity } from '../settlers/entity';
 import { findWalletForUpdate } from '../wallets/lock';
 import { auditedOperation } from './audited-operation';
@@ -26,12 +27,6 @@ export interface SettlerDependencies {
   keyWaitMs: number;
 }
 
-export interface ShownSettler {
-  settler: SettlerEntity;
-  /** null: it is not the one that the signing nodes attest. Coins must not be sent to it. */
-  address: string | null;
-}
-
 /** Operations on settlers. Changes are audited in the same database transaction. */
 export class SettlerOperations {
   constructor(private readonly deps: SettlerDependencies) {}
@@ -40,7 +35,7 @@ export class SettlerOperations {
    * A new settler with an address of its own, which needs coins of the chain before it can settle anything.
    * @throws GatewayError invalid_parameter for a chain that is not enabled; unavailable, wallet_not_active as readyHouseWallet.
    */
-  async create(chainName: string, { isPrimary }: { isPrimary: boolean }): Promise<ShownSettler> {
+  async create(chainName: string, { isPrimary }: { isPrimary: boolean }): Promise<AddressedSettler> {
     const { database, registry, keyWaitMs } = this.deps;
     const chain = enabledChain(registry, chainName);
     const { walletId } = await readyHouseWallet(database, keyWaitMs);
@@ -63,14 +58,14 @@ export class SettlerOperations {
   }
 
   /** Of all chains, or of one. */
-  async list(chain?: string): Promise<ShownSettler[]> {
+  async list(chain?: string): Promise<AddressedSettler[]> {
     const { manager } = this.deps.database;
     const where = chain === undefined ? {} : { chain };
     return this.withAddresses(await manager.find(SettlerEntity, { where, order: { chain: 'ASC', settlerId: 'ASC' } }));
   }
 
-  /** It takes nothing new any more and finishes what it has; this is final. A primary settler leaves its role to nobody. */
-  async drain(id: string): Promise<ShownSettler> {
+  /** It takes nothing new and finishes what it has, until it is resumed. A primary settler leaves its role to nobody. */
+  async drain(id: string): Promise<AddressedSettler> {
     const { settlerId, status, isPrimary } = await this.find(id);
     if (status === 'ACTIVE')
       await auditedOperation(
@@ -86,8 +81,20 @@ export class SettlerOperations {
     return this.show(settlerId);
   }
 
+  /** It takes new settlements again, and is not the primary settler until it is made that. Its coins were there all the time. */
+  async resume(id: string): Promise<AddressedSettler> {
+    const { settlerId, status } = await this.find(id);
+    if (status === 'DRAINING')
+      await auditedOperation(
+        this.deps.database,
+        { action: 'settler.resumed', clientId: null, subject: { type: 'settler', id: settlerId } },
+        (manager) => manager.update(SettlerEntity, { settlerId }, { status: 'ACTIVE' }),
+      );
+    return this.show(settlerId);
+  }
+
   /** It takes the role of the chain's primary settler. @throws GatewayError business_error for one that is drained. */
-  async makePrimary(id: string): Promise<ShownSettler> {
+  async makePrimary(id: string): Promise<AddressedSettler> {
     const { settlerId, chain, isPrimary } = await this.find(id);
     if (!isPrimary)
       await auditedOperation(
@@ -122,22 +129,14 @@ export class SettlerOperations {
     return settler;
   }
 
-  private async show(settlerId: string): Promise<ShownSettler> {
+  private async show(settlerId: string): Promise<AddressedSettler> {
     const [shown] = await this.withAddresses([await this.find(settlerId)]);
     if (!shown) throw notFound(`settler ${settlerId}`);
     return shown;
   }
 
-  private async withAddresses(settlers: SettlerEntity[]): Promise<ShownSettler[]> {
-    const { manager } = this.deps.database;
-    const accounts = await manager.findBy(AccountEntity, { accountId: In(settlers.map(({ accountId }) => accountId)) });
-    const own = await this.deps.addresses.verified(manager, accounts);
-    const byId = new Map(accounts.map((account) => [account.accountId, account]));
-    return settlers.map((settler) => {
-      const account = byId.get(settler.accountId);
-      const isOwn = account !== undefined && own.has(account.accountId) && account.addressKey === settler.addressKey;
-      return { settler, address: isOwn ? account.address : null };
-    });
+  private withAddresses(settlers: SettlerEntity[]): Promise<AddressedSettler[]> {
+    return withAddresses(this.deps.database.manager, this.deps.addresses, settlers);
   }
 }
 

@@ -7,17 +7,18 @@ import { readNodeKeys } from '../mpc/identity';
 import { readConfig } from '../platform/config';
 import { createLogger } from '../platform/logging';
 import { formatAmount } from '../platform/money';
+import type { AddressedSettler } from '../settlers/addresses';
 import { reportSettlers, type SettlerReport } from '../settlers/report';
 import { AttestedKeys } from '../wallets/attested-keys';
 import { printRow, printRows } from './output';
 import type { Run } from './run';
 import type { Session } from './session';
-import { SettlerOperations, type ShownSettler } from './settler-operations';
+import { SettlerOperations } from './settler-operations';
 
 /** Generating a key takes seconds; more when the nodes have others to generate. */
 const keyWaitMs = 60_000;
 
-const settlerRow = ({ settler: { settlerId, chain, status, isPrimary, createdAt }, address }: ShownSettler) => ({
+const settlerRow = ({ settler: { settlerId, chain, status, isPrimary, createdAt }, address }: AddressedSettler) => ({
   settler_id: settlerId,
   chain,
   address: address ?? 'not attested by the signing nodes',
@@ -85,8 +86,12 @@ export function addSettlerCommands(program: Command, run: Run): void {
     .action(run(status));
   settlers
     .command('drain <settler-id>')
-    .description('take a settler out of use permanently: it finishes what it has, and is no primary settler any more')
+    .description('take a settler out of use: it finishes what it has, and is no primary settler any more; its coins stay with it')
     .action(run(async (session, id: string) => printRow(settlerRow(await operations(session).drain(id)), session.json)));
+  settlers
+    .command('resume <settler-id>')
+    .description('take a drained settler into use again')
+    .action(run(async (session, id: string) => printRow(settlerRow(await operations(session).resume(id)), session.json)));
   settlers
     .command('primary <settler-id>')
     .description('make a settler the primary one of its chain')

@@ -6,26 +6,8 @@ import type { TokenDefinition } from '../chains/types';
 import { inTransaction } from '../platform/database';
 import { invalidParameter } from '../platform/errors';
 import { formatAmount, parseAmount } from '../platform/money';
+import { noPolicy, readPolicies, type X402Policy } from '../x402/policies';
 import { currentOperator } from './operator';
-
-/** What the house pays for a client on a chain; amounts in atomic units of its native coin in 24 hours. */
-interface X402Policy {
-  isEnabled: boolean;
-  /** null: the default of the deployment. */
-  gasPerDay: bigint | null;
-  sponsorsPermit: boolean;
-  sponsorsApproval: boolean;
-  topUpPerDay: bigint;
-}
-
-/** Of a client that no operator has enabled. */
-const nothing: X402Policy = {
-  isEnabled: false,
-  gasPerDay: null,
-  sponsorsPermit: false,
-  sponsorsApproval: false,
-  topUpPerDay: 0n,
-};
 
 /** As operators see it: amounts in display units. */
 export interface ShownPolicy {
@@ -78,29 +60,8 @@ export class X402PolicyOperations {
   }
 }
 
-interface PolicyRow {
-  is_enabled: boolean;
-  gas_per_day: string | null;
-  sponsors_permit: boolean;
-  sponsors_approval: boolean;
-  top_up_per_day: string;
-}
-
-async function read(manager: EntityManager, clientId: string, chain: string): Promise<X402Policy> {
-  const [row] = await manager.query<PolicyRow[]>(
-    `select is_enabled, gas_per_day, sponsors_permit, sponsors_approval, top_up_per_day
-       from x402_policies where client_id = $1 and chain = $2`,
-    [clientId, chain],
-  );
-  if (!row) return nothing;
-  return {
-    isEnabled: row.is_enabled,
-    gasPerDay: row.gas_per_day === null ? null : BigInt(row.gas_per_day),
-    sponsorsPermit: row.sponsors_permit,
-    sponsorsApproval: row.sponsors_approval,
-    topUpPerDay: BigInt(row.top_up_per_day),
-  };
-}
+const read = async (manager: EntityManager, clientId: string, chain: string): Promise<X402Policy> =>
+  (await readPolicies(manager, clientId)).get(chain) ?? noPolicy;
 
 const store = (manager: EntityManager, clientId: string, chain: string, policy: X402Policy): Promise<unknown> =>
   manager.query(

@@ -83,7 +83,6 @@ export function toDocument(routes: Route[], environment: string): Json {
 
 function toOperation(route: Route, components: Components): Json {
   const docs = route.middleware.map((middleware) => middleware.docs);
-  const body = docs.find((part) => part.body)?.body;
   return {
     operationId: route.id,
     tags: [route.tag],
@@ -91,12 +90,16 @@ function toOperation(route: Route, components: Components): Json {
     ...(route.description && { description: route.description }),
     ...(!docs.some(({ authenticated }) => authenticated) && { security: [] }),
     parameters: [...pathParameters(route), ...queryParameters(docs, components), ...headerParameters(docs)],
-    ...(body &&
-      getFieldNames(body).length > 0 && {
-        requestBody: { required: true, content: { 'application/json': { schema: components.toSchema(body) } } },
-      }),
+    ...requestBody(docs, components),
     responses: toResponses(route, docs, components),
   };
+}
+
+function requestBody(docs: MiddlewareDocs[], components: Components): Json {
+  const { body, openBody } = docs.find((part) => part.body ?? part.openBody) ?? {};
+  const schema = openBody ?? (body && getFieldNames(body).length > 0 ? body : undefined);
+  if (!schema) return {};
+  return { requestBody: { required: true, content: { 'application/json': { schema: components.toSchema(schema) } } } };
 }
 
 function toResponses({ answer, fails }: Route, docs: MiddlewareDocs[], components: Components): Json {

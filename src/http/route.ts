@@ -9,6 +9,8 @@ export interface MiddlewareDocs {
   limited?: true;
   query?: Joi.ObjectSchema;
   body?: Joi.ObjectSchema;
+  /** What clients send as a rule, where any JSON is taken. */
+  openBody?: Joi.Schema;
   headers?: HeaderParameter[];
   fails?: FailureCode[];
 }

@@ -1,4 +1,5 @@
 import type { EntityManager } from 'typeorm';
+import { type Check, gasChecks } from './gas-checks';
 
 /** A difference between the rows of the ledger, or between the ledger and the chain. */
 export interface LedgerDifference {
@@ -24,12 +25,6 @@ export interface VerifyOptions {
   limit?: number;
   /** Balance on the chain in atomic units; null when it cannot be read. Without it the chain is not called. */
   balanceOnChain?: (account: AccountOnChain) => Promise<bigint | null>;
-}
-
-interface Check {
-  name: string;
-  /** Yields subject, expected, actual. */
-  sql: string;
 }
 
 /** Amounts moved by each transaction, by kind of posting; used by the checks below. Atomic units. */
@@ -147,6 +142,7 @@ const checks: Check[] = [
             from transactions t left join moved m on m.tx_id = t.tx_id and m.symbol = t.token_symbol
            where t.direction = 'out' and not t.is_held and not t.is_signed and t.status = 'CONFIRMED' and t.amount <> coalesce(m.fees, 0)`,
   },
+  ...gasChecks,
   {
     name: 'nothing is reserved twice',
     sql: `select chain || ' ' || owner || ' ' || resource as subject, '1' as expected, count(*)::text as actual
@@ -225,7 +221,7 @@ const pageSize = 200;
 
 /**
  * The balance on the chain is that of the ledger, plus deposits that are not credited yet, less what included transfers took that
- * are not settled yet. A block between the two readings causes a temporary difference.
+ * are not settled yet, and less the fees of settlements that are not charged yet. A block between the two readings causes a temporary difference.
  */
 async function compareWithChain(
   snapshot: EntityManager,
@@ -243,7 +239,11 @@ async function compareWithChain(
               - coalesce((select sum(case when t.token_symbol = l.symbol and i.success then coalesce(i.debited, 0) else 0 end
                                    + case when t.fee_symbol = l.symbol then i.fee else 0 end)
                             from transactions t join transfer_attempts i on i.tx_id = t.tx_id and i.block_number is not null
-                           where t.account_id = l.account_id and t.chain = l.chain and t.ended_at is null), 0) as expected
+                           where t.account_id = l.account_id and t.chain = l.chain and t.ended_at is null), 0)
+              - coalesce((select sum(i.fee)
+                            from transactions t join transfer_attempts i on i.tx_id = t.tx_id and i.block_number is not null
+                           where t.sender_address = a.address and t.chain = l.chain and t.fee_symbol = l.symbol and not t.is_held
+                             and t.ended_at is null), 0) as expected
          from ledger_accounts l join accounts a using (account_id)
         where l.ledger_account_id > $1 order by l.ledger_account_id limit ${pageSize}`,
       [after],

@@ -51,6 +51,8 @@ export interface HeldTransfer {
    * been executed all the same. Histories from before it was added have none.
    */
   isUnsigned?: boolean;
+  /** After this time what was not executed is cancelled; absent: never by time. */
+  timeLeftMs?: number;
 }
 
 export type AdoptedHold = { outcome: 'held'; transfer: HeldTransfer } | ({ outcome: 'ended' } & TransferEnd);
@@ -70,6 +72,8 @@ export interface OrderedAttempt {
   order: string;
   /** Milliseconds since the epoch; nodes refuse the order from then on. */
   expiresAtMs: number;
+  /** The bytes can no longer be executed then: no other order over them would live longer. */
+  endsWithBytes?: true;
 }
 
 /** From `begun` on the attempt counts as signed. */

@@ -4,7 +4,7 @@ import type { ChainFamily, Hex, TransactionDescription } from '../chains/types';
 import type { OrderRecipient, SigningClaims } from '../messages/order';
 import type { Spending } from './admission';
 import { assertMatches, decode } from './verify/mismatch';
-import { type Comparer, sameToken } from './verify/ordered';
+import { type Comparer, resourcesOf, sameToken } from './verify/ordered';
 import { rules } from './verify/rules';
 import { type KeyMaterial, type VerifiedPayload, verifySigners } from './verify/signers';
 
@@ -21,7 +21,7 @@ export interface VerifyContext {
 export interface VerifiedTransaction {
   /** In the order of the transaction's signing payloads. */
   payloads: VerifiedPayload[];
-  /** What the bytes use up: named by chain and account, so that it is the same thing in every transaction. */
+  /** What the bytes use up (verify/ordered.ts). */
   resources: string[];
   spends: Spending;
 }
@@ -56,8 +56,7 @@ export function verifyIntent(
 
   const signingPayloads = decode(() => family.signingPayloads(unsigned, claims.from));
   const payloads = verifySigners(claims.signers, signingPayloads, family, keys);
-  const resources = described.resources.map((resource) => `${chain.name}/${from.key}/${resource}`);
-  return { payloads, resources, spends };
+  return { payloads, resources: resourcesOf({ chain, from, described }), spends };
 }
 
 /** Requires exactly the ordered outputs, in their order. */

@@ -59,11 +59,11 @@ export class Orders {
   }
 
   /**
-   * The newest order of an attempt, if it says just this and is good for long enough to be used; null otherwise. One that a clock ahead of
-   * this one has issued is refused by the nodes. A number that was not issued yet was not written by an authoriser: with it the nodes
-   * would take the order for the newest one for ever.
+   * The newest order of an attempt, if it says just this and is good for long enough to be used, or for as long as any other would be;
+   * null otherwise. `expiresAt`: as for `issue`. One that a clock ahead of this one has issued is refused by the nodes. A number that was
+   * not issued yet was not written by an authoriser: with it the nodes would take the order for the newest one for ever.
    */
-  async findUsable(manager: EntityManager, facts: AttemptFacts): Promise<OrderClaims | null> {
+  async findUsable(manager: EntityManager, facts: AttemptFacts, expiresAt = Infinity): Promise<OrderClaims | null> {
     const [row] = await manager.query<{ claims: OrderClaims }[]>(
       `select claims from orders where tx_id = $1 and attempt = $2 and orders_are_compared()
           and seq <= pg_sequence_last_value('order_numbers') order by seq desc limit 1`,
@@ -72,7 +72,8 @@ export class Orders {
     if (!row) return null;
     const { jti, seq, iat, exp } = row.claims;
     const now = this.now() / 1000;
-    if (iat > now + clockDifferenceSeconds || exp - renewBeforeSeconds <= now || exp - iat > orderLifetimeSeconds) return null;
+    if (iat > now + clockDifferenceSeconds || exp - iat > orderLifetimeSeconds) return null;
+    if (exp - renewBeforeSeconds <= now && exp < expiresAt) return null;
     const same = { v: 1, dep: this.options.deployment, jti, seq, iat, exp, ...facts };
     return isDeepStrictEqual(same, row.claims) ? row.claims : null;
   }

@@ -14,7 +14,7 @@ export function environmentExample(): string {
   }
   lines.push(
     '',
-    '## chains (worker)',
+    '## chains (api, worker)',
     '# RPC endpoints of each enabled chain, separated by commas; the first that answers is used. Required per chain.',
     'CHAIN_ETHEREUM_RPC_URLS=',
     '',

@@ -160,6 +160,16 @@ export const variables = {
     Joi.number().integer().min(1).max(86_400).default(86_400),
     'How long a transfer that somebody has to approve waits for it before it is REJECTED.',
   ),
+  X402_SETTLE_WAIT_MS: variable(
+    'api',
+    Joi.number().integer().min(0).max(80_000).default(20_000),
+    'How long POST /x402/settle waits for the chain before it answers settlement_pending.',
+  ),
+  X402_SETTLE_WAIT_V1_MS: variable(
+    'api',
+    Joi.number().integer().min(0).max(80_000).default(60_000),
+    'The same for callers of version 1 of the protocol, who do not know that answer.',
+  ),
   WORKER_CACHED_WORKFLOWS: variable(
     'worker',
     Joi.number().integer().min(10).max(100_000).default(500),

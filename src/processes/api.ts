@@ -1,3 +1,4 @@
+import { createPaymentClients } from '../chains/clients';
 import { getFamily } from '../chains/families';
 import { loadRegistry } from '../chains/registry';
 import { entities } from '../entities';
@@ -43,12 +44,15 @@ runMain('api', async () => {
     'MPC_NODE_PEER_CERTS',
     'MPC_NODE_FORMER_CERTS',
     'APPROVAL_WAIT_SECONDS',
+    'X402_SETTLE_WAIT_MS',
+    'X402_SETTLE_WAIT_V1_MS',
     ...startLimitVariables,
     ...generationLimitVariables,
     ...limitVariables,
   ]);
   const log = createLogger('api', config.LOG_LEVEL);
   const stop = shutdownSignal();
+  const registry = loadRegistry(config.GATEWAY_ENV, config.CHAINS.split(','));
   const database = createDatabase({
     url: config.DATABASE_URL,
     poolSize: config.DATABASE_POOL_SIZE,
@@ -60,8 +64,9 @@ runMain('api', async () => {
   const resources = await createResources({
     database,
     temporal,
-    registry: loadRegistry(config.GATEWAY_ENV, config.CHAINS.split(',')),
+    registry,
     getFamily,
+    payments: createPaymentClients(registry),
     keyGeneration: keyGenerationOn(temporal),
     workflows: transferWorkflowsOn(temporal),
     tokenOptions: {
@@ -73,6 +78,7 @@ runMain('api', async () => {
     },
     boxes: createSecretBoxes(config),
     approvalWaitSeconds: config.APPROVAL_WAIT_SECONDS,
+    settleWaitMs: { 1: config.X402_SETTLE_WAIT_V1_MS, 2: config.X402_SETTLE_WAIT_MS },
     startLimits: toStartLimits(config),
     generationLimits: toGenerationLimits(config),
     limits: toLimitSettings(config),
@@ -100,6 +106,7 @@ runMain('api', async () => {
   // a login with the wrong rights ends the process
   await Promise.race([stopped, jobs]);
   log.info('stopping: requests in flight are finished');
+  resources.watch.hurry();
   await server.close();
   await healthListener.close();
   await jobs;

@@ -16,6 +16,7 @@ import { AuthService } from '../auth/service';
 import { LoginThrottle } from '../auth/throttle';
 import { AccessTokens, type TokenOptions } from '../auth/tokens';
 import type { GetFamily } from '../chains/family';
+import type { PaymentClient } from '../chains/payments';
 import type { ChainRegistry } from '../chains/registry';
 import { healthRoutes } from '../health/routes';
 import { HealthService } from '../health/service';
@@ -52,6 +53,12 @@ import { WebhookRepository } from '../webhooks/repository';
 import { webhookRoutes } from '../webhooks/routes';
 import { WebhookService } from '../webhooks/service';
 import type { TargetGuard } from '../webhooks/ssrf-guard';
+import { x402Routes } from '../x402/routes';
+import { ServedChains } from '../x402/served';
+import { X402Service } from '../x402/service';
+import { SettlementService } from '../x402/settlement/service';
+import { SettlementWatch } from '../x402/settlement/watch';
+import { PaymentVerifier } from '../x402/verify';
 import type { PeriodicJob } from './periodic-jobs';
 import type { SecretBoxes } from './secret-boxes';
 import { createDeliveries } from './workflow-outbox';
@@ -61,12 +68,16 @@ export interface ResourceDependencies {
   temporal: Client;
   registry: ChainRegistry;
   getFamily: GetFamily;
+  /** By chain name. */
+  payments: ReadonlyMap<string, PaymentClient>;
   keyGeneration: KeyGeneration;
   workflows: TransferWorkflows;
   startLimits: StartLimitSettings;
   generationLimits: GenerationLimitSettings;
   /** How long a transfer waits for its approval. */
   approvalWaitSeconds: number;
+  /** How long a request for a settlement waits for the chain, by version of the protocol. */
+  settleWaitMs: Record<1 | 2, number>;
   tokenOptions: TokenOptions;
   signerUrls: string[];
   /** Verify what the signing nodes attest about keys. */
@@ -85,6 +96,8 @@ export interface Resources {
   outbox: WorkflowOutbox;
   housekeeping: PeriodicJob[];
   health: HealthService;
+  /** Requests that wait for a settlement. */
+  watch: SettlementWatch;
 }
 
 /** Creates every resource of the API: the same in the process and in the tests. */
@@ -117,6 +130,11 @@ export async function createResources(deps: ResourceDependencies): Promise<Resou
   const securityFactors = new SecurityFactorService({ registry, getFamily, mfa, factors: securityFactorRows });
   const webhookRows = new WebhookRepository(database);
   const webhooks = new WebhookService({ webhooks: webhookRows, mfa, box: boxes.webhooks, targets: deps.webhookTargets });
+  const served = new ServedChains({ ...deps, addresses });
+  const verifier = new PaymentVerifier({ ...deps, served });
+  const x402 = new X402Service(registry, verifier, served);
+  const watch = new SettlementWatch(database);
+  const settlements = new SettlementService({ ...deps, starts, outbox, verifier, watch, waitMs: deps.settleWaitMs });
   const health = new HealthService(deps);
   const deliveries = new DeliveryService(database, webhookRows, new DeliveryRepository(database));
   return {
@@ -134,11 +152,13 @@ export async function createResources(deps: ResourceDependencies): Promise<Resou
       ...transactionRoutes({ transactions, authenticate }),
       ...securityFactorRoutes({ factors: securityFactors, authenticate, idempotent }),
       ...webhookRoutes({ webhooks, deliveries, authenticate, idempotent, idempotentSealed }),
+      ...x402Routes({ x402, settlements, authenticate }),
     ],
     limits,
     outbox,
     operational: healthRoutes({ health }),
     health,
+    watch,
     housekeeping: [
       { name: 'forget old idempotency keys', everyMs: 60_000, run: () => idempotencyStore.sweep() },
       { name: 'seal the audit log', everyMs: 2_000, run: async () => void (await sealAuditLog(database)) },

@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import type { AccountEntity } from '../accounts/entity';
+import { AccountEntity } from '../accounts/entity';
 import type { ChainDefinition } from '../chains/types';
 import {
   type AlertLog,
@@ -14,28 +14,28 @@ import { newId } from '../platform/ids';
 import { TransactionEntity } from '../transactions/entity';
 import { changeState } from '../transactions/state';
 import { gasType } from '../transactions/types';
+import { SettlerEntity } from './entity';
 
 export interface GasCharge {
-  /** The settlement. */
-  txId: string;
+  settlement: Pick<TransactionEntity, 'txId' | 'senderAddress'>;
   chain: ChainDefinition;
-  /** Who sent it. */
-  account: AccountEntity;
   /** What the network took; atomic units of the native coin. */
   fee: bigint;
 }
 
 /**
- * Charges the settler for what its settlement has cost, in a transaction of the house. A fact from the chain is never refused: what the
- * settler does not have, the house loses, and the settler is frozen with an alert. Nothing is charged for a fee of zero.
+ * Charges the settler for what its settlement has cost, in a transaction of the house. A settlement holds nothing of its settler: the fee
+ * comes from what is available. A fact from the chain is never refused: what the settler does not have, the house loses, and the settler
+ * is frozen with an alert. Nothing is charged for a fee of zero, or for a transaction that no settler has sent.
  * @throws Error when the settlement was charged before.
  */
 export async function chargeGas(
   manager: EntityManager,
-  { txId: parentTxId, chain, account, fee }: GasCharge,
+  { settlement: { txId: parentTxId, senderAddress }, chain, fee }: GasCharge,
   log?: AlertLog,
 ): Promise<void> {
-  if (fee === 0n) return;
+  const account = senderAddress === null ? null : await findSettlingAccount(manager, chain, senderAddress);
+  if (!account || fee === 0n) return;
   const { native, name, confirmations: requiredConfirmations } = chain;
   await ensureLedgerAccounts(manager, [{ owner: account, chain: name, token: native }]);
   const asset = await findLedgerAccount(manager, account.accountId, name, native.symbol);
@@ -57,3 +57,11 @@ export async function chargeGas(
   await post(manager, [{ txId, kind: 'gas', seq, entries }]);
   await freezeForShortfalls(manager, txId, shortfalls, log);
 }
+
+/** `address`: in the form shown to clients. */
+const findSettlingAccount = (manager: EntityManager, { name }: ChainDefinition, address: string): Promise<AccountEntity | null> =>
+  manager
+    .createQueryBuilder(AccountEntity, 'account')
+    .innerJoin(SettlerEntity, 'settler', 'settler.accountId = account.accountId')
+    .where('settler.chain = :name and account.address = :address', { name, address })
+    .getOne();

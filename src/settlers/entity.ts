@@ -8,7 +8,7 @@ export class SettlerEntity {
   @Column({ type: 'uuid', name: 'account_id' }) accountId!: string;
   /** Canonical form, for comparison. */
   @Column({ type: 'text', name: 'address_key' }) addressKey!: string;
-  /** DRAINING: takes nothing new, and finishes what it has. */
+  /** DRAINING: takes nothing new, and finishes what it has, until an operator makes it ACTIVE again. */
   @Column('text') status!: 'ACTIVE' | 'DRAINING';
   /** The one of its chain that payers are told to name, where what they sign names who may settle it. */
   @Column({ type: 'boolean', name: 'is_primary' }) isPrimary!: boolean;

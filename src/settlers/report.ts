@@ -12,7 +12,7 @@ export interface SettlerReport {
   open: number;
   /** When the oldest of them was accepted. */
   oldestAt: Date | null;
-  /** Settlements that the balance pays for, by the median of the last 100; null: it has settled nothing yet. */
+  /** Settlements that the balance pays for, by the median of the last 100; null: it has settled nothing yet, or they cost nothing. */
   runway: bigint | null;
 }
 
@@ -51,6 +51,7 @@ export async function reportSettlers(manager: EntityManager, chain?: string): Pr
 
 function toReport({ settler_id, account_id, chain, status, open, oldest_at, ...amounts }: ReportRow): SettlerReport {
   const balance = BigInt(amounts.balance);
-  const runway = amounts.gas === null ? null : balance / BigInt(amounts.gas);
+  const gas = BigInt(amounts.gas ?? 0);
+  const runway = gas === 0n ? null : balance / gas;
   return { settlerId: settler_id, accountId: account_id, chain, status, balance, open, oldestAt: oldest_at, runway };
 }

@@ -73,7 +73,7 @@ export class TransactionEntity {
   @Column({ type: 'timestamptz', name: 'approved_at', nullable: true }) approvedAt!: Date | null;
   /** Why the transfer is cancelled on the chain without an operator's request. */
   @Column({ type: 'text', name: 'cancellation_reason', nullable: true }) cancellationReason!:
-    'address_blacklisted' | 'node_policy' | 'abandoned' | null;
+    'address_blacklisted' | 'node_policy' | 'abandoned' | 'expired' | null;
   @Column({ type: 'text', name: 'screening_note', nullable: true }) screeningNote!: string | null;
   @Column({ type: 'timestamptz', name: 'created_at', insert: false, update: false }) createdAt!: Date;
   @Column({ type: 'timestamptz', name: 'updated_at', insert: false, update: false }) updatedAt!: Date;

@@ -6,8 +6,11 @@ import type { TransactionEntity } from './entity';
 /** A transaction, as far as it says which address of the gateway it concerns. */
 export type AddressedTransaction = Pick<
   TransactionEntity,
-  'txId' | 'clientId' | 'accountId' | 'direction' | 'fromAddress' | 'toAddress'
+  'txId' | 'clientId' | 'accountId' | 'direction' | 'isHeld' | 'fromAddress' | 'toAddress'
 >;
+
+/** What is sent and holds nothing of the client is a payment between others. */
+const isOfOthers = ({ direction, isHeld }: AddressedTransaction): boolean => direction === 'out' && !isHeld;
 
 /**
  * Ids of the transactions whose own address, the sender of a transfer or the recipient of a deposit, is one that the nodes attest. The
@@ -25,6 +28,10 @@ export async function withOwnAddress(
   const known = new Set(accounts.map(({ accountId }) => accountId));
   const shown = new Set<string>();
   for (const tx of transactions) {
+    if (isOfOthers(tx)) {
+      shown.add(tx.txId);
+      continue;
+    }
     const account = byId.get(tx.accountId ?? '');
     const address = tx.direction === 'in' ? tx.toAddress : tx.fromAddress;
     if (!account) {

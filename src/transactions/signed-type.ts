@@ -23,6 +23,11 @@ export interface SignedType {
   assertMayBegin(manager: EntityManager, transaction: TransactionEntity): Promise<void>;
   /** The same for what follows the first attempt, cancellations excepted. @throws NotBegun. */
   assertMayContinue(manager: EntityManager, transaction: TransactionEntity): Promise<void>;
+  /**
+   * Milliseconds, by the clock of the database, until the transaction is given up: what was not executed by then is cancelled. Negative
+   * once it is; null: it is not given up by time.
+   */
+  timeLeft(manager: EntityManager, transaction: TransactionEntity): Promise<number | null>;
 }
 
 /** Returns the signed type of a name; a parameter, since tests have types of their own. @throws Error for a type that is not signed. */

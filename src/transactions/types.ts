@@ -34,5 +34,7 @@ export const shownTypes = Object.entries(transactionTypes).flatMap(([type, { isO
 export const transferType: TransactionType = 'OUTBOUND';
 /** What arrives for a client. */
 export const depositType: TransactionType = 'INBOUND';
+/** What a settler sends for a client. */
+export const settlementType: TransactionType = 'X402_SETTLE';
 /** What a settlement has cost. */
 export const gasType: TransactionType = 'GAS';

@@ -11,7 +11,12 @@ import { toEnd } from './end';
  * @throws GatewayError not_found.
  */
 export function adoptHold(
-  { database, registry, getFamily }: Pick<TransferDependencies, 'database' | 'registry' | 'getFamily'>,
+  {
+    database,
+    registry,
+    getFamily,
+    getSignedType,
+  }: Pick<TransferDependencies, 'database' | 'registry' | 'getFamily' | 'getSignedType'>,
   { txId }: { txId: string },
 ): Promise<AdoptedHold> {
   return inTransaction(database, async (manager) => {
@@ -21,6 +26,7 @@ export function adoptHold(
     if (isEnded(transfer)) return { outcome: 'ended', ...toEnd(transfer) };
     const chain = registry.get(transfer.chain);
     const attempts = await loadAttempts(manager, txId);
+    const timeLeftMs = await getSignedType(transfer.transactionType).timeLeft(manager, transfer);
     return {
       outcome: 'held',
       transfer: {
@@ -33,6 +39,7 @@ export function adoptHold(
         isAbandoned: attempts.isAbandoned,
         isFollowed: attempts.isFollowed,
         isUnsigned: attempts.last !== undefined && attempts.last.signed === null,
+        ...(timeLeftMs !== null && { timeLeftMs }),
       },
     };
   });

@@ -1,6 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { releaseReservations } from '../chains/reservations';
 import type { AttemptKind, Prepared } from '../chains/types';
+import { orderLifetimeSeconds } from '../messages/order';
 import type { BeginSigning, BeginSigningResult } from '../messages/transfer';
 import { GatewayError } from '../platform/errors';
 import { inTransaction } from '../platform/database';
@@ -11,7 +12,7 @@ import { isEnded, findTransactionForUpdate } from '../transactions/state';
 import { type Attempts, loadAttempts } from './attempts';
 import { readBeginSigning } from './read-begin-signing';
 import { buildAttempt } from './build-attempt';
-import { recordCancellationReason } from './cancellation-reason';
+import { recordCancellationReason, recordExpiry } from './cancellation-reason';
 import type { AuthoriserDependencies } from './dependencies';
 import { toDestination } from './destination';
 import { enterSigning } from './enter-signing';
@@ -52,7 +53,10 @@ export async function beginSigning(steps: AuthoriserDependencies, input: unknown
   if (begun.outcome !== 'stored') return begun;
   const { attempt, kind, unsigned } = begun.attempt;
   const order = await steps.orders.sign(begun.claims);
-  return { outcome: 'begun', attempt, kind, unsigned, order, expiresAtMs: begun.claims.exp * 1000 };
+  const { iat, exp } = begun.claims;
+  const endsWithBytes = exp - iat < orderLifetimeSeconds;
+  const expiry = { expiresAtMs: exp * 1000, ...(endsWithBytes && { endsWithBytes }) };
+  return { outcome: 'begun', attempt, kind, unsigned, order, ...expiry };
 }
 
 async function begin(
@@ -116,14 +120,17 @@ async function reissueAttempt(beginning: Beginning): Promise<BeginSigningResult 
 
 /** The transfer is abandoned: a transaction that moves nothing uses up the resources of the earlier attempts. */
 async function cancelAttempts(beginning: Beginning): Promise<BeginSigningResult | Stored> {
-  const { manager, steps, transfer, attempts } = beginning;
+  const { manager, steps, transfer, type, attempts } = beginning;
   if (attempts.inclusions.length > 0)
     refuse('business_error', 'The chain has executed an attempt: it cannot be cancelled any more');
   const isListed = await isBlacklisted(manager, toDestination(transfer));
-  await assertMayCancel(manager, transfer, attempts, { isListed, nodeKeys: steps.nodeKeys });
+  const timeLeft = await type.timeLeft(manager, transfer);
+  const isOver = timeLeft !== null && timeLeft <= 0;
+  await assertMayCancel(manager, transfer, attempts, { isGivenUp: isListed || isOver, nodeKeys: steps.nodeKeys });
   assertMayReplace(steps.registry.get(transfer.chain), attempts, 'cancellation');
   const begun = await startAttempt(beginning, 'cancellation');
   if (isListed) await recordCancellationReason(manager, transfer);
+  else if (isOver) await recordExpiry(manager, transfer);
   return begun;
 }
 

@@ -6,9 +6,10 @@ import type { AttemptKind, ChainDefinition, Hex, Prepared, TransactionDescriptio
 import type { Signer } from '../messages/signing';
 import type { TransactionEntity } from '../transactions/entity';
 import { toAttemptIntent } from '../transactions/intent';
+import { findDifference } from '../x402/settlement/stored';
 import type { Attempt } from './attempts';
 import type { AuthoriserDependencies } from './dependencies';
-import { NotBegun } from './not-begun';
+import { NotBegun, refuse } from './not-begun';
 import { findSigners } from './signers';
 import { insertAttempt } from './store-attempt';
 
@@ -43,7 +44,7 @@ interface Plan {
 
 /**
  * Reserves what the attempt uses up and builds its bytes; `store` writes them. For a transfer whose signing has begun.
- * @throws NotBegun when the family cannot reserve now; Error when the bytes use up anything that was not reserved, may cost more than
+ * @throws NotBegun when the family cannot reserve now, or for a settlement that is not the stored one; Error when the bytes use up anything that was not reserved, may cost more than
  * their stated bound, or are another kind of action than the intent's.
  */
 export async function buildAttempt(
@@ -66,6 +67,8 @@ export async function buildAttempt(
   if (described.maxNetworkFee > BigInt(prepared.feeBound))
     throw new Error(`the bytes for ${txId} may cost ${described.maxNetworkFee}, their bound is ${prepared.feeBound}`);
   assertSameAction(txId, described, intent);
+  // a cancellation settles nothing
+  if (kind !== 'cancellation') await assertAsStored(manager, transfer, intent, described);
   const messageKey = family.messageKey(unsigned, intent.from);
   const row = { txId, attempt, kind, chain: chain.name, prepared, unsigned, signers, messageKey, resources };
   return { ...built, attempt, kind, prepared, store: () => insertAttempt(manager, row) };
@@ -73,7 +76,7 @@ export async function buildAttempt(
 
 /**
  * A stored attempt, built anew: the order over it must not depend on rows that another process could have written.
- * @throws Error when the stored bytes are not those that the transfer's own data give, or use up anything that it does not hold.
+ * @throws NotBegun for a settlement that is not the stored one; Error when the stored bytes are not those that the transfer's own data give, or use up anything that it does not hold.
  */
 export async function rebuildAttempt(
   manager: EntityManager,
@@ -91,6 +94,7 @@ export async function rebuildAttempt(
   const type = getSignedType(transfer.transactionType);
   const intent = toAttemptIntent(await type.loadIntent(manager, transfer), kind);
   assertSameAction(txId, described, intent);
+  if (kind !== 'cancellation') await assertAsStored(manager, transfer, intent, described);
   const signer = await type.findSigner(manager, transfer);
   const built = await assemble(manager, { chain, family, signer }, { intent, kind, prepared, resources });
   if (foreign.length > 0 || built.unsigned !== unsigned) throw new Error(`attempt ${attempt} of ${txId} is not what was begun`);
@@ -107,6 +111,17 @@ async function assemble(
   const unsigned = family.build({ ...plan, chain });
   const payloads = family.signingPayloads(unsigned, intent.from);
   return { intent, unsigned, signers: await findSigners(manager, clientId, chain, payloads), clientId };
+}
+
+/** The nodes compare what is settled with the order alone. @throws NotBegun. */
+async function assertAsStored(
+  manager: EntityManager,
+  transfer: TransactionEntity,
+  intent: TransactionIntent,
+  described: TransactionDescription,
+): Promise<void> {
+  const column = await findDifference(manager, transfer, intent, described);
+  if (column) refuse('intent_mismatch', `${column}: the settlement is stored with another one than it would be signed with`);
 }
 
 function assertSameAction(txId: string, described: TransactionDescription, intent: TransactionIntent): void {

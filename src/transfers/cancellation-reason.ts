@@ -22,9 +22,19 @@ export async function recordCancellationReason(
     await auditCancellation(manager, { txId, clientId, requestId }, screening, { code: 'address_blacklisted', reason: note });
 }
 
+const expiredReason = 'It was not executed in time';
+
+/** What was to be executed in time was not: the transfer is given up. Call it under the transfer's lock. */
+export async function recordExpiry(manager: EntityManager, { txId }: TransactionEntity): Promise<void> {
+  await manager.query(
+    `update transactions set cancellation_reason = 'expired' where tx_id = $1 and cancellation_reason is null`,
+    [txId],
+  );
+}
+
 const policyReason = 'Two signing nodes refused by their own limits';
 
-/** Code and reason of a transfer that was stopped by screening or by the signing nodes; undefined for every other. */
+/** Code and reason of a transfer that was stopped by screening, by the signing nodes or by its time; undefined for every other. */
 export function reasonToStop({
   cancellationReason,
 }: Pick<TransactionEntity, 'cancellationReason'>): { code: FailureCode; reason: string } | undefined {
@@ -33,6 +43,8 @@ export function reasonToStop({
       return { code: cancellationReason, reason: blacklistedReason };
     case 'node_policy':
       return { code: cancellationReason, reason: policyReason };
+    case 'expired':
+      return { code: cancellationReason, reason: expiredReason };
     default:
       return undefined;
   }

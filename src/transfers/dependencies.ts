@@ -13,6 +13,7 @@ export interface TransferDependencies {
   database: DataSource;
   registry: ChainRegistry;
   getFamily: GetFamily;
+  getSignedType: GetSignedType;
   /** How long a transfer waits for its approval. */
   approvalWaitSeconds: number;
   log: AlertLog;

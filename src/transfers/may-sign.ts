@@ -65,20 +65,20 @@ async function assertWithinLimits(manager: EntityManager, transfer: TransactionE
 }
 
 /**
- * A cancellation needs a reason on record: an earlier cancellation, the blacklist, the request of an operator who knew the newest
- * attempt, or the refusals that two nodes have signed. @throws NotBegun.
+ * A cancellation needs a reason on record: an earlier cancellation, the blacklist or the end of its time (`isGivenUp`), the request of an
+ * operator who knew the newest attempt, or the refusals that two nodes have signed. @throws NotBegun.
  */
 export async function assertMayCancel(
   manager: EntityManager,
   { txId }: TransactionEntity,
   attempts: Attempts,
-  { isListed, nodeKeys }: { isListed: boolean; nodeKeys: NodeKeys },
+  { isGivenUp, nodeKeys }: { isGivenUp: boolean; nodeKeys: NodeKeys },
 ): Promise<void> {
-  if (isListed || attempts.hasCancellation) return;
+  if (isGivenUp || attempts.hasCancellation) return;
   if (attempts.last && (await isAbandonRequested(manager, txId, attempts.last.attempt))) return;
   if (await isRefusedByNodes(manager, txId, attempts, nodeKeys)) return;
   refuse(
     'not_cancellable',
-    'No operator has asked for it since the newest attempt, the destination is not blacklisted, and no two nodes have refused',
+    'No operator has asked for it since the newest attempt, the destination is not blacklisted, it has time left, and no two nodes have refused',
   );
 }

@@ -10,4 +10,5 @@ export const outbound: SignedType = {
   findSigner: getAccount,
   assertMayBegin,
   assertMayContinue,
+  timeLeft: () => Promise.resolve(null),
 };

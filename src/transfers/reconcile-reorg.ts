@@ -1,9 +1,10 @@
 import type { DataSource, EntityManager } from 'typeorm';
-import { type AlertLog, freezeForShortfalls } from '../ledger/accounts';
-import { correctFee } from '../ledger/entries';
-import { post } from '../ledger/posting';
+import type { AlertLog } from '../ledger/accounts';
+import { adjustFee } from '../ledger/adjust-fee';
+import { findPosted } from '../ledger/posted';
 import { isExecuted } from '../following/depth';
 import { inTransaction } from '../platform/database';
+import { correctGas } from '../settlers/correct-gas';
 import type { TransactionEntity } from '../transactions/entity';
 import { findTransaction, findTransactionForUpdate } from '../transactions/state';
 import type { ChainClient } from '../chains/family';
@@ -24,6 +25,7 @@ export type ReorgOutcome = 'stands' | 'absent' | 'differs';
  * For a transfer that had ended and was reorganised away, or of which an attempt was executed that had been proven impossible.
  * Included again with the same effect, by any of its attempts, it is in its new block, and a fee that has changed is posted as
  * an adjustment. With another effect the ledger is wrong: the accounts are frozen, with an alert, until an operator has checked them.
+ * What a settlement has cost its settler is corrected whatever the effect: the fee was taken all the same.
  */
 export function reconcileReorg(
   { database, log }: Pick<TransferDependencies, 'database' | 'log'>,
@@ -34,16 +36,17 @@ export function reconcileReorg(
     const [inclusion, other] = (await loadAttempts(manager, txId)).inclusions;
     if (!inclusion) return 'absent';
     if (!other && inclusion.blockHash === transfer.blockHash) return 'stands';
-    const held = transfer.isHeld ? await posted(manager, txId, transfer.tokenSymbol, transfer.feeSymbol) : null;
+    const held = transfer.isHeld
+      ? await findPosted(manager, { txId, symbol: transfer.tokenSymbol, feeSymbol: transfer.feeSymbol })
+      : null;
+    if (!held && !other) await correctGas(manager, { txId, fee: inclusion.fee }, log);
     if (other || !isSameEnd(transfer, inclusion) || (held && debitedBy(transfer, inclusion) !== held.outside)) {
       await freeze(manager, transfer, log);
       return 'differs';
     }
     if (held && inclusion.fee !== held.fees) {
       const { native } = await findHeldAccountsForUpdate(manager, transfer);
-      const { entries, shortfalls } = correctFee(native, inclusion.fee - held.fees);
-      await post(manager, [{ txId, kind: 'adjustment', seq: await adjustments(manager, txId), entries }]);
-      await freezeForShortfalls(manager, txId, shortfalls, log);
+      await adjustFee(manager, { txId, native, more: inclusion.fee - held.fees }, log);
     }
     await manager.query('update transactions set tx_hash = $2, block_number = $3, block_hash = $4 where tx_id = $1', [
       txId,
@@ -110,23 +113,4 @@ async function freeze(manager: EntityManager, transfer: TransactionEntity, log: 
     );
   }
   log.error({ alert: 'ended_transfer_changed', tx_id: transfer.txId }, reason);
-}
-
-/** Amounts that have left according to the ledger: the token to EXTERNAL, the native coin as fees. */
-async function posted(manager: EntityManager, txId: string, symbol: string, feeSymbol: string | null) {
-  const [row] = await manager.query<{ outside: string; fees: string }[]>(
-    `select coalesce(sum(e.amount) filter (where e.bucket = 'EXTERNAL' and e.symbol = $2), 0) as outside,
-            coalesce(sum(e.amount) filter (where e.bucket = 'FEES' and e.symbol = $3), 0) as fees
-       from ledger_postings p join ledger_entries e using (posting_id) where p.tx_id = $1`,
-    [txId, symbol, feeSymbol],
-  );
-  return { outside: BigInt(row?.outside ?? 0), fees: BigInt(row?.fees ?? 0) };
-}
-
-async function adjustments(manager: EntityManager, txId: string): Promise<number> {
-  const [row] = await manager.query<{ seq: number }[]>(
-    `select coalesce(max(seq), 0) + 1 as seq from ledger_postings where tx_id = $1 and kind = 'adjustment'`,
-    [txId],
-  );
-  return row?.seq ?? 1;
 }

@@ -43,7 +43,8 @@ export async function resumeSigning(
   const attempt = await rebuildAttempt(manager, steps, transfer, last);
   const facts = toOrderFacts({ chain, family, type }, transfer, attempt, earlier);
   await steps.orders.assertNoOthers(manager, facts);
-  const usable = await steps.orders.findUsable(manager, facts);
-  const claims = usable ?? (await steps.orders.issue(manager, facts, family.describe(last.unsigned).expiresAt));
+  const { expiresAt } = family.describe(last.unsigned);
+  const usable = await steps.orders.findUsable(manager, facts, expiresAt);
+  const claims = usable ?? (await steps.orders.issue(manager, facts, expiresAt));
   return { outcome: 'stored', attempt, claims };
 }

@@ -1,4 +1,5 @@
 import type { EntityManager } from 'typeorm';
+import type { ChainDefinition } from '../chains/types';
 import { depthOfEnd, isExecuted } from '../following/depth';
 import { type AlertLog, freezeForShortfalls } from '../ledger/accounts';
 import { settleHold } from '../ledger/entries';
@@ -8,6 +9,7 @@ import type { FailureCode } from '../platform/codes';
 import { inTransaction } from '../platform/database';
 import { formatAmount } from '../platform/money';
 import { cancellationNote } from '../screening/destinations';
+import { chargeGas } from '../settlers/charge-gas';
 import type { TransactionEntity } from '../transactions/entity';
 import { changeState, isEnded, findTransactionForUpdate } from '../transactions/state';
 import { type Inclusion, loadAttempts, lockAttempts } from './attempts';
@@ -36,8 +38,8 @@ export function settleTransfer(
     if (!inclusion) return waiting('No attempt is included any more');
     if (other) return parkExecutedTwice(manager, transfer, [inclusion, other], log);
 
-    const { finalityDepth } = registry.get(transfer.chain);
-    const needed = depthOfEnd(inclusion, transfer.requiredConfirmations, finalityDepth);
+    const chain = registry.get(transfer.chain);
+    const needed = depthOfEnd(inclusion, transfer.requiredConfirmations, chain.finalityDepth);
     if (inclusion.depth < BigInt(needed)) return waiting(`${inclusion.hash} ends the transfer ${needed} blocks deep`);
 
     const debited = debitedBy(transfer, inclusion);
@@ -45,16 +47,22 @@ export function settleTransfer(
       const reason = `${inclusion.hash} succeeded without moving ${transfer.tokenSymbol}`;
       return parkFor(manager, transfer, 'transfer_not_observed', reason);
     }
-    return end(manager, transfer, inclusion, debited, log);
+    return end(manager, { transfer, chain, inclusion, debited }, log);
   });
 }
 
-/** State of the end, and the posting about what the transfer holds. `debited`: atomic units of the token. */
+interface Executed {
+  transfer: TransactionEntity;
+  chain: ChainDefinition;
+  inclusion: Inclusion;
+  /** Atomic units of the token. */
+  debited: bigint;
+}
+
+/** State of the end, and the posting about what the transfer holds; what holds nothing has cost its settler a fee. */
 async function end(
   manager: EntityManager,
-  transfer: TransactionEntity,
-  inclusion: Inclusion,
-  debited: bigint,
+  { transfer, chain, inclusion, debited }: Executed,
   log: AlertLog,
 ): Promise<SettleResult> {
   const { txId } = transfer;
@@ -75,7 +83,7 @@ async function end(
     const kind = isExecuted(inclusion) ? 'settle' : 'refund';
     await post(manager, [{ txId, kind, seq, entries: settled.entries }]);
     await freezeForShortfalls(manager, txId, settled.shortfalls, log);
-  }
+  } else await chargeGas(manager, { settlement: transfer, chain, fee }, log);
   return result;
 }
 

@@ -66,7 +66,7 @@ async function countPending(manager: EntityManager): Promise<Map<string, number>
 async function countInFlight(manager: EntityManager): Promise<Map<string, number>> {
   const rows = await manager.query<{ chain: string; count: number }[]>(
     `select chain, count(*)::int as count from transactions t
-      where ended_at is null and is_held and status in ('PENDING', 'SIGNING')
+      where ended_at is null and is_signed and status in ('PENDING', 'SIGNING')
         and not exists (select from workflow_outbox o where o.kind = 'start_transfer' and o.subject_id = t.tx_id)
       group by chain`,
   );

@@ -1,3 +1,5 @@
+import type { ChainDefinition } from '../chains/types';
+
 /** Names of networks in version 1 of the protocol, with their CAIP-2 ids. Solana's are known so that they can be told from unknown ones. */
 export const networksV1: Readonly<Record<string, string>> = {
   ethereum: 'eip155:1',
@@ -27,3 +29,7 @@ export const networksV1: Readonly<Record<string, string>> = {
   'solana-devnet': 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1',
   'solana-testnet': 'solana:4uhcVJyU9pJkvQyS88uRDiswHXSCkY3z',
 };
+
+/** Version 1's name of a chain; one without an official name has the gateway's. */
+export const networkNameV1 = ({ caip2, name }: ChainDefinition): string =>
+  Object.keys(networksV1).find((known) => networksV1[known] === caip2) ?? name;

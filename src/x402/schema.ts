@@ -1,4 +1,7 @@
 import Joi from 'joi';
+import type { PaymentScheme } from '../chains/payments';
+import { view } from '../http/schemas';
+import { type Reason, reasons } from './reasons';
 
 /**
  * The body of POST /x402/verify and /x402/settle, as documented. It is open: the protocol is extended by others, and what does not
@@ -45,3 +48,70 @@ const v2 = Joi.object({
 }).unknown();
 
 export const paymentBodySchema = Joi.alternatives(v1, v2);
+
+export interface VerdictView {
+  isValid: boolean;
+  invalidReason: Reason | null;
+  payer?: string;
+}
+
+export const verdictView = Joi.object<VerdictView>({
+  isValid: Joi.boolean().required(),
+  invalidReason: Joi.string()
+    .valid(...reasons)
+    .allow(null)
+    .required()
+    .description('null when the payment is valid'),
+  payer: Joi.string().description('as the payment states it'),
+}).meta({ 'x-component': 'PaymentVerdict' });
+
+export interface SettledView {
+  success: boolean;
+  transaction: string;
+  network: string;
+  payer?: string;
+  txId?: string;
+  amount?: string;
+  errorReason?: Reason;
+}
+
+export const settledView = Joi.object<SettledView>({
+  success: Joi.boolean().required(),
+  transaction: Joi.string()
+    .allow('')
+    .required()
+    .description('id on the chain; empty when nothing was sent, or with `Prefer: respond-async`'),
+  network: Joi.string().allow('').required().description('CAIP-2, or as the body states it'),
+  payer: Joi.string().description('as the payment states it'),
+  txId: Joi.string().description('the transaction of the gateway: GET /transactions/{tx_id}'),
+  amount: Joi.string().description('what was paid, atomic units'),
+  errorReason: Joi.string()
+    .valid(...reasons)
+    .description('why it is not settled; settlement_pending: it may still be, so repeat the request'),
+}).meta({ 'x-component': 'Settlement' });
+
+export interface KindView {
+  x402Version: 1 | 2;
+  scheme: PaymentScheme;
+  network: string;
+  extra?: { facilitatorAddress: string };
+}
+
+export interface SupportedView {
+  kinds: KindView[];
+  extensions: string[];
+  signers: Record<string, string[]>;
+}
+
+const kindView = Joi.object<KindView>({
+  x402Version: Joi.number().valid(1, 2).required(),
+  scheme: terms.scheme,
+  network: Joi.string().required().description('CAIP-2; in version 1 a name'),
+  extra: Joi.object({ facilitatorAddress: Joi.string().description('upto: the address that payers have to name') }),
+}).meta({ 'x-component': 'PaymentKind' });
+
+export const supportedView = view<SupportedView>('SupportedPayments', {
+  kinds: Joi.array().items(kindView),
+  extensions: Joi.array().items(Joi.string()).description('keys of the protocol extensions that are taken into account'),
+  signers: Joi.object().unknown().description('lists of the addresses that settle, by namespace of CAIP-2, such as eip155:*'),
+});

@@ -116,8 +116,10 @@ function contentOf(schema: Schema | undefined, known: Known): fc.Arbitrary<Conte
     )
     .map(json);
   if (!schema) return fc.oneof({ weight: 6, arbitrary: nothing }, { weight: 1, arbitrary: broken });
-  const right = objectOf(schema, known);
-  const names = Object.keys(schema.properties ?? {});
+  // a body may be described in several forms
+  const forms = schema.properties ? [schema] : (schema.anyOf ?? [schema]);
+  const right = fc.oneof(...forms.map((form) => objectOf(form, known)));
+  const names = [...new Set(forms.flatMap(({ properties = {} }) => Object.keys(properties)))];
   const changed = fc
     .tuple(right, fc.constantFrom(...names, 'extra'), nasty)
     .map(([body, name, value]) => ({ ...body, [name]: value }));

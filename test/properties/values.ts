@@ -3,6 +3,7 @@ import fc from 'fast-check';
 /** The part of JSON Schema that the gateway's document uses. */
 export interface Schema {
   type?: string | string[];
+  const?: unknown;
   enum?: unknown[];
   anyOf?: Schema[];
   oneOf?: Schema[];
@@ -71,6 +72,7 @@ function madeFrom(schema: Schema, known: Known): fc.Arbitrary<unknown> {
   const choices =
     schema.anyOf ?? schema.oneOf ?? (Array.isArray(schema.type) && schema.type.map((type) => ({ ...schema, type })));
   if (choices) return fc.oneof(...choices.map((choice) => madeFrom(choice, known)));
+  if (schema.const !== undefined) return fc.constant(schema.const);
   if (schema.enum) return fc.constantFrom(...schema.enum);
   switch (schema.type) {
     case 'integer':

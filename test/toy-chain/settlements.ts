@@ -29,6 +29,7 @@ export async function createSettlementFixture(type: Partial<SignedType> = {}, ch
     findSigner: (manager, { senderAddress }) => manager.findOneByOrFail(AccountEntity, { address: senderAddress ?? '' }),
     assertMayBegin: () => Promise.resolve(),
     assertMayContinue: () => Promise.resolve(),
+    timeLeft: () => Promise.resolve(null),
     ...type,
   };
   const getSignedType: GetSignedType = (name) => (name === typeName ? settlement : productTypes(name));

@@ -23,6 +23,7 @@ export async function confirm(state: TransferState): Promise<Next> {
         break;
       case 'absent':
       case 'pending':
+        if (state.isOver) return { next: 'abandon' };
         if (Date.now() - state.waitingSince > state.transfer.stuckAfterMs) return whenStuck(state);
     }
     if (state.shouldContinueAsNew) return { next: 'confirm' };
@@ -33,7 +34,7 @@ export async function confirm(state: TransferState): Promise<Next> {
 async function nextStatus(state: TransferState): Promise<ChainObservation> {
   const { requiredConfirmations, chain, stuckAfterMs, explorerTx } = state.transfer;
   state.progress.report('confirm', `Waiting for ${requiredConfirmations} confirmations on ${chain}`, state.lastAttempt);
-  const observed = await state.nextObservation(state.polls.next(stuckAfterMs));
+  const observed = await state.nextObservation(state.polls.next(Math.min(stuckAfterMs, state.timeLeftMs)));
   const seen = observed ?? (await chainActivities(chain).observe({ txId: state.txId }));
   const link = seen.hash && explorerTx?.replace('{hash}', seen.hash);
   state.progress.report(

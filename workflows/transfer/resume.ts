@@ -30,6 +30,7 @@ export async function resume(state: TransferState, kind: AttemptKind): Promise<N
       case 'refused':
         if (begun.code === 'abandoned') return followAbandoned(state);
         if (begun.code === 'address_blacklisted' && newest === 'first') return { next: 'abandon' };
+        if (begun.code === 'expired') return follow(state);
         return park(begun.code, begun.reason, { next: 'resume', kind: newest });
       case 'wait':
       case 'needs_approval':
@@ -46,8 +47,14 @@ export function toNext(state: TransferState, begun: Extract<BeginSigningResult, 
   // from here on only cancellations are signed: after any interruption the chain is followed
   if (kind === 'cancellation') state.isAbandoned = state.isFollowed = true;
   if (begun.outcome === 'signed') return { next: 'broadcast', attempt, tries: 1 };
-  const { unsigned, order, expiresAtMs } = begun;
-  return { next: 'sign', attempt, kind, unsigned, order, expiresAtMs };
+  const { unsigned, order, expiresAtMs, endsWithBytes } = begun;
+  return { next: 'sign', attempt, kind, unsigned, order, expiresAtMs, ...(endsWithBytes && { endsWithBytes }) };
+}
+
+/** Nothing more is signed of it: if the chain has not executed what was sent when its time is over, it is cancelled. */
+function follow(state: TransferState): Next {
+  state.isFollowed = true;
+  return { next: 'confirm' };
 }
 
 /** Another run has abandoned the transfer: this one only follows what was sent. */

@@ -82,7 +82,7 @@ export async function sign(state: TransferState, stage: Stage): Promise<Next> {
   const first = stableIndex(state.txId, signingPairs.length);
   const answers = new Answers();
   for (let round = 0; !state.sawInclusion; round += 1) {
-    if (ordered.expiresAtMs - Date.now() < renewBeforeMs) {
+    if (ordered.expiresAtMs - Date.now() < (ordered.endsWithBytes ? 0 : renewBeforeMs)) {
       const renewed = await resume(state, ordered.kind);
       if (renewed.next !== 'sign') return renewed;
       ordered = renewed;
@@ -91,7 +91,7 @@ export async function sign(state: TransferState, stage: Stage): Promise<Next> {
     if (!pair) throw new Error('no signing pair');
     const next = answers.isBanned(pair) ? undefined : await tryPair(state, ordered, pair, round, answers);
     if (next) return next;
-    if (round % signingPairs.length === signingPairs.length - 1) await pause(state, round, answers.last);
+    if (round % signingPairs.length === signingPairs.length - 1) await pause(state, ordered, round, answers.last);
   }
   // an earlier attempt was executed: no other is needed
   return { next: 'confirm' };
@@ -155,8 +155,9 @@ async function refusedByLimits(state: TransferState, ordered: Stage, message: st
   return accepted ? { next: 'abandon' } : park('node_policy', message, ordered);
 }
 
-async function pause(state: TransferState, round: number, message: string): Promise<void> {
+async function pause(state: TransferState, ordered: Stage, round: number, message: string): Promise<void> {
   state.progress.report('sign', `Waiting for two signing nodes: ${message}`, round + 1);
-  const waitMs = Math.min(1000 * 2 ** Math.floor(round / signingPairs.length), longestWaitMs);
+  const usualMs = Math.min(1000 * 2 ** Math.floor(round / signingPairs.length), longestWaitMs);
+  const waitMs = ordered.endsWithBytes ? Math.min(usualMs, Math.max(ordered.expiresAtMs - Date.now(), 0)) : usualMs;
   await condition(() => state.sawInclusion, waitMs);
 }

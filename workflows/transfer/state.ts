@@ -7,6 +7,12 @@ import { PollBackoff } from './poll-backoff';
 /** Observations kept: each contains the whole state, so only the newest matter. */
 const keptObservations = 50;
 
+/** The database's clock decides: a cancellation that is asked for too early is refused. */
+const clockMarginMs = 1_000;
+
+/** Wait of a parked transfer whose time is over until it is given up once more. */
+const overAgainMs = 60_000;
+
 /** State of one run across its stages, with the signals and updates it has received. */
 export class TransferState {
   readonly progress: WorkflowProgress;
@@ -20,6 +26,8 @@ export class TransferState {
   /** Start of the newest attempt's wait for inclusion. */
   waitingSince = 0;
   private held: HeldTransfer | undefined;
+  /** Milliseconds since the epoch; infinite where it is not given up by time. */
+  private deadline = Infinity;
   private readonly observations: ChainObservation[] = [];
   private observedCount = 0;
   private wasApproved = false;
@@ -47,6 +55,18 @@ export class TransferState {
     this.isFollowed = transfer.isFollowed;
     this.isAbandoned = transfer.isAbandoned;
     this.waitingSince = Date.now();
+    this.deadline = Date.now() + clockMarginMs + (transfer.timeLeftMs ?? Infinity);
+  }
+
+  /** Its time is over: what was not executed is cancelled. */
+  get isOver(): boolean {
+    return Date.now() >= this.deadline && !this.isAbandoned;
+  }
+
+  /** Milliseconds until its time is over; infinite where it has none, or where it is over and the chain is only followed. */
+  get timeLeftMs(): number {
+    const leftMs = this.deadline - Date.now();
+    return leftMs > 0 ? leftMs : Infinity;
   }
 
   /** The row was ended outside of this run. */
@@ -129,16 +149,20 @@ export class TransferState {
   }
 
   /**
-   * Waits for an operator's action or an inclusion. Of the observations received before, only an inclusion counts. `isAbandonable`:
-   * the chain is not known to have used up what the transfer spends.
+   * Waits for an operator's action, an inclusion or the end of its time. Of the observations received before, only an inclusion counts.
+   * `isAbandonable`: the chain is not known to have used up what the transfer spends.
    */
   async attention(isAbandonable: boolean): Promise<'retry' | 'abandon' | 'included'> {
     const before = this.observedCount;
     this.isAbandonable = isAbandonable;
-    await condition(
-      () => this.retryRequested || this.abandonRequested || this.sawInclusion || this.observedCount > before || this.wasEnded,
-    );
-    const decision = this.abandonRequested ? 'abandon' : this.sawInclusion ? 'included' : 'retry';
+    const isDone = () =>
+      this.retryRequested || this.abandonRequested || this.sawInclusion || this.observedCount > before || this.wasEnded;
+    const isTimed = isAbandonable && !this.isAbandoned && this.deadline !== Infinity;
+    // what was refused after its time was over is not tried again at once
+    const waitMs = this.timeLeftMs === Infinity ? overAgainMs : this.timeLeftMs;
+    const isInTime = isTimed ? await condition(isDone, waitMs) : await condition(isDone).then(() => true);
+    const decision =
+      this.abandonRequested || (!isInTime && this.lastAttempt > 0) ? 'abandon' : this.sawInclusion ? 'included' : 'retry';
     this.isAbandonable = false;
     this.retryRequested = false;
     this.abandonRequested = false;

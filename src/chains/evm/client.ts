@@ -16,7 +16,7 @@ import { broadcastTo } from './broadcast';
 import { encodeIntent, evmCodec } from './codec';
 import { toPrepared } from './details';
 import { fetchEffects, type EffectRequest } from './effects';
-import { encodeLevels, type EvmFeeLevels, gasLimitFrom, planFees } from './fees';
+import { encodeLevels, type EvmFeeLevels, gasLimitFrom, highestGas, planFees } from './fees';
 import { Endpoints, NodeRefusal, unavailable, type RpcCall } from './rpc';
 import { scanBlocks } from './scan';
 import { quantity, type RpcBlock } from './rpc-types';
@@ -73,7 +73,7 @@ export class EvmChainClient implements ChainClient {
       }),
     ]);
     // nodes compare prices, not gas limits: a cancellation does not need the gas of the attempt it replaces
-    const gasLimit = gasLimitFrom(estimate, isCancellation ? null : last);
+    const gasLimit = gasLimitFrom(estimate, isCancellation ? null : last, highestGas(this.chain, intent));
     const details = { gasLimit, ...planFees(levels, outbid), minedNonce };
     const prepared = toPrepared(details, 0n);
     const unsigned = evmCodec.build({ chain: this.chain, intent, kind, prepared, resources: [String(minedNonce)] });
@@ -102,8 +102,17 @@ export class EvmChainClient implements ChainClient {
     return this.ask(async (call) => Number(await call<Hex>('eth_getTransactionCount', [address, 'latest'])));
   }
 
-  /** @throws GatewayError reverted_on_chain when the node reports that the transfer would fail. */
+  /** @throws GatewayError reverted_on_chain when the node reports that the transfer would fail, or that it needs too much gas. */
   async estimateGas(intent: TransactionIntent): Promise<bigint> {
+    const [estimate, highest] = [await this.askForGas(intent), highestGas(this.chain, intent)];
+    if (estimate <= highest) return estimate;
+    throw new GatewayError(
+      'reverted_on_chain',
+      `It needs ${estimate} gas on ${this.chain.name}, no more than ${highest} is used`,
+    );
+  }
+
+  private async askForGas(intent: TransactionIntent): Promise<bigint> {
     const { to, value, data } = encodeIntent(intent);
     const request = { from: intent.from, to, value: quantity(value), ...(data && { data }) };
     try {

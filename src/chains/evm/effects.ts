@@ -28,7 +28,7 @@ async function fetchValue(call: RpcCall, id: string): Promise<bigint | null> {
 
 /**
  * Computed from what happened, not from what was requested: token amounts come from Transfer events. The amount that left the
- * sender and the amount that reached the recipient are summed separately, since a token may keep a fee. The OP stack's operator fee
+ * payer and the amount that reached the recipient are summed separately, since a token may keep a fee. The OP stack's operator fee
  * is not included: it is zero on every chain of the registry, and its formula has changed before.
  */
 export function toEffect(receipt: RpcReceipt, intent: TransactionIntent, value: bigint): InclusionEffect {
@@ -40,6 +40,8 @@ export function toEffect(receipt: RpcReceipt, intent: TransactionIntent, value: 
 
 function movedBy(receipt: RpcReceipt, intent: TransactionIntent, value: bigint): Pick<InclusionEffect, 'debited' | 'received'> {
   const { recipient, tokenContract } = getPayment(intent);
+  // the sender of a settlement is not the one who pays
+  const payer = intent.action?.type === 'settlement' ? intent.action.payer : intent.from;
   if (tokenContract === null) return { debited: value, received: value };
   const contract = tokenContract.toLowerCase();
   const events = receipt.logs
@@ -47,7 +49,7 @@ function movedBy(receipt: RpcReceipt, intent: TransactionIntent, value: bigint):
     .filter((event) => event !== null)
     .filter(({ contractKey }) => contractKey === contract);
   return {
-    debited: sum(events.filter(({ fromKey }) => fromKey === intent.from.toLowerCase())),
+    debited: sum(events.filter(({ fromKey }) => fromKey === payer.toLowerCase())),
     received: sum(events.filter(({ toKey }) => toKey === recipient.toLowerCase())),
   };
 }

@@ -1,7 +1,8 @@
 import type { FeeStrategy } from '../family';
-import type { ChainDefinition, FeeLevels, Hex, TokenDefinition } from '../types';
-import { feesIn } from './codec/transaction';
+import type { ChainDefinition, FeeLevels, Hex, TokenDefinition, TransactionIntent } from '../types';
+import { feesIn, maxGas } from './codec/transaction';
 import type { GasFees } from './details';
+import { maxSettlementGas } from './payments/calldata';
 
 /** Prices of one transaction, per gas. */
 export type PlannedFees = Omit<GasFees, 'gasLimit'>;
@@ -44,6 +45,7 @@ const l1Headroom = 2n;
 /** Nodes require 10 % (go-ethereum, Nethermind) to 12.5 % (Erigon's pool, Polygon): the higher one, rounded up. */
 const raised = (fee: bigint): bigint => (fee * 1125n + 999n) / 1000n;
 const max = (a: bigint, b: bigint): bigint => (a > b ? a : b);
+const min = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 /** A legacy price or a tip of zero could never be raised by a percentage. */
 const atLeastOne = (fee: bigint): bigint => max(fee, 1n);
 
@@ -89,12 +91,16 @@ export function assumedGas(token: TokenDefinition): bigint {
   return token.contract === null ? nativeGas : tokenGas;
 }
 
+/** Highest gas limit of what an intent is to do; of a settlement with the gas that the chain's estimates contain beside its execution. */
+export const highestGas = ({ gasOverhead = 0 }: ChainDefinition, { action }: TransactionIntent): bigint =>
+  action ? maxSettlementGas + BigInt(gasOverhead) : maxGas;
+
 /**
- * Gas limit from an estimate, with margin; never below that of the replaced attempt. A plain transfer has a fixed cost; any other
- * call may find different storage when it is executed.
+ * Gas limit from an estimate, with as much margin as `highest` leaves; never below that of the replaced attempt. A plain transfer has a
+ * fixed cost; any other call may find different storage when it is executed.
  */
-export function gasLimitFrom(estimate: bigint, previous: Hex | null): bigint {
-  const limit = estimate <= nativeGas ? nativeGas : estimate + estimate / 4n;
+export function gasLimitFrom(estimate: bigint, previous: Hex | null, highest: bigint): bigint {
+  const limit = estimate <= nativeGas ? nativeGas : min(estimate + estimate / 4n, highest);
   return previous === null ? limit : max(limit, feesIn(previous).gasLimit);
 }
 

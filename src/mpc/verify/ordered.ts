@@ -19,6 +19,19 @@ export interface Ordered {
   now: number;
 }
 
+/** Begins the name of what a settlement carries out among what its bytes use up; the journal reads it (migrations/mpc-node/0005). */
+const settles = 'settles ';
+
+/**
+ * What the bytes use up: named by chain and account, so that it is the same thing in every transaction. The last of a settlement is the
+ * authorisation and how much of it is taken: a replacement uses up the same, so that it settles the same.
+ */
+export function resourcesOf({ chain, from, described }: Pick<Ordered, 'chain' | 'from' | 'described'>): string[] {
+  const { resources, settlement, outputs } = described;
+  const taken = settlement ? [`${settles}${chain.name}/${settlement.identity}/${sumOf({ described: { outputs } })}`] : [];
+  return [...resources.map((resource) => `${chain.name}/${from.key}/${resource}`), ...taken];
+}
+
 /** Addresses are equal when their canonical forms are equal; an address that cannot be parsed equals nothing. */
 export type Comparer = (a: string, b: string) => boolean;
 
@@ -69,7 +82,8 @@ export const spendingOf = (ordered: Ordered): Spending => ({
 });
 
 /** Atomic units. */
-export const sumOf = ({ described: { outputs } }: Ordered): bigint => outputs.reduce((sum, { amount }) => sum + amount, 0n);
+export const sumOf = ({ described: { outputs } }: { described: Pick<TransactionDescription, 'outputs'> }): bigint =>
+  outputs.reduce((sum, { amount }) => sum + amount, 0n);
 
 /** Canonical forms. */
 export const recipientsOf = ({ described, family }: Ordered): string[] =>

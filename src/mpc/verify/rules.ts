@@ -7,7 +7,7 @@ import { type Rule, settlementIn } from './ordered';
 import { payment } from './payment';
 import { settlement } from './settlement';
 
-/** What a first attempt of the same key may do; that it takes the place of that one, the journal shows. */
+/** What a first attempt of the same key may do; that it takes the place of that one, and settles the same, the journal shows. */
 const again: Rule = (ordered) => {
   const { claims } = ordered;
   if (settlementIn(claims)) return settlement(ordered);

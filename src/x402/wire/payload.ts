@@ -4,7 +4,7 @@ import type { Reason } from '../reasons';
 import { isJsonObject } from '../../chains/json';
 
 /** Schemes by version of the protocol. */
-const schemes: Record<1 | 2, readonly PaymentScheme[]> = { 1: ['exact'], 2: ['exact', 'upto'] };
+export const schemes: Record<1 | 2, readonly PaymentScheme[]> = { 1: ['exact'], 2: ['exact', 'upto'] };
 
 export interface Kind {
   scheme: PaymentScheme;
@@ -36,4 +36,18 @@ export function readExtension(extensions: unknown, name: string): JsonObject | u
   const extension = isJsonObject(extensions) && Object.hasOwn(extensions, name) ? extensions[name] : undefined;
   const info = isJsonObject(extension) ? extension.info : undefined;
   return isJsonObject(info) ? info : undefined;
+}
+
+/** Of the extension payment-identifier. */
+export function readPaymentId(extensions: unknown): string | null {
+  const { id } = readExtension(extensions, 'payment-identifier') ?? {};
+  return typeof id === 'string' && /^[A-Za-z0-9_-]{16,128}$/.test(id) ? id : null;
+}
+
+/** The network as the body states it, for the answer; empty where it states none that could be one. */
+export function readNetwork(...parts: unknown[]): string {
+  for (const part of parts) {
+    if (isJsonObject(part) && typeof part.network === 'string' && /^[\w:-]{1,64}$/.test(part.network)) return part.network;
+  }
+  return '';
 }

@@ -29,6 +29,18 @@ export function readV1(
   if (!('chain' in payers) || payers.chain !== found.chain) return { reason: method.disagreement(kind.scheme, 'network') };
   const { asset, payTo, amount, extra } = requirements;
   return {
-    request: { version: 1, ...kind, ...found, asset, payTo, amount, settlementAmount: null, extra, payload, extensions: {} },
+    request: {
+      version: 1,
+      ...kind,
+      ...found,
+      asset,
+      payTo,
+      amount,
+      settlementAmount: null,
+      extra,
+      payload,
+      extensions: {},
+      paymentId: null,
+    },
   };
 }

@@ -6,7 +6,7 @@ import type { Reason } from '../reasons';
 import { compareTerms } from './agreement';
 import { type Phase, readUptoAmounts } from './amount';
 import { findNetwork } from './network';
-import { type Kind, readExtension, readKind } from './payload';
+import { type Kind, readExtension, readKind, readPaymentId } from './payload';
 import { readTerms, type WireTerms } from './terms';
 
 type Read = { request: PaymentRequest } | { reason: Reason };
@@ -40,7 +40,8 @@ export function readV2(
     permit: readExtension(paymentPayload.extensions, 'eip2612GasSponsoring'),
     approval: readExtension(paymentPayload.extensions, 'erc20ApprovalGasSponsoring'),
   };
-  return { request: { version: 2, ...kind, ...found, asset, payTo, ...amounts, extra, payload, extensions } };
+  const paymentId = readPaymentId(paymentPayload.extensions);
+  return { request: { version: 2, ...kind, ...found, asset, payTo, ...amounts, extra, payload, extensions, paymentId } };
 }
 
 /** The amount of an exact payment is the same on both sides; a settlementAmount means nothing there. */

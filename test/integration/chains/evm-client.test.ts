@@ -4,6 +4,7 @@ import { decodeLevels } from '../../../src/chains/evm/fees';
 import { EvmChainClient } from '../../../src/chains/evm/client';
 import { contractArtifacts } from '../../../dev/contracts';
 import { buildEvm, digestOf, type EvmPlan, localPlan, toIntent, toKnown } from '../../evm';
+import { authorizationPlan, toSettlementIntent } from '../../evm-settlements';
 import { localChain, rich, startAnvil, type Anvil } from './anvil';
 
 const [sender, other] = rich;
@@ -209,6 +210,28 @@ describe('fees', () => {
       toIntent({ from: sender.address, to: stranger, tokenContract: tokens.RVT as Hex, amount: 1n }),
     );
     await expect(refused).rejects.toMatchObject({ code: 'reverted_on_chain' });
+  });
+
+  describe('of a settlement', () => {
+    const token = '0x00000000000000000000000000000000000b0111';
+    /** The token needs about 26 gas for each round: it counts down to zero. */
+    const prepare = async (rounds: number) => {
+      await anvil.client.setCode({
+        address: token,
+        bytecode: (`0x62${rounds.toString(16).padStart(6, '0')}5b6001900380600457` + '00') as Hex,
+      });
+      const intent = toSettlementIntent({ ...authorizationPlan, from: sender.address, token });
+      return client.prepare({ kind: 'first', intent, previous: [] });
+    };
+
+    it('have less margin where it would take the gas limit above the highest', async () => {
+      expect(await prepare(1_000)).toMatchObject({ details: { gasLimit: expect.not.stringMatching('500000') as string } });
+      expect(await prepare(16_000)).toMatchObject({ details: { gasLimit: '500000' } });
+    });
+
+    it('are refused if it needs more than that', async () => {
+      await expect(prepare(20_000)).rejects.toMatchObject({ code: 'reverted_on_chain' });
+    });
   });
 
   it('L1 data fee on OP-stack chains', async () => {

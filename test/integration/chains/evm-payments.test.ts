@@ -58,6 +58,7 @@ const unsigned = (changes: Partial<Payment>): Payment => ({
   nonce: toHex(1, { size: 32 }),
   validAfter: 0n,
   validBefore: far,
+  lastSecond: far,
   signature: '0x',
   isWrapped: false,
   domain: { name: 'USD Coin', version: '2' },

@@ -101,12 +101,21 @@ describe('the primary settler', () => {
     expect(await primaries()).toEqual([second]);
   });
 
+  test('is drained by mistake: it is taken into use again, and does not get its role back by that', async () => {
+    const id = await create('ethereum', true);
+    await operations.drain(id);
+    expect((await operations.resume(id)).settler).toMatchObject({ status: 'ACTIVE', isPrimary: false });
+    expect((await operations.makePrimary(id)).settler.isPrimary).toBe(true);
+    // one that is in use stays as it is
+    expect((await operations.resume(id)).settler).toMatchObject({ status: 'ACTIVE', isPrimary: true });
+  });
+
   test('is audited once for each change', async () => {
     const id = await create('ethereum');
-    for (let times = 1; times <= 2; times += 1) await operations.makePrimary(id);
-    for (let times = 1; times <= 2; times += 1) await operations.drain(id);
+    for (const change of ['makePrimary', 'drain', 'resume'] as const)
+      for (let times = 1; times <= 2; times += 1) await operations[change](id);
     expect(await query('select action from audit_events where subject_id = $1 order by at, audit_id', [id])).toEqual(
-      ['settler.created', 'settler.made_primary', 'settler.drained'].map((action) => ({ action })),
+      ['settler.created', 'settler.made_primary', 'settler.drained', 'settler.resumed'].map((action) => ({ action })),
     );
   });
 });

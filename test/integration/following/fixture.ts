@@ -17,9 +17,9 @@ export async function createFollowFixture(changes: Partial<ChainDefinition> = {}
 
   const mine = (blocks = 1) => anvil.client.mine({ blocks });
   const outside = createWalletClient({ account: rich[0], transport: http(anvil.url) });
-  const send = (account: AccountEntity, value: bigint) =>
+  const send = (account: Pick<AccountEntity, 'address'>, value: bigint) =>
     outside.sendTransaction({ chain: null, to: account.address as Hex, value });
-  const mint = async (account: AccountEntity, value: bigint) =>
+  const mint = async (account: Pick<AccountEntity, 'address'>, value: bigint) =>
     outside.writeContract({
       chain: null,
       address: usdc,

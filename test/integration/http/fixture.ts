@@ -6,6 +6,7 @@ import { ApiKeyEntity } from '../../../src/auth/entity';
 import { hashSecret } from '../../../src/auth/service';
 import type { TokenOptions } from '../../../src/auth/tokens';
 import { getFamily } from '../../../src/chains/families';
+import type { PaymentClient } from '../../../src/chains/payments';
 import { loadRegistry } from '../../../src/chains/registry';
 import { entities } from '../../../src/entities';
 import { createApp } from '../../../src/http/app';
@@ -165,6 +166,9 @@ export interface FixtureOptions {
   poolSize?: number;
   trustProxy?: boolean;
   webhookTargets?: TargetGuard;
+  /** By chain name; none unless a test gives some. */
+  payments?: ReadonlyMap<string, PaymentClient>;
+  settleWaitMs?: Record<1 | 2, number>;
 }
 
 /**
@@ -181,6 +185,8 @@ export async function createFixture(options: FixtureOptions = {}): Promise<Fixtu
     shared,
     trustProxy = true,
     webhookTargets = createTargetGuard('local'),
+    payments = new Map<string, PaymentClient>(),
+    settleWaitMs = { 1: 2_000, 2: 1_000 },
   } = options;
   const test = shared ? { ...shared, drop: () => Promise.resolve() } : withSameLogins(await createTestDatabase({ poolSize }));
   const { database } = test;
@@ -208,11 +214,13 @@ export async function createFixture(options: FixtureOptions = {}): Promise<Fixtu
     temporal,
     registry,
     getFamily,
+    payments,
     keyGeneration: workflows.keyGeneration,
     workflows,
     startLimits: { ...roomyStartLimits, ...startLimits },
     generationLimits: { ...roomyGenerationLimits, ...generationLimits },
     approvalWaitSeconds: 86_400,
+    settleWaitMs,
     tokenOptions: tokens,
     signerUrls: [],
     nodeKeys,

@@ -4,8 +4,11 @@ import { createDatabase } from '../../../src/platform/database';
 import { houseClientId } from '../../../src/platform/house';
 import { newId } from '../../../src/platform/ids';
 import { chargeGas } from '../../../src/settlers/charge-gas';
-import { fundAccount, ledgerAccountOf } from '../../factories';
-import { buildSettler, claim, claimBy } from '../x402/settlement-fixture';
+import { reconcileReorg } from '../../../src/transfers/reconcile-reorg';
+import { findTransaction } from '../../../src/transactions/state';
+import { fundAccount, ledgerAccountOf, randomHash } from '../../factories';
+import { buildSettler } from '../x402/settlement-fixture';
+import { createSettling } from '../x402/settling';
 import { createFixture, differences, ether, ethereum, type Fixture } from './fixture';
 
 /** What a settlement costs its settler. */
@@ -14,6 +17,7 @@ let fixture: Fixture;
 /** With the login of the worker. */
 let asWorker: DataSource;
 let settler: Awaited<ReturnType<typeof buildSettler>>['account'];
+let settling: ReturnType<typeof createSettling>;
 let alerts: object[];
 
 beforeAll(async () => {
@@ -23,7 +27,10 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   alerts = [];
-  settler = (await buildSettler(fixture.database, ethereum)).account;
+  const built = await buildSettler(fixture.database, ethereum);
+  settler = built.account;
+  const log = { error: (alert: object) => void alerts.push(alert) };
+  settling = createSettling(fixture, built, { worker: asWorker, log });
   await fundAccount(fixture.database, settler, ethereum, 'ETH', ether);
 });
 afterAll(async () => {
@@ -31,10 +38,9 @@ afterAll(async () => {
   await fixture.close();
 });
 
-const settle = () => claim(fixture.database, claimBy(fixture.client.clientId, settler.address));
 const charge = (txId: string, fee: bigint) =>
-  asWorker.transaction((manager) =>
-    chargeGas(manager, { txId, chain: ethereum, account: settler, fee }, { error: (alert: object) => void alerts.push(alert) }),
+  asWorker.transaction(async (manager) =>
+    chargeGas(manager, { settlement: await findTransaction(manager, txId), chain: ethereum, fee }),
   );
 const gasOf = (txId: string) =>
   fixture.database.query<Record<string, unknown>[]>(
@@ -50,8 +56,7 @@ const entriesOf = (txId: string) =>
 const asset = () => ledgerAccountOf(fixture.database, settler, ethereum, 'ETH');
 
 test('the fee leaves the settler as a transaction of the house', async () => {
-  const txId = await settle();
-  await charge(txId, 21_000n);
+  const txId = await settling.settleFor(21_000n);
   const account = { client_id: houseClientId, account_id: settler.accountId };
   expect(await gasOf(txId)).toEqual([
     { ...account, transaction_type: 'GAS', token_symbol: 'ETH', amount: '21000', status: 'CONFIRMED', version: 1 },
@@ -66,8 +71,7 @@ test('the fee leaves the settler as a transaction of the house', async () => {
 });
 
 test('what the settler does not have is lost by the house, with an alert, and the settler is frozen', async () => {
-  const txId = await settle();
-  await charge(txId, ether + 7n);
+  const txId = await settling.settleFor(ether + 7n);
   expect(await entriesOf(txId)).toEqual([
     { kind: 'gas', bucket: 'AVAILABLE', amount: (-ether).toString() },
     { kind: 'gas', bucket: 'FEES', amount: (ether + 7n).toString() },
@@ -78,23 +82,66 @@ test('what the settler does not have is lost by the house, with an alert, and th
   expect(await differences(fixture)).toEqual([]);
 });
 
+test('one that was reverted has cost its settler the fee too', async () => {
+  const txId = await settling.settleFor(9n, false);
+  expect(await findTransaction(asWorker.manager, txId)).toMatchObject({ status: 'FAILED', failureCode: 'reverted_on_chain' });
+  expect(await gasOf(txId)).toEqual([expect.objectContaining({ amount: '9', status: 'CONFIRMED' })]);
+  expect(await differences(fixture)).toEqual([]);
+});
+
 test('a settlement is charged once, and nothing for a fee of zero', async () => {
-  const txId = await settle();
-  await charge(txId, 0n);
-  expect(await gasOf(txId)).toEqual([]);
-  await charge(txId, 1n);
+  expect(await gasOf(await settling.settleFor(0n))).toEqual([]);
+  const txId = await settling.settleFor(1n);
+  await settling.end(txId);
   await expect(charge(txId, 1n)).rejects.toThrow(/gas_by_parent/);
   expect((await asset()).available).toBe(ether - 1n);
 });
 
+describe('in another block after a reorganisation', () => {
+  const move = async (txId: string, fee: bigint, changes = '') => {
+    await fixture.database.query(`update transfer_attempts set block_hash = $2, fee = $3 ${changes} where tx_id = $1`, [
+      ...[txId, randomHash(), fee.toString()],
+    ]);
+    return reconcileReorg({ database: asWorker, log: { error: (alert: object) => void alerts.push(alert) } }, { txId });
+  };
+  const adjustments = async (txId: string) =>
+    (await entriesOf(txId)).filter((entry) => (entry as { kind: string }).kind === 'adjustment');
+
+  test('a settler has paid what it costs there', async () => {
+    const txId = await settling.settleFor(10n);
+    for (const fee of [12n, 12n, 7n]) {
+      expect(await move(txId, fee)).toBe('stands');
+      expect((await asset()).available).toBe(ether - fee);
+      expect(await differences(fixture)).toEqual([]);
+    }
+    expect(await adjustments(txId)).toEqual([
+      { kind: 'adjustment', bucket: 'AVAILABLE', amount: '-2' },
+      { kind: 'adjustment', bucket: 'AVAILABLE', amount: '5' },
+      { kind: 'adjustment', bucket: 'FEES', amount: '2' },
+      { kind: 'adjustment', bucket: 'FEES', amount: '-5' },
+    ]);
+    expect(alerts).toEqual([]);
+  });
+
+  test('also where it is reverted there, which is an alert', async () => {
+    const txId = await settling.settleFor(10n);
+    expect(await move(txId, 3n, ', success = false')).toBe('differs');
+    expect((await asset()).available).toBe(ether - 3n);
+    expect(alerts).toEqual([{ alert: 'ended_transfer_changed', tx_id: txId }]);
+  });
+
+  test('what it does not have for a higher fee is lost by the house, with an alert', async () => {
+    const txId = await settling.settleFor(ether);
+    expect(await move(txId, ether + 4n)).toBe('stands');
+    expect(await asset()).toMatchObject({ available: 0n, frozenReason: expect.stringContaining('shortfall of 4') as string });
+    expect(alerts).toEqual([expect.objectContaining({ alert: 'ledger_shortfall' })]);
+    expect(await differences(fixture)).toEqual([]);
+  });
+});
+
 describe('the database refuses', () => {
-  const insertGas = (txId: string, gasId: string, ledgerAccountId: string) =>
-    `insert into transactions (tx_id, client_id, wallet_id, account_id, asset_id, chain, transaction_type, parent_tx_id, from_address, to_address,
-       token_symbol, decimals, amount, status, required_confirmations)
-     values ('${gasId}', '${houseClientId}', '${settler.walletId}', '${settler.accountId}', '${ledgerAccountId}', 'ethereum', 'GAS', '${txId}',
-       '0x1', '0x1', 'ETH', 18, 5, 'PENDING', 1)`;
   const confirm = (gasId: string) => `update transactions set status = 'CONFIRMED', version = 1 where tx_id = '${gasId}'`;
-  const postGas = (of: string, ledgerAccountId: string, amount: number, to = 'FEES') => {
+  const postGas = (of: string, ledgerAccountId: string, amount: bigint, to = 'FEES') => {
     const id = newId();
     return [
       `insert into ledger_postings (posting_id, tx_id, kind, seq, entries) values ('${id}', '${of}', 'gas', 1, 2)`,
@@ -102,38 +149,112 @@ describe('the database refuses', () => {
          ('${id}', 0, '${ledgerAccountId}', 'AVAILABLE', 'ethereum', 'ETH', -${amount}), ('${id}', 1, null, '${to}', 'ethereum', 'ETH', ${amount})`,
     ];
   };
-  const run = (statements: string[]) =>
-    asWorker.transaction(async (manager) => {
+  const insertGas = (
+    gasId: string,
+    ledgerAccountId: string,
+    { amount = 5n, account = settler, parent = null as string | null } = {},
+  ) =>
+    `insert into transactions (tx_id, client_id, wallet_id, account_id, asset_id, chain, transaction_type, parent_tx_id, from_address, to_address,
+       token_symbol, decimals, amount, status, required_confirmations)
+     values ('${gasId}', '${houseClientId}', '${account.walletId}', '${account.accountId}', '${ledgerAccountId}', 'ethereum', 'GAS',
+       ${parent === null ? 'null' : `'${parent}'`}, '0x1', '0x1', 'ETH', 18, ${amount}, 'PENDING', 1)`;
+  /** Of an account with its posting, beside nothing that would charge it. */
+  const chargeBy = async (parent: string | null, amount = 5n, account = settler) => {
+    const { ledgerAccountId } = await ledgerAccountOf(fixture.database, account, ethereum, 'ETH');
+    const gasId = newId();
+    return [
+      insertGas(gasId, ledgerAccountId, { amount, account, parent }),
+      confirm(gasId),
+      ...postGas(gasId, ledgerAccountId, amount),
+    ];
+  };
+  const run = (statements: string[], database = asWorker) =>
+    database.transaction(async (manager) => {
       for (const statement of statements) await manager.query(statement);
     });
 
-  test('gas without its posting, with another amount, or that leaves the gateway elsewhere', async () => {
-    const [txId, { ledgerAccountId }] = [await settle(), await asset()];
+  /** Without what the worker would charge for it. */
+  const uncharged = async (fee: bigint) => {
+    const txId = await settling.accept();
+    await settling.execute(txId, fee);
+    return {
+      txId,
+      end: `update transactions t set status = 'CONFIRMED', version = version + 1, tx_hash = a.included_id, block_number = a.block_number,
+      block_hash = a.block_hash, fee = a.fee from transfer_attempts a where a.tx_id = t.tx_id and t.tx_id = '${txId}'`,
+    };
+  };
+
+  test('gas without its posting, with another amount posted, or that leaves the gateway elsewhere', async () => {
+    const { ledgerAccountId } = await asset();
+    const { txId, end } = await uncharged(5n);
     const gasId = newId();
-    const gas = [insertGas(txId, gasId, ledgerAccountId), confirm(gasId)];
-    for (const posted of [[], postGas(gasId, ledgerAccountId, 4), postGas(gasId, ledgerAccountId, 5, 'EXTERNAL')])
+    const gas = [end, insertGas(gasId, ledgerAccountId, { parent: txId }), confirm(gasId)];
+    for (const posted of [[], postGas(gasId, ledgerAccountId, 4n), postGas(gasId, ledgerAccountId, 5n, 'EXTERNAL')])
       await expect(run([...gas, ...posted])).rejects.toThrow(/do not fit its state CONFIRMED/);
-    await run([...gas, ...postGas(gasId, ledgerAccountId, 5)]);
+    await run([...gas, ...postGas(gasId, ledgerAccountId, 5n)]);
     expect(await differences(fixture)).toEqual([]);
   });
 
+  test('the end of a settlement that is not charged, or with another fee or to another account', async () => {
+    const { txId, end } = await uncharged(5n);
+    const { account: other } = await buildSettler(fixture.database, ethereum);
+    await fundAccount(fixture.database, other, ethereum, 'ETH', ether);
+    for (const charged of [[], await chargeBy(txId, 4n), await chargeBy(txId, 6n), await chargeBy(txId, 5n, other)])
+      await expect(run([end, ...charged])).rejects.toThrow(/not what it has cost its sender/);
+    await run([end, ...(await chargeBy(txId))]);
+    expect(await differences(fixture)).toEqual([]);
+  });
+
+  test('gas of a settlement that goes on, that has cost nothing, or of nothing at all', async () => {
+    const open = await settling.accept();
+    for (const parent of [open, await settling.settleFor(0n), null])
+      await expect(run(await chargeBy(parent))).rejects.toThrow(/not what it has cost its sender/);
+  });
+
   test('a posting of gas on the settlement itself', async () => {
-    const [txId, { ledgerAccountId }] = [await settle(), await asset()];
-    await expect(run(postGas(txId, ledgerAccountId, 5))).rejects.toThrow(/does not belong to the account/);
+    const [txId, { ledgerAccountId }] = [await settling.accept(), await asset()];
+    await expect(run(postGas(txId, ledgerAccountId, 5n))).rejects.toThrow(/does not belong to the account/);
   });
 });
 
-test('verifying the ledger finds gas that is not what was posted', async () => {
-  const txId = await settle();
-  await charge(txId, 10n);
-  const setAmount = (amount: number) =>
+describe('verifying the ledger finds', () => {
+  const withoutRules = (sql: string, parameters: unknown[]) =>
     fixture.database.transaction(async (manager) => {
       await manager.query('set local session_replication_role = replica');
-      await manager.query('update transactions set amount = $2 where parent_tx_id = $1', [txId, amount]);
+      await manager.query(sql, parameters);
     });
-  await setAmount(11);
-  expect(await differences(fixture)).toEqual([
-    expect.objectContaining({ check: 'gas is posted as the fee that it is', expected: '11', actual: '10' }),
-  ]);
-  await setAmount(10);
+
+  test.each([
+    ['gas that is not what was posted', 'amount = 11'],
+    ['gas of another account', `account_id = (select account_id from accounts where client_id <> '${houseClientId}' limit 1)`],
+    ['gas of no settlement', 'parent_tx_id = null'],
+  ])('%s', async (_, change) => {
+    const txId = await settling.settleFor(10n);
+    const [gas] = await fixture.database.query<[Record<string, string>]>('select * from transactions where parent_tx_id = $1', [
+      txId,
+    ]);
+    await withoutRules(`update transactions set ${change} where tx_id = $1`, [gas.tx_id]);
+    const found = await differences(fixture);
+    expect(found).toContainEqual(
+      expect.objectContaining({ check: 'every settlement is charged to its sender, and nothing else is', subject: txId }),
+    );
+    await withoutRules('update transactions set amount = $2, account_id = $3, parent_tx_id = $4 where tx_id = $1', [
+      ...[gas.tx_id, gas.amount, gas.account_id, gas.parent_tx_id],
+    ]);
+    expect(await differences(fixture)).toEqual([]);
+  });
+
+  test('a fee that is not that of the block', async () => {
+    const txId = await settling.settleFor(10n);
+    const setFee = (fee: number) => fixture.database.query('update transfer_attempts set fee = $2 where tx_id = $1', [txId, fee]);
+    await setFee(12);
+    expect(await differences(fixture)).toEqual([
+      expect.objectContaining({
+        check: 'a settler has paid what the block of its settlement shows',
+        expected: '12',
+        actual: '10',
+      }),
+    ]);
+    await setFee(10);
+  });
 });

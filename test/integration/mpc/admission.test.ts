@@ -114,6 +114,30 @@ describe('sessions that node 1 admits', () => {
     expect((await settle('another')).verdict).toBe('blacklisted');
   });
 
+  describe('a later attempt of a settlement', () => {
+    const settled = ['nonce', 'settles chain/payment/5'];
+    const later = async (kind: 'replacement' | 'cancellation', resources: string[], first = settled) => {
+      const txId = `${kind} ${resources.join()} ${first.join()}`;
+      await end(await entryOf(admit(txId, { resources: first })), 'signed');
+      return (await admit(txId, { attempt: 2, kind, resources, digests: ['0x03'] })).verdict;
+    };
+
+    test('is the same settlement, or a cancellation', async () => {
+      expect(await later('replacement', settled)).toBe('admitted');
+      expect(await later('cancellation', ['nonce'])).toBe('admitted');
+    });
+
+    test('is no payment, and settles no other payment or amount', async () => {
+      expect(await later('replacement', ['nonce'])).toBe('unrelated');
+      expect(await later('replacement', ['nonce', 'settles chain/other/5'])).toBe('unrelated');
+      expect(await later('replacement', ['nonce', 'settles chain/payment/6'])).toBe('unrelated');
+    });
+
+    test('does not settle where the first attempt pays', async () => {
+      expect(await later('replacement', settled, ['nonce'])).toBe('unrelated');
+    });
+  });
+
   test('entries are committed in the order of their numbers', async () => {
     const blocker = store.database.createQueryRunner();
     await blocker.startTransaction();

@@ -53,7 +53,7 @@ const raiseGas = `update x402_policies set gas_per_day = gas_per_day + 1`;
 const insertSettlement = `insert into x402_settlements (tx_id, client_id, chain, scheme, payload_type, identity, request_hash, version, authorised,
     amount, valid_after, window_end, action, gas_bound)
   values (:waiting, :client, 'ethereum', 'exact', 'eip3009', 'i', decode(repeat('00', 32), 'hex'), 2, 1, 1, 0, 1, '{}', 0)`;
-const release = `update x402_settlements set released_at = now(), reason = 'x'`;
+const release = `update x402_settlements set released_at = now()`;
 /** What belongs to the house, and what is settled for clients. */
 const ofHouse = [
   ...[insertWallet(house), insertAccount(house), insertSettler, moveRole, allowSettling, raiseGas],

@@ -1,16 +1,18 @@
+import { newId } from '../../../src/platform/ids';
 import { metrics } from '../../../src/platform/metrics';
-import { chargeGas } from '../../../src/settlers/charge-gas';
 import { reportSettlers } from '../../../src/settlers/report';
 import { SettlerWatch } from '../../../src/settlers/watch';
 import { fundAccount } from '../../factories';
 import { base, createFixture, ethereum, type Fixture } from '../ledger/fixture';
-import { buildSettler, claim, claimBy } from '../x402/settlement-fixture';
+import { buildSettler } from '../x402/settlement-fixture';
+import { createSettling } from '../x402/settling';
 
 /** What a settler has and has to do, as operators see it. */
 
 let fixture: Fixture;
 let settlerId: string;
 let account: Awaited<ReturnType<typeof buildSettler>>['account'];
+let settling: ReturnType<typeof createSettling>;
 let logged: [level: string, message: unknown][];
 let watch: SettlerWatch;
 
@@ -19,6 +21,7 @@ beforeEach(async () => {
   const built = await buildSettler(fixture.database, ethereum);
   account = built.account;
   ({ settlerId } = built.settler);
+  settling = createSettling(fixture, built);
   logged = [];
   const logs =
     (level: string) =>
@@ -29,12 +32,6 @@ beforeEach(async () => {
 afterEach(() => fixture.close());
 
 const fund = (amount: bigint) => fundAccount(fixture.database, account, ethereum, 'ETH', amount);
-const settle = () => claim(fixture.database, claimBy(fixture.client.clientId, account.address));
-/** A settlement that has cost so much, and is still open. */
-const settleFor = async (fee: bigint) => {
-  const txId = await settle();
-  await fixture.database.transaction((manager) => chargeGas(manager, { txId, chain: ethereum, account, fee }));
-};
 const report = async () => (await reportSettlers(fixture.database.manager)).find((it) => it.settlerId === settlerId);
 
 test('a new settler has nothing to do and nothing to spend', async () => {
@@ -46,11 +43,29 @@ test('a new settler has nothing to do and nothing to spend', async () => {
 
 test('what is open is counted, the balance is that of the ledger, and the runway goes by the median cost', async () => {
   await fund(1_000_000n);
-  for (const fee of [10n, 1_000n, 100n]) await settleFor(fee);
+  for (const fee of [10n, 1_000n, 100n]) await settling.settleFor(fee);
+  await settling.accept();
   const first = await report();
-  expect(first).toMatchObject({ balance: 998_890n, open: 3, runway: 9_988n });
-  await settle();
-  expect(await report()).toMatchObject({ open: 4, oldestAt: first?.oldestAt });
+  expect(first).toMatchObject({ balance: 998_890n, open: 1, runway: 9_988n });
+  await settling.accept();
+  expect(await report()).toMatchObject({ open: 2, oldestAt: first?.oldestAt });
+});
+
+test('settlements that cost nothing stop neither report nor watch', async () => {
+  await fund(10n);
+  const free = await settling.accept();
+  await fixture.database.transaction(async (manager) => {
+    await manager.query('set local session_replication_role = replica');
+    await manager.query(
+      `insert into transactions (tx_id, client_id, wallet_id, account_id, chain, transaction_type, direction, is_held, is_signed, parent_tx_id,
+         from_address, to_address, token_symbol, decimals, amount, status, required_confirmations)
+       values ($1, $2, $3, $4, 'ethereum', 'GAS', 'out', false, false, $5, $6, $6, 'ETH', 18, 0, 'CONFIRMED', 1)`,
+      [newId(), account.clientId, account.walletId, account.accountId, free, account.address],
+    );
+  });
+  expect(await report()).toMatchObject({ balance: 10n, runway: null });
+  await watch.run();
+  expect(logged).toEqual([]);
 });
 
 test('settlers are told apart, by chain too', async () => {
@@ -71,7 +86,7 @@ test('running out of coins is logged once for each step, and so is having enough
   await watch.run();
   expect(logged).toEqual([['error', expect.stringContaining('fewer than 50')]]);
   await fund(100n + 400n * 100n);
-  await settleFor(100n);
+  await settling.settleFor(100n);
   for (let times = 1; times <= 2; times += 1) await watch.run();
   await fund(400n * 100n);
   await watch.run();
@@ -89,7 +104,8 @@ test('a drained settler needs no coins', async () => {
 
 test('balance, runway and what is open are measured', async () => {
   await fund(1_100n);
-  await settleFor(100n);
+  await settling.settleFor(100n);
+  await settling.accept();
   await watch.run();
   const text = await metrics.metrics();
   const labels = `{chain="ethereum",settler="${settlerId}"}`;

@@ -75,6 +75,18 @@ describe('an order', () => {
     expect(await stored(txId)).toHaveLength(2);
   });
 
+  test('is not renewed where another one would not live longer, since its bytes end first', async () => {
+    const txId = await locked();
+    const { describe: decode } = getFamily('evm');
+    const end = Math.floor(Date.now() / 1000) + 60;
+    jest.spyOn(getFamily('evm'), 'describe').mockImplementation((unsigned) => ({ ...decode(unsigned), expiresAt: end }));
+    const first = begun(await ask(txId));
+    expect(first.claims.exp).toBe(end);
+    for (const inMs of [0, 30_000, 59_000]) expect(begun(await ask(txId, 'resume', { inMs })).order).toBe(first.order);
+    expect(await stored(txId)).toHaveLength(1);
+    jest.restoreAllMocks();
+  });
+
   test('is numbered by the authoriser: who has missed an attempt is told so, and nothing begins', async () => {
     const txId = await locked();
     await ask(txId);

@@ -1,9 +1,18 @@
-import { assumedGas, encodeLevels, evmFees, type EvmFeeLevels, gasLimitFrom, planFees } from '../../../src/chains/evm/fees';
+import {
+  assumedGas,
+  encodeLevels,
+  evmFees,
+  type EvmFeeLevels,
+  gasLimitFrom,
+  highestGas,
+  planFees,
+} from '../../../src/chains/evm/fees';
 import { tokenBySymbol } from '../../../src/chains/registry';
 import { getChains } from '../../../src/chains/registry/data';
 import type { ChainDefinition, TokenDefinition } from '../../../src/chains/types';
 import type { PlannedFees } from '../../../src/chains/evm/fees';
 import { buildEvm } from '../../evm';
+import { authorizationPlan, toSettlementIntent } from '../../evm-settlements';
 
 const gwei = 10n ** 9n;
 const chain = (name: string) => getChains('production').find((candidate) => candidate.name === name) as ChainDefinition;
@@ -78,8 +87,9 @@ describe('fees', () => {
   });
 
   it('gas of a plain transfer is exact, of anything else with a margin', () => {
-    expect(gasLimitFrom(21_000n, null)).toBe(21_000n);
-    expect(gasLimitFrom(48_000n, null)).toBe(60_000n);
+    const most = 30_000_000n;
+    expect(gasLimitFrom(21_000n, null, most)).toBe(21_000n);
+    expect(gasLimitFrom(48_000n, null, most)).toBe(60_000n);
     const replaced = buildEvm({
       chainId: 1,
       kind: 'first',
@@ -93,6 +103,14 @@ describe('fees', () => {
       maxPriorityFeePerGas: 1n,
       gasPrice: null,
     });
-    expect(gasLimitFrom(48_000n, replaced)).toBe(70_000n);
+    expect(gasLimitFrom(48_000n, replaced, most)).toBe(70_000n);
+  });
+
+  it('gas of a settlement has a cap, which the margin does not exceed; its estimate on arbitrum contains more than its execution', () => {
+    const settlement = toSettlementIntent(authorizationPlan);
+    const [cap, ofArbitrum] = ['ethereum', 'arbitrum'].map((name) => highestGas(chain(name), settlement)) as [bigint, bigint];
+    expect([cap, ofArbitrum]).toEqual([500_000n, 700_000n]);
+    expect(gasLimitFrom(480_000n, null, cap)).toBe(500_000n);
+    expect(gasLimitFrom(480_000n, null, ofArbitrum)).toBe(600_000n);
   });
 });

@@ -189,7 +189,7 @@ describe('bytes that nobody builds', () => {
     ['an upto permit at the other proxy', changeBytes(upto, () => ({ to: exactProxyAddress }))],
     ['a permit at the token', changeBytes(exact, () => ({ to: authorizationPlan.token as Hex }))],
     ['an authorisation at a proxy', changeBytes(key, () => ({ to: exactProxyAddress }))],
-    ['gas above the cap', changeBytes(key, () => ({ gas: 500_001n }))],
+    ['gas above the cap of any chain', changeBytes(key, () => ({ gas: 700_001n }))],
     [
       "a key's signature in the form of wallets",
       changeBytes(key, () => ({

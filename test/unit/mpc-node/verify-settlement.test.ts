@@ -6,6 +6,7 @@ import { loadRegistry, tokenBySymbol } from '../../../src/chains/registry';
 import type { Hex } from '../../../src/chains/types';
 import type { ClaimsOf, OrderSigner, SettlementFacts, SigningClaims } from '../../../src/messages/order';
 import { deriveKey } from '../../../src/mpc/secp256k1';
+import { settlementIn } from '../../../src/mpc/verify/ordered';
 import { verifyIntent } from '../../../src/mpc/verify-intent';
 import { houseClientId } from '../../../src/platform/house';
 import { buildEvm, digestOf, type EvmPlan } from '../../evm';
@@ -118,6 +119,10 @@ const withoutFacts = ({ claims, unsigned }: Ordered): Ordered => ({
   claims: { ...claims, settlement: undefined } as SigningClaims,
 });
 
+/** What a settlement is called among what its bytes use up. */
+const settles = ({ claims }: Ordered, { amount }: SettlementPlan): string =>
+  `settles ethereum/${settlementIn(claims)?.identity}/${amount}`;
+
 function refusalOf(ordered: Ordered, now?: number): unknown {
   try {
     verify(ordered, now);
@@ -143,7 +148,7 @@ describe('signs', () => {
     const digest = Buffer.from(digestOf(ordered.unsigned, from).slice(2), 'hex');
     expect(verify(ordered)).toEqual({
       payloads: [{ digest, keyId: 'house.1', path, publicKey: deriveKey(key, path) }],
-      resources: [`ethereum/${from.toLowerCase()}/4`],
+      resources: [`ethereum/${from.toLowerCase()}/4`, settles(ordered, plan)],
       spends: { chain: 'ethereum', token: 'gas', amount: fee, fee, recipients: [plan.payTo.toLowerCase()] },
     });
   });
@@ -152,6 +157,28 @@ describe('signs', () => {
     const dearer = orderFor({ ...plan, maxFeePerGas: 60n });
     const claims = { ...dearer.claims, kind: 'replacement', attempt: 2 } as SigningClaims;
     expect(verify({ ...dearer, claims }).spends).toMatchObject({ token: 'gas', amount: plan.gasLimit * 60n });
+  });
+
+  describe('by what the journal compares a replacement with the first attempt:', () => {
+    const [nonce, settled] = verify(orderFor(upto)).resources;
+    const replaced = (plan: SettlementPlan) => verify({ ...orderFor(plan) }).resources;
+
+    test('the same settlement at a higher fee is the same', () => {
+      expect(replaced({ ...upto, maxFeePerGas: 60n, gasLimit: 160_000n })).toEqual([nonce, settled]);
+    });
+
+    test.each<[string, SettlementPlan]>([
+      ['another authorisation', { ...upto, nonce: '7' }],
+      ['more of the same one', { ...upto, amount: 401n }],
+      ['another method', { ...authorization, amount: 1_000n }],
+    ])('%s is another one', (_what, plan) => {
+      expect(replaced(plan)).toEqual([nonce, expect.not.stringMatching(`^${settled}$`)]);
+    });
+
+    test('coins of the house, and a cancellation, settle nothing', () => {
+      for (const other of [paymentOrder('replacement', native), paymentOrder('cancellation', cancellation)])
+        expect(verify(other).resources).toEqual([nonce]);
+    });
   });
 
   test('in the last second but one, with addresses in any letter case', () => {
@@ -217,7 +244,7 @@ describe.each(methods)('of %s, refuses bytes with', (what, plan) => {
     ['trailing calldata', ({ data }) => ({ data: `${data as Hex}00` })],
     ['dirty upper bytes', ({ data }) => ({ data: `${(data as Hex).slice(0, 10)}01${(data as Hex).slice(12)}` as Hex })],
     ['another selector', ({ data }) => ({ data: `0x12345678${(data as Hex).slice(10)}` })],
-    ['gas above the cap', () => ({ gas: 500_001n })],
+    ['gas above the cap of any chain', () => ({ gas: 700_001n })],
     ['another contract', () => ({ to: plan.method === 'permit2_exact' ? uptoProxyAddress : exactProxyAddress })],
     ['a contract that nobody knows', () => ({ to: stranger })],
   ])('%s', (problem, change) => {

@@ -10,7 +10,15 @@ describe('the own address of a transaction that belongs to no account', () => {
   const addresses = new OwnAddresses(keys, getFamily, { error: (facts: object) => void alarms.push(facts) });
   const manager = { findBy: () => Promise.resolve([]) } as unknown as EntityManager;
   const transaction = (over: Partial<AddressedTransaction>): AddressedTransaction => ({
-    ...{ txId: 'tx-1', clientId: 'client', accountId: null, direction: 'in', fromAddress: '0x01', toAddress: '0x02' },
+    ...{
+      txId: 'tx-1',
+      clientId: 'client',
+      accountId: null,
+      direction: 'in',
+      isHeld: false,
+      fromAddress: '0x01',
+      toAddress: '0x02',
+    },
     ...over,
   });
   beforeEach(() => void alarms.splice(0));
@@ -22,5 +30,12 @@ describe('the own address of a transaction that belongs to no account', () => {
     for (let times = 0; times < 2; times += 1)
       expect(await withOwnAddress(manager, addresses, [transaction(over)])).toEqual(new Set());
     expect(alarms).toEqual([{ alert: 'address_differs', tx_id: over.txId }]);
+  });
+
+  test('is not looked for where the client has a payment of others settled', async () => {
+    const settlement = transaction({ txId: 'tx-3', direction: 'out' });
+    expect(await withOwnAddress(manager, addresses, [settlement])).toEqual(new Set(['tx-3']));
+    expect(await withOwnAddress(manager, addresses, [{ ...settlement, isHeld: true }])).toEqual(new Set());
+    expect(alarms).toEqual([{ alert: 'address_differs', tx_id: 'tx-3' }]);
   });
 });

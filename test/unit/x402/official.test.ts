@@ -103,6 +103,9 @@ describe('the official packages have the same', () => {
       'invalid_network',
       'unsupported_scheme',
       'unexpected_verify_error',
+      'duplicate_settlement',
+      'payment_identifier_conflict',
+      'unexpected_settle_error',
       'invalid_payload',
       'invalid_payment_requirements',
     ]);

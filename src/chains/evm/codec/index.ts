@@ -4,6 +4,7 @@ import type { FamilyCodec, SigningPayload, TransactionPlan } from '../../family'
 import type { Hex, Prepared, TransactionDescription, TransactionIntent } from '../../types';
 import { parseChainId, toCaip2 } from '../chain-id';
 import { readDetails, toPrepared } from '../details';
+import { highestGas } from '../fees';
 import { address, evmAddress, parseAddress } from './address';
 import { describePayment, encodeCall, getPayment } from './payment';
 import { describeSettlement, encodeAction } from './settlement';
@@ -12,6 +13,7 @@ import { decode, feePerGas, feesIn, toNonce, withFees } from './transaction';
 function build({ chain, intent, kind, prepared, resources }: TransactionPlan): Hex {
   if (kind === 'cancellation') assertMovesNothing(intent);
   const fees = readDetails(prepared);
+  if (fees.gasLimit > highestGas(chain, intent)) throw new Error(`no transaction needs so much gas on ${chain.name}`);
   const common = { chainId: parseChainId(chain), nonce: toNonce(resources), gas: fees.gasLimit, ...encodeIntent(intent) };
   const unsigned = serializeTransaction(withFees(common, fees));
   describe(unsigned);

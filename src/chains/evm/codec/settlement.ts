@@ -1,7 +1,7 @@
 import { getAddress, size } from 'viem';
 import type { SettlementMethod } from '../../payments';
 import type { Hex, SettlementAction, TransactionDescription, TransactionIntent } from '../../types';
-import { encodeSettlement, maxSettlementGas, type SettledPayment } from '../payments/calldata';
+import { encodeSettlement, maxSettlementGasAnywhere, type SettledPayment } from '../payments/calldata';
 import { isZero, maxSignatureBytes } from '../payments/fields';
 import { authorizationIdentity, permitIdentity } from '../payments/identity';
 import { readSettlement } from '../payments/read-calldata';
@@ -58,7 +58,7 @@ export function describeSettlement({ to, data = '0x', value = 0n, gas = 0n }: Un
   if (!read) return null;
   const { payment, amount } = read;
   if (value !== 0n) throw new Error('a settlement carries no value');
-  if (gas > maxSettlementGas) throw new Error('a settlement does not need so much gas');
+  if (gas > maxSettlementGasAnywhere) throw new Error('a settlement does not need so much gas');
   assertExecutable(payment, amount);
   const { method, payer, payTo, authorised, facilitator } = payment;
   const token = payment.token.contract as string;

@@ -14,7 +14,7 @@ export type Unsigned =
 /** Minimum gas of any transaction (yellow paper, G_transaction). */
 const minGas = 21_000n;
 /** No chain of the registry has blocks with a higher limit; bounds the cost that bytes can state. */
-const maxGas = 30_000_000n;
+export const maxGas = 30_000_000n;
 /** 79 billion coins per gas: keeps gas × fee within numeric(78,0) for any bytes. */
 const maxFeePerGasLimit = 2n ** 96n;
 

@@ -32,6 +32,9 @@ export const keySignatureBytes = 65;
  */
 export const maxSettlementGas = 500_000n;
 
+/** Gas limit that no settlement exceeds on any chain: the chain with the largest `gasOverhead` has 200,000. */
+export const maxSettlementGasAnywhere = maxSettlementGas + 200_000n;
+
 /**
  * The one call that executes a payment.
  * @param amount atomic units; upto: at most what was authorised, else equal to it

@@ -2,6 +2,7 @@ import type { PaymentReason } from '../../payment-reasons';
 import type { Checked, PaymentContext, PaymentMethod, PaymentRequest } from '../../payments';
 import type { JsonObject, TokenDefinition } from '../../types';
 import { authorizationDisagreements, isSameAddress } from './agreement';
+import { authorizationFailures } from './failures';
 import { asObject, minSecondsLeft, readAddress, readBytes32, readSignature, readUint, refuse, unwrap } from './fields';
 import { authorizationIdentity } from './identity';
 import { ownPartyReason, readTerms } from './terms';
@@ -13,6 +14,12 @@ export const eip3009: PaymentMethod = {
   schemes: ['exact'],
   disagreement: (_scheme, field) => authorizationDisagreements[field],
   isSameAddress,
+  identify: (request) => {
+    const signed = readAuthorization(request.payload);
+    const contract = readTerms(request)?.contract;
+    return signed && contract ? authorizationIdentity(contract, signed.authorization.from, signed.authorization.nonce) : null;
+  },
+  failures: { exact: authorizationFailures, upto: authorizationFailures },
   check,
 };
 
@@ -49,6 +56,7 @@ function check(request: PaymentRequest, context: PaymentContext): Checked {
       nonce,
       validAfter,
       validBefore,
+      lastSecond: validBefore - 1n,
       ...unwrapped,
       domain,
       facilitator: null,

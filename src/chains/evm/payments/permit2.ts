@@ -4,6 +4,7 @@ import type { Checked, Payment, PaymentContext, PaymentMethod, PaymentRequest } 
 import type { JsonObject } from '../../types';
 import { exactPermitDisagreements, isSameAddress, uptoPermitDisagreements } from './agreement';
 import { exactProxyAddress, uptoProxyAddress } from './contracts';
+import { exactPermitFailures, uptoPermitFailures } from './failures';
 import { asObject, isZero, minSecondsLeft, readAddress, readSignature, readUint, refuse, unwrap } from './fields';
 import { permitIdentity } from './identity';
 import { readSponsoring } from './sponsoring';
@@ -16,6 +17,11 @@ export const permit2: PaymentMethod = {
   schemes: ['exact', 'upto'],
   disagreement: (scheme, field) => (scheme === 'upto' ? uptoPermitDisagreements : exactPermitDisagreements)[field],
   isSameAddress,
+  identify: (request) => {
+    const signed = readPermit(request);
+    return 'permit' in signed ? permitIdentity(signed.permit.from, signed.permit.nonce) : null;
+  },
+  failures: { exact: exactPermitFailures, upto: uptoPermitFailures },
   check,
 };
 
@@ -59,6 +65,7 @@ function toPayment(
     nonce: nonce.toString(),
     validAfter: witness.validAfter,
     validBefore: deadline,
+    lastSecond: deadline,
     isWrapped: false,
     domain: null,
     facilitator: witness.facilitator,

@@ -1,0 +1,67 @@
+import type { EntityManager } from 'typeorm';
+import { setBounded } from '../platform/bounded';
+import { CachedValue } from '../platform/cached-value';
+
+/** What the house pays for a client on a chain; amounts in atomic units of its native coin in 24 hours. */
+export interface X402Policy {
+  /** The client may have payments settled. */
+  isEnabled: boolean;
+  /** null: the default of the deployment. */
+  gasPerDay: bigint | null;
+  sponsorsPermit: boolean;
+  sponsorsApproval: boolean;
+  topUpPerDay: bigint;
+}
+
+/** Of a client that no operator has enabled. */
+export const noPolicy: X402Policy = {
+  isEnabled: false,
+  gasPerDay: null,
+  sponsorsPermit: false,
+  sponsorsApproval: false,
+  topUpPerDay: 0n,
+};
+
+interface PolicyRow {
+  chain: string;
+  is_enabled: boolean;
+  gas_per_day: string | null;
+  sponsors_permit: boolean;
+  sponsors_approval: boolean;
+  top_up_per_day: string;
+}
+
+/** A client's policies by chain name; a chain without one is missing. */
+export async function readPolicies(manager: EntityManager, clientId: string): Promise<Map<string, X402Policy>> {
+  const rows = await manager.query<PolicyRow[]>(
+    `select chain, is_enabled, gas_per_day, sponsors_permit, sponsors_approval, top_up_per_day
+       from x402_policies where client_id = $1`,
+    [clientId],
+  );
+  return new Map(rows.map((row) => [row.chain, toPolicy(row)]));
+}
+
+const toPolicy = (row: PolicyRow): X402Policy => ({
+  isEnabled: row.is_enabled,
+  gasPerDay: row.gas_per_day === null ? null : BigInt(row.gas_per_day),
+  sponsorsPermit: row.sponsors_permit,
+  sponsorsApproval: row.sponsors_approval,
+  topUpPerDay: BigInt(row.top_up_per_day),
+});
+
+/** Payments are checked against what was read so long ago; a settlement looks again when it is accepted. */
+const maxAgeMs = 3_000;
+const maxClients = 10_000;
+
+/** The policies of the clients that have asked last, in memory. */
+export class CachedPolicies {
+  private readonly byClient = new Map<string, CachedValue<Map<string, X402Policy>>>();
+
+  /** By chain name. */
+  ofClient(manager: EntityManager, clientId: string): Promise<ReadonlyMap<string, X402Policy>> {
+    const known = this.byClient.get(clientId);
+    const cached = known ?? new CachedValue((reader) => readPolicies(reader, clientId), maxAgeMs);
+    if (!known) setBounded(this.byClient, clientId, cached, maxClients);
+    return cached.get(manager);
+  }
+}

@@ -1,0 +1,50 @@
+import type { PaymentRequest } from '../chains/payments';
+import type { ChainRegistry } from '../chains/registry';
+import type { Logger } from '../platform/logging';
+import { verificationDuration, verifications } from './metrics';
+import type { Reason } from './reasons';
+import type { ServedChain, ServedChains } from './served';
+import type { PaymentVerifier, Verification } from './verify';
+import { readPaymentRequest } from './wire/request';
+
+export interface Verdict {
+  /** null: the payment is valid. */
+  reason: Reason | null;
+  /** As the body states it. */
+  payer: string | undefined;
+}
+
+export class X402Service {
+  constructor(
+    private readonly registry: ChainRegistry,
+    private readonly verifier: PaymentVerifier,
+    private readonly served: ServedChains,
+  ) {}
+
+  /**
+   * @param body any JSON
+   * @throws the failure of the database; whatever else is wrong is a reason.
+   */
+  async verify(clientId: string, body: unknown, log: Pick<Logger, 'warn'>): Promise<Verdict> {
+    const startedAt = performance.now();
+    const { payer, ...read } = readPaymentRequest(body, this.registry, 'verify');
+    const request = 'request' in read ? read.request : null;
+    const verification: Verification = 'reason' in read ? read : await this.verifier.verify(clientId, read.request);
+    const reason = 'reason' in verification ? verification.reason : null;
+    measure(request, reason, startedAt);
+    if ('cause' in verification && verification.cause)
+      log.warn({ err: verification.cause, chain: request?.chain.name }, 'a payment could not be verified');
+    return { reason, payer };
+  }
+
+  /** What is served to a client. */
+  supported(clientId: string): Promise<ServedChain[]> {
+    return this.served.all(clientId);
+  }
+}
+
+function measure(request: PaymentRequest | null, reason: Reason | null, startedAt: number): void {
+  const { scheme = 'unknown', payloadType: method = 'unknown' } = request ?? {};
+  verifications.inc({ scheme, method, reason: reason ?? 'valid' });
+  verificationDuration.observe({ verdict: reason ? 'invalid' : 'valid' }, (performance.now() - startedAt) / 1e3);
+}

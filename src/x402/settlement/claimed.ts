@@ -1,0 +1,54 @@
+import type { EntityManager } from 'typeorm';
+import type { PaymentRequest } from '../../chains/payments';
+import { hashPaymentRequest } from './request-hash';
+
+/** A payment that one settlement has, as this request names it. */
+export interface PaymentKey {
+  chain: string;
+  payloadType: string;
+  /** What the payment uses up. */
+  identity: string;
+  requestHash: Buffer;
+  /** What the client names the payment by. */
+  paymentId: string | null;
+}
+
+export const toPaymentKey = (request: PaymentRequest, identity: string): PaymentKey => ({
+  ...{ chain: request.chain.name, payloadType: request.payloadType, identity, paymentId: request.paymentId },
+  requestHash: hashPaymentRequest(request, identity),
+});
+
+/**
+ * `mine`: the same client has asked for the same before; `duplicate`: the payment has a settlement that another client, or another
+ * request, has asked for; `conflict`: the client has named another payment by this name.
+ */
+export type Claimed = { outcome: 'mine'; txId: string } | { outcome: 'duplicate' | 'conflict' };
+
+interface ClaimRow {
+  tx_id: string;
+  client_id: string;
+  request_hash: Buffer;
+  is_this: boolean;
+}
+
+/** Who has had the payment settled before; null: nobody. */
+export async function findClaimed(
+  manager: EntityManager,
+  clientId: string,
+  { chain, payloadType, identity, requestHash, paymentId }: PaymentKey,
+): Promise<Claimed | null> {
+  const rows = await manager.query<ClaimRow[]>(
+    `select tx_id, client_id, request_hash, true as is_this from x402_settlements
+      where chain = $1 and payload_type = $2 and phase = 'settle' and identity = $3 and released_at is null
+     union all
+     select tx_id, client_id, request_hash, false from x402_settlements
+      where client_id = $4 and payment_id = $5 and released_at is null`,
+    [chain, payloadType, identity, clientId, paymentId],
+  );
+  const named = rows.find(({ is_this: isThis }) => !isThis);
+  if (named && !named.request_hash.equals(requestHash)) return { outcome: 'conflict' };
+  const claim = rows.find(({ is_this: isThis }) => isThis);
+  if (!claim) return null;
+  const isMine = claim.client_id === clientId && claim.request_hash.equals(requestHash);
+  return isMine ? { outcome: 'mine', txId: claim.tx_id } : { outcome: 'duplicate' };
+}

@@ -1,0 +1,139 @@
+import type { DataSource } from 'typeorm';
+import { findPaymentMethod } from '../../chains/payment-methods';
+import type { PaymentRequest } from '../../chains/payments';
+import type { ChainRegistry } from '../../chains/registry';
+import { GatewayError } from '../../platform/errors';
+import type { Logger } from '../../platform/logging';
+import { settlementDuration, settlements } from '../metrics';
+import type { Reason } from '../reasons';
+import type { PaymentVerifier } from '../verify';
+import { readPaymentRequest, type ReadResult } from '../wire/request';
+import { type AcceptDependencies, acceptSettlement, type AskedBy } from './accept';
+import { findClaimed, type PaymentKey, toPaymentKey } from './claimed';
+import { giveUpUnbegun } from './give-up';
+import type { SettlementState } from './state';
+import type { SettlementWatch } from './watch';
+
+/** What POST /x402/settle answers. */
+export interface Settled {
+  /** null: it is settled, or accepted where nobody waits. */
+  reason: Reason | null;
+  /** Transaction id on the chain; empty where there is none, or none is known. */
+  hash: string;
+  /** CAIP-2, or as the body states it. */
+  network: string;
+  payer: string | undefined;
+  /** null: nothing was accepted. */
+  txId: string | null;
+  /** Atomic units; null where nothing is paid. */
+  amount: bigint | null;
+}
+
+/** How long the client waits for the chain, in milliseconds; null: not at all. By the version of the protocol where it does not say. */
+export type Wait = { ms: number | null } | 'usual';
+
+export interface SettlementDependencies extends AcceptDependencies {
+  database: DataSource;
+  registry: ChainRegistry;
+  verifier: PaymentVerifier;
+  watch: SettlementWatch;
+  /** Usual waits in milliseconds, by version of the protocol: callers of version 1 do not know `settlement_pending`. */
+  waitMs: Record<1 | 2, number>;
+}
+
+/** Payments that clients have settled. Whoever asks again for the same gets the same answer, however often and when. */
+export class SettlementService {
+  constructor(private readonly deps: SettlementDependencies) {}
+
+  /**
+   * Verifies the payment in full, accepts it, and waits for the chain.
+   * @param body any JSON
+   * @throws GatewayError for what is not the payer's fault: unavailable, reconcile_required, outcome_unknown
+   */
+  async settle(askedBy: AskedBy, body: unknown, wait: Wait, log: Pick<Logger, 'warn'>): Promise<Settled> {
+    const startedAt = performance.now();
+    const read = readPaymentRequest(body, this.deps.registry, 'settle');
+    const settled = await this.settleRead(askedBy, read, wait, log);
+    measure('request' in read ? read.request : null, settled.reason, startedAt);
+    return settled;
+  }
+
+  private async settleRead(askedBy: AskedBy, read: ReadResult, wait: Wait, log: Pick<Logger, 'warn'>): Promise<Settled> {
+    if ('reason' in read) return refused(read, read.reason);
+    const { request } = read;
+    const identity = findPaymentMethod(request.chain.family, request)?.identify(request) ?? null;
+    if (identity === null) return refused(read, 'invalid_payload');
+    const key = toPaymentKey(request, identity);
+    const claimed = (await this.findEarlier(askedBy, key)) ?? (await this.accept(askedBy, request, key, log));
+    if ('reason' in claimed) return refused(read, claimed.reason);
+    const ms = wait === 'usual' ? this.deps.waitMs[request.version] : wait.ms;
+    return this.answer(askedBy, claimed.txId, ms, read);
+  }
+
+  private async findEarlier({ clientId }: AskedBy, key: PaymentKey): Promise<{ txId: string } | { reason: Reason } | null> {
+    const claimed = await findClaimed(this.deps.database.manager, clientId, key);
+    switch (claimed?.outcome) {
+      case undefined:
+        return null;
+      case 'mine':
+        return claimed;
+      case 'duplicate':
+        return { reason: 'duplicate_settlement' };
+      case 'conflict':
+        return { reason: 'payment_identifier_conflict' };
+    }
+  }
+
+  private async accept(
+    askedBy: AskedBy,
+    request: PaymentRequest,
+    key: PaymentKey,
+    log: Pick<Logger, 'warn'>,
+  ): Promise<{ txId: string } | { reason: Reason }> {
+    const about = { chain: request.chain.name };
+    const verified = await this.deps.verifier.verify(askedBy.clientId, request);
+    if ('reason' in verified) {
+      if (verified.cause) log.warn({ err: verified.cause, ...about }, 'a payment could not be verified');
+      // a request like this one may have settled it since it was looked for
+      return (await this.findEarlier(askedBy, key)) ?? verified;
+    }
+    try {
+      const accepted = await acceptSettlement(this.deps, askedBy, request, key, verified);
+      if (accepted.outcome !== 'taken') return accepted;
+      return (await this.findEarlier(askedBy, key)) ?? { reason: 'unexpected_settle_error' };
+    } catch (error) {
+      if (!(error instanceof GatewayError) || error.code !== 'chain_unavailable') throw error;
+      log.warn({ err: error, ...about }, 'a settlement was not accepted: the fees of the chain are not known');
+      return { reason: 'unexpected_settle_error' };
+    }
+  }
+
+  private async answer({ clientId }: AskedBy, txId: string, ms: number | null, read: ReadResult): Promise<Settled> {
+    const { watch, database } = this.deps;
+    const state = await watch.wait(txId, ms ?? 0);
+    const { outcome } = state;
+    const about = { network: read.network, payer: state.payer, txId };
+    if (outcome.outcome === 'paid') return { ...about, reason: null, hash: outcome.hash ?? '', amount: state.amount };
+    if (outcome.outcome === 'failed') return { ...about, reason: this.toReason(state), hash: outcome.hash ?? '', amount: null };
+    if (ms === null) return { ...about, reason: null, hash: '', amount: null };
+    if (!outcome.isBegun && (await giveUpUnbegun(database, clientId, txId)))
+      return { ...about, reason: 'unexpected_settle_error', hash: '', amount: null };
+    return { ...about, reason: 'settlement_pending', hash: outcome.hash ?? '', amount: null };
+  }
+
+  private toReason({ chain, scheme, payloadType, outcome }: SettlementState): Reason {
+    const failure = outcome.outcome === 'failed' ? outcome.failure : null;
+    const method = findPaymentMethod(this.deps.registry.get(chain).family, { scheme, payloadType });
+    return failure && method ? method.failures[scheme][failure] : 'unexpected_settle_error';
+  }
+}
+
+const refused = ({ network, payer }: ReadResult, reason: Reason): Settled => ({
+  ...{ reason, hash: '', network, payer, txId: null, amount: null },
+});
+
+function measure(request: PaymentRequest | null, reason: Reason | null, startedAt: number): void {
+  const { scheme = 'unknown', payloadType: method = 'unknown' } = request ?? {};
+  settlements.inc({ scheme, method, reason: reason ?? 'settled' });
+  settlementDuration.observe({ outcome: reason ?? 'settled' }, (performance.now() - startedAt) / 1e3);
+}

@@ -1,0 +1,48 @@
+import type { EntityManager } from 'typeorm';
+import { AccountEntity } from '../../accounts/entity';
+import type { SettlementAction, TransactionIntent } from '../../chains/types';
+import { blacklistedReason, isBlacklisted } from '../../screening/destinations';
+import { SettlerEntity } from '../../settlers/entity';
+import type { TransactionEntity } from '../../transactions/entity';
+import { getSender, type IntendedTransaction, toPayment } from '../../transactions/intent';
+import type { SignedType } from '../../transactions/signed-type';
+import { toDestination } from '../../transfers/destination';
+import { refuse, refuseByRule } from '../../transfers/not-begun';
+import { minLeftMs, settlementTimeLeft } from './time-left';
+
+/** What a payer outside has signed, sent by a settler, which is charged for the fee. No money of the client moves, and nothing is held. */
+export const settlement: SignedType = {
+  orderKind: 'settlement',
+  loadIntent,
+  findSigner,
+  assertMayBegin: assertIsInTime,
+  assertMayContinue: assertIsInTime,
+  timeLeft: (manager, { txId }) => settlementTimeLeft(manager, txId),
+};
+
+async function loadIntent(manager: EntityManager, transaction: IntendedTransaction): Promise<TransactionIntent> {
+  const { txId } = transaction;
+  const [row] = await manager.query<{ action: SettlementAction }[]>('select action from x402_settlements where tx_id = $1', [
+    txId,
+  ]);
+  if (!row) throw new Error(`transaction ${txId} does not say what it settles`);
+  return { ...toPayment(transaction), action: row.action };
+}
+
+async function findSigner(manager: EntityManager, transaction: TransactionEntity): Promise<AccountEntity> {
+  const { txId, chain } = transaction;
+  const account = await manager
+    .createQueryBuilder(AccountEntity, 'a')
+    .innerJoin(SettlerEntity, 's', 's.accountId = a.accountId and s.chain = :chain', { chain })
+    .where('a.address = :address', { address: getSender(transaction) })
+    .getOne();
+  if (!account) throw new Error(`settlement ${txId} is not sent by a settler of ${chain}`);
+  return account;
+}
+
+/** Until there is too little time for another transaction to be included, and not to an address that the client has listed. */
+async function assertIsInTime(manager: EntityManager, transaction: TransactionEntity): Promise<void> {
+  if ((await settlementTimeLeft(manager, transaction.txId)) < minLeftMs)
+    refuse('expired', 'There is too little time left to execute the payment');
+  if (await isBlacklisted(manager, toDestination(transaction))) refuseByRule('address_blacklisted', blacklistedReason);
+}

@@ -1,0 +1,22 @@
+import type { EntityManager } from 'typeorm';
+
+/** A settlement is given up after this time, whatever the payer has signed: those of the same account behind it wait for its nonce. */
+const longestSeconds = 60 * 60;
+
+/** Less time than this is not enough for a transaction to be signed and included. */
+export const minLeftMs = 6_000;
+
+/**
+ * Milliseconds, by the clock of the database, until a settlement is given up: with the end of what the payer has signed, and not later
+ * than an hour after it was accepted. Negative once it is.
+ */
+export async function settlementTimeLeft(manager: EntityManager, txId: string): Promise<number> {
+  const [row] = await manager.query<{ left: number }[]>(
+    `select floor(extract(epoch from least(to_timestamp(window_end + 1), created_at + make_interval(secs => $2)) - clock_timestamp())
+            * 1000)::float8 as left
+       from x402_settlements where tx_id = $1`,
+    [txId, longestSeconds],
+  );
+  if (!row) throw new Error(`transaction ${txId} does not say what it settles`);
+  return row.left;
+}

@@ -1,0 +1,165 @@
+import type { Address } from 'viem';
+import { EvmPaymentClient } from '../../../src/chains/evm/payments/client';
+import { Endpoints } from '../../../src/chains/evm/rpc';
+import type { JsonObject } from '../../../src/chains/types';
+import { randomAddress, setFeeLevels } from '../../factories';
+import { fundAccount } from '../../factories';
+import { signed } from '../../x402';
+import { change } from '../../unit/x402/bodies';
+import { type Payers, startPayers } from '../dev/payers';
+import { buildTenant, createFixture, type Fixture, registry, type Tenant } from '../http/fixture';
+import { buildSettler } from './settlement-fixture';
+
+/** Whether a settlement is accepted, and what is answered while no workflow runs. */
+
+jest.setTimeout(120_000);
+
+const base = registry.get('base');
+const coins = 10n ** 18n;
+let payers: Payers;
+let fixture: Fixture;
+let seller: Tenant;
+let settler: Awaited<ReturnType<typeof buildSettler>>;
+
+beforeAll(async () => {
+  payers = await startPayers();
+  const payments = new Map([[base.name, new EvmPaymentClient(base, new Endpoints(base, [payers.anvil.rpc]))]]);
+  fixture = await createFixture({ payments, settleWaitMs: { 1: 400, 2: 200 } });
+  settler = await buildSettler(fixture.database, base);
+  await query('update settlers set is_primary = true where settler_id = $1', [settler.settler.settlerId]);
+  await fundAccount(fixture.database, settler.account, base, 'ETH', coins);
+  await setFeeLevels(fixture.database, base);
+});
+beforeEach(async () => {
+  seller = await buildTenant(fixture);
+  await allow(seller);
+});
+afterAll(async () => {
+  await fixture?.close();
+  await payers?.anvil.stop();
+});
+
+const query = <T>(sql: string, values: unknown[] = []): Promise<T[]> => fixture.database.query<T[]>(sql, values);
+const allow = ({ clientId }: Tenant, gasPerDay: bigint | null = null) =>
+  query(
+    `insert into x402_policies (client_id, chain, is_enabled, gas_per_day, sponsors_permit, sponsors_approval, top_up_per_day)
+     values ($1, 'base', true, $2, false, false, 0)`,
+    [clientId, gasPerDay?.toString() ?? null],
+  );
+const payment = (changes: JsonObject = {}) =>
+  signed({ kind: 'eip3009', payer: payers.payer, facilitator: settler.account.address as Address, changes });
+
+const settle = async (body: unknown, headers: Record<string, string> = {}, tenant: Tenant = seller) => {
+  const { status, body: answer } = await fixture.call('POST', '/x402/settle', { tenant, body, headers });
+  expect(status).toBe(200);
+  return answer as Record<string, unknown>;
+};
+const accepted = async (body: unknown) => {
+  const { txId } = await settle(body, { Prefer: 'respond-async' });
+  return String(txId);
+};
+const statusOf = async (txId: unknown) =>
+  (await query<{ status: string }>('select status from transactions where tx_id = $1', [txId]))[0]?.status;
+/** As the authoriser does, whatever follows. */
+const begin = (txId: string) =>
+  query(`update transactions set status = 'SIGNING', version = version + 1, signing_begun_at = now() where tx_id = $1`, [txId]);
+const settlementsOf = ({ clientId }: Tenant) =>
+  query<{ tx_id: string }>('select tx_id from x402_settlements where client_id = $1', [clientId]);
+
+test('an accepted settlement has its transaction, its workflow and its audit row', async () => {
+  const txId = await accepted(await payment());
+  const [row] = await query('select * from transactions where tx_id = $1', [txId]);
+  expect(row).toMatchObject({
+    ...{ transaction_type: 'X402_SETTLE', client_id: seller.clientId, wallet_id: null, account_id: null, amount: '1000' },
+    ...{ from_address: payers.payer.address, sender_address: settler.account.address, status: 'PENDING' },
+  });
+  expect(fixture.workflows.started).toContain(txId);
+  const [audited] = await query('select action, outcome from audit_events where subject_id = $1', [txId]);
+  expect(audited).toEqual({ action: 'settlement.accepted', outcome: 'success' });
+});
+
+describe('at the end of the wait', () => {
+  test('a settlement of which nothing was begun is cancelled, and the payment may be settled again', async () => {
+    const body = await payment();
+    const answer = await settle(body);
+    expect(answer).toMatchObject({ success: false, transaction: '', errorReason: 'unexpected_settle_error' });
+    expect(await statusOf(answer.txId)).toBe('CANCELLED');
+    const again = await settle(body);
+    expect(again.txId).not.toBe(answer.txId);
+  });
+
+  test('one that is begun is pending, and joined by the same request', async () => {
+    const body = await payment();
+    const txId = await accepted(body);
+    await begin(txId);
+    for (let times = 0; times < 2; times += 1)
+      expect(await settle(body)).toMatchObject({ success: false, errorReason: 'settlement_pending', txId });
+    expect(await statusOf(txId)).toBe('SIGNING');
+  });
+});
+
+describe('a payment that is claimed', () => {
+  test('is a duplicate for another client, and for another request of the same one', async () => {
+    const other = await buildTenant(fixture);
+    await allow(other);
+    const body = await payment();
+    const txId = await accepted(body);
+    await begin(txId);
+    expect(await settle(body, {}, other)).toMatchObject({ success: false, errorReason: 'duplicate_settlement' });
+    const changed = change(body, { 'payload.signature': `0x${'1b'.repeat(65)}` });
+    expect(await settle(changed)).toMatchObject({ success: false, errorReason: 'duplicate_settlement' });
+    expect(await settlementsOf(other)).toEqual([]);
+  });
+
+  test('is claimed once by requests at the same time', async () => {
+    const body = await payment();
+    const answers = await Promise.all(Array.from({ length: 10 }, () => settle(body, { Prefer: 'respond-async' })));
+    expect(new Set(answers.map(({ txId }) => txId)).size).toBe(1);
+    expect(await settlementsOf(seller)).toHaveLength(1);
+  });
+
+  test('is answered for ever, also when its time is over', async () => {
+    const now = Math.floor(Date.now() / 1000);
+    const body = await payment({ 'authorization.validBefore': String(now + 9) });
+    const txId = await accepted(body);
+    await begin(txId);
+    await new Promise((resolve) => setTimeout(resolve, 4_000));
+    const late = await settle(body);
+    expect(late).toMatchObject({ errorReason: 'settlement_pending', txId });
+    const unclaimed = await payment({ 'authorization.validBefore': String(now + 9) });
+    expect(await settle(unclaimed)).toMatchObject({ errorReason: 'invalid_exact_evm_payload_authorization_valid_before' });
+  });
+});
+
+describe('is not accepted', () => {
+  const refusals = async (body: unknown, errorReason: string) => {
+    expect(await settle(body)).toMatchObject({ success: false, transaction: '', errorReason });
+    expect(await settlementsOf(seller)).toEqual([]);
+  };
+
+  test('beyond what the house pays for the client in a day', async () => {
+    await query('update x402_policies set gas_per_day = 1 where client_id = $1', [seller.clientId]);
+    await refusals(await payment(), 'unexpected_settle_error');
+  });
+
+  test('without a settler that has the coins', async () => {
+    await query(`update ledger_accounts set frozen_reason = 'of a test' where account_id = $1`, [settler.account.accountId]);
+    await refusals(await payment(), 'unexpected_settle_error');
+    await query('update ledger_accounts set frozen_reason = null where account_id = $1', [settler.account.accountId]);
+  });
+
+  test('to an address that the client has listed', async () => {
+    const listed = randomAddress();
+    await query(
+      `insert into security_factors (factor_id, client_id, factor_type, chain, address, address_key, added_by)
+       values (gen_random_uuid(), $1, 'BLACKLIST', 'base', $2, lower($2), $3)`,
+      [seller.clientId, listed, seller.userId],
+    );
+    const body = await payment({ 'authorization.to': listed, 'terms.payTo': listed });
+    await refusals(body, 'invalid_payment_requirements');
+  });
+
+  test('when it is not valid', async () => {
+    await refusals(change(await payment(), { 'authorization.nonce': `0x${'5'.repeat(64)}` }), 'invalid_exact_evm_signature');
+  });
+});

@@ -1,0 +1,93 @@
+import { randomBytes } from 'node:crypto';
+import { toHex } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import { ChainRegistry } from '../../../src/chains/registry';
+import type { ChainDefinition, Hex, TokenDefinition } from '../../../src/chains/types';
+import { authorizationTypes } from '../../../src/chains/evm/payments/typed-data';
+import { newId } from '../../../src/platform/ids';
+import { observationSignaller, transferWorkflowsOn } from '../../../src/transfers/workflows';
+import { checkPayment } from '../../../src/x402/check';
+import { claimPayment } from '../../../src/x402/settlement/claim';
+import { toPaymentKey } from '../../../src/x402/settlement/claimed';
+import { readPaymentRequest } from '../../../src/x402/wire/request';
+import { randomAddress, signAs } from '../../factories';
+import { createFollowFixture } from '../following/fixture';
+import { ServedChain, until } from '../transfers/served';
+import { buildSettler } from './settlement-fixture';
+
+export const ether = 10n ** 18n;
+const domain = { name: 'USD Coin', version: '2' };
+
+/** An EVM chain whose blocks the test mines, a settler with 1 ETH, and somebody with 5 USDC who pays a client by authorisations. */
+export async function createSettlementFixture(changes: Partial<ChainDefinition> = {}) {
+  const fixture = await createFollowFixture(changes);
+  const { database, chain, getFamily, alice } = fixture;
+  const usdc = chain.tokens.find(({ symbol }) => symbol === 'USDC') as TokenDefinition;
+  Object.assign(usdc, { eip3009: true, eip712: domain } satisfies Partial<TokenDefinition>);
+  const { account: settler, wallet } = await buildSettler(database, chain);
+  const payer = privateKeyToAccount(toHex(randomBytes(32)));
+  const payTo = randomAddress();
+  await fixture.send(settler, ether);
+  await fixture.mint(payer, 5_000_000n);
+  await fixture.mine(4);
+  await fixture.follow();
+  const registry = new ChainRegistry([chain]);
+
+  /** A payment of 1 USDC that can be executed for so many seconds, accepted for Alice's client; returns its tx_id. */
+  const accept = async (seconds: number): Promise<string> => {
+    const now = Math.floor(Date.now() / 1000);
+    const authorization = {
+      ...{ from: payer.address, to: payTo as Hex, value: '1000000', validAfter: '0', validBefore: String(now + seconds + 1) },
+      nonce: toHex(randomBytes(32)),
+    };
+    const signature = await payer.signTypedData({
+      domain: { ...domain, chainId: 1, verifyingContract: usdc.contract as Hex },
+      types: authorizationTypes,
+      primaryType: 'TransferWithAuthorization',
+      message: { ...authorization, value: 1_000_000n, validAfter: 0n, validBefore: BigInt(now + seconds + 1) },
+    });
+    const terms = { scheme: 'exact', network: chain.caip2, amount: '1000000', asset: usdc.contract, payTo, extra: domain };
+    const body = {
+      ...{ x402Version: 2, paymentRequirements: terms },
+      paymentPayload: { x402Version: 2, accepted: terms, payload: { signature, authorization } },
+    };
+    const read = readPaymentRequest(body, registry, 'settle');
+    if ('reason' in read) throw new Error(read.reason);
+    const context = { now: 0, settlers: new Set<string>(), sponsors: { permit: false, approval: false } };
+    const checked = checkPayment(read.request, context);
+    if ('reason' in checked) throw new Error(checked.reason);
+    const txId = newId();
+    const { payment } = checked;
+    await database.transaction((manager) =>
+      claimPayment(manager, getFamily, {
+        ...{ txId, clientId: alice.clientId, userId: newId(), requestId: newId(), version: 2, scheme: 'exact', payment },
+        ...{ key: toPaymentKey(read.request, payment.identity), sender: settler.address, gasBound: 1n },
+      }),
+    );
+    return txId;
+  };
+  const signatures = (unsigned: Hex): Hex[] => signAs(wallet, settler, unsigned, { getFamily });
+  return { ...fixture, wallet, signatures, settler, payer, payTo, usdc, accept };
+}
+
+export type SettlementFixture = Awaited<ReturnType<typeof createSettlementFixture>>;
+
+export class ServedSettlements extends ServedChain<SettlementFixture> {
+  /** Mines and follows, and signals the workflows, until the settlement is in this state. */
+  override ends(txId: string, as: string): Promise<void> {
+    return until(`${txId} is ${as}`, async () => {
+      await this.fixture.mine();
+      await this.fixture.follow({ signalTransfer: observationSignaller(this.client) });
+      return (await this.status(txId)) === as;
+    });
+  }
+
+  /** Accepts a payment that can be executed for so many seconds, and starts its workflow. */
+  async settle(seconds: number): Promise<string> {
+    const txId = await this.fixture.accept(seconds);
+    const { clientId } = this.fixture.alice;
+    const { name: chain } = this.fixture.chain;
+    await transferWorkflowsOn(this.client).start({ txId, clientId, chain, tokenSymbol: 'USDC', requestId: null });
+    return txId;
+  }
+}

@@ -1,0 +1,124 @@
+import { ApplicationFailure } from '@temporalio/common';
+import type { Hex } from 'viem';
+import { contractArtifacts } from '../../../dev/contracts';
+import { verifyLedger } from '../../../src/ledger/verify';
+import { statusQuery } from '../../../src/messages/progress';
+import { transferWorkflowId } from '../../../src/messages/workflow-ids';
+import { until } from '../transfers/served';
+import { createSettlementFixture, ServedSettlements, type SettlementFixture } from './workflow-fixture';
+
+/** Settlements run by the workflow of transfers: what a payer has signed, and the end of its time. */
+
+jest.setTimeout(120_000);
+
+/** Long enough that nothing is replaced unless a test requires it. */
+const patientMs = 60_000;
+const hastyMs = 500;
+let stuckAfterMs = patientMs;
+const served = new ServedSettlements(() => createSettlementFixture({ stuckAfterMs }), settlerBooksAgree);
+let fixture: SettlementFixture;
+beforeEach(() => {
+  fixture = served.fixture;
+});
+
+/** A longer time than any test takes. */
+const longSeconds = 600;
+/** Enough to sign and send, and then to be waited for. */
+const shortSeconds = 9;
+
+const record = (txId: string, name: string) => served.record(transferWorkflowId(txId), name);
+const stepOf = async (txId: string) => (await served.client.workflow.getHandle(transferWorkflowId(txId)).query(statusQuery)).step;
+
+async function tokensOf(address: string): Promise<bigint> {
+  const { abi } = (await contractArtifacts()).TestUSDC;
+  const usdc = fixture.usdc.contract as Hex;
+  return (await fixture.anvil.client.readContract({ address: usdc, abi, functionName: 'balanceOf', args: [address] })) as bigint;
+}
+
+/** What the house was charged, and for which settlement. */
+const charges = () =>
+  fixture.database.query<{ parent_tx_id: string; amount: string; status: string }[]>(
+    `select parent_tx_id, amount, status from transactions where transaction_type = 'GAS' order by tx_id`,
+  );
+
+async function settlerBooksAgree(): Promise<void> {
+  const available = await fixture.anvil.client.getBalance({ address: fixture.settler.address as Hex });
+  expect(await fixture.balance(fixture.settler, 'ETH')).toEqual({ available, locked: 0n });
+  expect(await verifyLedger(fixture.database.manager)).toEqual([]);
+}
+
+const released = async (txId: string) => {
+  const [row] = await fixture.database.query<{ released: boolean }[]>(
+    'select released_at is not null as released from x402_settlements where tx_id = $1',
+    [txId],
+  );
+  return row?.released;
+};
+
+test('a payment is executed once, by the settler, which is charged for it', async () => {
+  await served.serve();
+  const txId = await served.settle(longSeconds);
+  await served.ends(txId, 'CONFIRMED');
+  expect([await tokensOf(fixture.payTo), await tokensOf(fixture.payer.address)]).toEqual([1_000_000n, 4_000_000n]);
+  const { fee, from_address: from, sender_address: sender } = await fixture.transaction(txId);
+  expect([from, sender]).toEqual([fixture.payer.address, fixture.settler.address]);
+  expect(await charges()).toEqual([{ parent_tx_id: txId, amount: fee, status: 'CONFIRMED' }]);
+  await record(txId, 'settlement-confirmed');
+});
+
+test('with too little time left nothing is signed, and the payment is free again', async () => {
+  await served.serve();
+  const txId = await served.settle(5);
+  await until('ended', async () => (await served.status(txId)) === 'FAILED');
+  expect(await fixture.transaction(txId)).toMatchObject({ failure_code: 'expired', signing_begun_at: null });
+  expect(await released(txId)).toBe(true);
+  await record(txId, 'settlement-failed-too-late');
+});
+
+describe('what is not included in its time is cancelled, so that the nonce is used up', () => {
+  async function isCancelled(txId: string, as: string): Promise<void> {
+    await served.ends(txId, 'FAILED');
+    expect(await fixture.transaction(txId)).toMatchObject({ failure_code: 'expired', cancellation_reason: 'expired' });
+    expect(await tokensOf(fixture.payTo)).toBe(0n);
+    // signed bytes exist
+    expect(await released(txId)).toBe(false);
+    expect(await charges()).toMatchObject([{ parent_tx_id: txId }]);
+    await record(txId, as);
+  }
+  /** Its cancellation is in the pool, in place of what was sent before. */
+  const isGivenUp = (txId: string) =>
+    until('given up', async () =>
+      (await fixture.attempts(txId)).some((attempt) => attempt.kind === 'cancellation' && attempt.broadcast_at !== null),
+    );
+
+  test('while it waits for the chain', async () => {
+    await served.serve();
+    const txId = await served.settle(shortSeconds);
+    await isGivenUp(txId);
+    await isCancelled(txId, 'settlement-failed-not-included');
+  });
+
+  test('before it was signed', async () => {
+    await served.serve({
+      sign: ({ kind }) => {
+        if (kind === 'settlement') throw ApplicationFailure.create({ type: 'signers_unavailable', message: 'down' });
+      },
+    });
+    const txId = await served.settle(shortSeconds);
+    await isGivenUp(txId);
+    await isCancelled(txId, 'settlement-failed-not-signed');
+  });
+
+  describe('and it is parked', () => {
+    beforeAll(() => (stuckAfterMs = hastyMs));
+    afterAll(() => (stuckAfterMs = patientMs));
+
+    test('for it was not included after all replacements', async () => {
+      await served.serve();
+      const txId = await served.settle(shortSeconds);
+      await until('parked', async () => (await stepOf(txId)) === 'park');
+      await isGivenUp(txId);
+      await isCancelled(txId, 'settlement-failed-parked');
+    });
+  });
+});
