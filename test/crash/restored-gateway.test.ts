@@ -53,9 +53,9 @@ const onChain = (address: string) => chain().getBalance({ address: address as Ad
 async function signedByNodes(request: Request): Promise<string> {
   const holds = await Holds.install(stack().postgres.url);
   try {
-    await holds.hold('recordSigned');
+    await holds.hold('sign: recordSigned');
     const txId = await accepted(request);
-    await holds.reached('recordSigned', 60_000);
+    await holds.reached('sign: recordSigned', 60_000);
     pause('worker');
     return txId;
   } finally {

@@ -15,7 +15,8 @@ import { webhookWorkflowId } from '../../src/messages/workflow-ids';
 import { buildClient, buildTotp, buildUser, randomAddress, totpCode } from '../factories';
 import { type Receiver, startReceiver, status, verify } from '../integration/webhooks/receiver';
 import { killProcess, sharedWallet, stack, waitFor } from '../stack/client';
-import { recordHistory } from './histories';
+import { recordRun } from '../replay/record-run';
+import { withTemporal } from '../stack/temporal';
 import { fundedAccount, transactionWhen } from '../e2e/support';
 
 const asked = 150;
@@ -161,7 +162,9 @@ test(`kill -9 of worker and api during ${asked + changed} events and ${transferr
     'select subject_id from webhook_deliveries where webhook_id = $1 and attempts = 2 limit 1',
     [webhookId],
   );
-  if (retried) recordHistory(webhookWorkflowId({ webhookId, subjectId: retried.subject_id }), 'deliver-webhooks');
+  if (!retried) return;
+  const workflowId = webhookWorkflowId({ webhookId, subjectId: retried.subject_id });
+  await withTemporal((client) => recordRun(client, workflowId, 'deliver-webhooks'));
 }, 300_000);
 
 /** Real transfers of the shared wallet, with a webhook of their own. */
