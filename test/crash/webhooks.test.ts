@@ -4,11 +4,9 @@ import path from 'node:path';
 import type { DataSource } from 'typeorm';
 import { ApiKeyEntity } from '../../src/auth/entity';
 import { hashSecret } from '../../src/auth/service';
-import { entities } from '../../src/entities';
 import { ApiClient } from '../../dev/demo/client';
 import { secretsKey } from '../../dev/credentials';
 import { devPaths } from '../../dev/paths';
-import { createDatabase } from '../../src/platform/database';
 import { newId } from '../../src/platform/ids';
 import { SecretBox } from '../../src/platform/secret-box';
 import { webhookWorkflowId } from '../../src/messages/workflow-ids';
@@ -16,6 +14,7 @@ import { buildClient, buildTotp, buildUser, randomAddress, totpCode } from '../f
 import { type Receiver, startReceiver, status, verify } from '../integration/webhooks/receiver';
 import { killProcess, sharedWallet, stack, waitFor } from '../stack/client';
 import { recordRun } from '../replay/record-run';
+import { openDatabase } from '../stack/database';
 import { withTemporal } from '../stack/temporal';
 import { fundedAccount, transactionWhen } from '../e2e/support';
 
@@ -30,14 +29,7 @@ let receiver: Receiver;
 let ofTransfers: Receiver;
 const users: string[] = [];
 beforeAll(async () => {
-  database = createDatabase({
-    url: stack().postgres.url,
-    poolSize: 5,
-    applicationName: 'test',
-    entities,
-    statementTimeoutMs: 180_000,
-  });
-  await database.initialize();
+  database = await openDatabase(stack().postgres.url, { poolSize: 5 });
   [receiver, ofTransfers] = await Promise.all([startReceiver(), startReceiver()]);
 });
 afterAll(async () => {

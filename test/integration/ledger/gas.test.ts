@@ -1,10 +1,9 @@
 import type { DataSource } from 'typeorm';
-import { entities } from '../../../src/entities';
-import { createDatabase } from '../../../src/platform/database';
 import { houseClientId } from '../../../src/platform/house';
 import { newId } from '../../../src/platform/ids';
 import { chargeGas } from '../../../src/settlers/charge-gas';
 import { fundAccount, ledgerAccountOf } from '../../factories';
+import { openDatabase } from '../../stack/database';
 import { buildSettler, claim, claimBy } from '../x402/settlement-fixture';
 import { createFixture, differences, ether, ethereum, type Fixture } from './fixture';
 
@@ -19,7 +18,7 @@ let alerts: object[];
 beforeAll(async () => {
   fixture = await createFixture({ poolSize: 5 });
   const { gateway_worker: url } = await fixture.logins();
-  asWorker = await createDatabase({ url, poolSize: 3, applicationName: 'gas', entities }).initialize();
+  asWorker = await openDatabase(url);
 });
 beforeEach(async () => {
   alerts = [];
