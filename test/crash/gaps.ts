@@ -135,7 +135,7 @@ export const gaps = {
     at: { on: 'insert', table: 'transfer_attempts', when: `new.kind = 'replacement'` },
     end: { attempts: ['first', 'replacement'] },
   },
-  /** Its recipient is blacklisted after its signing has begun. */
+  /** Its recipient is blacklisted after its signing has begun (round.ts). */
   'prepare: a cancellation': {
     chain: 'base',
     sent: 'blocks are made',

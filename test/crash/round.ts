@@ -93,9 +93,9 @@ class Round {
     await this.scene.letBegin(this.of('sign: signTransaction'));
   }
 
+  /** Its recipient is blacklisted after its signing has begun. */
   private async beginCancellation(): Promise<void> {
     const cancelled = this.of('prepare: a cancellation');
-    // it is added once signing has begun
     const listed = list('BLACKLIST', cancelled.account, 'base', cancelled.to);
     await this.scene.letBegin(cancelled);
     await listed;
