@@ -1,8 +1,8 @@
 import type { AlertLog } from '../src/ledger/accounts';
 import type { AuthoriserActivities } from '../src/messages/authoriser';
+import { Alarms } from '../src/platform/alarms';
 import { createLogger } from '../src/platform/logging';
 import { orderBlacklistPage } from '../src/screening/distribution';
-import { AccountAlarms } from '../src/transfers/account-alarms';
 import { beginSigning } from '../src/transfers/begin-signing';
 import { getSignedType } from '../src/signed-types';
 import type { AuthoriserDependencies } from '../src/transfers/dependencies';
@@ -18,7 +18,7 @@ export function createAuthoriserActivities({
   log = createLogger('authoriser', 'error'),
   ...options
 }: AuthoriserActivityOptions): AuthoriserActivities {
-  const dependencies: AuthoriserDependencies = { getSignedType, ...options, alarms: new AccountAlarms(log) };
+  const dependencies: AuthoriserDependencies = { getSignedType, ...options, alarms: new Alarms(log) };
   return {
     beginSigning: (input) => beginSigning(dependencies, input),
     recordNodeRefusals: (input) => recordNodeRefusals(dependencies, input),

@@ -68,8 +68,17 @@ export async function nodeCredentials(secrets: string): Promise<Record<NodeIndex
   });
   for (const index of nodeIndexes) getOrCreateSecret(secrets, `mpc-${index}.kek`, () => randomBytes(32).toString('hex'));
   // this file is written last
-  if (!existsSync(file('mpc-ca.cert.pem'))) await issueCertificates(secrets, of);
+  if (!existsSync(file('mpc-ca.cert.pem'))) await issueOnce(secrets, of);
   return { 1: of(1), 2: of(2), 3: of(3) };
+}
+
+/** By folder, as long as it runs: the processes of a stack are prepared at the same time. */
+const issuing = new Map<string, Promise<void>>();
+
+function issueOnce(secrets: string, of: (index: NodeIndex) => NodeCredentials): Promise<void> {
+  const issued = issuing.get(secrets) ?? issueCertificates(secrets, of).finally(() => issuing.delete(secrets));
+  issuing.set(secrets, issued);
+  return issued;
 }
 
 async function issueCertificates(secrets: string, of: (index: NodeIndex) => NodeCredentials): Promise<void> {

@@ -32,6 +32,10 @@ export function gatewayDatabase({ paths }: ServicesContext, superuserUrl: string
 /** True when the MPC nodes are external. */
 export const hasExternalNodes = (env: NodeJS.ProcessEnv): boolean => Boolean(env.MPC_NODE_HEALTH_URLS);
 
+/** Metrics and health share a listener. */
+const metricsAt = (port: number) => ({ METRICS_HOST: '127.0.0.1', METRICS_PORT: String(port) });
+const healthAt = (port: number): string => `http://127.0.0.1:${port}/health/ready`;
+
 /** The three MPC nodes; each with its own database, role, certificate and key-encryption key. */
 export async function nodeSpecs(
   context: ServicesContext,
@@ -44,7 +48,7 @@ export async function nodeSpecs(
   const ports = new Map<NodeIndex, { peer: number; health: number }>();
   for (const index of nodeIndexes) ports.set(index, { peer: await freePort(), health: await freePort() });
   const portsOf = (index: NodeIndex) => ports.get(index) ?? { peer: 0, health: 0 };
-  const healthUrl = (index: NodeIndex) => `http://127.0.0.1:${portsOf(index).health}/health/ready`;
+  const healthUrl = (index: NodeIndex) => healthAt(portsOf(index).health);
 
   const specs = await Promise.all(
     nodeIndexes.map(async (index) => {
@@ -67,8 +71,7 @@ export async function nodeSpecs(
         MPC_NODE_LIMITS: limits,
         MPC_NODE_ORDER_KEYS_FILE: orders.jwks,
         MPC_NODE_DEPLOYMENT: orders.deployment,
-        METRICS_HOST: '127.0.0.1',
-        METRICS_PORT: String(portsOf(index).health),
+        ...metricsAt(portsOf(index).health),
       };
       return nodeProcess(
         { name: `mpc-node-${index}`, group: 'mpc', entry: 'mpc-node', healthUrl: healthUrl(index) },
@@ -86,10 +89,9 @@ export async function workerSpec({ env, paths }: ServicesContext, environment: S
     DATABASE_URL: environment.databaseUrls.gateway_worker,
     MPC_NODE_PEER_CERTS_FILE: nodes[1].peerCerts,
     WEBHOOK_SECRETS_KEY_FILE: secretsKey(paths.secrets, 'WEBHOOK_SECRETS_KEY'),
-    METRICS_HOST: '127.0.0.1',
-    METRICS_PORT: String(port),
+    ...metricsAt(port),
   };
-  const healthUrl = `http://127.0.0.1:${port}/health/ready`;
+  const healthUrl = healthAt(port);
   return nodeProcess(
     { name: 'worker', group: 'worker', entry: 'worker', healthUrl },
     { ...startLimits, ...commonVariables(env, environment), ...variables },
@@ -106,10 +108,9 @@ export async function authoriserSpec({ env, paths }: ServicesContext, environmen
     ORDER_KEY_FILE: key,
     DEPLOYMENT_ID: deployment,
     MPC_NODE_PEER_CERTS_FILE: nodes[1].peerCerts,
-    METRICS_HOST: '127.0.0.1',
-    METRICS_PORT: String(port),
+    ...metricsAt(port),
   };
-  const healthUrl = `http://127.0.0.1:${port}/health/ready`;
+  const healthUrl = healthAt(port);
   return nodeProcess(
     { name: 'authoriser', group: 'authoriser', entry: 'authoriser', healthUrl },
     { ...commonVariables(env, environment), ...variables },
@@ -138,8 +139,7 @@ export async function apiSpec({ env, paths, preferred }: ServicesContext, enviro
     DATABASE_URL: environment.databaseUrls.gateway_api,
     API_HOST: '127.0.0.1',
     API_PORT: String(port),
-    METRICS_HOST: '127.0.0.1',
-    METRICS_PORT: String(metricsPort),
+    ...metricsAt(metricsPort),
     JWT_PRIVATE_KEY_FILE: jwtKey(paths.secrets),
     TOTP_SECRETS_KEY_FILE: secretsKey(paths.secrets, 'TOTP_SECRETS_KEY'),
     WEBHOOK_SECRETS_KEY_FILE: secretsKey(paths.secrets, 'WEBHOOK_SECRETS_KEY'),
@@ -148,7 +148,7 @@ export async function apiSpec({ env, paths, preferred }: ServicesContext, enviro
     MPC_NODE_HEALTH_URLS: env.MPC_NODE_HEALTH_URLS ?? healthUrls.join(','),
   };
   const baseUrl = `http://127.0.0.1:${port}/api/v1`;
-  const healthUrl = `http://127.0.0.1:${metricsPort}/health/ready`;
+  const healthUrl = healthAt(metricsPort);
   const spec = nodeProcess(
     { name: 'api', group: 'api', entry: 'api', healthUrl },
     { ...startLimits, ...relaxedLimits, ...commonVariables(env, environment), ...variables },

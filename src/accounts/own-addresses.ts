@@ -1,5 +1,6 @@
 import { In, type EntityManager } from 'typeorm';
 import type { GetFamily } from '../chains/family';
+import { Alarms } from '../platform/alarms';
 import { setBounded } from '../platform/bounded';
 import { GatewayError } from '../platform/errors';
 import type { Logger } from '../platform/logging';
@@ -26,8 +27,6 @@ export type AddressedAccount = Pick<
 
 /** Derived addresses in memory: a derivation takes about a millisecond. */
 const maxDerived = 50_000;
-/** Accounts and transactions that an alarm is remembered for, so that it is logged once. */
-const maxAlarms = 1_000;
 
 /**
  * Which addresses are the gateway's own: those that the keys attested by the nodes give. The database says where an account's address is
@@ -35,13 +34,15 @@ const maxAlarms = 1_000;
  */
 export class OwnAddresses {
   private readonly derived = new Map<string, DerivedAddress>();
-  private readonly alarms = new Map<string, true>();
+  private readonly alarms: Alarms;
 
   constructor(
     private readonly keys: AttestedKeys,
     private readonly getFamily: GetFamily,
-    private readonly log: Pick<Logger, 'error'>,
-  ) {}
+    log: Pick<Logger, 'error'>,
+  ) {
+    this.alarms = new Alarms(log);
+  }
 
   /** Ids of the accounts whose address may be shown. The others raise an alarm. */
   async verified(manager: EntityManager, accounts: AddressedAccount[]): Promise<Set<string>> {
@@ -112,9 +113,7 @@ export class OwnAddresses {
 
   private raise(id: string, subject: Record<string, string>, what: string): void {
     differingAddresses.inc();
-    if (this.alarms.has(id)) return;
-    setBounded(this.alarms, id, true, maxAlarms);
-    this.log.error({ alert: 'address_differs', ...subject }, what);
+    this.alarms.raise(id, { alert: 'address_differs', ...subject }, what);
   }
 }
 

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterPostgres, type RateLimiterRes } from 'rate-limiter-flexible';
+import { type RateLimiterAbstract, RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible';
 import type { DataSource } from 'typeorm';
 import { network } from '../http/limits/network';
+import { postgresLimiter } from '../http/limits/postgres-limiter';
 import { tooMany } from '../http/limits/refusals';
 
 const failures = { points: 10, duration: 60 } as const;
@@ -37,16 +38,7 @@ export class LoginThrottle {
 
 function limiter(database: DataSource, keyPrefix: string): RateLimiterAbstract {
   const memory = new RateLimiterMemory({ ...failures, keyPrefix });
-  // a migration creates the table: no DDL at run time
-  return new RateLimiterPostgres({
-    ...failures,
-    keyPrefix,
-    storeClient: database,
-    storeType: 'typeorm',
-    tableName: table,
-    tableCreated: true,
-    insuranceLimiter: memory,
-  });
+  return postgresLimiter(database, table, { ...failures, keyPrefix }, memory);
 }
 
 function refuseAbove(result: RateLimiterRes | null, allowed: number): void {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { getFamily } from '../chains/families';
 import { loadRegistry } from '../chains/registry';
-import { Identity } from '../mpc/identity';
+import { Identity, identityVariables, toIdentityFiles } from '../mpc/identity';
 import { NodeLimits } from '../mpc/limits';
 import { OrderKeys, readOrderKeys, withOwnKey } from '../mpc/order-keys';
 import { readOwnCopies } from '../mpc/own-copies';
@@ -149,21 +149,4 @@ async function collect(differences: AsyncIterable<JournalDifference>): Promise<J
   return found;
 }
 
-function readIdentity(): Identity {
-  const config = readConfig([
-    'MPC_NODE_INDEX',
-    'MPC_NODE_TLS_KEY',
-    'MPC_NODE_TLS_CERT',
-    'MPC_NODE_TLS_CA',
-    'MPC_NODE_PEER_CERTS',
-    'MPC_NODE_FORMER_CERTS',
-  ]);
-  return new Identity({
-    index: config.MPC_NODE_INDEX,
-    key: config.MPC_NODE_TLS_KEY,
-    cert: config.MPC_NODE_TLS_CERT,
-    ca: config.MPC_NODE_TLS_CA,
-    peerCerts: config.MPC_NODE_PEER_CERTS,
-    formerCerts: config.MPC_NODE_FORMER_CERTS,
-  });
-}
+const readIdentity = (): Identity => new Identity(toIdentityFiles(readConfig(identityVariables)));

@@ -1,32 +1,18 @@
-import { createHash } from 'node:crypto';
-import type { DataSource, EntityManager } from 'typeorm';
-import { audit, type AuditAction } from '../audit/log';
-import { findRecoveryHash, hashRecoveryCode, newRecoveryCodes } from '../mfa/recovery';
-import { newTotpSecret, otpauthUri, toTimeStep, totpOwner } from '../mfa/totp';
+import type { DataSource } from 'typeorm';
+import type { AuditAction } from '../audit/log';
 import { inTransaction } from '../platform/database';
 import { GatewayError, notFound } from '../platform/errors';
 import { isUuid } from '../platform/ids';
 import type { SecretBox } from '../platform/secret-box';
-import { currentOperator } from './operator';
-
-/** An enrolment that is not confirmed within this time must be repeated, since others may have seen its secret. */
-const confirmWithinHours = 24;
-
-export interface TotpUser {
-  userId: string;
-  clientId: string;
-  /** `client/user`. */
-  name: string;
-}
-
-/** Shown once: the secret is stored encrypted only. */
-export interface Enrolment {
-  user: TotpUser;
-  /** Base32. */
-  secret: string;
-  /** otpauth://totp/… */
-  uri: string;
-}
+import {
+  auditFactor,
+  beginEnrolment,
+  completeEnrolment,
+  type Enrolment,
+  findConfirmingStep,
+  type TotpUser,
+  useRecoveryCode,
+} from './totp-enrolment';
 
 export interface TotpStatus {
   user: TotpUser;
@@ -60,7 +46,7 @@ export class TotpOperations {
   async enroll(reference: string, { replace }: { replace: boolean }): Promise<Enrolment> {
     const box = this.openBox();
     const user = await this.findUser(reference);
-    return inTransaction(this.database, (manager) => begin(manager, box, user, replace));
+    return inTransaction(this.database, (manager) => beginEnrolment(manager, box, user, replace));
   }
 
   /**
@@ -70,24 +56,9 @@ export class TotpOperations {
   async confirm(reference: string, code: string): Promise<string[]> {
     const box = this.openBox();
     const user = await this.findUser(reference);
-    return inTransaction(this.database, async (manager) => {
-      const [row] = await manager.query<{ secret: Buffer; confirmed: boolean; expired: boolean }[]>(
-        `select secret, confirmed_at is not null as confirmed, created_at < now() - make_interval(hours => $2) as expired
-           from user_totp where user_id = $1 for no key update`,
-        [user.userId, confirmWithinHours],
-      );
-      if (!row) throw new GatewayError('business_error', `${user.name} has no enrolment to confirm`);
-      if (row.confirmed) throw new GatewayError('business_error', `The second factor of ${user.name} is already confirmed`);
-      if (row.expired)
-        throw new GatewayError('business_error', `This enrolment is older than ${confirmWithinHours} hours: enroll again`);
-      const step = toTimeStep(box.open(row.secret, totpOwner(user.userId)), code.replace(/\s/g, ''));
-      if (step === null)
-        throw new GatewayError(
-          'MFA_INVALID',
-          'The code is wrong or has expired; check the clocks of the phone and of this machine',
-        );
-      return complete(manager, user, step);
-    });
+    return inTransaction(this.database, async (manager) =>
+      completeEnrolment(manager, user, await findConfirmingStep(manager, box, user, code)),
+    );
   }
 
   /** @throws GatewayError not_found (the user). */
@@ -130,27 +101,9 @@ export class TotpOperations {
   async recover(reference: string, recoveryCode: string): Promise<Enrolment> {
     const box = this.openBox();
     const user = await this.findUser(reference);
-    const enrolment = await inTransaction(this.database, async (manager) => {
-      await manager.query('select 1 from user_totp where user_id = $1 for no key update', [user.userId]);
-      const rows = await manager.query<{ code_hash: Buffer }[]>(
-        'select code_hash from totp_recovery_codes where user_id = $1 and used_at is null',
-        [user.userId],
-      );
-      const found = findRecoveryHash(
-        recoveryCode,
-        rows.map(({ code_hash }) => code_hash),
-      );
-      if (!found) {
-        await record(manager, user, 'totp.recovery_code_used', { outcome: 'refused' });
-        return null;
-      }
-      await manager.query('update totp_recovery_codes set used_at = now() where user_id = $1 and code_hash = $2', [
-        user.userId,
-        found,
-      ]);
-      await record(manager, user, 'totp.recovery_code_used', { detail: { codes_left: rows.length - 1 } });
-      return begin(manager, box, user, true);
-    });
+    const enrolment = await inTransaction(this.database, async (manager) =>
+      (await useRecoveryCode(manager, user, recoveryCode)) ? beginEnrolment(manager, box, user, true) : null,
+    );
     // thrown after the commit, so that the audit row of the refusal is kept
     if (!enrolment) throw new GatewayError('business_error', `This is not an unused recovery code of ${user.name}`);
     return enrolment;
@@ -175,55 +128,8 @@ export class TotpOperations {
     return inTransaction(this.database, async (manager) => {
       const [rows] = await manager.query<[unknown[], number]>(sql, [user.userId]);
       if (rows.length === 0) throw notFound(`second factor of ${user.name}`);
-      await record(manager, user, action);
+      await auditFactor(manager, user, action);
       return user;
     });
   }
-}
-
-async function begin(manager: EntityManager, box: SecretBox, user: TotpUser, replace: boolean): Promise<Enrolment> {
-  const secret = newTotpSecret();
-  const begun = await manager.query<unknown[]>(
-    `insert into user_totp as t (user_id, secret) values ($1, $2)
-     on conflict (user_id) do update set
-       secret = excluded.secret, confirmed_at = null, failures = 0, locked_until = null, locks = 0, created_at = now()
-     where t.confirmed_at is null or $3
-     returning user_id`,
-    [user.userId, box.seal(secret, totpOwner(user.userId)), replace],
-  );
-  if (begun.length === 0)
-    throw new GatewayError('business_error', `${user.name} already has a second factor: use --replace to begin a new enrolment`);
-  // time steps used with the earlier secret do not matter for the new one
-  await manager.query('delete from totp_steps where user_id = $1', [user.userId]);
-  await record(manager, user, 'totp.enrolled');
-  return { user, secret, uri: otpauthUri(secret, user.name) };
-}
-
-async function complete(manager: EntityManager, user: TotpUser, step: number): Promise<string[]> {
-  const codes = newRecoveryCodes();
-  await manager.query('update user_totp set confirmed_at = now() where user_id = $1', [user.userId]);
-  // the code that confirms the enrolment cannot be used for anything else
-  const operation = createHash('sha256').update('totp confirm').digest();
-  await manager.query('insert into totp_steps (user_id, step, operation_hash) values ($1, $2, $3)', [
-    user.userId,
-    step,
-    operation,
-  ]);
-  await manager.query('delete from totp_recovery_codes where user_id = $1', [user.userId]);
-  await manager.query('insert into totp_recovery_codes (user_id, code_hash) select $1, unnest($2::bytea[])', [
-    user.userId,
-    codes.map(hashRecoveryCode),
-  ]);
-  await record(manager, user, 'totp.confirmed');
-  return codes;
-}
-
-function record(
-  manager: EntityManager,
-  user: TotpUser,
-  action: AuditAction,
-  { outcome = 'success', detail = {} }: { outcome?: 'success' | 'refused'; detail?: Record<string, number> } = {},
-): Promise<void> {
-  const subject = { type: 'user', id: user.userId };
-  return audit(manager, { action, outcome, actor: currentOperator(), clientId: user.clientId, subject, detail });
 }

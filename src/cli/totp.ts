@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { renderUnicodeCompact } from 'uqr';
-import { type Enrolment, TotpOperations } from './totp-operations';
+import type { Enrolment } from './totp-enrolment';
+import { TotpOperations } from './totp-operations';
 import { GatewayError } from '../platform/errors';
 import type { Run } from './run';
 import { print, printRow } from './output';

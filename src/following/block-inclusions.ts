@@ -3,7 +3,7 @@ import type { BlockScan } from '../chains/family';
 import type { InclusionEffect } from '../chains/types';
 import { GatewayError } from '../platform/errors';
 import { toAttemptIntent } from '../transactions/intent';
-import { findAttemptsAmong, type FoundAttempt } from './inclusions';
+import { findAttemptsAmong, type FoundAttempt } from './found-attempts';
 import type { FollowOptions } from './ports';
 
 /** An attempt that a scanned block holds, and what the chain did with it. */

@@ -1,14 +1,16 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { EntityManager } from 'typeorm';
-import type { ChainObservation } from '../messages/transfer';
 import type { BlockScan } from '../chains/family';
 import { inTransaction } from '../platform/database';
 import { GatewayError } from '../platform/errors';
 import { findInclusions, type FoundInclusion } from './block-inclusions';
-import { depthOfEnd } from './depth';
 import { EndedWatch } from './ended-watch';
+import { findFork } from './fork';
+import { Head } from './head';
 import { OutageTracker } from './outage-tracker';
 import type { FollowOptions } from './ports';
 import { ObservationNotifier } from './observation-notifier';
+import { findAwaited, takenBack } from './observations';
 import * as inclusions from './inclusions';
 import * as store from './store';
 
@@ -18,12 +20,8 @@ const rangeSize = 20;
 const minKept = 256;
 /** Batches of deposits credited with one range; more wait for the next. */
 const maxConfirmRounds = 20;
-/** Fork search: stored blocks compared per step. */
-const forkStep = 32;
 const defaultSliceMs = 10 * 60_000;
 const defaultResignalMs = 30_000;
-/** Fee levels are read anew after this long without a block: accepting transfers takes none that are older than 10 minutes. */
-const levelsMaxAgeMs = 2 * 60_000;
 
 /**
  * Follows one chain: finds deposits and inclusions block by block from a cursor in Postgres, so that what came while
@@ -40,16 +38,16 @@ class Follower {
   private readonly signals: ObservationNotifier;
   private readonly outage: OutageTracker;
   private readonly ends: EndedWatch;
+  private readonly head: Head;
   private readonly pollMs: number;
   private nextBlock = 0;
-  private levelsOfHead = -1;
-  private levelsAt = -Infinity;
 
   constructor(private readonly options: FollowOptions) {
     const { chain, logger, signalTransfer } = options;
     this.signals = new ObservationNotifier(signalTransfer, logger, options.resignalMs ?? defaultResignalMs);
     this.outage = new OutageTracker(logger.child({ chain: chain.name }));
     this.ends = new EndedWatch(options);
+    this.head = new Head(options);
     this.pollMs = options.pollMs ?? Math.max(250, chain.blockTimeMs / 2);
   }
 
@@ -59,42 +57,27 @@ class Follower {
     while (!signal.aborted && Date.now() < end) {
       const behind = await this.outage.run(() => this.step());
       heartbeat({ nextBlock: this.nextBlock });
-      await sleep(behind === true ? 0 : Math.max(this.pollMs, this.outage.backoffMs), signal);
+      const waitMs = behind === true ? 0 : Math.max(this.pollMs, this.outage.backoffMs);
+      // ends early when the signal aborts
+      await delay(waitMs, undefined, { signal }).catch(() => undefined);
     }
     return { nextBlock: this.nextBlock };
   }
 
   /** One poll. Returns whether more blocks wait already. */
   private async step(): Promise<boolean> {
-    const head = await this.refreshHead();
+    const head = await this.head.read();
+    // another follower may have moved it
+    this.nextBlock = (await store.findNextBlock(this.manager, this.chain)) ?? 0;
     const last = await store.newestBlockUpTo(this.manager, this.chain.name, this.nextBlock - 1);
     if (this.nextBlock > head) {
       await this.checkTip(head, last);
     } else {
       await this.scanNext(head, last);
     }
-    await this.signalWaiting();
+    await this.signals.sendAll(await findAwaited(this.manager, this.chain, this.nextBlock - 1));
     await this.ends.report();
     return this.nextBlock <= head;
-  }
-
-  /** Reads the head, once a block the fees too, and the cursor, which another follower may have moved. */
-  private async refreshHead(): Promise<number> {
-    const { client } = this.options;
-    const { number: head } = await client.head();
-    if (head !== this.levelsOfHead || performance.now() - this.levelsAt > levelsMaxAgeMs) {
-      const levels = await client.feeLevels();
-      if ((await store.findNextBlock(this.manager, this.chain)) === null) {
-        // Nobody can have been paid before the first start; a local chain is short, and its faucet may have been earlier.
-        await store.createCursor(this.manager, this.chain, this.chain.network === 'local' ? 0 : head, head, levels);
-      } else {
-        await store.storeHead(this.manager, this.chain.name, head, levels);
-      }
-      this.levelsOfHead = head;
-      this.levelsAt = performance.now();
-    }
-    this.nextBlock = (await store.findNextBlock(this.manager, this.chain)) ?? 0;
-    return head;
   }
 
   /** Nothing new: is the newest block that both have still the same? A head below ours may be just a node that lags. */
@@ -157,7 +140,7 @@ class Follower {
   /** Goes back to the newest stored block that the chain still has; what the blocks above it held is taken back. */
   private async rollBack(): Promise<void> {
     const { chain, options } = this;
-    const fork = await this.findFork();
+    const fork = await findFork(options, this.nextBlock);
     if (fork === null)
       throw new GatewayError(
         'chain_unavailable',
@@ -182,32 +165,8 @@ class Follower {
       'the chain reorganised: rolled back',
     );
     this.nextBlock = from;
-    this.levelsOfHead = -1;
+    this.head.forget();
     for (const { txId, id } of taken) await this.signals.sendOnce(txId, takenBack(id));
-  }
-
-  private async findFork(): Promise<number | null> {
-    for (let before = this.nextBlock; ;) {
-      const stored = await store.storedBlocksBelow(this.manager, this.chain.name, before, forkStep);
-      if (stored.length === 0) return null;
-      const now = await Promise.all(stored.map(({ number }) => this.options.client.block(number)));
-      const same = stored.find(({ hash }, index) => now[index]?.hash === hash);
-      if (same) return same.number;
-      before = (stored.at(-1) as store.StoredBlock).number;
-      this.options.heartbeat({ nextBlock: this.nextBlock });
-    }
-  }
-
-  private async signalWaiting(): Promise<void> {
-    const scannedTo = this.nextBlock - 1;
-    const waiting = await inclusions.includedOpenTransfers(this.manager, this.chain.name, scannedTo);
-    const observations = waiting.map((transfer): [string, ChainObservation] => {
-      const { txId, hash, blockNumber, requiredConfirmations } = transfer;
-      const confirmations = scannedTo - blockNumber + 1;
-      const needed = depthOfEnd(transfer, requiredConfirmations, this.chain.finalityDepth);
-      return [txId, { state: confirmations >= needed ? 'confirmed' : 'included', hash, blockNumber, confirmations }];
-    });
-    await this.signals.sendAll(new Map(observations));
   }
 
   private get chain() {
@@ -217,26 +176,4 @@ class Follower {
   private get manager(): EntityManager {
     return this.options.database.manager;
   }
-}
-
-/** The block is gone; whether the transaction still waits in a pool is for the workflow to ask. */
-const takenBack = (hash: ChainObservation['hash']): ChainObservation => ({
-  state: 'absent',
-  hash,
-  blockNumber: null,
-  confirmations: 0,
-});
-
-/** Ends early when the signal aborts. */
-function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    const done = () => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    signal.addEventListener('abort', done, { once: true });
-  });
 }

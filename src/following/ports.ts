@@ -5,7 +5,7 @@ import type { ChainDefinition, ChainFamily, DepositFound } from '../chains/types
 import type { Logger } from '../platform/logging';
 import type { GetSignedType } from '../transactions/signed-type';
 
-/** What the follower needs of the deposits (src/deposits/service.ts). All run inside the follower's database transaction. */
+/** What the follower needs of the deposits (src/deposits). All run inside the follower's database transaction. */
 export interface DepositsPort {
   /** Inserts INBOUND rows, DETECTED; idempotent by (chain, hash, position). */
   recordDeposits(manager: EntityManager, chain: ChainDefinition, found: DepositFound[]): Promise<void>;

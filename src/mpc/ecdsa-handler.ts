@@ -6,35 +6,29 @@ import { GatewayError } from '../platform/errors';
 import type { Logger } from '../platform/logging';
 import type { VerifiedPayload } from './verify/signers';
 import { verifyIntent } from './verify-intent';
-import type { Hex, KeyProtocol } from '../chains/types';
+import type { Hex } from '../chains/types';
 import type { GenerateKeyRequest, GroupKey, TestSignRequest } from '../messages/key-generation';
 import { transactionOrderKinds } from '../messages/order';
 import type { Admission } from './admission';
 import { type Participants, toAdmissionRequest } from './admission-request';
-import { agreeOnKey } from './agree-on-key';
 import type { Bans } from './bans';
-import { guardedRun, type RunPermits } from './guarded-run';
+import { EcdsaProtocol, ecdsaProtocol, type EcdsaProtocolOptions } from './ecdsa-protocol';
 import type { OrderVerifier } from './order-verifier';
-import { ProtocolError, type ProtocolEngine } from './protocol/engine';
 import type { NodeIndex } from '../messages/nodes';
-import type { ProtocolRun } from './protocols';
 import { readGenerateKey, readSignPayload, readTestSign, type SignPayloadRequest } from './requests';
-import { decodeSignature, encodeSignature, recoversTo } from './secp256k1';
+import { decodeSignature, recoversTo } from './secp256k1';
 import type { SeenOrders } from './seen-orders';
 import type { Session } from './session';
 import type { Recorded, SessionTask } from './session-task';
 import { signatureTask } from './signature-task';
 import type { SignedStatement } from './statement';
-import { wipe, type ShareStore, type UnlockedKey } from './store';
+import { wipe } from './store';
+import { assertBound, unlockKey, unlockKeys } from './unlock';
 import type { SessionParams } from './session-params';
 
-const protocol: KeyProtocol = 'ecdsa-secp256k1';
 const testDomain = 'custody-gateway/mpc/test-signature/v1\0';
 
-export interface EcdsaHandlerOptions {
-  self: NodeIndex;
-  engine: Pick<ProtocolEngine, 'keygen' | 'sign'>;
-  store: ShareStore;
+export interface EcdsaHandlerOptions extends EcdsaProtocolOptions {
   admission: Admission;
   bans: Pick<Bans, 'assertNotBanned' | 'ban'>;
   registry: ChainRegistry;
@@ -57,7 +51,11 @@ export interface SignTask {
  * from a verified transaction or, for a test signature, from the session id.
  */
 export class EcdsaHandler {
-  constructor(private readonly options: EcdsaHandlerOptions) {}
+  private readonly protocol: EcdsaProtocol;
+
+  constructor(private readonly options: EcdsaHandlerOptions) {
+    this.protocol = new EcdsaProtocol(options);
+  }
 
   /** This node's own verification of a peer's proposal. @throws GatewayError when it refuses to take part. */
   async acceptProposal(params: SessionParams, statement?: SignedStatement): Promise<SessionTask<unknown> | Recorded> {
@@ -80,7 +78,7 @@ export class EcdsaHandler {
 
   toSessionParams(kind: SessionParams['kind'], participants: readonly NodeIndex[], request: unknown): SessionParams {
     return {
-      protocol,
+      protocol: ecdsaProtocol,
       kind,
       initiator: this.options.self,
       participants: [...participants].sort(),
@@ -94,7 +92,7 @@ export class EcdsaHandler {
     const { key_id: keyId, client_id: clientId } = claims;
     if (await this.options.store.has(keyId)) throw new GatewayError('invalid_parameter', `key id ${keyId} is already used`);
     await this.options.seen.add({ claims, compact: order });
-    return { run: (session) => this.generate(keyId, clientId, session), dispose: () => undefined };
+    return { run: (session) => this.protocol.generate(keyId, clientId, session), dispose: () => undefined };
   }
 
   /**
@@ -109,7 +107,7 @@ export class EcdsaHandler {
     admission.assertReady();
     const permit = () => bans.assertNotBanned(keyId, other);
     await permit();
-    const key = await this.unlock(keyId);
+    const key = await unlockKey(this.options, keyId, ecdsaProtocol);
     if (role === 'peer')
       await this.countTest(keyId).catch((error: unknown) => {
         wipe(key);
@@ -118,7 +116,7 @@ export class EcdsaHandler {
     const run = async (session: Session): Promise<void> => {
       if (role === 'initiator') await this.countTest(keyId);
       const digest = createHash('sha256').update(testDomain).update(`${keyId}\0`).update(session.id).digest();
-      await this.signature(
+      await this.protocol.sign(
         session,
         key,
         other,
@@ -148,7 +146,8 @@ export class EcdsaHandler {
     const { orders, registry, admission, bans, logger, getFamily: families = getFamily } = this.options;
     const order = await orders.verify(transaction.order, transactionOrderKinds);
     const { client_id: clientId, signers } = order.claims;
-    const keys = await this.unlockAll(signers.map(({ key_id: keyId }) => keyId));
+    const keyIds = signers.map(({ key_id: keyId }) => keyId);
+    const keys = await unlockKeys(this.options, keyIds, ecdsaProtocol);
     const dispose = () => keys.forEach(wipe);
     try {
       assertBound(clientId, keys);
@@ -168,67 +167,14 @@ export class EcdsaHandler {
         admission,
         entry: admitted.entry,
         assertNotBanned: () => bans.assertNotBanned(key.keyId, peer),
-        sign: (session, permits) => this.signature(session, key, peer, signed, permits),
+        sign: (session, permits) => this.protocol.sign(session, key, peer, signed, permits),
         isValid: (signature) => verifies(signature, signed),
         dispose,
         logger,
       });
       return { payloads, task };
     } catch (error) {
-      keys.forEach(wipe);
-      throw error;
-    }
-  }
-
-  private async generate(keyId: string, clientId: string | null, session: Session): Promise<GroupKey> {
-    const { engine, self, store } = this.options;
-    const result = await this.reportMisbehaviour(session, keyId, engine.keygen({ sessionId: session.id, party: self }));
-    return agreeOnKey(store, self, session, { keyId, clientId, protocol, result });
-  }
-
-  private async signature(
-    session: Session,
-    key: UnlockedKey,
-    peer: NodeIndex,
-    { digest, path, publicKey }: { digest: Buffer; path: string; publicKey: Buffer },
-    permits: RunPermits,
-  ): Promise<Hex> {
-    const { engine, self } = this.options;
-    const opened = engine.sign({ sessionId: session.id, party: self, peer, share: key.share, path, digest });
-    const guarded = opened.then((run) => guardedRun(run, permits));
-    const signature = await this.reportMisbehaviour(session, key.keyId, guarded);
-    if (!recoversTo(publicKey, signature, digest))
-      throw new GatewayError('signers_unavailable', 'the signature does not recover to the key: it is not used');
-    return encodeSignature(signature);
-  }
-
-  /** Runs the protocol. A peer whose message fails a check in a way that hints at an attack is banned before it is informed. */
-  private async reportMisbehaviour<R>(session: Session, keyId: string, protocolRun: Promise<ProtocolRun<R>>): Promise<R> {
-    try {
-      return await session.run(await protocolRun);
-    } catch (error) {
-      if (error instanceof ProtocolError && error.code === 'ban' && error.culprit)
-        await this.options.bans.ban(keyId, error.culprit, error.message);
-      throw error;
-    }
-  }
-
-  private async unlock(keyId: string): Promise<UnlockedKey> {
-    const key = await this.options.store.unlock(keyId);
-    if (!key) throw new GatewayError('signers_unavailable', `node ${this.options.self} has no share of this key`);
-    if (key.protocol === protocol) return key;
-    wipe(key);
-    throw new GatewayError('invalid_parameter', 'the key is of another protocol');
-  }
-
-  /** Unlocks every key once. */
-  private async unlockAll(keyIds: string[]): Promise<Map<string, UnlockedKey>> {
-    const keys = new Map<string, UnlockedKey>();
-    try {
-      for (const keyId of new Set(keyIds)) keys.set(keyId, await this.unlock(keyId));
-      return keys;
-    } catch (error) {
-      keys.forEach(wipe);
+      dispose();
       throw error;
     }
   }
@@ -241,14 +187,6 @@ export class EcdsaHandler {
 function verifies(signature: Hex, { digest, publicKey }: VerifiedPayload): boolean {
   const decoded = decodeSignature(signature);
   return decoded !== undefined && recoversTo(publicKey, decoded, digest);
-}
-
-/** @throws GatewayError intent_mismatch for a key without a wallet, and for another client's key. */
-function assertBound(clientId: string, keys: ReadonlyMap<string, UnlockedKey>): void {
-  for (const key of keys.values()) {
-    if (key.walletId === null) throw new GatewayError('intent_mismatch', 'signers: the key is not bound to a wallet');
-    if (key.clientId !== clientId) throw new GatewayError('intent_mismatch', 'client_id: the key belongs to another client');
-  }
 }
 
 function parse(request: string): unknown {

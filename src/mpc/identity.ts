@@ -1,5 +1,5 @@
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
-import { ConfigError } from '../platform/config';
+import { type Config, ConfigError } from '../platform/config';
 import { type NodeIndex, nodeIndexes } from '../messages/nodes';
 import { isNodeIndex } from './protocols';
 
@@ -15,6 +15,25 @@ export interface IdentityFiles {
   /** Certificates that nodes had before, concatenated. */
   formerCerts?: string | undefined;
 }
+
+/** The variables that make an identity. */
+export const identityVariables = [
+  'MPC_NODE_INDEX',
+  'MPC_NODE_TLS_KEY',
+  'MPC_NODE_TLS_CERT',
+  'MPC_NODE_TLS_CA',
+  'MPC_NODE_PEER_CERTS',
+  'MPC_NODE_FORMER_CERTS',
+] as const;
+
+export const toIdentityFiles = (config: Config<(typeof identityVariables)[number]>): IdentityFiles => ({
+  index: config.MPC_NODE_INDEX,
+  key: config.MPC_NODE_TLS_KEY,
+  cert: config.MPC_NODE_TLS_CERT,
+  ca: config.MPC_NODE_TLS_CA,
+  peerCerts: config.MPC_NODE_PEER_CERTS,
+  formerCerts: config.MPC_NODE_FORMER_CERTS,
+});
 
 /** The present public key of a node, then those that it had before. Only what was signed to be kept is verified by the latter too. */
 export type PublicKeys = readonly [KeyObject, ...KeyObject[]];

@@ -1,6 +1,6 @@
 import { GatewayError } from '../platform/errors';
 import type { NodeIndex } from '../messages/nodes';
-import { readBan } from './bans';
+import { readBan } from './ban';
 import type { PublicKeys } from './identity';
 import { readEntry } from './journal-entry';
 import type { CopiesPage } from './peer-copies';

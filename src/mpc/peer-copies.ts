@@ -3,7 +3,8 @@ import type { DataSource } from 'typeorm';
 import { GatewayError } from '../platform/errors';
 import { jsonReader } from '../platform/untrusted';
 import type { NodeIndex } from '../messages/nodes';
-import { type Bans, maxPeerBans } from './bans';
+import { maxPeerBans } from './ban-rows';
+import type { Bans } from './bans';
 import type { PublicKeys } from './identity';
 import { findSigner, fromWire, type SignedStatement, toWire, type WireStatement, wireStatementSchema } from './statement';
 

@@ -2,31 +2,16 @@ import { randomBytes, type KeyObject } from 'node:crypto';
 import type { Hex } from '../chains/types';
 import { GatewayError } from '../platform/errors';
 import type { Logger } from '../platform/logging';
-import { activeSessions, sessionOutcomes, sessionSeconds } from './metrics';
-import { ProtocolError } from './protocol/errors';
 import type { NodeIndex } from '../messages/nodes';
-import { isRefusal } from './refusal-codes';
+import type { PeerLink } from './peer-link';
+import { RunningSessions } from './running-sessions';
 import { Session } from './session';
-import {
-  decodeProposal,
-  decodeRoster,
-  type Proposal,
-  type ProposalAnswer,
-  type Roster,
-  type SessionParams,
-} from './session-params';
+import { unavailable } from './session-failure';
+import { decodeProposal, decodeRoster, type Proposal, type ProposalAnswer, type SessionParams } from './session-params';
 import { type SessionLimits, sessionLimits, SessionSlots } from './session-slots';
 import type { Recorded, SessionTask } from './session-task';
 import { StallClock } from './stall-clock';
 import type { SignedStatement } from './statement';
-
-/** What sessions require of the transport. Every call has a time-out and fails with a GatewayError. */
-export interface PeerLink {
-  propose(to: NodeIndex, proposal: Proposal): Promise<ProposalAnswer>;
-  roster(to: NodeIndex, handle: string, roster: Roster): Promise<void>;
-  message(to: NodeIndex, handle: string, round: number, body: Uint8Array, signature: Buffer): Promise<void>;
-  abort(to: NodeIndex, handle: string, reason: string): Promise<void>;
-}
 
 export interface SessionManagerOptions {
   self: NodeIndex;
@@ -39,15 +24,9 @@ export interface SessionManagerOptions {
   limits?: SessionLimits;
 }
 
-interface RunningSession {
-  session: Session;
-  keyId: string | undefined;
-  done: Promise<void>;
-}
-
 /** All sessions of a node: those it initiates and those it takes part in. */
 export class SessionManager {
-  private readonly running = new Map<string, RunningSession>();
+  private readonly running: RunningSessions;
   private readonly slots: SessionSlots;
   private readonly limits: SessionLimits;
   /** Randomness already known in sessions of three nodes that have not received the roster yet. */
@@ -57,11 +36,12 @@ export class SessionManager {
 
   constructor(private readonly options: SessionManagerOptions) {
     this.limits = options.limits ?? sessionLimits;
+    this.running = new RunningSessions(options);
     this.slots = new SessionSlots(options.self, this.limits);
   }
 
   get active(): number {
-    return this.running.size;
+    return this.running.count;
   }
 
   /**
@@ -76,7 +56,7 @@ export class SessionManager {
       const randomness = randomBytes(32);
       const handle = randomness.toString('hex');
       const session = this.open(params, handle);
-      return await this.track(handle, session, task.keyId, async () => {
+      return await this.running.run(handle, session, task.keyId, async () => {
         const proposal = { params, randomness, ...(task.statement && { statement: task.statement }) };
         const recorded = await this.agree(session, handle, proposal, task);
         return recorded === undefined ? task.run(session) : this.adopt(task, recorded);
@@ -92,7 +72,7 @@ export class SessionManager {
     const { self, acceptProposal } = this.options;
     const { params, randomness, statement } = decodeProposal(body, from, self);
     const handle = randomness.toString('hex');
-    if (this.running.has(handle)) throw new GatewayError('invalid_parameter', 'this session was already proposed');
+    if (this.running.has(handle)) throw alreadyProposed();
     const free = this.takeSlot(params);
     try {
       const task = await acceptProposal(params, statement);
@@ -102,7 +82,7 @@ export class SessionManager {
       }
       if (this.running.has(handle)) {
         task.dispose();
-        throw new GatewayError('invalid_parameter', 'this session was already proposed');
+        throw alreadyProposed();
       }
       const own = randomBytes(32);
       const session = this.open(params, handle);
@@ -115,11 +95,12 @@ export class SessionManager {
           ]),
         );
       else this.pendingRosters.set(session, { [from]: randomness, [self]: own });
-      void this.track(handle, session, task.keyId, async () => {
-        await session.awaitBegin(this.limits[params.kind].beginMs);
-        await task.run(session);
-      })
-        .catch(() => undefined) // `track` has logged it and informed the peers
+      void this.running
+        .run(handle, session, task.keyId, async () => {
+          await session.awaitBegin(this.limits[params.kind].beginMs);
+          await task.run(session);
+        })
+        .catch(() => undefined) // `run` has logged it and informed the peers
         .finally(() => {
           task.dispose();
           free();
@@ -133,7 +114,7 @@ export class SessionManager {
 
   /** The roster from the initiator: the randomness of all participants. */
   onRoster(from: NodeIndex, handle: string, body: Buffer): void {
-    const { session } = this.find(handle);
+    const session = this.running.get(handle);
     const known = this.pendingRosters.get(session);
     if (from !== session.params.initiator || !known)
       throw new GatewayError('invalid_parameter', 'no roster is expected from this node');
@@ -147,30 +128,24 @@ export class SessionManager {
   }
 
   onMessage(from: NodeIndex, handle: string, round: number, body: Buffer, signature: Buffer): void {
-    this.find(handle).session.receive(from, round, body, signature);
+    this.running.get(handle).receive(from, round, body, signature);
   }
 
   /** Another participant has aborted: this node ends the session too. */
   onAbort(from: NodeIndex, handle: string, reason: string): void {
-    const found = this.running.get(handle);
-    if (found?.session.others.includes(from)) found.session.endByPeer(unavailable(`node ${from} aborted the session: ${reason}`));
+    const session = this.running.find(handle);
+    if (session?.others.includes(from)) session.endByPeer(unavailable(`node ${from} aborted the session: ${reason}`));
   }
 
   /** Ends every session with this peer by this key. */
   endAll(keyId: string, peer: NodeIndex, reason: GatewayError): void {
-    for (const running of this.running.values())
-      if (running.keyId === keyId && running.session.others.includes(peer)) running.session.end(reason);
+    this.running.endAll(keyId, peer, reason);
   }
 
   /** Refuses new sessions and waits for the running ones; those that remain after `graceMs` are aborted. */
   async drain(graceMs: number): Promise<void> {
     this.draining = true;
-    const all = Promise.allSettled([...this.running.values()].map(({ done }) => done));
-    const timer = setTimeout(() => {
-      for (const { session } of this.running.values()) session.stop(unavailable('this node is stopping'));
-    }, graceMs);
-    await all;
-    clearTimeout(timer);
+    await this.running.drain(graceMs, stopping());
     this.stalls.stop();
   }
 
@@ -213,59 +188,12 @@ export class SessionManager {
     return task.adopt(recorded);
   }
 
-  /** Registers the session while `work` runs; a failure is logged, counted and sent to every other participant. */
-  private async track<R>(handle: string, session: Session, keyId: string | undefined, work: () => Promise<R>): Promise<R> {
-    const { kind, initiator } = session.params;
-    const { logger, link, self } = this.options;
-    const role = initiator === self ? 'initiator' : 'participant';
-    const log = logger.child({ session: handle.slice(0, 16), kind, role, peers: session.others });
-    const begun = process.hrtime.bigint();
-    const outcome = work();
-    this.running.set(handle, { session, keyId, done: outcome.then(ignore, ignore) });
-    activeSessions.inc({ kind });
-    try {
-      const result = await outcome;
-      sessionOutcomes.inc({ kind, role, outcome: 'done' });
-      sessionSeconds.observe({ kind, role }, Number(process.hrtime.bigint() - begun) / 1e9);
-      log.debug('session completed');
-      return result;
-    } catch (error) {
-      const failure = this.asGatewayError(error, log);
-      sessionOutcomes.inc({ kind, role, outcome: failure.code });
-      log.warn({ code: failure.code, reason: failure.message }, 'session failed');
-      for (const party of session.others) void link.abort(party, handle, failure.code).catch(() => undefined);
-      throw failure;
-    } finally {
-      session.end(unavailable('the session has ended'));
-      this.running.delete(handle);
-      activeSessions.dec({ kind });
-    }
-  }
-
   /** @throws GatewayError signers_unavailable */
   private takeSlot(params: SessionParams): () => void {
-    if (this.draining) throw unavailable('this node is stopping');
+    if (this.draining) throw stopping();
     return this.slots.take(params);
-  }
-
-  /** Refusals keep their code; every other failure becomes signers_unavailable, since a new session may succeed. */
-  private asGatewayError(error: unknown, log: Logger): GatewayError {
-    if (error instanceof GatewayError)
-      return isRefusal(error.code) ? error : new GatewayError('signers_unavailable', error.message, { cause: error });
-    if (error instanceof ProtocolError)
-      return new GatewayError('signers_unavailable', `protocol ${error.code}: ${error.message}`, { cause: error });
-    log.error({ err: error }, 'unexpected error in a session');
-    return new GatewayError('signers_unavailable', `unexpected error in a session: see the log of node ${this.options.self}`, {
-      cause: error,
-    });
-  }
-
-  private find(handle: string): RunningSession {
-    const found = this.running.get(handle);
-    if (!found) throw new GatewayError('not_found', 'no such session');
-    return found;
   }
 }
 
-const ignore = (): void => undefined;
-const unavailable = (message: string): GatewayError => new GatewayError('signers_unavailable', message);
+const alreadyProposed = (): GatewayError => new GatewayError('invalid_parameter', 'this session was already proposed');
+const stopping = (): GatewayError => unavailable('this node is stopping');

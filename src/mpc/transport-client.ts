@@ -7,7 +7,7 @@ import type { Identity } from './identity';
 import type { NodeIndex } from '../messages/nodes';
 import { isNodeIndex } from './protocols';
 import { isRefusal } from './refusal-codes';
-import type { PeerLink } from './session-manager';
+import type { PeerLink } from './peer-link';
 import { type CopiesPage, decodeCopies, encodeStatement, maxPageBytes } from './peer-copies';
 import { decodeAnswer, encodeProposal, encodeRoster, type Proposal, type ProposalAnswer, type Roster } from './session-params';
 import type { SignedStatement } from './statement';

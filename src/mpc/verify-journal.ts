@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 import type { NodeIndex } from '../messages/nodes';
-import { readBan } from './bans';
+import { readBan } from './ban';
 import { readRows } from './cursor';
 import type { PublicKeys } from './identity';
 import { readEntry } from './journal-entry';

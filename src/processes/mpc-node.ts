@@ -3,7 +3,7 @@ import { migrations } from '../../migrations/mpc-node';
 import { withMappedErrors } from '../../activities/errors';
 import { getFamily } from '../chains/families';
 import { loadRegistry } from '../chains/registry';
-import { Identity } from '../mpc/identity';
+import { Identity, identityVariables, toIdentityFiles } from '../mpc/identity';
 import { nodeTaskQueue } from '../messages/task-queues';
 import { createMpcNode, type MpcNode } from '../mpc/node';
 import { NodeLimits } from '../mpc/limits';
@@ -30,16 +30,11 @@ runMain('mpc-node', async () => {
     'CHAINS',
     'METRICS_HOST',
     'METRICS_PORT',
-    'MPC_NODE_INDEX',
+    ...identityVariables,
     'MPC_NODE_DATABASE_URL',
     'MPC_NODE_LISTEN_HOST',
     'MPC_NODE_LISTEN_PORT',
     'MPC_NODE_PEERS',
-    'MPC_NODE_TLS_KEY',
-    'MPC_NODE_TLS_CERT',
-    'MPC_NODE_TLS_CA',
-    'MPC_NODE_PEER_CERTS',
-    'MPC_NODE_FORMER_CERTS',
     'MPC_NODE_KEK',
     'MPC_NODE_JOURNAL_MARK',
     'MPC_NODE_LIMITS',
@@ -57,14 +52,7 @@ runMain('mpc-node', async () => {
   const peers = parsePeers(config.MPC_NODE_PEERS);
   if (peers.size !== 2 || peers.has(index)) throw new ConfigError(`MPC_NODE_PEERS must name the two other nodes than ${index}`);
 
-  const identity = new Identity({
-    index,
-    key: config.MPC_NODE_TLS_KEY,
-    cert: config.MPC_NODE_TLS_CERT,
-    ca: config.MPC_NODE_TLS_CA,
-    peerCerts: config.MPC_NODE_PEER_CERTS,
-    formerCerts: config.MPC_NODE_FORMER_CERTS,
-  });
+  const identity = new Identity(toIdentityFiles(config));
 
   const orders = await OrderVerifier.create({
     keys: config.MPC_NODE_ORDER_KEYS,

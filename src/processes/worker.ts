@@ -9,7 +9,9 @@ import { chainTaskQueue, mainTaskQueue } from '../messages/task-queues';
 import type { ChainClient } from '../chains/family';
 import { createChainClients } from '../chains/clients';
 import { loadRegistry } from '../chains/registry';
-import * as deposits from '../deposits/service';
+import { confirmDeposits } from '../deposits/confirm';
+import { orphanDeposits } from '../deposits/orphan';
+import { depositAddresses, recordDeposits } from '../deposits/record';
 import { entities } from '../entities';
 import { readNodeKeys } from '../mpc/identity';
 import { OutboxDispatcher } from '../outbox/dispatcher';
@@ -111,7 +113,7 @@ runMain('worker', async () => {
       clients,
       database,
       registry,
-      deposits,
+      deposits: { recordDeposits, confirmDeposits, orphanDeposits, depositAddresses },
       signalTransfer: observationSignaller(temporal),
       onConfirmedReorged: (txId) => {
         logger.error({ tx_id: txId }, 'the end of a transfer does not agree with the chain: an operator must check it');

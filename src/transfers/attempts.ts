@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import type { AttemptKind, Hex, JsonObject, Prepared } from '../chains/types';
+import type { AttemptKind, Hex, InclusionEffect, JsonObject, Prepared } from '../chains/types';
 import { contradicts } from '../following/inclusions';
 import type { Signer } from '../messages/signing';
 
@@ -26,18 +26,11 @@ export interface Attempt {
 export type SignedAttempt = Attempt & { signed: NonNullable<Attempt['signed']> };
 
 /** What the chain did with an attempt that it has included. */
-export interface Inclusion {
+export interface Inclusion extends Omit<InclusionEffect, 'blockNumber'> {
   kind: AttemptKind;
   /** The id under which it is included. */
   hash: string;
   blockNumber: bigint;
-  blockHash: string;
-  success: boolean;
-  /** Atomic units of the native coin. */
-  fee: bigint;
-  /** Atomic units of the token that left and arrived; null when no payment was observed. */
-  debited: bigint | null;
-  received: bigint | null;
   /** Blocks scanned from the inclusion on, its own included; not positive where the follower has not come so far. */
   depth: bigint;
 }

@@ -56,7 +56,11 @@ export async function buildAttempt(
   const chain = registry.get(transfer.chain);
   const family = getFamily(chain.family);
   const reserved = await family.reserve(manager, source, prepared, txId, kind);
-  if (reserved.outcome === 'wait' && reserved.alert) alarms.raise(reserved.alert, source, reserved.reason);
+  if (reserved.outcome === 'wait' && reserved.alert) {
+    const { accountId } = source;
+    const facts = { alert: reserved.alert, chain: chain.name, account_id: accountId };
+    alarms.raise(`${chain.name} ${accountId}`, facts, reserved.reason);
+  }
   if (reserved.outcome !== 'reserved') throw new NotBegun(reserved);
   const { resources } = reserved;
   const intent = toAttemptIntent(wanted, kind);

@@ -3,10 +3,10 @@ import type { ChainClient, GetFamily } from '../chains/family';
 import type { ChainRegistry } from '../chains/registry';
 import type { AlertLog } from '../ledger/accounts';
 import type { NodeKeys } from '../mpc/identity';
+import type { Alarms } from '../platform/alarms';
 import type { Logger } from '../platform/logging';
 import type { Orders } from '../orders/orders';
 import type { GetSignedType } from '../transactions/signed-type';
-import type { AccountAlarms } from './account-alarms';
 
 /** Dependencies of the database steps of a transfer. */
 export interface TransferDependencies {
@@ -28,7 +28,7 @@ export interface AuthoriserDependencies {
   orders: Orders;
   /** The signing nodes' identities, from the authoriser's own configuration. */
   nodeKeys: NodeKeys;
-  alarms: AccountAlarms;
+  alarms: Alarms;
 }
 
 /** Dependencies of the steps that call a chain. */

@@ -2,6 +2,7 @@ import type { EntityManager } from 'typeorm';
 import type { KeyProtocol } from '../chains/types';
 import type { AttestedFields } from '../mpc/key-attestation';
 import type { NodeKeys } from '../mpc/identity';
+import { Alarms } from '../platform/alarms';
 import { setBounded } from '../platform/bounded';
 import { toHex } from '../platform/hex';
 import type { Logger } from '../platform/logging';
@@ -24,8 +25,6 @@ export type KeyedWallet = Pick<WalletEntity, 'walletId' | 'clientId' | 'keyId' |
 
 /** Wallets whose attestations are kept in memory once they are verified; about 500 bytes each. */
 const maxVerified = 10_000;
-/** Wallets that an alarm is remembered for, so that it is logged once. */
-const maxAlarms = 1_000;
 
 /**
  * Which key is a wallet's, by the signatures of the nodes and not by the word of the database. What is verified once stays in memory;
@@ -33,12 +32,14 @@ const maxAlarms = 1_000;
  */
 export class AttestedKeys {
   private readonly verified = new Map<string, AttestedFields>();
-  private readonly alarms = new Map<string, true>();
+  private readonly alarms: Alarms;
 
   constructor(
     private readonly nodeKeys: NodeKeys,
-    private readonly log: Pick<Logger, 'error'>,
-  ) {}
+    log: Pick<Logger, 'error'>,
+  ) {
+    this.alarms = new Alarms(log);
+  }
 
   /** By wallet id. A wallet without a key, or with one that the nodes do not attest, is missing; the latter raises an alarm. */
   async find(manager: EntityManager, wallets: KeyedWallet[]): Promise<Map<string, AttestedKey>> {
@@ -74,9 +75,7 @@ export class AttestedKeys {
 
   private alarm({ walletId, keyId }: KeyedWallet, reason: string): void {
     unattestedKeys.inc();
-    if (this.alarms.has(walletId)) return;
-    setBounded(this.alarms, walletId, true, maxAlarms);
-    this.log.error({ alert: 'key_not_attested', wallet_id: walletId, key_id: keyId }, reason);
+    this.alarms.raise(walletId, { alert: 'key_not_attested', wallet_id: walletId, key_id: keyId }, reason);
   }
 }
 

@@ -1,70 +1,53 @@
 import { Client } from 'pg';
 import { waitFor } from '../stack/client';
 import { cutNotice, type CommitFault } from '../stack/postgres-proxy';
-import { steps, type Step } from './holds';
+import { createBreakpoints, dropBreakpoints } from './breakpoints';
+import type { HeldGap } from './gaps';
 
 /** `adoptHold` writes nothing, but its row lock has to be committed all the same. */
-export const cutSteps = [
-  'accept',
-  'adoptHold',
-  'enterSigning',
-  'recordSigned',
-  'markBroadcast',
-  'markSubmitted',
-  'storeInclusion',
-  'settleTransfer',
-] as const satisfies (Step | 'adoptHold')[];
-export type CutStep = (typeof cutSteps)[number];
+export const cutGaps = [
+  'accept: insert',
+  'lock: adoptHold',
+  'prepare: enterSigning',
+  'sign: recordSigned',
+  'broadcast: markBroadcast',
+  'broadcast: markSubmitted',
+  'confirm: storeInclusion',
+  'settle: settleTransfer',
+] as const satisfies HeldGap[];
+export type CutGap = (typeof cutGaps)[number];
 
 /** Where the write can be a transaction of its own, which has no COMMIT that could get lost: such a connection is ended. */
-const withoutCommit: Partial<Record<CutStep, string>> = {
-  markBroadcast: 'true',
+const withoutCommit: Partial<Record<CutGap, string>> = {
+  'broadcast: markBroadcast': 'true',
   // the follower writes it after its cursor, in one transaction; `observe` writes nothing else
-  storeInclusion: `not exists (select from pg_locks where pid = pg_backend_pid() and relation = 'chain_cursors'::regclass
+  'confirm: storeInclusion': `not exists (select from pg_locks where pid = pg_backend_pid() and relation = 'chain_cursors'::regclass
                                    and mode = 'RowExclusiveLock')`,
 };
 
-/** Row locks fire no trigger, but row-level security is asked about every row. */
-const atLock = `
-  create function cut.at_lock() returns boolean language plpgsql as $$
-  begin
-    if current_query() like '%FOR NO KEY UPDATE' and current_setting('application_name') = 'gateway-worker' then
-      perform cut.once();
-    end if;
-    return true;
-  end $$;
-  create policy cut on transactions using (cut.at_lock()) with check (true);
-  alter table transactions enable row level security, force row level security;`;
-
-function atWrite({ table, on, when }: (typeof steps)[Step]): string {
-  return `
-  create function cut.at_write() returns trigger language plpgsql as $$
-  begin
-    if ${when} then perform cut.once(); end if;
-    return new;
-  end $$;
-  create trigger a_cut before ${on} on ${table} for each row execute function cut.at_write();`;
-}
-
 export interface CutOptions {
-  step: CutStep;
+  /** What begins in this gap is cut. */
+  gap: CutGap;
   fault: CommitFault;
   /** How long the database is away after the cut, for API, worker and authoriser. */
   awayMs?: number;
 }
 
 /**
- * Cuts the connection of the first transaction that does a step, while it is committed: the database marks it with a NOTICE, and
+ * Cuts the connection of the first transaction that does what a gap comes before, while it is committed: the database marks it with a NOTICE, and
  * the proxy in front of it does the rest. Sequences remember which transaction it was, since a rollback does not undo them.
  */
 export class Cut {
-  private constructor(private readonly connection: Client) {}
+  private constructor(
+    private readonly connection: Client,
+    private readonly gap: CutGap,
+  ) {}
 
   /** Must be removed with `remove`. */
-  static async install(url: string, { step, fault, awayMs = 0 }: CutOptions): Promise<Cut> {
+  static async install(url: string, { gap, fault, awayMs = 0 }: CutOptions): Promise<Cut> {
     const connection = new Client({ connectionString: url });
     await connection.connect();
-    const isEnded = (fault === 'never arrives' && withoutCommit[step]) || 'false';
+    const isEnded = (fault === 'never arrives' && withoutCommit[gap]) || 'false';
     await connection.query(`
       create schema cut;
       create sequence cut.transaction_id;
@@ -76,12 +59,9 @@ export class Cut {
         raise notice '${cutNotice({ fault, awayMs })}';
         if ${isEnded} then perform pg_terminate_backend(pg_backend_pid()); end if;
       end $$;
-      ${step === 'adoptHold' ? atLock : atWrite(steps[step])}
-      -- the triggers run with the logins of the processes
-      grant usage on schema cut to public;
       grant all on all sequences in schema cut to public;
-      grant execute on all functions in schema cut to public;`);
-    return new Cut(connection);
+      ${createBreakpoints('cut', [gap], () => 'cut.once()')}`);
+    return new Cut(connection, gap);
   }
 
   /** What became of the transaction, once its connection is cut. @throws Error when that does not happen. */
@@ -96,9 +76,7 @@ export class Cut {
   }
 
   async remove(): Promise<void> {
-    await this.connection.query(`
-      alter table transactions disable row level security, no force row level security;
-      drop schema cut cascade`);
+    await this.connection.query(dropBreakpoints('cut', [this.gap]));
     await this.connection.end();
   }
 

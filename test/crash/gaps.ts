@@ -1,48 +1,169 @@
-import type { Held } from './holds';
+import type { Breakpoint, End, Gap, Phase } from './gap';
+import { confirmedTimeline } from './transfer';
 
-/** How a transfer has to end. */
-export type End = 'CONFIRMED' | 'CANCELLED' | 'FAILED';
-
-/** Transfers of ETH: `base` is paused, on `ethereum` no block is made. At most eight of a chain are between start and broadcast. */
-export type Chain = 'ethereum' | 'base';
-
-interface Gap {
-  chain: Chain;
-  /** What is held in the gateway's database. */
-  at?: Held['step'];
-  /** Not CONFIRMED. */
-  end?: End;
-}
+/** The API reads the transfer whose workflow it is about to start. */
+const readsToStart = `current_query() like '%as unstarted%'`;
+const locksRow = (part: 'worker' | 'authoriser') =>
+  `current_query() like '%FOR NO KEY UPDATE' and current_setting('application_name') = 'gateway-${part}'`;
 
 /**
- * One transfer in each, in the order of a transfer: `stage: what is about to be done`. The stages are those of workflows/transfer/ and
- * of the API, and what is done is named as the function that does it.
+ * All there is to say of each, in the order of a transfer: `stage: what is about to be done`. The stages are those of
+ * workflows/transfer/ and of the API, and what is done is named as the function that does it. Every victim (victims.ts) is killed
+ * once while one transfer is in each of them.
  */
 export const gaps = {
-  'accept: insert': { chain: 'ethereum', at: 'accept' },
-  'accept: COMMIT': { chain: 'base', at: 'commit' },
-  'start: ask Temporal': { chain: 'ethereum', at: 'start' },
-  'start: remove the message': { chain: 'base', at: 'started' },
-  'lock: adoptHold': { chain: 'ethereum', at: 'adoptHold' },
-  'screen: screenTransfer': { chain: 'base', at: 'screenTransfer' },
-  'screen: an approval is waited for': { chain: 'base' },
-  'screen: cancelTransfer': { chain: 'ethereum', at: 'cancelTransfer', end: 'CANCELLED' },
-  'prepare: prepareAttempt': { chain: 'base' },
-  'prepare: beginSigning': { chain: 'ethereum', at: 'beginSigning' },
-  'prepare: enterSigning': { chain: 'ethereum', at: 'enterSigning' },
-  'sign: signTransaction': { chain: 'ethereum' },
-  'sign: recordSigned': { chain: 'ethereum', at: 'recordSigned' },
-  'broadcast: send': { chain: 'base' },
-  'broadcast: markBroadcast': { chain: 'ethereum', at: 'markBroadcast' },
-  'broadcast: markSubmitted': { chain: 'ethereum', at: 'markSubmitted' },
-  'confirm: a block is waited for': { chain: 'ethereum' },
-  'confirm: storeInclusion': { chain: 'ethereum', at: 'storeInclusion' },
-  'settle: settleTransfer': { chain: 'base', at: 'settleTransfer' },
-  'prepare: a replacement': { chain: 'base', at: 'replacement' },
-  'prepare: a cancellation': { chain: 'base', at: 'cancellation', end: 'FAILED' },
+  'accept: insert': {
+    chain: 'ethereum',
+    sent: 'last',
+    // its trigger runs before the one that sets is_held
+    at: { on: 'insert', table: 'transactions', when: 'new.fee_symbol is not null', isRequest: true },
+  },
+  'accept: COMMIT': {
+    chain: 'base',
+    sent: 'last',
+    at: { on: 'insert', table: 'transactions', when: 'new.is_held', atCommit: true, isRequest: true },
+  },
+  'start: ask Temporal': {
+    chain: 'ethereum',
+    sent: 'last',
+    at: { on: 'read', table: 'transactions', when: readsToStart },
+  },
+  'start: remove the message': {
+    chain: 'base',
+    sent: 'last',
+    at: { on: 'delete', table: 'workflow_outbox', when: `old.kind = 'start_transfer'` },
+  },
+  'lock: adoptHold': {
+    chain: 'ethereum',
+    sent: 'blocks are made',
+    at: { on: 'read', table: 'transactions', when: locksRow('worker') },
+  },
+  'screen: screenTransfer': {
+    chain: 'base',
+    sent: 'blocks are made',
+    // it looks for the recipient in the client's lists, one of which has it
+    at: { on: 'read', table: 'security_factors', when: `current_setting('application_name') = 'gateway-worker'` },
+  },
+  'screen: an approval is waited for': {
+    chain: 'base',
+    sent: 'blocks are made',
+    isUnlisted: true,
+    at: { row: ({ status }) => status === 'AWAITING_APPROVAL' },
+    end: { timeline: ['PENDING', 'AWAITING_APPROVAL', ...confirmedTimeline] },
+  },
+  'screen: cancelTransfer': {
+    chain: 'ethereum',
+    sent: 'blocks are made',
+    enters: 'last',
+    isUnlisted: true,
+    at: {
+      on: 'update',
+      table: 'transactions',
+      when: `new.status = 'CANCELLED' and old.status <> 'CANCELLED'`,
+      isRequest: true,
+    },
+    end: { status: 'CANCELLED', timeline: ['PENDING', 'AWAITING_APPROVAL', 'CANCELLED'], attempts: [] },
+  },
+  'prepare: prepareAttempt': {
+    chain: 'base',
+    sent: 'chains stand still',
+    at: { row: ({ status }) => status === 'PENDING', step: 'prepare' },
+  },
+  'prepare: beginSigning': {
+    chain: 'ethereum',
+    sent: 'blocks are made',
+    at: { on: 'read', table: 'transactions', when: locksRow('authoriser') },
+  },
+  'prepare: enterSigning': {
+    chain: 'ethereum',
+    sent: 'blocks are made',
+    at: { on: 'update', table: 'transactions', when: `new.status = 'SIGNING' and old.status <> 'SIGNING'` },
+  },
+  'sign: signTransaction': {
+    chain: 'ethereum',
+    // a node writes its journal entries one after another
+    sent: 'the others have signed',
+    beginsLater: true,
+    at: 'journal entry of a node',
+  },
+  'sign: recordSigned': {
+    chain: 'ethereum',
+    sent: 'blocks are made',
+    at: { on: 'update', table: 'transfer_attempts', when: 'new.signed is not null and old.signed is null' },
+  },
+  'broadcast: send': {
+    chain: 'base',
+    sent: 'blocks are made',
+    enters: 'chains stand still',
+    beginsLater: true,
+    at: { row: ({ status, signed, broadcast }) => status === 'SIGNING' && signed && !broadcast, step: 'broadcast' },
+  },
+  'broadcast: markBroadcast': {
+    chain: 'ethereum',
+    sent: 'blocks are made',
+    at: { on: 'update', table: 'transfer_attempts', when: 'new.broadcast_at is not null and old.broadcast_at is null' },
+  },
+  'broadcast: markSubmitted': {
+    chain: 'ethereum',
+    sent: 'blocks are made',
+    at: { on: 'update', table: 'transactions', when: `new.status = 'SUBMITTED' and old.status <> 'SUBMITTED'` },
+  },
+  'confirm: a block is waited for': {
+    chain: 'ethereum',
+    sent: 'chains stand still',
+    at: { row: ({ status, included }) => status === 'SUBMITTED' && !included },
+  },
+  'confirm: storeInclusion': {
+    chain: 'ethereum',
+    sent: 'blocks are made',
+    at: { on: 'update', table: 'transfer_attempts', when: 'new.block_number is not null and old.block_number is null' },
+  },
+  'settle: settleTransfer': {
+    chain: 'base',
+    sent: 'blocks are made',
+    at: {
+      on: 'update',
+      table: 'transactions',
+      when: `new.status = 'CONFIRMED' and old.status <> 'CONFIRMED' and new.is_held`,
+    },
+  },
+  /** No block takes its first attempt: the nonce below its own is not used (scene.ts). */
+  'prepare: a replacement': {
+    chain: 'base',
+    sent: 'round before',
+    beginsLater: true,
+    at: { on: 'insert', table: 'transfer_attempts', when: `new.kind = 'replacement'` },
+    end: { attempts: ['first', 'replacement'] },
+  },
+  /** Its recipient is blacklisted after its signing has begun (round.ts). */
+  'prepare: a cancellation': {
+    chain: 'base',
+    sent: 'blocks are made',
+    beginsLater: true,
+    at: { on: 'insert', table: 'transfer_attempts', when: `new.kind = 'cancellation'` },
+    end: { status: 'FAILED', timeline: ['PENDING', 'SIGNING', 'SUBMITTED', 'FAILED'], attempts: ['first', 'cancellation'] },
+  },
 } as const satisfies Record<string, Gap>;
+
 export type GapName = keyof typeof gaps;
+/** Its transfer is held in the gateway's database. */
+export type HeldGap = { [Name in GapName]: (typeof gaps)[Name]['at'] extends Breakpoint ? Name : never }[GapName];
 
 export const gapNames = Object.keys(gaps) as GapName[];
 
 export const gapOf = (name: GapName): Gap => gaps[name];
+export const endOf = (name: GapName): End => ({
+  status: 'CONFIRMED',
+  timeline: confirmedTimeline,
+  attempts: ['first'],
+  ...gapOf(name).end,
+});
+
+export const sentIn = (phase: Phase): GapName[] => gapNames.filter((name) => gapOf(name).sent === phase);
+export const enteredIn = (phase: Phase): GapName[] =>
+  gapNames.filter((name) => (gapOf(name).enters ?? gapOf(name).sent) === phase);
+
+export function isHeld(name: GapName): name is HeldGap {
+  const { at } = gapOf(name);
+  return typeof at === 'object' && 'on' in at;
+}

@@ -1,73 +1,22 @@
 import { Client, type QueryResultRow } from 'pg';
-import { installReads, removeReads, type ReadStep } from './held-reads';
-
-/** Writes of the steps of a transfer, each under the name of the function that makes it. */
-export const steps = {
-  // its trigger runs before the one that sets is_held
-  accept: { table: 'transactions', on: 'insert', when: `new.fee_symbol is not null` },
-  /** Deferred: it waits within COMMIT. */
-  commit: { table: 'transactions', on: 'insert', when: `new.is_held`, atCommit: true },
-  /** The workflow is started, the message about that not removed yet. */
-  started: { table: 'workflow_outbox', on: 'delete', when: `old.kind = 'start_transfer'` },
-  cancelTransfer: {
-    table: 'transactions',
-    on: 'update',
-    when: `new.status = 'CANCELLED' and old.status <> 'CANCELLED'`,
-  },
-  enterSigning: { table: 'transactions', on: 'update', when: `new.status = 'SIGNING' and old.status <> 'SIGNING'` },
-  replacement: { table: 'transfer_attempts', on: 'insert', when: `new.kind = 'replacement'` },
-  cancellation: { table: 'transfer_attempts', on: 'insert', when: `new.kind = 'cancellation'` },
-  recordSigned: { table: 'transfer_attempts', on: 'update', when: `new.signed is not null and old.signed is null` },
-  markBroadcast: {
-    table: 'transfer_attempts',
-    on: 'update',
-    when: `new.broadcast_at is not null and old.broadcast_at is null`,
-  },
-  markSubmitted: { table: 'transactions', on: 'update', when: `new.status = 'SUBMITTED' and old.status <> 'SUBMITTED'` },
-  storeInclusion: {
-    table: 'transfer_attempts',
-    on: 'update',
-    when: `new.block_number is not null and old.block_number is null`,
-  },
-  settleTransfer: {
-    table: 'transactions',
-    on: 'update',
-    when: `new.status = 'CONFIRMED' and old.status <> 'CONFIRMED' and new.is_held`,
-  },
-} as const satisfies Record<string, WriteStep>;
-export type Step = keyof typeof steps;
-
-interface WriteStep {
-  table: 'transactions' | 'transfer_attempts' | 'workflow_outbox';
-  on: 'insert' | 'update' | 'delete';
-  when: string;
-  atCommit?: true;
-}
-
-/** What a hold of one transfer is named by: its sender. */
-const senders = {
-  transactions: 'new.from_address',
-  transfer_attempts: '(select from_address from transactions where tx_id = new.tx_id)',
-  workflow_outbox: '(select from_address from transactions where tx_id = old.subject_id)',
-} as const;
+import { breakpointOf, createBreakpoints, dropBreakpoints, isRead } from './breakpoints';
+import { gapNames, type HeldGap, isHeld } from './gaps';
 
 /** A held statement ends by its time-out; how long it may take until a worker tries it again. */
 export const betweenTriesMs = 5_000;
-/** Requests are tried again by the client after a second: for these a moment is waited for at which all are held. */
-const ofClients: readonly Held['step'][] = ['accept', 'commit', 'cancelTransfer'];
 
-/** A step of all transfers, or of those of one address: the sender, for `screenTransfer` the recipient. */
+/** All transfers of a gap, or those of one address (breakpoints.ts says whose). */
 export interface Held {
-  step: Step | ReadStep;
+  gap: HeldGap;
   address?: string | undefined;
 }
-const toKey = ({ step, address }: Held): string => (address === undefined ? step : `${step} ${address.toLowerCase()}`);
+const toKey = ({ gap, address }: Held): string => (address === undefined ? gap : `${gap} ${address.toLowerCase()}`);
 
 const isWaitedFor = (key: string): string => `exists (select from pg_locks where locktype = 'advisory' and not granted
   and classid = hashtext('hold')::bit(32)::bigint::oid and objid = hashtext(${key})::bit(32)::bigint::oid)`;
 
 /**
- * Breakpoints in the database: a held step waits for a lock that the test owns, so that a process can be killed exactly there.
+ * Breakpoints in the gateway's database: a transfer in a held gap waits for a lock that the test owns, so that a process can be killed exactly there.
  * Nothing in the product knows of it.
  */
 export class Holds {
@@ -77,37 +26,34 @@ export class Holds {
 
   private constructor(
     private readonly connection: Client,
-    private readonly withReads: boolean,
+    private readonly gaps: readonly HeldGap[],
   ) {}
 
-  /** Installs the triggers, and with `withReads` what holds reads; `remove` takes them away. */
+  /** `withReads`: installs also what holds reads, which makes every query slower. `remove` takes all of it away. */
   static async install(url: string, { withReads = false } = {}): Promise<Holds> {
     const connection = new Client({ connectionString: url });
     await connection.connect();
+    const gaps = gapNames.filter(isHeld).filter((gap) => withReads || !isRead(gap));
     await alterSchema(
       connection,
       `create schema holds;
-      grant usage on schema holds to public;
-      create function holds.wait(step text, address text) returns void language sql as $$
-        select pg_advisory_xact_lock_shared(hashtext('hold'), hashtext(step)),
-               pg_advisory_xact_lock_shared(hashtext('hold'), hashtext(step || ' ' || lower(address)));
+      create function holds.wait(gap text, address text) returns void language sql as $$
+        select pg_advisory_xact_lock_shared(hashtext('hold'), hashtext(gap)),
+               pg_advisory_xact_lock_shared(hashtext('hold'), hashtext(gap || ' ' || lower(address)));
       $$;
-      ${Object.entries(steps).map(triggerOf).join('')}
-      ${withReads ? installReads : ''}
-      -- they run with the logins of the processes
-      grant execute on all functions in schema holds to public;`,
+      ${createBreakpoints('holds', gaps, (gap, address) => `holds.wait('${gap}', ${address})`)}`,
     );
-    return new Holds(connection, withReads);
+    return new Holds(connection, gaps);
   }
 
-  async hold(step: Held['step'], address?: string): Promise<void> {
-    const key = toKey({ step, address });
+  async hold(gap: HeldGap, address?: string): Promise<void> {
+    const key = toKey({ gap, address });
     this.held.set(key, -Infinity);
     await this.query(`select pg_advisory_lock(hashtext('hold'), hashtext($1))`, [key]);
   }
 
-  async release(step: Held['step'], address?: string): Promise<void> {
-    await this.releaseKeys([toKey({ step, address })]);
+  async release(gap: HeldGap, address?: string): Promise<void> {
+    await this.releaseKeys([toKey({ gap, address })]);
   }
 
   /** `except`: what is held of this address stays. */
@@ -121,10 +67,10 @@ export class Holds {
     await this.query(`select pg_advisory_unlock(hashtext('hold'), hashtext(key)) from unnest($1::text[]) as keys (key)`, [keys]);
   }
 
-  /** Resolves once somebody waits at the held step. */
-  async reached(step: Held['step'], timeoutMs: number, address?: string): Promise<void> {
-    for (const until = Date.now() + timeoutMs; (await this.notReached([{ step, address }])).length > 0;) {
-      if (Date.now() > until) throw new Error(`nobody reached step ${step} within ${timeoutMs} ms`);
+  /** Resolves once somebody waits in the held gap. */
+  async reached(gap: HeldGap, timeoutMs: number, address?: string): Promise<void> {
+    for (const until = Date.now() + timeoutMs; (await this.notReached([{ gap, address }])).length > 0;) {
+      if (Date.now() > until) throw new Error(`nobody came to ${gap} within ${timeoutMs} ms`);
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
   }
@@ -138,7 +84,9 @@ export class Holds {
     const waiting = new Set(rows.map(({ key }) => key));
     for (const key of waiting) if (this.held.has(key)) this.held.set(key, Date.now());
     const isBetweenTries = (key: string) => Date.now() - (this.held.get(key) ?? -Infinity) <= betweenTriesMs;
-    return held.filter((it) => !waiting.has(toKey(it)) && (ofClients.includes(it.step) || !isBetweenTries(toKey(it))));
+    // a client's requests are not tried again at once: a moment is waited for at which all of them are held
+    const isPassed = (it: H) => breakpointOf(it.gap).isRequest || !isBetweenTries(toKey(it));
+    return held.filter((it) => !waiting.has(toKey(it)) && isPassed(it));
   }
 
   /** One after another: the connection has one. */
@@ -150,7 +98,7 @@ export class Holds {
 
   async remove(): Promise<void> {
     await this.releaseAll();
-    await alterSchema(this.connection, `${this.withReads ? removeReads : ''} drop schema holds cascade`);
+    await alterSchema(this.connection, dropBreakpoints('holds', this.gaps));
     await this.connection.end();
   }
 }
@@ -167,17 +115,4 @@ async function alterSchema(connection: Client, statements: string): Promise<void
       if ((error as { code?: string }).code !== deadlock || tries === 5) throw error;
     }
   }
-}
-
-function triggerOf([step, { table, on, when, atCommit }]: [string, WriteStep]): string {
-  const trigger = atCommit
-    ? `create constraint trigger a_hold_${step} after ${on} on ${table} deferrable initially deferred`
-    : `create trigger a_hold_${step} before ${on} on ${table}`;
-  return `
-    create function holds.${step.toLowerCase()}() returns trigger language plpgsql as $$
-    begin
-      if ${when} then perform holds.wait('${step}', ${senders[table]}); end if;
-      return ${on === 'delete' ? 'old' : 'new'};
-    end $$;
-    ${trigger} for each row execute function holds.${step.toLowerCase()}();`;
 }

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { createPublicClient, http, type Address } from 'viem';
 import { parseAmount } from '../../src/platform/money';
 import { gatewayQuery } from '../adversary/processes';
 import { reconcile } from '../adversary/reconcile';
@@ -11,7 +10,7 @@ import { stack, waitFor } from '../stack/client';
 import { pause, resumeAll } from '../stack/pause';
 import { backUp, restore } from './backup';
 import { Holds } from './holds';
-import { crashAccount } from './transfer';
+import { chainAt, crashAccount, onChain } from './transfer';
 
 /** The gateway's database is restored from a backup, on the real stack: transfers since then come back with their keys, and nothing is paid twice. */
 
@@ -46,16 +45,13 @@ async function accepted(request: Request): Promise<string> {
   return body.tx_id as string;
 }
 
-const chain = () => createPublicClient({ transport: http(stack().chains.ethereum?.rpc) });
-const onChain = (address: string) => chain().getBalance({ address: address as Address });
-
 /** Ordered and signed by the nodes; the worker has not stored the signature, and sends nothing. */
 async function signedByNodes(request: Request): Promise<string> {
   const holds = await Holds.install(stack().postgres.url);
   try {
-    await holds.hold('recordSigned');
+    await holds.hold('sign: recordSigned');
     const txId = await accepted(request);
-    await holds.reached('recordSigned', 60_000);
+    await holds.reached('sign: recordSigned', 60_000);
     pause('worker');
     return txId;
   } finally {
@@ -65,7 +61,7 @@ async function signedByNodes(request: Request): Promise<string> {
 
 /** The follower of the restored database has read the chain up to now. */
 async function followed(): Promise<void> {
-  const head = await chain().getBlockNumber();
+  const head = await chainAt('ethereum').getBlockNumber();
   await waitFor(
     async () => {
       const [row] = await gatewayQuery<{ next_block: string }>(`select next_block from chain_cursors where chain = 'ethereum'`);
@@ -112,10 +108,10 @@ test('transfers since the backup are rebuilt with their keys and end on the chai
   const later = newRequest();
   const laterId = await accepted(later);
   await transactionWhen(laterId, ['CONFIRMED'], 120_000);
-  for (const { to } of [...paid, begun, later]) expect(await onChain(to)).toBe(parseAmount(amount, 18));
+  for (const { to } of [...paid, begun, later]) expect(await onChain('ethereum', to)).toBe(parseAmount(amount, 18));
   const { ETH } = await balances(account.account_id, 'ethereum');
   expect(ETH?.locked_balance).toBe('0');
-  expect(parseAmount(ETH?.balance ?? '', 18)).toBe(await onChain(account.address));
+  expect(parseAmount(ETH?.balance ?? '', 18)).toBe(await onChain('ethereum', account.address));
   expect(await ledgerDifferences()).toEqual([]);
   expect(await recordDifferences()).toEqual([]);
 }, 600_000);

@@ -1,31 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { NodeIndex } from '../../src/messages/nodes';
-import { call, transactionWhen } from '../e2e/support';
+import { call } from '../e2e/support';
 import { totpCode } from '../factories';
 import { stack, waitFor } from '../stack/client';
 import { pause } from '../stack/pause';
-import { gapNames, type GapName } from './gaps';
+import type { Phase } from './gap';
+import { enteredIn, gapNames, type GapName, sentIn } from './gaps';
 import { notInGap } from './positions';
-import { chainOf, type InGap, list, moveNonce, replacementGap, type Scene } from './scene';
+import { chainOf, type InGap, list, moveNonce, reachMs, replacementGap, type Scene } from './scene';
 import { allRun, kill, type Victim } from './victims';
-
-/** Until every transfer is in its gap: a replacement begins 45 s after the first attempt, and a held statement that times out is tried again. */
-const reachMs = 90_000;
-
-/** Sent while both chains make blocks, before what is sent when they do not any more. */
-const held: readonly GapName[] = [
-  'settle: settleTransfer',
-  'confirm: storeInclusion',
-  'broadcast: markSubmitted',
-  'broadcast: markBroadcast',
-  'sign: recordSigned',
-  'prepare: enterSigning',
-  'prepare: beginSigning',
-  'screen: screenTransfer',
-  'lock: adoptHold',
-];
-/** Held for a short time, since they are a client's requests and what follows them directly. */
-const brief: readonly GapName[] = ['start: ask Temporal', 'start: remove the message', 'accept: COMMIT', 'accept: insert'];
 
 export type Transfers = ReadonlyMap<GapName, InGap>;
 
@@ -53,28 +36,25 @@ class Round {
   async fill(isLast: boolean): Promise<void> {
     this.transfers.set(replacementGap, await this.scene.takeStuck({ isLast }));
     // the others do not wait for it: held statements that time out are tried again, and then less and less often
-    await Promise.all([this.reached([replacementGap]), this.scene.stuckIsSent()]);
-    await Promise.all([
-      ...held.map((name) => this.send(name)),
-      this.sendToAuthoriser('broadcast: send'),
-      this.beginCancellation(),
-      this.sendUnlisted('screen: an approval is waited for'),
-      this.sendUnlisted('screen: cancelTransfer'),
-    ]);
-    await this.reached([...held, 'prepare: a cancellation']);
+    await Promise.all([this.reached(enteredIn('round before')), this.scene.stuckIsSent()]);
+
+    await this.send('blocks are made');
+    await this.beginCancellation();
+    await this.reached(enteredIn('blocks are made'));
 
     pause('chain:base');
     await chainOf('ethereum').setIntervalMining({ interval: 0 });
-    await this.scene.holds.release('enterSigning', this.of('broadcast: send').account.address);
-    await Promise.all([this.send('prepare: prepareAttempt'), this.send('confirm: a block is waited for')]);
-    await this.reached(['prepare: prepareAttempt', 'broadcast: send', 'confirm: a block is waited for']);
+    await this.scene.letBegin(this.of('broadcast: send'));
+    await this.send('chains stand still');
+    await this.reached(enteredIn('chains stand still'));
 
-    // after all others have signed: a node writes its journal entries one after another
-    await this.sendToNodes();
-    await this.reached(['sign: signTransaction']);
+    await this.send('the others have signed');
+    await this.beginAtNodes();
+    await this.reached(enteredIn('the others have signed'));
+
     this.cancelled = repeated(`/transactions/${await this.txIdOf('screen: cancelTransfer')}/cancel`, () => ({}));
     this.cancelled.catch(() => undefined);
-    for (const name of brief) await this.send(name);
+    await this.send('last');
   }
 
   /** Resolves while every transfer is in its gap, with a node that takes part in a signature. */
@@ -104,38 +84,21 @@ class Round {
     return (await this.of(name).submission).txId;
   }
 
-  private async send(name: GapName): Promise<InGap> {
-    const sent = await this.scene.send(name);
-    this.transfers.set(name, sent);
-    return sent;
+  private async send(phase: Phase): Promise<void> {
+    await Promise.all(sentIn(phase).map(async (name) => this.transfers.set(name, await this.scene.send(name))));
   }
 
-  /** As far as the transaction that begins signing; it goes on when that is released. */
-  private async sendToAuthoriser(name: GapName): Promise<InGap> {
-    const { address } = this.scene.accountOf(name);
-    await this.scene.holds.hold('enterSigning', address);
-    const sent = await this.send(name);
-    await this.scene.holds.reached('enterSigning', reachMs, address);
-    return sent;
-  }
-
-  private async sendToNodes(): Promise<void> {
-    const { account, submission } = await this.sendToAuthoriser('sign: signTransaction');
-    await this.scene.nodes.hold((await submission).txId);
-    await this.scene.holds.release('enterSigning', account.address);
+  private async beginAtNodes(): Promise<void> {
+    await this.scene.nodes.hold(await this.txIdOf('sign: signTransaction'));
+    await this.scene.letBegin(this.of('sign: signTransaction'));
   }
 
   /** Its recipient is blacklisted after its signing has begun. */
   private async beginCancellation(): Promise<void> {
-    const { account, to } = await this.sendToAuthoriser('prepare: a cancellation');
-    const listed = list('BLACKLIST', account, 'base', to);
-    await this.scene.holds.release('enterSigning', account.address);
+    const cancelled = this.of('prepare: a cancellation');
+    const listed = list('BLACKLIST', cancelled.account, 'base', cancelled.to);
+    await this.scene.letBegin(cancelled);
     await listed;
-  }
-
-  private async sendUnlisted(name: GapName): Promise<void> {
-    const { submission } = await this.send(name);
-    await transactionWhen((await submission).txId, ['AWAITING_APPROVAL'], reachMs);
   }
 
   /** @throws Error naming the gaps whose transfers are elsewhere. */

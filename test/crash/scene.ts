@@ -6,15 +6,19 @@ import { fundedAccount, transactionWhen, type Account } from '../e2e/support';
 import { randomAddress } from '../factories';
 import { sharedWallet, stack } from '../stack/client';
 import { resumeAll } from '../stack/pause';
-import { type Chain, gapNames, gapOf, type GapName } from './gaps';
-import { Holds } from './holds';
+import { heldAddress } from './breakpoints';
+import type { Gap } from './gap';
+import { gapNames, gapOf, type GapName, isHeld } from './gaps';
+import { type Held, Holds } from './holds';
 import { NodeHolds } from './node-holds';
 import { submit, type Submission } from './submit';
 
 export const amount = '0.01';
 export const replacementGap = 'prepare: a replacement' satisfies GapName;
-/** What waits for an approval is not on the whitelist. */
-const unlisted: readonly GapName[] = ['screen: an approval is waited for', 'screen: cancelTransfer'];
+const beforeSigning = 'prepare: enterSigning' satisfies GapName;
+
+/** Until every transfer is in its gap: a replacement begins 45 s after the first attempt, and a held statement that times out is tried again. */
+export const reachMs = 90_000;
 
 export interface InGap {
   name: GapName;
@@ -23,7 +27,13 @@ export interface InGap {
   submission: Promise<Submission>;
 }
 
+type Chain = Gap['chain'];
 export const chainOf = (name: Chain): DevChain => devChain(stack().chains[name]?.rpc ?? '');
+
+/** What is held of it in the gateway's database. */
+export function heldOf({ name, account, to }: Pick<InGap, 'name' | 'account' | 'to'>): Held | undefined {
+  return isHeld(name) ? { gap: name, address: heldAddress(name, { sender: account.address, recipient: to }) } : undefined;
+}
 
 /** What all rounds share: an account for every gap, so that no transfer waits for another one's nonce, and the holds. */
 export class Scene {
@@ -69,16 +79,25 @@ export class Scene {
     await gateway(['client', 'policy', 'demo', '--whitelist', 'off']);
   }
 
-  /** A transfer that is going to its gap; `account`: another one than the gap's own. */
+  /** A transfer that is going to its gap, or waits for what it has to wait for first. `account`: another one than the gap's own. */
   async send(name: GapName, account = this.accountOf(name)): Promise<InGap> {
-    const { chain, at } = gapOf(name);
+    const { chain, isUnlisted, beginsLater } = gapOf(name);
     const to = randomAddress();
-    if (!unlisted.includes(name)) await list('WHITELIST', account, chain, to);
-    if (at !== undefined) await this.holds.hold(at, at === 'screenTransfer' ? to : account.address);
+    if (!isUnlisted) await list('WHITELIST', account, chain, to);
+    const held = heldOf({ name, account, to });
+    if (held) await this.holds.hold(held.gap, held.address);
+    if (beginsLater) await this.holds.hold(beforeSigning, account.address);
     const submission = submit(account, to, amount, chain);
     // a round that fails does not await it
     submission.catch(() => undefined);
+    if (beginsLater) await this.holds.reached(beforeSigning, reachMs, account.address);
+    if (isUnlisted) await transactionWhen((await submission).txId, ['AWAITING_APPROVAL'], reachMs);
     return { name, account, to, submission };
+  }
+
+  /** Lets one that begins later begin to sign. */
+  letBegin({ account }: InGap): Promise<void> {
+    return this.holds.release(beforeSigning, account.address);
   }
 
   /** This round's transfer that is about to be replaced; the next round's is sent. */
@@ -107,12 +126,9 @@ export class Scene {
   private async sendStuck(): Promise<InGap> {
     const account = this.stuckAccounts[this.stuckSent % this.stuckAccounts.length] as Account;
     this.stuckSent += 1;
-    const address = account.address as Address;
-    await this.holds.hold('enterSigning', address);
     const sent = await this.send(replacementGap, account);
-    await this.holds.reached('enterSigning', 60_000, address);
     await moveNonce(account, -1);
-    await this.holds.release('enterSigning', address);
+    await this.letBegin(sent);
     await transactionWhen((await sent.submission).txId, ['SUBMITTED'], 60_000);
     return sent;
   }

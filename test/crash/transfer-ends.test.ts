@@ -1,17 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
-import { createPublicClient, formatEther, http, toHex, type Address, type Hex } from 'viem';
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { formatEther, toHex, type Address, type Hex } from 'viem';
 import { followChainWorkflowId, generateKeyWorkflowId, transferWorkflowId } from '../../src/messages/workflow-ids';
 import { Holds } from './holds';
+import { randomAddress } from '../factories';
 import { sharedWallet, stack, waitFor } from '../stack/client';
 import { gateway, json } from '../e2e/gateway';
-import { recordHistory } from './histories';
+import { recordRun, type RecordedRun } from '../replay/record-run';
+import { withTemporal } from '../stack/temporal';
 import { ledgerDifferences } from '../e2e/ledger';
+import { chainAt, onChain } from './transfer';
 import { balances, call, ends, fundedAccount, transactionWhen, type Account } from '../e2e/support';
 
-const fresh = (): Address => privateKeyToAccount(generatePrivateKey()).address;
-const chain = () => createPublicClient({ transport: http(stack().chains.ethereum?.rpc) });
+const chain = () => chainAt('ethereum');
 const anvil = (method: string, params: unknown[]) => chain().request({ method, params } as never);
 
 let account: Account;
@@ -29,27 +30,29 @@ const body = (to: string, amount = '0.1') => ({
   token_symbol: 'ETH',
   amount,
 });
+const record = (workflowId: string, name: string, options?: RecordedRun) =>
+  withTemporal((client) => recordRun(client, workflowId, name, options));
 const locked = async () => (await balances(account.account_id, 'ethereum')).ETH?.locked_balance;
 
 describe('every way a transfer ends', () => {
   test('CONFIRMED', async () => {
-    const { body: accepted } = await call('POST', '/transfer', { body: body(fresh()) });
+    const { body: accepted } = await call('POST', '/transfer', { body: body(randomAddress()) });
     await transactionWhen(accepted.tx_id as string, ['CONFIRMED']);
-    recordHistory(transferWorkflowId(accepted.tx_id as string), 'transfer-confirmed');
-    recordHistory(generateKeyWorkflowId((await sharedWallet()).wallet_id), 'generate-key');
-    recordHistory(followChainWorkflowId('ethereum'), 'follow-chain');
+    await record(transferWorkflowId(accepted.tx_id as string), 'transfer-confirmed');
+    await record(generateKeyWorkflowId((await sharedWallet()).wallet_id), 'generate-key');
+    await record(followChainWorkflowId('ethereum'), 'follow-chain', { isOpen: true });
   });
 
   test('refused: the answer is the error, nothing is kept, and the same key gets the same answer', async () => {
     const holds = await Holds.install(stack().postgres.url);
     try {
       // the balance suffices before the other transfer's hold and not after it: the refusal comes from the locked balance
-      await holds.hold('accept');
-      const first = call('POST', '/transfer', { body: body(fresh(), '4') });
-      await holds.reached('accept', 30_000);
-      const second = call('POST', '/transfer', { body: body(fresh(), '4') });
+      await holds.hold('accept: insert');
+      const first = call('POST', '/transfer', { body: body(randomAddress(), '4') });
+      await holds.reached('accept: insert', 30_000);
+      const second = call('POST', '/transfer', { body: body(randomAddress(), '4') });
       await new Promise((resolve) => setTimeout(resolve, 1_000));
-      await holds.release('accept');
+      await holds.release('accept: insert');
       const answers = await Promise.all([first, second]);
       expect(answers.map(({ status }) => status).sort()).toEqual([202, 400]);
       const accepted = answers.find(({ status }) => status === 202);
@@ -59,7 +62,7 @@ describe('every way a transfer ends', () => {
     } finally {
       await holds.remove();
     }
-    const request = { body: body(fresh(), '4.999999'), headers: { 'idempotency-key': randomUUID() } };
+    const request = { body: body(randomAddress(), '4.999999'), headers: { 'idempotency-key': randomUUID() } };
     const refused = await call('POST', '/transfer', request);
     expect(refused.body.code).toBe('insufficient_balance');
     const again = await call('POST', '/transfer', request);
@@ -75,11 +78,11 @@ describe('every way a transfer ends', () => {
     await database.connect();
     let txId: string;
     try {
-      await holds.hold('commit');
-      const posted = call('POST', '/transfer', { body: body(fresh()) });
-      await holds.reached('commit', 30_000);
+      await holds.hold('accept: COMMIT');
+      const posted = call('POST', '/transfer', { body: body(randomAddress()) });
+      await holds.reached('accept: COMMIT', 30_000);
       await database.query(`update wallets set status = 'SUSPENDED' where wallet_id = $1`, [walletId]);
-      await holds.release('commit');
+      await holds.release('accept: COMMIT');
       txId = (await posted).body.tx_id as string;
       const rejected = await transactionWhen(txId, ends);
       expect(rejected).toMatchObject({ status: 'REJECTED', tx_hash: null, failure: { code: 'wallet_not_active' } });
@@ -89,7 +92,7 @@ describe('every way a transfer ends', () => {
       await holds.remove();
     }
     expect((await balances(account.account_id, 'ethereum')).ETH).toEqual(before);
-    recordHistory(transferWorkflowId(txId), 'transfer-rejected');
+    await record(transferWorkflowId(txId), 'transfer-rejected');
   });
 
   test('CANCELLED: always possible before signing, and a second cancel gets the same answer', async () => {
@@ -97,7 +100,7 @@ describe('every way a transfer ends', () => {
     process.kill(Number(pid), 'SIGSTOP');
     let txId: string;
     try {
-      txId = (await call('POST', '/transfer', { body: body(fresh()) })).body.tx_id as string;
+      txId = (await call('POST', '/transfer', { body: body(randomAddress()) })).body.tx_id as string;
       const cancelled = await call('POST', `/transactions/${txId}/cancel`);
       expect([cancelled.status, cancelled.body.status]).toEqual([200, 'CANCELLED']);
     } finally {
@@ -106,31 +109,31 @@ describe('every way a transfer ends', () => {
     const again = await call('POST', `/transactions/${txId}/cancel`);
     expect([again.status, again.body.status]).toEqual([200, 'CANCELLED']);
     expect(await locked()).toBe('0');
-    recordHistory(transferWorkflowId(txId), 'transfer-cancelled');
+    await record(transferWorkflowId(txId), 'transfer-cancelled');
   });
 
   test('FAILED before signing: the chain would refuse it', async () => {
-    const refuser = fresh();
+    const refuser = randomAddress();
     await anvil('anvil_setCode', [refuser, '0x60006000fd']);
     const { body: accepted } = await call('POST', '/transfer', { body: body(refuser) });
     const failed = await transactionWhen(accepted.tx_id as string, ends);
     expect(failed).toMatchObject({ status: 'FAILED', fee: null, failure: { code: 'reverted_on_chain' } });
     expect(await locked()).toBe('0');
-    recordHistory(transferWorkflowId(accepted.tx_id as string), 'transfer-failed-before-signing');
+    await record(transferWorkflowId(accepted.tx_id as string), 'transfer-failed-before-signing');
   });
 
   test('FAILED on chain: the amount is back, the fee is gone', async () => {
-    const to = fresh();
-    const before = await chain().getBalance({ address: account.address as Address });
+    const to = randomAddress();
+    const before = await onChain('ethereum', account.address);
     const holds = await Holds.install(stack().postgres.url);
     let txId: string;
     try {
-      await holds.hold('recordSigned');
+      await holds.hold('sign: recordSigned');
       txId = (await call('POST', '/transfer', { body: body(to) })).body.tx_id as string;
-      await holds.reached('recordSigned', 60_000);
+      await holds.reached('sign: recordSigned', 60_000);
       // an address without code when gas was estimated now reverts
       await anvil('anvil_setCode', [to, '0x60006000fd']);
-      await holds.release('recordSigned');
+      await holds.release('sign: recordSigned');
     } finally {
       await holds.remove();
     }
@@ -138,9 +141,7 @@ describe('every way a transfer ends', () => {
     expect(failed).toMatchObject({ status: 'FAILED', failure: { code: 'reverted_on_chain' } });
     const receipt = await chain().getTransactionReceipt({ hash: failed.tx_hash as Hex });
     expect(receipt.status).toBe('reverted');
-    expect(await chain().getBalance({ address: account.address as Address })).toBe(
-      before - receipt.gasUsed * receipt.effectiveGasPrice,
-    );
+    expect(await onChain('ethereum', account.address)).toBe(before - receipt.gasUsed * receipt.effectiveGasPrice);
     expect(await locked()).toBe('0');
     expect(failed.timeline.map(({ status }: { status: string }) => status)).toEqual([
       'PENDING',
@@ -148,11 +149,11 @@ describe('every way a transfer ends', () => {
       'SUBMITTED',
       'FAILED',
     ]);
-    recordHistory(transferWorkflowId(txId), 'transfer-failed-on-chain');
+    await record(transferWorkflowId(txId), 'transfer-failed-on-chain');
   });
 
   test('CONFIRMED after a replacement: stuck, signed again on the same nonce at a higher fee, executed once', async () => {
-    const to = fresh();
+    const to = randomAddress();
     const nonce = await chain().getTransactionCount({ address: account.address as Address });
     await anvil('evm_setIntervalMining', [0]);
     let txId: string;
@@ -169,12 +170,12 @@ describe('every way a transfer ends', () => {
     const [first, second] = await attempts(txId);
     expect(confirmed).toMatchObject({ status: 'CONFIRMED', tx_hash: second?.tx_hash });
     expect([first?.nonce, second?.nonce]).toEqual([String(nonce), String(nonce)]);
-    expect(await chain().getBalance({ address: to })).toBe(100_000_000_000_000_000n);
-    recordHistory(transferWorkflowId(txId), 'transfer-confirmed-replaced');
+    expect(await onChain('ethereum', to)).toBe(100_000_000_000_000_000n);
+    await record(transferWorkflowId(txId), 'transfer-confirmed-replaced');
   });
 
   test('CONFIRMED although the chain dropped it: broadcast again', async () => {
-    const to = fresh();
+    const to = randomAddress();
     await anvil('evm_setIntervalMining', [0]);
     let txId: string;
     try {
@@ -187,8 +188,8 @@ describe('every way a transfer ends', () => {
     }
     const confirmed = await transactionWhen(txId, ends, 120_000);
     expect(confirmed.status).toBe('CONFIRMED');
-    expect(await chain().getBalance({ address: to })).toBe(100_000_000_000_000_000n);
-    recordHistory(transferWorkflowId(txId), 'transfer-confirmed-forgotten');
+    expect(await onChain('ethereum', to)).toBe(100_000_000_000_000_000n);
+    await record(transferWorkflowId(txId), 'transfer-confirmed-forgotten');
   });
 
   test('NEEDS_ATTENTION: a transfer without the expected effect waits for an operator, with its funds locked', async () => {
@@ -198,13 +199,19 @@ describe('every way a transfer ends', () => {
     const holds = await Holds.install(stack().postgres.url);
     let txId: string;
     try {
-      await holds.hold('recordSigned');
-      const request = { from_address: usdc.address, to_address: fresh(), chain: 'ethereum', token_symbol: 'USDC', amount: '2' };
+      await holds.hold('sign: recordSigned');
+      const request = {
+        from_address: usdc.address,
+        to_address: randomAddress(),
+        chain: 'ethereum',
+        token_symbol: 'USDC',
+        amount: '2',
+      };
       txId = (await call('POST', '/transfer', { body: request })).body.tx_id as string;
-      await holds.reached('recordSigned', 60_000);
+      await holds.reached('sign: recordSigned', 60_000);
       // the token returns success and moves nothing
       await anvil('anvil_setCode', [contract, '0x600160005260206000f3']);
-      await holds.release('recordSigned');
+      await holds.release('sign: recordSigned');
       const parked = await transactionWhen(txId, ['NEEDS_ATTENTION']);
       expect(parked.failure.code).toBe('transfer_not_observed');
       expect((await balances(usdc.account_id, 'ethereum')).USDC).toEqual({ balance: '3', locked_balance: '2' });
@@ -212,23 +219,23 @@ describe('every way a transfer ends', () => {
       await anvil('anvil_setCode', [contract, code]);
       await holds.remove();
     }
-    recordHistory(transferWorkflowId(txId), 'transfer-needs-attention');
+    await record(transferWorkflowId(txId), 'transfer-needs-attention', { isOpen: true });
   });
 
   test('FAILED after an operator abandons it: a cancellation uses up the nonce, everything but the fee is unlocked', async () => {
     const from = await fundedAccount('ethereum', { ETH: '1' });
     const address = from.address as Address;
-    const had = await chain().getBalance({ address });
-    const to = fresh();
+    const had = await onChain('ethereum', address);
+    const to = randomAddress();
     const holds = await Holds.install(stack().postgres.url);
     let txId: string;
     try {
-      await holds.hold('recordSigned');
+      await holds.hold('sign: recordSigned');
       txId = (await call('POST', '/transfer', { body: { ...body(to), from_address: address } })).body.tx_id as string;
-      await holds.reached('recordSigned', 60_000);
+      await holds.reached('sign: recordSigned', 60_000);
       // no balance for the fee: the chain refuses the signed bytes
       await anvil('anvil_setBalance', [address, '0x0']);
-      await holds.release('recordSigned');
+      await holds.release('sign: recordSigned');
       const parked = await transactionWhen(txId, ['NEEDS_ATTENTION']);
       expect(parked.failure.code).toBe('broadcast_rejected');
       expect(Number((await balances(from.account_id, 'ethereum')).ETH?.locked_balance)).toBeGreaterThan(0.1);
@@ -246,14 +253,14 @@ describe('every way a transfer ends', () => {
       ['first', '0'],
       ['cancellation', '0'],
     ]);
-    expect(await chain().getBalance({ address: to })).toBe(0n);
+    expect(await onChain('ethereum', to)).toBe(0n);
     expect((await balances(from.account_id, 'ethereum')).ETH).toEqual({
-      balance: formatEther(await chain().getBalance({ address })),
+      balance: formatEther(await onChain('ethereum', address)),
       locked_balance: '0',
     });
     const acts = await json('audit', 'list', '--subject', txId, '--action', 'transfer.abandoned');
     expect(acts).toEqual([expect.objectContaining({ outcome: 'success', actor_type: 'operator' })]);
-    recordHistory(transferWorkflowId(txId), 'transfer-failed-abandoned');
+    await record(transferWorkflowId(txId), 'transfer-failed-abandoned');
   });
 });
 

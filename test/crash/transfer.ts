@@ -15,7 +15,7 @@ export const crashAccount = (): Promise<Account> => fundedAccount('ethereum', { 
 export type Send = () => Promise<Submission>;
 
 const inWei = (display = '') => parseAmount(display, 18);
-const chainAt = (chain: string) => createPublicClient({ transport: http(stack().chains[chain]?.rpc) });
+export const chainAt = (chain: string) => createPublicClient({ transport: http(stack().chains[chain]?.rpc) });
 export const onChain = (chain: string, address: string): Promise<bigint> =>
   chainAt(chain).getBalance({ address: address as Address });
 

@@ -4,18 +4,18 @@ import path from 'node:path';
 import type { DataSource } from 'typeorm';
 import { ApiKeyEntity } from '../../src/auth/entity';
 import { hashSecret } from '../../src/auth/service';
-import { entities } from '../../src/entities';
 import { ApiClient } from '../../dev/demo/client';
 import { secretsKey } from '../../dev/credentials';
 import { devPaths } from '../../dev/paths';
-import { createDatabase } from '../../src/platform/database';
 import { newId } from '../../src/platform/ids';
 import { SecretBox } from '../../src/platform/secret-box';
 import { webhookWorkflowId } from '../../src/messages/workflow-ids';
 import { buildClient, buildTotp, buildUser, randomAddress, totpCode } from '../factories';
 import { type Receiver, startReceiver, status, verify } from '../integration/webhooks/receiver';
 import { killProcess, sharedWallet, stack, waitFor } from '../stack/client';
-import { recordHistory } from './histories';
+import { recordRun } from '../replay/record-run';
+import { openDatabase } from '../stack/database';
+import { withTemporal } from '../stack/temporal';
 import { fundedAccount, transactionWhen } from '../e2e/support';
 
 const asked = 150;
@@ -29,14 +29,7 @@ let receiver: Receiver;
 let ofTransfers: Receiver;
 const users: string[] = [];
 beforeAll(async () => {
-  database = createDatabase({
-    url: stack().postgres.url,
-    poolSize: 5,
-    applicationName: 'test',
-    entities,
-    statementTimeoutMs: 180_000,
-  });
-  await database.initialize();
+  database = await openDatabase(stack().postgres.url, { poolSize: 5 });
   [receiver, ofTransfers] = await Promise.all([startReceiver(), startReceiver()]);
 });
 afterAll(async () => {
@@ -161,7 +154,9 @@ test(`kill -9 of worker and api during ${asked + changed} events and ${transferr
     'select subject_id from webhook_deliveries where webhook_id = $1 and attempts = 2 limit 1',
     [webhookId],
   );
-  if (retried) recordHistory(webhookWorkflowId({ webhookId, subjectId: retried.subject_id }), 'deliver-webhooks');
+  if (!retried) return;
+  const workflowId = webhookWorkflowId({ webhookId, subjectId: retried.subject_id });
+  await withTemporal((client) => recordRun(client, workflowId, 'deliver-webhooks'));
 }, 300_000);
 
 /** Real transfers of the shared wallet, with a webhook of their own. */

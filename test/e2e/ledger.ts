@@ -1,16 +1,10 @@
-import { entities } from '../../src/entities';
 import { verifyLedger } from '../../src/ledger/verify';
-import { createDatabase } from '../../src/platform/database';
 import { stack } from '../stack/client';
+import { openDatabase } from '../stack/database';
 
 /** What `gateway ledger verify` would print. */
 export async function ledgerDifferences(): Promise<unknown[]> {
-  const database = await createDatabase({
-    url: stack().postgres.url,
-    poolSize: 2,
-    applicationName: 'test',
-    entities,
-  }).initialize();
+  const database = await openDatabase(stack().postgres.url);
   try {
     return await verifyLedger(database.manager);
   } finally {

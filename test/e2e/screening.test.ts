@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { Client as TemporalClient, Connection } from '@temporalio/client';
 import { Client } from 'pg';
 import type { Address } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { distributeBlacklistWorkflowId } from '../../src/messages/workflow-ids';
 import { stack, waitFor } from '../stack/client';
+import { withTemporal } from '../stack/temporal';
 import { call, ends, fundedAccount, transactionWhen, type Account } from './support';
 
 let account: Account;
@@ -33,19 +33,13 @@ const afterOthers = { timeoutMs: 90_000 };
 
 /** Resolves once all three nodes have the client's current blacklist. */
 async function delivered(): Promise<void> {
-  const connection = await Connection.connect({ address: stack().temporal.address });
-  try {
-    await waitFor(async () => {
-      const { rows } = await database.query('select 1 from blacklist_versions where client_id = $1 and dispatched = version', [
-        clientId,
-      ]);
-      return rows.length > 0;
-    }, afterOthers);
-    const temporal = new TemporalClient({ connection, namespace: stack().temporal.namespace });
-    await temporal.workflow.getHandle(distributeBlacklistWorkflowId(clientId)).result();
-  } finally {
-    await connection.close();
-  }
+  await waitFor(async () => {
+    const { rows } = await database.query('select 1 from blacklist_versions where client_id = $1 and dispatched = version', [
+      clientId,
+    ]);
+    return rows.length > 0;
+  }, afterOthers);
+  await withTemporal((temporal) => temporal.workflow.getHandle(distributeBlacklistWorkflowId(clientId)).result());
 }
 
 test('a blacklisted address is refused by the API, and by the nodes themselves when all before them let it pass', async () => {

@@ -52,12 +52,15 @@ export async function createTemplateDatabase(server: string): Promise<string> {
   return name;
 }
 
-/** For the set-up of a test: on a busy machine it would exceed the limit of requests. */
-const statementTimeoutMs = 180_000;
+/** What a test does itself exceeds the limit of requests on a busy machine. */
+export const testStatementTimeoutMs = 180_000;
+
+/** With any login. The caller destroys it. */
+export const openDatabase = (url: string, { poolSize = 3 } = {}): Promise<DataSource> => connect(url, poolSize);
 
 function connect(url: string, poolSize = 10): Promise<DataSource> {
-  const options = { url, poolSize, applicationName: 'test', entities, migrations, statementTimeoutMs };
-  return createDatabase(options).initialize();
+  const statementTimeoutMs = testStatementTimeoutMs;
+  return createDatabase({ url, poolSize, applicationName: 'test', entities, migrations, statementTimeoutMs }).initialize();
 }
 
 async function asSuperuser(server: string, sql: string): Promise<void> {

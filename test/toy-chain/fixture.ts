@@ -56,11 +56,18 @@ export async function createToyFixture(
     const unsigned = attempt?.unsigned as Hex;
     return toyFamily.assemble(unsigned, fixture.signatures(unsigned, alice.address, { isRandom: true }), alice.address);
   };
+  /** Alice and her guardian, each for an input of their own and with their own path. */
+  const expectBothSign = async (txId: string): Promise<void> => {
+    const [attempt] = await fixture.attempts(txId);
+    const paths = (attempt?.signers as { path: string }[]).map(({ path }) => path);
+    expect(paths).toEqual([alice.derivationPath, bob.derivationPath]);
+    expect((await reservations(txId)).map(({ owner }) => owner)).toEqual([alice.addressKey, bob.addressKey]);
+  };
   const mine = (blocks = 1) => {
     toy.mine(blocks);
     return Promise.resolve();
   };
-  return { ...fixture, toy, outside, mine, reservations, release, setFailed, signOnceMore };
+  return { ...fixture, toy, outside, mine, reservations, release, setFailed, signOnceMore, expectBothSign };
 }
 
 export type ToyFixture = Awaited<ReturnType<typeof createToyFixture>>;

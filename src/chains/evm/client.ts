@@ -18,7 +18,7 @@ import { toPrepared } from './details';
 import { fetchEffects, type EffectRequest } from './effects';
 import { encodeLevels, type EvmFeeLevels, gasLimitFrom, highestGas, planFees } from './fees';
 import { Endpoints, NodeRefusal, unavailable, type RpcCall } from './rpc';
-import { scanBlocks } from './scan';
+import { scanBlocks } from './scan/scan';
 import { quantity, type RpcBlock } from './rpc-types';
 import { askStatus } from './status';
 

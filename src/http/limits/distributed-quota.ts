@@ -1,6 +1,7 @@
-import { RateLimiterMemory, RateLimiterPostgres, type RateLimiterRes, RLWrapperTimeouts } from 'rate-limiter-flexible';
+import { RateLimiterMemory, type RateLimiterRes, RLWrapperTimeouts } from 'rate-limiter-flexible';
 import type { DataSource } from 'typeorm';
 import { setBounded } from '../../platform/bounded';
+import { postgresLimiter } from './postgres-limiter';
 
 const table = 'request_quotas';
 /** If Postgres takes longer, requests are counted in memory: they do not wait for the quota. */
@@ -117,14 +118,7 @@ export function sharedCounter(database: DataSource, { name, limit, windowSeconds
   const options = { keyPrefix: name, points: limit, duration: windowSeconds };
   return new RLWrapperTimeouts({
     timeoutMs: storeTimeoutMs,
-    // a migration creates the table: no DDL at run time
-    limiter: new RateLimiterPostgres({
-      ...options,
-      storeClient: database,
-      storeType: 'typeorm',
-      tableName: table,
-      tableCreated: true,
-    }),
+    limiter: postgresLimiter(database, table, options),
     insuranceLimiter: new RateLimiterMemory(options),
   });
 }

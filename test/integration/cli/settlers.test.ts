@@ -3,15 +3,13 @@ import { AccountEntity } from '../../../src/accounts/entity';
 import { OwnAddresses } from '../../../src/accounts/own-addresses';
 import { getFamily } from '../../../src/chains/families';
 import { SettlerOperations } from '../../../src/cli/settler-operations';
-import { entities } from '../../../src/entities';
-import { createDatabase } from '../../../src/platform/database';
 import { houseClientId } from '../../../src/platform/house';
 import { newId } from '../../../src/platform/ids';
 import { activateWallet } from '../../../src/wallets/activate-wallet';
 import { AttestedKeys } from '../../../src/wallets/attested-keys';
 import { buildAccount, buildClient, buildKey, buildWallet, randomAddress } from '../../factories';
 import { nodeKeys } from '../../node-refusals';
-import { createTestDatabase, type TestDatabase } from '../../stack/database';
+import { createTestDatabase, openDatabase, type TestDatabase } from '../../stack/database';
 import { ethereum, registry } from '../ledger/fixture';
 
 let gateway: TestDatabase;
@@ -22,7 +20,7 @@ let operations: SettlerOperations;
 beforeEach(async () => {
   gateway = await createTestDatabase();
   const { gateway_operator: url } = await gateway.logins();
-  asOperator = await createDatabase({ url, poolSize: 3, applicationName: 'settlers', entities }).initialize();
+  asOperator = await openDatabase(url);
   const silent = { error: () => undefined };
   const addresses = new OwnAddresses(new AttestedKeys(nodeKeys, silent), getFamily, silent);
   operations = new SettlerOperations({ database: asOperator, registry, getFamily, addresses, keyWaitMs: 0 });

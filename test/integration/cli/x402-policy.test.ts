@@ -1,11 +1,9 @@
 import type { DataSource } from 'typeorm';
 import type { ClientEntity } from '../../../src/auth/entity';
 import { X402PolicyOperations } from '../../../src/cli/x402-policy-operations';
-import { entities } from '../../../src/entities';
-import { createDatabase } from '../../../src/platform/database';
 import { houseClientId } from '../../../src/platform/house';
 import { buildClient } from '../../factories';
-import { createTestDatabase, type TestDatabase } from '../../stack/database';
+import { createTestDatabase, openDatabase, type TestDatabase } from '../../stack/database';
 import { registry } from '../ledger/fixture';
 
 let gateway: TestDatabase;
@@ -17,7 +15,7 @@ let policies: X402PolicyOperations;
 beforeAll(async () => {
   gateway = await createTestDatabase();
   const { gateway_operator: url } = await gateway.logins();
-  asOperator = await createDatabase({ url, poolSize: 3, applicationName: 'policies', entities }).initialize();
+  asOperator = await openDatabase(url);
   policies = new X402PolicyOperations(asOperator, registry);
 });
 beforeEach(async () => void (client = await buildClient(gateway.database)));

@@ -39,7 +39,7 @@ import {
 import { AnswerCheck, type Document, operationAt } from '../../openapi';
 import { nodeKeys } from '../../node-refusals';
 import { createTestLedger, roomyGenerationLimits, roomyStartLimits, type TestLedger } from '../../ledger';
-import { createTestDatabase, type TestDatabase } from '../../stack/database';
+import { createTestDatabase, testStatementTimeoutMs, type TestDatabase } from '../../stack/database';
 
 export const registry = loadRegistry('local', ['ethereum', 'base', 'avalanche', 'bsc']);
 export const ethereum = registry.get('ethereum');
@@ -273,7 +273,7 @@ function withSameLogins(test: TestDatabase): TestDatabase {
 async function connectAsApi(test: TestDatabase, poolSize: number): Promise<DataSource> {
   const { gateway_api: url } = await test.logins();
   return connectAs(
-    createDatabase({ url, poolSize, applicationName: 'test-api', entities, statementTimeoutMs: 180_000 }),
+    createDatabase({ url, poolSize, applicationName: 'test-api', entities, statementTimeoutMs: testStatementTimeoutMs }),
     'gateway_api',
   );
 }

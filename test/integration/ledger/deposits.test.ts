@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { listAuditLog } from '../../../src/audit/list';
-import { confirmDeposits, depositAddresses, orphanDeposits, recordDeposits } from '../../../src/deposits/service';
+import { confirmDeposits } from '../../../src/deposits/confirm';
+import { orphanDeposits } from '../../../src/deposits/orphan';
+import { depositAddresses, recordDeposits } from '../../../src/deposits/record';
 import type { DepositFound } from '../../../src/chains/types';
 import { AssetOperations } from '../../../src/cli/asset-operations';
 import { buildDeposit, buildTransferRequest, ledgerAccountOf, randomAddress, randomHash } from '../../factories';

@@ -6,9 +6,7 @@ import type { AccountEntity } from '../../../src/accounts/entity';
 import type { ClientEntity } from '../../../src/auth/entity';
 import { ChainRegistry, loadRegistry } from '../../../src/chains/registry';
 import type { ChainDefinition } from '../../../src/chains/types';
-import { entities } from '../../../src/entities';
 import { type LedgerDifference, verifyLedger } from '../../../src/ledger/verify';
-import { createDatabase } from '../../../src/platform/database';
 import {
   buildAccount,
   buildAsset,
@@ -22,7 +20,7 @@ import {
   type BuiltWallet,
 } from '../../factories';
 import { createTestLedger, type TestLedger } from '../../ledger';
-import { createTestDatabase, type TestDatabase } from '../../stack/database';
+import { createTestDatabase, openDatabase, type TestDatabase } from '../../stack/database';
 
 /** Attempts are replaced without a wait, unless a test sets one. */
 export const registry = new ChainRegistry(
@@ -72,13 +70,7 @@ export interface Fixture extends Pick<TestDatabase, 'logins'> {
 /** A database of its own with one client, wallet and account that has added ETH and USDC. */
 export async function createFixture({ poolSize = 20 } = {}): Promise<Fixture> {
   const test = await createTestDatabase();
-  const database = await createDatabase({
-    url: test.url,
-    poolSize,
-    applicationName: 'fixture',
-    entities,
-    statementTimeoutMs: 180_000,
-  }).initialize();
+  const database = await openDatabase(test.url, { poolSize });
   const alerts: object[] = [];
   const ledger = createTestLedger({ database, registry, log: { error: (alert: object) => void alerts.push(alert) } });
   await setFeeLevels(database, ethereum);

@@ -1,6 +1,4 @@
 import type { DataSource } from 'typeorm';
-import { entities } from '../../../src/entities';
-import { createDatabase } from '../../../src/platform/database';
 import { houseClientId } from '../../../src/platform/house';
 import { newId } from '../../../src/platform/ids';
 import { chargeGas } from '../../../src/settlers/charge-gas';
@@ -9,6 +7,7 @@ import { findTransaction } from '../../../src/transactions/state';
 import { fundAccount, ledgerAccountOf, randomHash } from '../../factories';
 import { buildSettler } from '../x402/settlement-fixture';
 import { createSettling } from '../x402/settling';
+import { openDatabase } from '../../stack/database';
 import { createFixture, differences, ether, ethereum, type Fixture } from './fixture';
 
 /** What a settlement costs its settler. */
@@ -23,7 +22,7 @@ let alerts: object[];
 beforeAll(async () => {
   fixture = await createFixture({ poolSize: 5 });
   const { gateway_worker: url } = await fixture.logins();
-  asWorker = await createDatabase({ url, poolSize: 3, applicationName: 'gas', entities }).initialize();
+  asWorker = await openDatabase(url);
 });
 beforeEach(async () => {
   alerts = [];

@@ -1,5 +1,7 @@
 import * as fc from 'fast-check';
-import { confirmDeposits, orphanDeposits, recordDeposits } from '../../../src/deposits/service';
+import { confirmDeposits } from '../../../src/deposits/confirm';
+import { orphanDeposits } from '../../../src/deposits/orphan';
+import { recordDeposits } from '../../../src/deposits/record';
 import { GatewayError } from '../../../src/platform/errors';
 import { newId } from '../../../src/platform/ids';
 import { buildAccount, buildAsset, buildDeposit, buildTransferRequest, setFeeLevels } from '../../factories';

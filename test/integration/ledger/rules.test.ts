@@ -8,7 +8,7 @@ import {
   ledgerAccountOf,
   randomHash,
 } from '../../factories';
-import { recordDeposits } from '../../../src/deposits/service';
+import { recordDeposits } from '../../../src/deposits/record';
 import { finalize } from '../../../src/following/inclusions';
 import { newId } from '../../../src/platform/ids';
 import { houseClientId } from '../../../src/platform/house';

@@ -1,6 +1,6 @@
 import { verifyLedger, type LedgerDifference } from '../../../src/ledger/verify';
 import { buildDeposit, buildTransferRequest } from '../../factories';
-import { recordDeposits } from '../../../src/deposits/service';
+import { recordDeposits } from '../../../src/deposits/record';
 import { createFixture, ether, ethereum, fund, include, sign, usdc, type Fixture } from './fixture';
 
 /** The rules prevent these differences; an operator or a restored backup can bypass them. */

@@ -4,9 +4,10 @@ import { migrations } from '../../../migrations/mpc-node';
 import { type KekRotationReport, rotateKek } from '../../../src/cli/kek-rotation';
 import { ConfigError } from '../../../src/platform/config';
 import { ShareCipher } from '../../../src/mpc/share-cipher';
-import { ShareStore, type UnlockedKey } from '../../../src/mpc/store';
+import { ShareStore } from '../../../src/mpc/store';
 import { createNodeDatabase, Group, localRegistry, type NodeDatabase } from './group';
 import { orderedTransfer } from './transactions';
+import { unlockedKey } from './unlocked-key';
 
 /** `gateway keys rotate kek`. */
 
@@ -17,19 +18,10 @@ const cipher = (...keks: Buffer[]) =>
     keks.map((kek) => Buffer.from(kek)),
     1,
   );
-const newKey = (keyId: string): UnlockedKey => ({
-  keyId,
-  clientId: null,
-  walletId: null,
-  protocol: 'ecdsa-secp256k1',
-  publicKey: Buffer.concat([Buffer.from([2]), randomBytes(32)]),
-  chainCode: randomBytes(32),
-  share: randomBytes(10_000),
-});
 
 describe('the database of a node', () => {
   const [old, next] = [randomBytes(32), randomBytes(32)];
-  const keys = ['k1', 'k2', 'k3', 'k4', 'k5'].map(newKey);
+  const keys = ['k1', 'k2', 'k3', 'k4', 'k5'].map((keyId) => unlockedKey(keyId));
   let database: NodeDatabase;
   let store: ShareStore;
   const open = (...keks: Buffer[]) =>
@@ -124,7 +116,7 @@ describe('the database of a node', () => {
 
   test('a share that a process with the old key alone adds afterwards is missed at the next start; the next run seals it', async () => {
     await rotate(cipher(next, old));
-    await store.put(newKey('k6'));
+    await store.put(unlockedKey('k6'));
     await expect(open(next)).rejects.toThrow(/lacks the key of 1 shares/);
     expect(await rotate(cipher(next, old))).toMatchObject({ resealed: 1, shares: 6 });
     await opens(next);
@@ -147,7 +139,7 @@ describe('a node', () => {
     };
     const [[old], next] = [group.keks.get(1) as [Buffer], randomBytes(32)];
     const before = await group.openStore(1);
-    for (let share = 0; share < 40; share += 1) await before.put(newKey(`other.${share}`));
+    for (let share = 0; share < 40; share += 1) await before.put(unlockedKey(`other.${share}`));
     await before.close();
 
     await restart([next, old]);

@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import { migrations } from '../../../migrations/mpc-node';
 import { ConfigError } from '../../../src/platform/config';
-import { ShareStore, type UnlockedKey } from '../../../src/mpc/store';
+import { ShareStore } from '../../../src/mpc/store';
 import { createNodeDatabase, type NodeDatabase } from './group';
+import { unlockedKey } from './unlocked-key';
 
 describe('the share store', () => {
   let database: NodeDatabase;
@@ -11,15 +12,7 @@ describe('the share store', () => {
   const kek = randomBytes(32);
   const open = (node: 1 | 2 | 3 = 1, key: Buffer = kek) =>
     ShareStore.open({ url: database.url, node, keks: [Buffer.from(key)], migrations });
-  const newKey = (keyId: string): UnlockedKey => ({
-    keyId,
-    clientId: null,
-    walletId: null,
-    protocol: 'ecdsa-secp256k1',
-    publicKey: Buffer.concat([Buffer.from([2]), randomBytes(32)]),
-    chainCode: randomBytes(32),
-    share: randomBytes(105_000),
-  });
+  const newKey = (keyId: string) => unlockedKey(keyId, { shareLength: 105_000 });
   const query = async (sql: string, values: unknown[] = []) => {
     const client = new Client({ connectionString: database.url });
     await client.connect();

@@ -6,20 +6,18 @@ import type { DataSource } from 'typeorm';
 import { freePort } from '../../../dev/ports';
 import { isPostgresReady, postgresHome, type PostgresServer, preparePostgres, randomPassword } from '../../../dev/postgres';
 import { endProcess, processIdentity, spawnLogged, until } from '../../../dev/processes';
-import { entities } from '../../../src/entities';
 import { nodeIndexes } from '../../../src/messages/nodes';
 import { OrderKeys } from '../../../src/mpc/order-keys';
 import { OrderComparison } from '../../../src/orders/comparison';
 import type { NodeOrders } from '../../../src/orders/node-orders';
 import { areOrdersCompared } from '../../../src/orders/reconcile-required';
-import { createDatabase } from '../../../src/platform/database';
 import { newId } from '../../../src/platform/ids';
 import { acceptTransfer } from '../../../src/transfers/accept';
 import type { TransferRequest } from '../../../src/transfers/request';
 import { buildTransferRequest } from '../../factories';
 import { acceptDependencies } from '../../ledger';
 import { deployment, orderKeys } from '../../orders';
-import { createTemplateDatabase } from '../../stack/database';
+import { createTemplateDatabase, openDatabase } from '../../stack/database';
 import { begun, codeOf, createFixture, ether, ethereum, type Fixture, fund, registry } from '../ledger/fixture';
 
 /** A Postgres of its own stops in its immediate mode, as after a crash, and starts again while Temporal, and with it every node, is away. */
@@ -62,7 +60,7 @@ afterAll(async () => {
 });
 
 async function connect(url: string): Promise<DataSource> {
-  const database = await createDatabase({ url, poolSize: 2, applicationName: 'test', entities }).initialize();
+  const database = await openDatabase(url);
   opened.push(database);
   return database;
 }

@@ -1,7 +1,6 @@
 import { Client } from 'pg';
 import type { DataSource } from 'typeorm';
-import { entities } from '../../../src/entities';
-import { createDatabase } from '../../../src/platform/database';
+import { openDatabase } from '../../stack/database';
 
 /** A copy of a database as it is now. A copy has other object ids, as a restored dump has. */
 export interface Backup {
@@ -27,7 +26,7 @@ export async function backUp(database: DataSource): Promise<Backup> {
   await database.initialize();
   const copied = Object.assign(url, { pathname: `/${backup}` }).toString();
   return {
-    restore: () => createDatabase({ url: copied, poolSize: 5, applicationName: 'restored', entities }).initialize(),
+    restore: () => openDatabase(copied, { poolSize: 5 }),
     drop: () => asSuperuser(`drop database if exists ${backup} with (force)`),
   };
 }

@@ -4,14 +4,12 @@ import { Client } from 'pg';
 import { createAuthoriserActivities } from '../../../activities/authoriser';
 import type { LoginUrls } from '../../../dev/logins';
 import { getFamily } from '../../../src/chains/families';
-import { entities } from '../../../src/entities';
 import type { OrderClaims } from '../../../src/messages/order';
 import { OrderKeys } from '../../../src/mpc/order-keys';
 import { type Comparison, OrderComparison } from '../../../src/orders/comparison';
 import type { AskForOrders, NodeOrders } from '../../../src/orders/node-orders';
 import { Orders } from '../../../src/orders/orders';
 import { areOrdersCompared } from '../../../src/orders/reconcile-required';
-import { createDatabase } from '../../../src/platform/database';
 import { newId } from '../../../src/platform/ids';
 import { acceptTransfer } from '../../../src/transfers/accept';
 import { cancelTransfer } from '../../../src/transfers/cancel';
@@ -20,6 +18,7 @@ import type { TransferRequest } from '../../../src/transfers/request';
 import { acceptDependencies } from '../../ledger';
 import { claimsOf, deployment, forgeOrder, orderHead, orderKeys, orderSigner, signOrder } from '../../orders';
 import { nodeKeys } from '../../node-refusals';
+import { openDatabase } from '../../stack/database';
 import { codeOf, type Fixture, prepared, registry } from '../ledger/fixture';
 import { useFundedFixture } from './fixture';
 
@@ -39,7 +38,7 @@ let nowMs: number;
 let alerts: string[];
 
 const connect = async (url: string): Promise<DataSource> => {
-  const database = await createDatabase({ url, poolSize: 3, applicationName: 'test', entities }).initialize();
+  const database = await openDatabase(url);
   opened.push(database);
   return database;
 };

@@ -24,13 +24,7 @@ const held = async (txId: string) => (await fixture.reservations(txId)).map(({ i
 test('both owners of the inputs sign, each with its own path', async () => {
   const txId = await transfer();
   await fixture.sign(txId, 1);
-  const [attempt] = await fixture.attempts(txId);
-  const paths = (attempt?.signers as { path: string }[]).map(({ path }) => path);
-  expect(paths).toEqual([fixture.alice.derivationPath, fixture.bob.derivationPath]);
-  expect((await fixture.reservations(txId)).map(({ owner }) => owner)).toEqual([
-    fixture.alice.addressKey,
-    fixture.bob.addressKey,
-  ]);
+  await fixture.expectBothSign(txId);
 });
 
 test('a replacement uses what the attempt before it uses, and an input more', async () => {

@@ -83,13 +83,7 @@ describe('a transfer without problems', () => {
     const txId = await submit();
     await arrived();
     await ends(txId, 'CONFIRMED');
-    const [attempt] = await fixture.attempts(txId);
-    const paths = (attempt?.signers as { path: string }[]).map(({ path }) => path);
-    expect(paths).toEqual([fixture.alice.derivationPath, fixture.bob.derivationPath]);
-    expect((await fixture.reservations(txId)).map(({ owner }) => owner)).toEqual([
-      fixture.alice.addressKey,
-      fixture.bob.addressKey,
-    ]);
+    await fixture.expectBothSign(txId);
     await booksAgree();
   });
 

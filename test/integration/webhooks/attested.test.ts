@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { buildDeposit, randomAddress } from '../../factories';
-import { recordDeposits } from '../../../src/deposits/service';
+import { recordDeposits } from '../../../src/deposits/record';
 import { buildFunded, ethereum, type Funded, type Tenant } from '../http/fixture';
 import { createWebhookFixture, type Endpoint, type WebhookFixture } from './fixture';
 

@@ -6,8 +6,7 @@ import { deliverNext } from '../../../src/webhooks/attempt';
 import { EndpointConcurrency } from '../../../src/webhooks/endpoint-concurrency';
 import { send } from '../../../src/webhooks/http-client';
 import { TargetGuard, createTargetGuard } from '../../../src/webhooks/ssrf-guard';
-import { buildTransferRequest } from '../../factories';
-import { boxes, buildFunded, ethereum, expectProblem, type Tenant } from '../http/fixture';
+import { boxes, buildFunded, expectProblem, type Tenant } from '../http/fixture';
 import { createGroup } from '../mpc/certificates';
 import { createWebhookFixture, type Endpoint, type WebhookFixture } from './fixture';
 import { startReceiver, status, verify } from './receiver';
@@ -36,10 +35,7 @@ async function cancelledTransfer(): Promise<string> {
   // the account is funded by deposits, which have events too
   endpoint = await fixture.endpoint(tenant, { events: ['transaction.created', 'transaction.updated'] });
   const { account } = await buildFunded(fixture, tenant);
-  const request = buildTransferRequest(account, ethereum, { tokenSymbol: 'USDC', clientId: tenant.clientId });
-  const { txId } = await fixture.workflows.ledger.lockTransfer(request);
-  await fixture.workflows.ledger.cancelTransfer({ txId });
-  return txId;
+  return fixture.cancelledTransfer(account);
 }
 
 test('a test event arrives, signed according to Standard Webhooks, and is listed', async () => {

@@ -1,3 +1,4 @@
+import type { AccountEntity } from '../../../src/accounts/entity';
 import { OwnAddresses } from '../../../src/accounts/own-addresses';
 import { getFamily } from '../../../src/chains/families';
 import { AttestedKeys } from '../../../src/wallets/attested-keys';
@@ -6,8 +7,8 @@ import { EndpointConcurrency } from '../../../src/webhooks/endpoint-concurrency'
 import { sendLimits } from '../../../src/webhooks/http-client';
 import { createTargetGuard } from '../../../src/webhooks/ssrf-guard';
 import type { Attested } from '../../../src/webhooks/verified-event';
-import { buildTotp, totpCode } from '../../factories';
-import { type Answer, type Fixture, boxes, buildTenant, createFixture, type Tenant } from '../http/fixture';
+import { buildTotp, buildTransferRequest, totpCode } from '../../factories';
+import { type Answer, type Fixture, boxes, buildTenant, createFixture, ethereum, type Tenant } from '../http/fixture';
 import { nodeKeys } from '../../node-refusals';
 import { type Receiver, startReceiver } from './receiver';
 
@@ -35,6 +36,8 @@ export interface WebhookFixture extends Fixture {
   /** Requests with a second factor, any number of times: each gets a new factor. */
   act(tenant: Tenant, method: string, path: string, body?: object, headers?: Record<string, string>): Promise<Answer>;
   endpoint(tenant: Tenant, body?: object): Promise<Endpoint>;
+  /** Two events; returns the transfer's id. */
+  cancelledTransfer(account: AccountEntity): Promise<string>;
   deliveries(webhookId: string): Promise<DeliveryState[]>;
   /** Makes the due attempts of one endpoint, stream by stream, until none is due. */
   deliver(webhookId: string, options?: { retrySchedule?: number[]; totalMs?: number }): Promise<void>;
@@ -67,6 +70,12 @@ export async function createWebhookFixture(): Promise<WebhookFixture> {
     act,
     deliveries,
     newTenant: () => buildTenant(fixture),
+    cancelledTransfer: async (account) => {
+      const request = buildTransferRequest(account, ethereum, { tokenSymbol: 'USDC' });
+      const { txId } = await fixture.workflows.ledger.lockTransfer(request);
+      await fixture.workflows.ledger.cancelTransfer({ txId });
+      return txId;
+    },
     endpoint: async (tenant, body = {}) => {
       const answer = await act(tenant, 'POST', '/webhooks', { url: receiver.url, ...body });
       if (answer.status !== 201) throw new Error(`POST /webhooks answered ${answer.status}: ${answer.text}`);

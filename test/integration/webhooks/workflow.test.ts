@@ -8,8 +8,7 @@ import { createLogger } from '../../../src/platform/logging';
 import { startDelivery, WebhookDispatcher } from '../../../src/webhooks/dispatcher';
 import { EndpointConcurrency } from '../../../src/webhooks/endpoint-concurrency';
 import { createTargetGuard } from '../../../src/webhooks/ssrf-guard';
-import { buildTransferRequest } from '../../factories';
-import { type Answer, boxes, buildFunded, ethereum, type Tenant } from '../http/fixture';
+import { type Answer, boxes, buildFunded, type Tenant } from '../http/fixture';
 import { recordRun } from '../../replay/record-run';
 import { startTemporal, workflowBundle } from '../../temporal';
 import { createWebhookFixture, type Endpoint, type WebhookFixture } from './fixture';
@@ -93,14 +92,7 @@ const testEvent = (of = endpoint) => fixture.call('POST', `/webhooks/${of.webhoo
 
 async function cancelledTransfers(count: number): Promise<string[]> {
   const { account } = await buildFunded(fixture, tenant);
-  return Promise.all(
-    Array.from({ length: count }, async () => {
-      const request = buildTransferRequest(account, ethereum, { tokenSymbol: 'USDC', clientId: tenant.clientId });
-      const { txId } = await fixture.workflows.ledger.lockTransfer(request);
-      await fixture.workflows.ledger.cancelTransfer({ txId });
-      return txId;
-    }),
-  );
+  return Promise.all(Array.from({ length: count }, () => fixture.cancelledTransfer(account)));
 }
 
 test('state changes reach the receiver in the order of each transaction, whatever it answers now and then', async () => {

@@ -1,11 +1,9 @@
 import type { DataSource } from 'typeorm';
 import type { AccountEntity } from '../../../src/accounts/entity';
 import type { ClientEntity } from '../../../src/auth/entity';
-import { entities } from '../../../src/entities';
-import { createDatabase } from '../../../src/platform/database';
 import { newId } from '../../../src/platform/ids';
 import { buildAccount, buildClient, buildWallet, randomAddress } from '../../factories';
-import { createTestDatabase, type TestDatabase } from '../../stack/database';
+import { createTestDatabase, openDatabase, type TestDatabase } from '../../stack/database';
 import { base, ethereum } from '../ledger/fixture';
 import { buildSettler, claim, claimBy, insertTransaction, type Claim } from './settlement-fixture';
 
@@ -20,7 +18,7 @@ let settler: AccountEntity;
 beforeAll(async () => {
   gateway = await createTestDatabase();
   const { gateway_api: url } = await gateway.logins();
-  asApi = await createDatabase({ url, poolSize: 3, applicationName: 'settlements', entities }).initialize();
+  asApi = await openDatabase(url);
   client = await buildClient(gateway.database);
   settler = (await buildSettler(gateway.database, ethereum)).account;
 });

@@ -1,6 +1,6 @@
 import { numberToHex, pad } from 'viem';
 import { NodeRefusal, type RpcCall } from '../../../src/chains/evm/rpc';
-import { scanBlocks } from '../../../src/chains/evm/scan';
+import { scanBlocks } from '../../../src/chains/evm/scan/scan';
 import { transferTopic } from '../../../src/chains/evm/rpc-types';
 import { getChains } from '../../../src/chains/registry/data';
 import type { ChainDefinition } from '../../../src/chains/types';

@@ -24,6 +24,13 @@ describe('development credentials', () => {
     expect(statSync(folder).mode & 0o777).toBe(0o700);
   });
 
+  it('are issued once, although several processes are prepared at the same time', async () => {
+    const other = mkdtempSync(path.join(folder, 'at-once-'));
+    const certificates = async () => readFileSync((await nodeCredentials(other))[1].peerCerts, 'utf8');
+    const seen = await Promise.all([certificates(), certificates(), certificates()]);
+    expect(new Set(seen).size).toBe(1);
+  });
+
   it('stay the same', async () => {
     const before = readFileSync((await nodeCredentials(folder))[2].cert, 'utf8');
     expect(readFileSync((await nodeCredentials(folder))[2].cert, 'utf8')).toBe(before);

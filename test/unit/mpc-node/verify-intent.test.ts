@@ -1,4 +1,3 @@
-import { HDKey } from '@scure/bip32';
 import { getFamily } from '../../../src/chains/families';
 import { loadRegistry } from '../../../src/chains/registry';
 import { verifyIntent } from '../../../src/mpc/verify-intent';
@@ -7,13 +6,11 @@ import type { OrderRecipient, OrderSigner, SigningClaims } from '../../../src/me
 import { deriveKey } from '../../../src/mpc/secp256k1';
 import { buildEvm, digestOf, type EvmPlan } from '../../evm';
 import { orderHead } from '../../orders';
+import { evmAccount } from './evm-account';
 
 const registry = loadRegistry('local', ['ethereum', 'base']);
 const family = getFamily('evm');
-const root = HDKey.fromMasterSeed(new Uint8Array(32).fill(7));
-const key = { publicKey: root.publicKey as Uint8Array, chainCode: root.chainCode as Uint8Array };
-const path = family.accountPath(5);
-const from = family.address(deriveKey(key, path)).address;
+const { key, path, from } = evmAccount(7, 5);
 const to = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 const stranger = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC';
 const ethereum = registry.get('ethereum');

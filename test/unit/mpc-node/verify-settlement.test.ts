@@ -1,4 +1,3 @@
-import { HDKey } from '@scure/bip32';
 import { zeroAddress } from 'viem';
 import { exactProxyAddress, uptoProxyAddress } from '../../../src/chains/evm/payments/contracts';
 import { getFamily } from '../../../src/chains/families';
@@ -22,16 +21,14 @@ import {
   walletSignature,
 } from '../../evm-settlements';
 import { orderHead } from '../../orders';
+import { evmAccount } from './evm-account';
 
 /** What a node makes of orders over settlements, and of orders for keys of the house. */
 
 const registry = loadRegistry('local', ['ethereum', 'base']);
 const ethereum = registry.get('ethereum');
 const family = getFamily('evm');
-const root = HDKey.fromMasterSeed(new Uint8Array(32).fill(9));
-const key = { publicKey: root.publicKey as Uint8Array, chainCode: root.chainCode as Uint8Array };
-const path = family.accountPath(0);
-const from = family.address(deriveKey(key, path)).address;
+const { key, path, from } = evmAccount(9, 0);
 const tenant = '0190b5a4-0000-7000-8000-00000000000a';
 const stranger = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC';
 const [usdc, usdt] = ['USDC', 'USDT'].map((symbol) => tokenBySymbol(ethereum, symbol)?.contract) as [string, string];

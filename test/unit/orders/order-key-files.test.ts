@@ -2,6 +2,7 @@ import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { decodeProtectedHeader } from 'jose';
 import { createOrderKey, writeOnlyKey } from '../../../src/cli/order-key-files';
 import { OrderKeys } from '../../../src/mpc/order-keys';
 import { OrderSigner } from '../../../src/orders/signer';
@@ -23,8 +24,7 @@ const opens = async (jwks: string, order: string, variable: 'MPC_NODE_ORDER_KEYS
     ({ isOrder }) => isOrder,
     () => false,
   );
-const kidOf = (order: string): unknown =>
-  (JSON.parse(Buffer.from(order.split('.')[0] as string, 'base64url').toString()) as { kid: unknown }).kid;
+const kidOf = (order: string): unknown => decodeProtectedHeader(order).kid;
 
 test('nodes accept orders of both keys meanwhile, then of the new one; operators verify all of them for ever', async () => {
   const { kid, files } = await createOrderKey({ folder, jwks: orderKeys });

@@ -1,0 +1,66 @@
+import type { IsOurs, ScanResult } from '../../family';
+import type { ChainDefinition } from '../../types';
+import { toMessageKey } from '../message-key';
+import { unavailable, type RpcCall } from '../rpc';
+import { quantity, type RpcBlock } from '../rpc-types';
+import { confirmedDeposits } from './deposits';
+import { internalCandidates } from './internal';
+import { nativeCandidates } from './candidates';
+import { tokenCandidates } from './tokens';
+
+/**
+ * Blocks from..to with the deposits in them, as seen by one node; fewer blocks when the node does not have them all yet. Native
+ * value from an internal call of a contract is in no block; it is found where the node offers trace_block and missed where it does
+ * not (`facts` remembers which). Income that no transaction carries (validator withdrawals, fee recipients) is not found.
+ * @throws GatewayError chain_unavailable when the chain reorganised during the scan: scan again.
+ */
+export async function scanBlocks(
+  call: RpcCall,
+  chain: ChainDefinition,
+  range: { from: number; to: number },
+  isOurs: IsOurs,
+  facts: Map<string, unknown>,
+): Promise<ScanResult> {
+  const blocks = await fetchBlocks(call, range);
+  const tip = blocks.at(-1);
+  if (!tip) return { blocks: [], scannedTo: range.from - 1 };
+  const [tokens, internal] = await Promise.all([tokenCandidates(call, chain, blocks), internalCandidates(call, blocks, facts)]);
+  // logs were requested by number: they belong to these blocks only if the last block is unchanged
+  const again = await call<RpcBlock | null>('eth_getBlockByNumber', [tip.number, false]);
+  if (again?.hash !== tip.hash) throw unavailable(chain, 'the chain reorganised during a scan');
+
+  const candidates = [...nativeCandidates(blocks), ...tokens, ...internal];
+  const senders = blocks.flatMap(({ transactions }) => transactions.map(({ from }) => from.toLowerCase()));
+  const ours = await isOurs([...new Set([...candidates.map(({ toKey }) => toKey), ...senders])]);
+  const deposits = await confirmedDeposits(
+    call,
+    chain,
+    candidates.filter(({ toKey }) => ours.has(toKey)),
+  );
+  const scans = blocks.map((block) => ({
+    number: Number(block.number),
+    hash: block.hash,
+    parentHash: block.parentHash,
+    transactions: block.transactions.map((transaction) => ({
+      id: transaction.hash,
+      messageKey: ours.has(transaction.from.toLowerCase()) ? toMessageKey(transaction, chain) : null,
+    })),
+    deposits: deposits.filter(({ blockHash }) => blockHash === block.hash),
+  }));
+  return { blocks: scans, scannedTo: Number(tip.number) };
+}
+
+/** The consecutive blocks from `from`, up to the first that is missing or does not follow its predecessor. */
+async function fetchBlocks(call: RpcCall, { from, to }: { from: number; to: number }): Promise<RpcBlock[]> {
+  const numbers = Array.from({ length: to - from + 1 }, (_, index) => from + index);
+  const answers = await Promise.all(
+    numbers.map((number) => call<RpcBlock | null>('eth_getBlockByNumber', [quantity(number), true])),
+  );
+  const blocks: RpcBlock[] = [];
+  for (const block of answers) {
+    const previous = blocks.at(-1);
+    if (!block || (previous && block.parentHash !== previous.hash)) break;
+    blocks.push(block);
+  }
+  return blocks;
+}

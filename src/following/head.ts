@@ -1,0 +1,41 @@
+import * as store from './store';
+import type { FollowOptions } from './ports';
+
+/** Fee levels are read anew after this long without a block: accepting transfers takes none that are older than 10 minutes. */
+const levelsMaxAgeMs = 2 * 60_000;
+
+/** The head of the chain, as a node reports it, and the fee levels there. */
+export class Head {
+  private levelsOfHead = -1;
+  private levelsAt = -Infinity;
+
+  constructor(private readonly options: Pick<FollowOptions, 'chain' | 'client' | 'database'>) {}
+
+  /** Number of the newest block. Once a block the fees are read too, and stored with it; the first time the cursor is created. */
+  async read(): Promise<number> {
+    const { client } = this.options;
+    const { number: head } = await client.head();
+    if (head !== this.levelsOfHead || performance.now() - this.levelsAt > levelsMaxAgeMs) {
+      await this.storeLevels(head);
+      this.levelsOfHead = head;
+      this.levelsAt = performance.now();
+    }
+    return head;
+  }
+
+  /** The chain was reorganised: there is another block of the same number. */
+  forget(): void {
+    this.levelsOfHead = -1;
+  }
+
+  private async storeLevels(head: number): Promise<void> {
+    const { chain, client, database } = this.options;
+    const levels = await client.feeLevels();
+    if ((await store.findNextBlock(database.manager, chain)) === null) {
+      // Nobody can have been paid before the first start; a local chain is short, and its faucet may have been earlier.
+      await store.createCursor(database.manager, chain, chain.network === 'local' ? 0 : head, head, levels);
+    } else {
+      await store.storeHead(database.manager, chain.name, head, levels);
+    }
+  }
+}

@@ -1,0 +1,46 @@
+import type { EntityManager } from 'typeorm';
+import type { AttemptKind, ChainDefinition } from '../chains/types';
+import type { ChainObservation } from '../messages/transfer';
+import { depthOfEnd } from './depth';
+import { contradicts } from './inclusions';
+
+interface IncludedRow {
+  tx_id: string;
+  included_id: string;
+  block_number: string;
+  kind: AttemptKind;
+  success: boolean;
+  required_confirmations: number;
+}
+
+/** What the workflows of transfers wait for, by transaction: those of which a scanned block includes an attempt. */
+export async function findAwaited(
+  manager: EntityManager,
+  chain: ChainDefinition,
+  scannedTo: number,
+): Promise<Map<string, ChainObservation>> {
+  const rows = await manager.query<IncludedRow[]>(
+    `select t.tx_id, a.included_id, a.block_number, a.kind, a.success, t.required_confirmations
+       from transactions t join transfer_attempts a on a.tx_id = t.tx_id and a.block_number <= $2
+        and not ${contradicts('a.chain', 'a.block_number', 'a.block_hash')}
+      where t.chain = $1 and t.ended_at is null and t.status in ('SIGNING', 'SUBMITTED', 'NEEDS_ATTENTION')
+      order by a.block_number limit 10000`,
+    [chain.name, scannedTo],
+  );
+  return new Map(rows.map((row) => [row.tx_id, toObservation(row, scannedTo, chain.finalityDepth)]));
+}
+
+function toObservation(row: IncludedRow, scannedTo: number, finalityDepth: number): ChainObservation {
+  const blockNumber = Number(row.block_number);
+  const confirmations = scannedTo - blockNumber + 1;
+  const needed = depthOfEnd(row, row.required_confirmations, finalityDepth);
+  return { state: confirmations >= needed ? 'confirmed' : 'included', hash: row.included_id, blockNumber, confirmations };
+}
+
+/** The block is gone; whether the transaction still waits in a pool is for the workflow to ask. */
+export const takenBack = (hash: ChainObservation['hash']): ChainObservation => ({
+  state: 'absent',
+  hash,
+  blockNumber: null,
+  confirmations: 0,
+});

@@ -1,0 +1,74 @@
+import type { Breakpoint } from './gap';
+import { gaps, type HeldGap } from './gaps';
+
+export const breakpointOf = (gap: HeldGap): Breakpoint => gaps[gap].at;
+export const isRead = (gap: HeldGap): boolean => breakpointOf(gap).on === 'read';
+
+/** The address by which the transfers of a breakpoint are told apart: the sender's, in the lists the recipient's. */
+export const heldAddress = (gap: HeldGap, { sender, recipient }: { sender: string; recipient: string }): string =>
+  breakpointOf(gap).table === 'security_factors' ? recipient : sender;
+
+/** The same of a row, as an SQL expression. */
+const rowAddress = {
+  transactions: (row: string) => `${row}.from_address`,
+  transfer_attempts: (row: string) => `(select from_address from transactions where tx_id = ${row}.tx_id)`,
+  workflow_outbox: (row: string) => `(select from_address from transactions where tx_id = ${row}.subject_id)`,
+  security_factors: (row: string) => `${row}.address_key`,
+} as const;
+
+/** An SQL expression: what is done at a breakpoint. `address` is one too. */
+type Act = (gap: HeldGap, address: string) => string;
+
+/**
+ * Statements that make the database act at these breakpoints, by functions in this schema, which must exist: triggers for what is
+ * written, row-level security for what is read. They run with the logins of the processes.
+ */
+export function createBreakpoints(schema: string, held: readonly HeldGap[], act: Act): string {
+  const triggers = held.filter((gap) => !isRead(gap)).map((gap) => triggerOf(schema, gap, act));
+  const policies = tablesRead(held).map((table) => policyOf(schema, table, held, act));
+  return `
+    ${[...triggers, ...policies].join('\n')}
+    grant usage on schema ${schema} to public;
+    grant execute on all functions in schema ${schema} to public;`;
+}
+
+export function dropBreakpoints(schema: string, held: readonly HeldGap[]): string {
+  const policies = tablesRead(held).map(
+    (table) => `alter table ${table} disable row level security, no force row level security;`,
+  );
+  return `${policies.join('\n')} drop schema ${schema} cascade`;
+}
+
+const tablesRead = (held: readonly HeldGap[]): Breakpoint['table'][] => [
+  ...new Set(held.filter(isRead).map((gap) => breakpointOf(gap).table)),
+];
+
+function triggerOf(schema: string, gap: HeldGap, act: Act): string {
+  const { on, table, when, atCommit } = breakpointOf(gap);
+  const row = on === 'delete' ? 'old' : 'new';
+  const trigger = atCommit
+    ? `create constraint trigger "a_${schema} ${gap}" after ${on} on ${table} deferrable initially deferred`
+    : `create trigger "a_${schema} ${gap}" before ${on} on ${table}`;
+  return `
+    create function ${schema}."${gap}"() returns trigger language plpgsql as $$
+    begin
+      if ${when} then perform ${act(gap, rowAddress[table](row))}; end if;
+      return ${row};
+    end $$;
+    ${trigger} for each row execute function ${schema}."${gap}"();`;
+}
+
+/** One of a table: of several, one that grants a row keeps the others from being asked. */
+function policyOf(schema: string, table: Breakpoint['table'], held: readonly HeldGap[], act: Act): string {
+  const acts = held
+    .filter((gap) => isRead(gap) && breakpointOf(gap).table === table)
+    .map((gap) => `if ${breakpointOf(gap).when} then perform ${act(gap, 'address')}; end if;`);
+  return `
+    create function ${schema}.${table}(address text) returns boolean language plpgsql cost 100000 as $$
+    begin
+      ${acts.join('\n')}
+      return true;
+    end $$;
+    create policy ${schema} on ${table} using (${schema}.${table}(${rowAddress[table](table)})) with check (true);
+    alter table ${table} enable row level security, force row level security;`;
+}
