@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { stillStands } from './inclusions';
 
 /** How the chain contradicts the end of a transfer. Derived from the rows, so that no crash can lose one. */
-export type Contradiction = 'block_gone' | 'executed_after_proof';
+export type Contradiction = 'block_gone' | 'executed_after_proof' | 'charged_otherwise';
 
 /** Most transfers of each kind that are read at once. */
 const limit = 1000;
@@ -11,7 +11,9 @@ const limit = 1000;
 export async function findContradictedEnds(manager: EntityManager, chain: string): Promise<Map<string, Contradiction>> {
   const gone = await manager.query<{ tx_id: string }[]>(endedWithoutBlock, [chain]);
   const executed = await manager.query<{ tx_id: string }[]>(executedAfterProof, [chain]);
+  const charged = await manager.query<{ tx_id: string }[]>(chargedOtherwise, [chain]);
   return new Map<string, Contradiction>([
+    ...charged.map(({ tx_id: txId }) => [txId, 'charged_otherwise'] as const),
     ...gone.map(({ tx_id: txId }) => [txId, 'block_gone'] as const),
     ...executed.map(({ tx_id: txId }) => [txId, 'executed_after_proof'] as const),
   ]);
@@ -22,6 +24,20 @@ const endedWithoutBlock = `
   select t.tx_id from transactions t
    where t.chain = $1 and t.block_number is not null and t.finalized_at is null and t.is_signed
      and t.status in ('CONFIRMED', 'FAILED') and not ${stillStands} limit ${limit}`;
+
+/**
+ * A settlement that is in its block, perhaps again after it was in another one or in none: its settler has paid another fee than that
+ * block shows. Only an adjustment can have made it so.
+ */
+const chargedOtherwise = `
+  select t.tx_id from transactions t
+    join transfer_attempts a on a.tx_id = t.tx_id and a.block_hash = t.block_hash
+    join transactions g on g.parent_tx_id = t.tx_id and g.direction = 'out' and not g.is_held and not g.is_signed
+   where t.chain = $1 and t.block_number is not null and t.finalized_at is null and t.is_signed and not t.is_held
+     and t.status in ('CONFIRMED', 'FAILED')
+     and exists (select from ledger_postings p where p.tx_id = g.tx_id and p.kind = 'adjustment')
+     and a.fee <> (select coalesce(sum(e.amount), 0) from ledger_postings p join ledger_entries e using (posting_id)
+                    where p.tx_id = g.tx_id and e.bucket = 'FEES') limit ${limit}`;
 
 /** Ended on a proof that an attempt is impossible, unlocked or by another attempt, and the chain has included that attempt. */
 const executedAfterProof = `

@@ -8,6 +8,10 @@ const alerts: Record<Contradiction, { alert: string; message: string }> = {
     alert: 'ended_transfer_reorganised',
     message: 'a transfer that had ended was reorganised away before finality',
   },
+  charged_otherwise: {
+    alert: 'settler_charged_otherwise',
+    message: 'a settler has not paid what the block of its settlement shows',
+  },
   executed_after_proof: {
     alert: 'impossible_attempt_executed',
     message: 'an attempt was executed after it had been proven impossible and its transfer had ended',

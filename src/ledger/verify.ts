@@ -221,7 +221,8 @@ const pageSize = 200;
 
 /**
  * The balance on the chain is that of the ledger, plus deposits that are not credited yet, less what included transfers took that
- * are not settled yet, and less the fees of settlements that are not charged yet. A block between the two readings causes a temporary difference.
+ * are not settled yet, and less the fees of settlements that are not charged yet. A block between the two readings causes a temporary
+ * difference.
  */
 async function compareWithChain(
   snapshot: EntityManager,

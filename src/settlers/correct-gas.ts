@@ -6,8 +6,8 @@ import { TransactionEntity } from '../transactions/entity';
 import { gasType } from '../transactions/types';
 
 /**
- * Corrects what a settler was charged for its settlement, which is in another block than before. Nothing is done for a transaction
- * that no settler was charged for. `fee`: of the new block; atomic units of the native coin.
+ * Corrects what a settler was charged for its settlement, which is in another block than before, or in none. Nothing is done for a
+ * transaction that no settler was charged for. `fee`: of the new block, 0 while it is in none; atomic units of the native coin.
  */
 export async function correctGas(
   manager: EntityManager,

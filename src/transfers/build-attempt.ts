@@ -44,8 +44,8 @@ interface Plan {
 
 /**
  * Reserves what the attempt uses up and builds its bytes; `store` writes them. For a transfer whose signing has begun.
- * @throws NotBegun when the family cannot reserve now, or for a settlement that is not the stored one; Error when the bytes use up anything that was not reserved, may cost more than
- * their stated bound, or are another kind of action than the intent's.
+ * @throws NotBegun when the family cannot reserve now, or for a settlement that is not the stored one; Error when the bytes use up
+ * anything that was not reserved, may cost more than their stated bound, or are another kind of action than the intent's.
  */
 export async function buildAttempt(
   manager: EntityManager,
@@ -80,7 +80,8 @@ export async function buildAttempt(
 
 /**
  * A stored attempt, built anew: the order over it must not depend on rows that another process could have written.
- * @throws NotBegun for a settlement that is not the stored one; Error when the stored bytes are not those that the transfer's own data give, or use up anything that it does not hold.
+ * @throws NotBegun for a settlement that is not the stored one; Error when the stored bytes are not those that the transfer's own data
+ * give, or use up anything that it does not hold.
  */
 export async function rebuildAttempt(
   manager: EntityManager,

@@ -25,7 +25,7 @@ export type ReorgOutcome = 'stands' | 'absent' | 'differs';
  * For a transfer that had ended and was reorganised away, or of which an attempt was executed that had been proven impossible.
  * Included again with the same effect, by any of its attempts, it is in its new block, and a fee that has changed is posted as
  * an adjustment. With another effect the ledger is wrong: the accounts are frozen, with an alert, until an operator has checked them.
- * What a settlement has cost its settler is corrected whatever the effect: the fee was taken all the same.
+ * What a settlement has cost its settler is corrected whatever the effect; in no block it has cost nothing.
  */
 export function reconcileReorg(
   { database, log }: Pick<TransferDependencies, 'database' | 'log'>,
@@ -34,12 +34,12 @@ export function reconcileReorg(
   return inTransaction(database, async (manager) => {
     const transfer = await findTransactionForUpdate(manager, txId);
     const [inclusion, other] = (await loadAttempts(manager, txId)).inclusions;
+    if (!transfer.isHeld && !other) await correctGas(manager, { txId, fee: inclusion?.fee ?? 0n }, log);
     if (!inclusion) return 'absent';
     if (!other && inclusion.blockHash === transfer.blockHash) return 'stands';
     const held = transfer.isHeld
       ? await findPosted(manager, { txId, symbol: transfer.tokenSymbol, feeSymbol: transfer.feeSymbol })
       : null;
-    if (!held && !other) await correctGas(manager, { txId, fee: inclusion.fee }, log);
     if (other || !isSameEnd(transfer, inclusion) || (held && debitedBy(transfer, inclusion) !== held.outside)) {
       await freeze(manager, transfer, log);
       return 'differs';

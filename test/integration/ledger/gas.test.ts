@@ -1,4 +1,5 @@
 import type { DataSource } from 'typeorm';
+import { findContradictedEnds } from '../../../src/following/contradicted-ends';
 import { houseClientId } from '../../../src/platform/house';
 import { newId } from '../../../src/platform/ids';
 import { chargeGas } from '../../../src/settlers/charge-gas';
@@ -97,11 +98,13 @@ test('a settlement is charged once, and nothing for a fee of zero', async () => 
 });
 
 describe('in another block after a reorganisation', () => {
+  const reconcile = (txId: string) =>
+    reconcileReorg({ database: asWorker, log: { error: (alert: object) => void alerts.push(alert) } }, { txId });
   const move = async (txId: string, fee: bigint, changes = '') => {
     await fixture.database.query(`update transfer_attempts set block_hash = $2, fee = $3 ${changes} where tx_id = $1`, [
       ...[txId, randomHash(), fee.toString()],
     ]);
-    return reconcileReorg({ database: asWorker, log: { error: (alert: object) => void alerts.push(alert) } }, { txId });
+    return reconcile(txId);
   };
   const adjustments = async (txId: string) =>
     (await entriesOf(txId)).filter((entry) => (entry as { kind: string }).kind === 'adjustment');
@@ -120,6 +123,38 @@ describe('in another block after a reorganisation', () => {
       { kind: 'adjustment', bucket: 'FEES', amount: '-5' },
     ]);
     expect(alerts).toEqual([]);
+  });
+
+  test('nothing while it is in no block, and again once it is in one, also where that is its old one', async () => {
+    const txId = await settling.settleFor(10n);
+    const contradictions = async () => [...(await findContradictedEnds(asWorker.manager, 'ethereum'))];
+    const restore = `, block_number = 7, success = true, debited = 5, received = 5, included_id = tx_hash`;
+    const clear = async () => {
+      const all =
+        'block_number = null, block_hash = null, included_id = null, success = null, fee = null, debited = null, received = null';
+      await fixture.database.query(`update transfer_attempts set ${all} where tx_id = $1`, [txId]);
+      expect(await contradictions()).toEqual([[txId, 'block_gone']]);
+      for (let times = 1; times <= 2; times += 1) {
+        expect(await reconcile(txId)).toBe('absent');
+        expect((await asset()).available).toBe(ether);
+      }
+      expect(await differences(fixture)).toEqual([]);
+    };
+    await clear();
+    expect(await move(txId, 11n, restore)).toBe('stands');
+    expect((await asset()).available).toBe(ether - 11n);
+    expect(await differences(fixture)).toEqual([]);
+
+    const { blockHash } = await findTransaction(asWorker.manager, txId);
+    await clear();
+    await fixture.database.query(`update transfer_attempts set block_hash = $2, fee = 11 ${restore} where tx_id = $1`, [
+      txId,
+      blockHash,
+    ]);
+    expect(await contradictions()).toEqual([[txId, 'charged_otherwise']]);
+    expect(await reconcile(txId)).toBe('stands');
+    expect((await asset()).available).toBe(ether - 11n);
+    expect([await contradictions(), await differences(fixture)]).toEqual([[], []]);
   });
 
   test('also where it is reverted there, which is an alert', async () => {

@@ -86,6 +86,9 @@ test('one that has ended and comes into another block has cost its settler what 
   await mine(chain.confirmations + 2);
   const onConfirmedReorged = (it: string) => correctReorged({ ...options, client }, { txId: it });
   await follow({ onConfirmedReorged });
+  // it is sent again, and in no block yet
+  expect(await available()).toBe(parseEther('1'));
+  expect(await verify()).toEqual([]);
   await mine(2);
   await follow({ onConfirmedReorged });
   await onConfirmedReorged(txId);

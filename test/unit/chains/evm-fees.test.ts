@@ -7,6 +7,7 @@ import {
   highestGas,
   planFees,
 } from '../../../src/chains/evm/fees';
+import { maxSettlementGas, maxSettlementGasAnywhere } from '../../../src/chains/evm/payments/calldata';
 import { tokenBySymbol } from '../../../src/chains/registry';
 import { getChains } from '../../../src/chains/registry/data';
 import type { ChainDefinition, TokenDefinition } from '../../../src/chains/types';
@@ -110,6 +111,8 @@ describe('fees', () => {
     const settlement = toSettlementIntent(authorizationPlan);
     const [cap, ofArbitrum] = ['ethereum', 'arbitrum'].map((name) => highestGas(chain(name), settlement)) as [bigint, bigint];
     expect([cap, ofArbitrum]).toEqual([500_000n, 700_000n]);
+    for (const { gasOverhead = 0 } of getChains('production'))
+      expect(maxSettlementGas + BigInt(gasOverhead)).toBeLessThanOrEqual(maxSettlementGasAnywhere);
     expect(gasLimitFrom(480_000n, null, cap)).toBe(500_000n);
     expect(gasLimitFrom(480_000n, null, ofArbitrum)).toBe(600_000n);
   });
