@@ -1,0 +1,228 @@
+import fc from 'fast-check';
+import type { Address } from 'viem';
+import { EvmPaymentClient } from '../../../src/chains/evm/payments/client';
+import { Endpoints } from '../../../src/chains/evm/rpc';
+import { isJsonObject } from '../../../src/chains/json';
+import type { JsonObject, JsonValue } from '../../../src/chains/types';
+import { nasty } from '../../properties/values';
+import { change, permitInfo } from '../../unit/x402/bodies';
+import { draft, type Kind, sign } from '../../x402';
+import { type Payers, startPayers } from '../dev/payers';
+import { buildTenant, createFixture, type Fixture, registry, type Tenant } from '../http/fixture';
+import { buildSettler } from './settlement-fixture';
+
+/** Repeats a run, and makes it longer. */
+const seed = Number(process.env.PROPERTY_SEED ?? Math.floor(Math.random() * 2 ** 31));
+const runs = Number(process.env.X402_FUZZ_RUNS ?? 1000);
+const timeoutMs = 120_000 + runs * 40;
+
+const base = registry.get('base');
+let payers: Payers;
+let fixture: Fixture;
+let seller: Tenant;
+let good: JsonObject[];
+
+beforeAll(async () => {
+  process.stderr.write(`PROPERTY_SEED=${seed} X402_FUZZ_RUNS=${runs}\n`);
+  payers = await startPayers();
+  const client = new EvmPaymentClient(base, new Endpoints(base, [payers.anvil.rpc]));
+  fixture = await createFixture({ payments: new Map([[base.name, client]]) });
+  seller = await buildTenant(fixture);
+  await fixture.database.query(`insert into x402_policies values ($1, 'base', true, null, true, true, 0)`, [seller.clientId]);
+  const { settler, account } = await buildSettler(fixture.database, base);
+  await fixture.database.query('update settlers set is_primary = true where settler_id = $1', [settler.settlerId]);
+  const kinds: Kind[] = ['eip3009 V1', 'eip3009', 'permit2', 'upto'];
+  const make = async (kind: Kind, from?: Address) => {
+    const before = /^eip3009/.test(kind) ? 'authorization.validBefore' : 'permit.deadline';
+    const until = { [before]: String(2n ** 40n) };
+    const drafted = draft({
+      kind,
+      payer: payers.payer,
+      ...(from && { from }),
+      facilitator: account.address as Address,
+      changes: until,
+    });
+    return sign(drafted, payers.payer);
+  };
+  good = await Promise.all(kinds.flatMap((kind) => [make(kind), make(kind, payers.wallet)]));
+}, 120_000);
+afterAll(async () => {
+  await fixture?.close();
+  await payers?.anvil.stop();
+});
+
+/** With what a payer may add so that somebody else sets its allowance. */
+const withExtensions = (body: JsonObject): JsonObject =>
+  change(body, {
+    'paymentPayload.extensions': {
+      eip2612GasSponsoring: { info: permitInfo() },
+      erc20ApprovalGasSponsoring: { info: { ...permitInfo(), signedTransaction: `0x02${'c0'.repeat(90)}` } },
+    },
+  });
+
+type Path = (string | number)[];
+
+/** Of all values inside, objects and lists included. */
+function pathsOf(value: JsonValue, at: Path = []): Path[] {
+  if (typeof value !== 'object' || value === null) return [at];
+  const inner = Array.isArray(value) ? value.map((item, index) => [index, item] as const) : Object.entries(value);
+  return [...(at.length > 0 ? [at] : []), ...inner.flatMap(([key, item]) => pathsOf(item, [...at, key]))];
+}
+const at = (value: unknown, path: Path): unknown =>
+  path.reduce<unknown>((inner, key) => (inner as Record<string | number, unknown> | undefined)?.[key], value);
+
+/** Small changes of a text: another digit, another notation, another case, more around it. */
+const tweaks: ((text: string, position: number) => string)[] = [
+  (text, position) =>
+    text.slice(0, position % text.length) +
+    (text[position % text.length] === '1' ? '2' : '1') +
+    text.slice((position % text.length) + 1),
+  (text) => text.toUpperCase(),
+  (text) => text.toLowerCase(),
+  (text) => (/^\d{1,77}$/.test(text) ? `0x${BigInt(text).toString(16)}` : `${text}0`),
+  (text) => (/^\d{1,77}$/.test(text) ? String(BigInt(text) + 1n) : text.slice(0, -2)),
+  (text) => `0${text}`,
+  (text) => ` ${text}`,
+  (text) => `-${text}`,
+];
+
+interface Mutation {
+  place: number;
+  how: 'remove' | 'replace' | 'tweak' | 'add' | 'from another';
+  value: unknown;
+  tweak: number;
+  position: number;
+}
+const mutation: fc.Arbitrary<Mutation> = fc.record({
+  place: fc.nat(),
+  how: fc.constantFrom('remove', 'replace', 'tweak', 'tweak', 'tweak', 'tweak', 'add', 'from another'),
+  value: nasty,
+  tweak: fc.nat(tweaks.length - 1),
+  position: fc.nat(200),
+});
+
+function mutate(body: JsonObject, other: JsonObject, { place, how, value, tweak, position }: Mutation): void {
+  const paths = pathsOf(body).filter((each) => how !== 'tweak' || typeof at(body, each) === 'string');
+  const path = paths[place % paths.length];
+  const parent = path && at(body, path.slice(0, -1));
+  const key = path?.at(-1);
+  if (typeof parent !== 'object' || parent === null || key === undefined) return;
+  const holder = parent as Record<string | number, unknown>;
+  const current = holder[key];
+  if (how === 'remove') delete holder[key];
+  else if (how === 'add') holder['added'] = value;
+  else if (how === 'from another') holder[key] = structuredClone(at(other, path ?? []));
+  else if (how === 'tweak' && typeof current === 'string' && current !== '') holder[key] = tweaks[tweak]?.(current, position);
+  else holder[key] = value;
+}
+
+const signedFields = {
+  authorization: ['from', 'to', 'value', 'validAfter', 'validBefore', 'nonce'],
+  permit2Authorization: [
+    'from',
+    'permitted.token',
+    'permitted.amount',
+    'spender',
+    'nonce',
+    'deadline',
+    'witness.to',
+    'witness.validAfter',
+    'witness.facilitator',
+  ],
+};
+
+/** What is signed, in one notation; null where there is something that is none. */
+function signedIn(body: unknown): string | null {
+  const payload = at(body, ['paymentPayload', 'payload']);
+  if (!isJsonObject(payload)) return null;
+  const name = 'permit2Authorization' in payload ? 'permit2Authorization' : 'authorization';
+  const values = signedFields[name].map((field) => at(payload[name], field.split('.')));
+  try {
+    return JSON.stringify([name, ...values.map((value) => (value === undefined ? null : BigInt(value as string).toString()))]);
+  } catch {
+    return null;
+  }
+}
+
+/** Amount, recipient and token as asked for; those of the payer where nobody has asked. */
+function askedIn(body: JsonObject): string {
+  const asked = isJsonObject(body.paymentRequirements) ? body.paymentRequirements : at(body, ['paymentPayload', 'accepted']);
+  const { amount, maxAmountRequired, payTo, asset } = asked as Record<string, string>;
+  return [BigInt(amount ?? maxAmountRequired ?? ''), payTo?.toLowerCase(), asset?.toLowerCase()].join();
+}
+
+const verify = (body: unknown) => fixture.call('POST', '/x402/verify', { tenant: seller, body });
+const settings = {
+  seed,
+  numRuns: runs,
+  includeErrorInReport: true,
+  interruptAfterTimeLimit: timeoutMs - 30_000,
+  markInterruptAsFailure: true,
+};
+
+test(
+  'a changed body never fails, and is valid only if it still says what was signed',
+  async () => {
+    const counts = { valid: 0, invalid: 0 };
+    const reasons = new Set<string>();
+    const property = fc.asyncProperty(
+      fc.nat(),
+      fc.nat(),
+      fc.boolean(),
+      fc.array(mutation, { minLength: 1, maxLength: 3 }),
+      async (index, otherIndex, isExtended, mutations) => {
+        const [original, other] = [good[index % good.length], good[otherIndex % good.length]] as [JsonObject, JsonObject];
+        const body = structuredClone(isExtended ? withExtensions(original) : original);
+        for (const each of mutations) mutate(body, other, each);
+        const answer = await verify(body);
+        expect({ status: answer.status, text: answer.text }).toEqual({ status: 200, text: answer.text });
+        const { isValid, invalidReason } = answer.body as unknown as { isValid: boolean; invalidReason: string | null };
+        expect(isValid).toBe(invalidReason === null);
+        counts[isValid ? 'valid' : 'invalid'] += 1;
+        reasons.add(String(invalidReason));
+        if (!isValid) return;
+        // one that was taken whole from another good payment is good as well
+        expect(good.map(signedIn)).toContain(signedIn(body));
+        expect(good.map(askedIn)).toContain(askedIn(body));
+      },
+    );
+    await fc.assert(property, settings);
+    process.stderr.write(`${JSON.stringify(counts)}, ${reasons.size} reasons\n`);
+    expect(Math.min(counts.valid, counts.invalid)).toBeGreaterThan(0);
+    expect(reasons).not.toContain('unexpected_verify_error');
+  },
+  timeoutMs,
+);
+
+test(
+  'any JSON has a verdict, and any other text is refused',
+  async () => {
+    const versions = { x402Version: fc.constantFrom(1, 2, 3), paymentPayload: nasty, paymentRequirements: nasty };
+    const value = fc.oneof(
+      nasty,
+      fc.jsonValue({ maxDepth: 4 }),
+      fc.record(versions, { requiredKeys: [], noNullPrototype: true }),
+    );
+    const text = fc.oneof(
+      { weight: 3, arbitrary: value.map((json) => JSON.stringify(json)) },
+      { weight: 1, arbitrary: fc.string({ unit: 'binary' }) },
+    );
+    const property = fc.asyncProperty(text, async (sent) => {
+      const { status, body } = await verify(sent);
+      const isJson = sent === '' || parses(sent);
+      expect({ sent, status }).toEqual({ sent, status: isJson ? 200 : 400 });
+      if (isJson) expect(body['isValid']).toBe(false);
+    });
+    await fc.assert(property, settings);
+  },
+  timeoutMs,
+);
+
+function parses(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
