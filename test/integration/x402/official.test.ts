@@ -14,7 +14,9 @@ import { Endpoints } from '../../../src/chains/evm/rpc';
 import { loadRegistry } from '../../../src/chains/registry';
 import type { JsonObject } from '../../../src/chains/types';
 import { ServedChains } from '../../../src/x402/served';
+import { checkPayment } from '../../../src/x402/check';
 import { PaymentVerifier } from '../../../src/x402/verify';
+import { readPaymentRequest } from '../../../src/x402/wire/request';
 import { AttestedKeys } from '../../../src/wallets/attested-keys';
 import { buildClient } from '../../factories';
 import { nodeKeys } from '../../node-refusals';
@@ -46,7 +48,8 @@ beforeAll(async () => {
     { delegating: account('delegating'), poor: account('poor'), newcomer: account('newcomer') },
   ];
   ours = async (body) => {
-    const verification = await verifier.verify(clientId, body, 'verify');
+    const read = readPaymentRequest(body, registry, 'verify');
+    const verification = 'reason' in read ? read : await verifier.verify(clientId, read.request);
     return 'reason' in verification ? verification.reason : 'valid';
   };
   theirs = officialFacilitator(primary);
@@ -54,7 +57,7 @@ beforeAll(async () => {
   for (const { address: owner } of [others.delegating, others.newcomer]) await mintToken(chain, payers.usdc, owner, 1_000_000n);
   await chain.setCode({ address: others.delegating.address, bytecode: concat(['0xef0100', payers.wallet]) });
   await allowPermit2(others.delegating.address);
-  const used = await executed(primary, verifier, clientId);
+  const used = await executed(primary);
   // nothing changes from here on, so that both see the same time
   await chain.setIntervalMining({ interval: 0 });
   const now = Number((await chain.getBlock()).timestamp);
@@ -85,7 +88,7 @@ async function gatewayWithSettler() {
   const addresses = new OwnAddresses(new AttestedKeys(nodeKeys, silent), getFamily, silent);
   const payments = new Map([[base.name, new EvmPaymentClient(base, new Endpoints(base, [payers.anvil.rpc]))]]);
   const served = new ServedChains({ database, registry, payments, addresses });
-  return { address: own.address, clientId, verifier: new PaymentVerifier({ database, registry, getFamily, served }) };
+  return { address: own.address, clientId, verifier: new PaymentVerifier({ database, getFamily, served }) };
 }
 
 /** As the reference server has it; what it throws is answered 500 there. */
@@ -125,14 +128,20 @@ async function allowPermit2(owner: Address): Promise<void> {
 }
 
 /** One payment of each kind, settled. */
-async function executed(settler: Address, verifier: PaymentVerifier, clientId: string): Promise<Scene['used']> {
+async function executed(settler: Address): Promise<Scene['used']> {
   const { chain, rpc } = payers.anvil;
   await chain.impersonateAccount({ address: settler });
   await chain.setBalance({ address: settler, value: 10n ** 18n });
   const sender = createWalletClient({ account: settler, transport: http(rpc) });
   const settle = async (kind: Kind): Promise<JsonObject> => {
     const body = await signed({ kind, payer: payers.payer, facilitator: settler });
-    const checked = await verifier.check(clientId, body, 'verify');
+    const read = readPaymentRequest(body, registry, 'verify');
+    if ('reason' in read) throw new Error(read.reason);
+    const context = {
+      ...{ now: Math.floor(Date.now() / 1000), settlers: new Set([settler.toLowerCase()]) },
+      sponsors: { permit: false, approval: false },
+    };
+    const checked = checkPayment(read.request, context);
     if ('reason' in checked) throw new Error(checked.reason);
     const call = encodeSettlement(checked.payment, checked.payment.amount);
     const hash = await sender.sendTransaction({ ...call, to: call.to, gas: 500_000n, chain: null });
