@@ -77,9 +77,10 @@ describe('an order', () => {
 
   test('is not renewed where another one would not live longer, since its bytes end first', async () => {
     const txId = await locked();
-    const { describe: decode } = getFamily('evm');
+    const family = getFamily('evm');
+    const decode = family.describe.bind(family);
     const end = Math.floor(Date.now() / 1000) + 60;
-    jest.spyOn(getFamily('evm'), 'describe').mockImplementation((unsigned) => ({ ...decode(unsigned), expiresAt: end }));
+    jest.spyOn(family, 'describe').mockImplementation((unsigned) => ({ ...decode(unsigned), expiresAt: end }));
     const first = begun(await ask(txId));
     expect(first.claims.exp).toBe(end);
     for (const inMs of [0, 30_000, 59_000]) expect(begun(await ask(txId, 'resume', { inMs })).order).toBe(first.order);
