@@ -56,6 +56,9 @@ export function secretsKey(secrets: string, variable: SecretKeyVariable): string
   return path.join(secrets, secretsKeyFiles[variable]);
 }
 
+/** By folder. Nodes and processes of a stack are prepared at the same time: each would write certificates of its own. */
+const issuing = new Map<string, Promise<void>>();
+
 /** Certificates and key-encryption keys of the three nodes, created once. The key of the authority is not stored. */
 export async function nodeCredentials(secrets: string): Promise<Record<NodeIndex, NodeCredentials>> {
   const file = (name: string) => path.join(secrets, name);
@@ -68,7 +71,11 @@ export async function nodeCredentials(secrets: string): Promise<Record<NodeIndex
   });
   for (const index of nodeIndexes) getOrCreateSecret(secrets, `mpc-${index}.kek`, () => randomBytes(32).toString('hex'));
   // this file is written last
-  if (!existsSync(file('mpc-ca.cert.pem'))) await issueCertificates(secrets, of);
+  if (!existsSync(file('mpc-ca.cert.pem'))) {
+    const running = issuing.get(secrets) ?? issueCertificates(secrets, of).finally(() => issuing.delete(secrets));
+    issuing.set(secrets, running);
+    await running;
+  }
   return { 1: of(1), 2: of(2), 3: of(3) };
 }
 

@@ -24,6 +24,18 @@ describe('development credentials', () => {
     expect(statSync(folder).mode & 0o777).toBe(0o700);
   });
 
+  it('are issued once for all who ask at the same time', async () => {
+    const asked = path.join(folder, 'asked-at-once');
+    const [credentials] = await Promise.all([nodeCredentials(asked), nodeCredentials(asked), nodeCredentials(asked)]);
+    const ca = new X509Certificate(readFileSync(credentials[1].ca));
+    const pinned = readFileSync(credentials[1].peerCerts, 'utf8');
+    for (const index of [1, 2, 3] as const) {
+      const certificate = new X509Certificate(readFileSync(credentials[index].cert));
+      expect(certificate.verify(ca.publicKey)).toBe(true);
+      expect(pinned).toContain(certificate.toString().trim());
+    }
+  });
+
   it('stay the same', async () => {
     const before = readFileSync((await nodeCredentials(folder))[2].cert, 'utf8');
     expect(readFileSync((await nodeCredentials(folder))[2].cert, 'utf8')).toBe(before);
