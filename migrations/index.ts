@@ -21,6 +21,7 @@ import { OrderComparison0020 } from './0020-order-comparison';
 import { House0021 } from './0021-house';
 import { Settlers0022 } from './0022-settlers';
 import { X4020023 } from './0023-x402';
+import { Refusals0024 } from './0024-refusals';
 import { Gas0025 } from './0025-gas';
 
 /** In this order. A released migration is never edited: a change is a new file. */
@@ -48,5 +49,6 @@ export const migrations = [
   House0021,
   Settlers0022,
   X4020023,
+  Refusals0024,
   Gas0025,
 ];

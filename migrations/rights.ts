@@ -203,3 +203,12 @@ export const x402Rights: Rights = {
     gateway_operator: 'select',
   },
 };
+
+/** Granted by the migration that adds the table. */
+export const refusalRights: Rights = {
+  refusals: {
+    gateway_worker: 'select, insert (tx_id, attempt, kind, code, reason)',
+    gateway_authoriser: 'insert (tx_id, attempt, kind, code, reason)',
+    gateway_operator: 'select',
+  },
+};

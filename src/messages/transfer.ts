@@ -154,14 +154,6 @@ export interface SettleResult {
   reason: string | null;
 }
 
-/** Ends a transfer of which nothing was signed. */
-export interface EndTransfer {
-  txId: string;
-  status: 'REJECTED' | 'FAILED';
-  code: FailureCode;
-  reason: string;
-}
-
 /** `ended`: it has ended outside of this run and is not parked. */
 export interface ParkResult {
   outcome: 'parked' | 'ended';
@@ -180,8 +172,8 @@ export interface TransferActivities {
   adoptHold(input: { txId: string }): Promise<AdoptedHold>;
   /** Applies every screening rule; begins and ends the wait for an approval. */
   screenTransfer(input: { txId: string }): Promise<ScreeningVerdict>;
-  /** Unlocks everything and ends the transfer; refuses once signing has begun. */
-  endTransfer(input: EndTransfer): Promise<TransferEnd>;
+  /** Unlocks everything and ends the transfer as the refusal on record says; refuses without one, and once signing has begun. */
+  endTransfer(input: { txId: string }): Promise<TransferEnd>;
   /** Whether the destination is on the client's blacklist now. */
   destinationBlacklisted(input: { txId: string }): Promise<boolean>;
   /** Returns the transaction id of the stored bytes. */
@@ -191,8 +183,8 @@ export interface TransferActivities {
   abandonTransfer(input: { txId: string }): Promise<void>;
   /** Posts amount and real fee and unlocks the rest, or refunds. Reads the observed effect from the attempts. */
   settleTransfer(input: { txId: string }): Promise<SettleResult>;
-  /** FAILED and unlocked: every attempt has a proof that the chain will never execute it. */
-  failByProof(input: { txId: string; code: FailureCode; reason: string }): Promise<TransferEnd>;
+  /** FAILED and unlocked: every attempt has a proof that the chain will never execute it, and no other one is to be begun. */
+  failByProof(input: { txId: string }): Promise<TransferEnd>;
   /** Parks the transfer in NEEDS_ATTENTION for an operator. Histories from before it had a result have none. */
   parkTransfer(input: { txId: string; code: FailureCode; reason: string }): Promise<ParkResult | undefined>;
 }

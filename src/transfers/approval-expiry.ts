@@ -1,15 +1,14 @@
 import type { DataSource, EntityManager } from 'typeorm';
-import { audit } from '../audit/log';
 import { enqueue, type WorkflowOutbox } from '../outbox/outbox';
 import { inTransaction, requestTransaction } from '../platform/database';
-import { screening } from '../screening/destinations';
 import { findTransactionForUpdate } from '../transactions/state';
-import { endUnsigned } from './end';
+import { approvalExpired } from './await-approval';
+import { endRefused } from './end';
+import { recordRefusal, type Refusal } from './refusals';
 
 /** Transfers per round. */
 const batch = 50;
-const code = 'approval_expired';
-const reason = 'Nobody has approved the transfer in time';
+const refusal: Refusal = { kind: 'rule', ...approvalExpired };
 const whereExpired = `status = 'AWAITING_APPROVAL' and approval_expires_at <= clock_timestamp()`;
 
 /** Rejects transfers whose approval is overdue, by the database's clock; runs periodically, possibly in several processes. */
@@ -36,17 +35,8 @@ async function expire(manager: EntityManager, txId: string): Promise<boolean> {
   const transfer = await findTransactionForUpdate(manager, txId);
   const [expired] = await manager.query<unknown[]>(`select from transactions where tx_id = $1 and ${whereExpired}`, [txId]);
   if (!expired) return false;
-  const { clientId, requestId } = transfer;
-  await audit(manager, {
-    action: 'transfer.refused',
-    outcome: 'refused',
-    actor: screening,
-    clientId,
-    subject: { type: 'transaction', id: txId },
-    detail: { code, reason },
-    requestId,
-  });
-  await enqueue(manager, { kind: 'transfer_ended', subjectId: txId, clientId });
-  await endUnsigned(manager, transfer, { status: 'REJECTED', code, reason });
+  await enqueue(manager, { kind: 'transfer_ended', subjectId: txId, clientId: transfer.clientId });
+  await recordRefusal(manager, { txId, attempt: 1 }, refusal);
+  await endRefused(manager, transfer, refusal);
   return true;
 }

@@ -1,6 +1,9 @@
 import type { EntityManager } from 'typeorm';
 import type { TransactionEntity } from '../transactions/entity';
 import { changeState } from '../transactions/state';
+import type { RefusalReason } from './refusals';
+
+export const approvalExpired: RefusalReason = { code: 'approval_expired', reason: 'Nobody has approved the transfer in time' };
 
 /** AWAITING_APPROVAL, for a limited time from now; the transfer is PENDING. */
 export async function awaitApproval(

@@ -21,6 +21,7 @@ import { raiseHold } from './hold';
 import { assertMayCancel, assertNamesOneToken } from './may-sign';
 import { NotBegun, refuse, refuseAbandoned } from './not-begun';
 import { toOrderFacts } from './order-facts';
+import { recordRefusal } from './refusals';
 import { assertMayReplace } from './replacement-rules';
 import { resumeSigning, type Stored } from './resume-signing';
 
@@ -42,13 +43,14 @@ interface Beginning {
  * becomes SIGNING, what the attempt uses up is reserved, and the unsigned bytes and the claims of the order over them are stored.
  * From then on they count as signed, and nothing is unlocked before the chain has executed an attempt or every attempt is proven
  * impossible. The order is signed after the commit. A caller that does not know the newest attempt gets `stale` and calls `resume`
- * for it; a refusal changes nothing.
+ * for it; a refusal changes nothing, and is recorded if it ends the transfer.
  */
 export async function beginSigning(steps: AuthoriserDependencies, input: unknown): Promise<BeginSigningResult> {
   const request = readBeginSigning(input);
-  const begun = await inTransaction(steps.database, (manager) => begin(manager, steps, request)).catch((error: unknown) => {
-    if (error instanceof NotBegun) return error.result;
-    throw error;
+  const begun = await inTransaction(steps.database, (manager) => begin(manager, steps, request)).catch(async (error: unknown) => {
+    if (!(error instanceof NotBegun)) throw error;
+    await recordNotBegun(steps.database.manager, request, error.result);
+    return error.result;
   });
   if (begun.outcome !== 'stored') return begun;
   const { attempt, kind, unsigned } = begun.attempt;
@@ -57,6 +59,20 @@ export async function beginSigning(steps: AuthoriserDependencies, input: unknown
   const endsWithBytes = exp - iat < orderLifetimeSeconds;
   const expiry = { expiresAtMs: exp * 1000, ...(endsWithBytes && { endsWithBytes }) };
   return { outcome: 'begun', attempt, kind, unsigned, order, ...expiry };
+}
+
+/** Only for these kinds a refusal ends the transfer. */
+const endedByRefusal: readonly BeginSigning['kind'][] = ['first', 'reissue'];
+
+/** The database transaction that has refused is rolled back. */
+async function recordNotBegun(
+  manager: EntityManager,
+  { txId, lastAttempt, kind }: BeginSigning,
+  result: NotBegun['result'],
+): Promise<void> {
+  if (result.outcome !== 'refused' || !endedByRefusal.includes(kind)) return;
+  const { byRule = false, code, reason } = result;
+  await recordRefusal(manager, { txId, attempt: lastAttempt + 1 }, { kind: byRule ? 'rule' : 'order', code, reason });
 }
 
 async function begin(

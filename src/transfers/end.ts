@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import type { EndTransfer, TransferEnd } from '../messages/transfer';
+import type { TransferEnd } from '../messages/transfer';
 import { audit } from '../audit/log';
 import { releaseReservations } from '../chains/reservations';
 import { releaseHold } from '../ledger/entries';
@@ -10,36 +10,50 @@ import { GatewayError } from '../platform/errors';
 import { screening } from '../screening/destinations';
 import type { TransactionEntity } from '../transactions/entity';
 import { changeState, isEnded, findTransactionForUpdate } from '../transactions/state';
-import { loadAttempts } from './attempts';
+import { type Attempts, loadAttempts } from './attempts';
 import { reasonToStop } from './cancellation-reason';
 import type { TransferDependencies } from './dependencies';
 import { findHoldForUpdate } from './hold';
+import { findRefusal, type Refusal, type RefusalReason } from './refusals';
 
 /**
- * Unlocks everything and ends a transfer of which nothing was signed. An ended one stays as it is.
- * @throws GatewayError not_cancellable once signing has begun: what is signed may still be executed.
+ * Unlocks everything and ends a transfer of which nothing was signed, as the refusal on record says. An ended one stays as it is.
+ * @throws GatewayError not_cancellable without a refusal, and once signing has begun: what is signed may still be executed.
  */
-export function endTransfer(
-  { database }: TransferDependencies,
-  { txId, status, code, reason }: EndTransfer,
-): Promise<TransferEnd> {
+export function endTransfer({ database }: TransferDependencies, { txId }: { txId: string }): Promise<TransferEnd> {
   return inTransaction(database, async (manager) => {
     const transfer = await findTransactionForUpdate(manager, txId);
     if (isEnded(transfer)) return toEnd(transfer);
-    await endUnsigned(manager, transfer, { status, code, reason });
-    if (status === 'REJECTED') {
-      await audit(manager, {
-        action: 'transfer.refused',
-        outcome: 'refused',
-        actor: screening,
-        clientId: transfer.clientId,
-        subject: { type: 'transaction', id: txId },
-        detail: { code, reason },
-        requestId: transfer.requestId,
-      });
-    }
-    return { status, code, reason };
+    const refusal = await findRefusal(manager, { txId, attempt: 1 });
+    if (!refusal) throw new GatewayError('not_cancellable', 'Nothing on record has refused the transfer');
+    return endRefused(manager, transfer, refusal);
   });
+}
+
+/**
+ * Within a database transaction that holds the transfer's lock, for a refusal that is on record: unlocks everything and ends it as
+ * REJECTED by a rule, otherwise as FAILED.
+ * @throws GatewayError not_cancellable once signing has begun.
+ */
+export async function endRefused(
+  manager: EntityManager,
+  transfer: TransactionEntity,
+  { kind, code, reason }: Refusal,
+): Promise<TransferEnd> {
+  const status = kind === 'rule' ? 'REJECTED' : 'FAILED';
+  await endUnsigned(manager, transfer, { status, code, reason });
+  if (status === 'REJECTED') {
+    await audit(manager, {
+      action: 'transfer.refused',
+      outcome: 'refused',
+      actor: screening,
+      clientId: transfer.clientId,
+      subject: { type: 'transaction', id: transfer.txId },
+      detail: { code, reason },
+      requestId: transfer.requestId,
+    });
+  }
+  return { status, code, reason };
 }
 
 /** How an ended transfer has ended. */
@@ -83,22 +97,33 @@ async function endAndUnlock(
 
 /**
  * Unlocks everything and ends a transfer as FAILED after its signing has begun: every attempt has a stored proof that it can never
- * be executed, which the database checks again. A transfer that was stopped by screening or by the nodes gets that reason. An ended
- * one stays as it is.
- * @throws GatewayError not_cancellable while an attempt may still be executed.
+ * be executed, which the database checks again. Its reason is why it was given up, or why the next attempt was refused. An ended one
+ * stays as it is.
+ * @throws GatewayError not_cancellable while an attempt may still be executed, and while another one may be begun.
  */
 export function failByProof(
   { database }: Pick<TransferDependencies, 'database'>,
-  { txId, code, reason }: { txId: string; code: FailureCode; reason: string },
+  { txId }: { txId: string },
 ): Promise<TransferEnd> {
   return inTransaction(database, async (manager) => {
     const transfer = await findTransactionForUpdate(manager, txId);
     if (isEnded(transfer)) return toEnd(transfer);
-    if (!(await loadAttempts(manager, txId)).allImpossible)
-      throw new GatewayError('not_cancellable', 'An attempt of the transfer may still be executed');
-    const end: TransferEnd & { status: 'FAILED' } = { status: 'FAILED', ...(reasonToStop(transfer) ?? { code, reason }) };
+    const attempts = await loadAttempts(manager, txId);
+    if (!attempts.allImpossible) throw new GatewayError('not_cancellable', 'An attempt of the transfer may still be executed');
+    const { code, reason } = await findReasonToFail(manager, transfer, attempts);
+    const end = { status: 'FAILED', code, reason } as const;
     await endAndUnlock(manager, transfer, end);
     await releaseReservations(manager, [txId]);
     return end;
   });
+}
+
+async function findReasonToFail(manager: EntityManager, transfer: TransactionEntity, attempts: Attempts): Promise<RefusalReason> {
+  const stopped = reasonToStop(transfer);
+  if (stopped) return stopped;
+  if (attempts.isAbandoned)
+    return { code: 'abandoned', reason: 'The transfer was abandoned and its attempts can no longer be executed' };
+  const refusal = await findRefusal(manager, { txId: transfer.txId, attempt: attempts.nextNumber });
+  if (!refusal) throw new GatewayError('not_cancellable', 'Another attempt of the transfer may be begun: nothing has refused it');
+  return refusal;
 }

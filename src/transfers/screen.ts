@@ -6,18 +6,28 @@ import { evaluateDestination } from '../screening/destinations';
 import { checkRules } from '../screening/rules';
 import { TransactionEntity } from '../transactions/entity';
 import { changeState, isEnded, findTransactionForUpdate } from '../transactions/state';
-import { awaitApproval } from './await-approval';
+import { approvalExpired, awaitApproval } from './await-approval';
 import type { TransferDependencies } from './dependencies';
 import { toDestination, toScreened } from './destination';
+import { recordRefusal } from './refusals';
 
 type Screening = Pick<TransferDependencies, 'database' | 'approvalWaitSeconds'>;
 
 /**
  * Applies every rule to a locked transfer. One that needs an approval is AWAITING_APPROVAL until it is approved, for a limited time
- * that begins with the first call. One that has ended or begun signing is not screened: the next step finds its state.
+ * that begins with the first call. One that has ended or begun signing is not screened: the next step finds its state. A refusal is
+ * recorded, and ends the transfer in the next step.
  * @throws GatewayError not_found.
  */
 export async function screenTransfer(steps: Screening, { txId }: { txId: string }): Promise<ScreeningVerdict> {
+  const verdict = await applyRules(steps, txId);
+  if (verdict.outcome !== 'refused') return verdict;
+  const { code, reason } = verdict;
+  await recordRefusal(steps.database.manager, { txId, attempt: 1 }, { kind: 'rule', code, reason });
+  return verdict;
+}
+
+async function applyRules(steps: Screening, txId: string): Promise<ScreeningVerdict> {
   const { database } = steps;
   const transfer = await database.manager.findOneBy(TransactionEntity, { txId, isSigned: true });
   if (!transfer) throw notFound('transaction');
@@ -40,7 +50,7 @@ async function screenDestination(
 
   const waits = transfer.status === 'AWAITING_APPROVAL';
   const waitMs = waits ? await approvalLeft(manager, txId) : approvalWaitSeconds * 1000;
-  if (waitMs <= 0) return { outcome: 'refused', code: 'approval_expired', reason: 'Nobody has approved the transfer in time' };
+  if (waitMs <= 0) return { outcome: 'refused', ...approvalExpired };
   if (verdict.outcome === 'allowed') {
     // the policy or the whitelist has changed meanwhile
     if (waits) await changeState(manager, transfer, 'PENDING');

@@ -30,6 +30,11 @@ test.each([
     'begin signing',
     `update transactions set status = 'SIGNING', version = version + 1, signing_begun_at = now() where tx_id = :tx`,
   ],
+  [
+    'insert an attempt',
+    `insert into transfer_attempts (tx_id, attempt, kind, chain, prepared, unsigned, signers, message_key, fee_bound)
+     select tx_id, 2, 'replacement', chain, prepared, unsigned, signers, 'another', fee_bound from transfer_attempts where tx_id = :tx`,
+  ],
   ['insert an order', `insert into orders (jti, seq, kind, claims) values (gen_random_uuid(), 1, 'transfer', '{}')`],
   [
     'insert a reservation',
@@ -49,6 +54,11 @@ test.each([
   ['change a limit', `delete from wallet_limits`],
   ['change a policy', `update clients set whitelist_mode = 'off'`],
   ['add a user', `insert into users (user_id, client_id, name) select gen_random_uuid(), client_id, 'mallory' from clients`],
+  [
+    'add an API key',
+    `insert into api_keys (key_id, client_id, user_id, api_key, secret_hash)
+     select gen_random_uuid(), client_id, user_id, 'mallory', decode(repeat('00', 32), 'hex') from users limit 1`,
+  ],
   ['change a user', `update users set status = 'disabled'`],
   ['change an API key', `update api_keys set revoked_at = null`],
   ['change a stored amount', `update transactions set amount = amount + 1 where tx_id = :tx`],

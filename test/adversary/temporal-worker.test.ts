@@ -34,23 +34,41 @@ test('can park a transfer: nothing is unlocked or ordered, and it goes on once a
   await isConfirmed(accepted);
 });
 
-test('can end a transfer of which nothing is signed for a reason of its own: it is unlocked, and nothing is ordered any more', async () => {
+test('cannot end a transfer that nothing has refused, whatever it says: nothing changes, and it goes on', async () => {
+  const accepted = await withoutWorkflow(() => scene.accept());
+  const { txId } = accepted;
+  const before = await locked('ETH');
+  const invented = { txId, status: 'REJECTED', code: 'address_blacklisted', reason: 'of the adversary' };
+  expect(await scene.temporal.step('screenTransfer', { txId })).toEqual({ outcome: 'allowed' });
+  await expect(scene.temporal.step('endTransfer', invented)).rejects.toMatchObject({ code: 'not_cancellable' });
+  await expect(scene.temporal.step('failByProof', invented)).rejects.toMatchObject({ code: 'not_cancellable' });
+  expect(await transactionWhen(txId, ['PENDING'])).toMatchObject({ failure: null });
+  expect(await locked('ETH')).toBe(before);
+  expect(await gatewayQuery('select from refusals where tx_id = $1', [txId])).toEqual([]);
+  await goOn(accepted);
+  await isConfirmed(accepted);
+});
+
+test('can end a transfer of which nothing is signed by a fee that nobody pays: it is unlocked, and nothing is ordered any more', async () => {
   const { txId } = await withoutWorkflow(() => scene.accept());
-  const end = { status: 'REJECTED', code: 'address_blacklisted', reason: 'of the adversary' } as const;
-  await scene.temporal.step('endTransfer', { txId, ...end });
-  expect(await transactionWhen(txId, ends)).toMatchObject({ status: 'REJECTED', tx_hash: null });
+  const prepared = { ...(await scene.prepared()), feeBound: `1${'0'.repeat(30)}` };
+  const request = { txId, lastAttempt: 0, kind: 'first', prepared } as const;
+  expect(await scene.temporal.beginSigning(request)).toMatchObject({ outcome: 'refused', code: 'fee_above_bound' });
+  await scene.temporal.step('endTransfer', { txId });
+  expect(await transactionWhen(txId, ends)).toMatchObject({
+    status: 'FAILED',
+    tx_hash: null,
+    failure: { code: 'fee_above_bound' },
+  });
   expect(Number(await locked('ETH'))).toBe(0);
-  const request = { txId, lastAttempt: 0, kind: 'first', prepared: await scene.prepared() } as const;
   expect(await scene.temporal.beginSigning(request)).toMatchObject({ outcome: 'ended' });
 });
 
 test('cannot end a transfer whose signing has begun, nor have it given up without a reason on record', async () => {
   const ordered = await withoutWorkflow(() => scene.order());
   const { txId } = ordered;
-  const end = { code: 'internal_error', reason: 'of the adversary' } as const;
-  for (const status of ['REJECTED', 'FAILED'] as const)
-    await expect(scene.temporal.step('endTransfer', { txId, status, ...end })).rejects.toMatchObject({ code: 'not_cancellable' });
-  await expect(scene.temporal.step('failByProof', { txId, ...end })).rejects.toMatchObject({ code: 'not_cancellable' });
+  for (const step of ['endTransfer', 'failByProof'] as const)
+    await expect(scene.temporal.step(step, { txId })).rejects.toMatchObject({ code: 'not_cancellable' });
   await expect(scene.temporal.step('abandonTransfer', { txId })).rejects.toMatchObject({ code: 'internal_error' });
   await expect(scene.temporal.step('settleTransfer', { txId })).resolves.not.toMatchObject({ status: 'CONFIRMED' });
   const [row] = await gatewayQuery<{ status: string }>('select status from transactions where tx_id = $1', [txId]);

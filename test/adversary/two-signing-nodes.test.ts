@@ -3,31 +3,17 @@ import { migrations } from '../../migrations/mpc-node';
 import { ProtocolEngine, type SignResult } from '../../src/mpc/protocol/engine';
 import { deriveKey, recoversTo } from '../../src/mpc/secp256k1';
 import { parseKeks } from '../../src/mpc/share-cipher';
-import { ShareStore, type UnlockedKey } from '../../src/mpc/store';
+import { ShareStore } from '../../src/mpc/store';
 import { readConfig } from '../../src/platform/config';
 import { run } from '../protocol-run';
 import { nodeEnvironment } from './nodes';
 import { gatewayQuery } from './processes';
 import { Scene } from './scene';
+import { shareOf } from './share-parts';
 
 /** SECURITY.md, row `two signing nodes`: somebody has the databases and the key-encryption keys of nodes 1 and 2. */
 
 const scene = new Scene();
-
-async function shareOf(node: 1 | 2, keyId: string): Promise<UnlockedKey> {
-  const { MPC_NODE_KEK, MPC_NODE_DATABASE_URL: url } = readConfig(
-    ['MPC_NODE_KEK', 'MPC_NODE_DATABASE_URL'],
-    nodeEnvironment(node),
-  );
-  const store = await ShareStore.open({ url, node, keks: parseKeks(MPC_NODE_KEK), migrations });
-  try {
-    const key = await store.unlock(keyId);
-    if (!key) throw new Error(`node ${node} has no share of ${keyId}`);
-    return key;
-  } finally {
-    await store.close();
-  }
-}
 
 test('can sign anything: the gateway has no order, no attempt and no record of it', async () => {
   const { keyId, account_id: accountId } = scene.account;

@@ -3,7 +3,7 @@ import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { nodeIndexes } from '../../src/messages/nodes';
 import { attestKey } from '../../src/mpc/key-attestation';
 import { gateway } from '../e2e/gateway';
-import { call, transactionWhen } from '../e2e/support';
+import { call, ends, transactionWhen } from '../e2e/support';
 import { randomAddress } from '../factories';
 import { signRefusal } from '../node-refusals';
 import { stack } from '../stack/client';
@@ -58,6 +58,14 @@ describe('with its login it cannot', () => {
     [
       'accept a transfer',
       `insert into ledger_postings (posting_id, tx_id, kind, seq, entries) values (gen_random_uuid(), :pending, 'lock', 9, 2)`,
+    ],
+    [
+      'end a transfer that nothing has refused',
+      `update transactions set status = 'REJECTED', version = version + 1, failure_code = 'x', failure_message = 'x' where tx_id = :pending`,
+    ],
+    [
+      'refuse in the name of the authoriser',
+      `insert into refusals (tx_id, attempt, kind, code, reason) values (:pending, 1, 'order', 'x', 'x')`,
     ],
     ['suspend a wallet', `update wallets set status = 'SUSPENDED' where wallet_id = :wallet`],
     ['request an abandonment', `insert into operator_requests (tx_id, kind, attempt, operator) values (:tx, 'abandon', 1, 'x')`],
@@ -118,7 +126,7 @@ test('cannot approve by the state of a transfer: whether it needs an approval is
     const { txId } = await scene.accept();
     await transactionWhen(txId, ['AWAITING_APPROVAL']);
     await withoutWorker(async () => {
-      const skip = `update transactions set status = 'PENDING', version = version + 1, approval_expires_at = null where tx_id = $1`;
+      const skip = `update transactions set status = 'PENDING', version = version + 1 where tx_id = $1`;
       await query(loginOf('gateway_worker'), skip, [txId]);
       const request = { txId, lastAttempt: 0, kind: 'first', prepared: await scene.prepared() } as const;
       expect(await scene.temporal.beginSigning(request)).toEqual({ outcome: 'needs_approval' });
@@ -196,6 +204,23 @@ test('can abandon what an operator has requested since the newest attempt, and n
     return real;
   });
   await isConfirmed(ordered);
+});
+
+test('can end a transfer before anything of it is signed by a refusal of its own, which stays on record as its', async () => {
+  const { txId } = await withoutWorker(async () => {
+    const accepted = await scene.accept();
+    await scene.temporal.endWorkflow(accepted.txId);
+    const refuse = `insert into refusals (tx_id, attempt, kind, code, reason) values ($1, 1, 'rule', 'wallet_not_active', 'none')`;
+    await query(loginOf('gateway_worker'), refuse, [accepted.txId]);
+    return accepted;
+  });
+  await scene.temporal.step('endTransfer', { txId });
+  expect(await transactionWhen(txId, ends)).toMatchObject({ status: 'REJECTED', failure: { code: 'wallet_not_active' } });
+  expect(await gatewayQuery('select refused_by from refusals where tx_id = $1', [txId])).toEqual([
+    { refused_by: 'gateway_worker' },
+  ]);
+  for (const change of ['delete from refusals', `update refusals set reason = 'another'`])
+    expect(await refusal(loginOf('gateway_worker'), change)).toBe(insufficientPrivilege);
 });
 
 test('can credit a deposit that does not exist: its login may write all rows of one', async () => {

@@ -259,7 +259,8 @@ describe('every way a transfer ends', () => {
       locked_balance: '0',
     });
     const acts = await json('audit', 'list', '--subject', txId, '--action', 'transfer.abandoned');
-    expect(acts).toEqual([expect.objectContaining({ outcome: 'success', actor_type: 'operator' })]);
+    // newest first: the second one is refused by the workflow, or before it is asked if the chain has executed the cancellation already
+    expect(acts.at(-1)).toMatchObject({ outcome: 'success', actor_type: 'operator', detail: { status: 'NEEDS_ATTENTION' } });
     await record(transferWorkflowId(txId), 'transfer-failed-abandoned');
   });
 });

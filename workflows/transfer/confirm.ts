@@ -69,7 +69,5 @@ async function whenImpossible(state: TransferState): Promise<Next> {
     return park('stuck', reason, { next: 'confirm' }, { isAbandonable: false });
   }
   if (!state.isAbandoned) return { next: 'prepare', kind: 'reissue' };
-  const code = 'abandoned';
-  const reason = 'The transfer was abandoned and its attempts can no longer be executed';
-  return ended(await transferActivities.failByProof({ txId: state.txId, code, reason }));
+  return ended(await transferActivities.failByProof({ txId: state.txId }));
 }

@@ -32,9 +32,7 @@ export function prepare(state: TransferState, kind: AttemptKind): Promise<Next> 
 /** Until signing has begun a refusal ends the transfer, and so does a cancellation by the client. An attempt of an earlier run is resumed. */
 function startFirstAttempt(state: TransferState): Promise<Next> {
   if (state.lastAttempt > 0) return resume(state, 'first');
-  return beginAttempt(state, 'first', (refused) =>
-    endUnsigned(state, isScreened(refused) ? 'REJECTED' : 'FAILED', refused.code, refused.reason),
-  );
+  return beginAttempt(state, 'first', (refused) => endUnsigned(state, refused));
 }
 
 /** The same reservation with a higher fee, within the fee bound; beyond it an operator decides. */
@@ -50,9 +48,7 @@ function replaceAttempt(state: TransferState): Promise<Next> {
 
 /** A new message after all attempts are proven impossible; if it is too late for that, the transfer ends as FAILED. */
 function reissueAttempt(state: TransferState): Promise<Next> {
-  return beginAttempt(state, 'reissue', async ({ code, reason }) => {
-    return ended(await transferActivities.failByProof({ txId: state.txId, code, reason }));
-  });
+  return beginAttempt(state, 'reissue', async () => ended(await transferActivities.failByProof({ txId: state.txId })));
 }
 
 /**

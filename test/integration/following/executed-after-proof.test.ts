@@ -1,6 +1,7 @@
 import { verifyLedger } from '../../../src/ledger/verify';
 import { correctReorged } from '../../../src/transfers/reconcile-reorg';
 import { createToyFixture, type ToyFixture } from '../../toy-chain/fixture';
+import { refuseAttempt } from '../../refusals';
 
 /** What a node that lies, or a chain that undoes what was final, can bring about. */
 
@@ -53,7 +54,8 @@ const falseProofs = async () =>
 test('a transfer that failed by proof and is executed all the same: alerted, frozen and found by the verification', async () => {
   const txId = await begin();
   await prove(txId);
-  expect(await fixture.ledger.failByProof({ txId, code: 'expired', reason: 'proven' })).toMatchObject({ status: 'FAILED' });
+  await refuseAttempt(fixture.database, { txId, attempt: 2 }, { code: 'expired' });
+  expect(await fixture.ledger.failByProof({ txId })).toMatchObject({ status: 'FAILED' });
   expect(await follow()).toEqual([]);
   expect(await falseProofs()).toEqual([]);
 
@@ -73,9 +75,8 @@ test('a proof against an attempt that is included ends nothing: the transfer is 
   await execute(txId, 1);
   await follow();
   await prove(txId);
-  await expect(fixture.ledger.failByProof({ txId, code: 'expired', reason: 'proven' })).rejects.toMatchObject({
-    code: 'not_cancellable',
-  });
+  await refuseAttempt(fixture.database, { txId, attempt: 2 }, { code: 'expired' });
+  await expect(fixture.ledger.failByProof({ txId })).rejects.toMatchObject({ code: 'not_cancellable' });
   fixture.toy.mine();
   await follow();
   expect(await fixture.ledger.settleTransfer({ txId })).toMatchObject({ status: 'CONFIRMED' });

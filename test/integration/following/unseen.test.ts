@@ -5,6 +5,7 @@ import type { ChainClient, BlockScan } from '../../../src/chains/family';
 import type { Hex } from '../../../src/chains/types';
 import { verifyLedger } from '../../../src/ledger/verify';
 import { digestOf } from '../../evm';
+import { refuseAttempt } from '../../refusals';
 import { createFollowFixture, type FollowFixture } from './fixture';
 
 let fixture: FollowFixture;
@@ -96,7 +97,8 @@ it('another transaction with the nonce is a proof: the transfer fails and everyt
   expect(await onChain.observe({ txId: lost })).toMatchObject({ state: 'impossible' });
   expect((await attempts(lost))[0]).toMatchObject({ impossible_proof: { used_by: id } });
   const { locked } = await balance(alice, 'ETH');
-  expect(await ledger.failByProof({ txId: lost, code: 'stuck', reason: 'another transaction has its nonce' })).toMatchObject({
+  await refuseAttempt(fixture.database, { txId: lost, attempt: 2 });
+  expect(await ledger.failByProof({ txId: lost })).toMatchObject({
     status: 'FAILED',
     code: 'stuck',
   });

@@ -1,5 +1,6 @@
 import { newId } from '../../../src/platform/ids';
 import { randomAddress } from '../../factories';
+import { refuseAttempt } from '../../refusals';
 import { include, sign } from '../ledger/fixture';
 import { buildFunded, buildTenant, createFixture, expectProblem, type Fixture, type Funded, type Tenant } from './fixture';
 
@@ -144,7 +145,8 @@ describe('POST /transactions/{tx_id}/cancel', () => {
   });
   test('409 once it has ended otherwise, or for a deposit', async () => {
     const txId = await transfer();
-    await fixture.workflows.ledger.endTransfer({ txId, status: 'REJECTED', code: 'address_blacklisted', reason: 'test' });
+    await refuseAttempt(fixture.database, { txId });
+    await fixture.workflows.ledger.endTransfer({ txId });
     expectProblem(await cancel(txId), 409, 'not_cancellable');
     const deposit = (await get('/transactions?page_size=100')).body.data.find((tx) => tx['transaction_type'] === 'INBOUND');
     expectProblem(await cancel(String(deposit?.['tx_id'])), 409, 'not_cancellable');

@@ -5,6 +5,7 @@ import { recordDeposits } from '../../../src/deposits/record';
 import { GatewayError } from '../../../src/platform/errors';
 import { newId } from '../../../src/platform/ids';
 import { buildAccount, buildAsset, buildDeposit, buildTransferRequest, setFeeLevels } from '../../factories';
+import { refuseAttempt } from '../../refusals';
 import { base, createFixture, differences, include, sign, usdc, type Fixture } from './fixture';
 
 /**
@@ -64,7 +65,7 @@ const operation = fc.oneof(
 type Operation = typeof operation extends fc.Arbitrary<infer T> ? T : never;
 
 /** Allowed errors of a step in the wrong order; any other error, in particular of a database rule, is a bug. */
-const outOfTurn = /no attempt|cannot begin|is not signed|nothing to settle|signing did not begin/;
+const outOfTurn = /no attempt|cannot begin|is not signed|nothing to settle|signing did not begin|refusals_tx_id_fkey/;
 
 const chain = base;
 let fixture: Fixture;
@@ -124,7 +125,8 @@ class World {
       case 'cancel':
         return ledger.cancelTransfer({ txId: transfer });
       case 'end':
-        return ledger.endTransfer({ txId: transfer, status: 'FAILED', code: 'stuck', reason: 'test' });
+        await refuseAttempt(database, { txId: transfer });
+        return ledger.endTransfer({ txId: transfer });
       case 'park':
         return ledger.parkTransfer({ txId: transfer, code: 'stuck', reason: 'test' });
       case 'sign':

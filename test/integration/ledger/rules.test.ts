@@ -8,6 +8,7 @@ import {
   ledgerAccountOf,
   randomHash,
 } from '../../factories';
+import { refuseAttempt } from '../../refusals';
 import { recordDeposits } from '../../../src/deposits/record';
 import { finalize } from '../../../src/following/inclusions';
 import { newId } from '../../../src/platform/ids';
@@ -475,11 +476,14 @@ describe('reservations and attempts', () => {
     await prove(1);
     await sign(fixture, txId, 2, { maxFeePerGas: 2_300_000_000n });
     expect(await refusal(fail)).toMatch(/without an on-chain result or a proof for every attempt/);
-    expect(await codeOf(fixture.ledger.failByProof({ txId, code: 'stuck', reason: 'gone' }))).toBe('not_cancellable');
+    expect(await codeOf(fixture.ledger.failByProof({ txId }))).toBe('not_cancellable');
     await prove(2);
     expect(await refusal(fail)).toMatch(/do not fit its state FAILED/);
-    expect(await fixture.ledger.failByProof({ txId, code: 'stuck', reason: 'gone' })).toMatchObject({ status: 'FAILED' });
-    expect(await fixture.ledger.failByProof({ txId, code: 'stuck', reason: 'gone' })).toMatchObject({ status: 'FAILED' });
+    await refuseAttempt(fixture.database, { txId, attempt: 2 });
+    expect(await codeOf(fixture.ledger.failByProof({ txId }))).toBe('not_cancellable');
+    await refuseAttempt(fixture.database, { txId, attempt: 3 });
+    for (let times = 0; times < 2; times += 1)
+      expect(await fixture.ledger.failByProof({ txId })).toEqual({ status: 'FAILED', code: 'stuck', reason: 'test' });
     expect(await differences(fixture)).toEqual([]);
   });
 });
@@ -527,7 +531,8 @@ describe('an end on the chain', () => {
     await fixture.database.query(`update transfer_attempts set impossible_proof = '{"why":"test"}'`);
     await include(fixture, txId, 1, { debited: ether });
     expect(await refusal(setStatus('FAILED'))).toMatch(unsupported);
-    expect(await codeOf(fixture.ledger.failByProof({ txId, code: 'stuck', reason: 'gone' }))).toBe('not_cancellable');
+    await refuseAttempt(fixture.database, { txId, attempt: 2 });
+    expect(await codeOf(fixture.ledger.failByProof({ txId }))).toBe('not_cancellable');
     expect(await begin(fixture, { txId, attempt: 2, kind: 'reissue' })).toMatchObject({ outcome: 'refused' });
     await fixture.ledger.settleTransfer({ txId });
   });

@@ -16,6 +16,8 @@ const approve = `update transactions set approved_by = :user, approved_at = now(
 const beginSigning = `update transactions set status = 'SIGNING', version = version + 1, signing_begun_at = now() where tx_id = :waiting`;
 const signAgain = `update transactions set status = 'SIGNING', version = version + 1 where tx_id = :waiting`;
 const giveUpAs = (reason: string) => `update transactions set cancellation_reason = '${reason}' where tx_id = :signed`;
+const wait = (until: string) =>
+  `update transactions set status = 'AWAITING_APPROVAL', version = version + 1, approval_expires_at = ${until} where tx_id = :waiting`;
 const raiseFee = `update transactions set fee_locked = fee_locked + 1 where tx_id = :waiting`;
 const endAs = (status: string) => `update transactions set status = '${status}', version = version + 1 where tx_id = :waiting`;
 export const post = (kind: string) =>
@@ -59,6 +61,8 @@ const ofHouse = [
   ...[insertWallet(house), insertAccount(house), insertSettler, moveRole, allowSettling, raiseGas],
   ...[settlement, insertSettlement],
 ];
+const refuseAs = (kind: string, code = 'stuck') =>
+  `insert into refusals (tx_id, attempt, kind, code, reason) values (:waiting, 1, '${kind}', '${code}', 'none')`;
 const compare = `update order_comparison set compared_as = database_incarnation()`;
 
 /** What each process must not do. `:name` is a value of the test. */
@@ -79,6 +83,7 @@ export const forbidden: Record<DatabaseRole, string[]> = {
       swapKey,
       attest,
     ],
+    ...[refuseAs('rule'), refuseAs('chain'), refuseAs('order')],
     `update transactions set tx_hash = '0x1' where tx_id = :waiting`,
     `update transactions set to_address = :address, to_address_key = :address where tx_id = :waiting`,
     `update transfer_attempts set impossible_proof = '{}' where tx_id = :signed`,
@@ -104,6 +109,9 @@ export const forbidden: Record<DatabaseRole, string[]> = {
     ...[approve, beginSigning, signAgain, raiseFee, endAs('CANCELLED'), transfer, post('lock'), post('lock_more'), credit],
     ...[swapAddress, limits, policy, totp],
     ...[giveUpAs('abandoned'), giveUpAs('address_blacklisted'), giveUpAs('node_policy')],
+    ...[endAs('REJECTED'), endAs('FAILED'), refuseAs('order'), wait(`now() + interval '25 hours'`), wait('now()')],
+    `insert into refusals (tx_id, attempt, kind, code, reason, refused_by) values (:waiting, 1, 'rule', 'x', 'x', 'gateway_authoriser')`,
+    `update transactions set approval_expires_at = now() + interval '1 hour' where tx_id = :waiting`,
     `update transactions set to_address = :address where tx_id = :waiting`,
     `update transactions set amount = 1 where tx_id = :waiting`,
     `update transactions set requested_by = null where tx_id = :waiting`,
@@ -119,6 +127,7 @@ export const forbidden: Record<DatabaseRole, string[]> = {
   gateway_authoriser: [
     ...[insertRequest, insertUser, insertKey, listAddress, unlist, approve, transfer, deposit, swapAddress, limits, policy, totp],
     ...[endAs('AWAITING_APPROVAL'), endAs('CANCELLED'), endAs('FAILED'), endAs('NEEDS_ATTENTION'), attest, giveUpAs('abandoned')],
+    ...[refuseAs('chain'), 'select * from refusals'],
     ...[post('lock'), post('unlock'), post('deposit'), post('settle'), post('adjustment'), post('gas'), credit],
     `update transactions set to_address = :address where tx_id = :waiting`,
     `update transactions set tx_hash = '0x1' where tx_id = :signed`,
@@ -183,6 +192,8 @@ export const forbiddenToAll = [
   'update ledger_postings set seq = 9',
   'update transaction_events set status = status',
   'delete from operator_requests',
+  `update refusals set reason = 'another'`,
+  'delete from refusals',
   'update orders set seq = seq',
   'delete from order_comparison',
   'delete from settlers',

@@ -138,6 +138,44 @@ describe('the worker gives a transfer up', () => {
   });
 });
 
+describe('the worker ends a transfer before anything of it is signed', () => {
+  const refuse = (kind: string, code: string) =>
+    `insert into refusals (tx_id, attempt, kind, code, reason) values (:waiting, 1, '${kind}', '${code}', 'none')`;
+  const end = (status: string, code: string, reason = 'none') =>
+    `update transactions set status = '${status}', version = version + 1, failure_code = '${code}', failure_message = '${reason}'
+      where tx_id = :waiting`;
+  const refused = { code: insufficientPrivilege };
+
+  test('as the refusal on record says, and not otherwise', async () => {
+    for (const [kind, status, other] of [
+      ['rule', 'REJECTED', 'FAILED'],
+      ['chain', 'FAILED', 'REJECTED'],
+    ] as const) {
+      const as = (to: string) => refusal('gateway_worker', `${refuse(kind, 'stuck')}; ${to}`);
+      expect(await as(end(status, 'stuck'))).toBeNull();
+      expect(await as(end(other, 'stuck'))).toMatchObject(refused);
+      expect(await as(end(status, 'business_error'))).toMatchObject(refused);
+      expect(await as(end(status, 'stuck', 'another'))).toMatchObject(refused);
+    }
+  });
+
+  test('not as a refusal of a later attempt says', async () => {
+    const later = refuse('chain', 'stuck').replace(', 1,', ', 2,');
+    expect(await refusal('gateway_worker', `${later}; ${end('FAILED', 'stuck')}`)).toMatchObject(refused);
+  });
+
+  test('by a code of those who refuse in that way', async () => {
+    for (const [role, kind, code] of [
+      ['gateway_worker', 'chain', 'address_blacklisted'],
+      ['gateway_worker', 'rule', 'reverted_on_chain'],
+      ['gateway_authoriser', 'order', 'approval_expired'],
+    ] as const)
+      expect(await refusal(role, refuse(kind, code))).toMatchObject({ code: '23514' });
+    expect(await refusal('gateway_authoriser', refuse('order', 'fee_above_bound'))).toBeNull();
+    expect(await refusal('gateway_authoriser', refuse('rule', 'address_blacklisted'))).toBeNull();
+  });
+});
+
 describe('what limits count by', () => {
   /** Runs as the API, keeps nothing, and returns the row of the last statement. */
   const asApi = async (...statements: string[]): Promise<Record<string, unknown> | undefined> => {

@@ -6,6 +6,7 @@ import { buildWallet, randomAddress, setFeeLevels, signAs } from '../../factorie
 import type { SigningClaims } from '../../../src/messages/order';
 import { formatAmount } from '../../../src/platform/money';
 import { claimsOf } from '../../orders';
+import { refuseAttempt } from '../../refusals';
 import { auditOf } from '../screening/factors';
 import {
   balances,
@@ -32,7 +33,8 @@ describe('cancel and end', () => {
     const txId = await locked();
     expect(await fixture.ledger.cancelTransfer({ txId })).toEqual({ status: 'CANCELLED' });
     expect(await fixture.ledger.cancelTransfer({ txId })).toEqual({ status: 'CANCELLED' });
-    expect(await fixture.ledger.endTransfer({ txId, status: 'FAILED', code: 'stuck', reason: 'x' })).toEqual({
+    await refuseAttempt(fixture.database, { txId });
+    expect(await fixture.ledger.endTransfer({ txId })).toEqual({
       status: 'CANCELLED',
       code: null,
       reason: null,
@@ -41,9 +43,27 @@ describe('cancel and end', () => {
     expect(await balances(fixture, 'ETH')).toEqual([10n * ether, 0n]);
   });
 
+  test('not without a refusal on record: nothing has changed', async () => {
+    const txId = await locked();
+    const before = await row(txId);
+    await refuseAttempt(fixture.database, { txId, attempt: 2 });
+    expect(await codeOf(fixture.ledger.endTransfer({ txId }))).toBe('not_cancellable');
+    expect(await row(txId)).toEqual(before);
+  });
+
+  test('as the newest refusal says, failed unless by a rule', async () => {
+    const txId = await locked();
+    await refuseAttempt(fixture.database, { txId }, { kind: 'rule', code: 'wallet_not_active' });
+    await refuseAttempt(fixture.database, { txId }, { kind: 'chain', code: 'reverted_on_chain', reason: 'no' });
+    const end = { status: 'FAILED', code: 'reverted_on_chain', reason: 'no' };
+    for (let times = 0; times < 2; times += 1) expect(await fixture.ledger.endTransfer({ txId })).toEqual(end);
+    expect(await auditOf(fixture.database, 'transfer.refused', txId)).toEqual([]);
+  });
+
   test('rejected with its reason', async () => {
     const txId = await locked();
-    expect(await fixture.ledger.endTransfer({ txId, status: 'REJECTED', code: 'address_blacklisted', reason: 'no' })).toEqual({
+    await refuseAttempt(fixture.database, { txId }, { kind: 'rule', code: 'address_blacklisted', reason: 'no' });
+    expect(await fixture.ledger.endTransfer({ txId })).toEqual({
       status: 'REJECTED',
       code: 'address_blacklisted',
       reason: 'no',
@@ -62,9 +82,8 @@ describe('cancel and end', () => {
     const txId = await locked();
     await begin(fixture, { txId, attempt: 1 });
     expect(await codeOf(fixture.ledger.cancelTransfer({ txId }))).toBe('not_cancellable');
-    expect(await codeOf(fixture.ledger.endTransfer({ txId, status: 'FAILED', code: 'stuck', reason: 'x' }))).toBe(
-      'not_cancellable',
-    );
+    await refuseAttempt(fixture.database, { txId });
+    expect(await codeOf(fixture.ledger.endTransfer({ txId }))).toBe('not_cancellable');
     await fixture.ledger.parkTransfer({ txId, code: 'signers_unavailable', reason: 'x' });
     expect(await codeOf(fixture.ledger.cancelTransfer({ txId }))).toBe('not_cancellable');
   });
@@ -167,10 +186,10 @@ describe('signing', () => {
       reason: expect.stringContaining('cannot lock more'),
     });
     expect(await row(txId)).toEqual(before);
-    expect(await fixture.ledger.endTransfer({ txId, status: 'FAILED', code: 'fee_above_bound', reason: 'x' })).toEqual({
+    expect(await fixture.ledger.endTransfer({ txId })).toEqual({
       status: 'FAILED',
       code: 'fee_above_bound',
-      reason: 'x',
+      reason: expect.stringContaining('cannot lock more'),
     });
     expect(await begin(fixture, { txId, attempt: 1, fees })).toEqual({ outcome: 'ended', status: 'FAILED' });
   });

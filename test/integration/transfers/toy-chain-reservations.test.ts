@@ -1,6 +1,7 @@
 import type { AttemptKind } from '../../../src/chains/types';
 import { lifeBlocks } from '../../toy-chain/client';
 import { createToyFixture, type ToyFixture } from '../../toy-chain/fixture';
+import { refuseAttempt } from '../../refusals';
 
 /** Reservations of a family without nonces, step by step; whole transfers are in toy-chain.test.ts. */
 
@@ -100,13 +101,14 @@ test('no reissue while one of the attempts has no proof', async () => {
 test('nothing is unlocked or released while one of the attempts has no proof', async () => {
   const txId = await transfer();
   await fixture.sign(txId, 1);
-  const failByProof = () => fixture.ledger.failByProof({ txId, code: 'abandoned', reason: 'given up' });
+  const failByProof = () => fixture.ledger.failByProof({ txId });
+  await refuseAttempt(fixture.database, { txId, attempt: 2 }, { code: 'expired' });
   await expect(failByProof()).rejects.toThrow();
   await expect(fixture.setFailed(txId)).rejects.toThrow('a proof for every attempt');
   for (const { id } of await fixture.reservations(txId)) await expect(fixture.release(id)).rejects.toThrow('may still be used');
   fixture.toy.mine(lifeBlocks + fixture.chain.finalityDepth);
   expect((await fixture.onChain.observe({ txId })).state).toBe('impossible');
-  expect(await failByProof()).toMatchObject({ status: 'FAILED', code: 'abandoned' });
+  expect(await failByProof()).toMatchObject({ status: 'FAILED', code: 'expired' });
   expect(await held(txId)).toEqual([false, false]);
   expect(await fixture.balance(fixture.alice, 'TOY')).toEqual({ available: 150_000n, locked: 0n });
 });

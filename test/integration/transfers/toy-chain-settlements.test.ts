@@ -5,6 +5,7 @@ import { reconcileReorg } from '../../../src/transfers/reconcile-reorg';
 import { lifeBlocks } from '../../toy-chain/client';
 import { toyFamily } from '../../toy-chain/family';
 import { createSettlementFixture, payingFamily, type SettlementFixture } from '../../toy-chain/settlements';
+import { refuseAttempt } from '../../refusals';
 
 /** Transactions of a signed type that are no payments of their client, step by step: signed by another client's account, holding nothing. */
 
@@ -94,22 +95,24 @@ describe('a confirmed settlement that a reorganisation moves to another block', 
 
 test('of which nothing was signed it ends without a posting', async () => {
   await create();
-  const { accept, ledger, postings, transaction } = fixture;
+  const { accept, database, ledger, postings, transaction } = fixture;
   const txId = await accept();
   const end = { status: 'FAILED', code: 'expired', reason: 'too late' } as const;
-  expect(await ledger.endTransfer({ txId, ...end })).toEqual(end);
+  await refuseAttempt(database, { txId }, end);
+  expect(await ledger.endTransfer({ txId })).toEqual(end);
   expect(await transaction(txId)).toMatchObject({ status: 'FAILED', failure_code: 'expired', signing_begun_at: null });
   expect(await postings(txId)).toEqual([]);
 });
 
 test('proven impossible it is FAILED, and what it had reserved is free again', async () => {
   await create();
-  const { accept, signFirst, onChain, toy, chain, ledger, postings, settler } = fixture;
+  const { accept, database, signFirst, onChain, toy, chain, ledger, postings, settler } = fixture;
   const txId = await accept();
   await signFirst(txId);
   toy.mine(lifeBlocks + chain.finalityDepth);
   expect(await onChain.observe({ txId })).toMatchObject({ state: 'impossible' });
-  expect(await ledger.failByProof({ txId, code: 'expired', reason: 'too late' })).toMatchObject({ status: 'FAILED' });
+  await refuseAttempt(database, { txId, attempt: 2 }, { code: 'expired' });
+  expect(await ledger.failByProof({ txId })).toMatchObject({ status: 'FAILED' });
   expect(await reservationsOf(txId)).toEqual([[settler.addressKey, false]]);
   expect(await postings(txId)).toEqual([]);
 });

@@ -5,6 +5,7 @@ import { abandonUpdate, retryUpdate, transferEndedSignal } from '../../../src/me
 import { transferWorkflowId } from '../../../src/messages/workflow-ids';
 import { verifyLedger } from '../../../src/ledger/verify';
 import { GatewayError } from '../../../src/platform/errors';
+import { recordAbandonRequest } from '../../../src/transfers/operator-requests';
 import { observationSignaller } from '../../../src/transfers/workflows';
 import { signRefusal } from '../../node-refusals';
 import { lifeBlocks } from '../../toy-chain/client';
@@ -212,10 +213,10 @@ describe('a transfer that is stuck', () => {
     // the rest does not suffice for a fourth attempt
     const txId = await submit('149.95');
     await until('parked', async () => (await served.status(txId)) === 'NEEDS_ATTENTION');
+    await recordAbandonRequest(fixture.database.manager, { txId, attempt: 3, operator: 'test' });
     expect(await handleOf(txId).executeUpdate(abandonUpdate)).toEqual({ status: 'abandoning' });
     expect(await fixture.attempts(txId)).toHaveLength(3);
-    const end = { txId, code: 'abandoned' as const, reason: 'too early' };
-    await expect(fixture.ledger.failByProof(end)).rejects.toThrow();
+    await expect(fixture.ledger.failByProof({ txId })).rejects.toThrow();
     await expect(fixture.setFailed(txId)).rejects.toThrow('a proof for every attempt');
     expect((await fixture.balance(fixture.alice, 'TOY')).locked).toBeGreaterThan(149_950n);
     await ends(txId, 'FAILED');
@@ -224,6 +225,24 @@ describe('a transfer that is stuck', () => {
     expect((await fixture.reservations(txId)).map(({ isHeld }) => isHeld)).toEqual([false, false, false]);
     await booksAgree();
     await record(txId, 'transfer-failed-by-proof');
+  });
+
+  test('told to abandon without a request on record: parked when no attempt can be executed any more, and ended once there is one', async () => {
+    await served.serve();
+    fixture.toy.holdsArrivals = true;
+    const txId = await submit('149.95');
+    await until('parked', async () => (await served.status(txId)) === 'NEEDS_ATTENTION');
+    await handleOf(txId).executeUpdate(abandonUpdate);
+    await until('refused', async () => {
+      fixture.toy.mine();
+      await follow();
+      return (await fixture.transaction(txId)).failure_code === 'not_cancellable';
+    });
+    await recordAbandonRequest(fixture.database.manager, { txId, attempt: 3, operator: 'test' });
+    await handleOf(txId).executeUpdate(abandonUpdate);
+    await ends(txId, 'FAILED');
+    expect(await fixture.transaction(txId)).toMatchObject({ failure_code: 'abandoned' });
+    await booksAgree();
   });
 
   test('blacklisted while it is signed: nothing is sent, and it ends as blacklisted once it has expired', async () => {
