@@ -21,7 +21,7 @@ export const gaps = {
   'accept: COMMIT': {
     chain: 'base',
     sent: 'last',
-    at: { on: 'insert', table: 'transactions', when: 'new.is_held', atCommit: true, isRequest: true },
+    at: { on: 'insert', table: 'transactions', when: 'new.is_signed', atCommit: true, isRequest: true },
   },
   'start: ask Temporal': {
     chain: 'ethereum',
@@ -124,7 +124,7 @@ export const gaps = {
     at: {
       on: 'update',
       table: 'transactions',
-      when: `new.status = 'CONFIRMED' and old.status <> 'CONFIRMED' and new.is_held`,
+      when: `new.status = 'CONFIRMED' and old.status <> 'CONFIRMED' and new.is_signed`,
     },
   },
   /** No block takes its first attempt: the nonce below its own is not used (scene.ts). */
