@@ -88,7 +88,9 @@ const mutation: fc.Arbitrary<Mutation> = fc.record({
   position: fc.nat(200),
 });
 
-function mutate(body: JsonObject, other: JsonObject, { place, how, value, tweak, position }: Mutation): void {
+function mutate(body: JsonObject, other: JsonObject, { place, how, value: given, tweak, position }: Mutation): void {
+  // generated values are used again, and may be changed by the next mutation
+  const value = structuredClone(given);
   const paths = pathsOf(body).filter((each) => how !== 'tweak' || typeof at(body, each) === 'string');
   const path = paths[place % paths.length];
   const parent = path && at(body, path.slice(0, -1));
