@@ -33,6 +33,7 @@ export type RpcCall = <T>(method: string, params: unknown[]) => Promise<T>;
 /** One RPC endpoint. Its chain id is checked before its other responses are used. */
 class Endpoint {
   private readonly client: PublicClient;
+  private readonly unbatched: PublicClient;
   private identified: Promise<void> | undefined;
   readonly capabilities = new Map<string, unknown>();
 
@@ -41,23 +42,20 @@ class Endpoint {
     url: string,
     private readonly position: number,
   ) {
-    const transport = http(url, {
-      batch: { batchSize, wait: 0 },
+    const options = {
       timeout: timeoutMs,
       retryCount: retries,
       retryDelay: retryDelayMs,
       maxResponseBodySize: maxResponseBytes,
-    });
-    this.client = createPublicClient({ transport });
+    };
+    this.client = createPublicClient({ transport: http(url, { ...options, batch: { batchSize, wait: 0 } }) });
+    this.unbatched = createPublicClient({ transport: http(url, options) });
   }
 
-  readonly call: RpcCall = async <T>(method: string, params: unknown[]): Promise<T> => {
-    try {
-      return await this.client.request({ method, params } as never);
-    } catch (error) {
-      throw withoutSecrets(error);
-    }
-  };
+  readonly call: RpcCall = (method, params) => request(this.client, method, params);
+
+  /** In an HTTP request of its own: a batch waits for a timer, which takes longer than what a node on the same network needs. */
+  readonly callAtOnce: RpcCall = (method, params) => request(this.unbatched, method, params);
 
   /** @throws ConfigError when it serves another chain; the failure of the call when it does not respond. */
   identify(): Promise<void> {
@@ -88,6 +86,14 @@ class Endpoint {
     const version = await this.call<string>('web3_clientVersion', []);
     if (!/anvil|hardhat/i.test(version))
       throw new ConfigError(`${where} is not a development node, but the environment is local`);
+  }
+}
+
+async function request<T>(client: PublicClient, method: string, params: unknown[]): Promise<T> {
+  try {
+    return await client.request({ method, params } as never);
+  } catch (error) {
+    throw withoutSecrets(error);
   }
 }
 
@@ -140,18 +146,18 @@ export class Endpoints {
   }
 
   /**
-   * `work` gets the endpoint's call function and a map for what it learns about the node (such as "has no trace_block"). A
-   * NodeRefusal thrown by `work` is passed on, unless its code stands for a problem of the endpoint.
+   * `work` gets the endpoint's call function, a map for what it learns about the node (such as "has no trace_block"), and a call
+   * function that does not wait for others to share an HTTP request with. A NodeRefusal thrown by `work` is passed on, unless its code stands for a problem of the endpoint.
    * @throws GatewayError chain_unavailable when no endpoint could do the work.
    */
-  async run<T>(work: (call: RpcCall, facts: Map<string, unknown>) => Promise<T>): Promise<T> {
+  async run<T>(work: (call: RpcCall, facts: Map<string, unknown>, callAtOnce: RpcCall) => Promise<T>): Promise<T> {
     const reasons: string[] = [];
     for (let step = 0; step < this.endpoints.length; step += 1) {
       const index = (this.preferred + step) % this.endpoints.length;
       const endpoint = this.endpoints[index] as Endpoint;
       try {
         await endpoint.identify();
-        const result = await work(endpoint.call, endpoint.capabilities);
+        const result = await work(endpoint.call, endpoint.capabilities, endpoint.callAtOnce);
         this.preferred = index;
         return result;
       } catch (error) {

@@ -1,36 +1,24 @@
 import fc from 'fast-check';
 import type { Address } from 'viem';
-import { EvmPaymentClient } from '../../../src/chains/evm/payments/client';
-import { Endpoints } from '../../../src/chains/evm/rpc';
 import { isJsonObject } from '../../../src/chains/json';
 import type { JsonObject, JsonValue } from '../../../src/chains/types';
 import { nasty } from '../../properties/values';
 import { change, permitInfo } from '../../unit/x402/bodies';
 import { draft, type Kind, sign } from '../../x402';
-import { type Payers, startPayers } from '../dev/payers';
-import { buildTenant, createFixture, type Fixture, registry, type Tenant } from '../http/fixture';
-import { buildSettler } from './settlement-fixture';
+import { openShop, type SellerScene } from './seller';
 
 /** Repeats a run, and makes it longer. */
 const seed = Number(process.env.PROPERTY_SEED ?? Math.floor(Math.random() * 2 ** 31));
 const runs = Number(process.env.X402_FUZZ_RUNS ?? 1000);
 const timeoutMs = 120_000 + runs * 40;
 
-const base = registry.get('base');
-let payers: Payers;
-let fixture: Fixture;
-let seller: Tenant;
+let shop: SellerScene;
 let good: JsonObject[];
 
 beforeAll(async () => {
   process.stderr.write(`PROPERTY_SEED=${seed} X402_FUZZ_RUNS=${runs}\n`);
-  payers = await startPayers();
-  const client = new EvmPaymentClient(base, new Endpoints(base, [payers.anvil.rpc]));
-  fixture = await createFixture({ payments: new Map([[base.name, client]]) });
-  seller = await buildTenant(fixture);
-  await fixture.database.query(`insert into x402_policies values ($1, 'base', true, null, true, true, 0)`, [seller.clientId]);
-  const { settler, account } = await buildSettler(fixture.database, base);
-  await fixture.database.query('update settlers set is_primary = true where settler_id = $1', [settler.settlerId]);
+  shop = await openShop({ sponsors: true });
+  const { payers, primary } = shop;
   const kinds: Kind[] = ['eip3009 V1', 'eip3009', 'permit2', 'upto'];
   const make = async (kind: Kind, from?: Address) => {
     const before = /^eip3009/.test(kind) ? 'authorization.validBefore' : 'permit.deadline';
@@ -39,17 +27,16 @@ beforeAll(async () => {
       kind,
       payer: payers.payer,
       ...(from && { from }),
-      facilitator: account.address as Address,
+      facilitator: primary,
       changes: until,
     });
     return sign(drafted, payers.payer);
   };
-  good = await Promise.all(kinds.flatMap((kind) => [make(kind), make(kind, payers.wallet)]));
+  // a permit does not name its owner: who owns a wallet has signed for both, so that the wallet pays with authorisations alone
+  const ofWallet = (['eip3009 V1', 'eip3009'] as const).map((kind) => make(kind, payers.wallet));
+  good = await Promise.all([...kinds.map((kind) => make(kind)), ...ofWallet]);
 }, 120_000);
-afterAll(async () => {
-  await fixture?.close();
-  await payers?.anvil.stop();
-});
+afterAll(() => shop?.close());
 
 /** With what a payer may add so that somebody else sets its allowance. */
 const withExtensions = (body: JsonObject): JsonObject =>
@@ -101,7 +88,9 @@ const mutation: fc.Arbitrary<Mutation> = fc.record({
   position: fc.nat(200),
 });
 
-function mutate(body: JsonObject, other: JsonObject, { place, how, value, tweak, position }: Mutation): void {
+function mutate(body: JsonObject, other: JsonObject, { place, how, value: given, tweak, position }: Mutation): void {
+  // generated values are used again, and may be changed by the next mutation
+  const value = structuredClone(given);
   const paths = pathsOf(body).filter((each) => how !== 'tweak' || typeof at(body, each) === 'string');
   const path = paths[place % paths.length];
   const parent = path && at(body, path.slice(0, -1));
@@ -116,19 +105,21 @@ function mutate(body: JsonObject, other: JsonObject, { place, how, value, tweak,
   else holder[key] = value;
 }
 
+const permitFields = [
+  'from',
+  'permitted.token',
+  'permitted.amount',
+  'spender',
+  'nonce',
+  'deadline',
+  'witness.to',
+  'witness.validAfter',
+];
 const signedFields = {
-  authorization: ['from', 'to', 'value', 'validAfter', 'validBefore', 'nonce'],
-  permit2Authorization: [
-    'from',
-    'permitted.token',
-    'permitted.amount',
-    'spender',
-    'nonce',
-    'deadline',
-    'witness.to',
-    'witness.validAfter',
-    'witness.facilitator',
-  ],
+  eip3009: ['from', 'to', 'value', 'validAfter', 'validBefore', 'nonce'],
+  permit2: permitFields,
+  // in an exact witness it is a field that nobody signs
+  upto: [...permitFields, 'witness.facilitator'],
 };
 
 /** What is signed, in one notation; null where there is something that is none. */
@@ -136,7 +127,9 @@ function signedIn(body: unknown): string | null {
   const payload = at(body, ['paymentPayload', 'payload']);
   if (!isJsonObject(payload)) return null;
   const name = 'permit2Authorization' in payload ? 'permit2Authorization' : 'authorization';
-  const values = signedFields[name].map((field) => at(payload[name], field.split('.')));
+  const isUpto = at(body, ['paymentPayload', 'accepted', 'scheme']) === 'upto';
+  const kind = name === 'authorization' ? 'eip3009' : isUpto ? 'upto' : 'permit2';
+  const values = signedFields[kind].map((field) => at(payload[name], field.split('.')));
   try {
     return JSON.stringify([name, ...values.map((value) => (value === undefined ? null : BigInt(value as string).toString()))]);
   } catch {
@@ -151,7 +144,7 @@ function askedIn(body: JsonObject): string {
   return [BigInt(amount ?? maxAmountRequired ?? ''), payTo?.toLowerCase(), asset?.toLowerCase()].join();
 }
 
-const verify = (body: unknown) => fixture.call('POST', '/x402/verify', { tenant: seller, body });
+const verify = (body: unknown) => shop.fixture.call('POST', '/x402/verify', { tenant: shop.seller, body });
 const settings = {
   seed,
   numRuns: runs,

@@ -1,16 +1,8 @@
-import { x402Facilitator } from '@x402/core/facilitator';
-import type { PaymentPayload, PaymentRequirements } from '@x402/core/types';
-import { toFacilitatorEvmSigner } from '@x402/evm';
-import { ExactEvmScheme } from '@x402/evm/exact/facilitator';
-import { ExactEvmSchemeV1 } from '@x402/evm/exact/v1/facilitator';
-import { UptoEvmScheme } from '@x402/evm/upto/facilitator';
-import { type Address, concat, createWalletClient, type Hex, http, keccak256, publicActions, toHex } from 'viem';
+import { type Address, concat, createWalletClient, type Hex, http, keccak256, toHex } from 'viem';
 import { mintToken } from '../../../dev/chain';
 import { OwnAddresses } from '../../../src/accounts/own-addresses';
 import { getFamily } from '../../../src/chains/families';
 import { encodeSettlement } from '../../../src/chains/evm/payments/calldata';
-import { EvmPaymentClient } from '../../../src/chains/evm/payments/client';
-import { Endpoints } from '../../../src/chains/evm/rpc';
 import { loadRegistry } from '../../../src/chains/registry';
 import type { JsonObject } from '../../../src/chains/types';
 import { ServedChains } from '../../../src/x402/served';
@@ -25,14 +17,14 @@ import { type Kind, signed } from '../../x402';
 import { account, type Payers, startPayers, type WalletMode } from '../dev/payers';
 import { cases, type Scene } from './official-cases';
 import { differences } from './official-differences';
-import { buildSettler } from './settlement-fixture';
+import { officialFacilitator } from './official-facilitator';
+import { buildPrimary, paymentsOn, setPolicy } from './seller';
 
 jest.setTimeout(180_000);
 
 /** The verdicts of the gateway compared with those of the official facilitator, on the same chain at the same time. */
 
 const registry = loadRegistry('local', ['base']);
-const base = registry.get('base');
 let payers: Payers;
 let gateway: TestDatabase;
 let scene: Scene;
@@ -42,17 +34,16 @@ let theirs: (body: JsonObject) => Promise<string>;
 beforeAll(async () => {
   payers = await startPayers();
   gateway = await createTestDatabase();
-  const { address, verifier, clientId } = await gatewayWithSettler();
-  const [primary, others] = [
-    address as Address,
-    { delegating: account('delegating'), poor: account('poor'), newcomer: account('newcomer') },
-  ];
+  const { primary, verifier, clientId } = await gatewayWithSettler();
+  const others = { delegating: account('delegating'), poor: account('poor'), newcomer: account('newcomer') };
   ours = async (body) => {
     const read = readPaymentRequest(body, registry, 'verify');
     const verification = 'reason' in read ? read : await verifier.verify(clientId, read.request);
     return 'reason' in verification ? verification.reason : 'valid';
   };
-  theirs = officialFacilitator(primary);
+  const official = officialFacilitator(payers.anvil.rpc, primary);
+  // what it throws, the reference server answers 500
+  theirs = (body) => official(body).catch(() => 'throws');
   const { chain } = payers.anvil;
   for (const { address: owner } of [others.delegating, others.newcomer]) await mintToken(chain, payers.usdc, owner, 1_000_000n);
   await chain.setCode({ address: others.delegating.address, bytecode: concat(['0xef0100', payers.wallet]) });
@@ -80,36 +71,13 @@ afterAll(async () => {
 
 async function gatewayWithSettler() {
   const { database } = gateway;
-  const { settler, account: own } = await buildSettler(database, base);
-  await database.query('update settlers set is_primary = true where settler_id = $1', [settler.settlerId]);
+  const primary = await buildPrimary(database);
   const { clientId } = await buildClient(database);
-  await database.query(`insert into x402_policies values ($1, 'base', true, null, true, true, 0)`, [clientId]);
+  await setPolicy(database, { clientId }, { sponsors: true });
   const silent = { error: () => undefined };
   const addresses = new OwnAddresses(new AttestedKeys(nodeKeys, silent), getFamily, silent);
-  const payments = new Map([[base.name, new EvmPaymentClient(base, new Endpoints(base, [payers.anvil.rpc]))]]);
-  const served = new ServedChains({ database, registry, payments, addresses });
-  return { address: own.address, clientId, verifier: new PaymentVerifier({ database, getFamily, served }) };
-}
-
-/** As the reference server has it; what it throws is answered 500 there. */
-function officialFacilitator(address: Address): (body: JsonObject) => Promise<string> {
-  const client = createWalletClient({ account: address, transport: http(payers.anvil.rpc) }).extend(publicActions);
-  const signer = toFacilitatorEvmSigner({ ...client, address } as never);
-  const facilitator = new x402Facilitator()
-    .register('eip155:8453', new ExactEvmScheme(signer))
-    .register('eip155:8453', new UptoEvmScheme(signer))
-    .registerV1('base' as never, new ExactEvmSchemeV1(signer));
-  return async ({ paymentPayload, paymentRequirements }) => {
-    try {
-      const { isValid, invalidReason } = await facilitator.verify(
-        paymentPayload as unknown as PaymentPayload,
-        paymentRequirements as unknown as PaymentRequirements,
-      );
-      return isValid ? 'valid' : String(invalidReason);
-    } catch {
-      return 'throws';
-    }
-  };
+  const served = new ServedChains({ database, registry, payments: paymentsOn(payers.anvil.rpc), addresses });
+  return { primary, clientId, verifier: new PaymentVerifier({ database, getFamily, served }) };
 }
 
 /** For the delegating account, whose approvals no key of a test sends. */

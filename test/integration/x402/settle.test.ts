@@ -1,20 +1,17 @@
 import type { Address } from 'viem';
-import { EvmPaymentClient } from '../../../src/chains/evm/payments/client';
-import { Endpoints } from '../../../src/chains/evm/rpc';
 import type { JsonObject } from '../../../src/chains/types';
-import { randomAddress, setFeeLevels } from '../../factories';
-import { fundAccount } from '../../factories';
+import { fundAccount, randomAddress, setFeeLevels } from '../../factories';
 import { signed } from '../../x402';
 import { change } from '../../unit/x402/bodies';
 import { type Payers, startPayers } from '../dev/payers';
-import { buildTenant, createFixture, type Fixture, registry, type Tenant } from '../http/fixture';
+import { buildTenant, createFixture, type Fixture, type Tenant } from '../http/fixture';
+import { base, paymentsOn, setPolicy } from './seller';
 import { buildSettler } from './settlement-fixture';
 
 /** Whether a settlement is accepted, and what is answered while no workflow runs. */
 
 jest.setTimeout(120_000);
 
-const base = registry.get('base');
 const coins = 10n ** 18n;
 let payers: Payers;
 let fixture: Fixture;
@@ -23,8 +20,7 @@ let settler: Awaited<ReturnType<typeof buildSettler>>;
 
 beforeAll(async () => {
   payers = await startPayers();
-  const payments = new Map([[base.name, new EvmPaymentClient(base, new Endpoints(base, [payers.anvil.rpc]))]]);
-  fixture = await createFixture({ payments, settleWaitMs: { 1: 400, 2: 200 } });
+  fixture = await createFixture({ payments: paymentsOn(payers.anvil.rpc), settleWaitMs: { 1: 400, 2: 200 } });
   settler = await buildSettler(fixture.database, base);
   await query('update settlers set is_primary = true where settler_id = $1', [settler.settler.settlerId]);
   await fundAccount(fixture.database, settler.account, base, 'ETH', coins);
@@ -40,12 +36,7 @@ afterAll(async () => {
 });
 
 const query = <T>(sql: string, values: unknown[] = []): Promise<T[]> => fixture.database.query<T[]>(sql, values);
-const allow = ({ clientId }: Tenant, gasPerDay: bigint | null = null) =>
-  query(
-    `insert into x402_policies (client_id, chain, is_enabled, gas_per_day, sponsors_permit, sponsors_approval, top_up_per_day)
-     values ($1, 'base', true, $2, false, false, 0)`,
-    [clientId, gasPerDay?.toString() ?? null],
-  );
+const allow = (tenant: Tenant) => setPolicy(fixture.database, tenant);
 const payment = (changes: JsonObject = {}) =>
   signed({ kind: 'eip3009', payer: payers.payer, facilitator: settler.account.address as Address, changes });
 

@@ -1,9 +1,6 @@
 import type { Address } from 'viem';
 import { OwnAddresses } from '../../../src/accounts/own-addresses';
 import { getFamily } from '../../../src/chains/families';
-import { EvmPaymentClient } from '../../../src/chains/evm/payments/client';
-import { Endpoints } from '../../../src/chains/evm/rpc';
-import type { PaymentClient } from '../../../src/chains/payments';
 import type { JsonObject } from '../../../src/chains/types';
 import { metrics } from '../../../src/platform/metrics';
 import { createLogger } from '../../../src/platform/logging';
@@ -16,13 +13,13 @@ import { randomAddress } from '../../factories';
 import { nodeKeys } from '../../node-refusals';
 import { type Draft, draft, type Kind, signed } from '../../x402';
 import { change } from '../../unit/x402/bodies';
-import { buildTenant, createFixture, expectProblem, type Fixture, registry, type Tenant } from '../http/fixture';
-import { account, type Payers, startPayers } from '../dev/payers';
+import { buildTenant, expectProblem, type Fixture, registry, type Tenant } from '../http/fixture';
+import { account, type Payers } from '../dev/payers';
+import { base, openShop, paymentsOn, type SellerScene, setPolicy } from './seller';
 import { buildSettler } from './settlement-fixture';
 
 jest.setTimeout(120_000);
 
-const base = registry.get('base');
 const kinds: Kind[] = ['eip3009 V1', 'eip3009', 'permit2', 'upto'];
 
 let payers: Payers;
@@ -30,28 +27,14 @@ let fixture: Fixture;
 let seller: Tenant;
 let primary: Address;
 
+let shop: SellerScene;
 beforeAll(async () => {
-  payers = await startPayers();
-  fixture = await createFixture({ payments: new Map([[base.name, clientOf(payers.anvil.rpc)]]) });
-  seller = await buildTenant(fixture);
-  await allow(seller);
-  const { settler, account: own } = await buildSettler(fixture.database, base);
-  await query('update settlers set is_primary = true where settler_id = $1', [settler.settlerId]);
-  primary = own.address as Address;
+  shop = await openShop();
+  ({ payers, fixture, seller, primary } = shop);
 });
-afterAll(async () => {
-  await fixture?.close();
-  await payers?.anvil.stop();
-});
+afterAll(() => shop?.close());
 
 const query = <T>(sql: string, values: unknown[] = []): Promise<T[]> => fixture.database.query<T[]>(sql, values);
-const clientOf = (rpc: string): PaymentClient => new EvmPaymentClient(base, new Endpoints(base, [rpc]));
-const allow = ({ clientId }: Tenant, chain = 'base', isEnabled = true, sponsorsPermit = false) =>
-  query(
-    `insert into x402_policies (client_id, chain, is_enabled, sponsors_permit, sponsors_approval, top_up_per_day)
-     values ($1, $2, $3, $4, true, 0)`,
-    [clientId, chain, isEnabled, sponsorsPermit],
-  );
 const verify = (body: unknown, tenant: Tenant | null = seller, headers: Record<string, string> = {}) =>
   fixture.call('POST', '/x402/verify', { tenant, body, headers });
 const payment = (kind: Kind, more: Partial<Draft> = {}) => signed({ kind, payer: payers.payer, facilitator: primary, ...more });
@@ -60,7 +43,7 @@ const payment = (kind: Kind, more: Partial<Draft> = {}) => signed({ kind, payer:
 function freshService(rpc = payers.anvil.rpc): X402Service {
   const addresses = new OwnAddresses(new AttestedKeys(nodeKeys, fixture.log), getFamily, fixture.log);
   const common = { database: fixture.apiDatabase, registry, getFamily, addresses };
-  const served = new ServedChains({ ...common, payments: new Map([[base.name, clientOf(rpc)]]) });
+  const served = new ServedChains({ ...common, payments: paymentsOn(rpc) });
   return new X402Service(registry, new PaymentVerifier({ ...common, served }), served);
 }
 const silent = { warn: () => undefined };
@@ -165,9 +148,9 @@ describe('what is served', () => {
 
   test('to a client without a policy is nothing, nor to one whose policy refuses', async () => {
     const refused = await buildTenant(fixture);
-    await allow(refused, 'base', false);
+    await setPolicy(fixture.database, refused, { isEnabled: false });
     const elsewhere = await buildTenant(fixture);
-    await allow(elsewhere, 'ethereum');
+    await setPolicy(fixture.database, elsewhere, { chain: 'ethereum' });
     for (const tenant of [await buildTenant(fixture), refused, elsewhere]) {
       const { body } = await fixture.call('GET', '/x402/supported', { tenant });
       expect(body).toEqual({ kinds: [], extensions: [], signers: {} });
@@ -178,7 +161,7 @@ describe('what is served', () => {
 
   test('with a permit for Permit2, where the house pays for it', async () => {
     const sponsored = await buildTenant(fixture);
-    await allow(sponsored, 'base', true, true);
+    await setPolicy(fixture.database, sponsored, { sponsors: true });
     expect((await supportedNow(sponsored)).extensions).toEqual(['eip2612GasSponsoring']);
   });
 
@@ -233,7 +216,7 @@ describe('what is served', () => {
 
 test("a recipient on the client's blacklist is refused, without a word about the list", async () => {
   const other = await buildTenant(fixture);
-  await allow(other);
+  await setPolicy(fixture.database, other);
   const body = await payment('permit2');
   const { payTo } = body.paymentRequirements as { payTo: string };
   await query(

@@ -29,14 +29,14 @@ export class EvmPaymentClient implements PaymentClient {
 
   simulate(payment: Payment, settler: string): Promise<PaymentReason | null> {
     const simulated = this.endpoints
-      .run((call) => this.simulateAt(call, payment, settler))
+      .run((call, _, callAtOnce) => this.simulateAt(call, callAtOnce, payment, settler))
       .catch((error: unknown) => {
         throw error instanceof NodeRefusal ? unavailable(this.chain, 'the node refused a request', error) : error;
       });
     return within(simulated, this.maxMs, () => unavailable(this.chain, 'no RPC endpoint responded in time'));
   }
 
-  private async simulateAt(call: RpcCall, payment: Payment, settler: string): Promise<PaymentReason | null> {
+  private async simulateAt(call: RpcCall, callAtOnce: RpcCall, payment: Payment, settler: string): Promise<PaymentReason | null> {
     // an approval that the payer has signed is not executed here: until it is on the chain, the allowance is missing
     // the whole amount, as the payer has signed it: what is paid in the end may be less (upto)
     const settlement = encodeSettlement(payment, payment.authorised);
@@ -45,7 +45,7 @@ export class EvmPaymentClient implements PaymentClient {
       this.isDeployed(call, token),
       this.isDeployed(call, settlement.to),
       needsWallet(payment) ? hasCode(call, payment.payer) : true,
-      tryCall(call, { from: settler, ...settlement }),
+      tryCall(callAtOnce, { from: settler, ...settlement }),
     ]);
     // a call of an address without code succeeds
     if (!hasToken) return 'asset_not_deployed_contract';

@@ -1,0 +1,56 @@
+import type { Address } from 'viem';
+import type { DataSource } from 'typeorm';
+import { EvmPaymentClient } from '../../../src/chains/evm/payments/client';
+import { Endpoints } from '../../../src/chains/evm/rpc';
+import type { PaymentClient } from '../../../src/chains/payments';
+import { type Payers, startPayers } from '../dev/payers';
+import { buildTenant, createFixture, type Fixture, registry, type Tenant } from '../http/fixture';
+import { buildSettler } from './settlement-fixture';
+
+export const base = registry.get('base');
+
+/** Asks one node about payments on base. */
+export const paymentsOn = (rpc: string): ReadonlyMap<string, PaymentClient> =>
+  new Map([[base.name, new EvmPaymentClient(base, new Endpoints(base, [rpc]))]]);
+
+/** What an operator says with `gateway x402 policy`. */
+export const setPolicy = (
+  database: DataSource,
+  { clientId }: { clientId: string },
+  { chain = 'base', isEnabled = true, sponsors = false } = {},
+): Promise<unknown> =>
+  database.query(
+    `insert into x402_policies (client_id, chain, is_enabled, sponsors_permit, sponsors_approval, top_up_per_day)
+     values ($1, $2, $3, $4, $4, 0)`,
+    [clientId, chain, isEnabled, sponsors],
+  );
+
+/** The address of a new primary settler of base. */
+export async function buildPrimary(database: DataSource): Promise<Address> {
+  const { settler, account } = await buildSettler(database, base);
+  await database.query('update settlers set is_primary = true where settler_id = $1', [settler.settlerId]);
+  return account.address as Address;
+}
+
+export interface SellerScene {
+  payers: Payers;
+  fixture: Fixture;
+  /** May have payments settled on base. */
+  seller: Tenant;
+  primary: Address;
+  close(): Promise<void>;
+}
+
+/** The API with one chain on which somebody pays, a primary settler there, and a client that sells. */
+export async function openShop({ sponsors = false } = {}): Promise<SellerScene> {
+  const payers = await startPayers();
+  const fixture = await createFixture({ payments: paymentsOn(payers.anvil.rpc) });
+  const seller = await buildTenant(fixture);
+  await setPolicy(fixture.database, seller, { sponsors });
+  const primary = await buildPrimary(fixture.database);
+  const close = async () => {
+    await fixture.close();
+    await payers.anvil.stop();
+  };
+  return { payers, fixture, seller, primary, close };
+}
