@@ -9,7 +9,7 @@ create table x402_policies (
   client_id uuid not null references clients check (client_id <> '${houseClientId}'),
   chain text not null,
   is_enabled boolean not null,
-  -- fees of settlements; null: no limit for the client alone
+  -- fees of settlements; null: no limit
   gas_per_day numeric(78,0) check (gas_per_day >= 0),
   -- fees also of what lets a payer's tokens move: a permit that the payer has signed, or an approval that the payer sends
   sponsors_permit boolean not null,

@@ -14,7 +14,7 @@ begin
       full join (
         select g.parent_tx_id, g.chain, a.address, g.token_symbol, g.contract_address, g.amount, g.status
           from transactions g left join accounts a on a.account_id = g.account_id
-         where g.parent_tx_id = settlement and g.transaction_type = 'GAS') g on g.parent_tx_id = s.tx_id
+         where g.parent_tx_id = settlement and g.direction = 'out' and not g.is_held and not g.is_signed) g on g.parent_tx_id = s.tx_id
      where (s.chain, s.sender_address, s.fee_symbol, null, s.fee, 'CONFIRMED')
            is distinct from (g.chain, g.address, g.token_symbol, g.contract_address, g.amount, g.status)
   ) then
@@ -22,8 +22,12 @@ begin
   end if;
   return null;
 end $$;
-create constraint trigger transactions_gas after insert or update on transactions
-  deferrable initially deferred for each row when (new.transaction_type in ('X402_SETTLE', 'GAS')) execute function check_gas();
+create constraint trigger transactions_gas_paid after insert on transactions
+  deferrable initially deferred for each row when (new.transaction_type = 'GAS') execute function check_gas();
+create constraint trigger transactions_gas after update on transactions
+  deferrable initially deferred for each row
+  when (new.transaction_type in ('X402_SETTLE', 'GAS') and (new.status, new.fee) is distinct from (old.status, old.fee))
+  execute function check_gas();
 `;
 
 /** What settlements have cost, and who is charged for it, agree. */

@@ -29,6 +29,8 @@ export interface PaymentRequest {
   payload: JsonObject;
   /** What the payer has added so that the allowance of Permit2 can be set by somebody else. */
   extensions: { permit?: JsonObject; approval?: JsonObject };
+  /** What the resource server says that is bought; null in version 2, where the payer alone says it. */
+  resource: string | null;
   /** What the payer names the payment by (extension payment-identifier); null: nothing, or no such name. */
   paymentId: string | null;
 }

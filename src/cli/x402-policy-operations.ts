@@ -41,7 +41,10 @@ export class X402PolicyOperations {
     return inTransaction(this.database, async (manager) => {
       // the first policy of a client has no row that could be locked
       await manager.query('select 1 from clients where client_id = $1 for no key update', [clientId]);
-      const policy = { ...(await read(manager, clientId, chain)), ...changes };
+      const before = await read(manager, clientId, chain);
+      const policy = { ...before, ...changes };
+      if (policy.isEnabled && !before.isEnabled && options.gasPerDay === undefined && policy.gasPerDay === null)
+        throw invalidParameter('--gas-per-day', `is needed: an amount of ${native.symbol}, or ${unlimited}`);
       await store(manager, clientId, chain, policy);
       const { settle, gasPerDay, sponsorPermit, sponsorApproval, topUpPerDay } = toShown(policy, native);
       await audit(manager, {
@@ -83,7 +86,7 @@ function readChanges(
   return {
     ...(settle !== undefined && { isEnabled: readRule('--settle', settle) }),
     ...(gasPerDay !== undefined && {
-      gasPerDay: gasPerDay === byDefault ? null : readCoins('--gas-per-day', gasPerDay, native),
+      gasPerDay: gasPerDay === unlimited ? null : readCoins('--gas-per-day', gasPerDay, native),
     }),
     ...(sponsorPermit !== undefined && { sponsorsPermit: readRule('--sponsor-permit', sponsorPermit) }),
     ...(sponsorApproval !== undefined && { sponsorsApproval: readRule('--sponsor-approval', sponsorApproval) }),
@@ -91,12 +94,12 @@ function readChanges(
   };
 }
 
-const byDefault = 'default';
+const unlimited = 'unlimited';
 const toRule = (isAllowed: boolean): string => (isAllowed ? 'allow' : 'refuse');
 
 const toShown = (policy: X402Policy, { decimals }: TokenDefinition): ShownPolicy => ({
   settle: toRule(policy.isEnabled),
-  gasPerDay: policy.gasPerDay === null ? byDefault : formatAmount(policy.gasPerDay, decimals),
+  gasPerDay: policy.gasPerDay === null ? unlimited : formatAmount(policy.gasPerDay, decimals),
   sponsorPermit: toRule(policy.sponsorsPermit),
   sponsorApproval: toRule(policy.sponsorsApproval),
   topUpPerDay: formatAmount(policy.topUpPerDay, decimals),

@@ -15,10 +15,7 @@ export function addX402Commands(program: Command, run: Run): void {
     .command('policy <client> <chain>')
     .description('show or set what the house pays for a client (by id or name) on a chain, in display units of its native coin')
     .option('--settle <rule>', 'allow or refuse: the client may have payments settled')
-    .option(
-      '--gas-per-day <amount>',
-      'highest fees of its settlements in 24 hours; without it they are not limited for this client',
-    )
+    .option('--gas-per-day <amount>', 'highest fees of its settlements in 24 hours, or unlimited')
     .option('--sponsor-permit <rule>', 'allow or refuse: settlements may use a permit that the payer has signed')
     .option('--sponsor-approval <rule>', 'allow or refuse: payers may be sent coins for an approval')
     .option('--top-up-per-day <amount>', 'most coins sent to payers in 24 hours')

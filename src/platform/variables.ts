@@ -162,12 +162,12 @@ export const variables = {
   ),
   X402_SETTLE_WAIT_MS: variable(
     'api',
-    Joi.number().integer().min(0).max(80_000).default(20_000),
+    Joi.number().integer().min(0).max(70_000).default(20_000),
     'How long POST /x402/settle waits for the chain before it answers settlement_pending.',
   ),
   X402_SETTLE_WAIT_V1_MS: variable(
     'api',
-    Joi.number().integer().min(0).max(80_000).default(60_000),
+    Joi.number().integer().min(0).max(70_000).default(60_000),
     'The same for callers of version 1 of the protocol, who do not know that answer.',
   ),
   WORKER_CACHED_WORKFLOWS: variable(

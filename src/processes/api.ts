@@ -22,6 +22,9 @@ import { createResources } from './resources';
 import { createSecretBoxes, secretKeyVariables } from './secret-boxes';
 import { generationLimitVariables, startLimitVariables, toGenerationLimits, toStartLimits } from './workflow-outbox';
 
+/** Responses are given up after 90 s, and a payment is verified before it is settled. */
+const longestSettleMs = 70_000;
+
 runMain('api', async () => {
   const config = readConfig([
     'GATEWAY_ENV',
@@ -78,7 +81,7 @@ runMain('api', async () => {
     },
     boxes: createSecretBoxes(config),
     approvalWaitSeconds: config.APPROVAL_WAIT_SECONDS,
-    settleWaitMs: { 1: config.X402_SETTLE_WAIT_V1_MS, 2: config.X402_SETTLE_WAIT_MS },
+    settleWaitMs: { 1: config.X402_SETTLE_WAIT_V1_MS, 2: config.X402_SETTLE_WAIT_MS, longest: longestSettleMs },
     startLimits: toStartLimits(config),
     generationLimits: toGenerationLimits(config),
     limits: toLimitSettings(config),

@@ -56,7 +56,7 @@ import type { TargetGuard } from '../webhooks/ssrf-guard';
 import { x402Routes } from '../x402/routes';
 import { ServedChains } from '../x402/served';
 import { X402Service } from '../x402/service';
-import { SettlementService } from '../x402/settlement/service';
+import { SettlementService, type SettlementWaits } from '../x402/settlement/service';
 import { SettlementWatch } from '../x402/settlement/watch';
 import { PaymentVerifier } from '../x402/verify';
 import type { PeriodicJob } from './periodic-jobs';
@@ -76,8 +76,7 @@ export interface ResourceDependencies {
   generationLimits: GenerationLimitSettings;
   /** How long a transfer waits for its approval. */
   approvalWaitSeconds: number;
-  /** How long a request for a settlement waits for the chain, by version of the protocol. */
-  settleWaitMs: Record<1 | 2, number>;
+  settleWaitMs: SettlementWaits;
   tokenOptions: TokenOptions;
   signerUrls: string[];
   /** Verify what the signing nodes attest about keys. */
@@ -132,7 +131,7 @@ export async function createResources(deps: ResourceDependencies): Promise<Resou
   const webhooks = new WebhookService({ webhooks: webhookRows, mfa, box: boxes.webhooks, targets: deps.webhookTargets });
   const served = new ServedChains({ ...deps, addresses });
   const verifier = new PaymentVerifier({ ...deps, served });
-  const x402 = new X402Service(registry, verifier, served);
+  const x402 = new X402Service(database, registry, verifier, served);
   const watch = new SettlementWatch(database);
   const settlements = new SettlementService({ ...deps, starts, outbox, verifier, watch, waitMs: deps.settleWaitMs });
   const health = new HealthService(deps);

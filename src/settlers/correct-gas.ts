@@ -14,7 +14,9 @@ export async function correctGas(
   { txId: parentTxId, fee }: { txId: string; fee: bigint },
   log?: AlertLog,
 ): Promise<void> {
-  const gas = await manager.findOneBy(TransactionEntity, { parentTxId, transactionType: gasType });
+  // the columns of the index by parent
+  const ofGas = { direction: 'out', isHeld: false, isSigned: false } as const;
+  const gas = await manager.findOneBy(TransactionEntity, { parentTxId, transactionType: gasType, ...ofGas });
   if (!gas?.assetId) return;
   const { txId, assetId, tokenSymbol: symbol } = gas;
   const native = (await findLedgerAccountsForUpdate(manager, [assetId])).get(assetId);

@@ -22,14 +22,17 @@ export async function recordCancellationReason(
     await auditCancellation(manager, { txId, clientId, requestId }, screening, { code: 'address_blacklisted', reason: note });
 }
 
+/** The actor of cancellations that nobody asked for: the time was over. */
+const timeLimit: AuditActor = { type: 'system', id: 'time limit' };
 const expiredReason = 'It was not executed in time';
 
 /** What was to be executed in time was not: the transfer is given up. Call it under the transfer's lock. */
-export async function recordExpiry(manager: EntityManager, { txId }: TransactionEntity): Promise<void> {
-  await manager.query(
+export async function recordExpiry(manager: EntityManager, transaction: TransactionEntity): Promise<void> {
+  const [, marked] = await manager.query<[unknown, number]>(
     `update transactions set cancellation_reason = 'expired' where tx_id = $1 and cancellation_reason is null`,
-    [txId],
+    [transaction.txId],
   );
+  if (marked > 0) await auditCancellation(manager, transaction, timeLimit, { code: 'expired', reason: expiredReason });
 }
 
 const policyReason = 'Two signing nodes refused by their own limits';

@@ -34,12 +34,13 @@ async function showsOwnAddress(
   clientId: string,
   shown: TransactionSnapshot,
 ): Promise<boolean> {
+  // an event in the name of another client than the one that gets it shows nobody's address
+  if (shown.client_id !== clientId) return false;
   const { direction, isHeld } = transactionTypes[shown.transaction_type];
   const tx = await manager.findOne(TransactionEntity, { select: { accountId: true }, where: { txId: shown.tx_id } });
   const fields = {
     txId: shown.tx_id,
-    // an event in the name of another client than the one that gets it shows nobody's address
-    clientId: shown.client_id === clientId ? clientId : '',
+    clientId,
     accountId: tx?.accountId ?? null,
     direction,
     isHeld,

@@ -6,7 +6,7 @@ import { CachedValue } from '../platform/cached-value';
 export interface X402Policy {
   /** The client may have payments settled. */
   isEnabled: boolean;
-  /** null: the default of the deployment. */
+  /** null: no limit. */
   gasPerDay: bigint | null;
   sponsorsPermit: boolean;
   sponsorsApproval: boolean;

@@ -2,8 +2,8 @@ import type { GatewayContext } from '../http/context';
 import { documented } from '../http/route';
 import type { Wait } from './settlement/service';
 
-/** Responses are given up after 90 s. */
-const longestWaitSeconds = 80;
+/** Responses are given up after 90 s, and the payment is verified before. */
+const longestWaitSeconds = 70;
 
 /** Header Prefer (RFC 7240) of requests for a settlement. */
 export const preferHeader = documented(

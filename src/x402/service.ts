@@ -1,9 +1,12 @@
+import type { DataSource } from 'typeorm';
+import { findPaymentMethod } from '../chains/payment-methods';
 import type { PaymentRequest } from '../chains/payments';
 import type { ChainRegistry } from '../chains/registry';
 import type { Logger } from '../platform/logging';
 import { verificationDuration, verifications } from './metrics';
 import type { Reason } from './reasons';
 import type { ServedChain, ServedChains } from './served';
+import { findClaimed, toPaymentKey } from './settlement/claimed';
 import type { PaymentVerifier, Verification } from './verify';
 import { readPaymentRequest } from './wire/request';
 
@@ -16,6 +19,7 @@ export interface Verdict {
 
 export class X402Service {
   constructor(
+    private readonly database: DataSource,
     private readonly registry: ChainRegistry,
     private readonly verifier: PaymentVerifier,
     private readonly served: ServedChains,
@@ -29,12 +33,23 @@ export class X402Service {
     const startedAt = performance.now();
     const { payer, ...read } = readPaymentRequest(body, this.registry, 'verify');
     const request = 'request' in read ? read.request : null;
-    const verification: Verification = 'reason' in read ? read : await this.verifier.verify(clientId, read.request);
+    const verification = 'reason' in read ? read : await this.verifyUnclaimed(clientId, read.request);
     const reason = 'reason' in verification ? verification.reason : null;
     measure(request, reason, startedAt);
     if ('cause' in verification && verification.cause)
       log.warn({ err: verification.cause, chain: request?.chain.name }, 'a payment could not be verified');
     return { reason, payer };
+  }
+
+  /** A payment that has a settlement is good for nothing else, whether or not the chain has executed it. */
+  private async verifyUnclaimed(clientId: string, request: PaymentRequest): Promise<Verification> {
+    const identity = findPaymentMethod(request.chain.family, request)?.identify(request) ?? null;
+    const [verification, claimed] = await Promise.all([
+      this.verifier.verify(clientId, request),
+      identity === null ? null : findClaimed(this.database.manager, clientId, toPaymentKey(request, identity)),
+    ]);
+    if ('reason' in verification || claimed === null) return verification;
+    return { reason: claimed.outcome === 'conflict' ? 'payment_identifier_conflict' : 'duplicate_settlement' };
   }
 
   /** What is served to a client. */

@@ -57,7 +57,9 @@ function whenStuck(state: TransferState): Next {
     return state.isAbandoned ? { next: 'confirm' } : { next: 'broadcast', attempt: state.lastAttempt, tries: 2 };
   }
   if (state.isAbandoned && rules.giveUp === 'expiry') return { next: 'confirm' };
-  if (state.lastAttempt >= attemptLimit)
+  // those behind what is given up by time wait for its nonce: the authoriser limits its cancellations
+  const isLimited = !(state.isTimed && state.isAbandoned);
+  if (isLimited && state.lastAttempt >= attemptLimit)
     return park('stuck', `Not included in time after ${attemptLimit} attempts`, { next: 'confirm' });
   return { next: 'prepare', kind: state.isAbandoned ? 'cancellation' : 'replacement' };
 }

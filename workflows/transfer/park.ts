@@ -2,6 +2,9 @@ import { transferActivities } from '../activities';
 import type { Next, Park } from './next';
 import type { TransferState } from './state';
 
+/** Before what a node has refused is sent again. */
+const sendAgainMs = 3_000;
+
 /** NEEDS_ATTENTION until an operator's `retry` or `abandon`, or an inclusion on the chain. Nothing is unlocked. */
 export async function waitForOperator(state: TransferState, { code, reason, resume, isAbandonable }: Park): Promise<Next> {
   const { txId, progress } = state;
@@ -11,7 +14,9 @@ export async function waitForOperator(state: TransferState, { code, reason, resu
   const abandon =
     isAbandonable && state.lastAttempt > 0 ? ' A transfer that cannot continue is ended with the update `abandon`.' : '';
   progress.report('park', `${code}: ${reason}. Remove the cause, then send the update \`retry\`.${abandon}`, state.lastAttempt);
-  const decision = await state.attention(isAbandonable);
+  // a node may refuse for now, as one whose pool is full: of a transaction whose time ends nobody has to be asked
+  const retryAfterMs = resume.next === 'broadcast' ? sendAgainMs : undefined;
+  const decision = await state.attention(isAbandonable, retryAfterMs);
   if (state.isEnded) return { next: 'lock' };
   if (decision === 'abandon') return { next: 'abandon' };
   if (decision !== 'included') return resume;

@@ -58,6 +58,11 @@ export class TransferState {
     this.deadline = Date.now() + clockMarginMs + (transfer.timeLeftMs ?? Infinity);
   }
 
+  /** It is given up by time. */
+  get isTimed(): boolean {
+    return this.deadline !== Infinity;
+  }
+
   /** Its time is over: what was not executed is cancelled. */
   get isOver(): boolean {
     return Date.now() >= this.deadline && !this.isAbandoned;
@@ -150,19 +155,19 @@ export class TransferState {
 
   /**
    * Waits for an operator's action, an inclusion or the end of its time. Of the observations received before, only an inclusion counts.
-   * `isAbandonable`: the chain is not known to have used up what the transfer spends.
+   * `isAbandonable`: the chain is not known to have used up what the transfer spends. `retryAfterMs`: of one that is given up by time.
    */
-  async attention(isAbandonable: boolean): Promise<'retry' | 'abandon' | 'included'> {
+  async attention(isAbandonable: boolean, retryAfterMs = Infinity): Promise<'retry' | 'abandon' | 'included'> {
     const before = this.observedCount;
     this.isAbandonable = isAbandonable;
     const isDone = () =>
       this.retryRequested || this.abandonRequested || this.sawInclusion || this.observedCount > before || this.wasEnded;
-    const isTimed = isAbandonable && !this.isAbandoned && this.deadline !== Infinity;
+    const isTimed = this.isTimed && isAbandonable && !this.isAbandoned;
     // what was refused after its time was over is not tried again at once
-    const waitMs = this.timeLeftMs === Infinity ? overAgainMs : this.timeLeftMs;
+    const waitMs = this.timeLeftMs === Infinity ? overAgainMs : Math.min(this.timeLeftMs, retryAfterMs);
     const isInTime = isTimed ? await condition(isDone, waitMs) : await condition(isDone).then(() => true);
-    const decision =
-      this.abandonRequested || (!isInTime && this.lastAttempt > 0) ? 'abandon' : this.sawInclusion ? 'included' : 'retry';
+    const isGivenUp = this.abandonRequested || (!isInTime && this.isOver && this.lastAttempt > 0);
+    const decision = isGivenUp ? 'abandon' : this.sawInclusion ? 'included' : 'retry';
     this.isAbandonable = false;
     this.retryRequested = false;
     this.abandonRequested = false;

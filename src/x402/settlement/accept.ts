@@ -11,9 +11,9 @@ import type { StartLimits } from '../../transfers/start-limits';
 import { TransactionEntity } from '../../transactions/entity';
 import type { Reason } from '../reasons';
 import type { GoodPayment } from '../verify';
-import { claimPayment, type NewSettlement } from './claim';
+import { claimPayment } from './claim';
 import { type PaymentKey } from './claimed';
-import { judgeGasBudget } from './gas-budget';
+import { checkGasBudget } from './gas-budget';
 
 export interface AcceptDependencies {
   database: DataSource;
@@ -29,7 +29,11 @@ export interface AskedBy {
 }
 
 /** `taken`: the payment was claimed by another request meanwhile. */
-export type Accepted = { outcome: 'accepted'; txId: string } | { outcome: 'taken' } | { outcome: 'refused'; reason: Reason };
+export type Accepted =
+  | { outcome: 'accepted'; txId: string }
+  | { outcome: 'taken' }
+  /** `cause`: for operators. */
+  | { outcome: 'refused'; reason: Reason; cause?: string };
 
 /**
  * Accepts a settlement in one database transaction, under the key of its payment: of several requests for one payment one is accepted.
@@ -77,16 +81,13 @@ async function accept(
   const candidates = served.settlers.filter(({ isActive, address }) => isActive && (payment.facilitator ?? address) === address);
   const [named] = candidates;
   if (!named) return { outcome: 'refused', reason: 'upto_facilitator_mismatch' };
-  const gasBound = await boundGas(manager, getFamily, payment, named);
-  if ((await judgeGasBudget(manager, clientId, chain.name, gasBound)) !== 'within')
-    return { outcome: 'refused', reason: 'unexpected_settle_error' };
-  const sender = await pickSettler(manager, candidates, gasBound);
   // what moves nothing costs nothing
-  if (!sender && payment.amount > 0n) return { outcome: 'refused', reason: 'unexpected_settle_error' };
-  const settlement: NewSettlement = {
-    ...{ txId, ...askedBy, version, scheme, key, payment, gasBound: payment.amount > 0n ? gasBound : 0n },
-    sender: (sender ?? named).address,
-  };
+  const gasBound = payment.amount > 0n ? await boundGas(manager, getFamily, payment, named) : 0n;
+  const budget = await checkGasBudget(manager, { clientId, chain: chain.name, gasBound });
+  if (budget !== 'within') return { outcome: 'refused', reason: 'unexpected_settle_error', cause: `the gas budget is ${budget}` };
+  const sender = await pickSettler(manager, candidates, gasBound);
+  if (!sender) return { outcome: 'refused', reason: 'unexpected_settle_error', cause: 'no settler has the coins' };
+  const settlement = { txId, ...askedBy, version, scheme, key, payment, gasBound, sender: sender.address };
   await claimPayment(manager, getFamily, settlement);
   return { outcome: 'accepted', txId };
 }
@@ -99,11 +100,17 @@ function boundGas(manager: EntityManager, getFamily: GetFamily, payment: Payment
   return getFamily(chain.family).bound(manager, { chain, source, token, outputs });
 }
 
-/** Any of those that have the coins: their transactions are executed side by side. null: none has. */
+/**
+ * Any of those that have the coins beside what their open settlements may cost: transactions of several accounts are executed at the
+ * same time. null: none has.
+ */
 async function pickSettler(manager: EntityManager, candidates: Settler[], gasBound: bigint): Promise<Settler | null> {
   const rows = await manager.query<{ account_id: string }[]>(
     `select l.account_id from ledger_accounts l
-      where l.account_id = any($1::uuid[]) and l.chain = $2 and l.contract_address is null and l.frozen_reason is null and l.available >= $3`,
+       join accounts a on a.account_id = l.account_id
+      where l.account_id = any($1::uuid[]) and l.chain = $2 and l.contract_address is null and l.frozen_reason is null
+        and l.available - coalesce((select sum(s.gas_bound) from transactions t join x402_settlements s using (tx_id)
+              where t.chain = l.chain and t.sender_address = a.address and t.ended_at is null and t.is_signed), 0) >= $3`,
     [candidates.map(({ accountId }) => accountId), candidates[0]?.chain, gasBound.toString()],
   );
   const able = candidates.filter(({ accountId }) => rows.some((row) => row.account_id === accountId));

@@ -2,16 +2,16 @@ import { createHash } from 'node:crypto';
 import type { PaymentRequest } from '../../chains/payments';
 
 /**
- * SHA-256 of what a client asks to have settled, the same in both versions of the protocol. Hints (`extra`) and extensions are not part
+ * SHA-256 of what a client asks to have settled. Hints (`extra`) and extensions are not part
  * of it: they may change when the request is repeated.
  * @param identity what the payment uses up
  */
 export function hashPaymentRequest(request: PaymentRequest, identity: string): Buffer {
-  const { scheme, payloadType, chain, asset, payTo, amount, settlementAmount, payload } = request;
+  const { scheme, payloadType, chain, asset, payTo, amount, settlementAmount, payload, resource } = request;
   const { signature } = payload;
   const parts = [
     ...[chain.caip2, scheme, payloadType, asset.toLowerCase(), payTo.toLowerCase()],
-    ...[amount.toString(), settlementAmount?.toString() ?? null, identity],
+    ...[amount.toString(), settlementAmount?.toString() ?? null, identity, resource],
     typeof signature === 'string' ? signature.toLowerCase() : null,
   ];
   return createHash('sha256').update(JSON.stringify(parts)).digest();

@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { findPaymentMethod } from '../../chains/payment-methods';
-import type { PaymentRequest } from '../../chains/payments';
+import type { PaymentRequest, SettlementFailure } from '../../chains/payments';
 import type { ChainRegistry } from '../../chains/registry';
 import { GatewayError } from '../../platform/errors';
 import type { Logger } from '../../platform/logging';
@@ -12,7 +12,11 @@ import { type AcceptDependencies, acceptSettlement, type AskedBy } from './accep
 import { findClaimed, type PaymentKey, toPaymentKey } from './claimed';
 import { giveUpUnbegun } from './give-up';
 import type { SettlementState } from './state';
+import { hasTimeLeft } from './time-left';
 import type { SettlementWatch } from './watch';
+
+/** Until the signature of one that is begun is looked for again. */
+const hashWaitMs = 1_000;
 
 /** What POST /x402/settle answers. */
 export interface Settled {
@@ -32,13 +36,18 @@ export interface Settled {
 /** How long the client waits for the chain, in milliseconds; null: not at all. By the version of the protocol where it does not say. */
 export type Wait = { ms: number | null } | 'usual';
 
+export type SettlementWaits = Record<1 | 2 | 'longest', number>;
+
 export interface SettlementDependencies extends AcceptDependencies {
   database: DataSource;
   registry: ChainRegistry;
   verifier: PaymentVerifier;
   watch: SettlementWatch;
-  /** Usual waits in milliseconds, by version of the protocol: callers of version 1 do not know `settlement_pending`. */
-  waitMs: Record<1 | 2, number>;
+  /**
+   * Usual waits in milliseconds, by version of the protocol: callers of version 1 do not know `settlement_pending`. `longest`: for the
+   * hash of a transaction.
+   */
+  waitMs: SettlementWaits;
 }
 
 /** Payments that clients have settled. Whoever asks again for the same gets the same answer, however often and when. */
@@ -51,6 +60,7 @@ export class SettlementService {
    * @throws GatewayError for what is not the payer's fault: unavailable, reconcile_required, outcome_unknown
    */
   async settle(askedBy: AskedBy, body: unknown, wait: Wait, log: Pick<Logger, 'warn'>): Promise<Settled> {
+    this.deps.watch.assertRoom();
     const startedAt = performance.now();
     const read = readPaymentRequest(body, this.deps.registry, 'settle');
     const settled = await this.settleRead(askedBy, read, wait, log);
@@ -62,7 +72,7 @@ export class SettlementService {
     if ('reason' in read) return refused(read, read.reason);
     const { request } = read;
     const identity = findPaymentMethod(request.chain.family, request)?.identify(request) ?? null;
-    if (identity === null) return refused(read, 'invalid_payload');
+    if (identity === null) return refused(read, await this.toReasonUnread(askedBy, request));
     const key = toPaymentKey(request, identity);
     const claimed = (await this.findEarlier(askedBy, key)) ?? (await this.accept(askedBy, request, key, log));
     if ('reason' in claimed) return refused(read, claimed.reason);
@@ -97,9 +107,15 @@ export class SettlementService {
       // a request like this one may have settled it since it was looked for
       return (await this.findEarlier(askedBy, key)) ?? verified;
     }
+    if (!hasTimeLeft(verified.payment)) return { reason: this.toFailure(request, 'expired') };
     try {
       const accepted = await acceptSettlement(this.deps, askedBy, request, key, verified);
-      if (accepted.outcome !== 'taken') return accepted;
+      if (accepted.outcome === 'refused') {
+        const { reason, cause } = accepted;
+        if (cause !== undefined) log.warn({ ...about, client_id: askedBy.clientId }, `a settlement was not accepted: ${cause}`);
+        return { reason };
+      }
+      if (accepted.outcome === 'accepted') return accepted;
       return (await this.findEarlier(askedBy, key)) ?? { reason: 'unexpected_settle_error' };
     } catch (error) {
       if (!(error instanceof GatewayError) || error.code !== 'chain_unavailable') throw error;
@@ -108,23 +124,58 @@ export class SettlementService {
     }
   }
 
-  private async answer({ clientId }: AskedBy, txId: string, ms: number | null, read: ReadResult): Promise<Settled> {
-    const { watch, database } = this.deps;
-    const state = await watch.wait(txId, ms ?? 0);
+  /** Of a payment that has no identity: what makes it none. */
+  private async toReasonUnread({ clientId }: AskedBy, request: PaymentRequest): Promise<Reason> {
+    const verified = await this.deps.verifier.verify(clientId, request);
+    return 'reason' in verified ? verified.reason : 'invalid_payload';
+  }
+
+  private async answer(askedBy: AskedBy, txId: string, ms: number | null, read: ReadResult): Promise<Settled> {
+    const state = await this.waitForOutcome(askedBy, txId, ms);
     const { outcome } = state;
-    const about = { network: read.network, payer: state.payer, txId };
-    if (outcome.outcome === 'paid') return { ...about, reason: null, hash: outcome.hash ?? '', amount: state.amount };
-    if (outcome.outcome === 'failed') return { ...about, reason: this.toReason(state), hash: outcome.hash ?? '', amount: null };
-    if (ms === null) return { ...about, reason: null, hash: '', amount: null };
-    if (!outcome.isBegun && (await giveUpUnbegun(database, clientId, txId)))
-      return { ...about, reason: 'unexpected_settle_error', hash: '', amount: null };
-    return { ...about, reason: 'settlement_pending', hash: outcome.hash ?? '', amount: null };
+    const about = { network: read.network, payer: state.payer, txId, hash: outcome.hash ?? '' };
+    switch (outcome.outcome) {
+      case 'paid':
+        return { ...about, reason: null, amount: state.amount };
+      case 'failed':
+        return { ...about, reason: this.toReason(state), amount: null };
+      case 'pending':
+        return { ...about, ...(ms === null ? { reason: null, hash: '' } : { reason: 'settlement_pending' }), amount: null };
+    }
+  }
+
+  /**
+   * At the latest after `ms`. One of which nothing was begun by then is cancelled; of one that is begun the hash is waited for, without
+   * which official servers take `settlement_pending` for an end.
+   */
+  private async waitForOutcome({ clientId }: AskedBy, txId: string, ms: number | null): Promise<SettlementState> {
+    const { watch, database, waitMs } = this.deps;
+    const startedAt = performance.now();
+    let state = await watch.wait(txId, ms ?? 0);
+    if (ms === null) return state;
+    const isUnknown = ({ outcome }: SettlementState) => outcome.outcome === 'pending' && outcome.hash === null;
+    while (isUnknown(state)) {
+      const waitedMs = performance.now() - startedAt;
+      if (waitedMs > waitMs.longest || ms === 0) break;
+      await giveUpUnbegun(database, clientId, txId);
+      state = await watch.wait(txId, hashWaitMs);
+    }
+    return state;
   }
 
   private toReason({ chain, scheme, payloadType, outcome }: SettlementState): Reason {
     const failure = outcome.outcome === 'failed' ? outcome.failure : null;
-    const method = findPaymentMethod(this.deps.registry.get(chain).family, { scheme, payloadType });
-    return failure && method ? method.failures[scheme][failure] : 'unexpected_settle_error';
+    return failure
+      ? this.toFailure({ chain: this.deps.registry.get(chain), scheme, payloadType }, failure)
+      : 'unexpected_settle_error';
+  }
+
+  private toFailure(
+    { chain, scheme, payloadType }: Pick<PaymentRequest, 'chain' | 'scheme' | 'payloadType'>,
+    failure: SettlementFailure,
+  ): Reason {
+    const method = findPaymentMethod(chain.family, { scheme, payloadType });
+    return method?.failures[scheme][failure] ?? 'unexpected_settle_error';
   }
 }
 

@@ -8,6 +8,7 @@ import { getSender, type IntendedTransaction, toPayment } from '../../transactio
 import type { SignedType } from '../../transactions/signed-type';
 import { toDestination } from '../../transfers/destination';
 import { refuse, refuseByRule } from '../../transfers/not-begun';
+import { checkGasBudget } from './gas-budget';
 import { minLeftMs, settlementTimeLeft } from './time-left';
 
 /** What a payer outside has signed, sent by a settler, which is charged for the fee. No money of the client moves, and nothing is held. */
@@ -15,7 +16,10 @@ export const settlement: SignedType = {
   orderKind: 'settlement',
   loadIntent,
   findSigner,
-  assertMayBegin: assertIsInTime,
+  assertMayBegin: async (manager, transaction) => {
+    await assertIsInTime(manager, transaction);
+    await assertIsPaidFor(manager, transaction);
+  },
   assertMayContinue: assertIsInTime,
   timeLeft: (manager, { txId }) => settlementTimeLeft(manager, txId),
 };
@@ -38,6 +42,13 @@ async function findSigner(manager: EntityManager, transaction: TransactionEntity
     .getOne();
   if (!account) throw new Error(`settlement ${txId} is not sent by a settler of ${chain}`);
   return account;
+}
+
+/** By what an operator has set for the client, whatever the process that has accepted it says. */
+async function assertIsPaidFor(manager: EntityManager, { txId, clientId, chain }: TransactionEntity): Promise<void> {
+  const [row] = await manager.query<{ gas_bound: string }[]>('select gas_bound from x402_settlements where tx_id = $1', [txId]);
+  const budget = await checkGasBudget(manager, { clientId, chain, gasBound: BigInt(row?.gas_bound ?? 0), txId });
+  if (budget !== 'within') refuse('business_error', `The house does not pay for it: the gas budget is ${budget}`);
 }
 
 /** Until there is too little time for another transaction to be included, and not to an address that the client has listed. */

@@ -37,8 +37,10 @@ interface StateRow {
   is_begun: boolean;
   tx_hash: string | null;
   failure_code: FailureCode | null;
-  /** Of the newest attempt that is signed. */
+  /** Of the newest attempt that is signed and would pay. */
   newest_hash: string | null;
+  /** The chain has executed a cancellation. */
+  is_cancelled: boolean;
   /** Of the attempt that has paid. */
   paid_hash: string | null;
 }
@@ -50,8 +52,11 @@ export async function readSettlements(manager: EntityManager, txIds: readonly st
   const rows = await manager.query<StateRow[]>(
     `select t.tx_id, t.chain, s.scheme, s.payload_type, t.from_address, t.amount, t.status, t.ended_at is not null as is_ended,
             t.signing_begun_at is not null as is_begun, t.tx_hash, t.failure_code,
-            (select a.tx_hash from transfer_attempts a where a.tx_id = t.tx_id and a.tx_hash is not null order by a.attempt desc limit 1)
+            (select a.tx_hash from transfer_attempts a where a.tx_id = t.tx_id and a.tx_hash is not null and a.kind <> 'cancellation'
+              order by a.attempt desc limit 1)
               as newest_hash,
+            exists (select from transfer_attempts a where a.tx_id = t.tx_id and a.kind = 'cancellation' and a.included_id = t.tx_hash)
+              as is_cancelled,
             (select a.included_id from transfer_attempts a
               where a.tx_id = t.tx_id and a.success and a.kind <> 'cancellation' and a.received >= t.amount and not ${isContradicted}
               order by a.attempt limit 1) as paid_hash
@@ -66,7 +71,9 @@ export async function readSettlements(manager: EntityManager, txIds: readonly st
 }
 
 function toOutcome(row: StateRow): SettlementOutcome {
-  const { status, tx_hash: hash, paid_hash: paidHash, newest_hash: newestHash, failure_code: code } = row;
+  const { status, paid_hash: paidHash, newest_hash: newestHash, failure_code: code } = row;
+  // that of a cancellation would look like the payment's
+  const hash = row.is_cancelled ? null : row.tx_hash;
   if (status === 'CONFIRMED') return { outcome: 'paid', hash };
   if (row.is_ended) return { outcome: 'failed', failure: toFailure(code, hash), hash };
   if (code === 'transfer_not_observed') return { outcome: 'failed', failure: 'unobserved', hash: newestHash };

@@ -1,8 +1,12 @@
 import type { DataSource } from 'typeorm';
+import { GatewayError } from '../../platform/errors';
 import { readSettlements, type SettlementState } from './state';
 
 /** Between two looks at the settlements that somebody waits for. */
 const everyMs = 50;
+
+/** Of one process; far fewer than the requests that it may have in flight (MAX_REQUESTS_IN_FLIGHT). */
+const maxWaiters = 400;
 
 interface Waiter {
   until: number;
@@ -15,8 +19,15 @@ export class SettlementWatch {
   private readonly waiters = new Map<string, Set<Waiter>>();
   private timer: NodeJS.Timeout | undefined;
   private isHurried = false;
+  private count = 0;
 
   constructor(private readonly database: DataSource) {}
+
+  /** Requests that wait use up what the process can answer at a time. @throws GatewayError unavailable when too many do. */
+  assertRoom(): void {
+    if (this.count >= maxWaiters)
+      throw new GatewayError('unavailable', 'Too many requests wait for settlements', { retryAfterSeconds: 1 });
+  }
 
   /**
    * The state of a settlement once it is decided, at the latest after `ms`.
@@ -26,6 +37,7 @@ export class SettlementWatch {
     return new Promise((resolve, reject) => {
       const waiters = this.waiters.get(txId) ?? new Set();
       waiters.add({ until: performance.now() + ms, resolve, reject });
+      this.count += 1;
       this.waiters.set(txId, waiters);
       this.timer ??= setTimeout(() => void this.look(), 0);
     });
@@ -42,25 +54,27 @@ export class SettlementWatch {
       const states = new Map((await readSettlements(this.database.manager, txIds)).map((state) => [state.txId, state]));
       for (const txId of txIds) this.tell(txId, states.get(txId));
     } catch (error) {
-      for (const txId of txIds) this.fail(txId, error);
+      // it may answer again before the others have waited enough
+      for (const txId of txIds) this.end(txId, ({ reject }) => reject(error));
     }
     this.timer = this.waiters.size > 0 ? setTimeout(() => void this.look(), everyMs) : undefined;
   }
 
   private tell(txId: string, state: SettlementState | undefined): void {
-    if (!state) return this.fail(txId, new Error(`settlement ${txId} does not exist`));
+    if (!state) this.end(txId, ({ reject }) => reject(new Error(`settlement ${txId} does not exist`)), { isDecided: true });
+    else this.end(txId, ({ resolve }) => resolve(state), { isDecided: state.outcome.outcome !== 'pending' });
+  }
+
+  /** Of those who have waited enough; of all, if nothing is left to be waited for. */
+  private end(txId: string, answer: (waiter: Waiter) => void, { isDecided = false } = {}): void {
     const waiters = this.waiters.get(txId) ?? new Set();
     const now = performance.now();
     for (const waiter of waiters) {
-      if (state.outcome.outcome === 'pending' && waiter.until > now && !this.isHurried) continue;
+      if (!isDecided && waiter.until > now && !this.isHurried) continue;
       waiters.delete(waiter);
-      waiter.resolve(state);
+      this.count -= 1;
+      answer(waiter);
     }
     if (waiters.size === 0) this.waiters.delete(txId);
-  }
-
-  private fail(txId: string, error: unknown): void {
-    for (const { reject } of this.waiters.get(txId) ?? []) reject(error);
-    this.waiters.delete(txId);
   }
 }

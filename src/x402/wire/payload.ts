@@ -51,3 +51,7 @@ export function readNetwork(...parts: unknown[]): string {
   }
   return '';
 }
+
+/** Of the requirements of version 1. */
+export const readResource = (requirements: unknown): string | null =>
+  isJsonObject(requirements) && typeof requirements.resource === 'string' ? requirements.resource : null;

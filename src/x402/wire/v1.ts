@@ -4,7 +4,7 @@ import type { ChainRegistry } from '../../chains/registry';
 import type { JsonObject } from '../../chains/types';
 import type { Reason } from '../reasons';
 import { findNetwork } from './network';
-import { readKind } from './payload';
+import { readKind, readResource } from './payload';
 import { readTerms } from './terms';
 
 /** Version 1: the payer states scheme and network, everything else is in the requirements. */
@@ -28,19 +28,7 @@ export function readV1(
   const payers = findNetwork(network, 1, registry);
   if (!('chain' in payers) || payers.chain !== found.chain) return { reason: method.disagreement(kind.scheme, 'network') };
   const { asset, payTo, amount, extra } = requirements;
-  return {
-    request: {
-      version: 1,
-      ...kind,
-      ...found,
-      asset,
-      payTo,
-      amount,
-      settlementAmount: null,
-      extra,
-      payload,
-      extensions: {},
-      paymentId: null,
-    },
-  };
+  const terms = { asset, payTo, amount, settlementAmount: null, extra };
+  const resource = readResource(paymentRequirements);
+  return { request: { version: 1, ...kind, ...found, ...terms, payload, extensions: {}, paymentId: null, resource } };
 }

@@ -41,7 +41,8 @@ export function readV2(
     approval: readExtension(paymentPayload.extensions, 'erc20ApprovalGasSponsoring'),
   };
   const paymentId = readPaymentId(paymentPayload.extensions);
-  return { request: { version: 2, ...kind, ...found, asset, payTo, ...amounts, extra, payload, extensions, paymentId } };
+  const request = { version: 2 as const, ...kind, ...found, asset, payTo, ...amounts, extra, payload, extensions };
+  return { request: { ...request, paymentId, resource: null } };
 }
 
 /** The amount of an exact payment is the same on both sides; a settlementAmount means nothing there. */

@@ -24,7 +24,13 @@ afterAll(async () => {
   await gateway.drop();
 });
 
-const nothing = { settle: 'refuse', gasPerDay: 'default', sponsorPermit: 'refuse', sponsorApproval: 'refuse', topUpPerDay: '0' };
+const nothing = {
+  settle: 'refuse',
+  gasPerDay: 'unlimited',
+  sponsorPermit: 'refuse',
+  sponsorApproval: 'refuse',
+  topUpPerDay: '0',
+};
 const rows = () =>
   gateway.database.query<unknown[]>(
     'select chain, is_enabled, gas_per_day, top_up_per_day from x402_policies where client_id = $1',
@@ -45,11 +51,11 @@ test('what is left out stays as it was; amounts are stored in atomic units, for 
   expect(await rows()).toEqual([
     { chain: 'ethereum', is_enabled: true, gas_per_day: '50000000000000000', top_up_per_day: '2000000000000000' },
   ]);
-  expect(await policies.set(client.clientId, 'ethereum', { gasPerDay: 'default' })).toMatchObject({ gasPerDay: 'default' });
+  expect(await policies.set(client.clientId, 'ethereum', { gasPerDay: 'unlimited' })).toMatchObject({ gasPerDay: 'unlimited' });
 });
 
 test('every change is audited with all that holds from then on', async () => {
-  await policies.set(client.clientId, 'base', { settle: 'allow' });
+  await policies.set(client.clientId, 'base', { settle: 'allow', gasPerDay: 'unlimited' });
   const events = await gateway.database.query<unknown[]>(
     `select action, actor_type, detail from audit_events where client_id = $1`,
     [client.clientId],
@@ -57,7 +63,7 @@ test('every change is audited with all that holds from then on', async () => {
   const detail = {
     chain: 'base',
     settle: 'allow',
-    gas_per_day: 'default',
+    gas_per_day: 'unlimited',
     sponsor_permit: 'refuse',
     sponsor_approval: 'refuse',
     top_up_per_day: '0',
@@ -67,6 +73,7 @@ test('every change is audited with all that holds from then on', async () => {
 
 test.each([
   [{ settle: 'yes' }],
+  [{ settle: 'allow' }],
   [{ gasPerDay: '-1' }],
   [{ gasPerDay: '1e18' }],
   [{ topUpPerDay: 'default' }],
@@ -78,5 +85,7 @@ test.each([
 
 test('a chain that is not enabled has no policy, and the house has none', async () => {
   await expect(policies.show(client.clientId, 'polygon')).rejects.toMatchObject({ code: 'invalid_parameter' });
-  await expect(policies.set(houseClientId, 'ethereum', { settle: 'allow' })).rejects.toThrow(/x402_policies_client_id_check/);
+  await expect(policies.set(houseClientId, 'ethereum', { settle: 'allow', gasPerDay: '1' })).rejects.toThrow(
+    /x402_policies_client_id_check/,
+  );
 });

@@ -7,6 +7,7 @@ import { hashSecret } from '../../../src/auth/service';
 import type { TokenOptions } from '../../../src/auth/tokens';
 import { getFamily } from '../../../src/chains/families';
 import type { PaymentClient } from '../../../src/chains/payments';
+import type { SettlementWaits } from '../../../src/x402/settlement/service';
 import { loadRegistry } from '../../../src/chains/registry';
 import { entities } from '../../../src/entities';
 import { createApp } from '../../../src/http/app';
@@ -168,7 +169,7 @@ export interface FixtureOptions {
   webhookTargets?: TargetGuard;
   /** By chain name; none unless a test gives some. */
   payments?: ReadonlyMap<string, PaymentClient>;
-  settleWaitMs?: Record<1 | 2, number>;
+  settleWaitMs?: SettlementWaits;
 }
 
 /**
@@ -186,7 +187,7 @@ export async function createFixture(options: FixtureOptions = {}): Promise<Fixtu
     trustProxy = true,
     webhookTargets = createTargetGuard('local'),
     payments = new Map<string, PaymentClient>(),
-    settleWaitMs = { 1: 2_000, 2: 1_000 },
+    settleWaitMs = { 1: 2_000, 2: 1_000, longest: 8_000 },
   } = options;
   const test = shared ? { ...shared, drop: () => Promise.resolve() } : withSameLogins(await createTestDatabase({ poolSize }));
   const { database } = test;

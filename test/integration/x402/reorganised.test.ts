@@ -6,7 +6,7 @@ import { verifyLedger, type VerifyOptions } from '../../../src/ledger/verify';
 import { correctReorged } from '../../../src/transfers/reconcile-reorg';
 import { type BuiltWallet, randomAddress, signAs } from '../../factories';
 import { createFollowFixture, type FollowFixture } from '../following/fixture';
-import { buildSettler, claim, claimBy } from './settlement-fixture';
+import { allowSettling, buildSettler, claim, claimBy } from './settlement-fixture';
 
 /** What a settlement costs its settler, on a chain that is reorganised: the ledger says what the chain says. */
 
@@ -42,6 +42,7 @@ async function send(): Promise<string> {
     ...{ method: 'eip3009', chain: chain.name, token: usdc(), payer: payer.address, payTo, nonce, validBefore },
     ...{ amount: authorised, signature: await payer.sign({ hash }) },
   });
+  await allowSettling(database, claimed);
   const txId = await claim(database, claimed);
   const next = { txId, attempt: 1, kind: 'first' as const };
   const begun = await ledger.beginAttempt({ ...next, prepared: await onChain.prepareAttempt(next) });

@@ -20,7 +20,7 @@ let settler: Awaited<ReturnType<typeof buildSettler>>;
 
 beforeAll(async () => {
   payers = await startPayers();
-  fixture = await createFixture({ payments: paymentsOn(payers.anvil.rpc), settleWaitMs: { 1: 400, 2: 200 } });
+  fixture = await createFixture({ payments: paymentsOn(payers.anvil.rpc), settleWaitMs: { 1: 400, 2: 200, longest: 6_000 } });
   settler = await buildSettler(fixture.database, base);
   await query('update settlers set is_primary = true where settler_id = $1', [settler.settler.settlerId]);
   await fundAccount(fixture.database, settler.account, base, 'ETH', coins);
@@ -111,13 +111,13 @@ describe('a payment that is claimed', () => {
 
   test('is answered for ever, also when its time is over', async () => {
     const now = Math.floor(Date.now() / 1000);
-    const body = await payment({ 'authorization.validBefore': String(now + 9) });
+    const body = await payment({ 'authorization.validBefore': String(now + 12) });
     const txId = await accepted(body);
     await begin(txId);
-    await new Promise((resolve) => setTimeout(resolve, 4_000));
+    await new Promise((resolve) => setTimeout(resolve, 7_000));
     const late = await settle(body);
     expect(late).toMatchObject({ errorReason: 'settlement_pending', txId });
-    const unclaimed = await payment({ 'authorization.validBefore': String(now + 9) });
+    const unclaimed = await payment({ 'authorization.validBefore': String(now + 12) });
     expect(await settle(unclaimed)).toMatchObject({ errorReason: 'invalid_exact_evm_payload_authorization_valid_before' });
   });
 });

@@ -91,6 +91,14 @@ export const insertSettlement = (manager: EntityManager, claimed: Claim): Promis
   );
 };
 
+/** The house pays whatever settlements of the client cost. */
+export const allowSettling = (database: DataSource, { clientId, chain }: Pick<Claim, 'clientId' | 'chain'>): Promise<unknown> =>
+  database.query(
+    `insert into x402_policies (client_id, chain, is_enabled, sponsors_permit, sponsors_approval, top_up_per_day)
+     values ($1, $2, true, false, false, 0) on conflict do nothing`,
+    [clientId, chain],
+  );
+
 /** Both rows in one database transaction; `settled` differs from `claim` where a test says so. */
 export async function claim(database: DataSource, claimed: Claim, settled: Claim = claimed): Promise<string> {
   await database.transaction(async (manager) => {

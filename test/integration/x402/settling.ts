@@ -2,7 +2,7 @@ import type { DataSource } from 'typeorm';
 import { createTestLedger } from '../../ledger';
 import { signAs } from '../../factories';
 import { type Fixture, include, prepared, registry } from '../ledger/fixture';
-import { type buildSettler, claim, type Claim, claimBy } from './settlement-fixture';
+import { allowSettling, type buildSettler, claim, type Claim, claimBy } from './settlement-fixture';
 
 /** Settlements of one settler from their claim to their end, on a chain that does what a test says. */
 export function createSettling(
@@ -16,8 +16,11 @@ export function createSettling(
   const ledger = createTestLedger({ database: fixture.database, registry });
   const ends = createTestLedger({ database: worker, registry, log });
 
-  const accept = (changes: Partial<Claim> = {}) =>
-    claim(fixture.database, claimBy(fixture.client.clientId, account.address, changes));
+  const accept = async (changes: Partial<Claim> = {}) => {
+    const claimed = claimBy(fixture.client.clientId, account.address, changes);
+    await allowSettling(fixture.database, claimed);
+    return claim(fixture.database, claimed);
+  };
   const begin = (txId: string) => ledger.beginSigning({ txId, lastAttempt: 0, kind: 'first', prepared: prepared() });
   /** Signed and sent, and in a block in which it has cost so much. */
   const execute = async (txId: string, fee: bigint, success = true) => {

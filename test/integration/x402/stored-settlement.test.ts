@@ -81,3 +81,18 @@ test('one that was begun is not ordered again once its row has changed', async (
   });
   expect(await stateOf(txId)).toMatchObject({ status: 'SIGNING', orders: 1 });
 });
+
+test('a settlement that the house does not pay for is refused before it is signed, whoever has accepted it', async () => {
+  const txId = await settling.accept();
+  const refusals = [
+    ['is_enabled = false', 'disabled'],
+    ['is_enabled = true, gas_per_day = 0', 'exhausted'],
+  ];
+  for (const [policy, cause] of refusals) {
+    await fixture.database.query(`update x402_policies set ${policy}`);
+    expect(await settling.begin(txId)).toMatchObject({ outcome: 'refused', reason: expect.stringContaining(String(cause)) });
+  }
+  expect(await stateOf(txId)).toEqual({ status: 'PENDING', signing_begun_at: null, orders: 0 });
+  await fixture.database.query('update x402_policies set gas_per_day = 1');
+  expect(await settling.begin(txId)).toMatchObject({ outcome: 'begun' });
+});

@@ -44,7 +44,7 @@ function freshService(rpc = payers.anvil.rpc): X402Service {
   const addresses = new OwnAddresses(new AttestedKeys(nodeKeys, fixture.log), getFamily, fixture.log);
   const common = { database: fixture.apiDatabase, registry, getFamily, addresses };
   const served = new ServedChains({ ...common, payments: paymentsOn(rpc) });
-  return new X402Service(registry, new PaymentVerifier({ ...common, served }), served);
+  return new X402Service(fixture.apiDatabase, registry, new PaymentVerifier({ ...common, served }), served);
 }
 const silent = { warn: () => undefined };
 const reasonNow = async (body: JsonObject, { clientId } = seller) =>
