@@ -35,6 +35,8 @@ async function tokensOf(address: string): Promise<bigint> {
   return (await fixture.anvil.client.readContract({ address: usdc, abi, functionName: 'balanceOf', args: [address] })) as bigint;
 }
 
+const absent = { state: 'absent', hash: null, blockNumber: null, confirmations: 0 } as const;
+
 /** What the house was charged, and for which settlement. */
 const charges = () =>
   fixture.database.query<{ parent_tx_id: string; amount: string; status: string }[]>(
@@ -64,6 +66,26 @@ test('a payment is executed once, by the settler, which is charged for it', asyn
   expect([from, sender]).toEqual([fixture.payer.address, fixture.settler.address]);
   expect(await charges()).toEqual([{ parent_tx_id: txId, amount: fee, status: 'CONFIRMED' }]);
   await record(txId, 'settlement-confirmed');
+});
+
+test('what a node refuses for now is sent again without an operator', async () => {
+  let refused = 0;
+  await served.serve({
+    chain: {
+      broadcast: (input) => {
+        refused += 1;
+        return refused > 1
+          ? fixture.onChain.broadcast(input)
+          : Promise.resolve({ outcome: 'rejected', reason: 'the pool is full' });
+      },
+      // it asks the chain, and sends again what no node knows
+      observe: (input) => (refused > 1 ? fixture.onChain.observe(input) : Promise.resolve(absent)),
+    },
+  });
+  const txId = await served.settle(longSeconds);
+  await until('sent again', () => Promise.resolve(refused > 1));
+  await served.ends(txId, 'CONFIRMED');
+  await record(txId, 'settlement-confirmed-refused-first');
 });
 
 test('with too little time left nothing is signed, and the payment is free again', async () => {

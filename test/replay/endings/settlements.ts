@@ -5,6 +5,13 @@ const cancelled = ['beginSigning cancellation: begun', 'settleTransfer: FAILED',
 /** What a payer outside has signed, which can be executed for a limited time. */
 export const settlements = {
   'settlement-confirmed': ['markSubmitted: SUBMITTED', 'settleTransfer: CONFIRMED', 'CONFIRMED'],
+  'settlement-confirmed-refused-first': [
+    'broadcast: rejected',
+    'parkTransfer: parked',
+    'broadcast: accepted',
+    'settleTransfer: CONFIRMED',
+    'CONFIRMED',
+  ],
   'settlement-failed-too-late': ['beginSigning first: refused', 'endTransfer: FAILED', 'FAILED expired'],
   'settlement-failed-not-included': ['markSubmitted: SUBMITTED', 'observe: pending', ...cancelled],
   'settlement-failed-not-signed': ['signTransaction: failed', 'beginSigning resume: refused', 'observe: absent', ...cancelled],
