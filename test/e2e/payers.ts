@@ -27,15 +27,12 @@ export async function newPayer(name = `payer ${randomBytes(8).toString('hex')}`)
   return payer;
 }
 
-/** Resolves with the settler when a payment has been settled: its coins are credited then. */
+/** Resolves with the settler when a payment has been settled: the API serves it then. */
 export async function untilSettling(): Promise<Address> {
   const settler = await findSettler();
-  const payer = await newPayer();
-  const settle = async () => {
-    const body = await signed({ kind: 'eip3009', payer });
-    return (await api().request<{ success: boolean }>('POST', '/x402/settle', { body })).body.success;
-  };
-  await waitFor(settle, { timeoutMs: 60_000, intervalMs: 500 });
+  const body = await signed({ kind: 'eip3009', payer: await newPayer() });
+  const settle = async () => (await api().request<{ success: boolean }>('POST', '/x402/settle', { body })).body.success;
+  await waitFor(settle, { timeoutMs: 180_000, intervalMs: 500 });
   return settler;
 }
 
