@@ -3,13 +3,14 @@ import { readJson } from '../files';
 import { until } from '../processes';
 import { AlreadyRunning, bootStack } from '../stack';
 import type { StackFile } from '../stack-file';
+import { runSale } from './sale';
 import { type ScenarioOutput, runScenario } from './scenario';
 
 /** How long to wait for a stack that another terminal is starting. */
 const otherStartMs = 120_000;
 
 /**
- * `npm run demo`: starts the stack if none is running, shows deposit and transfer on it, and stops the stack if it has started it.
+ * `npm run demo`: starts the stack if none is running, shows deposit, transfer and an x402 payment on it, and stops the stack if it has started it.
  */
 async function main(): Promise<void> {
   const dataDir = defaultDataDir();
@@ -22,8 +23,11 @@ async function main(): Promise<void> {
   aborted.catch(() => undefined);
 
   const { stack, stop } = await findOrBoot(dataDir, shutdown.signal);
+  // settlers are added to the file when they are ready
+  const readStack = () => readJson<StackFile>(devPaths(dataDir).stackFile) ?? stack;
+  const output = consoleOutput();
   try {
-    await Promise.race([runScenario(stack, consoleOutput()), aborted]);
+    await Promise.race([runScenario(stack, output).then(() => runSale(readStack, output)), aborted]);
     console.log('\nDone: all of this used the REST API, Temporal, three signing nodes and a real chain node.');
   } finally {
     await stop();
@@ -33,7 +37,7 @@ async function main(): Promise<void> {
 async function findOrBoot(dataDir: string, signal: AbortSignal): Promise<{ stack: StackFile; stop: () => Promise<void> }> {
   try {
     console.log(`starting the stack (data in ${dataDir})`);
-    const { stack, stop } = await bootStack({ dataDir, signal });
+    const { stack, stop } = await bootStack({ dataDir, settlers: true, signal });
     return {
       stack,
       stop: async () => {

@@ -9,13 +9,16 @@ import { type Reason, reasons } from './reasons';
  */
 const terms = {
   scheme: Joi.string().valid('exact', 'upto').required(),
-  network: Joi.string().required().description('CAIP-2; in version 1 also a name'),
-  asset: Joi.string().required().description('address of the token contract'),
-  payTo: Joi.string().required(),
-  maxTimeoutSeconds: Joi.number(),
+  network: Joi.string().required().description('CAIP-2; in version 1 also a name').example('eip155:8453'),
+  asset: Joi.string()
+    .required()
+    .description('address of the token contract')
+    .example('0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'),
+  payTo: Joi.string().required().example('0x5Bc2e97D04a8F61e3C7B90fD2A6548eC1f73d0E9'),
+  maxTimeoutSeconds: Joi.number().example(60),
   extra: Joi.object().allow(null).unknown(),
 };
-const amount = Joi.string().description('atomic units, decimal or 0x');
+const amount = Joi.string().description('atomic units, decimal or 0x').example('10000');
 const payload = Joi.object().unknown().required().description('what the payer has signed, with the signature');
 
 const v1 = Joi.object({
@@ -81,10 +84,10 @@ export const settledView = Joi.object<SettledView>({
     .allow('')
     .required()
     .description('id on the chain; empty when nothing was sent, or with `Prefer: respond-async`'),
-  network: Joi.string().allow('').required().description('CAIP-2, or as the body states it'),
+  network: Joi.string().allow('').required().description('CAIP-2, or as the body states it').example('eip155:8453'),
   payer: Joi.string().description('as the payment states it'),
   txId: Joi.string().description('the transaction of the gateway: GET /transactions/{tx_id}'),
-  amount: Joi.string().description('what was paid, atomic units'),
+  amount: Joi.string().description('what was paid, atomic units').example('10000'),
   errorReason: Joi.string()
     .valid(...reasons)
     .description('why it is not settled; settlement_pending: it may still be, so repeat the request'),

@@ -1,22 +1,18 @@
 import { randomInt } from 'node:crypto';
-import { type Address, createWalletClient, encodeFunctionData, erc20Abi, type Hex, http, maxUint256 } from 'viem';
-import { devChain } from '../../dev/chain';
-import { permit2Address } from '../../src/chains/evm/payments/contracts';
+import type { Address } from 'viem';
 import type { JsonObject } from '../../src/chains/types';
 import { account } from '../integration/dev/payers';
-import { api, fund, send, stack, waitFor } from '../stack/client';
+import { api, fund, send, stack } from '../stack/client';
 import { change, payTo } from '../unit/x402/bodies';
 import { type Kind, signed } from '../x402';
 import { ledgerDifferences } from './ledger';
+import { approvePermit2, paidChain, untilSettling, usdcOf } from './payers';
 import { transactionWhen } from './support';
 
 /** Payments of somebody else that sellers have settled on the running stack. */
 
-const chain = 'base';
 const payer = account(`settled ${Date.now()}`);
 let settler: Address;
-let rpc: string;
-let usdc: Hex;
 
 interface Settled {
   success: boolean;
@@ -31,23 +27,11 @@ interface Settled {
 const settle = (body: unknown, name: 'demo' | 'other' = 'demo', headers: Record<string, string> = {}) =>
   api(name).request<Settled>('POST', '/x402/settle', { body: body as object, headers });
 const pay = (kind: Kind, changes: JsonObject = {}) => signed({ kind, payer, facilitator: settler, changes });
-const usdcOf = (owner: string): Promise<bigint> =>
-  devChain(rpc).readContract({ address: usdc, abi: erc20Abi, functionName: 'balanceOf', args: [owner as Address] });
 
 beforeAll(async () => {
-  // the key of the house is generated once the stack runs
-  settler = (await waitFor(() => stack().settlers[chain], { timeoutMs: 240_000, intervalMs: 500 })) as Address;
-  await fund(chain, 'ETH', payer.address, '1');
-  await fund(chain, 'USDC', payer.address, '10');
-  const { tokens } = stack().chains[chain] as { rpc: string; tokens: Record<string, string> };
-  ({ rpc } = stack().chains[chain] as { rpc: string });
-  usdc = tokens['USDC'] as Hex;
-  const data = encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [permit2Address, maxUint256] });
-  const wallet = createWalletClient({ account: payer, transport: http(rpc) });
-  const hash = await wallet.sendTransaction({ to: usdc, data, chain: null });
-  await devChain(rpc).waitForTransactionReceipt({ hash, pollingInterval: 200 });
-  // its coins have to be credited
-  await waitFor(async () => (await settle(await pay('eip3009'))).body.success, { timeoutMs: 60_000, intervalMs: 500 });
+  settler = await untilSettling();
+  await fund(paidChain, 'USDC', payer.address, '10');
+  await approvePermit2(payer);
 }, 300_000);
 
 test.each<Kind>(['eip3009 V1', 'eip3009', 'permit2', 'upto'])(

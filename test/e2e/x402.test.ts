@@ -1,28 +1,20 @@
-import { erc20Abi, type Address, encodeFunctionData, type Hex, http, createWalletClient, maxUint256 } from 'viem';
-import { devChain } from '../../dev/chain';
-import { permit2Address } from '../../src/chains/evm/payments/contracts';
+import type { Address } from 'viem';
 import { account } from '../integration/dev/payers';
 import { api, fund, send, stack, waitFor } from '../stack/client';
 import { change } from '../unit/x402/bodies';
 import { type Kind, signed } from '../x402';
+import { approvePermit2, findSettler, paidChain } from './payers';
 
 /** Payments of somebody else to somebody else, as a seller has them checked on the running stack. */
 
-const chain = 'base';
 const network = 'eip155:8453';
 const payer = account(`payer ${Date.now()}`);
 let settler: Address;
 
 beforeAll(async () => {
-  // the key of the house is generated once the stack runs
-  settler = (await waitFor(() => stack().settlers[chain], { timeoutMs: 240_000, intervalMs: 500 })) as Address;
-  await fund(chain, 'ETH', payer.address, '1');
-  await fund(chain, 'USDC', payer.address, '1');
-  const { rpc, tokens } = stack().chains[chain] as { rpc: string; tokens: Record<string, string> };
-  const data = encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [permit2Address, maxUint256] });
-  const wallet = createWalletClient({ account: payer, transport: http(rpc) });
-  const hash = await wallet.sendTransaction({ to: tokens['USDC'] as Hex, data, chain: null });
-  await devChain(rpc).waitForTransactionReceipt({ hash, pollingInterval: 200 });
+  settler = await findSettler();
+  await fund(paidChain, 'USDC', payer.address, '1');
+  await approvePermit2(payer);
 }, 300_000);
 
 const verify = (body: unknown, name: 'demo' | 'other' = 'demo') =>

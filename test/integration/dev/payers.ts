@@ -45,7 +45,8 @@ export const takenByMode: [WalletMode, boolean][] = [
   ['CheckOwner', true],
 ];
 
-export const account = (name: string) => privateKeyToAccount(keccak256(toHex(`test: ${name}`)));
+export const keyOf = (name: string): Hex => keccak256(toHex(`test: ${name}`));
+export const account = (name: string) => privateKeyToAccount(keyOf(name));
 
 /** Everybody has 1,000,000 atomic units of both tokens, and Permit2 may take all of it. */
 export async function startPayers(): Promise<Payers> {
