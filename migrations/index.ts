@@ -23,6 +23,7 @@ import { Settlers0022 } from './0022-settlers';
 import { X4020023 } from './0023-x402';
 import { Refusals0024 } from './0024-refusals';
 import { Gas0025 } from './0025-gas';
+import { ForeignOrdinals0026 } from './0026-foreign-ordinals';
 
 /** In this order. A released migration is never edited: a change is a new file. */
 export const migrations = [
@@ -51,4 +52,5 @@ export const migrations = [
   X4020023,
   Refusals0024,
   Gas0025,
+  ForeignOrdinals0026,
 ];

@@ -212,3 +212,11 @@ export const refusalRights: Rights = {
     gateway_operator: 'select',
   },
 };
+
+/** Granted by the migration that adds the table. */
+export const foreignOrdinalRights: Rights = {
+  foreign_ordinals: {
+    gateway_authoriser: 'select',
+    gateway_operator: 'select, insert (chain, owner, below)',
+  },
+};

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Builds native/threshold/wasm from the Rust sources.
 #   bash native/threshold/build.sh           rebuilds the committed module in place
-#   bash native/threshold/build.sh --check   builds into a temporary directory, leaves the tree alone, and has the
-#                                            new and the committed module generate a key and sign together
+#   bash native/threshold/build.sh --check   builds into a temporary directory, leaves the tree alone, compares the new
+#                                            module with the committed one byte by byte, and has both generate a key
+#                                            and sign together
 # Ends with 3 where the Rust toolchain is incomplete and cannot be completed here.
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -21,7 +22,11 @@ mode="${1:-}"
 # What is committed must agree with itself, with or without Rust.
 [[ $mode != --check ]] || (cd wasm && sha256sum --check --quiet --strict SHA256SUMS) ||
   need 'the committed module does not have the hashes of wasm/SHA256SUMS: run build.sh and commit wasm/'
-command -v cargo >/dev/null || need 'cargo is missing: install Rust 1.95 from https://rustup.rs' 3
+pinned="$(sed -n 's/^channel = "\(.*\)"$/\1/p' rust-toolchain.toml)"
+command -v cargo >/dev/null || need "cargo is missing: install Rust $pinned from https://rustup.rs" 3
+# rustup reads rust-toolchain.toml; where it is not installed and cannot be, the compiler does not even say its version
+rust="$(rustc --version | cut -d ' ' -f 2)" || need "Rust $pinned is missing: rustup toolchain install $pinned" 3
+[[ $rust == "$pinned" ]] || need "this is Rust $rust, the module is built with $pinned: install it by https://rustup.rs" 3
 if [[ ! -d "$(rustc --print sysroot)/lib/rustlib/$target" ]]; then
   timeout 300 rustup target add "$target" || need "the target is missing and could not be added: rustup target add $target" 3
 fi
@@ -57,5 +62,7 @@ cargo build --quiet --locked --release --target "$target"
 
 (cd "$out" && sha256sum threshold_bg.wasm threshold.js | tee SHA256SUMS)
 if [[ $mode == --check ]]; then
+  cmp wasm/SHA256SUMS "$out/SHA256SUMS" ||
+    need 'the sources do not give the committed module: run build.sh, look at what has changed, and commit wasm/'
   node check.cjs wasm "$out"
 fi

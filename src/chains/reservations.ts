@@ -48,3 +48,19 @@ export async function findReservations(manager: EntityManager, txId: string): Pr
     ordinal: ordinal === null ? null : BigInt(ordinal),
   }));
 }
+
+/**
+ * Says that ordinals (nonces) of the address below this one may have been used by transactions of which there are no rows. Such a transaction may
+ * also never be executed: then its ordinal is taken again.
+ */
+export async function recordForeignOrdinals(
+  manager: EntityManager,
+  { chain, addressKey }: Pick<ReservationOwner, 'chain' | 'addressKey'>,
+  below: bigint,
+): Promise<void> {
+  await manager.query('insert into foreign_ordinals (chain, owner, below) values ($1, $2, $3) on conflict do nothing', [
+    chain,
+    addressKey,
+    below.toString(),
+  ]);
+}

@@ -25,6 +25,7 @@ export class MpcOperations {
               (select max(admitted_at) from journal) as newest_entry,
               (select count(*) from bans) as bans,
               (select count(*) from refusals where refused_at > clock_timestamp() - interval '24 hours') as refusals_of_24_hours,
+              (select count(*) from refused_requests where refused_at > clock_timestamp() - interval '24 hours') as refused_requests_of_24_hours,
               (select max(acted_at) from operator_acts) as newest_operator_act`,
     );
     return row ?? {};
@@ -34,6 +35,15 @@ export class MpcOperations {
     return this.database.query<Row[]>(
       `select (select node_index from node_identity) as by_node, key_id, peer as banned, statement::jsonb ->> 'reason' as reason, banned_at from bans
        union all select node, key_id, peer, statement::jsonb ->> 'reason', received_at from peer_bans order by banned_at`,
+    );
+  }
+
+  /** What the node has refused, newest first. */
+  refused(limit: number): Promise<Row[]> {
+    return this.database.query<Row[]>(
+      `select refused_at, role as asked_by, peer, act, code, reason, named ->> 'jti' as jti, named ->> 'tx_id' as tx_id,
+              named ->> 'key_id' as key_id from refused_requests order by number desc limit $1`,
+      [limit],
     );
   }
 

@@ -30,6 +30,11 @@ export function addMpcCommands(program: Command, run: NodeRun): void {
     .option('--limit <number>', 'maximum number of keys', toLimit, 50)
     .action(run(keys));
   mpc.command('bans').description('bans of this node, and those its peers have sent it').action(run(bans));
+  mpc
+    .command('refused')
+    .description('what this node has refused to peers and to Temporal, newest first')
+    .option('--limit <number>', 'maximum number of requests', toLimit, 50)
+    .action(run(refused));
   mpc.command('limits').description("this node's limits, with the amounts of the last 24 hours").action(run(limits));
   mpc
     .command('unfreeze')
@@ -71,6 +76,10 @@ async function keys({ database, json }: NodeSession, { key, after, limit }: KeyO
 
 async function bans({ database, json }: NodeSession): Promise<void> {
   printRows(await new MpcOperations(database).bans(), json);
+}
+
+async function refused({ database, json }: NodeSession, { limit }: { limit: number }): Promise<void> {
+  printRows(await new MpcOperations(database).refused(limit), json);
 }
 
 async function limits({ database, json }: NodeSession): Promise<void> {

@@ -6,6 +6,7 @@ import type { MissingOrder, UnverifiedOrder } from '../orders/missing-orders';
 import { storeShownOrder } from '../orders/store-order';
 import { inTransaction } from '../platform/database';
 import { GatewayError } from '../platform/errors';
+import { recordMissingOrdinals } from '../transfers/missing-ordinals';
 import { type KnownOrder, NotCovered, type RebuildDependencies, rebuildTransfer } from '../transfers/rebuild';
 import { currentOperator } from './operator';
 
@@ -50,7 +51,7 @@ export async function reconcileSubject(
   { database, registry, getFamily, apply }: Options,
   { id, orders }: Subject,
 ): Promise<Reconciled> {
-  const transfer = orders.flatMap(({ claims, bytes }): KnownOrder[] => (isSigning(claims) ? [{ claims, bytes }] : []));
+  const transfer = signingOrders(orders);
   const isTransfer = transfer.length === orders.length;
   const done = { subject: id, orders: orders.length, waitsFor: null };
   let note = '';
@@ -69,11 +70,15 @@ export async function reconcileSubject(
   }
 }
 
-/** The operator goes on without it: its orders are stored, so that they are not missing any more, and nothing else is. */
-export async function acceptAsMissing({ database, apply }: Options, subject: Subject, reason: string): Promise<Reconciled> {
+/**
+ * The operator goes on without it: its orders are stored, so that they are not missing any more, and that what they use up may be used;
+ * nothing else is.
+ */
+export async function acceptAsMissing(options: Options, subject: Subject, reason: string): Promise<Reconciled> {
   const { id, orders } = subject;
-  await inEither(database, apply, async (manager) => {
+  await inEither(options.database, options.apply, async (manager) => {
     for (const { claims } of orders) await storeShownOrder(manager, claims, null);
+    await recordMissingOrdinals(manager, options, signingOrders(orders));
     await record(manager, 'orders.accepted_as_missing', subject, { reason });
   });
   return { subject: id, orders: orders.length, result: 'accepted as missing', reason, waitsFor: null };
@@ -96,6 +101,9 @@ export async function acceptUnverified({ database, apply, acceptMissing }: Optio
 }
 
 const isSigning = (claims: MissingOrder['claims']): claims is SigningClaims => 'recipients' in claims;
+
+const signingOrders = (orders: MissingOrder[]): KnownOrder[] =>
+  orders.flatMap(({ claims, bytes }) => (isSigning(claims) ? [{ claims, bytes }] : []));
 
 /** A dry run checks at its end what a commit would. */
 async function inEither(database: DataSource, apply: boolean, work: (manager: EntityManager) => Promise<void>): Promise<void> {

@@ -1,6 +1,9 @@
 import { Argument, type Command } from 'commander';
 import type { AccountEntity } from '../accounts/entity';
+import { loadRegistry } from '../chains/registry';
 import { getChains } from '../chains/registry/data';
+import { readConfig } from '../platform/config';
+import { acceptCount } from './accept-count';
 import { AssetOperations } from './asset-operations';
 import { ClientOperations } from './client-operations';
 import { type WalletLimit, WalletOperations } from './wallet-operations';
@@ -52,6 +55,16 @@ export function addWalletCommands(program: Command, run: Run): void {
   addAssetCommands(program.command('asset').description('assets: the tokens of an account'), run);
 
   const account = program.command('account').description('accounts');
+  account
+    .command('accept-count <account-id> <chain> <count>')
+    .description('use an account again of which the chain has executed more than was begun, up to so many transactions')
+    .action(
+      run(async ({ database, json }, accountId: string, chain: string, count: string) => {
+        const { GATEWAY_ENV, CHAINS } = readConfig(['GATEWAY_ENV', 'CHAINS']);
+        const accepted = await acceptCount(database, loadRegistry(GATEWAY_ENV, CHAINS.split(',')), { accountId, chain, count });
+        printRow({ account_id: accountId, chain: accepted.chain, count: accepted.count }, json);
+      }),
+    );
   for (const [verb, status] of [
     ['disable', 'INACTIVE'],
     ['enable', 'ACTIVE'],

@@ -11,6 +11,7 @@ import { createActivities } from './node-activities';
 import type { NodeLimits } from './limits';
 import { openRecords } from './records';
 import { RefusalReport } from './refusal-report';
+import { RefusedRequests } from './refused-requests';
 import { SeenOrders } from './seen-orders';
 import { SessionManager } from './session-manager';
 import type { ShareStore } from './store';
@@ -71,7 +72,7 @@ export async function createMpcNode({
   const { admission, bans } = records;
   const seen = new SeenOrders(store.database);
   const ecdsa = new EcdsaHandler({ self, engine, store, registry, orders, seen, admission, bans, logger });
-  const refusals = new RefusalReport(self, logger);
+  const refusals = new RefusalReport(self, logger, new RefusedRequests(store.database));
   const sessions = new SessionManager({
     self,
     signingKey: identity.signingKey,

@@ -1,10 +1,11 @@
 import { decodeJwt } from 'jose';
-import type { NodeIndex } from '../messages/nodes';
+import { type NodeIndex, nodeIndexes } from '../messages/nodes';
 import { GatewayError } from '../platform/errors';
 import type { Logger } from '../platform/logging';
 import { printable } from '../platform/printable';
 import { nodeRefusals } from './metrics';
 import { isRefusal } from './refusal-codes';
+import type { RefusedRequests } from './refused-requests';
 
 interface Asked {
   /** `peer`: another node asks; `initiator`: Temporal does. */
@@ -20,12 +21,14 @@ interface Asked {
 /** What of an order names the thing that is refused; nothing else of it gets into a log. */
 const named = ['jti', 'kind', 'tx_id', 'attempt', 'key_id'] as const;
 const maxTextLength = 100;
+const maxReasonLength = 300;
 
-/** Leaves a log line and a count of everything that this node refuses, whoever has asked. */
+/** Leaves a row, a log line and a count of everything that this node refuses, whoever has asked. */
 export class RefusalReport {
   constructor(
     private readonly self: NodeIndex,
     private readonly logger: Logger,
+    private readonly rows: Pick<RefusedRequests, 'add'>,
   ) {}
 
   /** Does what was asked. @throws what `run` throws */
@@ -33,7 +36,7 @@ export class RefusalReport {
     try {
       return await run();
     } catch (error) {
-      if (error instanceof GatewayError) this.report(error, asked);
+      if (error instanceof GatewayError) await this.report(error, asked);
       throw error;
     }
   }
@@ -47,15 +50,21 @@ export class RefusalReport {
     return Object.fromEntries(wrapped) as T;
   }
 
-  private report(
+  private async report(
     { code, message, extra: { node = String(this.self) } = {} }: GatewayError,
     { role, act, peer, request }: Asked,
-  ): void {
+  ): Promise<void> {
     if (!isRefusal(code) && code !== 'invalid_parameter') return;
     const isOwn = node === String(this.self);
-    if (isOwn) nodeRefusals.inc({ role, code });
-    const facts = { role, act, code, reason: message, ...(typeof peer === 'number' && { peer }), order: readClaims(request) };
+    const named = readClaims(request);
+    const facts = { role, act, code, reason: message, ...(typeof peer === 'number' && { peer }), order: named };
     this.logger.info(facts, isOwn ? 'this node refuses' : 'the peer refuses');
+    if (!isOwn) return;
+    nodeRefusals.inc({ role, code });
+    const reason = printable(message, maxReasonLength);
+    const row = { role, act, code, reason, peer: nodeIndexes.find((index) => index === peer) ?? null, named };
+    // refused in any case, also without its row
+    await this.rows.add(row).catch((err: unknown) => this.logger.warn({ err }, 'a refusal is not on record'));
   }
 }
 

@@ -94,9 +94,16 @@ async function addAttempt(
 }
 
 /** @throws GatewayError business_error when no bytes have the digests of the order. */
-function findBytes(family: Family, { from, signers, attempt }: SigningClaims, bytes: readonly Hex[]): Hex {
+function findBytes(family: Family, claims: SigningClaims, bytes: readonly Hex[]): Hex {
+  const found = findOrderedBytes(family, claims, bytes);
+  if (!found) throw cannot(`no node shows the bytes of attempt ${claims.attempt}`);
+  return found;
+}
+
+/** Those that have the digests of the order. */
+export function findOrderedBytes(family: Family, { from, signers }: SigningClaims, bytes: readonly Hex[]): Hex | undefined {
   const ordered = signers.flatMap(({ digests }) => digests).sort();
-  const found = bytes.find((candidate) => {
+  return bytes.find((candidate) => {
     try {
       const digests = family.signingPayloads(candidate, from).map(({ digest }) => digest);
       return isDeepStrictEqual(digests.sort(), ordered);
@@ -104,8 +111,6 @@ function findBytes(family: Family, { from, signers, attempt }: SigningClaims, by
       return false;
     }
   });
-  if (!found) throw cannot(`no node shows the bytes of attempt ${attempt}`);
-  return found;
 }
 
 async function takeResources(

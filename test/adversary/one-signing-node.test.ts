@@ -37,6 +37,13 @@ const proposeToSign = (
 ) => peer.propose(to, 'sign', { transaction: { order, unsigned, peer: to }, payload: 0 }, entry);
 const entries = (node: NodeIndex, { txId }: { txId: string }) =>
   nodeQuery<{ outcome: string; statement: string }>(node, 'select outcome, statement from journal where tx_id = $1', [txId]);
+/** What the node has on record as refused to a peer that has shown this order. */
+const refusedToPeers = (node: NodeIndex, order: string) =>
+  nodeQuery<{ code: string; peer: number }>(
+    node,
+    `select code, peer from refused_requests where role = 'peer' and named ->> 'jti' = $1 order by number`,
+    [claimsOf<{ jti: string }>(order).jti],
+  );
 const bans = (node: NodeIndex) =>
   nodeQuery<{ peer: number }>(node, 'select peer from bans where key_id = $1', [scene.account.keyId]);
 
@@ -57,6 +64,7 @@ describe('cannot have anything signed without an order', () => {
     const signers = claims.signers.map((signer) => ({ ...signer, digests: [digestOf(unsigned, claims.from)] }));
     const invented = await signOrder({ ...claims, ...orderHead({ dep: claims.dep }), signers });
     await expect(proposeToSign(to, { order: invented, unsigned })).rejects.toMatchObject({ code: 'order_refused' });
+    expect(await refusedToPeers(to, invented)).toEqual([{ code: 'order_refused', peer: cheat }]);
   });
 
   test.each(peers)('it changes the bytes of a real order: node %d refuses', async (to) => {
@@ -64,6 +72,8 @@ describe('cannot have anything signed without an order', () => {
       await expect(proposeToSign(to, { ...ordered, unsigned: alter(ordered.unsigned, changes) })).rejects.toMatchObject({
         code: 'intent_mismatch',
       });
+    const refused = await refusedToPeers(to, ordered.order);
+    expect(refused).toEqual(Array.from({ length: 3 }, () => ({ code: 'intent_mismatch', peer: cheat })));
   });
 
   test.each(peers)('it uses a real order for something else: node %d refuses', async (to) => {

@@ -19,10 +19,11 @@ export async function reserveNonce(
 }
 
 /**
- * Takes the account's next nonce, by the rows alone: whoever reports the chain's count could otherwise open a gap that no transaction
- * fills. A nonce is a row and is never given back, so this is called only in the database transaction that begins signing, and there
- * is no gap. Concurrent calls for one account are serialised. An account of which the chain has executed more than the gateway has
- * signed is used by somebody else, or rows are missing: nothing is signed for it until an operator has looked.
+ * Takes the account's lowest nonce without a row that the chain has not executed. A nonce is a row and is never given back, so this is
+ * called only in the database transaction that begins signing: then the rows have no gap, but for transactions that an operator has
+ * accepted as missing, and one that was not executed is filled here. What the chain reports opens a gap only below `foreign_ordinals`, and a
+ * lower report closes it. Concurrent calls for one account are serialised. An account of which the chain has executed more than that is
+ * used by somebody else, or rows are missing: nothing is signed for it until an operator has looked.
  */
 async function takeNonce(
   manager: EntityManager,
@@ -31,15 +32,23 @@ async function takeNonce(
   txId: string,
 ): Promise<ReserveResult> {
   await manager.query('select 1 from accounts where account_id = $1 for no key update', [accountId]);
-  const [row] = await manager.query<{ next: string }[]>(
-    'select coalesce(max(ordinal) + 1, 0)::text as next from reservations where chain = $1 and owner = $2',
-    [chain, addressKey],
+  const [row] = await manager.query<{ begun: string; known: string; free: string }[]>(
+    `with begun as (select coalesce(max(ordinal) + 1, 0) as count from reservations where chain = $1 and owner = $2)
+     select count::text as begun,
+            greatest(count, (select max(below) from foreign_ordinals where chain = $1 and owner = $2))::text as known,
+            (select min(nonce)
+               from (select $3::bigint as nonce
+                     union all
+                     select ordinal + 1 from reservations where chain = $1 and owner = $2 and ordinal >= $3::bigint) candidates
+              where not exists (select from reservations where chain = $1 and owner = $2 and ordinal = nonce))::text as free
+       from begun`,
+    [chain, addressKey, minedNonce],
   );
   if (!row) throw new Error(`no nonce for ${addressKey} on ${chain}`);
-  if (BigInt(minedNonce) > BigInt(row.next)) {
-    const reason = `${chain} reports ${minedNonce} transactions of ${addressKey}, the gateway has begun ${row.next}: is it used elsewhere?`;
+  if (BigInt(minedNonce) > BigInt(row.known)) {
+    const reason = `${chain} reports ${minedNonce} transactions of ${addressKey}, the gateway has begun ${row.begun}: is it used elsewhere?`;
     return { outcome: 'wait', reason, alert: 'account_used_elsewhere' };
   }
-  await insertReservation(manager, { chain, accountId, addressKey }, txId, { resource: row.next, ordinal: BigInt(row.next) });
-  return { outcome: 'reserved', resources: [row.next] };
+  await insertReservation(manager, { chain, accountId, addressKey }, txId, { resource: row.free, ordinal: BigInt(row.free) });
+  return { outcome: 'reserved', resources: [row.free] };
 }

@@ -3,10 +3,12 @@ import path from 'node:path';
 import { projectRoot } from '../../../dev/paths';
 import { until } from '../../../dev/processes';
 import type { GroupKey } from '../../../src/messages/key-generation';
+import { RefusedRequests } from '../../../src/mpc/refused-requests';
+import { createDatabase } from '../../../src/platform/database';
 import { deployment, orderKeys } from '../../orders';
 import { DishonestEngine } from './engines';
 import { Group, localRegistry, wallet } from './group';
-import { client, orderedTransfer } from './transactions';
+import { client, orderedTransfer, payTo, stranger } from './transactions';
 
 /** `gateway mpc …` for the operator of node 1, each command a process of its own, beside the running node. */
 
@@ -68,6 +70,7 @@ describe('gateway mpc', () => {
       entries: '1',
       entries_open: '0',
       refusals_of_24_hours: '1',
+      refused_requests_of_24_hours: '1',
     });
     const listed = await run(['limits', '--json'], { MPC_NODE_LIMITS: group.limitsOf(1) });
     expect(JSON.parse(listed.out)).toEqual([
@@ -81,6 +84,40 @@ describe('gateway mpc', () => {
       },
     ]);
     expect((await run(['limits'])).out).toContain('this node has no limits of its own');
+  });
+
+  test('what was refused is listed, at most 200 requests of one asker in an hour', async () => {
+    const invented = build('USDC');
+    payTo(invented, stranger);
+    await expect(sign(invented)).rejects.toMatchObject({ code: 'intent_mismatch' });
+    expect((await json('refused', '--limit', '1')).rows).toMatchObject([
+      { asked_by: 'initiator', peer: 2, act: 'signTransaction', code: 'intent_mismatch', tx_id: invented.claims.tx_id },
+    ]);
+
+    const database = await createDatabase({
+      url: group.databases[1].url,
+      poolSize: 1,
+      applicationName: 'test',
+      entities: [],
+    }).initialize();
+    try {
+      const refused = new RefusedRequests(database);
+      const row = { role: 'peer', act: 'sign', code: 'order_refused', reason: 'none', named: {} } as const;
+      await group.query(
+        1,
+        `insert into refused_requests (role, act, code, reason, peer, named, refused_at)
+        values ('peer', 'sign', 'order_refused', 'old', 3, '{}', now() - interval '31 days')`,
+      );
+      for (let times = 0; times < 205; times += 1) await refused.add({ ...row, peer: 3 });
+      await refused.add({ ...row, peer: 2 });
+      const counts = `select peer, count(*)::int as count from refused_requests where role = 'peer' group by peer order by peer`;
+      expect(await group.query(1, counts)).toEqual([
+        { peer: 2, count: 1 },
+        { peer: 3, count: 200 },
+      ]);
+    } finally {
+      await database.destroy();
+    }
   });
 
   test('the journal verifies; a changed row, a foreign signature and an entry that only a peer has are named', async () => {

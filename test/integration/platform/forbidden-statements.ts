@@ -63,11 +63,13 @@ const ofHouse = [
 ];
 const refuseAs = (kind: string, code = 'stuck') =>
   `insert into refusals (tx_id, attempt, kind, code, reason) values (:waiting, 1, '${kind}', '${code}', 'none')`;
+const acceptCount = `insert into foreign_ordinals (chain, owner, below) values ('ethereum', :address, 1)`;
 const compare = `update order_comparison set compared_as = database_incarnation()`;
 
 /** What each process must not do. `:name` is a value of the test. */
 export const forbidden: Record<DatabaseRole, string[]> = {
   gateway_api: [
+    acceptCount,
     compare,
     ...[insertAttempt, insertOrder, insertReservation, linkReservation, insertRequest, insertUser, insertKey, limits, policy],
     ...[beginSigning, signAgain, raiseFee, endAs('SUBMITTED'), endAs('CONFIRMED'), endAs('FAILED'), endAs('REJECTED')],
@@ -94,6 +96,7 @@ export const forbidden: Record<DatabaseRole, string[]> = {
     ...[insertWallet(house), insertAccount(house), insertSettler, moveRole, allowSettling, raiseGas, gas, topUp],
   ],
   gateway_worker: [
+    acceptCount,
     compare,
     ...[
       insertAttempt,
@@ -125,6 +128,7 @@ export const forbidden: Record<DatabaseRole, string[]> = {
     'select * from idempotency_keys',
   ],
   gateway_authoriser: [
+    acceptCount,
     ...[insertRequest, insertUser, insertKey, listAddress, unlist, approve, transfer, deposit, swapAddress, limits, policy, totp],
     ...[endAs('AWAITING_APPROVAL'), endAs('CANCELLED'), endAs('FAILED'), endAs('NEEDS_ATTENTION'), attest, giveUpAs('abandoned')],
     ...[refuseAs('chain'), 'select * from refusals'],
@@ -196,6 +200,8 @@ export const forbiddenToAll = [
   'delete from refusals',
   'update orders set seq = seq',
   'delete from order_comparison',
+  'delete from foreign_ordinals',
+  'update foreign_ordinals set below = 9',
   'delete from settlers',
   'delete from x402_settlements',
   'update x402_settlements set amount = 0',

@@ -3,6 +3,7 @@ import type { DataSource } from 'typeorm';
 import { listAuditLog } from '../../../src/audit/list';
 import { getFamily } from '../../../src/chains/families';
 import type { Hex } from '../../../src/chains/types';
+import { acceptCount } from '../../../src/cli/accept-count';
 import { reconcile, type Reconciliation, type ReconcileOptions } from '../../../src/cli/reconcile-operations';
 import { verifyLedger } from '../../../src/ledger/verify';
 import type { OrderClaims } from '../../../src/messages/order';
@@ -10,13 +11,14 @@ import { OrderKeys } from '../../../src/mpc/order-keys';
 import type { SeenOrder } from '../../../src/mpc/seen-orders';
 import { areOrdersCompared } from '../../../src/orders/reconcile-required';
 import type { AskForOrders } from '../../../src/orders/node-orders';
+import { houseClientId } from '../../../src/platform/house';
 import { newId } from '../../../src/platform/ids';
 import { acceptTransfer } from '../../../src/transfers/accept';
 import type { TransferRequest } from '../../../src/transfers/request';
 import { signAs } from '../../factories';
 import { acceptDependencies, createTestLedger, type TestLedger } from '../../ledger';
 import { claimsOf, deployment, forgeOrder, orderHead, orderKeys, signOrder } from '../../orders';
-import { balances, begun, codeOf, ether, type Fixture, include, registry, usdc } from '../ledger/fixture';
+import { balances, begin, begun, codeOf, ether, type Fixture, include, registry, usdc } from '../ledger/fixture';
 import { type Backup, backUp } from './backup';
 import { useFundedFixture } from './fixture';
 
@@ -231,6 +233,51 @@ test.each<[string, () => Promise<unknown>]>([
     rows: [{ subject: txId, result: 'accepted as missing' }],
     isOpen: true,
   });
+});
+
+/** What the next transfer of the account uses up, while the chain reports so many of its transactions. */
+async function nextNonce(minedNonce: number): Promise<string[] | string> {
+  const { txId } = await ledger.lockTransfer(request({ amount: '1' }));
+  const result = await begin({ ...fixture, database: restored, ledger }, { txId, fees: { minedNonce } });
+  return result.outcome === 'begun' ? getFamily('evm').describe(result.unsigned).resources : result.outcome;
+}
+
+test('an account goes on after transfers that were accepted as missing, whether or not the chain has executed them', async () => {
+  await makeBackup();
+  const [lost, kept, last] = [await ordered(request({ amount: '600' })), await ordered(request()), await ordered(request())];
+  // the house's own transactions are never rebuilt
+  const claims = claimsOf<OrderClaims>(seen[2]?.compact ?? '');
+  seen[2] = { compact: await signOrder({ ...claims, client_id: houseClientId }), unsigned: last.unsigned };
+  await restore();
+  await ledger.lockTransfer(request({ amount: '800' }));
+  expect(await run({ apply: true, acceptMissing: [lost.txId, last.txId] })).toMatchObject({
+    rows: [
+      { subject: lost.txId, result: 'accepted as missing' },
+      { subject: kept.txId, result: 'rebuilt' },
+      { subject: last.txId, result: 'accepted as missing' },
+    ],
+    isOpen: true,
+  });
+  // nonce 0 was not executed, and 1 waits for it; later the chain has executed all three
+  expect(await nextNonce(0)).toEqual(['0']);
+  expect(await nextNonce(3)).toEqual(['3']);
+  expect(await nextNonce(2)).toEqual(['2']);
+  expect(await nextNonce(5)).toBe('wait');
+});
+
+test('what no order explains is accepted by an operator, as far as the chain has counted', async () => {
+  await makeBackup();
+  await restore();
+  const { accountId } = fixture.account;
+  expect(await nextNonce(7)).toBe('wait');
+  const accept = (count: string, chain = 'ethereum') => acceptCount(restored, registry, { accountId, chain, count });
+  expect(await codeOf(accept('0'))).toBe('invalid_parameter');
+  await accept('7');
+  expect(await nextNonce(8)).toBe('wait');
+  expect(await nextNonce(7)).toEqual(['7']);
+  expect(await nextNonce(7)).toEqual(['8']);
+  const log = await listAuditLog(restored.manager, { subject: accountId, limit: 10 });
+  expect(log).toContainEqual(expect.objectContaining({ action: 'account.count_accepted' }));
 });
 
 test('all three nodes have to answer, unless the operator goes on with two', async () => {
