@@ -22,6 +22,7 @@ import { House0021 } from './0021-house';
 import { Settlers0022 } from './0022-settlers';
 import { X4020023 } from './0023-x402';
 import { Gas0025 } from './0025-gas';
+import { Approvals0026 } from './0026-approvals';
 
 /** In this order. A released migration is never edited: a change is a new file. */
 export const migrations = [
@@ -49,4 +50,5 @@ export const migrations = [
   Settlers0022,
   X4020023,
   Gas0025,
+  Approvals0026,
 ];

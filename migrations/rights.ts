@@ -203,3 +203,13 @@ export const x402Rights: Rights = {
     gateway_operator: 'select',
   },
 };
+
+/** Granted by the migration that adds the table. */
+export const approvalRights: Rights = {
+  x402_approvals: {
+    gateway_api: 'select, insert',
+    gateway_worker: 'select, update (sent_at)',
+    gateway_authoriser: 'select',
+    gateway_operator: 'select',
+  },
+};

@@ -46,11 +46,11 @@ afterAll(async () => {
 
 const query = <T>(sql: string, values: unknown[] = []): Promise<T[]> => fixture.database.query<T[]>(sql, values);
 const clientOf = (rpc: string): PaymentClient => new EvmPaymentClient(base, new Endpoints(base, [rpc]));
-const allow = ({ clientId }: Tenant, chain = 'base', isEnabled = true, sponsorsPermit = false) =>
+const allow = ({ clientId }: Tenant, chain = 'base', isEnabled = true, sponsorsPermit = false, sponsorsApproval = false) =>
   query(
     `insert into x402_policies (client_id, chain, is_enabled, sponsors_permit, sponsors_approval, top_up_per_day)
-     values ($1, $2, $3, $4, true, 0)`,
-    [clientId, chain, isEnabled, sponsorsPermit],
+     values ($1, $2, $3, $4, $5, 0)`,
+    [clientId, chain, isEnabled, sponsorsPermit, sponsorsApproval],
   );
 const verify = (body: unknown, tenant: Tenant | null = seller, headers: Record<string, string> = {}) =>
   fixture.call('POST', '/x402/verify', { tenant, body, headers });
@@ -176,10 +176,13 @@ describe('what is served', () => {
     }
   });
 
-  test('with a permit for Permit2, where the house pays for it', async () => {
+  test('with what lets Permit2 take the tokens, where the house pays for it', async () => {
+    const permitted = await buildTenant(fixture);
+    await allow(permitted, 'base', true, true);
+    expect((await supportedNow(permitted)).extensions).toEqual(['eip2612GasSponsoring']);
     const sponsored = await buildTenant(fixture);
-    await allow(sponsored, 'base', true, true);
-    expect((await supportedNow(sponsored)).extensions).toEqual(['eip2612GasSponsoring']);
+    await allow(sponsored, 'base', true, true, true);
+    expect((await supportedNow(sponsored)).extensions).toEqual(['eip2612GasSponsoring', 'erc20ApprovalGasSponsoring']);
   });
 
   test('follows the settlers', async () => {

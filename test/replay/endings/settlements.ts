@@ -5,6 +5,15 @@ const cancelled = ['beginSigning cancellation: begun', 'settleTransfer: FAILED',
 /** What a payer outside has signed, which can be executed for a limited time. */
 export const settlements = {
   'settlement-confirmed': ['markSubmitted: SUBMITTED', 'settleTransfer: CONFIRMED', 'CONFIRMED'],
+  'settlement-confirmed-approved': [
+    'fundPayer: funded',
+    'sendApproval: waiting',
+    'sendApproval: executed',
+    'settleTransfer: CONFIRMED',
+    'CONFIRMED',
+  ],
+  'settlement-failed-not-funded': ['fundPayer: refused', 'endTransfer: FAILED', 'FAILED insufficient_balance'],
+  'settlement-failed-approval-replaced': ['sendApproval: refused', 'endTransfer: FAILED', 'FAILED broadcast_rejected'],
   'settlement-failed-too-late': ['beginSigning first: refused', 'endTransfer: FAILED', 'FAILED expired'],
   'settlement-failed-not-included': ['markSubmitted: SUBMITTED', 'observe: pending', ...cancelled],
   'settlement-failed-not-signed': ['signTransaction: failed', 'beginSigning resume: refused', 'observe: absent', ...cancelled],
