@@ -4,6 +4,7 @@ import { getSignedType } from '../src/signed-types';
 import { broadcastAttempt } from '../src/transfers/broadcast';
 import { observeTransfer } from '../src/transfers/observe';
 import { prepareAttempt } from '../src/transfers/prepare';
+import { sendApproval } from '../src/x402/settlement/send-approval';
 import { createFollowActivity, type FollowDependencies } from './follow';
 
 /** The table of signed types is that of production unless a test has one of its own. */
@@ -17,5 +18,6 @@ export function createChainActivities(options: ChainActivityOptions): ChainActiv
     prepareAttempt: (input) => prepareAttempt(dependencies, input),
     broadcast: (input) => broadcastAttempt(dependencies, input),
     observe: (input) => observeTransfer(dependencies, input),
+    sendApproval: (input) => sendApproval(dependencies, input),
   };
 }

@@ -11,6 +11,7 @@ import { markSubmitted, recordSigned } from '../src/transfers/record-signed';
 import { screenTransfer } from '../src/transfers/screen';
 import { settleTransfer } from '../src/transfers/settle';
 import type { TransferActivities } from '../src/messages/transfer';
+import { fundPayer } from '../src/x402/settlement/fund-payer';
 
 /** Everything except the database and the registry has the default of production. */
 export type TransferActivityOptions = Pick<TransferDependencies, 'database' | 'registry'> & Partial<TransferDependencies>;
@@ -35,5 +36,6 @@ export function createTransferActivities(options: TransferActivityOptions): Tran
     abandonTransfer: (input) => abandonTransfer(steps, input),
     failByProof: (input) => failByProof(steps, input),
     parkTransfer: (input) => parkTransfer(steps, input),
+    fundPayer: (input) => fundPayer(steps, input),
   };
 }

@@ -24,6 +24,7 @@ import { X4020023 } from './0023-x402';
 import { Refusals0024 } from './0024-refusals';
 import { Gas0025 } from './0025-gas';
 import { ForeignOrdinals0026 } from './0026-foreign-ordinals';
+import { Approvals0027 } from './0027-approvals';
 
 /** In this order. A released migration is never edited: a change is a new file. */
 export const migrations = [
@@ -53,4 +54,5 @@ export const migrations = [
   Refusals0024,
   Gas0025,
   ForeignOrdinals0026,
+  Approvals0027,
 ];

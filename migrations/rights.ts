@@ -220,3 +220,13 @@ export const foreignOrdinalRights: Rights = {
     gateway_operator: 'select, insert (chain, owner, below)',
   },
 };
+
+/** Granted by the migration that adds the table. */
+export const approvalRights: Rights = {
+  x402_approvals: {
+    gateway_api: 'select, insert',
+    gateway_worker: 'select, update (sent_at)',
+    gateway_authoriser: 'select',
+    gateway_operator: 'select',
+  },
+};

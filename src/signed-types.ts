@@ -1,11 +1,13 @@
 import type { GetSignedType, SignedType } from './transactions/signed-type';
-import { settlementType, type TransactionType, transferType } from './transactions/types';
+import { settlementType, topUpType, type TransactionType, transferType } from './transactions/types';
 import { outbound } from './transfers/outbound';
 import { settlement } from './x402/settlement/signed-type';
+import { topUp } from './x402/settlement/top-up';
 
 const signedTypes: ReadonlyMap<string, SignedType> = new Map<TransactionType, SignedType>([
   [transferType, outbound],
   [settlementType, settlement],
+  [topUpType, topUp],
 ]);
 
 /** @throws Error for a type that is not in the table. */

@@ -199,6 +199,16 @@ export interface ChainBlock {
   parentHash: string;
 }
 
+/** A transaction that somebody outside has signed; `ordinal`: its position among those of its sender (a nonce). */
+export interface ForeignTransaction {
+  id: string;
+  sender: string;
+  ordinal: bigint;
+}
+
+/** `replaced`: another transaction of the sender has its position. */
+export type ForeignState = 'absent' | 'executed' | 'reverted' | 'replaced';
+
 /** All calls to a chain. Every call has a time-out; failures are GatewayError chain_unavailable (retryable). */
 export interface ChainClient {
   readonly chain: ChainDefinition;
@@ -212,6 +222,8 @@ export interface ChainClient {
   status(attempts: KnownAttempt[], reservations: Reservation[]): Promise<AttemptStatus[]>;
   /** Safe to repeat: bytes that a node already has count as accepted. */
   broadcast(bytes: Hex): Promise<BroadcastOutcome>;
+  /** What the newest block shows of it. @throws GatewayError chain_unavailable. */
+  foreignState(transaction: ForeignTransaction): Promise<ForeignState>;
   /** Effects of included transactions by id, which occurs once in `items`; transactions that are not included are left out. */
   effects(items: { id: string; intent: TransactionIntent }[]): Promise<Map<string, InclusionEffect>>;
   /** null: the chain has no such block (yet), or has skipped the number. */

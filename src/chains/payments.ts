@@ -40,8 +40,11 @@ export type Sponsoring =
   | { type: 'none' }
   /** An EIP-2612 permit, executed in the same transaction. */
   | { type: 'permit'; value: bigint; deadline: bigint; v: number; r: Hex; s: Hex }
-  /** The payer's own signed transaction, to be sent before; `maxCost` in atomic units of the native coin. */
-  | { type: 'approval'; raw: Hex; nonce: number; maxCost: bigint };
+  /** The payer's own signed transaction, to be sent before, and its id; `maxCost` in atomic units of the native coin. */
+  | { type: 'approval'; raw: Hex; id: Hex; nonce: number; maxCost: bigint };
+
+/** What a payer lacks for an approval that would be executed, atomic units of the native coin; or why it would not be. */
+export type ApprovalQuote = { topUp: bigint } | { reason: PaymentReason };
 
 export type SettlementMethod = 'eip3009' | 'permit2_exact' | 'permit2_upto';
 
@@ -116,4 +119,10 @@ export interface PaymentClient {
    * @throws GatewayError chain_unavailable when no endpoint could tell
    */
   simulate(payment: Payment, settler: string): Promise<PaymentReason | null>;
+  /**
+   * Whether the chain would execute the approval that comes with a payment, and then the payment. Ask for one that `simulate` refuses for
+   * its allowance alone.
+   * @throws GatewayError chain_unavailable when no endpoint could tell, Error for a payment without an approval
+   */
+  quoteApproval(payment: Payment, settler: string): Promise<ApprovalQuote>;
 }

@@ -53,6 +53,8 @@ export interface HeldTransfer {
   isUnsigned?: boolean;
   /** After this time what was not executed is cancelled; absent: never by time. */
   timeLeftMs?: number;
+  /** The approval of a payer is to be executed before anything is signed. */
+  needsApproval?: true;
 }
 
 export type AdoptedHold = { outcome: 'held'; transfer: HeldTransfer } | ({ outcome: 'ended' } & TransferEnd);
@@ -166,6 +168,13 @@ export interface TransferEnd {
   reason: string | null;
 }
 
+/** What is to be done about coins that a payer lacks: they are given, or none are missing. */
+export type FundingResult = { outcome: 'funded' } | { outcome: 'refused'; code: FailureCode; reason: string };
+
+/** Of the approval that a payer has signed; `waiting`: call again. */
+export type ApprovalResult =
+  { outcome: 'executed' } | { outcome: 'waiting'; reason: string } | { outcome: 'refused'; code: FailureCode; reason: string };
+
 /** Short database steps; run as local activities by the main worker. All are idempotent on txId. */
 export interface TransferActivities {
   /** Reads what was accepted: the held funds, or the end of the transfer. */
@@ -187,6 +196,8 @@ export interface TransferActivities {
   failByProof(input: { txId: string }): Promise<TransferEnd>;
   /** Parks the transfer in NEEDS_ATTENTION for an operator. Histories from before it had a result have none. */
   parkTransfer(input: { txId: string; code: FailureCode; reason: string }): Promise<ParkResult | undefined>;
+  /** Makes the transaction that gives a payer the coins for its approval, once. */
+  fundPayer(input: { txId: string }): Promise<FundingResult>;
 }
 
 /** Steps that call a chain; run on the task queue of that chain. */
@@ -197,4 +208,6 @@ export interface ChainActivities {
   broadcast(input: { txId: string; attempt: number }): Promise<BroadcastResult>;
   /** Asks the chain directly, for the workflow's poll timer; broadcasts transactions again that the chain has dropped. */
   observe(input: { txId: string }): Promise<ChainObservation>;
+  /** Sends the approval of a payer once that has the coins for it, and asks what became of it. */
+  sendApproval(input: { txId: string }): Promise<ApprovalResult>;
 }

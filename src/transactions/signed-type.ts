@@ -28,6 +28,8 @@ export interface SignedType {
    * once it is; null: it is not given up by time.
    */
   timeLeft(manager: EntityManager, transaction: TransactionEntity): Promise<number | null>;
+  /** Whether somebody else's transaction has to be executed before it begins; absent: never. */
+  needsApproval?(manager: EntityManager, transaction: TransactionEntity): Promise<boolean>;
 }
 
 /** Returns the signed type of a name; a parameter, since tests have types of their own. @throws Error for a type that is not signed. */

@@ -36,5 +36,7 @@ export const transferType: TransactionType = 'OUTBOUND';
 export const depositType: TransactionType = 'INBOUND';
 /** What a settler sends for a client. */
 export const settlementType: TransactionType = 'X402_SETTLE';
+/** What the house gives to a payer. */
+export const topUpType: TransactionType = 'GAS_TOPUP';
 /** What a settlement has cost. */
 export const gasType: TransactionType = 'GAS';

@@ -26,7 +26,9 @@ export function adoptHold(
     if (isEnded(transfer)) return { outcome: 'ended', ...toEnd(transfer) };
     const chain = registry.get(transfer.chain);
     const attempts = await loadAttempts(manager, txId);
-    const timeLeftMs = await getSignedType(transfer.transactionType).timeLeft(manager, transfer);
+    const type = getSignedType(transfer.transactionType);
+    const timeLeftMs = await type.timeLeft(manager, transfer);
+    const needsApproval = transfer.signingBegunAt === null && (await type.needsApproval?.(manager, transfer));
     return {
       outcome: 'held',
       transfer: {
@@ -40,6 +42,7 @@ export function adoptHold(
         isFollowed: attempts.isFollowed,
         isUnsigned: attempts.last !== undefined && attempts.last.signed === null,
         ...(timeLeftMs !== null && { timeLeftMs }),
+        ...(needsApproval && { needsApproval: true as const }),
       },
     };
   });

@@ -49,6 +49,7 @@ function kindsV2(served: ServedChain): KindView[] {
 const kindsV1 = (served: ServedChain): KindView[] =>
   schemesIn(1, served).map((scheme) => ({ x402Version: 1, scheme, network: networkNameV1(served.chain) }));
 
-/** An approval that a payer has signed is not listed: nothing sends it. */
-const extensionsOf = (served: ServedChain[]): string[] =>
-  served.some(({ policy }) => policy.sponsorsPermit) ? ['eip2612GasSponsoring'] : [];
+const extensionsOf = (served: ServedChain[]): string[] => [
+  ...(served.some(({ policy }) => policy.sponsorsPermit) ? ['eip2612GasSponsoring'] : []),
+  ...(served.some(({ policy }) => policy.sponsorsApproval) ? ['erc20ApprovalGasSponsoring'] : []),
+];

@@ -6,6 +6,7 @@ import { isBlacklisted } from '../screening/destinations';
 import type { Settler } from '../settlers/attested';
 import { checkPayment } from './check';
 import type { Reason } from './reasons';
+import { isApprovalWithinLimits } from './settlement/approval-limits';
 import type { ServedChain, ServedChains } from './served';
 
 export interface VerifierDependencies {
@@ -19,6 +20,8 @@ export interface GoodPayment {
   /** Who is to send it. */
   settler: Settler;
   served: ServedChain;
+  /** Coins that the payer lacks for its approval, where it brings one; atomic units. */
+  topUp: bigint;
 }
 
 export interface BadPayment {
@@ -43,9 +46,12 @@ export class PaymentVerifier {
     if (!served) return { reason: 'invalid_network' };
     const checked = checkServed(request, served);
     if ('reason' in checked) return checked;
-    const [refusal, isRefused] = await Promise.all([simulate(checked), this.isRefusedRecipient(clientId, checked.payment)]);
+    const [simulated, isRefused] = await Promise.all([simulate(checked), this.isRefusedRecipient(clientId, checked.payment)]);
     // the reason of terms that cannot be met: buyers are shown it, and the list is the seller's own
-    return isRefused ? { reason: 'invalid_payment_requirements' } : (refusal ?? checked);
+    if (isRefused) return { reason: 'invalid_payment_requirements' };
+    if ('reason' in simulated || simulated.payment.sponsoring.type !== 'approval') return simulated;
+    const isWithin = await isApprovalWithinLimits(this.deps.database.manager, { clientId, ...simulated });
+    return isWithin ? simulated : { reason: 'permit2_allowance_required' };
   }
 
   private isRefusedRecipient(clientId: string, { chain, payTo }: Payment): Promise<boolean> {
@@ -64,7 +70,7 @@ function checkServed(request: PaymentRequest, served: ServedChain): GoodPayment 
   if ('reason' in checked) return checked;
   const settler = chooseSettler(checked.payment, settlers);
   // the one that the payer has named takes nothing new any more
-  return settler ? { ...checked, settler, served } : { reason: 'upto_facilitator_mismatch' };
+  return settler ? { ...checked, settler, served, topUp: 0n } : { reason: 'upto_facilitator_mismatch' };
 }
 
 /** The one that the payer has named, else the primary one, else any. */
@@ -72,11 +78,17 @@ function chooseSettler({ facilitator }: Payment, settlers: Settler[]): Settler |
   return settlers.find(({ isActive, address }) => isActive && (facilitator === null || facilitator === address));
 }
 
-/** null: the chain would execute it. */
-async function simulate({ payment, settler, served }: GoodPayment): Promise<BadPayment | null> {
+/** Whether the chain would execute it as it is, or else after the approval that comes with it. */
+async function simulate(good: GoodPayment): Promise<Verification> {
+  const { payment, settler, served } = good;
   try {
     const reason = await served.payments.simulate(payment, settler.address);
-    return reason ? { reason } : null;
+    const isApproval = payment.sponsoring.type === 'approval';
+    // an approval that is not needed is not sent
+    if (!reason) return isApproval ? { ...good, payment: { ...payment, sponsoring: { type: 'none' } } } : good;
+    if (!isApproval || reason !== 'permit2_allowance_required') return { reason };
+    const quote = await served.payments.quoteApproval(payment, settler.address);
+    return 'reason' in quote ? quote : { ...good, topUp: quote.topUp };
   } catch (error) {
     if (error instanceof GatewayError && error.code === 'chain_unavailable')
       return { reason: 'unexpected_verify_error', cause: error };

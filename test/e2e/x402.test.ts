@@ -33,7 +33,7 @@ test('kinds are served to the client that may settle, and to no other', async ()
       { x402Version: 1, scheme: 'exact', network: 'base' },
       { x402Version: 1, scheme: 'exact', network: 'ethereum' },
     ]),
-    extensions: ['eip2612GasSponsoring'],
+    extensions: ['eip2612GasSponsoring', 'erc20ApprovalGasSponsoring'],
     signers: { 'eip155:*': expect.arrayContaining([settler]) },
   });
   expect((await api('other').request('GET', '/x402/supported')).body).toEqual({ kinds: [], extensions: [], signers: {} });

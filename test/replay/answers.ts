@@ -1,8 +1,10 @@
 import type {
   AdoptedHold,
+  ApprovalResult,
   BeginSigningResult,
   BroadcastResult,
   ChainObservation,
+  FundingResult,
   ParkResult,
   ScreeningVerdict,
   SettleResult,
@@ -39,6 +41,8 @@ interface Answers {
   settleTransfer: Shown<SettleResult['status'] | 'failed'>;
   failByProof: Shown<'FAILED'>;
   parkTransfer: Shown<ParkResult['outcome']>;
+  fundPayer: Shown<FundingResult['outcome']>;
+  sendApproval: Shown<ApprovalResult['outcome']>;
 }
 
 export const answers: Answers = {
@@ -111,4 +115,10 @@ export const answers: Answers = {
   },
   failByProof: { FAILED: 'transfer-failed-by-proof' },
   parkTransfer: { parked: 'transfer-confirmed-retried', ended: 'transfer-confirmed-ended-when-parked' },
+  fundPayer: { funded: 'settlement-confirmed-approved', refused: 'settlement-failed-not-funded' },
+  sendApproval: {
+    executed: 'settlement-confirmed-approved',
+    waiting: 'settlement-confirmed-approved',
+    refused: 'settlement-failed-approval-replaced',
+  },
 };

@@ -4,6 +4,7 @@ import type {
   BroadcastOutcome,
   ChainBlock,
   ChainClient,
+  ForeignState,
   IsOurs,
   KnownAttempt,
   PrepareRequest,
@@ -69,6 +70,11 @@ export class ToyChainClient implements ChainClient {
 
   broadcast(bytes: Hex): Promise<BroadcastOutcome> {
     return Promise.resolve(this.ledger.accept(bytes));
+  }
+
+  /** Nobody signs anything for the gateway to send here. */
+  foreignState(): Promise<ForeignState> {
+    return Promise.resolve('absent');
   }
 
   effects(items: { id: string; intent: TransactionIntent }[]): Promise<Map<string, InclusionEffect>> {

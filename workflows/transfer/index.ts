@@ -29,6 +29,7 @@ import { resume } from './resume';
 import { screen } from './screen';
 import { settle } from './settle';
 import { sign } from './sign';
+import { sponsor } from './sponsor';
 import { TransferState } from './state';
 
 /**
@@ -70,6 +71,8 @@ async function run(stage: Exclude<Next, { next: 'ended' }>, state: TransferState
         return await ask(state);
       case 'screen':
         return await screen(state);
+      case 'sponsor':
+        return await sponsor(state);
       case 'prepare':
         return await prepare(state, stage.kind);
       case 'resume':

@@ -19,6 +19,8 @@ export type Next =
   /** What the chain has done with an attempt of an earlier run, whose signatures are not stored. */
   | { next: 'ask' }
   | { next: 'screen' }
+  /** The approval of a payer, before its settlement. */
+  | { next: 'sponsor' }
   | { next: 'prepare'; kind: AttemptKind }
   /** Another order over the bytes of the newest attempt, which has this kind. */
   | { next: 'resume'; kind: AttemptKind }

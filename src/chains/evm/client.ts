@@ -5,6 +5,8 @@ import type {
   BroadcastOutcome,
   ChainBlock,
   ChainClient,
+  ForeignState,
+  ForeignTransaction,
   IsOurs,
   KnownAttempt,
   PrepareRequest,
@@ -133,6 +135,16 @@ export class EvmChainClient implements ChainClient {
 
   broadcast(bytes: Hex): Promise<BroadcastOutcome> {
     return this.ask((call) => broadcastTo(call, bytes));
+  }
+
+  foreignState({ id, sender, ordinal }: ForeignTransaction): Promise<ForeignState> {
+    return this.ask(async (call) => {
+      // the nonce first: a block between the two answers must not make an executed transaction look replaced
+      const used = BigInt(await call<Hex>('eth_getTransactionCount', [sender, 'latest'])) > ordinal;
+      const receipt = await call<{ status: Hex } | null>('eth_getTransactionReceipt', [id]);
+      if (receipt) return BigInt(receipt.status) === 1n ? 'executed' : 'reverted';
+      return used ? 'replaced' : 'absent';
+    });
   }
 
   status(attempts: KnownAttempt[], reservations: Reservation[]): Promise<AttemptStatus[]> {

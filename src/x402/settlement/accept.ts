@@ -1,6 +1,6 @@
 import { type DataSource, type EntityManager, QueryFailedError } from 'typeorm';
 import type { GetFamily } from '../../chains/family';
-import type { Payment, PaymentRequest } from '../../chains/payments';
+import type { PaymentRequest } from '../../chains/payments';
 import { toReconcileRequired } from '../../orders/reconcile-required';
 import type { WorkflowOutbox } from '../../outbox/outbox';
 import { inTransaction, requestTransaction } from '../../platform/database';
@@ -11,6 +11,7 @@ import type { StartLimits } from '../../transfers/start-limits';
 import { TransactionEntity } from '../../transactions/entity';
 import type { Reason } from '../reasons';
 import type { GoodPayment } from '../verify';
+import { isApprovalWithinLimits, lockApprovals } from './approval-limits';
 import { claimPayment } from './claim';
 import { type PaymentKey } from './claimed';
 import { checkGasBudget } from './gas-budget';
@@ -54,7 +55,9 @@ export async function acceptSettlement(
   try {
     accepted = await inTransaction(deps.database, work, { ...requestTransaction, isStored });
   } catch (cause) {
-    if (isTaken(cause)) return { outcome: 'taken' };
+    if (violates(cause, /^x402_settlements_(once|by_payment_id)$/)) return { outcome: 'taken' };
+    // another client has had one sent for the payer meanwhile
+    if (violates(cause, /^x402_approvals_once_a_day$/)) return { outcome: 'refused', reason: 'permit2_allowance_required' };
     throw toReconcileRequired(cause) ?? withTxId(cause, txId);
   }
   const { clientId } = askedBy;
@@ -74,7 +77,7 @@ interface Acceptance {
 async function accept(
   { getFamily, starts }: AcceptDependencies,
   manager: EntityManager,
-  { txId, askedBy, request: { version, scheme, chain }, key, good: { payment, served } }: Acceptance,
+  { txId, askedBy, request: { version, scheme, chain }, key, good: { payment, served, topUp } }: Acceptance,
 ): Promise<Accepted> {
   const { clientId } = askedBy;
   await starts.assertBacklogHasRoom(manager, clientId);
@@ -82,22 +85,37 @@ async function accept(
   const [named] = candidates;
   if (!named) return { outcome: 'refused', reason: 'upto_facilitator_mismatch' };
   // what moves nothing costs nothing
-  const gasBound = payment.amount > 0n ? await boundGas(manager, getFamily, payment, named) : 0n;
+  const isFree = payment.amount === 0n;
+  const gasBound = isFree ? 0n : await boundGas(manager, getFamily, { payment, topUp }, named);
   const budget = await checkGasBudget(manager, { clientId, chain: chain.name, gasBound });
   if (budget !== 'within') return { outcome: 'refused', reason: 'unexpected_settle_error', cause: `the gas budget is ${budget}` };
+  if (payment.sponsoring.type === 'approval' && !isFree) {
+    await lockApprovals(manager, clientId, chain.name);
+    if (!(await isApprovalWithinLimits(manager, { clientId, payment, topUp })))
+      return { outcome: 'refused', reason: 'permit2_allowance_required' };
+  }
   const sender = await pickSettler(manager, candidates, gasBound);
   if (!sender) return { outcome: 'refused', reason: 'unexpected_settle_error', cause: 'no settler has the coins' };
-  const settlement = { txId, ...askedBy, version, scheme, key, payment, gasBound, sender: sender.address };
+  const settlement = { txId, ...askedBy, version, scheme, key, payment, gasBound, topUp, sender: sender.address };
   await claimPayment(manager, getFamily, settlement);
   return { outcome: 'accepted', txId };
 }
 
-/** Highest fee that is expected; atomic units of the native coin. */
-function boundGas(manager: EntityManager, getFamily: GetFamily, payment: Payment, settler: Settler): Promise<bigint> {
-  const { chain, token, payTo, amount } = payment;
+/** Highest fees that are expected, with that of what the payer is given; atomic units of the native coin. */
+async function boundGas(
+  manager: EntityManager,
+  getFamily: GetFamily,
+  { payment, topUp }: Pick<GoodPayment, 'payment' | 'topUp'>,
+  settler: Settler,
+): Promise<bigint> {
+  const { chain, token, payer, payTo, amount } = payment;
   const source = { chain: chain.name, accountId: settler.accountId, addressKey: settler.addressKey };
+  const family = getFamily(chain.family);
   const outputs = [{ recipient: payTo, tokenContract: token.contract, amount }];
-  return getFamily(chain.family).bound(manager, { chain, source, token, outputs });
+  const bound = await family.bound(manager, { chain, source, token, outputs });
+  if (topUp === 0n) return bound;
+  const given = [{ recipient: payer, tokenContract: null, amount: topUp }];
+  return bound + (await family.bound(manager, { chain, source, token: chain.native, outputs: given }));
 }
 
 /**
@@ -117,13 +135,13 @@ async function pickSettler(manager: EntityManager, candidates: Settler[], gasBou
   return able[Math.floor(Math.random() * able.length)] ?? null;
 }
 
-/** Another request has committed a settlement of the same payment, or by the same name. */
-function isTaken(error: unknown): boolean {
+/** Another request has committed what only one may have. */
+function violates(error: unknown, index: RegExp): boolean {
   const { code, constraint } = (error instanceof QueryFailedError ? error.driverError : {}) as {
     code?: string;
     constraint?: string;
   };
-  return code === '23505' && constraint !== undefined && /^x402_settlements_(once|by_payment_id)$/.test(constraint);
+  return code === '23505' && constraint !== undefined && index.test(constraint);
 }
 
 const withTxId = (error: unknown, txId: string): unknown =>

@@ -25,6 +25,8 @@ export interface NewSettlement {
   sender: string;
   /** What it may cost; atomic units of the native coin. */
   gasBound: bigint;
+  /** What the payer lacks for its approval, where it brings one; atomic units of the native coin. */
+  topUp: bigint;
 }
 
 /** Ends of windows beyond the year 9999 are stored as that: the database compares them with its clock. */
@@ -41,6 +43,7 @@ export async function claimPayment(manager: EntityManager, getFamily: GetFamily,
   await manager.insert(TransactionEntity, toRow(settlement, getFamily));
   await allInOrder([
     insertSettlement(manager, settlement),
+    ...(findApproval(payment) ? [insertApproval(manager, settlement)] : []),
     recordAccepted(manager, settlement),
     amount === 0n
       ? changeState(manager, { txId, version: 0 }, 'CONFIRMED')
@@ -64,6 +67,7 @@ function toRow({ txId, clientId, userId, requestId, payment, sender }: NewSettle
 function insertSettlement(manager: EntityManager, settlement: NewSettlement): Promise<unknown> {
   const { txId, clientId, version, scheme, key, payment, gasBound } = settlement;
   const { authorised, amount, validAfter, lastSecond, sponsoring } = payment;
+  const sponsored = findApproval(payment) ? 'erc20_approval' : 'none';
   return manager.query(
     `insert into x402_settlements (tx_id, client_id, chain, scheme, payload_type, identity, request_hash, payment_id, version, authorised,
        amount, valid_after, window_end, action, sponsoring, gas_bound)
@@ -73,9 +77,23 @@ function insertSettlement(manager: EntityManager, settlement: NewSettlement): Pr
       ...[authorised.toString(), amount.toString(), validAfter.toString()],
       (lastSecond < latest ? lastSecond : latest).toString(),
       JSON.stringify(toAction(payment)),
-      sponsoring.type === 'permit' ? 'eip2612' : 'none',
+      sponsoring.type === 'permit' ? 'eip2612' : sponsored,
       gasBound.toString(),
     ],
+  );
+}
+
+/** Of nothing, nothing is sent: no approval either. */
+const findApproval = ({ sponsoring, amount }: Payment) => (sponsoring.type === 'approval' && amount > 0n ? sponsoring : null);
+
+async function insertApproval(manager: EntityManager, { txId, clientId, payment, topUp }: NewSettlement): Promise<void> {
+  const approval = findApproval(payment);
+  if (!approval) return;
+  const { chain, token, payer } = payment;
+  await manager.query(
+    `insert into x402_approvals (tx_id, client_id, chain, contract_address, payer, raw, tx_hash, nonce, top_up)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    [txId, clientId, chain.name, token.contract, payer, approval.raw, approval.id, approval.nonce, topUp.toString()],
   );
 }
 

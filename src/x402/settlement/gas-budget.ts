@@ -16,7 +16,7 @@ export interface GasRequest {
 
 /**
  * Whether the house pays another settlement of the client: what its settlements of the last 24 hours have cost, and may cost as long as
- * they are open, with this one. Settlements that are accepted at the same time do not see each other: all of them together may exceed
+ * they are open, with this one; and the fees of what was given to their payers. Settlements that are accepted at the same time do not see each other: all of them together may exceed
  * the limit, since no row is locked for every settlement of a client.
  */
 export async function checkGasBudget(
@@ -29,6 +29,11 @@ export async function checkGasBudget(
           from x402_settlements s join transactions t using (tx_id)
          where s.client_id = p.client_id and s.chain = p.chain and s.created_at > clock_timestamp() - interval '24 hours'
            and s.tx_id is distinct from $4
+      ) + (
+        select coalesce(sum(coalesce(t.fee, case when t.ended_at is null then t.fee_locked else 0 end)), 0)
+          from x402_approvals a join transactions t on t.parent_tx_id = a.tx_id and t.is_held
+         where a.client_id = p.client_id and a.chain = p.chain and a.created_at > clock_timestamp() - interval '24 hours'
+           and a.tx_id is distinct from $4
       ) <= p.gas_per_day as is_within
        from x402_policies p where p.client_id = $1 and p.chain = $2`,
     [clientId, chain, gasBound.toString(), txId ?? null],

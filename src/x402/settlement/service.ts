@@ -157,7 +157,7 @@ export class SettlementService {
     while (isUnknown(state)) {
       const waitedMs = performance.now() - startedAt;
       if (waitedMs > waitMs.longest || ms === 0) break;
-      await giveUpUnbegun(database, clientId, txId);
+      if (!isBegun(state)) await giveUpUnbegun(database, clientId, txId);
       state = await watch.wait(txId, hashWaitMs);
     }
     return state;
@@ -178,6 +178,9 @@ export class SettlementService {
     return method?.failures[scheme][failure] ?? 'unexpected_settle_error';
   }
 }
+
+/** Of one that is given coins for its payer something is begun before its own signing is. */
+const isBegun = ({ outcome }: SettlementState): boolean => outcome.outcome !== 'pending' || outcome.isBegun;
 
 const refused = ({ network, payer }: ReadResult, reason: Reason): Settled => ({
   ...{ reason, hash: '', network, payer, txId: null, amount: null },

@@ -22,6 +22,8 @@ export const settlement: SignedType = {
   },
   assertMayContinue: assertIsInTime,
   timeLeft: (manager, { txId }) => settlementTimeLeft(manager, txId),
+  needsApproval: async (manager, { txId }) =>
+    (await manager.query<unknown[]>('select from x402_approvals where tx_id = $1', [txId])).length > 0,
 };
 
 async function loadIntent(manager: EntityManager, transaction: IntendedTransaction): Promise<TransactionIntent> {

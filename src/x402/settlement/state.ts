@@ -34,6 +34,7 @@ interface StateRow {
   amount: string;
   status: TransactionStatus;
   is_ended: boolean;
+  /** Something of it is signed, or was given for it. */
   is_begun: boolean;
   tx_hash: string | null;
   failure_code: FailureCode | null;
@@ -51,7 +52,7 @@ const isContradicted = contradicts('a.chain', 'a.block_number', 'a.block_hash');
 export async function readSettlements(manager: EntityManager, txIds: readonly string[]): Promise<SettlementState[]> {
   const rows = await manager.query<StateRow[]>(
     `select t.tx_id, t.chain, s.scheme, s.payload_type, t.from_address, t.amount, t.status, t.ended_at is not null as is_ended,
-            t.signing_begun_at is not null as is_begun, t.tx_hash, t.failure_code,
+            t.signing_begun_at is not null or s.sponsoring = 'erc20_approval' as is_begun, t.tx_hash, t.failure_code,
             (select a.tx_hash from transfer_attempts a where a.tx_id = t.tx_id and a.tx_hash is not null and a.kind <> 'cancellation'
               order by a.attempt desc limit 1)
               as newest_hash,

@@ -6,6 +6,7 @@ import {
   encodeAbiParameters,
   encodeFunctionData,
   type Hex,
+  keccak256,
   parseAbi,
   parseAbiParameters,
   parseEther,
@@ -23,7 +24,8 @@ import { authorizationDigest, permitDigest } from '../../../src/chains/evm/payme
 import { Endpoints } from '../../../src/chains/evm/rpc';
 import type { Payment } from '../../../src/chains/payments';
 import { loadRegistry } from '../../../src/chains/registry';
-import type { TokenDefinition } from '../../../src/chains/types';
+import type { JsonObject, TokenDefinition } from '../../../src/chains/types';
+import { approvalInfo } from '../../sponsoring';
 import { account, type Payers, startPayers, takenByMode } from '../dev/payers';
 import { type Falsify, startRpcProxy } from './rpc-proxy';
 
@@ -243,7 +245,7 @@ describe('a Permit2 payment', () => {
   });
 
   it('whose allowance is to come from an approval lacks it until that is on the chain', async () => {
-    const sponsoring = { type: 'approval', raw: '0x', nonce: 0, maxCost: 0n } as const;
+    const sponsoring = { type: 'approval', raw: '0x', id: '0x', nonce: 0, maxCost: 0n } as const;
     const poor = account('without an allowance');
     await mintToken(payers.anvil.chain, usdc.contract as Address, poor.address, 5_000n);
     expect(await simulate(await permit({ payer: poor.address, sponsoring }, poor))).toBe('permit2_allowance_required');
@@ -308,6 +310,48 @@ describe('the endpoint', () => {
       method === 'eth_call' && ++calls === 1 ? { error: { code: -32000, message: 'execution reverted', data } } : undefined;
     await behind(refusing, async (proxied) => {
       expect(await proxied.simulate(await permit(), settler.address)).toBe('permit2_invalid_nonce');
+    });
+  });
+
+  describe('is asked about a payment with an approval', () => {
+    const poor = account('asked with an approval');
+    let payment: Payment;
+    beforeAll(async () => {
+      await mintToken(payers.anvil.chain, usdc.contract as Address, poor.address, 5_000n);
+      const { signedTransaction: raw } = await approvalInfo({ payer: poor, token: usdc.contract as Address });
+      const sponsoring = { type: 'approval', raw, id: keccak256(raw), nonce: 0, maxCost: 210n } as const;
+      payment = await permit({ payer: poor.address, nonce: '77', sponsoring }, poor);
+    });
+    const quote = (falsify: Falsify) => behind(falsify, (proxied) => proxied.quoteApproval(payment, settler.address));
+    const refusing =
+      (code: number): Falsify =>
+      ({ method }) =>
+        method === 'eth_simulateV1' ? { error: { code, message: 'the method does not exist' } } : undefined;
+    const simulated =
+      (...calls: JsonObject[]): Falsify =>
+      ({ method }) =>
+        method === 'eth_simulateV1' ? { result: [{ calls }] } : undefined;
+
+    it('simulates both, or says that it cannot', async () => {
+      const asked: string[] = [];
+      expect(await quote(({ method }) => void asked.push(method))).toEqual({ topUp: 210n });
+      expect(asked).toContain('eth_simulateV1');
+      for (const code of [-32601, -32004]) expect(await quote(refusing(code))).toEqual({ topUp: 210n });
+    });
+
+    it('and shows what would be reverted', async () => {
+      const [good, bad] = [
+        { status: '0x1', returnData: '0x' },
+        { status: '0x0', returnData: '0x' },
+      ];
+      expect(await quote(simulated(bad, good))).toEqual({ reason: 'permit2_simulation_failed' });
+      const data = toFunctionSelector('function InvalidDestination()');
+      expect(await quote(simulated(good, { ...bad, returnData: data }))).toEqual({ reason: 'permit2_invalid_destination' });
+    });
+
+    it('and responds with something else: no verdict', async () => {
+      for (const falsify of [refusing(-32000), simulated(), simulated({ status: '0x1', returnData: '0x' })])
+        await expect(quote(falsify)).rejects.toMatchObject({ code: 'chain_unavailable' });
     });
   });
 

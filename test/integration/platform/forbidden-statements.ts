@@ -55,11 +55,14 @@ const raiseGas = `update x402_policies set gas_per_day = gas_per_day + 1`;
 const insertSettlement = `insert into x402_settlements (tx_id, client_id, chain, scheme, payload_type, identity, request_hash, version, authorised,
     amount, valid_after, window_end, action, gas_bound)
   values (:waiting, :client, 'ethereum', 'exact', 'eip3009', 'i', decode(repeat('00', 32), 'hex'), 2, 1, 1, 0, 1, '{}', 0)`;
+const insertApproval = `insert into x402_approvals (tx_id, client_id, chain, contract_address, payer, day, raw, tx_hash, nonce, top_up, created_at)
+  values (:waiting, :client, 'ethereum', '0x1', :address, now(), '0x01', '0x1', 0, 1, now())`;
+const raiseTopUp = `update x402_approvals set top_up = top_up + 1`;
 const release = `update x402_settlements set released_at = now()`;
 /** What belongs to the house, and what is settled for clients. */
 const ofHouse = [
   ...[insertWallet(house), insertAccount(house), insertSettler, moveRole, allowSettling, raiseGas],
-  ...[settlement, insertSettlement],
+  ...[settlement, insertSettlement, insertApproval, raiseTopUp],
 ];
 const refuseAs = (kind: string, code = 'stuck') =>
   `insert into refusals (tx_id, attempt, kind, code, reason) values (:waiting, 1, '${kind}', '${code}', 'none')`;
@@ -93,7 +96,7 @@ export const forbidden: Record<DatabaseRole, string[]> = {
     `update user_totp set secret = ''`,
     'delete from wallet_limits',
     'delete from security_factors',
-    ...[insertWallet(house), insertAccount(house), insertSettler, moveRole, allowSettling, raiseGas, gas, topUp],
+    ...[insertWallet(house), insertAccount(house), insertSettler, moveRole, allowSettling, raiseGas, gas, topUp, raiseTopUp],
   ],
   gateway_worker: [
     acceptCount,
@@ -177,6 +180,8 @@ export const forbidden: Record<DatabaseRole, string[]> = {
       topUp,
       insertSettlement,
       release,
+      insertApproval,
+      raiseTopUp,
     ],
     `update api_keys set secret_hash = decode(repeat('00', 32), 'hex')`,
     `update transfer_attempts set impossible_proof = '{}' where tx_id = :signed`,

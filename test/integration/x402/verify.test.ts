@@ -159,10 +159,10 @@ describe('what is served', () => {
     }
   });
 
-  test('with a permit for Permit2, where the house pays for it', async () => {
+  test('with what lets Permit2 take the tokens, where the house pays for it', async () => {
     const sponsored = await buildTenant(fixture);
     await setPolicy(fixture.database, sponsored, { sponsors: true });
-    expect((await supportedNow(sponsored)).extensions).toEqual(['eip2612GasSponsoring']);
+    expect((await supportedNow(sponsored)).extensions).toEqual(['eip2612GasSponsoring', 'erc20ApprovalGasSponsoring']);
   });
 
   test('follows the settlers', async () => {

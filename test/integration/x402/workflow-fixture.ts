@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { toHex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
+import type { Sponsoring } from '../../../src/chains/payments';
 import { ChainRegistry } from '../../../src/chains/registry';
 import type { ChainDefinition, Hex, TokenDefinition } from '../../../src/chains/types';
 import { authorizationTypes } from '../../../src/chains/evm/payments/typed-data';
+import { houseClientId } from '../../../src/platform/house';
 import { newId } from '../../../src/platform/ids';
 import { observationSignaller, transferWorkflowsOn } from '../../../src/transfers/workflows';
 import { checkPayment } from '../../../src/x402/check';
@@ -32,10 +34,18 @@ export async function createSettlementFixture(changes: Partial<ChainDefinition> 
   await fixture.mint(payer, 5_000_000n);
   await fixture.mine(4);
   await fixture.follow();
+  await database.query(
+    `insert into x402_policies (client_id, chain, is_enabled, sponsors_permit, sponsors_approval, top_up_per_day)
+     values ($1, $2, true, false, true, $3)`,
+    [alice.clientId, chain.name, ether.toString()],
+  );
   const registry = new ChainRegistry([chain]);
 
-  /** A payment of 1 USDC that can be executed for so many seconds, accepted for Alice's client; returns its tx_id. */
-  const accept = async (seconds: number): Promise<string> => {
+  /**
+   * A payment of 1 USDC that can be executed for so many seconds, accepted for Alice's client; returns its tx_id. `approval`: to be
+   * executed before it, of which the payer lacks so much.
+   */
+  const accept = async (seconds: number, approval?: { sponsoring: Sponsoring; topUp: bigint }): Promise<string> => {
     const now = Math.floor(Date.now() / 1000);
     const authorization = {
       ...{ from: payer.address, to: payTo as Hex, value: '1000000', validAfter: '0', validBefore: String(now + seconds + 1) },
@@ -58,11 +68,12 @@ export async function createSettlementFixture(changes: Partial<ChainDefinition> 
     const checked = checkPayment(read.request, context);
     if ('reason' in checked) throw new Error(checked.reason);
     const txId = newId();
-    const { payment } = checked;
+    const { sponsoring, topUp } = approval ?? { sponsoring: checked.payment.sponsoring, topUp: 0n };
+    const payment = { ...checked.payment, sponsoring };
     await database.transaction((manager) =>
       claimPayment(manager, getFamily, {
         ...{ txId, clientId: alice.clientId, userId: newId(), requestId: newId(), version: 2, scheme: 'exact', payment },
-        ...{ key: toPaymentKey(read.request, payment.identity), sender: settler.address, gasBound: 1n },
+        ...{ key: toPaymentKey(read.request, payment.identity), sender: settler.address, gasBound: 1n, topUp },
       }),
     );
     return txId;
@@ -84,11 +95,30 @@ export class ServedSettlements extends ServedChain<SettlementFixture> {
   }
 
   /** Accepts a payment that can be executed for so many seconds, and starts its workflow. */
-  async settle(seconds: number): Promise<string> {
-    const txId = await this.fixture.accept(seconds);
+  async settle(seconds: number, approval?: Parameters<SettlementFixture['accept']>[1]): Promise<string> {
+    const txId = await this.fixture.accept(seconds, approval);
     const { clientId } = this.fixture.alice;
-    const { name: chain } = this.fixture.chain;
-    await transferWorkflowsOn(this.client).start({ txId, clientId, chain, tokenSymbol: 'USDC', requestId: null });
+    await this.start(txId, clientId, 'USDC');
     return txId;
+  }
+
+  /** Starts the workflow of what a settlement needs first, as the dispatcher does; returns its tx_id. */
+  async startTopUp(txId: string): Promise<string> {
+    let topUpId = '';
+    await until('a top-up', async () => {
+      const rows = await this.fixture.database.query<{ tx_id: string }[]>(
+        `select tx_id from transactions where parent_tx_id = $1 and transaction_type = 'GAS_TOPUP'`,
+        [txId],
+      );
+      topUpId = rows[0]?.tx_id ?? '';
+      return rows.length > 0;
+    });
+    await this.start(topUpId, houseClientId, 'ETH');
+    return topUpId;
+  }
+
+  private async start(txId: string, clientId: string, tokenSymbol: string): Promise<void> {
+    const { name: chain } = this.fixture.chain;
+    await transferWorkflowsOn(this.client).start({ txId, clientId, chain, tokenSymbol, requestId: null });
   }
 }

@@ -107,6 +107,7 @@ describe('a signed approval for Permit2', () => {
     expect(paymentOf(withApproval(info)).sponsoring).toEqual({
       type: 'approval',
       raw: info.signedTransaction,
+      id: keccak256(info.signedTransaction),
       nonce: 7,
       maxCost: 210_000n,
     });

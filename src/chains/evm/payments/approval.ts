@@ -45,7 +45,7 @@ export function readApproval(info: JsonObject, needed: NeededAllowance, chain: C
   const reason = callReason(transaction, needed) ?? envelopeReason(transaction, chain) ?? signerReason(transaction, needed);
   if (reason) return refuse(reason);
   const { gas = 0n, maxFeePerGas = 0n, nonce = 0 } = transaction;
-  return { type: 'approval', raw: bytes, nonce, maxCost: gas * maxFeePerGas };
+  return { type: 'approval', raw: bytes, id: keccak256(bytes), nonce, maxCost: gas * maxFeePerGas };
 }
 
 type SignedTransaction = TransactionSerializableEIP1559 & { type: 'eip1559' };
@@ -83,8 +83,9 @@ function decodeApprove(data: Hex): { spender: Address; amount: bigint } | null {
 }
 
 function envelopeReason(transaction: SignedTransaction, chain: ChainDefinition): PaymentReason | null {
-  const { chainId, value = 0n, gas = 0n, accessList = [] } = transaction;
+  const { chainId, value = 0n, gas = 0n, maxFeePerGas = 0n, accessList = [] } = transaction;
   const isOrdinary = chainId === parseChainId(chain) && value === 0n && accessList.length === 0;
+  if (gas * maxFeePerGas > chain.maxNetworkFee) return 'erc20_approval_tx_parse_failed';
   return isOrdinary && gas >= gasRange.min && gas <= gasRange.max ? null : 'erc20_approval_tx_parse_failed';
 }
 

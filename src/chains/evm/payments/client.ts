@@ -1,8 +1,9 @@
 import { size } from 'viem';
 import type { PaymentReason } from '../../payment-reasons';
-import type { Payment, PaymentClient } from '../../payments';
+import type { ApprovalQuote, Payment, PaymentClient } from '../../payments';
 import type { ChainDefinition } from '../../types';
 import { type Endpoints, NodeRefusal, unavailable, type RpcCall } from '../rpc';
+import { quoteApproval } from './approved';
 import { encodeSettlement, keySignatureBytes } from './calldata';
 import { diagnose } from './diagnose';
 import { hasCode, tryCall } from './simulate';
@@ -28,16 +29,26 @@ export class EvmPaymentClient implements PaymentClient {
   ) {}
 
   simulate(payment: Payment, settler: string): Promise<PaymentReason | null> {
-    const simulated = this.endpoints
-      .run((call, _, callAtOnce) => this.simulateAt(call, callAtOnce, payment, settler))
+    return this.ask((call, callAtOnce) => this.simulateAt(call, callAtOnce, payment, settler));
+  }
+
+  quoteApproval(payment: Payment, settler: string): Promise<ApprovalQuote> {
+    const { sponsoring } = payment;
+    if (sponsoring.type !== 'approval') throw new Error('the payment brings no approval');
+    return this.ask((call) => quoteApproval(call, payment, sponsoring, settler));
+  }
+
+  private ask<T>(work: (call: RpcCall, callAtOnce: RpcCall) => Promise<T>): Promise<T> {
+    const asked = this.endpoints
+      .run((call, _, callAtOnce) => work(call, callAtOnce))
       .catch((error: unknown) => {
         throw error instanceof NodeRefusal ? unavailable(this.chain, 'the node refused a request', error) : error;
       });
-    return within(simulated, this.maxMs, () => unavailable(this.chain, 'no RPC endpoint responded in time'));
+    return within(asked, this.maxMs, () => unavailable(this.chain, 'no RPC endpoint responded in time'));
   }
 
   private async simulateAt(call: RpcCall, callAtOnce: RpcCall, payment: Payment, settler: string): Promise<PaymentReason | null> {
-    // an approval that the payer has signed is not executed here: until it is on the chain, the allowance is missing
+    // an approval that the payer has signed is not executed here: see quoteApproval
     // the whole amount, as the payer has signed it: what is paid in the end may be less (upto)
     const settlement = encodeSettlement(payment, payment.authorised);
     const token = payment.token.contract as string;

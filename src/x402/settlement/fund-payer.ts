@@ -1,0 +1,111 @@
+import type { EntityManager } from 'typeorm';
+import { AccountEntity } from '../../accounts/entity';
+import type { ChainDefinition } from '../../chains/types';
+import type { FundingResult } from '../../messages/transfer';
+import { enqueue } from '../../outbox/outbox';
+import { inTransaction } from '../../platform/database';
+import { newId } from '../../platform/ids';
+import { TransactionEntity } from '../../transactions/entity';
+import { findTransactionForUpdate, isEnded } from '../../transactions/state';
+import { topUpType } from '../../transactions/types';
+import type { TransferDependencies } from '../../transfers/dependencies';
+import { placeTransferHold } from '../../transfers/hold';
+import { toNewRow } from '../../transfers/new-row';
+import { recordRefusal, type RefusalReason } from '../../transfers/refusals';
+
+type Steps = Pick<TransferDependencies, 'database' | 'registry' | 'getFamily'>;
+
+interface WantedRow {
+  payer: string;
+  /** Atomic units of the native coin. */
+  top_up: string;
+  is_funded: boolean;
+  /** By the policy of now, with everything that was given in 24 hours. */
+  is_allowed: boolean;
+}
+
+/**
+ * The coins that the payer of a settlement lacks for its approval become a transaction of the house: its row, its hold and the order to
+ * start its workflow, in one database transaction under the lock of the settlement. Made once; nothing is made where nothing is missing
+ * or where the settlement has ended.
+ * @throws GatewayError chain_unavailable when the fees of the chain are not known.
+ */
+export function fundPayer({ database, registry, getFamily }: Steps, { txId }: { txId: string }): Promise<FundingResult> {
+  return inTransaction(database, async (manager): Promise<FundingResult> => {
+    const settlement = await findTransactionForUpdate(manager, txId);
+    const { payer, top_up: topUp, is_funded: isFunded, is_allowed: isAllowed } = await findWanted(manager, txId);
+    if (isEnded(settlement) || isFunded || topUp === '0') return { outcome: 'funded' };
+    const chain = registry.get(settlement.chain);
+    const family = getFamily(chain.family);
+    const amount = BigInt(topUp);
+    if (!isAllowed || amount > chain.maxNetworkFee) return refuse(manager, txId, notAllowed);
+    const to = family.parseAddress(payer);
+    if (!to) throw new Error(`the payer of settlement ${txId} has no address`);
+    const account = await findGiver(manager, chain, amount);
+    if (!account) return refuse(manager, txId, noCoins);
+    const source = { chain: chain.name, accountId: account.accountId, addressKey: account.addressKey };
+    const outputs = [{ recipient: payer, tokenContract: null, amount }];
+    const feeLocked = await family.bound(manager, { chain, source, token: chain.native, outputs });
+    if (account.available < amount + feeLocked) return refuse(manager, txId, noCoins);
+    const { assetId } = account;
+    const id = newId();
+    await manager.insert(TransactionEntity, {
+      ...toNewRow({ txId: id, chain, account, token: chain.native, assetId, to, amount, feeLocked }),
+      ...{ transactionType: topUpType, parentTxId: txId },
+    });
+    const asset = { ledgerAccountId: assetId, chain: chain.name, symbol: chain.native.symbol };
+    await placeTransferHold(manager, { txId: id, source: { asset, native: asset }, amount, feeLocked });
+    await enqueue(manager, { kind: 'start_transfer', subjectId: id, clientId: account.clientId, chain: chain.name });
+    return { outcome: 'funded' };
+  });
+}
+
+/** On record: the settlement ends for it. */
+async function refuse(manager: EntityManager, txId: string, why: RefusalReason): Promise<FundingResult> {
+  await recordRefusal(manager, { txId, attempt: 1 }, { kind: 'chain', ...why });
+  return { outcome: 'refused', ...why };
+}
+
+const notAllowed = { code: 'business_error', reason: 'The house does not give the coins that the approval needs' } as const;
+
+const noCoins = {
+  code: 'insufficient_balance',
+  reason: 'The house does not have the coins that the payer lacks for its approval',
+} as const;
+
+async function findWanted(manager: EntityManager, txId: string): Promise<WantedRow> {
+  const [row] = await manager.query<WantedRow[]>(
+    `select payer, top_up, exists (select from transactions t where t.parent_tx_id = a.tx_id and t.is_held) as is_funded,
+            exists (
+              select from x402_policies p
+               where (p.client_id, p.chain) = (a.client_id, a.chain) and p.is_enabled and p.sponsors_approval and p.top_up_per_day >= (
+                 select sum(b.top_up) from x402_approvals b
+                  where (b.client_id, b.chain) = (a.client_id, a.chain) and b.created_at > clock_timestamp() - interval '24 hours')
+            ) as is_allowed
+       from x402_approvals a where tx_id = $1`,
+    [txId],
+  );
+  if (!row) throw new Error(`settlement ${txId} has no approval`);
+  return row;
+}
+
+interface GiverRow {
+  account_id: string;
+  ledger_account_id: string;
+  available: string;
+}
+
+type Giver = AccountEntity & { assetId: string; available: bigint };
+
+/** The settler of the chain that has most coins. */
+async function findGiver(manager: EntityManager, chain: ChainDefinition, amount: bigint): Promise<Giver | null> {
+  const [row] = await manager.query<GiverRow[]>(
+    `select l.account_id, l.ledger_account_id, l.available from ledger_accounts l join settlers s using (account_id, chain)
+      where l.chain = $1 and l.symbol = $2 and l.frozen_reason is null and s.status = 'ACTIVE' and l.available > $3
+      order by l.available desc limit 1`,
+    [chain.name, chain.native.symbol, amount.toString()],
+  );
+  if (!row) return null;
+  const account = await manager.findOneByOrFail(AccountEntity, { accountId: row.account_id });
+  return { ...account, assetId: row.ledger_account_id, available: BigInt(row.available) };
+}

@@ -1,0 +1,29 @@
+import type { EntityManager } from 'typeorm';
+import type { TransactionEntity } from '../../transactions/entity';
+import { toPayment } from '../../transactions/intent';
+import type { SignedType } from '../../transactions/signed-type';
+import { isEnded, findTransaction } from '../../transactions/state';
+import { refuse } from '../../transfers/not-begun';
+import { getAccount } from '../../transfers/signers';
+import { minLeftMs, settlementTimeLeft } from './time-left';
+
+/** Coins of the house for the fee of an approval that a payer has signed; of use only before its settlement. */
+export const topUp: SignedType = {
+  orderKind: 'gas',
+  loadIntent: (_manager, transaction) => Promise.resolve(toPayment(transaction)),
+  findSigner: getAccount,
+  assertMayBegin: assertIsNeeded,
+  assertMayContinue: assertIsNeeded,
+  timeLeft: (manager, transaction) => settlementTimeLeft(manager, getParent(transaction)),
+};
+
+async function assertIsNeeded(manager: EntityManager, transaction: TransactionEntity): Promise<void> {
+  const parentTxId = getParent(transaction);
+  if (isEnded(await findTransaction(manager, parentTxId)) || (await settlementTimeLeft(manager, parentTxId)) < minLeftMs)
+    refuse('expired', 'There is too little time left for the approval and its settlement');
+}
+
+function getParent({ txId, parentTxId }: TransactionEntity): string {
+  if (parentTxId === null) throw new Error(`top-up ${txId} serves no settlement`);
+  return parentTxId;
+}

@@ -1,0 +1,171 @@
+import { type Hex, keccak256 } from 'viem';
+import type { Sponsoring } from '../../../src/chains/payments';
+import { verifyLedger } from '../../../src/ledger/verify';
+import { transferWorkflowId } from '../../../src/messages/workflow-ids';
+import { observationSignaller } from '../../../src/transfers/workflows';
+import { checkGasBudget } from '../../../src/x402/settlement/gas-budget';
+import { refuseAttempt } from '../../refusals';
+import { approvalInfo } from '../../sponsoring';
+import { until } from '../transfers/served';
+import { createSettlementFixture, ether, ServedSettlements, type SettlementFixture } from './workflow-fixture';
+
+/** Settlements before which an approval of the payer is executed, run by the workflow of transfers. */
+
+jest.setTimeout(120_000);
+
+const served = new ServedSettlements(() => createSettlementFixture({ stuckAfterMs: 60_000 }), booksAgree);
+let fixture: SettlementFixture;
+beforeEach(() => {
+  fixture = served.fixture;
+});
+
+/** Of the approval, atomic units. */
+const maxCost = 70_000n * 3_000_000_000n;
+
+async function booksAgree(): Promise<void> {
+  const available = await fixture.anvil.client.getBalance({ address: fixture.settler.address as Hex });
+  expect(await fixture.balance(fixture.settler, 'ETH')).toEqual({ available, locked: 0n });
+  expect(await verifyLedger(fixture.database.manager)).toEqual([]);
+}
+
+/** The approval of the payer, who has no coins unless a test says so. */
+async function approval(topUp = maxCost): Promise<{ sponsoring: Extract<Sponsoring, { type: 'approval' }>; topUp: bigint }> {
+  const { signedTransaction: raw } = await approvalInfo({
+    ...{ payer: fixture.payer, token: fixture.usdc.contract as Hex, chainId: 1 },
+  });
+  return { sponsoring: { type: 'approval', raw, id: keccak256(raw), nonce: 0, maxCost }, topUp };
+}
+const record = (txId: string, name: string) => served.record(transferWorkflowId(txId), name);
+const topUps = () =>
+  fixture.database.query<{ tx_id: string; parent_tx_id: string; amount: string; to_address: string; status: string }[]>(
+    `select tx_id, parent_tx_id, amount, to_address, status from transactions where transaction_type = 'GAS_TOPUP'`,
+  );
+const sentAt = async (txId: string) => {
+  const [row] = await fixture.database.query<{ sent_at: Date | null }[]>('select sent_at from x402_approvals where tx_id = $1', [
+    txId,
+  ]);
+  return row?.sent_at ?? null;
+};
+/** The only one that was made: nothing is held for it any more. */
+async function endTopUp(): Promise<void> {
+  const made = await topUps();
+  expect(made).toHaveLength(1);
+  const txId = String(made[0]?.tx_id);
+  await refuseAttempt(fixture.database, { txId });
+  await fixture.ledger.endTransfer({ txId });
+}
+/** Whether the house has paid no more than so much for the client. */
+async function budget(gasPerDay: bigint): Promise<string> {
+  await fixture.database.query('update x402_policies set gas_per_day = $1', [gasPerDay.toString()]);
+  return checkGasBudget(fixture.database.manager, { clientId: fixture.alice.clientId, chain: fixture.chain.name, gasBound: 0n });
+}
+const payerNonce = () => fixture.anvil.client.getTransactionCount({ address: fixture.payer.address });
+const hasFailed = (txId: string) =>
+  until('ended', async () => {
+    await fixture.mine();
+    await fixture.follow({ signalTransfer: observationSignaller(served.client) });
+    return (await served.status(txId)) === 'FAILED';
+  });
+
+test('the payer gets what it lacks, once, its approval is executed, then its payment', async () => {
+  let answers = 0;
+  await served.serve({
+    ledger: {
+      fundPayer: async (input) => {
+        const result = await fixture.ledger.fundPayer(input);
+        // the answer is lost
+        if ((answers += 1) === 1) throw new Error('lost');
+        return result;
+      },
+    },
+  });
+  const wanted = await approval();
+  const txId = await served.settle(600, wanted);
+  const topUpId = await served.startTopUp(txId);
+  await served.ends(txId, 'CONFIRMED');
+  expect(answers).toBe(2);
+  expect(await topUps()).toMatchObject([
+    { tx_id: topUpId, parent_tx_id: txId, amount: maxCost.toString(), to_address: fixture.payer.address },
+  ]);
+  await served.ends(topUpId, 'CONFIRMED');
+  const fees = BigInt(String((await fixture.transaction(txId)).fee)) + BigInt(String((await fixture.transaction(topUpId)).fee));
+  expect([await budget(fees), await budget(fees - 1n)]).toEqual(['within', 'exhausted']);
+  const receipt = await fixture.anvil.client.getTransactionReceipt({ hash: wanted.sponsoring.id });
+  expect(receipt.status).toBe('success');
+  expect(await sentAt(txId)).not.toBeNull();
+  await record(txId, 'settlement-confirmed-approved');
+});
+
+test('a payer that has the coins gets none', async () => {
+  await served.serve();
+  await fixture.send(fixture.payer, maxCost);
+  await fixture.mine();
+  const txId = await served.settle(600, await approval(0n));
+  await served.ends(txId, 'CONFIRMED');
+  expect(await payerNonce()).toBe(1);
+  expect(await topUps()).toEqual([]);
+});
+
+test('without a house that has the coins nothing is sent', async () => {
+  await served.serve();
+  await fixture.database.query(`update ledger_accounts set frozen_reason = 'of a test' where account_id = $1`, [
+    fixture.settler.accountId,
+  ]);
+  const txId = await served.settle(600, await approval());
+  await hasFailed(txId);
+  expect(await fixture.transaction(txId)).toMatchObject({ failure_code: 'insufficient_balance', signing_begun_at: null });
+  expect(await topUps()).toEqual([]);
+  await record(txId, 'settlement-failed-not-funded');
+});
+
+test('what the policy of the client does not give any more is not given', async () => {
+  const txId = await fixture.accept(600, await approval());
+  await fixture.database.query('update x402_policies set top_up_per_day = $1', [(maxCost - 1n).toString()]);
+  expect(await fixture.ledger.fundPayer({ txId })).toMatchObject({ outcome: 'refused', code: 'business_error' });
+  await fixture.database.query('update x402_policies set top_up_per_day = $1, sponsors_approval = false', [ether.toString()]);
+  expect(await fixture.ledger.fundPayer({ txId })).toMatchObject({ outcome: 'refused', code: 'business_error' });
+  await fixture.database.query('update x402_policies set sponsors_approval = true');
+  expect(await fixture.ledger.fundPayer({ txId })).toEqual({ outcome: 'funded' });
+  await endTopUp();
+});
+
+test('coins that the payer spends on something else are lost, and the settlement fails', async () => {
+  await served.serve();
+  const txId = await served.settle(600, await approval());
+  const topUpId = await served.startTopUp(txId);
+  const other = await fixture.payer.signTransaction({
+    ...{ type: 'eip1559', chainId: 1, nonce: 0, to: fixture.payTo as Hex, value: 1n, gas: 21_000n },
+    ...{ maxFeePerGas: 9_000_000_000n, maxPriorityFeePerGas: 5_000_000_000n },
+  });
+  await until('spent', async () => {
+    const balance = await fixture.anvil.client.getBalance({ address: fixture.payer.address });
+    if (balance === 0n) await fixture.mine();
+    else await fixture.anvil.client.sendRawTransaction({ serializedTransaction: other }).catch(() => undefined);
+    return balance > 0n;
+  });
+  await hasFailed(txId);
+  expect(await fixture.transaction(txId)).toMatchObject({ failure_code: 'broadcast_rejected', signing_begun_at: null });
+  await served.ends(topUpId, 'CONFIRMED');
+  await record(txId, 'settlement-failed-approval-replaced');
+});
+
+test('an approval that is not executed in time ends the settlement, and what was not given is not given', async () => {
+  await served.serve();
+  const txId = await served.settle(9, await approval());
+  await until('ended', async () => (await served.status(txId)) === 'FAILED');
+  expect(await fixture.transaction(txId)).toMatchObject({ failure_code: 'expired', signing_begun_at: null });
+  expect(await sentAt(txId)).toBeNull();
+  const topUpId = await served.startTopUp(txId);
+  await until('the top-up is given up', async () => (await served.status(topUpId)) === 'FAILED');
+  expect(await payerNonce()).toBe(0);
+});
+
+test('coins are made once, whoever asks at the same time', async () => {
+  const txId = await fixture.accept(600, await approval());
+  const asked = Array.from({ length: 5 }, () => fixture.ledger.fundPayer({ txId }));
+  for (const answer of await Promise.all(asked)) expect(answer).toEqual({ outcome: 'funded' });
+  await endTopUp();
+  expect(await fixture.ledger.fundPayer({ txId })).toEqual({ outcome: 'funded' });
+  expect(await topUps()).toHaveLength(1);
+  expect(await fixture.onChain.sendApproval({ txId })).toMatchObject({ outcome: 'refused', code: 'insufficient_balance' });
+});

@@ -1,0 +1,27 @@
+import { condition } from '@temporalio/workflow';
+import { chainActivities, transferActivities } from '../activities';
+import { endUnsigned } from './end-unsigned';
+import type { Next } from './next';
+import type { TransferState } from './state';
+
+/** First and longest wait before the chain is asked again. */
+const firstWaitMs = 250;
+const longestWaitMs = 5_000;
+
+/**
+ * Before a settlement whose payer has signed an approval: the payer gets the coins that it lacks, from a transaction of the house that
+ * has a workflow of its own, then its approval is sent. Both are found again by tx_id. It ends with the time of the settlement.
+ */
+export async function sponsor(state: TransferState): Promise<Next> {
+  const { txId, progress } = state;
+  progress.report('sponsor', 'The approval of the payer comes first');
+  const funding = await transferActivities.fundPayer({ txId });
+  if (funding.outcome === 'refused') return endUnsigned(state, funding);
+  for (let waitMs = firstWaitMs; ; waitMs = Math.min(2 * waitMs, longestWaitMs)) {
+    const sent = await chainActivities(state.transfer.chain).sendApproval({ txId });
+    if (sent.outcome === 'executed') return { next: 'prepare', kind: 'first' };
+    if (sent.outcome === 'refused') return endUnsigned(state, sent);
+    progress.report('sponsor', sent.reason);
+    await condition(() => state.isEnded, waitMs);
+  }
+}
