@@ -11,7 +11,7 @@ import type { NodeIndex } from '../../../src/messages/nodes';
 import { deriveSessionId, type SessionParams } from '../../../src/mpc/session-params';
 import { signStatement, type SignedStatement } from '../../../src/mpc/statement';
 import { TransportClient } from '../../../src/mpc/transport-client';
-import { forgeOrder, orderHead, signOrder } from '../../orders';
+import { claimsOf, forgeOrder, orderHead, signOrder } from '../../orders';
 import { createGroup } from './certificates';
 import { DishonestEngine } from './engines';
 import { Group, localRegistry } from './group';
@@ -46,6 +46,13 @@ describe('a node among peers it does not trust', () => {
   });
   const propose = (proposed: SessionParams, statement?: SignedStatement) =>
     attacker.propose(2, { params: proposed, randomness: randomBytes(32), ...(statement && { statement }) });
+  /** What node 2 has on record as refused to a peer that has shown this order. */
+  const refused = (jti: string) =>
+    group.query<{ peer: number; code: string }>(
+      2,
+      `select peer, code from refused_requests where role = 'peer' and named ->> 'jti' = $1 order by number`,
+      [jti],
+    );
   const generation = () => signOrder({ ...orderHead(), kind: 'generate_key', key_id: 'untested', client_id: client });
   const transfer = (peer: NodeIndex = 2, nonce = 7) =>
     toRequest(orderedTransfer(key, localRegistry, { symbol: 'USDC', nonce }), peer);
@@ -130,6 +137,7 @@ describe('a node among peers it does not trust', () => {
           const proposed = propose(params('sign', { transaction: { order, unsigned, peer: 2 }, payload: 0 }));
           await expect(proposed).rejects.toMatchObject({ code: 'order_refused', message: expect.stringContaining(`${field}: `) });
         }
+      expect(await refused(claims.jti)).toEqual(Array.from({ length: 5 }, () => ({ peer: 1, code: 'order_refused' })));
     });
 
     test('a real order with other bytes', async () => {
@@ -137,6 +145,7 @@ describe('a node among peers it does not trust', () => {
       const { unsigned } = orderedTransfer(key, localRegistry, { symbol: 'USDC', nonce: 8 });
       const proposed = propose(params('sign', { transaction: { order, unsigned, peer: 2 }, payload: 0 }));
       await expect(proposed).rejects.toMatchObject({ code: 'intent_mismatch', message: expect.stringContaining('signers: ') });
+      expect(await refused(claimsOf<{ jti: string }>(order).jti)).toEqual([{ peer: 1, code: 'intent_mismatch' }]);
     });
 
     test('refuses a digest instead of a transaction, a request for another peer, a missing payload', async () => {
