@@ -79,7 +79,7 @@ describe('cannot have anything signed without an order', () => {
     await expect(proposeToSign(to, ordered, wrong)).rejects.toMatchObject(refused);
   });
 
-  test.each(peers)('it replays a real order: node %d answers with the signature of before, and writes no entry', async (to) => {
+  test.each(peers)('it replays a real order: node %d answers with the earlier signature, and writes no entry', async (to) => {
     const before = await entries(to, ordered);
     const { signatures } = await scene.temporal.sign(ordered, { initiator: 1, peer: 2 });
     for (let times = 0; times < 3; times += 1)

@@ -119,7 +119,7 @@ test('it has neither the order key nor anything of a node’s', () => {
   ).toEqual([]);
 });
 
-test('cannot approve by the state of a transfer: whether it needs an approval is decided anew', async () => {
+test('cannot approve by the state of a transfer: whether it needs an approval is decided again', async () => {
   const { client_id: clientId = '' } = stack().clients.find(({ name }) => name === 'demo') ?? {};
   expect(await gateway(['client', 'policy', clientId, '--whitelist', 'approve'])).toMatchObject({ code: 0 });
   try {

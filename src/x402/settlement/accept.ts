@@ -99,7 +99,7 @@ function boundGas(manager: EntityManager, getFamily: GetFamily, payment: Payment
   return getFamily(chain.family).bound(manager, { chain, source, token, outputs });
 }
 
-/** Any of those that have the coins: their transactions are executed side by side. null: none has. */
+/** A random one of those that can pay the gas, so that settlements are spread over all of them. null: none can. */
 async function pickSettler(manager: EntityManager, candidates: Settler[], gasBound: bigint): Promise<Settler | null> {
   const rows = await manager.query<{ account_id: string }[]>(
     `select l.account_id from ledger_accounts l
