@@ -18,7 +18,7 @@ import { gatewayQuery } from './processes';
 import { isConfirmed, Scene, withoutWorker } from './scene';
 import { alter, amount, assemble, type OrderedTransfer } from './transfers';
 
-/** SECURITY.md, row `one signing node`: node 3 has its certificate, its share and its database, and a program of the adversary's. */
+/** SECURITY.md, list “One signing node”: node 3 has its certificate, its share and its database, and a program of the adversary's. */
 
 type PeerIndex = Exclude<NodeIndex, 3>;
 const peers: PeerIndex[] = [1, 2];
@@ -152,7 +152,7 @@ test('cannot make more than eight test signatures with a new key, nor send its m
 test('cannot tell a ban in the name of another node', async () => {
   const ban = { node: 1, key_id: scene.account.keyId, peer: 2, reason: 'none', banned_at: new Date().toISOString() };
   const { signingKey } = nodeIdentity(cheat);
-  await expect(peer.ban(2, signStatement('ban', ban, signingKey))).rejects.toThrow();
+  await expect(peer.ban(2, signStatement('ban', ban, signingKey))).rejects.toThrow(/a node tells its own bans only/);
   expect(await nodeQuery(2, 'select from peer_bans where key_id = $1', [scene.account.keyId])).toEqual([]);
 });
 
