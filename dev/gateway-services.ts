@@ -47,8 +47,8 @@ export async function nodeSpecs(
   const orders = orderCredentials(paths.secrets);
   const ports = new Map<NodeIndex, { peer: number; health: number }>();
   for (const index of nodeIndexes) ports.set(index, { peer: await freePort(), health: await freePort() });
-  const portsOf = (index: NodeIndex) => ports.get(index) ?? { peer: 0, health: 0 };
-  const healthUrl = (index: NodeIndex) => healthAt(portsOf(index).health);
+  const getPorts = (index: NodeIndex) => ports.get(index) ?? { peer: 0, health: 0 };
+  const healthUrl = (index: NodeIndex) => healthAt(getPorts(index).health);
 
   const specs = await Promise.all(
     nodeIndexes.map(async (index) => {
@@ -57,10 +57,10 @@ export async function nodeSpecs(
         MPC_NODE_INDEX: String(index),
         MPC_NODE_DATABASE_URL: await nodeDatabase(context, environment, index),
         MPC_NODE_LISTEN_HOST: '127.0.0.1',
-        MPC_NODE_LISTEN_PORT: String(portsOf(index).peer),
+        MPC_NODE_LISTEN_PORT: String(getPorts(index).peer),
         MPC_NODE_PEERS: nodeIndexes
           .filter((peer) => peer !== index)
-          .map((peer) => `${peer}=https://127.0.0.1:${portsOf(peer).peer}`)
+          .map((peer) => `${peer}=https://127.0.0.1:${getPorts(peer).peer}`)
           .join(','),
         MPC_NODE_TLS_KEY_FILE: own.key,
         MPC_NODE_TLS_CERT_FILE: own.cert,
@@ -71,7 +71,7 @@ export async function nodeSpecs(
         MPC_NODE_LIMITS: limits,
         MPC_NODE_ORDER_KEYS_FILE: orders.jwks,
         MPC_NODE_DEPLOYMENT: orders.deployment,
-        ...metricsAt(portsOf(index).health),
+        ...metricsAt(getPorts(index).health),
       };
       return nodeProcess(
         { name: `mpc-node-${index}`, group: 'mpc', entry: 'mpc-node', healthUrl: healthUrl(index) },

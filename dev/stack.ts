@@ -98,7 +98,7 @@ export async function bootStack(options: BootOptions): Promise<RunningStack> {
   /** Nobody waits for it: generating a key takes longer than the start. */
   const createSettlers = async (running: StackFile) => {
     const { postgres, chains } = running;
-    const registry = registryOf(env);
+    const registry = readRegistry(env);
     try {
       const databaseUrl = postgres.operator_url;
       running.settlers = await setUpSettlers({ databaseUrl, secrets: paths.secrets, registry, chains });
@@ -145,7 +145,7 @@ export function emptyData(dataDir: string): void {
     rmSync(used, { recursive: true, force: true });
 }
 
-const registryOf = (env: NodeJS.ProcessEnv) => loadRegistry('local', (env.CHAINS || defaultChains).split(','));
+const readRegistry = (env: NodeJS.ProcessEnv) => loadRegistry('local', (env.CHAINS || defaultChains).split(','));
 
 async function bootServices(
   context: ServicesContext,
@@ -153,7 +153,7 @@ async function bootServices(
   routeDatabase: BootOptions['routeDatabase'],
 ): Promise<StackFile> {
   const { env, supervisor } = context;
-  const registry = registryOf(env);
+  const registry = readRegistry(env);
   const chains: Record<string, StackChain> = {};
   const temporal = {
     address: env.TEMPORAL_ADDRESS ?? '',

@@ -73,7 +73,7 @@ export interface FamilyCodec {
   /** What bytes of the gateway were built from, as far as they say. `feeBound`: highest fee that their order allows, atomic units. */
   recover(unsigned: Hex, feeBound: bigint): Prepared;
   /** Position of a resource that is used up in order (a nonce); null where there is no order. */
-  ordinalOf(resource: string): bigint | null;
+  getOrdinal(resource: string): bigint | null;
   /** Decodes unsigned bytes. @throws Error on bytes this gateway would never build. */
   describe(unsigned: Hex): TransactionDescription;
   /** What has to be signed, in order: 32-byte digests. */

@@ -30,7 +30,7 @@ export interface KekRotationReport {
 }
 
 /**
- * Seals every share of a node's database anew under the first key of `cipher`, so that the other keys can be removed. What a share is
+ * Encrypts every share of a node's database again, under the first key of `cipher`, so that the other keys can be removed. What a share is
  * bound to stays as it is. Safe to interrupt and to run again; a node that has both keys signs meanwhile.
  * @throws ConfigError before anything is changed, when the database is another node's or a key for a share is missing; CommandFailed
  * when shares under another key were added meanwhile.

@@ -53,11 +53,11 @@ export class MpcOperations {
       `select chain, token, sum(amount) as amount from admitted_amounts
         where key_id = '' and hour >= date_trunc('hour', clock_timestamp() - interval '24 hours') group by chain, token`,
     );
-    const sumOf = (chain: string, token: string) =>
+    const getSum = (chain: string, token: string) =>
       amounts.find((row) => row.chain === chain && row.token === token)?.amount ?? '0';
     const unlimited = amounts.filter((row) => !limits.some(({ chain, token }) => row.chain === chain && row.token === token));
     return [
-      ...limits.map((limit) => ({ ...limit, amount_of_24_hours: sumOf(limit.chain, limit.token) })),
+      ...limits.map((limit) => ({ ...limit, amount_of_24_hours: getSum(limit.chain, limit.token) })),
       ...unlimited.map(({ chain, token, amount }) => ({
         chain,
         token,

@@ -132,7 +132,7 @@ async function verify({ database, json }: NodeSession, { peers = false }: { peer
   throw new CommandFailed(differences.length === 1 ? '1 difference' : `${differences.length} differences`);
 }
 
-/** Orders of before a replacement of the authoriser's key verify by ORDER_KEYS: nodes know its present keys alone. */
+/** Orders older than a replacement of the authoriser's key are verified with ORDER_KEYS: nodes only have its current keys. */
 async function readOrderSource(): Promise<OrderSource> {
   const { MPC_NODE_ORDER_KEYS: present, MPC_NODE_DEPLOYMENT: deployment } = readConfig([
     'MPC_NODE_ORDER_KEYS',

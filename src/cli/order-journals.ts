@@ -43,7 +43,7 @@ interface Statement {
 export function joinJournals(orders: OrderReport[], journals: NodeJournal[]): JoinedJournals {
   const joined = orders.map((order) => ({ ...order, journal: [] as OrderRecord[] }));
   const withoutOrder: JoinedJournals['without_order'] = [];
-  const statements = journals.flatMap((journal) => [...entriesOf(journal), ...refusalsOf(journal)]);
+  const statements = journals.flatMap((journal) => [...getEntries(journal), ...getRefusals(journal)]);
   for (const { orderHash, names, toRecord } of statements.sort((a, b) => a.at.localeCompare(b.at))) {
     const order = joined.find(({ order_sha256: hash }) => hash === orderHash) ?? joined.find(names);
     if (order) order.journal.push(toRecord(order));
@@ -52,7 +52,7 @@ export function joinJournals(orders: OrderReport[], journals: NodeJournal[]): Jo
   return { orders: joined, without_order: withoutOrder };
 }
 
-const entriesOf = ({ node, entries }: NodeJournal): Statement[] =>
+const getEntries = ({ node, entries }: NodeJournal): Statement[] =>
   entries.map(({ fields, outcome, session }) => ({
     orderHash: fields.order_hash,
     at: fields.admitted_at,
@@ -73,7 +73,7 @@ const entriesOf = ({ node, entries }: NodeJournal): Statement[] =>
   }));
 
 /** A refusal has no running number: without a hash it is put to the first order of its attempt. */
-const refusalsOf = ({ node, refusals }: NodeJournal): Statement[] =>
+const getRefusals = ({ node, refusals }: NodeJournal): Statement[] =>
   refusals.map(({ attempt, reason, order_hash: orderHash, refused_at: at }) => ({
     orderHash,
     at,

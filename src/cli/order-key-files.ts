@@ -12,7 +12,7 @@ export interface NewOrderKey {
   files: {
     /** For the authoriser: PKCS#8 PEM, mode 0600. */
     private_key: string;
-    /** For the nodes: the key of now and the new one. */
+    /** For the nodes: the current key and the new one. */
     nodes: string;
     /** For operators: all keys, so that old orders can be verified. */
     operators: string;
@@ -29,8 +29,8 @@ interface CreateOptions {
 }
 
 /**
- * Makes a new order key. Existing files are not overwritten, and the private key is not returned. Keys of before the current one are
- * not given to the nodes again.
+ * Makes a new order key. Existing files are not overwritten, and the private key is not returned. The nodes' file has the current and
+ * the new key only, no older ones.
  * @throws ConfigError when `jwks` is none; GatewayError not_found when the current key is not in it, invalid_parameter when it is not
  * named, business_error when a file exists or cannot be written.
  */

@@ -64,7 +64,7 @@ export async function reconcileSubject(
     await inEither(database, apply, work);
     return { ...done, result: isTransfer ? 'rebuilt' : 'recorded', reason: note };
   } catch (error) {
-    const reason = reasonOf(error);
+    const reason = getReason(error);
     if (reason === null) throw error;
     return { ...done, result: 'not rebuilt', reason, waitsFor: waitsFor(error) };
   }
@@ -123,7 +123,7 @@ function waitsFor(error: unknown): Reconciled['waitsFor'] {
 }
 
 /** Why something cannot be rebuilt; null for errors that say nothing about it. */
-function reasonOf(error: unknown): string | null {
+function getReason(error: unknown): string | null {
   if (error instanceof GatewayError && error.code === 'business_error') return error.message;
   const frozen = readUncovered(error)?.find(({ isFrozen }) => isFrozen);
   if (frozen) return `${frozen.symbol} is frozen for its account: examine why, then \`gateway asset unfreeze\``;

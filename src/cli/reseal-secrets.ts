@@ -50,7 +50,7 @@ const sealedColumns: SealedColumn[] = [
 ];
 
 /** Id of the key that a secret is sealed with, in hex, as SQL (the layout is in src/platform/secret-box.ts). */
-const keyIdOf = (column: string): string => `encode(substring(${column} from 2 for 4), 'hex')`;
+const toKeyIdSql = (column: string): string => `encode(substring(${column} from 2 for 4), 'hex')`;
 
 export interface ResealReport {
   /** By this run. */
@@ -106,7 +106,7 @@ async function resealColumn(
 
 async function assertOpenable(database: DataSource, box: SecretBox, { table, column, variable }: SealedColumn): Promise<void> {
   const [others] = await database.query<{ count: string }[]>(
-    `select count(*) from ${table} where ${column} is not null and ${keyIdOf(column)} <> all ($1::text[])`,
+    `select count(*) from ${table} where ${column} is not null and ${toKeyIdSql(column)} <> all ($1::text[])`,
     [box.keyIds],
   );
   if (Number(others?.count) > 0)
@@ -118,7 +118,7 @@ async function count(database: DataSource, boxes: ResealedBoxes, comparison: '='
   let counted = 0;
   for (const { table, column, box } of sealedColumns) {
     const [row] = await database.query<{ count: string }[]>(
-      `select count(*) from ${table} where ${keyIdOf(column)} ${comparison} $1`,
+      `select count(*) from ${table} where ${toKeyIdSql(column)} ${comparison} $1`,
       [boxes[box].currentKeyId],
     );
     counted += Number(row?.count);
@@ -135,7 +135,7 @@ async function resealBatch(
 ): Promise<{ resealed: number; last: string | null }> {
   const rows = await manager.query<{ id: string; secret: Buffer }[]>(
     `select ${id} as id, ${column} as secret from ${table}
-      where ${id} > $1 and ${keyIdOf(column)} <> $2 order by ${id} limit $3`,
+      where ${id} > $1 and ${toKeyIdSql(column)} <> $2 order by ${id} limit $3`,
     [after, box.currentKeyId, batchSize],
   );
   let resealed = 0;

@@ -1,7 +1,7 @@
 import * as store from './store';
 import type { FollowOptions } from './ports';
 
-/** Fee levels are read anew after this long without a block: accepting transfers takes none that are older than 10 minutes. */
+/** Fee levels are read again after this long without a block: accepting transfers takes none that are older than 10 minutes. */
 const levelsMaxAgeMs = 2 * 60_000;
 
 /** The head of the chain, as a node reports it, and the fee levels there. */

@@ -23,7 +23,7 @@ export class ObservationNotifier {
     private readonly resignalMs: number,
   ) {}
 
-  /** Of everything that waits now: what is not named is forgotten. Never throws; what failed is tried at the next call. */
+  /** `observations`: of all transactions that wait now; others are forgotten. Never throws: what failed is sent at the next call. */
   async sendAll(observations: ReadonlyMap<string, ChainObservation>): Promise<void> {
     for (const txId of this.sent.keys()) {
       if (!observations.has(txId)) this.sent.delete(txId);
@@ -34,7 +34,7 @@ export class ObservationNotifier {
     }
   }
 
-  /** Once, whatever was sent before: something was taken back. */
+  /** Sends it even if it was sent before: an observation was taken back, which the workflow has to be told in any case. */
   async sendOnce(txId: string, observation: ChainObservation): Promise<void> {
     this.sent.delete(txId);
     await this.send(txId, observation);

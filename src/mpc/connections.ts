@@ -36,7 +36,7 @@ export class Connections {
   }
 
   private onConnection(socket: Socket): void {
-    const remote = remoteOf(socket);
+    const remote = getRemote(socket);
     const running = this.handshakes.get(remote.network) ?? new Set();
     if (running.size >= maxHandshakesPerNetwork) {
       this.logger.warn({ remote: remote.address }, 'refused a connection: too many handshakes from this network');
@@ -48,7 +48,7 @@ export class Connections {
   }
 
   private onHandshake(socket: TLSSocket): void {
-    const remote = remoteOf(socket);
+    const remote = getRemote(socket);
     this.endHandshake(remote);
     const party = this.identity.findParty(socket.getPeerCertificate().fingerprint256);
     const refused =
@@ -81,7 +81,7 @@ interface Remote {
   end: string;
 }
 
-const remoteOf = ({ remoteAddress: address = '', remotePort = 0 }: Socket): Remote => ({
+const getRemote = ({ remoteAddress: address = '', remotePort = 0 }: Socket): Remote => ({
   address,
   network: network(address),
   end: `${address} ${remotePort}`,

@@ -33,7 +33,7 @@ export interface BoundShare extends KeyOwner {
 
 /** Largest text of an attestation. */
 const maxLength = 1_000;
-const hexOf = (bytes: number) =>
+const hexString = (bytes: number) =>
   Joi.string()
     .pattern(new RegExp(`^0x[0-9a-f]{${2 * bytes}}$`))
     .required();
@@ -47,8 +47,8 @@ const fields = Joi.object<AttestedFields, true>({
   protocol: Joi.string()
     .valid(...protocols)
     .required(),
-  public_key: hexOf(33),
-  chain_code: hexOf(32),
+  public_key: hexString(33),
+  chain_code: hexString(32),
 }).required();
 const wire = wireStatementSchema.keys({ text: Joi.string().max(maxLength).required() }).required();
 const readFields = reader(fields);

@@ -75,7 +75,7 @@ export class NodeAdmission implements Admission {
     admissions.inc({ verdict: verdict.verdict });
     switch (verdict.verdict) {
       case 'recorded':
-        logger.info(factsOf(request), 'answered with the recorded signature');
+        logger.info(toLogFields(request), 'answered with the recorded signature');
         return { recorded: verdict.signature };
       case 'admitted':
       case 'unfrozen':
@@ -116,7 +116,10 @@ export class NodeAdmission implements Admission {
     const { logger } = this.options;
     openEntries.dec();
     signatures.inc({ outcome: end.outcome });
-    logger.info({ ...factsOf(entry.request), entry: entry.number, outcome: end.outcome }, 'a session for a signature has ended');
+    logger.info(
+      { ...toLogFields(entry.request), entry: entry.number, outcome: end.outcome },
+      'a session for a signature has ended',
+    );
     try {
       await this.storeEnd(entry, end);
     } catch (error) {
@@ -160,7 +163,7 @@ export class NodeAdmission implements Admission {
 }
 
 /** What names a signature in a log. */
-const factsOf = ({ txId, attempt, payload, kind, keyId, peer, initiator, orderHash, orderSeq }: AdmissionRequest) => ({
+const toLogFields = ({ txId, attempt, payload, kind, keyId, peer, initiator, orderHash, orderSeq }: AdmissionRequest) => ({
   tx_id: txId,
   attempt,
   payload,

@@ -62,7 +62,7 @@ export async function answerOrders(
   { after, nonce }: OrdersRequest,
 ): Promise<SignedAnswer> {
   const [newest, found] = await Promise.all([seen.newest(), after === null ? [] : seen.after(after, maxAnsweredOrders + 1)]);
-  const orders = withinLength(found.slice(0, maxAnsweredOrders), maxAnsweredLength, lengthOf);
+  const orders = withinLength(found.slice(0, maxAnsweredOrders), maxAnsweredLength, getLength);
   const fields: OrdersAnswerFields = {
     node: self,
     after,
@@ -75,7 +75,7 @@ export async function answerOrders(
   return toWire(signStatement('orders', fields, signingKey));
 }
 
-const lengthOf = ({ compact: order, unsigned }: SeenOrder): number => order.length + (unsigned?.length ?? 0);
+const getLength = ({ compact: order, unsigned }: SeenOrder): number => order.length + (unsigned?.length ?? 0);
 
 /** @throws Error unless it is this node's own answer to this request. Whose the orders in it are is not verified here. */
 export function readOrdersAnswer(

@@ -64,7 +64,7 @@ export class PeerCopies implements PeerArchive {
 
   async onBan(from: NodeIndex, body: Buffer): Promise<void> {
     const statement = decodeStatement(body);
-    // a node tells its bans again at each start, also those of before its key was replaced
+    // a node sends its bans again at each start, also those that are older than a replacement of its key
     if (!findSigner('ban', statement, this.getKeys(from)))
       throw new GatewayError('invalid_parameter', 'the signature of a ban does not verify');
     await this.bans.keepCopy(from, statement);

@@ -63,8 +63,8 @@ export class ShareCipher {
     const [current] = keys;
     if (!current) throw new Error('there is no key-encryption key');
     this.current = current;
-    this.fingerprint = fingerprintOf(current);
-    this.keys = new Map(keys.map((key) => [fingerprintOf(key), key]));
+    this.fingerprint = toFingerprint(current);
+    this.keys = new Map(keys.map((key) => [toFingerprint(key), key]));
     this.fingerprints = [...this.keys.keys()];
   }
 
@@ -105,7 +105,7 @@ export class ShareCipher {
   }
 }
 
-const fingerprintOf = (key: KeyObject): string =>
+const toFingerprint = (key: KeyObject): string =>
   createHmac('sha256', key).update('custody-gateway/mpc/kek-fingerprint/v1').digest('hex').slice(0, 16);
 
 function lengthPrefix(field: Buffer): Buffer {

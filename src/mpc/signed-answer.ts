@@ -24,8 +24,8 @@ export function readSignedAnswer<T extends object>(
 }
 
 /** The first items that have `maxLength` characters together, but at least one. */
-export function withinLength<T>(items: T[], maxLength: number, lengthOf: (item: T) => number): T[] {
+export function withinLength<T>(items: T[], maxLength: number, getLength: (item: T) => number): T[] {
   let length = 0;
-  const end = items.findIndex((item) => (length += lengthOf(item)) > maxLength);
+  const end = items.findIndex((item) => (length += getLength(item)) > maxLength);
   return end < 0 ? items : items.slice(0, Math.max(end, 1));
 }

@@ -107,7 +107,7 @@ export class ShareStore {
   }
 
   /**
-   * Seals an unbound share anew, for this owner alone. Idempotent for the same owner.
+   * Binds a share to its owner by encrypting it again. Idempotent for the same owner.
    * @throws GatewayError not_found; business_error when the key is another owner's. Error when the share cannot be decrypted.
    */
   bind(keyId: string, owner: KeyOwner): Promise<BoundShare> {

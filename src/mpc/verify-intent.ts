@@ -4,7 +4,7 @@ import type { ChainFamily, Hex, TransactionDescription } from '../chains/types';
 import type { OrderRecipient, SigningClaims } from '../messages/order';
 import type { Spending } from './admission';
 import { assertMatches, decode } from './verify/mismatch';
-import { type Comparer, resourcesOf, sameToken } from './verify/ordered';
+import { type Comparer, getResources, sameToken } from './verify/ordered';
 import { rules } from './verify/rules';
 import { type KeyMaterial, type VerifiedPayload, verifySigners } from './verify/signers';
 
@@ -45,7 +45,7 @@ export function verifyIntent(
   const described = decode(() => family.describe(unsigned));
   const same = comparer(family);
 
-  // what does not expire is executed some day: a second payment beside it, whatever the order says
+  // an attempt that does not expire can still be executed: a reissue would be a second payment
   const isPossible = claims.kind !== 'reissue' || family.rules.expired === 'reissue';
   assertMatches(isPossible, 'kind', 'attempts on this chain do not expire, so that there is no reissue');
   assertMatches(described.chain === chain.caip2, 'chain', 'the bytes are for another chain');
@@ -56,7 +56,7 @@ export function verifyIntent(
 
   const signingPayloads = decode(() => family.signingPayloads(unsigned, claims.from));
   const payloads = verifySigners(claims.signers, signingPayloads, family, keys);
-  return { payloads, resources: resourcesOf({ chain, from, described }), spends };
+  return { payloads, resources: getResources({ chain, from, described }), spends };
 }
 
 /** Requires exactly the ordered outputs, in their order. */

@@ -40,12 +40,12 @@ const select = /* sql */ `
  */
 export async function* verifyOrders(database: DataSource, source: OrderSource): AsyncIterable<JournalDifference> {
   for await (const row of readRows<Row>(database, select)) {
-    const difference = await differenceOf(row, source);
+    const difference = await findDifference(row, source);
     if (difference !== null) yield { table: 'journal', subject: row.subject, difference };
   }
 }
 
-async function differenceOf(row: Row, source: OrderSource): Promise<string | null> {
+async function findDifference(row: Row, source: OrderSource): Promise<string | null> {
   const { compact, outcome, signature } = row;
   const entry = parseEntry(row.statement);
   // what is no entry does not have the node's signature
@@ -56,7 +56,7 @@ async function differenceOf(row: Row, source: OrderSource): Promise<string | nul
     return 'its order is not one that a known key of the authoriser has signed for this deployment';
   const field = differingField(entry, claims);
   if (field !== undefined) return `its order has another ${field}`;
-  if (signature === null || isSignatureOf(entry, claims, row)) return null;
+  if (signature === null || isValidSignature(entry, claims, row)) return null;
   return 'the recorded signature is not one of its key over its digest';
 }
 
@@ -79,19 +79,19 @@ function differingField(entry: EntryFields, claims: SigningClaims): string | und
     client: [entry.client_id, claims.client_id],
     // an order has them by signer, an entry in the order of the payloads
     digests: [[...entry.digests].sort(), digests.sort()],
-    key: [entry.key_id, signerOf(entry, claims)?.key_id],
+    key: [entry.key_id, findSigner(entry, claims)?.key_id],
   };
   return Object.keys(pairs).find((name) => !isDeepStrictEqual(pairs[name]?.[0], pairs[name]?.[1]));
 }
 
 /** Who signs the payload of an entry. */
-const signerOf = ({ key_id: keyId, digests, payload }: EntryFields, { signers }: SigningClaims): OrderSigner | undefined =>
+const findSigner = ({ key_id: keyId, digests, payload }: EntryFields, { signers }: SigningClaims): OrderSigner | undefined =>
   signers.find((signer) => signer.key_id === keyId && signer.digests.some((digest) => digest === digests[payload]));
 
 /** By the public key of this node's share. */
-function isSignatureOf(entry: EntryFields, claims: SigningClaims, row: Row): boolean {
+function isValidSignature(entry: EntryFields, claims: SigningClaims, row: Row): boolean {
   const { signature, public_key: publicKey, chain_code: chainCode } = row;
-  const signer = signerOf(entry, claims);
+  const signer = findSigner(entry, claims);
   const digest = entry.digests[entry.payload];
   if (!signer || !digest || !signature || !publicKey || !chainCode) return false;
   const decoded = decodeSignature(toHex(signature));

@@ -57,7 +57,7 @@ export class DatabaseClient extends Client {
     try {
       return await send(named);
     } catch (error) {
-      // another connection prepares it anew
+      // another connection prepares it again
       if (named.name && error instanceof DatabaseError && unusable.has(error.code ?? '')) this.destroy();
       throw error;
     }

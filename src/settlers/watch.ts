@@ -21,7 +21,7 @@ export class SettlerWatch {
   async run(): Promise<void> {
     const reports = await reportSettlers(this.database.manager);
     const before = this.supplies;
-    this.supplies = new Map(reports.map((report) => [report.settlerId, supplyOf(report)]));
+    this.supplies = new Map(reports.map((report) => [report.settlerId, getSupply(report)]));
     for (const report of reports) {
       measure(report);
       this.tell(report, before.get(report.settlerId) ?? 'enough');
@@ -30,7 +30,7 @@ export class SettlerWatch {
 
   private tell(report: SettlerReport, before: Supply): void {
     const { settlerId: settler_id, chain, balance, runway } = report;
-    const supply = supplyOf(report);
+    const supply = getSupply(report);
     if (supply === before) return;
     const about = { settler_id, chain, balance: balance.toString(), runway: runway?.toString() ?? null };
     if (supply === 'dry')
@@ -41,7 +41,7 @@ export class SettlerWatch {
 }
 
 /** A settler that takes nothing new needs no coins beyond those for what it has, which were there when it took it. */
-function supplyOf({ status, balance, runway }: SettlerReport): Supply {
+function getSupply({ status, balance, runway }: SettlerReport): Supply {
   if (status !== 'ACTIVE') return 'enough';
   if (balance === 0n) return 'dry';
   if (runway === null || runway >= lowRunway) return 'enough';

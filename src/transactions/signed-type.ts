@@ -6,8 +6,8 @@ import type { TransactionEntity } from './entity';
 import type { IntendedTransaction } from './intent';
 
 /**
- * A type of transactions that are signed: what its transactions do not have in common with those of other types, and what does not
- * follow from the columns of its type (types.ts). The table of signed types is src/signed-types.ts.
+ * What differs between the types of transactions that are signed, except for what the columns of a type (types.ts) already say. The
+ * table of signed types is src/signed-types.ts.
  */
 export interface SignedType {
   /** Kind of the order over a first attempt; later attempts have orders of their own kinds. */

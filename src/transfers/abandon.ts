@@ -15,14 +15,14 @@ type AbandonDependencies = Pick<TransferDependencies, 'database' | 'registry' | 
  * operator's request, or two nodes' refusals.
  * @throws GatewayError not_found.
  */
-export function abandonTransfer(steps: AbandonDependencies, { txId }: { txId: string }): Promise<void> {
-  return inTransaction(steps.database, async (manager) => {
+export function abandonTransfer(deps: AbandonDependencies, { txId }: { txId: string }): Promise<void> {
+  return inTransaction(deps.database, async (manager) => {
     const transfer = await findTransactionForUpdate(manager, txId);
-    // the reason of before stays
+    // the earlier reason stays
     if (isEnded(transfer) || transfer.cancellationReason !== null) return;
     if (transfer.signingBegunAt === null) throw new Error(`transfer ${txId} has no attempt that could be abandoned`);
-    const { family } = steps.registry.get(transfer.chain);
-    if (steps.getFamily(family).rules.giveUp !== 'expiry') throw new Error(`transfer ${txId} is abandoned by a cancellation`);
+    const { family } = deps.registry.get(transfer.chain);
+    if (deps.getFamily(family).rules.giveUp !== 'expiry') throw new Error(`transfer ${txId} is abandoned by a cancellation`);
     const isListed = await isBlacklisted(manager, toDestination(transfer));
     if (isListed) await recordCancellationReason(manager, transfer, expiryNote);
     else if (!(await isAbandonRequested(manager, txId, (await loadAttempts(manager, txId)).last?.attempt ?? 0))) return;

@@ -31,7 +31,7 @@ const reissueForMs = 24 * 60 * 60 * 1000;
 /** An attempt that is about to begin, under the lock of its transfer. */
 interface Beginning {
   manager: EntityManager;
-  steps: AuthoriserDependencies;
+  deps: AuthoriserDependencies;
   transfer: TransactionEntity;
   type: SignedType;
   attempts: Attempts;
@@ -45,16 +45,16 @@ interface Beginning {
  * impossible. The order is signed after the commit. A caller that does not know the newest attempt gets `stale` and calls `resume`
  * for it; a refusal changes nothing, and is recorded if it ends the transfer.
  */
-export async function beginSigning(steps: AuthoriserDependencies, input: unknown): Promise<BeginSigningResult> {
+export async function beginSigning(deps: AuthoriserDependencies, input: unknown): Promise<BeginSigningResult> {
   const request = readBeginSigning(input);
-  const begun = await inTransaction(steps.database, (manager) => begin(manager, steps, request)).catch(async (error: unknown) => {
+  const begun = await inTransaction(deps.database, (manager) => begin(manager, deps, request)).catch(async (error: unknown) => {
     if (!(error instanceof NotBegun)) throw error;
-    await recordNotBegun(steps.database.manager, request, error.result);
+    await recordNotBegun(deps.database.manager, request, error.result);
     return error.result;
   });
   if (begun.outcome !== 'stored') return begun;
   const { attempt, kind, unsigned } = begun.attempt;
-  const order = await steps.orders.sign(begun.claims);
+  const order = await deps.orders.sign(begun.claims);
   const { iat, exp } = begun.claims;
   const endsWithBytes = exp - iat < orderLifetimeSeconds;
   const expiry = { expiresAtMs: exp * 1000, ...(endsWithBytes && { endsWithBytes }) };
@@ -77,7 +77,7 @@ async function recordNotBegun(
 
 async function begin(
   manager: EntityManager,
-  steps: AuthoriserDependencies,
+  deps: AuthoriserDependencies,
   request: BeginSigning,
 ): Promise<BeginSigningResult | Stored> {
   const { txId, lastAttempt } = request;
@@ -89,18 +89,18 @@ async function begin(
   if (last && last.attempt !== lastAttempt) return { outcome: 'stale', attempt: last.attempt, kind: last.kind };
   if (!last && lastAttempt !== 0) throw new GatewayError('invalid_parameter', 'lastAttempt: nothing of the transfer has begun');
   // a cancellation moves nothing
-  if (!attempts.isAbandoned && request.kind !== 'cancellation') assertNamesOneToken(steps.registry.get(transfer.chain), transfer);
-  if (request.kind === 'resume') return resumeSigning(manager, steps, transfer, attempts);
+  if (!attempts.isAbandoned && request.kind !== 'cancellation') assertNamesOneToken(deps.registry.get(transfer.chain), transfer);
+  if (request.kind === 'resume') return resumeSigning(manager, deps, transfer, attempts);
 
   if ((request.kind === 'first') !== (last === undefined))
     throw new GatewayError('invalid_parameter', `kind: ${request.kind} cannot follow ${lastAttempt} attempts`);
-  const { family } = steps.registry.get(transfer.chain);
+  const { family } = deps.registry.get(transfer.chain);
   // its attempts are waited for until they expire, and there is no cancellation that could be signed
-  if (attempts.isAbandoned && steps.getFamily(family).rules.giveUp === 'expiry') refuseAbandoned();
+  if (attempts.isAbandoned && deps.getFamily(family).rules.giveUp === 'expiry') refuseAbandoned();
   // after a cancellation nothing else is signed
   const kind = attempts.isAbandoned ? 'cancellation' : request.kind;
-  const type = steps.getSignedType(transfer.transactionType);
-  return beginByKind[kind]({ manager, steps, transfer, type, attempts, prepared: request.prepared });
+  const type = deps.getSignedType(transfer.transactionType);
+  return beginByKind[kind]({ manager, deps, transfer, type, attempts, prepared: request.prepared });
 }
 
 const beginByKind: Record<AttemptKind, (beginning: Beginning) => Promise<BeginSigningResult | Stored>> = {
@@ -117,9 +117,9 @@ async function startFirstAttempt(beginning: Beginning): Promise<BeginSigningResu
 
 /** The same resources at a higher fee. */
 async function replaceAttempt(beginning: Beginning): Promise<BeginSigningResult | Stored> {
-  const { manager, steps, transfer, type, attempts } = beginning;
+  const { manager, deps, transfer, type, attempts } = beginning;
   await type.assertMayContinue(manager, transfer);
-  assertMayReplace(steps.registry.get(transfer.chain), attempts, 'replacement');
+  assertMayReplace(deps.registry.get(transfer.chain), attempts, 'replacement');
   return startAttempt(beginning, 'replacement');
 }
 
@@ -136,14 +136,14 @@ async function reissueAttempt(beginning: Beginning): Promise<BeginSigningResult 
 
 /** The transfer is abandoned: a transaction that moves nothing uses up the resources of the earlier attempts. */
 async function cancelAttempts(beginning: Beginning): Promise<BeginSigningResult | Stored> {
-  const { manager, steps, transfer, type, attempts } = beginning;
+  const { manager, deps, transfer, type, attempts } = beginning;
   if (attempts.inclusions.length > 0)
     refuse('business_error', 'The chain has executed an attempt: it cannot be cancelled any more');
   const isListed = await isBlacklisted(manager, toDestination(transfer));
   const timeLeft = await type.timeLeft(manager, transfer);
   const isOver = timeLeft !== null && timeLeft <= 0;
-  await assertMayCancel(manager, transfer, attempts, { isGivenUp: isListed || isOver, nodeKeys: steps.nodeKeys });
-  assertMayReplace(steps.registry.get(transfer.chain), attempts, 'cancellation');
+  await assertMayCancel(manager, transfer, attempts, { isGivenUp: isListed || isOver, nodeKeys: deps.nodeKeys });
+  assertMayReplace(deps.registry.get(transfer.chain), attempts, 'cancellation');
   const begun = await startAttempt(beginning, 'cancellation');
   if (isListed) await recordCancellationReason(manager, transfer);
   else if (isOver) await recordExpiry(manager, transfer);
@@ -155,26 +155,26 @@ async function cancelAttempts(beginning: Beginning): Promise<BeginSigningResult 
  * account.
  */
 async function startAttempt(beginning: Beginning, kind: AttemptKind): Promise<BeginSigningResult | Stored> {
-  const { manager, steps, transfer, type, attempts, prepared } = beginning;
-  const chain = steps.registry.get(transfer.chain);
-  const family = steps.getFamily(chain.family);
+  const { manager, deps, transfer, type, attempts, prepared } = beginning;
+  const chain = deps.registry.get(transfer.chain);
+  const family = deps.getFamily(chain.family);
   const attempt = attempts.nextNumber;
   const fee = BigInt(prepared.feeBound);
   const signer = await type.findSigner(manager, transfer);
   const intent = await type.loadIntent(manager, transfer);
   const source = { chain: chain.name, accountId: signer.accountId, addressKey: signer.addressKey };
-  await assertFeeIsUsual(manager, steps, { transfer, outputs: intent.outputs, attempts, source, fee });
+  await assertFeeIsUsual(manager, deps, { transfer, outputs: intent.outputs, attempts, source, fee });
   await enterSigning(manager, transfer);
   const held = transfer.isHeld ? await raiseHold(manager, transfer, fee, attempt) : transfer;
-  const built = await buildAttempt(manager, steps, { transfer: held, intent, signer, source, attempt, kind, prepared });
-  // the fees of the newest attempt still are those of now: nobody has signed it yet, which may succeed this time
+  const built = await buildAttempt(manager, deps, { transfer: held, intent, signer, source, attempt, kind, prepared });
+  // fees have not changed since the newest attempt, which has no signature yet: signing it may succeed this time
   const { last } = attempts;
   if (last && !last.signed && last.unsigned === built.unsigned)
-    return resumeSigning(manager, steps, { ...held, status: 'SIGNING' }, attempts);
+    return resumeSigning(manager, deps, { ...held, status: 'SIGNING' }, attempts);
   // an attempt with the same bytes would be the same transaction
   if (attempts.knows(built.unsigned)) refuse('stuck', 'The fees have not risen: a replacement would be the same transaction');
   await built.store();
   const facts = toOrderFacts({ chain, family, type }, held, built, attempts.all);
-  const claims = await steps.orders.issue(manager, facts, family.describe(built.unsigned).expiresAt);
+  const claims = await deps.orders.issue(manager, facts, family.describe(built.unsigned).expiresAt);
   return { outcome: 'stored', attempt: built, claims };
 }

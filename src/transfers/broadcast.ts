@@ -11,10 +11,10 @@ import { markBroadcast } from './store-attempt';
  * @throws GatewayError chain_unavailable when no node responded: a node may have accepted the bytes, and they are sent again.
  */
 export async function broadcastAttempt(
-  steps: ChainDependencies,
+  deps: ChainDependencies,
   { txId, attempt }: { txId: string; attempt: number },
 ): Promise<BroadcastResult> {
-  const { manager } = steps.database;
+  const { manager } = deps.database;
   const { chain } = await findTransaction(manager, txId);
   const attempts = await loadAttempts(manager, txId);
   const { kind, signed, isBroadcast, inclusion } = attempts.get(attempt);
@@ -23,7 +23,7 @@ export async function broadcastAttempt(
     if (!isBroadcast && !inclusion && (await destinationBlacklisted(manager, txId))) return { outcome: 'blacklisted' };
   }
   if (!signed) return { outcome: 'unsigned', kind };
-  const result = await getClient(steps, chain).broadcast(signed.bytes);
+  const result = await getClient(deps, chain).broadcast(signed.bytes);
   if (result.outcome === 'rejected') return result;
   await markBroadcast(manager, txId, attempt);
   return { outcome: 'accepted', hash: signed.id };

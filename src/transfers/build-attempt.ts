@@ -79,7 +79,7 @@ export async function buildAttempt(
 }
 
 /**
- * A stored attempt, built anew: the order over it must not depend on rows that another process could have written.
+ * A stored attempt, built again: the order over it must not depend on rows that another process could have written.
  * @throws NotBegun for a settlement that is not the stored one; Error when the stored bytes are not those that the transfer's own data
  * give, or use up anything that it does not hold.
  */

@@ -13,7 +13,7 @@ import { isRefusedByNodes } from './node-refusals';
 import { NotBegun, refuse, refuseByRule } from './not-begun';
 import { isAbandonRequested } from './operator-requests';
 
-/** What the authoriser reads anew, under the transfer's lock, before it orders anything: rules, lists, approval, limits, caps. */
+/** What the authoriser reads again, under the transfer's lock, before it orders anything: rules, lists, approval, limits, caps. */
 
 /**
  * Symbol, contract and decimals have to be those of one token of the registry: the ledger holds by symbol, limits count by decimals, and
@@ -31,7 +31,7 @@ export function assertNamesOneToken(chain: ChainDefinition, transfer: Transactio
 export async function assertMayBegin(manager: EntityManager, transfer: TransactionEntity): Promise<void> {
   const rule = await checkRules(manager, toScreened(transfer));
   if (!rule.allowed) refuseByRule(rule.code, rule.reason);
-  const verdict = await judgeDestination(manager, transfer);
+  const verdict = await checkDestination(manager, transfer);
   if (verdict.outcome === 'refused') refuseByRule(verdict.code, verdict.reason);
   if (verdict.outcome === 'needs_approval' || transfer.status === 'AWAITING_APPROVAL')
     throw new NotBegun({ outcome: 'needs_approval' });
@@ -43,14 +43,14 @@ export async function assertMayBegin(manager: EntityManager, transfer: Transacti
  * @throws NotBegun.
  */
 export async function assertMayContinue(manager: EntityManager, transfer: TransactionEntity): Promise<void> {
-  const verdict = await judgeDestination(manager, transfer);
+  const verdict = await checkDestination(manager, transfer);
   if (verdict.outcome === 'refused') refuseByRule(verdict.code, verdict.reason);
   if (verdict.outcome === 'needs_approval')
     refuseByRule('address_not_whitelisted', 'to_address is no longer on your whitelist, and nobody has approved the transfer');
 }
 
-/** By the rules of now: an approval counts if it is on the row, and is not read from the status. */
-const judgeDestination = (manager: EntityManager, transfer: TransactionEntity): Promise<DestinationVerdict> =>
+/** By the current rules. Only an approval on the row counts, not the status. */
+const checkDestination = (manager: EntityManager, transfer: TransactionEntity): Promise<DestinationVerdict> =>
   evaluateDestination(manager, toDestination(transfer), { approved: transfer.approvedAt !== null });
 
 async function assertWithinLimits(manager: EntityManager, transfer: TransactionEntity): Promise<void> {

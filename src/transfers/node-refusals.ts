@@ -32,12 +32,12 @@ const read = reader(schema);
  * word of the caller; they are kept, and read again when the cancellation is ordered. Repeating it has no effect.
  * @throws GatewayError invalid_parameter, not_found.
  */
-export function recordNodeRefusals(steps: AuthoriserDependencies, input: unknown): Promise<{ accepted: boolean }> {
+export function recordNodeRefusals(deps: AuthoriserDependencies, input: unknown): Promise<{ accepted: boolean }> {
   const { txId, refusals } = read(input);
-  return inTransaction(steps.database, async (manager) => {
+  return inTransaction(deps.database, async (manager) => {
     const transfer = await findTransactionForUpdate(manager, txId);
     const attempts = await loadAttempts(manager, txId);
-    const proven = decisive(txId, attempts, refusals, steps.nodeKeys);
+    const proven = decisive(txId, attempts, refusals, deps.nodeKeys);
     if (isEnded(transfer) || proven === null || attempts.last?.signed) return { accepted: false };
     for (const [{ attempt, node, reason }, { text, signature }] of proven) {
       const stored = await manager.query<unknown[]>(

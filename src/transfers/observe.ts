@@ -21,18 +21,18 @@ type Included = Extract<AttemptStatus, { state: 'included' }>;
  * of impossibility. Transactions that no node knows any more are sent again.
  * @throws GatewayError chain_unavailable, not_found.
  */
-export async function observeTransfer(steps: ChainDependencies, { txId }: { txId: string }): Promise<ChainObservation> {
-  const { manager } = steps.database;
+export async function observeTransfer(deps: ChainDependencies, { txId }: { txId: string }): Promise<ChainObservation> {
+  const { manager } = deps.database;
   const transfer = await findTransaction(manager, txId);
-  const intent = await steps.getSignedType(transfer.transactionType).loadIntent(manager, transfer);
+  const intent = await deps.getSignedType(transfer.transactionType).loadIntent(manager, transfer);
   const attempts = await loadAttempts(manager, txId);
-  const client = getClient(steps, transfer.chain);
+  const client = getClient(deps, transfer.chain);
   const states = await client.status(
     attempts.all.map((attempt) => toKnownAttempt(intent, attempt)),
     await findReservations(manager, txId),
   );
   const included = states.find((status) => status.state === 'included');
-  if (included) return recordInclusion(steps, client, transfer, attempts.get(included.attempt), included);
+  if (included) return recordInclusion(deps, client, transfer, attempts.get(included.attempt), included);
 
   for (const status of states) {
     if (status.state === 'impossible') await storeProof(manager, txId, status.attempt, status.proof);
@@ -41,7 +41,7 @@ export async function observeTransfer(steps: ChainDependencies, { txId }: { txId
   if (pending) return { ...absent, state: 'pending', hash: pending.id };
   // stored proofs are used: a node with older states has provided them, even if this node cannot
   if ((await loadAttempts(manager, txId)).allImpossible) return { ...absent, state: 'impossible' };
-  await sendAgain(steps, client, transfer, attempts);
+  await sendAgain(deps, client, transfer, attempts);
   return absent;
 }
 

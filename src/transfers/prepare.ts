@@ -13,16 +13,16 @@ import { recordRefusal } from './refusals';
  * their execution the chain would return others. That the chain refuses the first one is recorded: it ends the transfer.
  * @throws GatewayError reverted_on_chain when the chain would refuse the transfer, chain_unavailable, not_found.
  */
-export async function prepareAttempt(steps: ChainDependencies, { txId, attempt, kind }: NextAttempt): Promise<Prepared> {
-  const { manager } = steps.database;
+export async function prepareAttempt(deps: ChainDependencies, { txId, attempt, kind }: NextAttempt): Promise<Prepared> {
+  const { manager } = deps.database;
   const attempts = await loadAttempts(manager, txId);
   const begun = attempts.find(attempt);
   if (begun) return begun.prepared;
   const transfer = await findTransaction(manager, txId);
-  const intent = await steps.getSignedType(transfer.transactionType).loadIntent(manager, transfer);
+  const intent = await deps.getSignedType(transfer.transactionType).loadIntent(manager, transfer);
   const next = attempts.isAbandoned ? 'cancellation' : kind;
   try {
-    return await getClient(steps, transfer.chain).prepare({
+    return await getClient(deps, transfer.chain).prepare({
       kind: next,
       intent: toAttemptIntent(intent, next),
       previous: attempts.all.map((earlier) => toKnownAttempt(intent, earlier)),

@@ -123,6 +123,6 @@ async function takeResources(
   const held = new Set((await findReservations(manager, txId)).map(({ resource }) => resource));
   const owner = { chain: chain.name, accountId: account.accountId, addressKey: account.addressKey };
   for (const resource of resources.filter((it) => !held.has(it)))
-    await insertReservation(manager, owner, txId, { resource, ordinal: family.ordinalOf(resource) });
+    await insertReservation(manager, owner, txId, { resource, ordinal: family.getOrdinal(resource) });
   return resources;
 }

@@ -24,12 +24,12 @@ export interface Stored {
  */
 export async function resumeSigning(
   manager: EntityManager,
-  steps: AuthoriserDependencies,
+  deps: AuthoriserDependencies,
   transfer: TransactionEntity,
   attempts: Attempts,
 ): Promise<BeginSigningResult | Stored> {
   const { last } = attempts;
-  const type = steps.getSignedType(transfer.transactionType);
+  const type = deps.getSignedType(transfer.transactionType);
   if (!last) throw new GatewayError('invalid_parameter', 'kind: there is no attempt to resume');
   if (last.signed) return { outcome: 'signed', attempt: last.attempt, kind: last.kind };
   if (last.kind !== 'cancellation') {
@@ -37,14 +37,14 @@ export async function resumeSigning(
     await type.assertMayContinue(manager, transfer);
   }
   if (transfer.status === 'NEEDS_ATTENTION') await enterSigning(manager, transfer);
-  const chain = steps.registry.get(transfer.chain);
-  const family = steps.getFamily(chain.family);
+  const chain = deps.registry.get(transfer.chain);
+  const family = deps.getFamily(chain.family);
   const earlier = attempts.all.filter(({ attempt }) => attempt < last.attempt);
-  const attempt = await rebuildAttempt(manager, steps, transfer, last);
+  const attempt = await rebuildAttempt(manager, deps, transfer, last);
   const facts = toOrderFacts({ chain, family, type }, transfer, attempt, earlier);
-  await steps.orders.assertNoOthers(manager, facts);
+  await deps.orders.assertNoOthers(manager, facts);
   const { expiresAt } = family.describe(last.unsigned);
-  const usable = await steps.orders.findUsable(manager, facts, expiresAt);
-  const claims = usable ?? (await steps.orders.issue(manager, facts, expiresAt));
+  const usable = await deps.orders.findUsable(manager, facts, expiresAt);
+  const claims = usable ?? (await deps.orders.issue(manager, facts, expiresAt));
   return { outcome: 'stored', attempt, claims };
 }

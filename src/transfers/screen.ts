@@ -19,23 +19,23 @@ type Screening = Pick<TransferDependencies, 'database' | 'approvalWaitSeconds'>;
  * recorded, and ends the transfer in the next step.
  * @throws GatewayError not_found.
  */
-export async function screenTransfer(steps: Screening, { txId }: { txId: string }): Promise<ScreeningVerdict> {
-  const verdict = await applyRules(steps, txId);
+export async function screenTransfer(deps: Screening, { txId }: { txId: string }): Promise<ScreeningVerdict> {
+  const verdict = await applyRules(deps, txId);
   if (verdict.outcome !== 'refused') return verdict;
   const { code, reason } = verdict;
-  await recordRefusal(steps.database.manager, { txId, attempt: 1 }, { kind: 'rule', code, reason });
+  await recordRefusal(deps.database.manager, { txId, attempt: 1 }, { kind: 'rule', code, reason });
   return verdict;
 }
 
-async function applyRules(steps: Screening, txId: string): Promise<ScreeningVerdict> {
-  const { database } = steps;
+async function applyRules(deps: Screening, txId: string): Promise<ScreeningVerdict> {
+  const { database } = deps;
   const transfer = await database.manager.findOneBy(TransactionEntity, { txId, isSigned: true });
   if (!transfer) throw notFound('transaction');
   // what spends nothing of its client is judged by the authoriser alone, by the rules of its type
   if (isPast(transfer) || !transfer.isHeld) return { outcome: 'allowed' };
   const verdict = await checkRules(database.manager, toScreened(transfer));
   if (!verdict.allowed) return { outcome: 'refused', code: verdict.code, reason: verdict.reason };
-  return inTransaction(database, (manager) => screenDestination(steps, manager, txId));
+  return inTransaction(database, (manager) => screenDestination(deps, manager, txId));
 }
 
 async function screenDestination(

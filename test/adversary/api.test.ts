@@ -14,7 +14,7 @@ import { environmentOf, gatewayQuery, loginOf, query, refusal } from './processe
 import { isConfirmed, Scene, withoutWorker } from './scene';
 import { amount, chain, type OrderedTransfer } from './transfers';
 
-/** SECURITY.md, row `API`: somebody has the API's login. What it can start is what any client can. */
+/** SECURITY.md, list “API”: somebody has the API's login. What it can start is what any client can. */
 
 const insufficientPrivilege = '42501';
 

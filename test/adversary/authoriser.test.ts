@@ -11,7 +11,7 @@ import { reconcile } from './reconcile';
 import { isConfirmed, Scene, withoutWorker } from './scene';
 import { alter, assemble, type OrderedTransfer } from './transfers';
 
-/** SECURITY.md, row `authoriser`: somebody has the order key, and the authoriser's login. */
+/** SECURITY.md, list “Authoriser”: somebody has the order key, and the authoriser's login. */
 
 const scene = new Scene();
 let signer: OrderSigner;

@@ -18,7 +18,7 @@ import { rewrite, type Rewrite, toStatement, whileRewritten, withoutRules } from
 import { blacklist, isConfirmed, Scene, withoutWorker } from './scene';
 import { alter, type OrderedTransfer } from './transfers';
 
-/** SECURITY.md, row `gateway database, its owner or an administrator`: somebody is logged in as the owner of the schema. */
+/** SECURITY.md, list “Gateway database, its owner or an administrator”: somebody is logged in as the owner of the schema. */
 
 const scene = new Scene();
 

@@ -18,7 +18,7 @@ import { gatewayQuery } from './processes';
 import { isConfirmed, Scene, withoutWorker } from './scene';
 import { alter, amount, assemble, type OrderedTransfer } from './transfers';
 
-/** SECURITY.md, row `one signing node`: node 3 has its certificate, its share and its database, and a program of the adversary's. */
+/** SECURITY.md, list “One signing node”: node 3 has its certificate, its share and its database, and a program of the adversary's. */
 
 type PeerIndex = Exclude<NodeIndex, 3>;
 const peers: PeerIndex[] = [1, 2];
@@ -89,7 +89,7 @@ describe('cannot have anything signed without an order', () => {
     await expect(proposeToSign(to, ordered, wrong)).rejects.toMatchObject(refused);
   });
 
-  test.each(peers)('it replays a real order: node %d answers with the signature of before, and writes no entry', async (to) => {
+  test.each(peers)('it replays a real order: node %d answers with the earlier signature, and writes no entry', async (to) => {
     const before = await entries(to, ordered);
     const { signatures } = await scene.temporal.sign(ordered, { initiator: 1, peer: 2 });
     for (let times = 0; times < 3; times += 1)
@@ -162,7 +162,7 @@ test('cannot make more than eight test signatures with a new key, nor send its m
 test('cannot tell a ban in the name of another node', async () => {
   const ban = { node: 1, key_id: scene.account.keyId, peer: 2, reason: 'none', banned_at: new Date().toISOString() };
   const { signingKey } = nodeIdentity(cheat);
-  await expect(peer.ban(2, signStatement('ban', ban, signingKey))).rejects.toThrow();
+  await expect(peer.ban(2, signStatement('ban', ban, signingKey))).rejects.toThrow(/a node tells its own bans only/);
   expect(await nodeQuery(2, 'select from peer_bans where key_id = $1', [scene.account.keyId])).toEqual([]);
 });
 

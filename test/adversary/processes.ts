@@ -74,6 +74,17 @@ export const query = <R extends QueryResultRow>(url: string, statement: string, 
 export const gatewayQuery = <R extends QueryResultRow>(statement: string, values: unknown[] = []): Promise<R[]> =>
   query<R>(stack().postgres.url, statement, values);
 
+/** The rows that a statement returns; it is rolled back. */
+export const undone = <R extends QueryResultRow>(url: string, statement: string, values: unknown[] = []): Promise<R[]> =>
+  withDatabase(url, async (database) => {
+    await database.query('begin');
+    try {
+      return (await database.query<R>(statement, values)).rows;
+    } finally {
+      await database.query('rollback');
+    }
+  });
+
 /** SQLSTATE of the refusal of a statement, 42501 where the login may not; null if it is carried out. Nothing is kept. */
 export const refusal = (url: string, statement: string, values: unknown[] = []): Promise<string | null> =>
   withDatabase(url, async (database) => {

@@ -1,35 +1,18 @@
+import { backUp, restore } from '../stack/backup';
 import { waitFor } from '../stack/client';
 import { alarms, isReady, metric, nodeEnvironment, nodeIsBack, nodeQuery, stopNode } from './nodes';
-import { withDatabase } from './processes';
 import { isConfirmed, Scene, withoutWorker } from './scene';
 import { assemble } from './transfers';
 
-/** SECURITY.md, `Each node's own records`: the backup of a node's database is put back, and its journal mark is not. */
+/** SECURITY.md, protection “Each node's own records”: the backup of a node's database is put back, and its journal mark is not. */
 
 const restored = 2;
 const away = 3;
-/** What a backup of the database has of the node's records. */
-const tables = ['journal', 'peer_entries', 'admitted_amounts', 'bans', 'peer_bans'];
 
 const scene = new Scene();
 
-const inDatabase = (statements: string[]): Promise<void> =>
-  withDatabase(nodeEnvironment(restored).MPC_NODE_DATABASE_URL ?? '', async (database) => {
-    for (const statement of statements) await database.query(statement);
-  });
-
-const backUp = () =>
-  inDatabase(['create schema backup', ...tables.map((table) => `create table backup.${table} as table ${table}`)]);
-
-const restore = () =>
-  inDatabase([
-    'begin',
-    'alter table journal disable trigger user',
-    ...tables.flatMap((table) => [`delete from ${table}`, `insert into ${table} table backup.${table}`]),
-    'alter table journal enable trigger user',
-    'drop schema backup cascade',
-    'commit',
-  ]);
+/** Every table of it. */
+const database = () => ({ url: nodeEnvironment(restored).MPC_NODE_DATABASE_URL ?? '', logins: [] });
 
 const outcomes = async (txId: string) =>
   (await nodeQuery<{ outcome: string }>(restored, 'select outcome from journal where tx_id = $1', [txId])).map(
@@ -37,7 +20,13 @@ const outcomes = async (txId: string) =>
   );
 
 test('with a peer down it signs nothing; with both peers it takes back its entries first, and then signs', async () => {
-  await backUp();
+  const startBackedUp = await stopNode(restored);
+  try {
+    await backUp(database());
+  } finally {
+    startBackedUp();
+  }
+  await nodeIsBack(restored);
   const signed = await withoutWorker(async () => {
     const lost = [await scene.order(), await scene.order()] as const;
     await scene.temporal.sign(lost[0], { initiator: 1, peer: restored });
@@ -50,7 +39,7 @@ test('with a peer down it signs nothing; with both peers it takes back its entri
   try {
     const startAgain = await stopNode(restored);
     try {
-      await restore();
+      await restore(database());
     } finally {
       startAgain();
     }

@@ -11,7 +11,7 @@ import { type Rewrite, toStatement, whileRewritten } from './rewrites';
 import { Scene } from './scene';
 import { amount, chain } from './transfers';
 
-/** SECURITY.md, `gateway database`: its owner has money sent elsewhere by rewriting addresses and public keys. */
+/** SECURITY.md, list “Gateway database, its owner or an administrator”: its owner has money sent elsewhere by rewriting addresses and public keys. */
 
 const scene = new Scene();
 

@@ -13,8 +13,9 @@ import { nodeEnvironment } from './nodes';
 import { gatewayQuery, query } from './processes';
 import { blacklist, isConfirmed, Scene, withoutWorker } from './scene';
 import type { Refused } from './temporal-client';
+import { multiplyFee } from './transfers';
 
-/** SECURITY.md, row `Temporal`: a client of Temporal schedules what it likes on the queues of nodes and authoriser. */
+/** SECURITY.md, list “Temporal”: a client of Temporal schedules what it likes on the queues of nodes and authoriser. */
 
 const scene = new Scene();
 
@@ -129,14 +130,9 @@ describe('cannot cancel without a reason on record, nor choose attempts', () => 
       const details = prepared.details as Record<string, string>;
       const ask = (changes: Partial<Prepared>) =>
         scene.temporal.beginSigning({ txId, lastAttempt: 0, kind: 'first', prepared: { ...prepared, ...changes } });
-      const times = (factor: bigint, amount = '0') => (BigInt(amount) * factor).toString();
-      const dearer = (factor: bigint): Partial<Prepared> => ({
-        feeBound: times(factor, prepared.feeBound),
-        details: { ...details, maxFeePerGas: times(factor, details.maxFeePerGas) },
-      });
       expect(await ask({ details: { ...details, minedNonce: 1_000 } })).toMatchObject({ outcome: 'wait' });
-      expect(await ask(dearer(100n))).toMatchObject({ outcome: 'wait' });
-      expect(await ask(dearer(10n ** 9n))).toMatchObject({ outcome: 'refused', code: 'fee_above_bound' });
+      expect(await ask(multiplyFee(prepared, 100n))).toMatchObject({ outcome: 'wait' });
+      expect(await ask(multiplyFee(prepared, 10n ** 9n))).toMatchObject({ outcome: 'refused', code: 'fee_above_bound' });
       await expect(ask({ feeBound: '1' })).rejects.toMatchObject({ code: 'internal_error' });
       expect(await ordersOf(txId)).toEqual([]);
       const [row] = await gatewayQuery<{ next: number }>(

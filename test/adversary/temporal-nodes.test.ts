@@ -7,7 +7,7 @@ import { nodeQuery, signingPairs } from './nodes';
 import { isConfirmed, Scene, withoutWorker } from './scene';
 import { alter, assemble, type OrderedTransfer } from './transfers';
 
-/** SECURITY.md, row `Temporal`: a client of Temporal schedules what it likes on the queues of nodes and authoriser. */
+/** SECURITY.md, list “Temporal”: a client of Temporal schedules what it likes on the queues of nodes and authoriser. */
 
 const scene = new Scene();
 

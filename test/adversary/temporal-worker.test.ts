@@ -6,7 +6,7 @@ import { gatewayQuery } from './processes';
 import { isConfirmed, Scene, withoutWorker } from './scene';
 import { chain } from './transfers';
 
-/** SECURITY.md, row `Temporal`: its client ends the workflow of a transfer, and has the worker do steps of its own choice. */
+/** SECURITY.md, list “Temporal”: its client ends the workflow of a transfer, and has the worker do steps of its own choice. */
 
 const scene = new Scene();
 

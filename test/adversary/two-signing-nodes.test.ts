@@ -11,7 +11,7 @@ import { gatewayQuery } from './processes';
 import { Scene } from './scene';
 import { shareOf } from './share-parts';
 
-/** SECURITY.md, row `two signing nodes`: somebody has the databases and the key-encryption keys of nodes 1 and 2. */
+/** SECURITY.md, list “Two signing nodes”: somebody has the databases and the key-encryption keys of nodes 1 and 2. */
 
 const scene = new Scene();
 
@@ -42,5 +42,7 @@ test('can sign anything: the gateway has no order, no attempt and no record of i
 test('one of them cannot: its share alone opens nothing of the other’s', async () => {
   const { MPC_NODE_KEK } = readConfig(['MPC_NODE_KEK'], nodeEnvironment(1));
   const { MPC_NODE_DATABASE_URL: url } = readConfig(['MPC_NODE_DATABASE_URL'], nodeEnvironment(2));
-  await expect(ShareStore.open({ url, node: 2, keks: parseKeks(MPC_NODE_KEK), migrations })).rejects.toThrow();
+  await expect(ShareStore.open({ url, node: 2, keks: parseKeks(MPC_NODE_KEK), migrations })).rejects.toThrow(
+    /^MPC_NODE_KEK is not the key that the shares/,
+  );
 });

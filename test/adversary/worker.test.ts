@@ -8,11 +8,11 @@ import { randomAddress } from '../factories';
 import { signRefusal } from '../node-refusals';
 import { stack } from '../stack/client';
 import { pause, pids, resumeAll } from '../stack/pause';
-import { alarmsOf, environmentOf, gatewayQuery, loginOf, query, refusal } from './processes';
+import { alarmsOf, environmentOf, gatewayQuery, loginOf, query, refusal, undone } from './processes';
 import { isConfirmed, Scene, withoutWorker } from './scene';
-import { type OrderedTransfer } from './transfers';
+import { chain, multiplyFee, type OrderedTransfer } from './transfers';
 
-/** SECURITY.md, row `worker`: somebody has the worker's login, and reaches Temporal as the worker does. */
+/** SECURITY.md, list “Worker”: somebody has the worker's login, and reaches Temporal as the worker does. */
 
 const insufficientPrivilege = '42501';
 const integrity = '23000';
@@ -101,13 +101,48 @@ describe('with its login it cannot', () => {
   });
 });
 
-test.each([
-  ['report false fees', `update chain_cursors set fee_levels = fee_levels, fee_levels_at = now()`],
-  ['report false inclusions', `update transfer_attempts set impossible_proof = impossible_proof`],
-  ['freeze assets', `update ledger_accounts set frozen_reason = 'none' where frozen_reason is null`],
-  ['read the sealed webhook secrets', `select secret, previous_secret from webhook_endpoints`],
-])('with its login it can %s', async (_, statement) => {
-  expect(await refusal(loginOf('gateway_worker'), statement)).toBeNull();
+describe('with its login it can', () => {
+  test.each([
+    [
+      'report a false inclusion',
+      `update transfer_attempts set block_number = 1, block_hash = '0xfa15e', included_id = tx_hash, success = false, fee = 7, debited = 0
+        where tx_id = (select tx_id from transactions where account_id = $1 and status = 'CONFIRMED' and is_signed limit 1)
+       returning success, fee::int as changed`,
+      { success: false, changed: 7 },
+    ],
+    [
+      'freeze assets',
+      `update ledger_accounts set frozen_reason = 'none' where account_id = $1 and symbol = 'ETH' returning frozen_reason as changed`,
+      { changed: 'none' },
+    ],
+  ])('%s', async (_, statement, changed) => {
+    const { account_id: account } = scene.account;
+    expect(await undone(loginOf('gateway_worker'), statement, [account])).toEqual([changed]);
+  });
+
+  test('read the sealed webhook secrets', async () => {
+    expect(await refusal(loginOf('gateway_worker'), `select secret, previous_secret from webhook_endpoints`)).toBeNull();
+  });
+});
+
+test('can report false fees: the authoriser orders what they make usual, and nothing above the cap of the chain', async () => {
+  const ordered = await withoutWorker(async () => {
+    const { txId } = await scene.accept();
+    const prepared = await scene.prepared();
+    const ask = (factor: bigint) =>
+      scene.temporal.beginSigning({ txId, lastAttempt: 0, kind: 'first', prepared: multiplyFee(prepared, factor) });
+    expect(await ask(100n)).toMatchObject({ outcome: 'wait' });
+    await query(
+      loginOf('gateway_worker'),
+      `update chain_cursors set fee_levels_at = now(), fee_levels =
+         (select jsonb_object_agg(key, ((value #>> '{}')::numeric * 100)::text) from jsonb_each(fee_levels)) where chain = $1`,
+      [chain],
+    );
+    expect(await ask(10n ** 9n)).toMatchObject({ outcome: 'refused', code: 'fee_above_bound' });
+    expect(await ask(100n)).toMatchObject({ outcome: 'begun', attempt: 1 });
+    return { txId };
+  });
+  await isConfirmed(ordered);
 });
 
 test('it has neither the order key nor anything of a node’s', () => {
@@ -119,7 +154,7 @@ test('it has neither the order key nor anything of a node’s', () => {
   ).toEqual([]);
 });
 
-test('cannot approve by the state of a transfer: whether it needs an approval is decided anew', async () => {
+test('cannot approve by the state of a transfer: whether it needs an approval is decided again', async () => {
   const { client_id: clientId = '' } = stack().clients.find(({ name }) => name === 'demo') ?? {};
   expect(await gateway(['client', 'policy', clientId, '--whitelist', 'approve'])).toMatchObject({ code: 0 });
   try {
@@ -173,10 +208,11 @@ test('can report false chain data: a false proof of impossibility has no second 
     await query(loginOf('gateway_worker'), prove, [real.txId, proof]);
     const prepared = await scene.prepared();
     const request = { txId: real.txId, lastAttempt: 1, prepared };
-    for (const kind of ['replacement', 'reissue', 'cancellation'] as const) {
-      const answer = await scene.temporal.beginSigning({ ...request, kind }).catch((error: unknown) => error);
-      expect(answer).not.toMatchObject({ outcome: 'begun' });
-    }
+    const ask = (kind: 'replacement' | 'reissue' | 'cancellation') => scene.temporal.beginSigning({ ...request, kind });
+    expect(await ask('replacement')).toMatchObject({ outcome: 'wait' });
+    expect(await ask('cancellation')).toMatchObject({ outcome: 'refused', code: 'not_cancellable' });
+    // an EVM transfer has no reissue: the authoriser's log says so
+    await expect(ask('reissue')).rejects.toMatchObject({ code: 'internal_error' });
     expect(await gatewayQuery('select kind from orders where tx_id = $1', [real.txId])).toEqual([{ kind: 'transfer' }]);
     return real;
   });

@@ -1,9 +1,11 @@
 import { recordDifferences } from '../adversary/records';
-import { call, type Account } from '../e2e/support';
+import { call, ends, transactionWhen, type Account } from '../e2e/support';
+import { randomAddress } from '../factories';
 import { stack } from '../stack/client';
-import type { Submission } from './submit';
+import { pause, resumeAll } from '../stack/pause';
 import { Cut, cutGaps, type CutOptions } from './cuts';
-import { crashAccount, transferThrough } from './transfer';
+import { submit, type Submission } from './submit';
+import { crashAccount, expectBalanced, statusesOf, transferThrough } from './transfer';
 
 let account: Account;
 beforeAll(async () => {
@@ -36,6 +38,34 @@ describe.each(cutGaps)('connection cut while it is committed: %s', (gap) => {
   test('after Postgres has committed: done once', async () => {
     const { answers } = await cutAt({ gap, fault: 'answer lost' });
     expect(answers).toEqual(['202']);
+  });
+});
+
+describe('connection cut while a cancel is committed', () => {
+  afterEach(() => resumeAll());
+
+  test.each([
+    ['never arrives', [503, 200]],
+    ['answer lost', [200]],
+  ] as const)('%s: cancelled once', async (fault, answers) => {
+    // the transfer waits for its fees, and cannot begin to sign
+    pause('chain:ethereum');
+    const { txId } = await submit(account, randomAddress(), '0.01');
+    const cancel = async () => (await call('POST', `/transactions/${txId}/cancel`)).status;
+    const cut = await Cut.install(stack().postgres.url, { gap: 'screen: cancelTransfer', fault });
+    const statuses: number[] = [];
+    try {
+      const [status, outcome] = await Promise.all([cancel(), cut.outcome()]);
+      expect(outcome).toBe(outcomes[fault]);
+      statuses.push(status);
+      if (status !== 200) statuses.push(await cancel());
+    } finally {
+      await cut.remove();
+    }
+    expect(statuses).toEqual(answers);
+    resumeAll();
+    expect(statusesOf(await transactionWhen(txId, ends))).toEqual(['PENDING', 'CANCELLED']);
+    await expectBalanced(account, 'ethereum');
   });
 });
 

@@ -7,6 +7,7 @@ import type { HeldGap } from './gaps';
 /** `adoptHold` writes nothing, but its row lock has to be committed all the same. */
 export const cutGaps = [
   'accept: insert',
+  'start: remove the message',
   'lock: adoptHold',
   'prepare: enterSigning',
   'sign: recordSigned',
@@ -15,10 +16,12 @@ export const cutGaps = [
   'confirm: storeInclusion',
   'settle: settleTransfer',
 ] as const satisfies HeldGap[];
-export type CutGap = (typeof cutGaps)[number];
+/** The client's cancel too, which ends the transfer. */
+export type CutGap = (typeof cutGaps)[number] | 'screen: cancelTransfer';
 
 /** Where the write can be a transaction of its own, which has no COMMIT that could get lost: such a connection is ended. */
 const withoutCommit: Partial<Record<CutGap, string>> = {
+  'start: remove the message': 'true',
   'broadcast: markBroadcast': 'true',
   // the follower writes it after its cursor, in one transaction; `observe` writes nothing else
   'confirm: storeInclusion': `not exists (select from pg_locks where pid = pg_backend_pid() and relation = 'chain_cursors'::regclass

@@ -19,11 +19,17 @@ const transferBody = () => ({
   body: { from_address: account.address, to_address: recipient, chain: 'ethereum', token_symbol: 'ETH', amount: '0.01' },
 });
 
-test('Postgres hangs: 503 with Retry-After, nothing is lost, work continues by itself', async () => {
+/** More than the API has connections to the database: some of them wait for one. */
+const moreThanConnections = 40;
+
+test('Postgres hangs: 503 with Retry-After, also for what waits for a connection; work continues by itself', async () => {
   pause('postgres');
-  const refused = await call('POST', '/transfer', transferBody());
-  expect(refused.status).toBe(503);
-  expect(['unavailable', 'outcome_unknown']).toContain(refused.body.code);
+  const refused = await Promise.all(Array.from({ length: moreThanConnections }, () => call('POST', '/transfer', transferBody())));
+  // nothing was begun before the pause, so that the outcome is known
+  for (const { status, body, headers } of refused) {
+    expect([status, body.code]).toEqual([503, 'unavailable']);
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+  }
   expect((await call('GET', '/health/ready')).status).toBe(503);
   resumeAll();
   await waitFor(async () => (await call('GET', '/health/ready')).status === 200, { timeoutMs: 60_000 });
@@ -37,20 +43,12 @@ test('Postgres killed in the middle of transfers: all end, none twice', async ()
   for (const { body } of accepted) await transactionWhen(body.tx_id as string, ['CONFIRMED'], 120_000);
 });
 
-test('Temporal killed: new transfers are refused clearly or accepted once it is back; open ones end', async () => {
+test('Temporal killed: new transfers are accepted at once; they and open ones end', async () => {
   const open = await call('POST', '/transfer', transferBody());
   killAll('temporal');
   const during = await call('POST', '/transfer', transferBody());
-  expect([202, 503]).toContain(during.status);
-  await transactionWhen(open.body.tx_id as string, ['CONFIRMED'], 120_000);
-  const after = await waitFor(
-    async () => {
-      const answer = await call('POST', '/transfer', transferBody());
-      return answer.status === 202 ? answer : undefined;
-    },
-    { timeoutMs: 60_000, intervalMs: 1_000 },
-  );
-  await transactionWhen(after.body.tx_id as string, ['CONFIRMED'], 120_000);
+  expect(during.status).toBe(202);
+  for (const { body } of [open, during]) await transactionWhen(body.tx_id as string, ['CONFIRMED'], 120_000);
 });
 
 test('the chain node hangs: accepted, waits, nothing refunded early; a cancel still works; resumes', async () => {

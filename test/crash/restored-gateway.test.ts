@@ -6,9 +6,9 @@ import { recordDifferences } from '../adversary/records';
 import { ledgerDifferences } from '../e2e/ledger';
 import { balances, call, transactionWhen, type Account } from '../e2e/support';
 import { randomAddress } from '../factories';
+import { backUp, restore } from '../stack/backup';
 import { stack, waitFor } from '../stack/client';
 import { pause, resumeAll } from '../stack/pause';
-import { backUp, restore } from './backup';
 import { Holds } from './holds';
 import { chainAt, crashAccount, onChain } from './transfer';
 

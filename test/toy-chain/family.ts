@@ -180,7 +180,7 @@ export const toyFamily: Family = {
   parseAddress: parseToyAddress,
   build,
   recover,
-  ordinalOf: () => null,
+  getOrdinal: () => null,
   describe,
   signingPayloads: (unsigned, from) => {
     messageOf(unsigned, from);

@@ -12,7 +12,7 @@ import { parseChainId } from './chain-id';
 import type { RpcTransaction } from './rpc-types';
 
 /**
- * True when the fields that a node shows, serialised anew, hash to the transaction's id and are signed by its sender for this chain:
+ * True when the fields that a node shows, serialised again, hash to the transaction's id and are signed by its sender for this chain:
  * the node has neither mistaken nor made up any of them. False also for types of transactions that are not known here.
  */
 export async function isAuthentic(transaction: RpcTransaction, chain: ChainDefinition): Promise<boolean> {

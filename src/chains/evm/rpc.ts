@@ -103,7 +103,7 @@ const viemUnknownCode = -1;
 /** Removes what viem adds to messages (the url with its API key, the request body with calldata). */
 function withoutSecrets(error: unknown): Error {
   const { name, status } = (error ?? {}) as { name?: string; status?: number };
-  const causes = causesOf(error);
+  const causes = getCauses(error);
   const refusal = causes.find(({ code }) => typeof code === 'number' && code !== viemUnknownCode);
   if (!refusal) return new Error(`${name ?? 'error'}${status ? ` (HTTP ${status})` : ''}`);
   const { code, details } = refusal;
@@ -120,7 +120,7 @@ interface Cause {
 }
 
 /** The error itself and at most four that it was made from. */
-function causesOf(error: unknown): Cause[] {
+function getCauses(error: unknown): Cause[] {
   const causes: Cause[] = [];
   for (let cause = error; typeof cause === 'object' && cause !== null && causes.length < 5; cause = (cause as Cause).cause)
     causes.push(cause);

@@ -1,7 +1,7 @@
 import { houseClientId } from '../../platform/house';
 import { houseGas } from '../admission';
 import { assertMatches } from './mismatch';
-import { assertAction, type Rule, spendingOf } from './ordered';
+import { assertAction, type Rule, getSpending } from './ordered';
 
 /**
  * A cancellation pays nobody, whatever the order says: nothing leaves the account but its fee, which counts against what the house may
@@ -15,6 +15,6 @@ export const cancellation: Rule = (ordered) => {
     assertMatches(amount === 0n, 'recipients', 'a cancellation moves nothing');
     assertMatches(same(recipient, from.address), 'recipients', 'a cancellation goes to the account itself');
   }
-  const spending = { ...spendingOf(ordered), recipients: [] };
+  const spending = { ...getSpending(ordered), recipients: [] };
   return claims.client_id === houseClientId ? { ...spending, token: houseGas, amount: spending.fee } : spending;
 };

@@ -19,16 +19,17 @@ export interface Ordered {
   now: number;
 }
 
-/** Begins the name of what a settlement carries out among what its bytes use up; the journal reads it (migrations/mpc-node/0005). */
+/** Prefix of the resource that names the authorisation of a settlement; the journal reads it (migrations/mpc-node/0005). */
 const settles = 'settles ';
 
 /**
- * What the bytes use up: named by chain and account, so that it is the same thing in every transaction. The last of a settlement is the
- * authorisation and how much of it is taken: a replacement uses up the same, so that it settles the same.
+ * The resources that the bytes use up. Each is named by chain and account, so that it has the same name in every transaction. A
+ * settlement has one more: the authorisation, with the amount that is taken of it. A replacement has to use up the same resources, so
+ * it settles the same authorisation and amount.
  */
-export function resourcesOf({ chain, from, described }: Pick<Ordered, 'chain' | 'from' | 'described'>): string[] {
+export function getResources({ chain, from, described }: Pick<Ordered, 'chain' | 'from' | 'described'>): string[] {
   const { resources, settlement, outputs } = described;
-  const taken = settlement ? [`${settles}${chain.name}/${settlement.identity}/${sumOf({ described: { outputs } })}`] : [];
+  const taken = settlement ? [`${settles}${chain.name}/${settlement.identity}/${getSum({ described: { outputs } })}`] : [];
   return [...resources.map((resource) => `${chain.name}/${from.key}/${resource}`), ...taken];
 }
 
@@ -73,18 +74,18 @@ export const sameToken = (a: string | null, b: string | null, same: Comparer): b
   a === null || b === null ? a === b : same(a, b);
 
 /** What leaves the sender: all outputs are of one token. */
-export const spendingOf = (ordered: Ordered): Spending => ({
+export const getSpending = (ordered: Ordered): Spending => ({
   chain: ordered.chain.name,
   token: tokenByContract(ordered.chain, ordered.described.outputs[0]?.tokenContract ?? null)?.contract ?? null,
-  amount: sumOf(ordered),
+  amount: getSum(ordered),
   fee: ordered.described.maxNetworkFee,
-  recipients: recipientsOf(ordered),
+  recipients: getRecipients(ordered),
 });
 
 /** Atomic units. */
-export const sumOf = ({ described: { outputs } }: { described: Pick<TransactionDescription, 'outputs'> }): bigint =>
+export const getSum = ({ described: { outputs } }: { described: Pick<TransactionDescription, 'outputs'> }): bigint =>
   outputs.reduce((sum, { amount }) => sum + amount, 0n);
 
 /** Canonical forms. */
-export const recipientsOf = ({ described, family }: Ordered): string[] =>
+export const getRecipients = ({ described, family }: Ordered): string[] =>
   described.outputs.flatMap(({ recipient }) => family.parseAddress(recipient)?.key ?? []);

@@ -4,7 +4,16 @@ import type { SettlementFacts } from '../../messages/order';
 import { houseClientId } from '../../platform/house';
 import { houseGas } from '../admission';
 import { assertMatches } from './mismatch';
-import { assertAction, assertHouse, assertOneToken, type Ordered, recipientsOf, type Rule, settlementIn, sumOf } from './ordered';
+import {
+  assertAction,
+  assertHouse,
+  assertOneToken,
+  type Ordered,
+  getRecipients,
+  type Rule,
+  settlementIn,
+  getSum,
+} from './ordered';
 
 /**
  * Carries out what somebody has authorised with a signature: the payer's money moves, and the house pays the fee. Whether the payer's
@@ -22,7 +31,7 @@ export const settlement: Rule = (ordered) => {
   assertParties(ordered, settled);
   assertTakesAuthorisations(ordered, settled);
   const fee = described.maxNetworkFee;
-  return { chain: chain.name, token: houseGas, amount: fee, fee, recipients: recipientsOf(ordered) };
+  return { chain: chain.name, token: houseGas, amount: fee, fee, recipients: getRecipients(ordered) };
 };
 
 /** Requires the authorisation of the order, for no more than it is for and while it can be executed. */
@@ -34,7 +43,7 @@ function assertSettles(ordered: Ordered, facts: SettlementFacts): DescribedSettl
   assertMatches(same(facts.payer, settled.payer), 'settlement.payer', 'the bytes take it from another one');
   assertMatches(facts.identity === settled.identity, 'settlement.identity', 'the bytes use up another authorisation');
   assertMatches(BigInt(facts.authorised) === settled.authorised, 'settlement.authorised', 'the bytes say another amount');
-  assertMatches(sumOf(ordered) <= settled.authorised, 'recipients', 'the bytes take more than was authorised');
+  assertMatches(getSum(ordered) <= settled.authorised, 'recipients', 'the bytes take more than was authorised');
   assertMatches(facts.window_end === expiresAt, 'settlement.window_end', 'the bytes expire at another time');
   assertMatches(now < expiresAt, 'settlement.window_end', 'it is over');
   return settled;

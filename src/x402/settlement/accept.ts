@@ -119,8 +119,8 @@ async function boundGas(
 }
 
 /**
- * Any of those that have the coins beside what their open settlements may cost: transactions of several accounts are executed at the
- * same time. null: none has.
+ * A random one of those that have the coins beside what their open settlements may cost, so that settlements are spread over all of them.
+ * null: none has.
  */
 async function pickSettler(manager: EntityManager, candidates: Settler[], gasBound: bigint): Promise<Settler | null> {
   const rows = await manager.query<{ account_id: string }[]>(

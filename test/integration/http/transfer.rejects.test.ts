@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { randomAddress, wrongChecksum } from '../../factories';
 import { buildFunded, createFixture, expectProblem, type Fixture, type Funded } from './fixture';
 
@@ -132,12 +133,27 @@ test('a refused transfer is not started', async () => {
 });
 
 describe('5xx', () => {
-  test('503 chain_unavailable while the fees of the chain are not known', async () => {
+  /** Rows of everything that an acceptance writes, and the funds. */
+  const stored = () =>
+    fixture.database.query<unknown>(
+      `select (select count(*) from transactions) as transactions, (select count(*) from transaction_events) as events,
+              (select count(*) from ledger_entries) as entries, (select count(*) from workflow_outbox) as messages,
+              (select count(*) from audit_events) as audit, (select count(response_status) from idempotency_keys) as answers,
+              (select sum(locked) from ledger_accounts) as locked`,
+    );
+  test('503 chain_unavailable while the fees of the chain are not known: nothing is stored, the same key is good later', async () => {
+    const [to_address, key] = [randomAddress(), { 'idempotency-key': randomUUID() }];
+    const send = () => transfer({ to_address }, key);
     await fixture.database.query(`update chain_cursors set fee_levels_at = now() - interval '11 minutes'`);
-    const answer = await transfer();
+    const before = await stored();
+    const answer = await send();
+    const after = await stored();
     await fixture.database.query(`update chain_cursors set fee_levels_at = now()`);
+    expect(after).toEqual(before);
     expectProblem(answer, 503, 'chain_unavailable');
     expect(answer.headers.get('retry-after')).toBe('15');
+    expect((await send()).status).toBe(202);
+    expect(await stored()).not.toEqual(before);
   });
   test('500 internal_error shows no details', async () => {
     await fixture.database.query('alter table workflow_outbox rename to secret');

@@ -68,7 +68,7 @@ const authorise = (code: string) =>
     () => Promise.resolve('done'),
   );
 
-test('enroll shows QR code, URI and secret, asks until the code is right, and shows ten recovery codes; recover starts anew', async () => {
+test('enroll shows QR code, URI and secret, asks until the code is right, and shows ten recovery codes; recover starts again', async () => {
   let asked = 0;
   const enrolled = await gateway(['enroll', name], {
     answer: (_, out) => {

@@ -119,10 +119,10 @@ describe('enrolment', () => {
     const { secret } = await confirmed();
     await expect(enroll()).rejects.toEqual(refusal('business_error', /--replace/));
     expect(await authorise(totpCode(secret, 1))).toBe('done');
-    const anew = await enroll(true);
+    const fresh = await enroll(true);
     await expect(authorise(totpCode(secret, -1))).rejects.toEqual(refusal('MFA_NOT_ENABLED'));
-    await totp.confirm(user.userId, totpCode(anew.secret));
-    expect(await authorise(totpCode(anew.secret, 1))).toBe('done');
+    await totp.confirm(user.userId, totpCode(fresh.secret));
+    expect(await authorise(totpCode(fresh.secret, 1))).toBe('done');
   });
 
   test('that was not confirmed within a day must be repeated', async () => {
@@ -150,15 +150,15 @@ describe('recovery codes', () => {
     const { secret, codes } = await confirmed();
     const [code] = codes as [string];
     const typed = ` ${code.toLowerCase().replaceAll('-', ' ')} `;
-    const { secret: anew } = await totp.recover(user.userId, typed);
+    const { secret: fresh } = await totp.recover(user.userId, typed);
     expect(await totp.status(user.userId)).toMatchObject({ state: 'waiting', recoveryCodesLeft: 9 });
     await expect(authorise(totpCode(secret, 1))).rejects.toEqual(refusal('MFA_NOT_ENABLED'));
     await expect(totp.recover(user.userId, code)).rejects.toEqual(refusal('business_error', /not an unused recovery code/));
-    const next = await totp.confirm(user.userId, totpCode(anew));
+    const next = await totp.confirm(user.userId, totpCode(fresh));
     expect((await totp.status(user.userId)).recoveryCodesLeft).toBe(10);
     // earlier codes are invalid
     await expect(totp.recover(user.userId, codes[1] as string)).rejects.toBeInstanceOf(GatewayError);
-    expect(await authorise(totpCode(anew, 1))).toBe('done');
+    expect(await authorise(totpCode(fresh, 1))).toBe('done');
     expect(await totp.recover(user.userId, next[9] as string)).toMatchObject({ secret: expect.any(String) });
     const used = (await audited()).filter(({ action }) => action === 'totp.recovery_code_used');
     expect(used.map(({ outcome }) => outcome)).toEqual(['success', 'refused', 'refused', 'success']);

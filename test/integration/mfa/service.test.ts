@@ -182,7 +182,7 @@ describe('lock', () => {
     expect(await state()).toEqual({ failures: 0, locked_until: null, locks: 0 });
   });
 
-  test('after its end wrong codes are counted anew', async () => {
+  test('after its end wrong codes are counted from zero', async () => {
     await enterWrong(5);
     await endLock();
     await enterWrong(1);

@@ -127,7 +127,7 @@ describe('a node', () => {
   let group: Group;
   afterAll(() => group.close());
 
-  test('signs with both keys while its shares are sealed anew, and with the new key alone afterwards', async () => {
+  test('signs with both keys while its shares are encrypted again, and with the new key alone afterwards', async () => {
     group = await Group.create();
     const key = await group.addKey('wallet.1');
     let nonce = 0;

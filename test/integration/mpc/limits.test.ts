@@ -75,7 +75,7 @@ describe('the limits of node 1', () => {
     await expect(sign(build({ symbol: 'USDC' }, other))).rejects.toMatchObject(refused(/for this token/));
   });
 
-  test('a reissue counts anew, since nothing here proves that the attempts before it cannot be executed', async () => {
+  test('a reissue counts again, since nothing here proves that the attempts before it cannot be executed', async () => {
     const family = getFamily('evm');
     jest.replaceProperty(family, 'rules', { ...family.rules, expired: 'reissue' });
     await group.query(1, 'delete from admitted_amounts');

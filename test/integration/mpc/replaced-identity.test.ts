@@ -57,7 +57,7 @@ describe('after a node got another identity', () => {
     expect(verifyAttestation(await group.bindKey(1, key.keyId), presentKeys())).toMatchObject({ node: 1, key_id: key.keyId });
   });
 
-  test('its answer about a transaction of before is verified, and no answer by its former key', async () => {
+  test('its answer about an earlier transaction is verified, and no answer by its former key', async () => {
     const request = { txId: old.claims.tx_id, nonce: randomBytes(16).toString('hex') };
     const answer = await group.node(1).activities.journalOf(request);
     expect(readAnswer(answer, 1, request, keys()).entries).toMatchObject([{ outcome: 'signed' }]);

@@ -116,7 +116,7 @@ describe('an order', () => {
   });
 });
 
-describe('read anew before an order is written', () => {
+describe('read again before an order is written', () => {
   const nothingBegun = async (txId: string) => {
     expect(await row(txId)).toMatchObject({ signingBegunAt: null });
     expect(await stored(txId)).toEqual([]);

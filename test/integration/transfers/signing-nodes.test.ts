@@ -190,7 +190,7 @@ describe('a node that refuses the transaction itself', () => {
 describe('a transfer whose network fee two nodes do not allow', () => {
   const native = () => served.submit({ tokenSymbol: 'ETH', amount: '0.1' });
 
-  test('is cancelled at the fees of now: nobody has signed the first attempt, so there is nothing to outbid', async () => {
+  test('is cancelled at the current fees: nobody has signed the first attempt, so there is nothing to outbid', async () => {
     let first: bigint | undefined;
     await serve((pair, { kind, max_fee: fee }) => {
       first ??= BigInt(fee);

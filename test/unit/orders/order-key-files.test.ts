@@ -50,7 +50,7 @@ test('the private key is in one file, which its owner alone can read', async () 
   }
 });
 
-test('a key of before the current one does not come back to the nodes', async () => {
+test('a key older than the current one does not come back to the nodes', async () => {
   const first = await createOrderKey({ folder, jwks: orderKeys });
   const all = read(first.files.operators);
   await expect(createOrderKey({ folder, jwks: all })).rejects.toMatchObject({ code: 'invalid_parameter' });

@@ -85,7 +85,7 @@ export const evmCodec = {
   parseAddress,
   build,
   recover,
-  ordinalOf: (resource: string) => BigInt(toNonce([resource])),
+  getOrdinal: (resource: string) => BigInt(toNonce([resource])),
   signingPayloads,
   describe,
   assemble,

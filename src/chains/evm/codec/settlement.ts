@@ -66,7 +66,7 @@ export function describeSettlement({ to, data = '0x', value = 0n, gas = 0n }: Un
   return {
     action: 'settlement',
     outputs: [{ recipient: payTo, tokenContract: token, amount }],
-    settlement: { method, payer, identity: identityOf(payment, token), authorised, facilitator, contract },
+    settlement: { method, payer, identity: toIdentity(payment, token), authorised, facilitator, contract },
     expiresAt: Number(last < latest ? last : latest),
   };
 }
@@ -85,5 +85,5 @@ function assertExecutable(payment: SettledPayment, amount: bigint): void {
 const firstSecond = ({ method, validAfter }: SettledPayment): bigint => (method === 'eip3009' ? validAfter + 1n : validAfter);
 const lastSecond = ({ method, validBefore }: SettledPayment): bigint => (method === 'eip3009' ? validBefore - 1n : validBefore);
 
-const identityOf = ({ method, payer, nonce }: SettledPayment, token: string): string =>
+const toIdentity = ({ method, payer, nonce }: SettledPayment, token: string): string =>
   method === 'eip3009' ? authorizationIdentity(token, payer, nonce as Hex) : permitIdentity(payer, BigInt(nonce));

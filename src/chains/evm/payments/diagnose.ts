@@ -79,7 +79,7 @@ async function diagnosePermit(call: RpcCall, payment: Payment, revert: Hex | nul
 /** A contract is asked (ERC-1271), an account that delegates to one included (EIP-7702); everybody else signs with a key. */
 async function isSignedByPayer(call: RpcCall, payment: Payment): Promise<boolean> {
   const { payer, signature } = payment;
-  const hash = digestOf(payment);
+  const hash = toDigest(payment);
   const data = encodeFunctionData({ abi: walletAbi, functionName: 'isValidSignature', args: [hash, signature] });
   const [isContract, answer] = await Promise.all([hasCode(call, payer), tryCall(call, { to: payer, data })]);
   if (isContract) return 'result' in answer && answer.result.length >= 66 && answer.result.startsWith(validSignature);
@@ -90,7 +90,7 @@ async function isSignedByPayer(call: RpcCall, payment: Payment): Promise<boolean
   );
 }
 
-function digestOf(payment: Payment): Hex {
+function toDigest(payment: Payment): Hex {
   const { method, chain, token, domain, payer, payTo, authorised, validAfter, validBefore, nonce } = payment;
   const [from, to, contract] = [payer, payTo, token.contract] as [Address, Address, Address];
   const chainId = parseChainId(chain);

@@ -19,7 +19,7 @@ const executionFailure =
  */
 export async function tryCall(call: RpcCall, request: { from?: string; to: string; data: Hex }): Promise<CallResult> {
   try {
-    return { result: hexOf(await call('eth_call', [{ ...request, gas: quantity(maxSettlementGas) }, 'latest'])) };
+    return { result: readHex(await call('eth_call', [{ ...request, gas: quantity(maxSettlementGas) }, 'latest'])) };
   } catch (error) {
     // 3: reverted, with data; other nodes say it in words. Gas is used up by what the payer's wallet does
     const isReverted = error instanceof NodeRefusal && (error.code === 3 || executionFailure.test(error.nodeMessage));
@@ -29,10 +29,10 @@ export async function tryCall(call: RpcCall, request: { from?: string; to: strin
 }
 
 export const hasCode = async (call: RpcCall, address: string): Promise<boolean> =>
-  hexOf(await call('eth_getCode', [address, 'latest'])) !== '0x';
+  readHex(await call('eth_getCode', [address, 'latest'])) !== '0x';
 
 /** @throws Error for anything but bytes: another endpoint is asked then, and none is believed */
-function hexOf(response: unknown): Hex {
+function readHex(response: unknown): Hex {
   if (typeof response !== 'string' || !/^0x(?:[0-9a-f]{2})*$/i.test(response)) throw new Error('the node responded with no hex');
   return response as Hex;
 }

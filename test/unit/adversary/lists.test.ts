@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { points } from './lists';
+
+const root = path.resolve(__dirname, '../../..');
+
+/** The points under "What a compromised part can and cannot do", by part and list. */
+function readPoints(): Record<string, string[]> {
+  const text = readFileSync(path.join(root, 'SECURITY.md'), 'utf8');
+  const [, section = ''] = text.split('## What a compromised part can and cannot do');
+  const found: Record<string, string[]> = {};
+  let [part, list] = ['', ''];
+  for (const line of (section.split('\n## ')[0] ?? '').split('\n')) {
+    const [, heading] = /^### (.+)$/.exec(line) ?? [];
+    const [, which] = /^(Can|Cannot):$/.exec(line) ?? [];
+    const [, point] = /^- (.+)$/.exec(line) ?? [];
+    if (heading !== undefined) part = heading;
+    if (which !== undefined) list = which.toLowerCase();
+    if (point !== undefined) (found[`${part}: ${list}`] ??= []).push(point.replaceAll("'", '’'));
+  }
+  return found;
+}
+
+const lists = readPoints();
+
+test('the lists of SECURITY.md are those of the table', () => {
+  expect(Object.keys(lists)).toEqual(Object.keys(points));
+});
+
+test.each(Object.entries(points))('%s: every point is in the table, and the other way round', (name, table) => {
+  const [inDocument, inTable] = [lists[name] ?? [], Object.keys(table)];
+  expect(inDocument).toHaveLength(inTable.length);
+  for (const [at, words] of inTable.entries()) expect(inDocument[at]?.startsWith(words) ? words : inDocument[at]).toBe(words);
+});
+
+test.each(Object.values(points).flatMap((table) => Object.values(table).flat()))('%s: %s', (file, title) => {
+  expect(readFileSync(path.join(root, 'test', file), 'utf8')).toContain(title);
+});
