@@ -20,7 +20,7 @@ export async function recordMissingOrdinals(
     const unsigned = findOrderedBytes(family, claims, bytes);
     if (addressKey === undefined || unsigned === undefined) continue;
     for (const resource of family.describe(unsigned).resources) {
-      const ordinal = family.ordinalOf(resource);
+      const ordinal = family.getOrdinal(resource);
       if (ordinal !== null) await recordForeignOrdinals(manager, { chain: chain.name, addressKey }, ordinal + 1n);
     }
   }

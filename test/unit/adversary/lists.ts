@@ -103,6 +103,7 @@ export const points: Record<string, Record<string, readonly Shown[]>> = {
     ],
     'show false addresses': [[api, 'can store an address of its own for a new account']],
     'open the secrets': [[api, 'can open the secrets in the database']],
+    'have the house pay': [['integration/x402/stored-settlement.test.ts', 'that the house does not pay for is refused']],
   },
   'API: cannot': {
     'sign an order': [[api, 'it has neither the order key']],
