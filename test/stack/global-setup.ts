@@ -42,7 +42,7 @@ export default async function startStack(_: unknown, { displayName }: JestProjec
   const routeDatabase = displayName?.name === 'crash' ? throughProxy : undefined;
   const beforeStart = (name: string) => whileHeld(dataDir, name);
   // elsewhere the generation of one more key would take time from what is tested
-  const settlers = ['e2e', 'crash'].includes(displayName?.name ?? '');
+  const settlers = ['e2e', 'crash', 'bench'].includes(displayName?.name ?? '');
   const running = await bootStack({
     ...{ dataDir, env, quiet: true, throwaway: true, reset: true },
     ...{ settlers, routeDatabase, beforeStart },

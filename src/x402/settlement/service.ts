@@ -156,7 +156,7 @@ export class SettlementService {
     const isUnknown = ({ outcome }: SettlementState) => outcome.outcome === 'pending' && outcome.hash === null;
     while (isUnknown(state)) {
       const waitedMs = performance.now() - startedAt;
-      if (waitedMs > waitMs.longest || ms === 0) break;
+      if (waitedMs > waitMs.longest || ms === 0 || watch.isEnding) break;
       if (!isBegun(state)) await giveUpUnbegun(database, clientId, txId);
       state = await watch.wait(txId, hashWaitMs);
     }

@@ -18,7 +18,7 @@ interface Waiter {
 export class SettlementWatch {
   private readonly waiters = new Map<string, Set<Waiter>>();
   private timer: NodeJS.Timeout | undefined;
-  private isHurried = false;
+  private ending = false;
   private count = 0;
 
   constructor(private readonly database: DataSource) {}
@@ -45,7 +45,11 @@ export class SettlementWatch {
 
   /** The process ends: nobody waits any longer, and what is not decided is pending. */
   hurry(): void {
-    this.isHurried = true;
+    this.ending = true;
+  }
+
+  get isEnding(): boolean {
+    return this.ending;
   }
 
   private async look(): Promise<void> {
@@ -70,7 +74,7 @@ export class SettlementWatch {
     const waiters = this.waiters.get(txId) ?? new Set();
     const now = performance.now();
     for (const waiter of waiters) {
-      if (!isDecided && waiter.until > now && !this.isHurried) continue;
+      if (!isDecided && waiter.until > now && !this.ending) continue;
       waiters.delete(waiter);
       this.count -= 1;
       answer(waiter);

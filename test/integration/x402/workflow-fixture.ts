@@ -15,7 +15,7 @@ import { readPaymentRequest } from '../../../src/x402/wire/request';
 import { randomAddress, signAs } from '../../factories';
 import { createFollowFixture } from '../following/fixture';
 import { ServedChain, until } from '../transfers/served';
-import { allowSettling, buildSettler } from './settlement-fixture';
+import { buildSettler } from './settlement-fixture';
 
 export const ether = 10n ** 18n;
 const domain = { name: 'USD Coin', version: '2' };
@@ -27,7 +27,6 @@ export async function createSettlementFixture(changes: Partial<ChainDefinition> 
   const usdc = chain.tokens.find(({ symbol }) => symbol === 'USDC') as TokenDefinition;
   Object.assign(usdc, { eip3009: true, eip712: domain } satisfies Partial<TokenDefinition>);
   const { account: settler, wallet } = await buildSettler(database, chain);
-  await allowSettling(database, { clientId: alice.clientId, chain: chain.name });
   const payer = privateKeyToAccount(toHex(randomBytes(32)));
   const payTo = randomAddress();
   await fixture.send(settler, ether);

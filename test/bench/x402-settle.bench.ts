@@ -1,0 +1,99 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { x402Facilitator } from '@x402/core/facilitator';
+import type { PaymentPayload, PaymentRequirements } from '@x402/core/types';
+import { toFacilitatorEvmSigner } from '@x402/evm';
+import { ExactEvmScheme } from '@x402/evm/exact/facilitator';
+import { createWalletClient, http, type PrivateKeyAccount, publicActions } from 'viem';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { newPayer, paidChain, paidOn, untilSettling } from '../e2e/payers';
+import { api, fund, stack } from '../stack/client';
+import { signed } from '../x402';
+import { load, percentiles, residentMb, round } from './load';
+
+/** Settlements over HTTP, beside the official facilitator on the same chain; whose blocks come once a second is part of both. */
+
+const oneByOne = 20;
+const hundred = { count: 100, inFlight: 16 };
+
+interface Answer {
+  success: boolean;
+}
+type Settle = (body: object) => Promise<Answer>;
+
+/** The official facilitator with one key, behind HTTP, without authentication and limits. */
+async function serveOfficial(): Promise<{ settle: Settle; close: () => void }> {
+  const account = privateKeyToAccount(generatePrivateKey());
+  await fund(paidChain, 'ETH', account.address, '10');
+  const client = createWalletClient({ account, transport: http(paidOn().rpc) }).extend(publicActions);
+  const signer = toFacilitatorEvmSigner({ ...client, address: account.address } as never);
+  const facilitator = new x402Facilitator().register('eip155:8453', new ExactEvmScheme(signer));
+  const settleText = async (body: string) => {
+    const { paymentPayload, paymentRequirements } = JSON.parse(body) as {
+      paymentPayload: PaymentPayload;
+      paymentRequirements: PaymentRequirements;
+    };
+    return facilitator.settle(paymentPayload, paymentRequirements).catch(() => ({ success: false }));
+  };
+  const server = createServer((request, response) => {
+    void text(request)
+      .then(settleText)
+      .then((answer) => response.setHeader('Content-Type', 'application/json').end(JSON.stringify(answer)));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const settle: Settle = async (body) => {
+    const answer = await fetch(url, { method: 'POST', body: JSON.stringify(body) });
+    return (await answer.json()) as Answer;
+  };
+  return { settle, close: () => server.close() };
+}
+
+const ours: Settle = async (body) => (await api().request<Answer>('POST', '/x402/settle', { body })).body;
+const payment = (payer: PrivateKeyAccount) => signed({ kind: 'eip3009', payer });
+
+async function settleHundred(settle: Settle, payer: PrivateKeyAccount) {
+  const bodies = await Promise.all(Array.from({ length: hundred.count }, () => payment(payer)));
+  let ok = 0;
+  const began = performance.now();
+  const times = await load(hundred.count, hundred.inFlight, async () => {
+    const { success } = await settle(bodies.pop() ?? {});
+    if (success) ok += 1;
+  });
+  return { ok, seconds: round((performance.now() - began) / 1000), ...times };
+}
+
+test('settlements', async () => {
+  await untilSettling();
+  const official = await serveOfficial();
+  const payer = await newPayer();
+  await ours(await payment(payer));
+  await official.settle(await payment(payer));
+  const [own, theirs]: [number[], number[]] = [[], []];
+  for (let index = 0; index < oneByOne; index += 1) {
+    for (const [settle, times] of [[ours, own] as const, [official.settle, theirs] as const]) {
+      const body = await payment(payer);
+      const began = performance.now();
+      expect(await settle(body)).toMatchObject({ success: true });
+      times.push(performance.now() - began);
+    }
+  }
+  const [settle_ms, baseline] = [percentiles(own), percentiles(theirs)];
+  const at16 = await settleHundred(ours, payer);
+  const baselineAt16 = await settleHundred(official.settle, payer);
+  process.stdout.write(
+    `${JSON.stringify({
+      bench: 'x402 settle',
+      one_by_one: oneByOne,
+      baseline_official_ms: baseline,
+      settle_ms,
+      settle_to_baseline_p50: round(settle_ms.p50 / baseline.p50),
+      in_flight: hundred.inFlight,
+      baseline_official_hundred: baselineAt16,
+      hundred: at16,
+      resident_mb: Object.fromEntries(['api', 'worker', 'mpc'].map((name) => [name, stack().processes[name]?.map(residentMb)])),
+    })}\n`,
+  );
+  official.close();
+}, 600_000);
