@@ -85,6 +85,7 @@ export const auditActions = [
   'webhook.disabled',
   'webhook.secret_rotated',
   'webhook.updated',
+  'x402.payer_funded',
   'x402.policy_changed',
 ] as const;
 export type AuditAction = (typeof auditActions)[number];

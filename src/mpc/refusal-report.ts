@@ -45,7 +45,8 @@ export class RefusalReport {
   activities<T extends object>(activities: T): T {
     const wrapped = Object.entries(activities).map(([act, run]: [string, (input: object) => Promise<unknown>]) => [
       act,
-      (input: { peer?: unknown }) => this.during({ role: 'initiator', act, peer: input.peer, request: input }, () => run(input)),
+      (input?: { peer?: unknown }) =>
+        this.during({ role: 'initiator', act, peer: input?.peer, request: input ?? {} }, () => run(input ?? {})),
     ]);
     return Object.fromEntries(wrapped) as T;
   }

@@ -71,6 +71,8 @@ async function recordNotBegun(
   result: NotBegun['result'],
 ): Promise<void> {
   if (result.outcome !== 'refused' || !endedByRefusal.includes(kind)) return;
+  // what is asked for too early ends nothing later
+  if (kind === 'reissue' && !(await loadAttempts(manager, txId)).allImpossible) return;
   const { byRule = false, code, reason } = result;
   await recordRefusal(manager, { txId, attempt: lastAttempt + 1 }, { kind: byRule ? 'rule' : 'order', code, reason });
 }

@@ -29,10 +29,10 @@ export async function recordRefusal(
   );
 }
 
-/** The newest refusal of an attempt; undefined if nothing has refused it. */
+/** The refusal of an attempt: by a rule, else the newest; undefined if nothing has refused it. */
 export async function findRefusal(manager: EntityManager, { txId, attempt }: RefusedAttempt): Promise<Refusal | undefined> {
   const [newest] = await manager.query<Refusal[]>(
-    'select kind, code, reason from refusals where tx_id = $1 and attempt = $2 order by refused_at desc limit 1',
+    `select kind, code, reason from refusals where tx_id = $1 and attempt = $2 order by (kind = 'rule') desc, refused_at desc limit 1`,
     [txId, attempt],
   );
   return newest;

@@ -62,12 +62,16 @@ async function countPending(manager: EntityManager): Promise<Map<string, number>
   return new Map(rows.map(({ client_id: clientId, count }) => [clientId, count]));
 }
 
-/** Transfers that wait for an approval, for the chain or for an operator are not counted, since they use no capacity. */
+/**
+ * Transfers that wait for an approval, for the chain or for an operator are not counted, since they use no capacity; nor are settlements
+ * that wait for what their payers have to approve.
+ */
 async function countInFlight(manager: EntityManager): Promise<Map<string, number>> {
   const rows = await manager.query<{ chain: string; count: number }[]>(
     `select chain, count(*)::int as count from transactions t
       where ended_at is null and is_signed and status in ('PENDING', 'SIGNING')
         and not exists (select from workflow_outbox o where o.kind = 'start_transfer' and o.subject_id = t.tx_id)
+        and not (t.signing_begun_at is null and exists (select from x402_approvals p where p.tx_id = t.tx_id))
       group by chain`,
   );
   return new Map(rows.map(({ chain, count }) => [chain, count]));

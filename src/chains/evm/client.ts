@@ -1,4 +1,3 @@
-import { decodeFunctionResult, encodeFunctionData, parseAbi } from 'viem';
 import { GatewayError } from '../../platform/errors';
 import type {
   AttemptStatus,
@@ -19,6 +18,7 @@ import { encodeIntent, evmCodec } from './codec';
 import { toPrepared } from './details';
 import { fetchEffects, type EffectRequest } from './effects';
 import { encodeLevels, type EvmFeeLevels, gasLimitFrom, highestGas, planFees } from './fees';
+import { fetchL1Fee } from './l1-fee';
 import { Endpoints, NodeRefusal, unavailable, type RpcCall } from './rpc';
 import { scanBlocks } from './scan/scan';
 import { quantity, type RpcBlock } from './rpc-types';
@@ -27,9 +27,6 @@ import { askStatus } from './status';
 /** Largest number of blocks in one scan. */
 export const maxScanRange = 50;
 
-/** Predeploy of the OP stack that computes the L1 data fee of a transaction (specs.optimism.io, predeploys). */
-const gasPriceOracle = '0x420000000000000000000000000000000000000F';
-const gasPriceOracleAbi = parseAbi(['function getL1Fee(bytes data) view returns (uint256)']);
 /** Addresses that compress as badly as real ones: an estimate over zero bytes would be too low. */
 const sampleParties = {
   from: '0x9f3A1cE4b27D5068Fb1c93Ed4A7e2B60d58C7fA1',
@@ -89,7 +86,7 @@ export class EvmChainClient implements ChainClient {
         call<RpcBlock>('eth_getBlockByNumber', ['latest', false]),
         call<Hex>('eth_gasPrice', []),
         call<Hex>('eth_maxPriorityFeePerGas', []).catch(() => null),
-        this.l1Fee(call, this.sampleTransfer()),
+        fetchL1Fee(call, this.chain, this.sampleTransfer()),
       ]);
       const baseFee = block.baseFeePerGas === undefined ? null : BigInt(block.baseFeePerGas);
       const gasPrice = BigInt(price);
@@ -130,7 +127,7 @@ export class EvmChainClient implements ChainClient {
 
   /** Upper estimate with margin; 0n where the chain charges none. */
   l1DataFee(unsigned: Hex): Promise<bigint> {
-    return this.ask((call) => this.l1Fee(call, unsigned));
+    return this.ask((call) => fetchL1Fee(call, this.chain, unsigned));
   }
 
   broadcast(bytes: Hex): Promise<BroadcastOutcome> {
@@ -184,20 +181,6 @@ export class EvmChainClient implements ChainClient {
 
   private refused(error: unknown): never {
     throw error instanceof NodeRefusal ? unavailable(this.chain, 'the node refused a request', error) : error;
-  }
-
-  /** With a margin of a quarter: the price changes until the transaction is included. */
-  private async l1Fee(call: RpcCall, unsigned: Hex): Promise<bigint> {
-    if (!this.chain.l1DataFee) return 0n;
-    const data = encodeFunctionData({ abi: gasPriceOracleAbi, functionName: 'getL1Fee', args: [unsigned] });
-    const answer = await call<Hex>('eth_call', [{ to: gasPriceOracle, data }, 'latest']);
-    if (answer === '0x') {
-      // development nodes have no predeploys unless they are deployed explicitly
-      if (this.chain.network === 'local') return 0n;
-      throw unavailable(this.chain, 'the gas price oracle does not respond');
-    }
-    const fee = decodeFunctionResult({ abi: gasPriceOracleAbi, functionName: 'getL1Fee', data: answer });
-    return fee + fee / 4n;
   }
 
   private sampleTransfer(): Hex {

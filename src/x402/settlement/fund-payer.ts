@@ -1,10 +1,12 @@
 import type { EntityManager } from 'typeorm';
 import { AccountEntity } from '../../accounts/entity';
+import { audit, type AuditActor } from '../../audit/log';
 import type { ChainDefinition } from '../../chains/types';
 import type { FundingResult } from '../../messages/transfer';
 import { enqueue } from '../../outbox/outbox';
 import { inTransaction } from '../../platform/database';
 import { newId } from '../../platform/ids';
+import { formatAmount } from '../../platform/money';
 import { TransactionEntity } from '../../transactions/entity';
 import { findTransactionForUpdate, isEnded } from '../../transactions/state';
 import { topUpType } from '../../transactions/types';
@@ -55,7 +57,17 @@ export function fundPayer({ database, registry, getFamily }: Steps, { txId }: { 
     });
     const asset = { ledgerAccountId: assetId, chain: chain.name, symbol: chain.native.symbol };
     await placeTransferHold(manager, { txId: id, source: { asset, native: asset }, amount, feeLocked });
-    await enqueue(manager, { kind: 'start_transfer', subjectId: id, clientId: account.clientId, chain: chain.name });
+    // without its chain: it does not wait for room, which settlements that wait for it may have taken
+    await enqueue(manager, { kind: 'start_transfer', subjectId: id, clientId: account.clientId });
+    await audit(manager, {
+      action: 'x402.payer_funded',
+      outcome: 'success',
+      actor: house,
+      clientId: settlement.clientId,
+      subject: { type: 'transaction', id },
+      detail: { chain: chain.name, amount: formatAmount(amount, chain.native.decimals), to_address: payer, settlement: txId },
+      requestId: settlement.requestId,
+    });
     return { outcome: 'funded' };
   });
 }
@@ -65,6 +77,9 @@ async function refuse(manager: EntityManager, txId: string, why: RefusalReason):
   await recordRefusal(manager, { txId, attempt: 1 }, { kind: 'chain', ...why });
   return { outcome: 'refused', ...why };
 }
+
+/** Nobody asked for it but the payment. */
+const house: AuditActor = { type: 'system', id: 'house' };
 
 const notAllowed = { code: 'business_error', reason: 'The house does not give the coins that the approval needs' } as const;
 
@@ -97,12 +112,16 @@ interface GiverRow {
 
 type Giver = AccountEntity & { assetId: string; available: bigint };
 
-/** The settler of the chain that has most coins. */
+/** The settler of the chain that has most coins beside what its open settlements may cost. */
 async function findGiver(manager: EntityManager, chain: ChainDefinition, amount: bigint): Promise<Giver | null> {
   const [row] = await manager.query<GiverRow[]>(
-    `select l.account_id, l.ledger_account_id, l.available from ledger_accounts l join settlers s using (account_id, chain)
-      where l.chain = $1 and l.symbol = $2 and l.frozen_reason is null and s.status = 'ACTIVE' and l.available > $3
-      order by l.available desc limit 1`,
+    `select account_id, ledger_account_id, available from (
+       select l.account_id, l.ledger_account_id, l.available - coalesce((
+                select sum(x.gas_bound) from transactions t join x402_settlements x using (tx_id)
+                 where t.chain = l.chain and t.sender_address = a.address and t.ended_at is null and t.is_signed), 0) as available
+         from ledger_accounts l join settlers s using (account_id, chain) join accounts a using (account_id)
+        where l.chain = $1 and l.symbol = $2 and l.frozen_reason is null and s.status = 'ACTIVE') giver
+      where available > $3 order by available desc limit 1`,
     [chain.name, chain.native.symbol, amount.toString()],
   );
   if (!row) return null;

@@ -178,6 +178,7 @@ describe('a signed approval', () => {
   test.each<[string, string, Partial<SignedApproval>]>([
     ['with a later nonce', 'erc20_approval_tx_parse_failed', { nonce: 1 }],
     ['below the base fee', 'erc20_approval_tx_parse_failed', { maxFeePerGas: 1_000_000n }],
+    ['far above the base fee', 'erc20_approval_tx_parse_failed', { maxFeePerGas: 10n ** 11n }],
     ['above the highest fee of the chain', 'erc20_approval_tx_parse_failed', { maxFeePerGas: base.maxNetworkFee / 70_000n + 1n }],
     ['with too little gas to begin', 'permit2_simulation_failed', { gas: 22_000n }],
     ['with too little gas', 'permit2_simulation_failed', { gas: 30_000n }],

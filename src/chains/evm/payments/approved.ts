@@ -2,11 +2,17 @@ import { parseTransaction } from 'viem';
 import type { PaymentReason } from '../../payment-reasons';
 import type { ApprovalQuote, Payment, Sponsoring } from '../../payments';
 import type { Hex } from '../../types';
+import { fetchL1Fee } from '../l1-fee';
 import { NodeRefusal, type RpcCall } from '../rpc';
 import { quantity, type RpcBlock } from '../rpc-types';
 import { encodeSettlement, maxSettlementGas } from './calldata';
 import { reasonOfRevert } from './reverts';
 import { hasCode } from './simulate';
+
+/** Highest price that an approval may state: so many times the base fee, or what official clients state where they know none; wei. */
+const highestRise = 10n;
+const usualCap = 3_000_000_000n;
+const max = (a: bigint, b: bigint): bigint => (a > b ? a : b);
 
 export type Approval = Extract<Sponsoring, { type: 'approval' }>;
 
@@ -22,21 +28,26 @@ export async function quoteApproval(
   settler: string,
 ): Promise<ApprovalQuote> {
   const { payer } = payment;
-  const [mined, pending, balance, block, isContract, reason] = await Promise.all([
+  const [mined, pending, balance, block, isContract, reason, l1Fee] = await Promise.all([
     call<Hex>('eth_getTransactionCount', [payer, 'latest']),
     call<Hex>('eth_getTransactionCount', [payer, 'pending']),
     call<Hex>('eth_getBalance', [payer, 'latest']),
     call<RpcBlock>('eth_getBlockByNumber', ['latest', false]),
     hasCode(call, payer),
     simulateBoth(call, payment, approval, settler),
+    fetchL1Fee(call, payment.chain, approval.raw),
   ]);
   // what it receives could be spent by its code, at once
   if (isContract) return { reason: 'permit2_allowance_required' };
   const isNext = Number(mined) === approval.nonce && Number(pending) === approval.nonce;
   const { maxFeePerGas = 0n } = parseTransaction(approval.raw);
-  if (!isNext || maxFeePerGas < BigInt(block.baseFeePerGas ?? 0)) return { reason: 'erc20_approval_tx_parse_failed' };
+  const baseFee = BigInt(block.baseFeePerGas ?? 0);
+  // a higher price only makes a larger gift
+  const isUsual = maxFeePerGas >= baseFee && maxFeePerGas <= max(highestRise * baseFee, usualCap);
+  if (!isNext || !isUsual) return { reason: 'erc20_approval_tx_parse_failed' };
   if (reason) return { reason };
-  const missing = approval.maxCost - BigInt(balance);
+  // nodes ask for the L1 part beside the highest fee, at a price that rises by an eighth a block at most
+  const missing = approval.maxCost + 2n * l1Fee - BigInt(balance);
   return { topUp: missing > 0n ? missing : 0n };
 }
 
