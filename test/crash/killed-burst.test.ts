@@ -19,25 +19,26 @@ const victims = [
   ['mpc', 2],
 ] as const;
 
-/** Kills until it is told to stop. Returns the number of kills. */
-async function killInTurn(stop: AbortSignal): Promise<number> {
-  let kills = 0;
+/** How often something was killed. */
+let kills = 0;
+
+/** Kills until it is told to stop. */
+async function killInTurn(stop: AbortSignal): Promise<void> {
   while (!stop.aborted) {
     const [part, index] = victims[kills % victims.length] ?? victims[0];
     await killProcess(part, index);
     kills += 1;
     await delay(killEveryMs, undefined, { signal: stop }).catch(() => undefined);
   }
-  return kills;
 }
 
-/** Submits all transfers, some at a time, and waits for their ends. */
+/** Submits all transfers, some at a time, and more until everything was killed once; waits for their ends. */
 async function transferAll(account: Account): Promise<{ txIds: Set<string>; statuses: Set<string> }> {
   const txIds = new Set<string>();
   const statuses = new Set<string>();
   let left = burst.count;
   const sendInTurn = async () => {
-    while (left > 0) {
+    while (left > 0 || kills < victims.length) {
       left -= 1;
       const submitted = await submit(account, randomAddress(), '0.0001');
       for (const txId of submitted.txIds) txIds.add(txId);
@@ -53,8 +54,9 @@ test(`${burst.count} transfers while every process is killed in turn: all confir
   const done = new AbortController();
   const killing = killInTurn(done.signal);
   const { txIds, statuses } = await transferAll(account).finally(() => done.abort());
-  expect(await killing).toBeGreaterThanOrEqual(victims.length);
-  expect(txIds.size).toBe(burst.count);
+  await killing;
+  expect(kills).toBeGreaterThanOrEqual(victims.length);
+  expect(txIds.size).toBeGreaterThanOrEqual(burst.count);
   expect(statuses).toEqual(new Set(['CONFIRMED']));
   expect(await ledgerDifferences()).toEqual([]);
   expect(await recordDifferences()).toEqual([]);
