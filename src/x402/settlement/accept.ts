@@ -7,6 +7,7 @@ import { inTransaction, requestTransaction } from '../../platform/database';
 import { GatewayError } from '../../platform/errors';
 import { newId } from '../../platform/ids';
 import type { Settler } from '../../settlers/attested';
+import { promisedGas } from '../../settlers/promised-gas';
 import type { StartLimits } from '../../transfers/start-limits';
 import { TransactionEntity } from '../../transactions/entity';
 import type { Reason } from '../reasons';
@@ -127,8 +128,7 @@ async function pickSettler(manager: EntityManager, candidates: Settler[], gasBou
     `select l.account_id from ledger_accounts l
        join accounts a on a.account_id = l.account_id
       where l.account_id = any($1::uuid[]) and l.chain = $2 and l.contract_address is null and l.frozen_reason is null
-        and l.available - coalesce((select sum(s.gas_bound) from transactions t join x402_settlements s using (tx_id)
-              where t.chain = l.chain and t.sender_address = a.address and t.ended_at is null and t.is_signed), 0) >= $3`,
+        and l.available - ${promisedGas('l.chain', 'a.address')} >= $3`,
     [candidates.map(({ accountId }) => accountId), candidates[0]?.chain, gasBound.toString()],
   );
   const able = candidates.filter(({ accountId }) => rows.some((row) => row.account_id === accountId));

@@ -5,6 +5,7 @@ import type { Payment } from '../../chains/payments';
 import type { SettlementAction } from '../../chains/types';
 import { enqueue } from '../../outbox/outbox';
 import { allInOrder } from '../../platform/all-in-order';
+import { capSecond } from '../../platform/last-second';
 import { formatAmount } from '../../platform/money';
 import { changeState } from '../../transactions/state';
 import { TransactionEntity } from '../../transactions/entity';
@@ -28,9 +29,6 @@ export interface NewSettlement {
   /** What the payer lacks for its approval, where it brings one; atomic units of the native coin. */
   topUp: bigint;
 }
-
-/** Ends of windows beyond the year 9999 are stored as that: the database compares them with its clock. */
-const latest = 253_402_300_799n;
 
 /**
  * Stores that the client has a payment settled: its transaction, what it settles, and the order to start its workflow. Of nothing,
@@ -75,7 +73,7 @@ function insertSettlement(manager: EntityManager, settlement: NewSettlement): Pr
     [
       ...[txId, clientId, key.chain, scheme, key.payloadType, key.identity, key.requestHash, key.paymentId, version],
       ...[authorised.toString(), amount.toString(), validAfter.toString()],
-      (lastSecond < latest ? lastSecond : latest).toString(),
+      capSecond(lastSecond).toString(),
       JSON.stringify(toAction(payment)),
       sponsoring.type === 'permit' ? 'eip2612' : sponsored,
       gasBound.toString(),

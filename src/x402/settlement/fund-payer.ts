@@ -7,6 +7,7 @@ import { enqueue } from '../../outbox/outbox';
 import { inTransaction } from '../../platform/database';
 import { newId } from '../../platform/ids';
 import { formatAmount } from '../../platform/money';
+import { promisedGas } from '../../settlers/promised-gas';
 import { TransactionEntity } from '../../transactions/entity';
 import { findTransactionForUpdate, isEnded } from '../../transactions/state';
 import { topUpType } from '../../transactions/types';
@@ -116,9 +117,7 @@ type Giver = AccountEntity & { assetId: string; available: bigint };
 async function findGiver(manager: EntityManager, chain: ChainDefinition, amount: bigint): Promise<Giver | null> {
   const [row] = await manager.query<GiverRow[]>(
     `select account_id, ledger_account_id, available from (
-       select l.account_id, l.ledger_account_id, l.available - coalesce((
-                select sum(x.gas_bound) from transactions t join x402_settlements x using (tx_id)
-                 where t.chain = l.chain and t.sender_address = a.address and t.ended_at is null and t.is_signed), 0) as available
+       select l.account_id, l.ledger_account_id, l.available - ${promisedGas('l.chain', 'a.address')} as available
          from ledger_accounts l join settlers s using (account_id, chain) join accounts a using (account_id)
         where l.chain = $1 and l.symbol = $2 and l.frozen_reason is null and s.status = 'ACTIVE') giver
       where available > $3 order by available desc limit 1`,

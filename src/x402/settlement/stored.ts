@@ -1,11 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { EntityManager } from 'typeorm';
 import type { TransactionDescription, TransactionIntent } from '../../chains/types';
+import { capSecond } from '../../platform/last-second';
 import type { TransactionEntity } from '../../transactions/entity';
 import { settlementType } from '../../transactions/types';
-
-/** Later times are stored as the end of the year 9999; seconds since the epoch. */
-const latest = 253_402_300_799n;
 
 interface Row {
   payment: string;
@@ -46,7 +44,7 @@ export async function findDifference(
     identity: [row?.identity, settlement?.identity],
     authorised: [row?.authorised, settlement?.authorised.toString()],
     amount: [[row?.amount], outputs.map(({ amount }) => amount.toString())],
-    valid_after: [row?.valid_after, (begin < latest ? begin : latest).toString()],
+    valid_after: [row?.valid_after, capSecond(begin).toString()],
     window_end: [row?.window_end, expiresAt?.toString()],
   };
   return Object.keys(compared).find((column) => !isDeepStrictEqual(compared[column]?.[0], compared[column]?.[1])) ?? null;

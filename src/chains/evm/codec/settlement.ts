@@ -1,5 +1,6 @@
 import { getAddress, size } from 'viem';
 import type { SettlementMethod } from '../../payments';
+import { capSecond } from '../../../platform/last-second';
 import type { Hex, SettlementAction, TransactionDescription, TransactionIntent } from '../../types';
 import { encodeSettlement, maxSettlementGasAnywhere, type SettledPayment } from '../payments/calldata';
 import { isZero, maxSignatureBytes } from '../payments/fields';
@@ -7,9 +8,6 @@ import { authorizationIdentity, permitIdentity } from '../payments/identity';
 import { readSettlement } from '../payments/read-calldata';
 import { getPayment } from './payment';
 import type { Unsigned } from './transaction';
-
-/** The year 9999: later ends of payers are written as this one. */
-const latest = 253_402_300_799n;
 
 /**
  * The call that settles what an intent says. With upto its sender is the facilitator that the payer has named.
@@ -67,7 +65,7 @@ export function describeSettlement({ to, data = '0x', value = 0n, gas = 0n }: Un
     action: 'settlement',
     outputs: [{ recipient: payTo, tokenContract: token, amount }],
     settlement: { method, payer, identity: toIdentity(payment, token), authorised, facilitator, contract },
-    expiresAt: Number(last < latest ? last : latest),
+    expiresAt: Number(capSecond(last)),
   };
 }
 
