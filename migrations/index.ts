@@ -25,6 +25,7 @@ import { Refusals0024 } from './0024-refusals';
 import { Gas0025 } from './0025-gas';
 import { ForeignOrdinals0026 } from './0026-foreign-ordinals';
 import { Approvals0027 } from './0027-approvals';
+import { Authorisations0028 } from './0028-authorisations';
 
 /** In this order. A released migration is never edited: a change is a new file. */
 export const migrations = [
@@ -55,4 +56,5 @@ export const migrations = [
   Gas0025,
   ForeignOrdinals0026,
   Approvals0027,
+  Authorisations0028,
 ];

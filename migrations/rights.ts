@@ -230,3 +230,13 @@ export const approvalRights: Rights = {
     gateway_operator: 'select',
   },
 };
+
+/** Granted by the migration that adds the table. */
+export const authorisationRights: Rights = {
+  x402_authorisations: {
+    gateway_api: 'select, insert',
+    gateway_worker: 'select',
+    gateway_authoriser: 'select',
+    gateway_operator: 'select',
+  },
+};

@@ -1,13 +1,15 @@
 import type { GetSignedType, SignedType } from './transactions/signed-type';
-import { settlementType, topUpType, type TransactionType, transferType } from './transactions/types';
+import { authorisationType, settlementType, topUpType, type TransactionType, transferType } from './transactions/types';
 import { outbound } from './transfers/outbound';
 import { settlement } from './x402/settlement/signed-type';
+import { authorisation } from './x402/sign/signed-type';
 import { topUp } from './x402/settlement/top-up';
 
 const signedTypes: ReadonlyMap<string, SignedType> = new Map<TransactionType, SignedType>([
   [transferType, outbound],
   [settlementType, settlement],
   [topUpType, topUp],
+  [authorisationType, authorisation],
 ]);
 
 /** @throws Error for a type that is not in the table. */

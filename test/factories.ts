@@ -36,7 +36,7 @@ export async function buildClient(database: DataSource, { name = `client ${newId
 
 export async function buildUser(
   database: DataSource,
-  client: ClientEntity,
+  client: Pick<ClientEntity, 'clientId'>,
   { name = `user ${newId()}` } = {},
 ): Promise<UserEntity> {
   const userId = newId();

@@ -49,6 +49,7 @@ export const auditActions = [
   'orders.rebuilt',
   'orders.reconciled',
   'secrets.resealed',
+  'payment.accepted',
   'security_factor.activated',
   'security_factor.created',
   'security_factor.deactivated',

@@ -1,7 +1,8 @@
+import { evmAuthoriser } from './evm/authorise/payload';
 import { evmFamily } from './evm/family';
 import { eip3009 } from './evm/payments/eip3009';
 import { permit2 } from './evm/payments/permit2';
-import type { PaymentMethod, PaymentRequest, PaymentScheme } from './payments';
+import type { PaymentAuthoriser, PaymentMethod, PaymentRequest, PaymentScheme } from './payments';
 import type { ChainFamily } from './types';
 
 const methods: ReadonlyMap<ChainFamily, readonly PaymentMethod[]> = new Map([[evmFamily.name, [eip3009, permit2]]]);
@@ -18,3 +19,8 @@ export function findPaymentMethod(
 ): PaymentMethod | undefined {
   return methods.get(family)?.find((method) => method.payloadType === payloadType && method.schemes.includes(scheme));
 }
+
+const authorisers: ReadonlyMap<ChainFamily, PaymentAuthoriser> = new Map([[evmFamily.name, evmAuthoriser]]);
+
+/** undefined: accounts of the family do not pay in this way. */
+export const findAuthoriser = (family: ChainFamily): PaymentAuthoriser | undefined => authorisers.get(family);

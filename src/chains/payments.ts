@@ -1,5 +1,5 @@
 import type { PaymentReason } from './payment-reasons';
-import type { ChainDefinition, Hex, JsonObject, TokenDefinition } from './types';
+import type { AuthorisationAction, ChainDefinition, Hex, JsonObject, TokenDefinition } from './types';
 
 /**
  * What a chain family implements for x402 payments. A payer signs an authorisation and anybody may send it to the chain; a payment
@@ -125,4 +125,30 @@ export interface PaymentClient {
    * @throws GatewayError chain_unavailable when no endpoint could tell, Error for a payment without an approval
    */
   quoteApproval(payment: Payment, settler: string): Promise<ApprovalQuote>;
+}
+
+/** What a resource server asks a payer to authorise. */
+export interface AuthorisableTerms {
+  scheme: PaymentScheme;
+  token: TokenDefinition;
+  /** `extra` of the requirements. */
+  extra: JsonObject;
+  /** For how long the payment can be carried out. */
+  seconds: number;
+  /** The resource server takes a permit together with the payment. */
+  takesPermit: boolean;
+}
+
+/** `field`: of the requirements. */
+export type AuthorisationPlan = { payloadType: PayloadType; action: AuthorisationAction } | { field: string; problem: string };
+
+/** What accounts of the gateway sign in order to pay. */
+export interface PaymentAuthoriser {
+  /** How an account is to authorise such a payment; each call gives another nonce. */
+  plan(terms: AuthorisableTerms): AuthorisationPlan;
+  /**
+   * What a payer sends: `payload` of the protocol, and the permit that belongs to it.
+   * @param signed as `assemble` of the family's codec gives it
+   */
+  present(unsigned: Hex, signed: Hex): { payload: JsonObject; permit: JsonObject | null };
 }

@@ -103,10 +103,20 @@ export interface SettlementAction {
 }
 
 /** Authorises a payment to the outputs that somebody else carries out: it is signed and not broadcast. */
-interface AuthorisationAction {
+export interface AuthorisationAction {
   type: 'authorisation';
   /** How it is authorised, in the family's terms. */
   method: string;
+  /** What it uses up, in the family's terms. */
+  nonce: string;
+  /** For how long it can be carried out, from when it is prepared. */
+  seconds: number;
+  /** The only address that may carry it out, in the form shown to clients; null: anybody may. */
+  facilitator: string | null;
+  /** Name and version of the domain that the token verifies signatures for; null: it verifies none of this payment. */
+  domain: { name: string; version: string } | null;
+  /** An allowance for the payment is authorised with it, where the chain needs one. */
+  withAllowance: boolean;
 }
 
 /** An unsigned transaction as decoded from its bytes alone. */
@@ -116,6 +126,8 @@ export interface TransactionDescription {
   action: 'payment' | IntentAction['type'];
   /** Of a settlement. */
   settlement?: DescribedSettlement;
+  /** Of an authorisation. */
+  authorisation?: DescribedAuthorisation;
   /** Without change back to the sender. */
   outputs: TransactionOutput[];
   /** Highest network fee that the bytes allow, atomic units of the native coin. */
@@ -142,6 +154,18 @@ export interface DescribedSettlement {
   /** The only address that may settle, in the form shown to clients; null: anybody may. */
   facilitator: string | null;
   /** The contract that is called, in the form shown to clients. */
+  contract: string;
+}
+
+/** A payment that somebody else carries out. */
+export interface DescribedAuthorisation {
+  /** In the family's terms. */
+  method: string;
+  /** What can be used once only, whoever carries it out, in canonical form. */
+  identity: string;
+  /** The only address that may carry it out, in the form shown to clients; null: anybody may. */
+  facilitator: string | null;
+  /** The contract that verifies it, in the form shown to clients. */
   contract: string;
 }
 
@@ -196,8 +220,8 @@ export type AttemptKind = 'first' | 'replacement' | 'reissue' | 'cancellation';
 export interface FamilyRules {
   /** Not included in time: a replacement at a higher fee, or the same bytes once more. */
   stuck: 'replace' | 'rebroadcast';
-  /** Every attempt is proven impossible: a reissue, or the transfer is parked. */
-  expired: 'reissue' | 'park';
+  /** Every attempt is proven impossible: a reissue, the transfer is parked, or it has failed. */
+  expired: 'reissue' | 'park' | 'fail';
   /** Abandoned: a cancellation uses up the resources, or the expiry of the attempts is waited for. */
   giveUp: 'cancel' | 'expiry';
 }

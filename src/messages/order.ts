@@ -16,17 +16,20 @@ export const enabledOrderKinds = [
   'reissue',
   'cancellation',
   'settlement',
+  'typed_data',
   'gas',
   'generate_key',
   'bind_key',
   'blacklist_page',
 ] as const satisfies OrderKind[];
-export const transactionOrderKinds = [
+/** Orders over the bytes of an attempt. */
+export const signingOrderKinds = [
   'transfer',
   'replacement',
   'reissue',
   'cancellation',
   'settlement',
+  'typed_data',
   'gas',
   'consolidation',
   'sweep',
@@ -80,15 +83,12 @@ interface SigningFacts {
   /** CAIP-2. */
   chain: string;
   from: string;
-}
-
-interface TransactionFacts extends SigningFacts {
   recipients: OrderRecipient[];
   /** Highest network fee, atomic units of the native coin, decimal digits. */
   max_fee: string;
 }
 
-interface ReissueFacts extends TransactionFacts {
+interface ReissueFacts extends SigningFacts {
   kind: 'reissue';
   earlier: EarlierAttempt[];
 }
@@ -108,23 +108,36 @@ export interface SettlementFacts {
   window_end: number;
 }
 
-interface SettlementOrderFacts extends TransactionFacts {
+interface SettlementOrderFacts extends SigningFacts {
   kind: 'settlement';
   settlement: SettlementFacts;
 }
 
-interface ReplacementFacts extends TransactionFacts {
+interface ReplacementFacts extends SigningFacts {
   kind: 'replacement';
   /** Of a settlement. */
   settlement?: SettlementFacts;
 }
 
-interface OtherTransactionFacts extends TransactionFacts {
-  kind: Exclude<(typeof transactionOrderKinds)[number], 'reissue' | 'settlement' | 'replacement'>;
+/** A payment that somebody else carries out: it is signed and not sent. */
+export interface AuthorisationFacts {
+  /** In the family's terms. */
+  method: string;
+  /** What it uses up, in the family's terms. */
+  identity: string;
+  /** The only address that may carry it out; null: anybody may. */
+  facilitator: string | null;
+  /** Last second at which it can be executed, since the epoch. */
+  window_end: number;
 }
 
 interface TypedDataFacts extends SigningFacts {
   kind: 'typed_data';
+  authorisation: AuthorisationFacts;
+}
+
+interface OtherSigningFacts extends SigningFacts {
+  kind: Exclude<(typeof signingOrderKinds)[number], 'reissue' | 'settlement' | 'replacement' | 'typed_data'>;
 }
 
 interface GenerateKeyFacts {
@@ -151,11 +164,11 @@ interface BlacklistPageFacts {
 }
 
 /** What an order is about: everything but its head. */
-export type OrderFacts = AttemptFacts | TypedDataFacts | GenerateKeyFacts | BindKeyFacts | BlacklistPageFacts;
+export type OrderFacts = AttemptFacts | GenerateKeyFacts | BindKeyFacts | BlacklistPageFacts;
 /** What an order over the bytes of an attempt is about. */
-export type AttemptFacts = ReissueFacts | SettlementOrderFacts | ReplacementFacts | OtherTransactionFacts;
+export type AttemptFacts = ReissueFacts | SettlementOrderFacts | ReplacementFacts | TypedDataFacts | OtherSigningFacts;
 export type OrderKind = OrderFacts['kind'];
 export type OrderClaims = OrderHead & OrderFacts;
 export type ClaimsOf<K extends OrderKind> = OrderHead & Extract<OrderFacts, { kind: K }>;
-/** An order to sign the bytes of a transaction. */
+/** An order to sign the bytes of an attempt. */
 export type SigningClaims = OrderHead & AttemptFacts;

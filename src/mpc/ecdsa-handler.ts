@@ -8,7 +8,7 @@ import type { VerifiedPayload } from './verify/signers';
 import { verifyIntent } from './verify-intent';
 import type { Hex } from '../chains/types';
 import type { GenerateKeyRequest, GroupKey, TestSignRequest } from '../messages/key-generation';
-import { transactionOrderKinds } from '../messages/order';
+import { signingOrderKinds } from '../messages/order';
 import type { Admission } from './admission';
 import { type Participants, toAdmissionRequest } from './admission-request';
 import type { Bans } from './bans';
@@ -144,7 +144,7 @@ export class EcdsaHandler {
     statement?: SignedStatement,
   ): Promise<SignTask> {
     const { orders, registry, admission, bans, logger, getFamily: families = getFamily } = this.options;
-    const order = await orders.verify(transaction.order, transactionOrderKinds);
+    const order = await orders.verify(transaction.order, signingOrderKinds);
     const { client_id: clientId, signers } = order.claims;
     const keyIds = signers.map(({ key_id: keyId }) => keyId);
     const keys = await unlockKeys(this.options, keyIds, ecdsaProtocol);

@@ -1,11 +1,12 @@
 import Joi from 'joi';
 import {
+  type AuthorisationFacts,
   type EarlierAttempt,
   type OrderKind,
   type OrderRecipient,
   type OrderSigner,
   type SettlementFacts,
-  transactionOrderKinds,
+  signingOrderKinds,
 } from '../messages/order';
 import { protocols } from './protocols';
 
@@ -67,9 +68,6 @@ const signing = {
   signers: Joi.array().items(signer).min(1).max(maxPayloads).required(),
   chain: text(80),
   from: text(128),
-};
-const transaction = {
-  ...signing,
   recipients: Joi.array().items(recipient).min(1).max(maxOutputs).required(),
   max_fee: atomic,
 };
@@ -85,18 +83,25 @@ const settlement = Joi.object<SettlementFacts, true>({
   window_end: count(1),
 });
 
+const authorisation = Joi.object<AuthorisationFacts, true>({
+  method: text(32),
+  identity: text(300),
+  facilitator: Joi.string().min(1).max(128).allow(null).required(),
+  window_end: count(1),
+});
+
 /** What orders of some kinds say in addition. */
 const additions: Partial<Record<OrderKind, Joi.PartialSchemaMap>> = {
   reissue: { earlier: Joi.array().items(earlier).min(1).max(maxEarlier).required() },
   settlement: { settlement: settlement.required() },
   replacement: { settlement },
+  typed_data: { authorisation: authorisation.required() },
 };
-const transactions = transactionOrderKinds.map((name) => [name, claims(name, { ...transaction, ...additions[name] })]);
+const signingOrders = signingOrderKinds.map((name) => [name, claims(name, { ...signing, ...additions[name] })]);
 
 /** The claims of every kind. A field that is not known is refused and not ignored: it could change what the known ones mean. */
 export const claimsSchemas: ReadonlyMap<string, Joi.ObjectSchema> = new Map([
-  ...(transactions as [string, Joi.ObjectSchema][]),
-  ['typed_data', claims('typed_data', signing)],
+  ...(signingOrders as [string, Joi.ObjectSchema][]),
   ['generate_key', claims('generate_key', { key_id: keyId, client_id: Joi.string().uuid().allow(null).required() })],
   ['bind_key', claims('bind_key', { key_id: keyId, wallet_id: uuid, client_id: uuid })],
   [

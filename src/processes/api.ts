@@ -110,6 +110,7 @@ runMain('api', async () => {
   await Promise.race([stopped, jobs]);
   log.info('stopping: requests in flight are finished');
   resources.watch.hurry();
+  resources.payments.hurry();
   await server.close();
   await healthListener.close();
   await jobs;

@@ -54,6 +54,8 @@ import { webhookRoutes } from '../webhooks/routes';
 import { WebhookService } from '../webhooks/service';
 import type { TargetGuard } from '../webhooks/ssrf-guard';
 import { x402Routes } from '../x402/routes';
+import { signRoutes } from '../x402/sign/routes';
+import { SignService } from '../x402/sign/service';
 import { ServedChains } from '../x402/served';
 import { X402Service } from '../x402/service';
 import { SettlementService, type SettlementWaits } from '../x402/settlement/service';
@@ -97,6 +99,8 @@ export interface Resources {
   health: HealthService;
   /** Requests that wait for a settlement. */
   watch: SettlementWatch;
+  /** Requests that wait for a signature. */
+  payments: SignService;
 }
 
 /** Creates every resource of the API: the same in the process and in the tests. */
@@ -134,6 +138,7 @@ export async function createResources(deps: ResourceDependencies): Promise<Resou
   const x402 = new X402Service(database, registry, verifier, served);
   const watch = new SettlementWatch(database);
   const settlements = new SettlementService({ ...deps, starts, outbox, verifier, watch, waitMs: deps.settleWaitMs });
+  const payments = new SignService({ ...deps, starts, addresses, outbox });
   const health = new HealthService(deps);
   const deliveries = new DeliveryService(database, webhookRows, new DeliveryRepository(database));
   return {
@@ -152,12 +157,14 @@ export async function createResources(deps: ResourceDependencies): Promise<Resou
       ...securityFactorRoutes({ factors: securityFactors, authenticate, idempotent }),
       ...webhookRoutes({ webhooks, deliveries, authenticate, idempotent, idempotentSealed }),
       ...x402Routes({ x402, settlements, authenticate }),
+      ...signRoutes({ payments, registry, getFamily, authenticate, idempotent: idempotentSealed }),
     ],
     limits,
     outbox,
     operational: healthRoutes({ health }),
     health,
     watch,
+    payments,
     housekeeping: [
       { name: 'forget old idempotency keys', everyMs: 60_000, run: () => idempotencyStore.sweep() },
       { name: 'seal the audit log', everyMs: 2_000, run: async () => void (await sealAuditLog(database)) },

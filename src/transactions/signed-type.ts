@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import type { AccountEntity } from '../accounts/entity';
-import type { AttemptKind, TransactionIntent } from '../chains/types';
+import type { AttemptKind, FamilyRules, TransactionDescription, TransactionIntent } from '../chains/types';
 import type { AttemptFacts } from '../messages/order';
 import type { TransactionEntity } from './entity';
 import type { IntendedTransaction } from './intent';
@@ -28,9 +28,26 @@ export interface SignedType {
    * once it is; null: it is not given up by time.
    */
   timeLeft(manager: EntityManager, transaction: TransactionEntity): Promise<number | null>;
+  /** What happens to one that does not proceed; absent: as its chain's family says. */
+  readonly rules?: FamilyRules;
+  /** Its signatures are given to the client, and somebody else sends them. */
+  readonly isHandedOut?: true;
+  /**
+   * What counts against limits, and is compared by others, has to be what the bytes say.
+   * @returns name of the first stored field that is not; null: none. Absent: nothing is stored beside the transaction
+   */
+  findDifference?(
+    manager: EntityManager,
+    transaction: TransactionEntity,
+    intent: TransactionIntent,
+    described: TransactionDescription,
+  ): Promise<string | null>;
   /** Whether somebody else's transaction has to be executed before it begins; absent: never. */
   needsApproval?(manager: EntityManager, transaction: TransactionEntity): Promise<boolean>;
 }
+
+/** What happens to transactions of a type that do not proceed, on chains of this family. */
+export const rulesOf = ({ rules }: SignedType, family: { rules: FamilyRules }): FamilyRules => rules ?? family.rules;
 
 /** Returns the signed type of a name; a parameter, since tests have types of their own. @throws Error for a type that is not signed. */
 export type GetSignedType = (name: string) => SignedType;

@@ -36,6 +36,8 @@ export const transferType: TransactionType = 'OUTBOUND';
 export const depositType: TransactionType = 'INBOUND';
 /** What a settler sends for a client. */
 export const settlementType: TransactionType = 'X402_SETTLE';
+/** What a client authorises and somebody else sends. */
+export const authorisationType: TransactionType = 'X402_SIGN';
 /** What the house gives to a payer. */
 export const topUpType: TransactionType = 'GAS_TOPUP';
 /** What a settlement has cost. */

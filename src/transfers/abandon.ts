@@ -1,5 +1,6 @@
 import { inTransaction } from '../platform/database';
 import { expiryNote, isBlacklisted } from '../screening/destinations';
+import { rulesOf } from '../transactions/signed-type';
 import { findTransactionForUpdate, isEnded } from '../transactions/state';
 import { recordCancellationReason } from './cancellation-reason';
 import type { TransferDependencies } from './dependencies';
@@ -7,7 +8,7 @@ import { toDestination } from './destination';
 import { loadAttempts } from './attempts';
 import { isAbandonRequested } from './operator-requests';
 
-type AbandonDependencies = Pick<TransferDependencies, 'database' | 'registry' | 'getFamily'>;
+type AbandonDependencies = Pick<TransferDependencies, 'database' | 'registry' | 'getFamily' | 'getSignedType'>;
 
 /**
  * Records that a transfer whose signing has begun is abandoned, for families whose attempts expire and that need no cancellation:
@@ -21,8 +22,9 @@ export function abandonTransfer(deps: AbandonDependencies, { txId }: { txId: str
     // the earlier reason stays
     if (isEnded(transfer) || transfer.cancellationReason !== null) return;
     if (transfer.signingBegunAt === null) throw new Error(`transfer ${txId} has no attempt that could be abandoned`);
-    const { family } = deps.registry.get(transfer.chain);
-    if (deps.getFamily(family).rules.giveUp !== 'expiry') throw new Error(`transfer ${txId} is abandoned by a cancellation`);
+    const family = deps.getFamily(deps.registry.get(transfer.chain).family);
+    if (rulesOf(deps.getSignedType(transfer.transactionType), family).giveUp !== 'expiry')
+      throw new Error(`transfer ${txId} is abandoned by a cancellation`);
     const isListed = await isBlacklisted(manager, toDestination(transfer));
     if (isListed) await recordCancellationReason(manager, transfer, expiryNote);
     else if (!(await isAbandonRequested(manager, txId, (await loadAttempts(manager, txId)).last?.attempt ?? 0))) return;

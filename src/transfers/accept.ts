@@ -1,6 +1,6 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import type { OwnAddresses } from '../accounts/own-addresses';
-import { auditUser } from '../audit/log';
+import { type AuditAction, auditUser } from '../audit/log';
 import { assertOrdersCompared, toReconcileRequired } from '../orders/reconcile-required';
 import { enqueue } from '../outbox/outbox';
 import { allInOrder, firstCause } from '../platform/all-in-order';
@@ -8,6 +8,7 @@ import { inTransaction, requestTransaction } from '../platform/database';
 import { GatewayError } from '../platform/errors';
 import { formatAmount } from '../platform/money';
 import { TransactionEntity, type TransactionStatus } from '../transactions/entity';
+import { type TransactionType, transferType } from '../transactions/types';
 import { awaitApproval } from './await-approval';
 import { checkClientRules, isAudited, recordRefusal } from './client-rules';
 import { findEarlier } from './earlier';
@@ -33,6 +34,33 @@ export interface Acceptance {
   replayed: boolean;
 }
 
+/** What differs between what clients have signed, when it is accepted. */
+export interface AcceptedKind {
+  transactionType: TransactionType;
+  action: AuditAction;
+  /** Highest network fee that is to be held, atomic units of the native coin. */
+  boundFee(manager: EntityManager, parsed: ParsedTransfer, source: TransferSource): Promise<bigint>;
+  /** Stores what the row of the transaction does not say, after it. */
+  store(manager: EntityManager, txId: string): Promise<unknown>;
+  /** Whether a transaction with the same row is what the request asks for. */
+  isSame(manager: EntityManager, txId: string): Promise<boolean>;
+}
+
+/** A payment that the gateway sends. */
+const toTransfer = ({ getFamily }: Pick<AcceptDependencies, 'getFamily'>): AcceptedKind => ({
+  transactionType: transferType,
+  action: 'transfer.accepted',
+  boundFee: (manager, { chain, to, amount }, { account, token }) =>
+    getFamily(chain.family).bound(manager, {
+      chain,
+      source: { chain: chain.name, accountId: account.accountId, addressKey: account.addressKey },
+      token,
+      outputs: [{ recipient: to.address, tokenContract: token.contract, amount }],
+    }),
+  store: () => Promise.resolve(),
+  isSame: () => Promise.resolve(true),
+});
+
 /** Stores the answer of the request, in the database transaction that accepts it or in the one that records its refusal. */
 export type StoreAnswer = (manager: EntityManager, answer: Acceptance | GatewayError) => Promise<void>;
 
@@ -47,10 +75,20 @@ export async function acceptTransfer(
   request: TransferRequest,
   storeAnswer: StoreAnswer = () => Promise.resolve(),
 ): Promise<Acceptance> {
-  const parsed = parseTransfer(deps, request);
+  return acceptParsed(deps, parseTransfer(deps, request), toTransfer(deps), storeAnswer);
+}
+
+/** The same for a request that is parsed, of any kind. @throws GatewayError as acceptTransfer. */
+export async function acceptParsed(
+  deps: AcceptDependencies,
+  parsed: ParsedTransfer,
+  kind: AcceptedKind,
+  storeAnswer: StoreAnswer = () => Promise.resolve(),
+): Promise<Acceptance> {
+  const { request } = parsed;
   const isStored = (manager: EntityManager, { txId }: Acceptance) => manager.existsBy(TransactionEntity, { txId });
   try {
-    const work = (manager: EntityManager) => accept(deps, manager, parsed, storeAnswer);
+    const work = (manager: EntityManager) => accept(deps, manager, { parsed, kind, storeAnswer });
     return await inTransaction(deps.database, work, { ...requestTransaction, isStored });
   } catch (cause) {
     const error = toHoldRefusal(cause, { ...parsed, tokenSymbol: request.tokenSymbol }) ?? toReconcileRequired(cause) ?? cause;
@@ -88,38 +126,32 @@ async function storeRefusal(
 async function accept(
   deps: AcceptDependencies,
   manager: EntityManager,
-  parsed: ParsedTransfer,
-  storeAnswer: StoreAnswer,
+  { parsed, kind, storeAnswer }: { parsed: ParsedTransfer; kind: AcceptedKind; storeAnswer: StoreAnswer },
 ): Promise<Acceptance> {
-  const { request, chain, from, to, amount } = parsed;
+  const { request, chain, from, amount } = parsed;
   const { txId, clientId } = request;
   const replay = async (earlier: TransactionEntity) => {
     const acceptance = { txId: earlier.txId, status: earlier.status, replayed: true };
     await storeAnswer(manager, acceptance);
     return acceptance;
   };
-  const earlier = request.idempotencyKey === null ? null : await findEarlier(deps, manager, parsed);
+  const earlier = request.idempotencyKey === null ? null : await findEarlier(deps, manager, parsed, kind);
   if (earlier) return replay(earlier);
   await deps.starts.assertBacklogHasRoom(manager, clientId);
 
   const source = await findSource(manager, clientId, chain, from.key, request.tokenSymbol);
-  const { account, wallet, token } = source;
+  const { account, wallet } = source;
   deps.addresses.assertOwn(account, await deps.addresses.getKey(manager, wallet));
-  const feeLocked = await deps.getFamily(chain.family).bound(manager, {
-    chain,
-    source: { chain: chain.name, accountId: account.accountId, addressKey: account.addressKey },
-    token,
-    outputs: [{ recipient: to.address, tokenContract: token.contract, amount }],
-  });
+  const feeLocked = await kind.boundFee(manager, parsed, source);
   const outcomes = await Promise.allSettled([
-    insert(manager, toRow(parsed, source, feeLocked)),
+    insert(manager, { ...toRow(parsed, source, feeLocked), transactionType: kind.transactionType }),
     checkClientRules(manager, parsed, source),
   ]);
   const [isNew, rules] = outcomes;
   if (isNew.status === 'rejected') throw firstCause(outcomes);
   if (!isNew.value) {
     // whatever the rules say: what the same request has taken already must not refuse it now
-    const concurrent = await findEarlier(deps, manager, parsed);
+    const concurrent = await findEarlier(deps, manager, parsed, kind);
     if (!concurrent) throw new Error(`transfer ${txId} was neither stored nor found`);
     return replay(concurrent);
   }
@@ -127,7 +159,8 @@ async function accept(
   if (rules.value === 'needs_approval') await awaitApproval(manager, { txId, version: 0 }, deps.approvalWaitSeconds);
   const acceptance: Acceptance = { txId, status: 'PENDING', replayed: false };
   await allInOrder([
-    recordAccepted(manager, parsed),
+    kind.store(manager, txId),
+    recordAccepted(manager, parsed, kind.action),
     enqueue(manager, { kind: 'start_transfer', subjectId: txId, clientId, chain: chain.name }),
     storeAnswer(manager, acceptance),
     placeTransferHold(manager, { txId, source, amount, feeLocked }),
@@ -154,13 +187,17 @@ async function insert(manager: EntityManager, transfer: Partial<TransactionEntit
   return (result.raw as unknown[]).length === 1;
 }
 
-function recordAccepted(manager: EntityManager, { request, chain, token, to, amount }: ParsedTransfer): Promise<void> {
+function recordAccepted(
+  manager: EntityManager,
+  { request, chain, token, to, amount }: ParsedTransfer,
+  action: AuditAction,
+): Promise<void> {
   const { txId, clientId, userId, requestId, tokenSymbol } = request;
   return auditUser(
     manager,
     { clientId, userId },
     {
-      action: 'transfer.accepted',
+      action,
       subject: { type: 'transaction', id: txId },
       detail: {
         chain: chain.name,

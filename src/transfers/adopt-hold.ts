@@ -1,5 +1,6 @@
 import type { AdoptedHold } from '../messages/transfer';
 import { inTransaction } from '../platform/database';
+import { rulesOf } from '../transactions/signed-type';
 import { findTransactionForUpdate, isEnded } from '../transactions/state';
 import { loadAttempts } from './attempts';
 import type { TransferDependencies } from './dependencies';
@@ -36,7 +37,7 @@ export function adoptHold(
         requiredConfirmations: transfer.requiredConfirmations,
         stuckAfterMs: chain.stuckAfterMs,
         explorerTx: chain.explorerTx,
-        rules: getFamily(chain.family).rules,
+        rules: rulesOf(type, getFamily(chain.family)),
         lastAttempt: attempts.last?.attempt ?? 0,
         isAbandoned: attempts.isAbandoned,
         isFollowed: attempts.isFollowed,

@@ -7,7 +7,7 @@ import { GatewayError } from '../platform/errors';
 import { inTransaction } from '../platform/database';
 import { isBlacklisted } from '../screening/destinations';
 import type { TransactionEntity } from '../transactions/entity';
-import type { SignedType } from '../transactions/signed-type';
+import { rulesOf, type SignedType } from '../transactions/signed-type';
 import { isEnded, findTransactionForUpdate } from '../transactions/state';
 import { type Attempts, loadAttempts } from './attempts';
 import { readBeginSigning } from './read-begin-signing';
@@ -97,11 +97,11 @@ async function begin(
   if ((request.kind === 'first') !== (last === undefined))
     throw new GatewayError('invalid_parameter', `kind: ${request.kind} cannot follow ${lastAttempt} attempts`);
   const { family } = deps.registry.get(transfer.chain);
+  const type = deps.getSignedType(transfer.transactionType);
   // its attempts are waited for until they expire, and there is no cancellation that could be signed
-  if (attempts.isAbandoned && deps.getFamily(family).rules.giveUp === 'expiry') refuseAbandoned();
+  if (attempts.isAbandoned && rulesOf(type, deps.getFamily(family)).giveUp === 'expiry') refuseAbandoned();
   // after a cancellation nothing else is signed
   const kind = attempts.isAbandoned ? 'cancellation' : request.kind;
-  const type = deps.getSignedType(transfer.transactionType);
   return beginByKind[kind]({ manager, deps, transfer, type, attempts, prepared: request.prepared });
 }
 

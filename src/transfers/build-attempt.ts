@@ -6,7 +6,7 @@ import type { AttemptKind, ChainDefinition, Hex, Prepared, TransactionDescriptio
 import type { Signer } from '../messages/signing';
 import type { TransactionEntity } from '../transactions/entity';
 import { toAttemptIntent } from '../transactions/intent';
-import { findDifference } from '../x402/settlement/stored';
+import type { SignedType } from '../transactions/signed-type';
 import type { Attempt } from './attempts';
 import type { AuthoriserDependencies } from './dependencies';
 import { NotBegun, refuse } from './not-begun';
@@ -49,7 +49,12 @@ interface Plan {
  */
 export async function buildAttempt(
   manager: EntityManager,
-  { registry, getFamily, alarms }: Pick<AuthoriserDependencies, 'registry' | 'getFamily' | 'alarms'>,
+  {
+    registry,
+    getFamily,
+    getSignedType,
+    alarms,
+  }: Pick<AuthoriserDependencies, 'registry' | 'getFamily' | 'getSignedType' | 'alarms'>,
   { transfer, intent: wanted, signer, source, attempt, kind, prepared }: Plan,
 ): Promise<BuiltAttempt> {
   const { txId } = transfer;
@@ -71,8 +76,9 @@ export async function buildAttempt(
   if (described.maxNetworkFee > BigInt(prepared.feeBound))
     throw new Error(`the bytes for ${txId} may cost ${described.maxNetworkFee}, their bound is ${prepared.feeBound}`);
   assertSameAction(txId, described, intent);
-  // a cancellation settles nothing
-  if (kind !== 'cancellation') await assertAsStored(manager, transfer, intent, described);
+  const type = getSignedType(transfer.transactionType);
+  // a cancellation moves nothing
+  if (kind !== 'cancellation') await assertAsStored(manager, type, transfer, intent, described);
   const messageKey = family.messageKey(unsigned, intent.from);
   const row = { txId, attempt, kind, chain: chain.name, prepared, unsigned, signers, messageKey, resources };
   return { ...built, attempt, kind, prepared, store: () => insertAttempt(manager, row) };
@@ -99,7 +105,7 @@ export async function rebuildAttempt(
   const type = getSignedType(transfer.transactionType);
   const intent = toAttemptIntent(await type.loadIntent(manager, transfer), kind);
   assertSameAction(txId, described, intent);
-  if (kind !== 'cancellation') await assertAsStored(manager, transfer, intent, described);
+  if (kind !== 'cancellation') await assertAsStored(manager, type, transfer, intent, described);
   const signer = await type.findSigner(manager, transfer);
   const built = await assemble(manager, { chain, family, signer }, { intent, kind, prepared, resources });
   if (foreign.length > 0 || built.unsigned !== unsigned) throw new Error(`attempt ${attempt} of ${txId} is not what was begun`);
@@ -118,15 +124,16 @@ async function assemble(
   return { intent, unsigned, signers: await findSigners(manager, clientId, chain, payloads), clientId };
 }
 
-/** The nodes compare what is settled with the order alone. @throws NotBegun. */
+/** The nodes compare the bytes with the order alone. @throws NotBegun. */
 async function assertAsStored(
   manager: EntityManager,
+  type: SignedType,
   transfer: TransactionEntity,
   intent: TransactionIntent,
   described: TransactionDescription,
 ): Promise<void> {
-  const column = await findDifference(manager, transfer, intent, described);
-  if (column) refuse('intent_mismatch', `${column}: the settlement is stored with another one than it would be signed with`);
+  const field = await type.findDifference?.(manager, transfer, intent, described);
+  if (field) refuse('intent_mismatch', `${field}: the payment is stored with another one than it would be signed with`);
 }
 
 function assertSameAction(txId: string, described: TransactionDescription, intent: TransactionIntent): void {

@@ -1,17 +1,25 @@
 import type { EntityManager } from 'typeorm';
 import { GatewayError, notFound } from '../platform/errors';
 import { TransactionEntity } from '../transactions/entity';
+import type { TransactionType } from '../transactions/types';
 import { hashRequest } from './hash-request';
 import { isSameTransfer, type ParsedTransfer, type TransferParser } from './request';
 
+/** What distinguishes transactions with equal rows. */
+interface Kind {
+  transactionType: TransactionType;
+  isSame(manager: EntityManager, txId: string): Promise<boolean>;
+}
+
 /**
- * The transfer that this request has become before, by its id or its idempotency key.
+ * The transaction that this request has become before, by its id or its idempotency key.
  * @throws GatewayError not_found for the id of another client's transaction; idempotency_key_reused.
  */
 export async function findEarlier(
   parser: Pick<TransferParser, 'getFamily'>,
   manager: EntityManager,
   parsed: ParsedTransfer,
+  kind: Kind,
 ): Promise<TransactionEntity | null> {
   const { txId, clientId, idempotencyKey, memo: asked } = parsed.request;
   const byId = await manager.findOneBy(TransactionEntity, { txId });
@@ -21,8 +29,11 @@ export async function findEarlier(
   if (!byKey) return null;
   // the memo of a rebuilt transfer is unknown
   const memo = byKey.idempotencyKey === null ? asked : byKey.memo;
-  if (!isSameTransfer({ ...byKey, memo }, parsed, parser))
-    throw new GatewayError('idempotency_key_reused', 'This Idempotency-Key was used for another transfer');
+  const isSame =
+    byKey.transactionType === kind.transactionType &&
+    isSameTransfer({ ...byKey, memo }, parsed, parser) &&
+    (await kind.isSame(manager, byKey.txId));
+  if (!isSame) throw new GatewayError('idempotency_key_reused', 'This Idempotency-Key was used for another transfer');
   return byKey;
 }
 

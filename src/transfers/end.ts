@@ -102,7 +102,7 @@ async function endAndUnlock(
  * @throws GatewayError not_cancellable while an attempt may still be executed, and while another one may be begun.
  */
 export function failByProof(
-  { database }: Pick<TransferDependencies, 'database'>,
+  { database, getSignedType }: Pick<TransferDependencies, 'database' | 'getSignedType'>,
   { txId }: { txId: string },
 ): Promise<TransferEnd> {
   return inTransaction(database, async (manager) => {
@@ -110,7 +110,8 @@ export function failByProof(
     if (isEnded(transfer)) return toEnd(transfer);
     const attempts = await loadAttempts(manager, txId);
     if (!attempts.allImpossible) throw new GatewayError('not_cancellable', 'An attempt of the transfer may still be executed');
-    const { code, reason } = await findReasonToFail(manager, transfer, attempts);
+    const isOver = getSignedType(transfer.transactionType).rules?.expired === 'fail';
+    const { code, reason } = await findReasonToFail(manager, transfer, attempts, isOver);
     const end = { status: 'FAILED', code, reason } as const;
     await endAndUnlock(manager, transfer, end);
     await releaseReservations(manager, [txId]);
@@ -118,11 +119,18 @@ export function failByProof(
   });
 }
 
-async function findReasonToFail(manager: EntityManager, transfer: TransactionEntity, attempts: Attempts): Promise<RefusalReason> {
+/** `isOver`: no further attempt is ever begun. */
+async function findReasonToFail(
+  manager: EntityManager,
+  transfer: TransactionEntity,
+  attempts: Attempts,
+  isOver: boolean,
+): Promise<RefusalReason> {
   const stopped = reasonToStop(transfer);
   if (stopped) return stopped;
   if (attempts.isAbandoned)
     return { code: 'abandoned', reason: 'The transfer was abandoned and its attempts can no longer be executed' };
+  if (isOver) return { code: 'expired', reason: 'Nobody has carried it out in its time' };
   const refusal = await findRefusal(manager, { txId: transfer.txId, attempt: attempts.nextNumber });
   if (!refusal) throw new GatewayError('not_cancellable', 'Another attempt of the transfer may be begun: nothing has refused it');
   return refusal;

@@ -24,7 +24,8 @@ type Included = Extract<AttemptStatus, { state: 'included' }>;
 export async function observeTransfer(deps: ChainDependencies, { txId }: { txId: string }): Promise<ChainObservation> {
   const { manager } = deps.database;
   const transfer = await findTransaction(manager, txId);
-  const intent = await deps.getSignedType(transfer.transactionType).loadIntent(manager, transfer);
+  const type = deps.getSignedType(transfer.transactionType);
+  const intent = await type.loadIntent(manager, transfer);
   const attempts = await loadAttempts(manager, txId);
   const client = getClient(deps, transfer.chain);
   const states = await client.status(
@@ -41,7 +42,7 @@ export async function observeTransfer(deps: ChainDependencies, { txId }: { txId:
   if (pending) return { ...absent, state: 'pending', hash: pending.id };
   // stored proofs are used: a node with older states has provided them, even if this node cannot
   if ((await loadAttempts(manager, txId)).allImpossible) return { ...absent, state: 'impossible' };
-  await sendAgain(deps, client, transfer, attempts);
+  if (!type.isHandedOut) await sendAgain(deps, client, transfer, attempts);
   return absent;
 }
 

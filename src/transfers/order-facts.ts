@@ -1,6 +1,6 @@
 import type { FamilyCodec } from '../chains/family';
 import type { ChainDefinition, Hex } from '../chains/types';
-import type { AttemptFacts, EarlierAttempt, OrderSigner, SettlementFacts } from '../messages/order';
+import type { AttemptFacts, AuthorisationFacts, EarlierAttempt, OrderSigner, SettlementFacts } from '../messages/order';
 import type { Signer } from '../messages/signing';
 import type { TransactionEntity } from '../transactions/entity';
 import type { SignedType } from '../transactions/signed-type';
@@ -46,6 +46,8 @@ export function toOrderFacts(
       return { kind: orderKind, ...facts, settlement };
     case 'replacement':
       return { kind: orderKind, ...facts, ...(settlement && { settlement }) };
+    case 'typed_data':
+      return { kind: orderKind, ...facts, authorisation: toAuthorisation(family, transfer, unsigned) };
     default:
       return { kind: orderKind, ...facts };
   }
@@ -57,6 +59,13 @@ function toSettlement(family: FamilyCodec, { clientId }: TransactionEntity, unsi
   if (!settlement || expiresAt === undefined) return undefined;
   const { method, payer, identity, authorised } = settlement;
   return { client_id: clientId, method, payer, identity, authorised: authorised.toString(), window_end: expiresAt };
+}
+
+function toAuthorisation(family: FamilyCodec, { txId }: TransactionEntity, unsigned: Hex): AuthorisationFacts {
+  const { authorisation, expiresAt } = family.describe(unsigned);
+  if (!authorisation || expiresAt === undefined) throw new Error(`the bytes for ${txId} authorise nothing`);
+  const { method, identity, facilitator } = authorisation;
+  return { method, identity, facilitator, window_end: expiresAt };
 }
 
 const toOrderSigner = ({ keyId, path, protocol, digests }: Signer): OrderSigner => ({ key_id: keyId, path, protocol, digests });

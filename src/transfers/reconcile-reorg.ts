@@ -6,6 +6,7 @@ import { isExecuted } from '../following/depth';
 import { inTransaction } from '../platform/database';
 import { correctGas } from '../settlers/correct-gas';
 import type { TransactionEntity } from '../transactions/entity';
+import type { GetSignedType } from '../transactions/signed-type';
 import { findTransaction, findTransactionForUpdate } from '../transactions/state';
 import type { ChainClient } from '../chains/family';
 import type { Logger } from '../platform/logging';
@@ -65,6 +66,7 @@ const isSameEnd = ({ isSigned, blockHash, status }: TransactionEntity, inclusion
 export interface CorrectReorg {
   database: DataSource;
   client: Pick<ChainClient, 'broadcast'>;
+  getSignedType: GetSignedType;
   logger: Logger;
   /** Called while the transfer is in no block, or in one with another effect. */
   onConfirmedReorged: (txId: string) => Promise<void>;
@@ -77,7 +79,7 @@ export interface CorrectReorg {
  * does so until the transfer stands.
  */
 export async function correctReorged(
-  { database, client, logger, onConfirmedReorged }: CorrectReorg,
+  { database, client, getSignedType, logger, onConfirmedReorged }: CorrectReorg,
   { txId }: { txId: string },
 ): Promise<void> {
   const outcome = await reconcileReorg({ database, log: logger }, { txId });
@@ -85,17 +87,18 @@ export async function correctReorged(
     logger.info({ tx_id: txId }, 'the transfer was included again with the same effect');
     return;
   }
-  if (outcome === 'absent') await sendExecutedAgain(database.manager, client, logger, txId);
+  if (outcome === 'absent') await sendExecutedAgain(database.manager, { client, getSignedType, logger }, txId);
   await onConfirmedReorged(txId);
 }
 
 async function sendExecutedAgain(
   manager: EntityManager,
-  client: Pick<ChainClient, 'broadcast'>,
-  logger: Logger,
+  { client, getSignedType, logger }: Pick<CorrectReorg, 'client' | 'getSignedType' | 'logger'>,
   txId: string,
 ): Promise<void> {
-  const { status, txHash } = await findTransaction(manager, txId);
+  const { status, txHash, transactionType } = await findTransaction(manager, txId);
+  // whoever has sent it has the signature
+  if (getSignedType(transactionType).isHandedOut) return;
   const executed = (await loadAttempts(manager, txId)).signed.find(({ ids }) => txHash !== null && ids.includes(txHash));
   if (status !== 'CONFIRMED' || !executed) return;
   await noteIfBlacklisted(manager, txId);

@@ -40,9 +40,12 @@ function assemble(family: Family, unsigned: Hex, signatures: Hex[], from: string
   }
 }
 
-/** A chain node has accepted the attempt: SUBMITTED, with its hash. An ended transfer stays as it is. */
+/**
+ * A chain node has accepted the attempt: SUBMITTED, with its hash. What is handed out gets one from whoever sends it. An ended transfer stays
+ * as it is.
+ */
 export function markSubmitted(
-  { database }: TransferDependencies,
+  { database, getSignedType }: TransferDependencies,
   { txId, attempt: number }: { txId: string; attempt: number },
 ): Promise<{ status: string }> {
   return inTransaction(database, async (manager) => {
@@ -50,10 +53,11 @@ export function markSubmitted(
     const { signed } = (await loadAttempts(manager, txId)).getSigned(number);
     await markBroadcast(manager, txId, number);
     if (isEnded(transfer)) return { status: transfer.status };
+    const txHash = getSignedType(transfer.transactionType).isHandedOut ? null : signed.id;
     if (transfer.status === 'SUBMITTED') {
-      await manager.query('update transactions set tx_hash = $2 where tx_id = $1', [txId, signed.id]);
+      await manager.query('update transactions set tx_hash = $2 where tx_id = $1', [txId, txHash]);
     } else {
-      await changeState(manager, transfer, 'SUBMITTED', { txHash: signed.id, failureCode: null, failureMessage: null });
+      await changeState(manager, transfer, 'SUBMITTED', { txHash, failureCode: null, failureMessage: null });
     }
     return { status: 'SUBMITTED' };
   });

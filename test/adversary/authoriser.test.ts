@@ -88,10 +88,12 @@ test('cannot have a key of a client settle what somebody else has authorised, no
 test('cannot have digests signed, nor bytes that are no transaction of a chain and token that the nodes know', async () => {
   const { claims } = ordered;
   const head = orderHead({ dep: claims.dep, seq: claims.seq });
-  const { tx_id, attempt, client_id, request, signers, chain, from } = claims;
-  const facts = { kind: 'typed_data', tx_id, attempt, client_id, request, signers, chain, from } as const;
-  const typed = await signer.sign({ ...head, ...facts });
-  await refusedByAll({ order: typed, unsigned: ordered.unsigned }, 'order_refused', 'kind');
+  const { tx_id, attempt, client_id, request, signers, chain, from, recipients: paid, max_fee } = claims;
+  const authorisation = { method: 'eip3009', identity: 'token/payer/1', facilitator: null, window_end: head.exp };
+  const facts = { tx_id, attempt, client_id, request, signers, chain, from, recipients: paid, max_fee };
+  // the bytes of a transfer are not those of a payment that somebody else sends
+  const typed = await signer.sign({ ...head, kind: 'typed_data', ...facts, authorisation });
+  await refusedByAll({ order: typed, unsigned: ordered.unsigned }, 'intent_mismatch', 'kind');
   const made = await orderOver({ nonce: 5_000 }, { tx_id: crypto.randomUUID() });
   await refusedByAll({ ...made, unsigned: claims.signers[0]?.digests[0] ?? '0x' }, 'intent_mismatch', 'unsigned');
   const other = await orderOver({ nonce: 5_000, chainId: 424_242 }, { tx_id: crypto.randomUUID(), chain: 'eip155:424242' });

@@ -56,7 +56,7 @@ async function newUser(ofClient?: string): Promise<TestUser> {
   const folder = path.dirname(String(process.env.GATEWAY_TEST_STACK));
   const box = new SecretBox(readFileSync(secretsKey(devPaths(folder).secrets, 'TOTP_SECRETS_KEY'), 'utf8'), 'TOTP_SECRETS_KEY');
   const client = ofClient === undefined ? await buildClient(database) : { clientId: ofClient };
-  const user = await buildUser(database, client as never);
+  const user = await buildUser(database, client);
   const [apiKey, apiSecret] = [`key_${newId()}`, randomBytes(32).toString('base64url')];
   const { clientId } = client;
   const { userId } = user;

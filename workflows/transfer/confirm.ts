@@ -66,10 +66,11 @@ function whenStuck(state: TransferState): Next {
 
 /** No attempt can be executed any more, each with a stored proof. */
 async function whenImpossible(state: TransferState): Promise<Next> {
-  if (state.transfer.rules.expired === 'park') {
+  const { expired } = state.transfer.rules;
+  if (expired === 'park') {
     const reason = 'Another transaction has used up what this transfer spends';
     return park('stuck', reason, { next: 'confirm' }, { isAbandonable: false });
   }
-  if (!state.isAbandoned) return { next: 'prepare', kind: 'reissue' };
+  if (expired === 'reissue' && !state.isAbandoned) return { next: 'prepare', kind: 'reissue' };
   return ended(await transferActivities.failByProof({ txId: state.txId }));
 }

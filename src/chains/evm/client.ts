@@ -13,6 +13,7 @@ import type {
   ScanResult,
 } from '../family';
 import type { ChainDefinition, FeeLevels, Hex, InclusionEffect, Prepared, TransactionIntent } from '../types';
+import { prepareAuthorisation } from './authorise/prepare';
 import { broadcastTo } from './broadcast';
 import { encodeIntent, evmCodec } from './codec';
 import { toPrepared } from './details';
@@ -57,7 +58,15 @@ export class EvmChainClient implements ChainClient {
     return encodeLevels(await this.levels());
   }
 
-  async prepare({ kind, intent, previous }: PrepareRequest): Promise<Prepared> {
+  prepare(request: PrepareRequest): Promise<Prepared> {
+    const { intent } = request;
+    const { action } = intent;
+    return action?.type === 'authorisation'
+      ? this.ask((call) => prepareAuthorisation(call, this.chain, intent, action))
+      : this.prepareTransaction(request);
+  }
+
+  private async prepareTransaction({ kind, intent, previous }: PrepareRequest): Promise<Prepared> {
     const isCancellation = kind === 'cancellation';
     const last = previous.at(-1)?.unsigned ?? null;
     // an attempt that nobody has signed is in no pool: there is nothing to outbid

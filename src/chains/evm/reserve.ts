@@ -2,9 +2,11 @@ import type { EntityManager } from 'typeorm';
 import type { ReservationOwner, ReserveResult } from '../family';
 import { findReservations, insertReservation } from '../reservations';
 import type { AttemptKind, Prepared } from '../types';
+import { permitResource } from './authorise/codec';
+import { type AuthorisationDetails, findAuthorisationDetails } from './authorise/details';
 import { readDetails } from './details';
 
-/** A new nonce for a first attempt; every other attempt uses the nonce of its transfer. */
+/** A new nonce for a first attempt; every other attempt uses the nonce of its transfer. An authorisation uses none of them. */
 export async function reserveNonce(
   manager: EntityManager,
   owner: ReservationOwner,
@@ -12,10 +14,31 @@ export async function reserveNonce(
   txId: string,
   kind: AttemptKind,
 ): Promise<ReserveResult> {
+  const authorisation = findAuthorisationDetails(prepared);
+  if (authorisation) return takePermit(manager, owner, authorisation, txId);
   if (kind === 'reissue') throw new Error('an EVM transfer has no reissue: its nonce does not expire');
   if (kind === 'first') return takeNonce(manager, owner, readDetails(prepared).minedNonce, txId);
   const held = await findReservations(manager, txId);
   return { outcome: 'reserved', resources: held.map(({ resource }) => resource) };
+}
+
+/** The permit that an authorised payment needs, where it needs one: as long as that payment is open, the token takes no other. */
+async function takePermit(
+  manager: EntityManager,
+  owner: ReservationOwner,
+  { permitNonce, token }: AuthorisationDetails,
+  txId: string,
+): Promise<ReserveResult> {
+  if (permitNonce === null) return { outcome: 'reserved', resources: [] };
+  const resource = permitResource(token, permitNonce);
+  await manager.query('select 1 from accounts where account_id = $1 for no key update', [owner.accountId]);
+  const [taken] = await manager.query<{ tx_id: string }[]>(
+    'select tx_id from reservations where chain = $1 and owner = $2 and resource = $3 and released_at is null',
+    [owner.chain, owner.addressKey, resource],
+  );
+  if (taken) return { outcome: 'wait', reason: `The payment ${taken.tx_id} uses the account's next permit of the token` };
+  await insertReservation(manager, owner, txId, { resource, ordinal: null });
+  return { outcome: 'reserved', resources: [resource] };
 }
 
 /**

@@ -5,6 +5,7 @@ export interface RpcBlock {
   number: Hex;
   hash: Hex;
   parentHash: Hex;
+  timestamp: Hex;
   logsBloom?: Hex;
   baseFeePerGas?: Hex;
   transactions: RpcTransaction[];

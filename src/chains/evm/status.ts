@@ -1,10 +1,11 @@
 import type { AttemptState, AttemptStatus, KnownAttempt, Reservation } from '../family';
 import type { ChainDefinition, JsonObject } from '../types';
-import { fetchEffects } from './effects';
+import { authorisationState } from './authorise/status';
+import { stateOfIncluded } from './included';
 import { toMessageKey } from './message-key';
 import { findNonceUser, type NonceUser, type Sender } from './nonce-user';
 import type { RpcCall } from './rpc';
-import { quantity, type RpcBlock, type RpcTransaction } from './rpc-types';
+import type { RpcTransaction } from './rpc-types';
 
 /** Runs a piece of work at one endpoint after the other, as Endpoints.run does. */
 type Ask = <T>(work: (call: RpcCall) => Promise<T>) => Promise<T>;
@@ -52,6 +53,10 @@ async function fetchView(
   reservations: Reservation[],
 ): Promise<View> {
   const head = Number(await call<string>('eth_blockNumber', []));
+  const [first] = attempts;
+  // nothing is ever signed beside an authorisation
+  if (first?.intent.action?.type === 'authorisation')
+    return { states: [{ attempt: first.attempt, ...(await authorisationState(call, chain, head, first)) }], isConclusive: true };
   const sender = toSender(attempts, reservations);
   // before the ids are asked for: what is included in between is then found by its id
   const isUsedUp = Number(await call<string>('eth_getTransactionCount', [sender.address, 'latest'])) > sender.nonce;
@@ -85,24 +90,6 @@ async function stateById(call: RpcCall, head: number, attempt: KnownAttempt): Pr
   const known = await Promise.all(attempt.ids.map((id) => call<RpcTransaction | null>('eth_getTransactionByHash', [id])));
   const pending = attempt.ids.find((_, index) => known[index] !== null);
   return pending === undefined ? { state: 'absent' } : { state: 'pending', id: pending };
-}
-
-async function stateOfIncluded(
-  call: RpcCall,
-  head: number,
-  { intent }: KnownAttempt,
-  ids: string[],
-): Promise<AttemptState | null> {
-  const effects = await fetchEffects(
-    call,
-    ids.map((id) => ({ id, intent })),
-  );
-  for (const [id, effect] of effects) {
-    const canonical = await call<RpcBlock | null>('eth_getBlockByNumber', [quantity(effect.blockNumber), false]);
-    if (canonical?.hash === effect.blockHash)
-      return { state: 'included', id, depth: Math.max(1, head - effect.blockNumber + 1), effect };
-  }
-  return null;
 }
 
 /**

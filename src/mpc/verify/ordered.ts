@@ -70,6 +70,15 @@ export function assertOneToken({ described: { outputs }, chain, same }: Ordered)
   }
 }
 
+/** A token is `contract` only where this node knows that it takes authorisations; a family uses other contracts by its own list. */
+export function assertTakesAuthorisations({ described: { outputs }, chain, same }: Ordered, contract: string): void {
+  for (const { tokenContract } of outputs) {
+    const isToken = tokenContract !== null && same(tokenContract, contract);
+    const token = tokenByContract(chain, tokenContract);
+    assertMatches(!isToken || token?.eip3009 === true, 'recipients', 'the token takes no authorisations');
+  }
+}
+
 export const sameToken = (a: string | null, b: string | null, same: Comparer): boolean =>
   a === null || b === null ? a === b : same(a, b);
 

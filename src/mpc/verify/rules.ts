@@ -1,5 +1,6 @@
 import type { SigningClaims } from '../../messages/order';
 import { houseClientId } from '../../platform/house';
+import { authorisation } from './authorisation';
 import { cancellation } from './cancellation';
 import { gas } from './gas';
 import { mismatch } from './mismatch';
@@ -28,6 +29,7 @@ export const rules: Record<SigningClaims['kind'], Rule> = {
   reissue: laterAttempt,
   cancellation,
   settlement,
+  typed_data: authorisation,
   gas,
   consolidation: notEnabled,
   sweep: notEnabled,

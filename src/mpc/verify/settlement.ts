@@ -1,4 +1,3 @@
-import { tokenByContract } from '../../chains/registry';
 import type { DescribedSettlement, TransactionDescription } from '../../chains/types';
 import type { SettlementFacts } from '../../messages/order';
 import { houseClientId } from '../../platform/house';
@@ -8,6 +7,7 @@ import {
   assertAction,
   assertHouse,
   assertOneToken,
+  assertTakesAuthorisations,
   type Ordered,
   getRecipients,
   type Rule,
@@ -29,7 +29,7 @@ export const settlement: Rule = (ordered) => {
   assertMatches(facts.client_id !== houseClientId, 'settlement.client_id', 'the house settles nothing for itself');
   const settled = assertSettles(ordered, facts);
   assertParties(ordered, settled);
-  assertTakesAuthorisations(ordered, settled);
+  assertTakesAuthorisations(ordered, settled.contract);
   const fee = described.maxNetworkFee;
   return { chain: chain.name, token: houseGas, amount: fee, fee, recipients: getRecipients(ordered) };
 };
@@ -56,13 +56,4 @@ function assertParties({ described: { outputs }, from, same }: Ordered, { payer,
   assertMatches(!isPaid, 'recipients', 'the bytes pay the settling account itself');
   const isAllowed = facilitator === null || same(facilitator, from.address);
   assertMatches(isAllowed, 'from', 'the payer has authorised another one to settle');
-}
-
-/** A token is called only where this node knows that it takes authorisations; a family calls other contracts by its own list. */
-function assertTakesAuthorisations({ described: { outputs }, chain, same }: Ordered, { contract }: DescribedSettlement): void {
-  for (const { tokenContract } of outputs) {
-    const isCalled = tokenContract !== null && same(tokenContract, contract);
-    const token = tokenByContract(chain, tokenContract);
-    assertMatches(!isCalled || token?.eip3009 === true, 'recipients', 'the token takes no authorisations');
-  }
 }

@@ -9,6 +9,7 @@ import type { SignedType } from '../../transactions/signed-type';
 import { toDestination } from '../../transfers/destination';
 import { refuse, refuseByRule } from '../../transfers/not-begun';
 import { checkGasBudget } from './gas-budget';
+import { findDifference } from './stored';
 import { minLeftMs, settlementTimeLeft } from './time-left';
 
 /** What a payer outside has signed, sent by a settler, which is charged for the fee. No money of the client moves, and nothing is held. */
@@ -22,6 +23,7 @@ export const settlement: SignedType = {
   },
   assertMayContinue: assertIsInTime,
   timeLeft: (manager, { txId }) => settlementTimeLeft(manager, txId),
+  findDifference,
   needsApproval: async (manager, { txId }) =>
     (await manager.query<unknown[]>('select from x402_approvals where tx_id = $1', [txId])).length > 0,
 };

@@ -3,7 +3,6 @@ import type { EntityManager } from 'typeorm';
 import type { TransactionDescription, TransactionIntent } from '../../chains/types';
 import { capSecond } from '../../platform/last-second';
 import type { TransactionEntity } from '../../transactions/entity';
-import { settlementType } from '../../transactions/types';
 
 interface Row {
   payment: string;
@@ -23,15 +22,14 @@ const methods: Readonly<Record<string, string>> = {
 
 /**
  * A payment is settled once, and counts against limits, by the columns of its row; its bytes are built from the action in it.
- * @returns name of the first column that is not what the bytes say; null if all are, and for a transaction of another type
+ * @returns name of the first column that is not what the bytes say; null if all are
  */
 export async function findDifference(
   manager: EntityManager,
-  { txId, transactionType }: Pick<TransactionEntity, 'txId' | 'transactionType'>,
+  { txId }: Pick<TransactionEntity, 'txId'>,
   { action, outputs }: TransactionIntent,
   { settlement, expiresAt }: Pick<TransactionDescription, 'settlement' | 'expiresAt'>,
 ): Promise<string | null> {
-  if (transactionType !== settlementType) return null;
   if (action?.type !== 'settlement') return 'action';
   const [row] = await manager.query<Row[]>(
     `select scheme || ' ' || payload_type as payment, identity, authorised::text, amount::text, valid_after::text, window_end::text

@@ -36,7 +36,7 @@ async function follow(): Promise<object[]> {
   const { onConfirmedReorged } = options;
   await fixture.follow({
     logger,
-    onConfirmedReorged: (txId) => correctReorged({ database: options.database, client, logger, onConfirmedReorged }, { txId }),
+    onConfirmedReorged: (txId) => correctReorged({ ...options, client, logger, onConfirmedReorged }, { txId }),
   });
   return alerts;
 }

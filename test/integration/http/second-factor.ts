@@ -12,7 +12,7 @@ export async function freshCode({ database }: Pick<Fixture, 'database'>, { userI
 
 /** Another user of the same client, with a token of its own. */
 export async function buildColleague({ database, call }: Fixture, { clientId }: Tenant): Promise<Tenant> {
-  const { userId } = await buildUser(database, { clientId } as never);
+  const { userId } = await buildUser(database, { clientId });
   const [keyId, apiKey, apiSecret] = [newId(), `key_${newId()}`, newId()];
   await database.manager.insert(ApiKeyEntity, { keyId, clientId, userId, apiKey, secretHash: hashSecret(apiSecret) });
   const { body } = await call('POST', '/auth/token', {

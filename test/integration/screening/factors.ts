@@ -22,7 +22,7 @@ export async function listAddress(
   { type = 'BLACKLIST', chain = 'ethereum', status = 'active', ago = 0, family = 'evm', getFamily = productFamily }: Factor = {},
 ): Promise<string> {
   const factorId = newId();
-  const { userId } = await buildUser(database, { clientId } as never);
+  const { userId } = await buildUser(database, { clientId });
   await database.query(
     `insert into security_factors (factor_id, client_id, factor_type, chain, address, address_key, status, added_by, activated_at)
      values ($1, $2, $3, $4, $5, $6, $7, $8, clock_timestamp() - make_interval(secs => $9))`,

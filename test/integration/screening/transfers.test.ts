@@ -356,7 +356,7 @@ describe('a transfer that has to be approved', () => {
   };
   const approve = async (txId: string) => {
     const { clientId } = fixture.alice;
-    const user = await buildUser(fixture.database, { clientId } as never);
+    const user = await buildUser(fixture.database, { clientId });
     const secret = await buildTotp(fixture.database, box, user);
     const outbox = new WorkflowOutbox(fixture.database, deliveries(), createLogger('test', 'fatal'));
     const approvals = new Approvals({ mfa: new MfaService(fixture.database, box), outbox });

@@ -3,7 +3,7 @@ import { confirmed } from './confirmed';
 import type { Endings } from './ending';
 import { failed } from './failed';
 import { otherWorkflows } from './other-workflows';
-import { settlements } from './settlements';
+import { payments, settlements } from './settlements';
 
 /** Transfers whose run waits, or goes on in another one. */
 const unfinished = {
@@ -20,6 +20,14 @@ const unfinished = {
 } satisfies Endings;
 
 /** Every committed history by its name. A new way of ending gets a history, and a line in one of these tables. */
-export const endings = { ...beforeSigning, ...failed, ...confirmed, ...settlements, ...unfinished, ...otherWorkflows };
+export const endings = {
+  ...beforeSigning,
+  ...failed,
+  ...confirmed,
+  ...settlements,
+  ...payments,
+  ...unfinished,
+  ...otherWorkflows,
+};
 
 export type HistoryName = keyof typeof endings;

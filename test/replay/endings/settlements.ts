@@ -26,3 +26,9 @@ export const settlements = {
   'settlement-failed-not-signed': ['signTransaction: failed', 'beginSigning resume: refused', 'observe: absent', ...cancelled],
   'settlement-failed-parked': ['parkTransfer: parked', ...cancelled],
 } satisfies Endings;
+
+/** What a client authorises, and somebody else sends. */
+export const payments = {
+  'payment-confirmed': ['markSubmitted: SUBMITTED', 'settleTransfer: CONFIRMED', 'CONFIRMED'],
+  'payment-failed-expired': ['markSubmitted: SUBMITTED', 'observe: impossible', 'failByProof: FAILED', 'FAILED expired'],
+} satisfies Endings;

@@ -1,6 +1,6 @@
 import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import pino from 'pino';
-import { type OrderKind, orderType, type SigningClaims, transactionOrderKinds } from '../../../src/messages/order';
+import { type OrderKind, orderType, type SigningClaims, signingOrderKinds } from '../../../src/messages/order';
 import { OrderVerifier } from '../../../src/mpc/order-verifier';
 import { deployment, forgeOrder, orderHead, orderKeys, signOrder } from '../../orders';
 
@@ -29,6 +29,7 @@ const settlement = {
   authorised: '1',
   window_end: 1_900_000_000,
 };
+const authorisation = { method: 'eip3009', identity: '0x4/0x3/0x5', facilitator: null, window_end: 1_900_000_000 };
 const earlier = [{ attempt: 1, digests: [digest], expiry: { height: 7 }, resources: ['5'] }];
 
 const alarms: object[] = [];
@@ -43,7 +44,7 @@ beforeAll(async () => {
 beforeEach(() => {
   alarms.length = 0;
 });
-const verify = (order: string, kinds: readonly OrderKind[] = transactionOrderKinds) => verifier.verify(order, kinds);
+const verify = (order: string, kinds: readonly OrderKind[] = signingOrderKinds) => verifier.verify(order, kinds);
 
 test.each([
   ['a transfer', transfer()],
@@ -53,6 +54,7 @@ test.each([
   ['a settlement', transfer({ kind: 'settlement', settlement })],
   ['the replacement of a settlement', transfer({ kind: 'replacement', attempt: 2, settlement })],
   ['gas', transfer({ kind: 'gas' })],
+  ['a payment that is authorised', transfer({ kind: 'typed_data', authorisation })],
 ])('takes an order for %s', async (_what, claims) => {
   const order = await signOrder(claims);
   const { claims: taken, hash } = await verify(order);
@@ -120,11 +122,17 @@ describe('refuses', () => {
     await expect(verify(await forgeOrder(transfer({ kind })))).rejects.toMatchObject(refused);
   });
 
-  test('typed data, which is not enabled', async () => {
-    const refused = { code: 'order_refused', message: 'kind: typed_data is not enabled' };
-    // undefined: left out of the JSON
-    const facts = transfer({ kind: 'typed_data', recipients: undefined, max_fee: undefined });
-    await expect(verify(await forgeOrder(facts))).rejects.toMatchObject(refused);
+  test.each<[string, object]>([
+    ['authorisation', { authorisation: undefined }],
+    ['authorisation.method', { authorisation: { ...authorisation, method: '' } }],
+    ['authorisation.identity', { authorisation: { ...authorisation, identity: 'x'.repeat(301) } }],
+    ['authorisation.facilitator', { authorisation: { ...authorisation, facilitator: undefined } }],
+    ['authorisation.window_end', { authorisation: { ...authorisation, window_end: '1900000000' } }],
+    ['authorisation.more', { authorisation: { ...authorisation, more: 1 } }],
+    ['recipients', { recipients: undefined }],
+  ])('typed data: %s', async (field, changes) => {
+    const facts = transfer({ kind: 'typed_data', authorisation, ...changes });
+    await expect(verify(await forgeOrder(facts))).rejects.toMatchObject(refusal(field));
   });
 
   test('an order of another kind than is needed', async () => {

@@ -16,7 +16,7 @@ interface Reader {
 }
 
 /** The functions that change the state of the chain: each of them settles. */
-const settlingFunctions = (abi: Abi): ReadonlySet<string> =>
+export const settlingFunctions = (abi: Abi): ReadonlySet<string> =>
   new Set(
     abi.flatMap((item) => (item.type === 'function' && item.stateMutability === 'nonpayable' ? [toFunctionSelector(item)] : [])),
   );

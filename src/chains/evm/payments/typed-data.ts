@@ -67,6 +67,28 @@ export interface Authorization {
 export const authorizationDigest = (domain: TokenDomain, message: Authorization): Hex =>
   hashTypedData({ domain, types: authorizationTypes, primaryType: 'TransferWithAuthorization', message });
 
+const tokenPermitTypes = {
+  Permit: [
+    { name: 'owner', type: 'address' },
+    { name: 'spender', type: 'address' },
+    { name: 'value', type: 'uint256' },
+    { name: 'nonce', type: 'uint256' },
+    { name: 'deadline', type: 'uint256' },
+  ],
+} as const;
+
+interface TokenPermit {
+  owner: Address;
+  spender: Address;
+  value: bigint;
+  nonce: bigint;
+  deadline: bigint;
+}
+
+/** Digest of an EIP-2612 permit. */
+export const tokenPermitDigest = (domain: TokenDomain, message: TokenPermit): Hex =>
+  hashTypedData({ domain, types: tokenPermitTypes, primaryType: 'Permit', message });
+
 export interface PermitTransfer {
   permitted: { token: Address; amount: bigint };
   spender: Address;

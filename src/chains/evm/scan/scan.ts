@@ -1,11 +1,13 @@
 import type { IsOurs, ScanResult } from '../../family';
 import type { ChainDefinition } from '../../types';
+import { authorisationKey } from '../authorise/codec';
+import { type CarriedOut, readCarriedOut } from '../authorise/carried-out';
 import { toMessageKey } from '../message-key';
 import { unavailable, type RpcCall } from '../rpc';
 import { quantity, type RpcBlock } from '../rpc-types';
 import { confirmedDeposits } from './deposits';
 import { internalCandidates } from './internal';
-import { nativeCandidates } from './candidates';
+import { type Candidate, nativeCandidates } from './candidates';
 import { tokenCandidates } from './tokens';
 
 /**
@@ -31,7 +33,9 @@ export async function scanBlocks(
 
   const candidates = [...nativeCandidates(blocks), ...tokens, ...internal];
   const senders = blocks.flatMap(({ transactions }) => transactions.map(({ from }) => from.toLowerCase()));
-  const ours = await isOurs([...new Set([...candidates.map(({ toKey }) => toKey), ...senders])]);
+  const carried = findCarriedOut(blocks, tokens);
+  const payers = [...carried.values()].map(({ payerKey }) => payerKey);
+  const ours = await isOurs([...new Set([...candidates.map(({ toKey }) => toKey), ...senders, ...payers])]);
   const deposits = await confirmedDeposits(
     call,
     chain,
@@ -41,13 +45,26 @@ export async function scanBlocks(
     number: Number(block.number),
     hash: block.hash,
     parentHash: block.parentHash,
-    transactions: block.transactions.map((transaction) => ({
-      id: transaction.hash,
-      messageKey: ours.has(transaction.from.toLowerCase()) ? toMessageKey(transaction, chain) : null,
-    })),
+    transactions: block.transactions.flatMap((transaction) => {
+      const { hash: id, from } = transaction;
+      const payment = carried.get(id);
+      return [
+        { id, messageKey: ours.has(from.toLowerCase()) ? toMessageKey(transaction, chain) : null },
+        ...(payment && ours.has(payment.payerKey) ? [{ id, messageKey: authorisationKey(payment.identity) }] : []),
+      ];
+    }),
     deposits: deposits.filter(({ blockHash }) => blockHash === block.hash),
   }));
   return { blocks: scans, scannedTo: Number(tip.number) };
+}
+
+/** Payments that somebody else carries out, by transaction; only where the payer's tokens have moved: it was not reverted. */
+function findCarriedOut(blocks: RpcBlock[], tokens: Candidate[]): ReadonlyMap<string, CarriedOut> {
+  const moved = new Set(tokens.map(({ txHash, fromKey }) => `${txHash} ${fromKey}`));
+  const found = blocks.flatMap(({ transactions }) =>
+    transactions.map((transaction) => [transaction.hash, readCarriedOut(transaction)] as const),
+  );
+  return new Map(found.flatMap(([id, payment]) => (payment && moved.has(`${id} ${payment.payerKey}`) ? [[id, payment]] : [])));
 }
 
 /** The consecutive blocks from `from`, up to the first that is missing or does not follow its predecessor. */

@@ -1,0 +1,87 @@
+import { concat, getAddress, numberToHex } from 'viem';
+import type { SigningPayload, TransactionPlan } from '../../family';
+import type { Hex, Prepared, TransactionDescription } from '../../types';
+import { parseChainId, toCaip2 } from '../chain-id';
+import { evmAddress } from '../codec/address';
+import { getPayment } from '../codec/payment';
+import { readKeySignature } from '../codec/signature';
+import { permit2Address } from '../payments/contracts';
+import { lastSecond, readAuthorisation, toIdentity, toMethod, writeAuthorisation } from './bytes';
+import { findAuthorisationDetails, toPreparedAuthorisation } from './details';
+import { toDigests } from './digests';
+
+const permits = 'permit/';
+
+/** A payment that an account authorises, as the bytes of an attempt: EIP-712 messages, which are signed and not sent. */
+
+/** @throws Error for a plan that readAuthorisation would refuse, or whose permit is not the one that is reserved. */
+export function buildAuthorisation({ chain, intent, kind, prepared, resources }: TransactionPlan): Hex {
+  const { action, from } = intent;
+  const { recipient, tokenContract, amount } = getPayment(intent);
+  const details = findAuthorisationDetails(prepared);
+  if (action?.type !== 'authorisation' || kind !== 'first') throw new Error('a payment is authorised once');
+  if (tokenContract === null || !details) throw new Error('a payment of a token is authorised, once its times are known');
+  const { facilitator, nonce, domain } = action;
+  const method = toMethod(action.method);
+  const { validAfter, validBefore, permitNonce } = details;
+  const unsigned = writeAuthorisation({
+    ...{ chainId: parseChainId(chain), method, value: amount, nonce: BigInt(nonce), validAfter, validBefore, permitNonce },
+    ...{ token: getAddress(tokenContract), from: getAddress(from), to: getAddress(recipient) },
+    domain: method === 'eip3009' || permitNonce !== null ? domain : null,
+    facilitator: facilitator === null ? null : getAddress(facilitator),
+  });
+  const used = describeAuthorisation(unsigned).resources;
+  if (used.length !== resources.length || used[0] !== resources[0]) throw new Error('its permit is not the one that is reserved');
+  return unsigned;
+}
+
+/** What the bytes were built from, beside the intent. */
+export const recoverAuthorisation = (unsigned: Hex): Prepared => toPreparedAuthorisation(readAuthorisation(unsigned));
+
+/** @throws Error on bytes that this gateway would never build. */
+export function describeAuthorisation(unsigned: Hex): TransactionDescription {
+  const it = readAuthorisation(unsigned);
+  const { chainId, method, token, to, value, facilitator, permitNonce } = it;
+  return {
+    chain: toCaip2(chainId),
+    action: 'authorisation',
+    outputs: [{ recipient: to, tokenContract: token, amount: value }],
+    authorisation: { method, identity: toIdentity(it), facilitator, contract: method === 'eip3009' ? token : permit2Address },
+    maxNetworkFee: 0n,
+    expiresAt: Number(lastSecond(it)),
+    resources: permitNonce === null ? [] : [permitResource(token, permitNonce)],
+  };
+}
+
+/** A token takes the permits of an owner in the order of their nonces: two open ones would be the same. */
+export const permitResource = (token: string, nonce: bigint): string => `${permits}${token.toLowerCase()}/${nonce}`;
+
+export const isPermit = (resource: string): boolean => resource.startsWith(permits);
+
+/** The payment, then the permit if there is one. @throws Error when the bytes are of another account. */
+export function authorisationPayloads(unsigned: Hex, from: string): SigningPayload[] {
+  const authorisation = readAuthorisation(unsigned);
+  const signer = evmAddress(from).key;
+  if (signer !== authorisation.from.toLowerCase()) throw new Error('another account authorises the payment');
+  return toDigests(authorisation).map((digest) => ({ signer, digest }));
+}
+
+/**
+ * The signatures as contracts take them: r, s and v of 27 or 28, one after the other. The id is the digest of the payment.
+ * @throws Error unless each is the account's.
+ */
+export function assembleAuthorisation(unsigned: Hex, signatures: Hex[], from: string): { id: string; bytes: Hex } {
+  const payloads = authorisationPayloads(unsigned, from);
+  const [payment] = payloads;
+  if (!payment || signatures.length !== payloads.length) throw new Error(`${payloads.length} signatures are needed`);
+  const signed = payloads.map(({ digest, signer }, index) => {
+    const { r, s, yParity } = readKeySignature(signatures[index], digest, signer);
+    return concat([r, s, numberToHex(27 + yParity)]);
+  });
+  return { id: payment.digest, bytes: concat(signed) };
+}
+
+/** Names a payment, whoever carries it out and whatever its signature. */
+export const authorisationKey = (identity: string): string => `authorisation:${identity}`;
+
+export const authorisationKeyOf = (unsigned: Hex): string => authorisationKey(toIdentity(readAuthorisation(unsigned)));

@@ -1,0 +1,32 @@
+import { parseUint256 } from '../../../platform/uint256';
+import type { JsonObject, Prepared } from '../../types';
+
+/** What the chain, and the time, say about a payment that is authorised; seconds since the epoch. */
+export interface AuthorisationDetails {
+  validAfter: bigint;
+  validBefore: bigint;
+  /** Contract. */
+  token: string;
+  /** Nonce of the EIP-2612 permit that it needs; null: none. */
+  permitNonce: bigint | null;
+}
+
+/** Whoever carries it out pays the fee. */
+export const toPreparedAuthorisation = ({ validAfter, validBefore, token, permitNonce }: AuthorisationDetails): Prepared => ({
+  feeBound: '0',
+  expiry: { valid_before: validBefore.toString() },
+  details: {
+    validAfter: validAfter.toString(),
+    validBefore: validBefore.toString(),
+    token,
+    permitNonce: permitNonce?.toString() ?? null,
+  },
+});
+
+/** null: prepared for a transaction. */
+export function findAuthorisationDetails({ details }: Prepared): AuthorisationDetails | null {
+  const { validAfter, validBefore, token, permitNonce } = (details ?? {}) as JsonObject;
+  const [after, before] = [parseUint256(validAfter), parseUint256(validBefore)];
+  if (after === null || before === null || typeof token !== 'string') return null;
+  return { validAfter: after, validBefore: before, token, permitNonce: parseUint256(permitNonce) };
+}

@@ -1,0 +1,53 @@
+import type { AttemptState, KnownAttempt } from '../../family';
+import type { ChainDefinition } from '../../types';
+import { stateOfIncluded } from '../included';
+import type { RpcCall } from '../rpc';
+import { quantity, type RpcBlock } from '../rpc-types';
+import { type Authorisation, lastSecond, readAuthorisation } from './bytes';
+import { findCarrier } from './carrier';
+import { toDigests } from './digests';
+import { isUsed } from './nonce';
+
+/**
+ * What became of a payment that somebody else carries out. Contracts execute it once and until its last second: with its nonce unused it
+ * is impossible once a later block is final.
+ */
+export async function authorisationState(
+  call: RpcCall,
+  chain: ChainDefinition,
+  head: number,
+  attempt: KnownAttempt,
+): Promise<AttemptState> {
+  const authorisation = readAuthorisation(attempt.unsigned);
+  const digests: string[] = toDigests(authorisation);
+  const known = await stateOfIncluded(
+    call,
+    head,
+    attempt,
+    attempt.ids.filter((id) => !digests.includes(id)),
+  );
+  if (known) return known;
+  if (!(await isUsed(call, authorisation, head))) return stateOfUnused(call, chain, head, authorisation);
+  const id = await findCarrier(call, authorisation, head, attempt.begunAt);
+  // a node may show the state of a block before its logs
+  return (id === null ? null : await stateOfIncluded(call, head, attempt, [id])) ?? { state: 'absent' };
+}
+
+async function stateOfUnused(
+  call: RpcCall,
+  { finalityDepth }: ChainDefinition,
+  head: number,
+  authorisation: Authorisation,
+): Promise<AttemptState> {
+  const number = head - finalityDepth + 1;
+  const block = number < 0 ? null : await call<RpcBlock | null>('eth_getBlockByNumber', [quantity(number), false]);
+  const expiresAt = lastSecond(authorisation);
+  if (!block || BigInt(block.timestamp) <= expiresAt) return { state: 'absent' };
+  const proof = {
+    expired_at: Number(expiresAt),
+    block_number: number,
+    block_hash: block.hash,
+    block_time: Number(block.timestamp),
+  };
+  return { state: 'impossible', proof };
+}

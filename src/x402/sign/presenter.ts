@@ -1,0 +1,59 @@
+import { findAuthoriser } from '../../chains/payment-methods';
+import { isJsonObject } from '../../chains/json';
+import type { GetFamily } from '../../chains/family';
+import type { ChainRegistry } from '../../chains/registry';
+import type { JsonObject } from '../../chains/types';
+import type { SignedPaymentView } from './schema';
+import type { AuthorisedPayment } from './stored';
+
+/** Headers of the request that pays, by version of the protocol. */
+const headers = { 1: 'X-PAYMENT', 2: 'PAYMENT-SIGNATURE' } as const;
+
+/** How a payment stands, with what the resource server is to get once it is signed. */
+export function presentPayment(
+  { registry, getFamily }: { registry: ChainRegistry; getFamily: GetFamily },
+  payment: AuthorisedPayment,
+): SignedPaymentView {
+  const { txId, status, failure, version, signed } = payment;
+  const about = { txId, status, failure };
+  const chain = registry.get(payment.chain);
+  const authoriser = findAuthoriser(chain.family);
+  if (!signed || !authoriser) return { ...about, paymentPayload: null, header: null, validUntil: null };
+  const { payload, permit } = authoriser.present(signed.unsigned, signed.signed);
+  const paymentPayload = version === 1 ? toPayloadV1(payment, payload) : toPayloadV2(payment, payload, permit);
+  const { expiresAt } = getFamily(chain.family).describe(signed.unsigned);
+  return {
+    ...about,
+    paymentPayload,
+    header: { name: headers[version], value: Buffer.from(JSON.stringify(paymentPayload)).toString('base64') },
+    validUntil: expiresAt === undefined ? null : new Date(expiresAt * 1000).toISOString(),
+  };
+}
+
+const toPayloadV1 = (
+  { requirements: { scheme = null, network = null } }: AuthorisedPayment,
+  payload: JsonObject,
+): JsonObject => ({
+  ...{ x402Version: 1, scheme, network, payload },
+});
+
+function toPayloadV2(
+  { requirements, resource, extensions }: AuthorisedPayment,
+  payload: JsonObject,
+  permit: JsonObject | null,
+): JsonObject {
+  const answered = permit ? withPermit(extensions ?? {}, permit) : extensions;
+  return {
+    x402Version: 2,
+    ...(resource && { resource }),
+    ...{ accepted: requirements, payload },
+    ...(answered && { extensions: answered }),
+  };
+}
+
+/** Official clients add to what the resource server has declared. */
+function withPermit(declared: JsonObject, permit: JsonObject): JsonObject {
+  const { eip2612GasSponsoring: asked } = declared;
+  const info = isJsonObject(asked) && isJsonObject(asked.info) ? asked.info : {};
+  return { ...declared, eip2612GasSponsoring: { ...(isJsonObject(asked) && asked), info: { ...info, ...permit } } };
+}

@@ -1,0 +1,190 @@
+import { randomBytes } from 'node:crypto';
+import { encodeSettlement } from '../../../src/chains/evm/payments/calldata';
+import { ChainRegistry } from '../../../src/chains/registry';
+import type { Hex, JsonObject, TokenDefinition } from '../../../src/chains/types';
+import { newId } from '../../../src/platform/ids';
+import { observationSignaller, transferWorkflowsOn } from '../../../src/transfers/workflows';
+import { transferWorkflowId } from '../../../src/messages/workflow-ids';
+import { acceptPayment } from '../../../src/x402/sign/accept';
+import { presentPayment } from '../../../src/x402/sign/presenter';
+import { parsePayment } from '../../../src/x402/sign/request';
+import { findAuthorised } from '../../../src/x402/sign/stored';
+import { buildUser, randomAddress } from '../../factories';
+import { acceptDependencies } from '../../ledger';
+import { createFollowFixture, type FollowFixture } from '../following/fixture';
+import { booksAgree, ServedChain, until } from '../transfers/served';
+
+/** Payments that a client authorises, run by the workflow of transfers; somebody else sends them, or nobody does. */
+
+jest.setTimeout(120_000);
+
+const domain = { name: 'USD Coin', version: '2' };
+async function createFixture(): Promise<FollowFixture> {
+  const fixture = await createFollowFixture({ stuckAfterMs: 500 });
+  Object.assign(usdcOf(fixture), { eip3009: true, eip712: domain } satisfies Partial<TokenDefinition>);
+  await fixture.mint(fixture.alice, 5_000_000n);
+  await fixture.mine(4);
+  await fixture.follow();
+  return fixture;
+}
+const usdcOf = ({ chain }: Pick<FollowFixture, 'chain'>) =>
+  chain.tokens.find(({ symbol }) => symbol === 'USDC') as TokenDefinition;
+
+let payTo: Hex;
+const served: ServedChain<FollowFixture> = new ServedChain<FollowFixture>(createFixture, () => booksAgree(served.fixture));
+beforeEach(() => {
+  payTo = randomAddress() as Hex;
+});
+
+const record = (txId: string, name: string) => served.record(transferWorkflowId(txId), name);
+const registry = () => new ChainRegistry([served.fixture.chain]);
+
+/** A payment of 1 USDC that can be carried out for so many seconds, accepted and started. */
+async function pay(seconds: number, extra = domain): Promise<string> {
+  const { database, chain, alice, getFamily } = served.fixture;
+  const [txId, clientId] = [newId(), alice.clientId];
+  const asked = { txId, clientId, userId: newId(), requestId: newId(), idempotencyKey: null };
+  const paymentRequirements = {
+    ...{ scheme: 'exact', network: chain.caip2, asset: usdcOf(served.fixture).contract, amount: '1000000', payTo, extra },
+    maxTimeoutSeconds: seconds,
+  };
+  const input = { x402Version: 2 as const, payer: alice.address, paymentRequirements };
+  await acceptPayment(acceptDependencies(database, registry()), parsePayment({ registry: registry(), getFamily }, asked, input));
+  await transferWorkflowsOn(served.client).start({ txId, clientId, chain: chain.name, tokenSymbol: 'USDC', requestId: null });
+  return txId;
+}
+
+/** As GET /x402/sign/{tx_id} shows it. */
+async function shown(txId: string) {
+  const { database, alice, getFamily } = served.fixture;
+  const payment = await findAuthorised(database.manager, alice.clientId, txId);
+  if (!payment) throw new Error('no payment');
+  return presentPayment({ registry: registry(), getFamily }, payment);
+}
+
+async function signed(txId: string): Promise<JsonObject> {
+  await until('signed', async () => (await shown(txId)).paymentPayload !== null);
+  return ((await shown(txId)).paymentPayload as JsonObject).payload as JsonObject;
+}
+
+/** Somebody sends it to the chain. */
+async function carryOut({ signature, authorization }: JsonObject): Promise<void> {
+  const { from, to, value, validAfter, validBefore, nonce } = authorization as Record<string, string>;
+  const call = encodeSettlement(
+    {
+      ...{
+        method: 'eip3009',
+        payer: from as string,
+        payTo: to as string,
+        authorised: BigInt(value as string),
+        nonce: nonce as string,
+      },
+      ...{ validAfter: BigInt(validAfter as string), validBefore: BigInt(validBefore as string), signature: signature as Hex },
+      ...{ facilitator: null, sponsoring: { type: 'none' }, token: usdcOf(served.fixture) },
+    },
+    BigInt(value as string),
+  );
+  await served.fixture.outside.sendTransaction({ ...call, chain: null, gas: 300_000n });
+}
+
+/** Mines and follows, and signals the workflows, until it is in this state. */
+const ends = (txId: string, as: string) =>
+  until(`${txId} is ${as}`, async () => {
+    await served.fixture.mine();
+    await served.fixture.follow({ signalTransfer: observationSignaller(served.client) });
+    return (await served.status(txId)) === as;
+  });
+
+const held = () => served.fixture.balance(served.fixture.alice, 'USDC');
+
+test('somebody carries it out: what is held is paid, and whoever has sent it pays the fee', async () => {
+  await served.serve();
+  const txId = await pay(600);
+  const payload = await signed(txId);
+  expect(await held()).toEqual({ available: 4_000_000n, locked: 1_000_000n });
+  expect(await served.fixture.transaction(txId)).toMatchObject({ status: 'SUBMITTED', tx_hash: null, fee_locked: '0' });
+  await carryOut(payload);
+  await ends(txId, 'CONFIRMED');
+  expect(await held()).toEqual({ available: 4_000_000n, locked: 0n });
+  const { tx_hash: hash, fee } = await served.fixture.transaction(txId);
+  const receipt = await served.fixture.anvil.client.getTransactionReceipt({ hash: hash as Hex });
+  expect({ fee, status: receipt.status }).toEqual({ fee: '0', status: 'success' });
+  await record(txId, 'payment-confirmed');
+});
+
+test('nobody carries it out: unlocked once a later block is final', async () => {
+  await served.serve();
+  const txId = await pay(20);
+  await signed(txId);
+  await served.fixture.anvil.client.increaseTime({ seconds: 60 });
+  await served.fixture.mine();
+  // not final yet
+  const { state } = await served.fixture.onChain.observe({ txId });
+  expect(state).toBe('absent');
+  expect((await held()).locked).toBe(1_000_000n);
+  await ends(txId, 'FAILED');
+  expect(await served.fixture.transaction(txId)).toMatchObject({ failure_code: 'expired', tx_hash: null, block_hash: null });
+  const [attempt] = await served.fixture.attempts(txId);
+  expect(attempt).toMatchObject({ impossible_proof: { block_hash: expect.stringMatching(/^0x/) } });
+  expect(await held()).toEqual({ available: 5_000_000n, locked: 0n });
+  await record(txId, 'payment-failed-expired');
+});
+
+test('carried out by way of a transaction that the follower has not named: found by its nonce', async () => {
+  await served.serve();
+  const txId = await pay(600);
+  const payload = await signed(txId);
+  await carryOut(payload);
+  await served.fixture.mine(2);
+  const seen = await served.fixture.onChain.observe({ txId });
+  expect(seen).toMatchObject({ state: expect.stringMatching(/included|confirmed/), hash: expect.stringMatching(/^0x/) });
+  await ends(txId, 'CONFIRMED');
+});
+
+test('a transaction that was reverted leaves it open, and another one carries it out', async () => {
+  await served.serve();
+  const txId = await pay(600);
+  const payload = await signed(txId);
+  const wrong = { ...payload, signature: `0x${randomBytes(64).toString('hex')}1b` };
+  await carryOut(wrong);
+  await served.fixture.mine(2);
+  await served.fixture.follow();
+  expect(await served.fixture.onChain.observe({ txId })).toMatchObject({ state: 'absent' });
+  await carryOut(payload);
+  await ends(txId, 'CONFIRMED');
+});
+
+test('listed before it is handed out: nobody gets the signature, and it ends with its time', async () => {
+  const { fixture } = served;
+  const { userId } = await buildUser(fixture.database, fixture.alice);
+  const list = () =>
+    fixture.database.query(
+      `insert into security_factors (factor_id, client_id, factor_type, chain, address, address_key, added_by)
+       values (gen_random_uuid(), $1, 'BLACKLIST', $2, $3, $4, $5)`,
+      [fixture.alice.clientId, fixture.chain.name, payTo, payTo.toLowerCase(), userId],
+    );
+  await served.serve({
+    ledger: {
+      recordSigned: async (input) => {
+        await list();
+        return fixture.ledger.recordSigned(input);
+      },
+    },
+  });
+  const txId = await pay(20);
+  await until('given up', async () => (await fixture.transaction(txId)).cancellation_reason === 'address_blacklisted');
+  expect(await shown(txId)).toMatchObject({ paymentPayload: null, header: null });
+  await fixture.anvil.client.increaseTime({ seconds: 60 });
+  await ends(txId, 'FAILED');
+  expect(await fixture.transaction(txId)).toMatchObject({ failure_code: 'address_blacklisted' });
+});
+
+test('what the chain would revert is not signed', async () => {
+  await served.serve();
+  const other = { name: 'Other', version: '1' };
+  Object.assign(usdcOf(served.fixture), { eip712: other });
+  const txId = await pay(600, other);
+  await until('ended', async () => (await served.status(txId)) === 'FAILED');
+  expect(await served.fixture.transaction(txId)).toMatchObject({ failure_code: 'reverted_on_chain', signing_begun_at: null });
+  expect(await held()).toEqual({ available: 5_000_000n, locked: 0n });
+});
