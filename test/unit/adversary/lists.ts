@@ -62,7 +62,11 @@ export const points: Record<string, Record<string, readonly Shown[]>> = {
       [worker, 'can adjust a balance falsely'],
     ],
     'give a wallet': [[worker, 'can give a wallet that has no key yet a key of its own']],
-    'abandon a transfer': [[worker, 'can abandon what an operator has requested']],
+    'abandon a transfer': [
+      [worker, 'can abandon what an operator has requested'],
+      ['integration/transfers/refusals.test.ts', 'ends with an operator’s request that knows the newest attempt'],
+      ['integration/following/executed-after-proof.test.ts', 'a transfer that failed by proof and is executed all the same'],
+    ],
     'end a transfer before': [[worker, 'can end a transfer before anything of it is signed']],
     'end a transfer’s wait': [[worker, 'cannot approve by the state of a transfer']],
     'open the webhook secrets': [[worker, 'read the sealed webhook secrets']],
