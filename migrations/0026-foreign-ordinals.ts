@@ -3,8 +3,8 @@ import { toGrants } from './grants';
 import { foreignOrdinalRights } from './rights';
 
 const schema = /* sql */ `
--- Ordinals (nonces) that transactions may have used of which there are no rows: an operator has accepted them as missing after a restore,
--- or has looked why the chain counts more. Only their end is known: while the chain reports a count up to it, nothing is wrong.
+-- Ordinals (nonces) that final transactions have used of which there are no rows, by the chain's own count: an operator has accepted them
+-- as missing after a restore, or has looked why the chain counts more. Every lower one is used up.
 create table foreign_ordinals (
   chain text not null,
   -- canonical form of the address that they belong to

@@ -32,6 +32,10 @@ export function createChainClient(chain: ChainDefinition, urls: readonly string[
   return family.chain(chain, urls);
 }
 
+/** The client of one chain, with the urls of the environment. @throws ConfigError for missing or malformed urls. */
+export const readChainClient = (chain: ChainDefinition, env: NodeJS.ProcessEnv = process.env): ChainClient =>
+  createChainClient(chain, readRpcUrls([chain.name], env).get(chain.name) as string[]);
+
 /** A client for every enabled chain, by chain name. @throws ConfigError for missing or malformed urls. */
 export function createChainClients(registry: ChainRegistry, env: NodeJS.ProcessEnv = process.env): Map<string, ChainClient> {
   return new Map(withUrls(registry, env).map(({ chain, urls }) => [chain.name, createChainClient(chain, urls)]));

@@ -222,6 +222,11 @@ export interface ChainClient {
   status(attempts: KnownAttempt[], reservations: Reservation[]): Promise<AttemptStatus[]>;
   /** Safe to repeat: bytes that a node already has count as accepted. */
   broadcast(bytes: Hex): Promise<BroadcastOutcome>;
+  /**
+   * How many ordinals (nonces) of an address final transactions have used up: all lower ones. null in a family without ordinals.
+   * @throws GatewayError chain_unavailable.
+   */
+  usedOrdinals(address: string): Promise<bigint | null>;
   /** What the newest block shows of it. @throws GatewayError chain_unavailable. */
   foreignState(transaction: ForeignTransaction): Promise<ForeignState>;
   /** Effects of included transactions by id, which occurs once in `items`; transactions that are not included are left out. */

@@ -50,8 +50,8 @@ export async function findReservations(manager: EntityManager, txId: string): Pr
 }
 
 /**
- * Says that ordinals (nonces) of the address below this one may have been used by transactions of which there are no rows. Such a transaction may
- * also never be executed: then its ordinal is taken again.
+ * Says that all ordinals (nonces) of the address below this one are used up by final transactions, also those of which there are no rows:
+ * none of them is taken any more.
  */
 export async function recordForeignOrdinals(
   manager: EntityManager,

@@ -220,7 +220,7 @@ export type AttemptKind = 'first' | 'replacement' | 'reissue' | 'cancellation';
 export interface FamilyRules {
   /** Not included in time: a replacement at a higher fee, or the same bytes once more. */
   stuck: 'replace' | 'rebroadcast';
-  /** Every attempt is proven impossible: a reissue, the transfer is parked, or it has failed. */
+  /** Every attempt is proven impossible: a reissue, the transfer is parked until it is abandoned, or it has failed. */
   expired: 'reissue' | 'park' | 'fail';
   /** Abandoned: a cancellation uses up the resources, or the expiry of the attempts is waited for. */
   giveUp: 'cancel' | 'expiry';

@@ -2,6 +2,7 @@ import type { DataSource } from 'typeorm';
 import { AccountEntity } from '../accounts/entity';
 import { enabledChain } from '../accounts/service';
 import type { ChainRegistry } from '../chains/registry';
+import type { CountUsed } from '../transfers/missing-ordinals';
 import { recordForeignOrdinals } from '../chains/reservations';
 import { invalidParameter, notFound } from '../platform/errors';
 import { isUuid } from '../platform/ids';
@@ -12,26 +13,32 @@ export interface AcceptedCount {
   accountId: string;
   /** Name of the chain. */
   chain: string;
-  /** Transactions of the address that the chain may report, at most. */
+  /** Transactions of the address that the gateway takes for executed, whoever has sent them. */
   count: string;
 }
 
 /**
- * Lets the account be used again although the chain has executed up to `count` transactions of its address, of which the gateway does not
- * have all. Later ones are an alarm again.
- * @throws GatewayError not_found; invalid_parameter for another chain or count.
+ * Lets the account be used again although the chain has executed `count` transactions of its address, of which the gateway does not have
+ * all: no nonce below is taken any more. Later ones are an alarm again. Not more than are final on the chain: a nonce that nobody has
+ * used would be left out, and every later transaction of the account would wait for it.
+ * @throws GatewayError not_found; chain_unavailable; invalid_parameter for another chain, or a count above the chain's.
  */
 export async function acceptCount(
   database: DataSource,
   registry: ChainRegistry,
+  countUsed: CountUsed,
   { accountId, chain: name, count }: AcceptedCount,
 ): Promise<AcceptedCount> {
   const account = isUuid(accountId) ? await database.manager.findOneBy(AccountEntity, { accountId }) : null;
   if (!account) throw notFound(`account ${accountId}`);
-  const { clientId, family, addressKey } = account;
+  const { clientId, family, address, addressKey } = account;
   const chain = enabledChain(registry, name);
   if (chain.family !== family) throw invalidParameter('chain', `must be one of the ${family} chains`);
   if (!/^[1-9]\d{0,14}$/.test(count)) throw invalidParameter('count', 'must be a whole number from 1');
+  const used = await countUsed(chain, address);
+  if (used === null) throw invalidParameter('chain', 'must be one that counts the transactions of an address');
+  if (BigInt(count) > used)
+    throw invalidParameter('count', `must be at most ${used}: so many transactions of ${address} are final on ${chain.name}`);
   const event = { action: 'account.count_accepted', clientId, subject: { type: 'account', id: accountId } } as const;
   await auditedOperation(database, { ...event, detail: { chain: chain.name, count } }, (manager) =>
     recordForeignOrdinals(manager, { chain: chain.name, addressKey }, BigInt(count)),

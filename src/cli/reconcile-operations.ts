@@ -10,6 +10,7 @@ import { inTransaction } from '../platform/database';
 import { GatewayError } from '../platform/errors';
 import { TransactionEntity } from '../transactions/entity';
 import { isEnded } from '../transactions/state';
+import type { CountUsed } from '../transfers/missing-ordinals';
 import type { RebuildDependencies } from '../transfers/rebuild';
 import { currentOperator } from './operator';
 import { whileReconciling } from './reconcile-lock';
@@ -35,6 +36,8 @@ export interface ReconcileOptions extends RebuildDependencies {
   apply: boolean;
   /** Opens the gateway although something could not be rebuilt. */
   acceptMissing: AcceptMissing;
+  /** Asked about the senders of what is accepted as missing. */
+  countUsed: CountUsed;
   /** Goes on when one of the three nodes does not answer. */
   twoNodes: boolean;
   /** Milliseconds between two tries for what an account does not cover yet. */
@@ -57,7 +60,7 @@ const coverTries = 24;
  * Rebuilds what the orders that the signing nodes show say and the database lacks, each transfer in a database transaction of its own,
  * starts its workflow at once, and opens the gateway once nothing that the nodes show is missing. Repeated, it goes on where it was
  * interrupted.
- * @throws GatewayError signers_unavailable; business_error while another one runs.
+ * @throws GatewayError signers_unavailable; chain_unavailable; business_error while another one runs.
  */
 export const reconcile = (options: ReconcileOptions): Promise<Reconciliation> =>
   whileReconciling(options.database, () => reconcileAlone(options));

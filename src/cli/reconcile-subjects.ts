@@ -6,7 +6,7 @@ import type { MissingOrder, UnverifiedOrder } from '../orders/missing-orders';
 import { storeShownOrder } from '../orders/store-order';
 import { inTransaction } from '../platform/database';
 import { GatewayError } from '../platform/errors';
-import { recordMissingOrdinals } from '../transfers/missing-ordinals';
+import { type CountUsed, findUsedOrdinals, recordUsedOrdinals } from '../transfers/missing-ordinals';
 import { type KnownOrder, NotCovered, type RebuildDependencies, rebuildTransfer } from '../transfers/rebuild';
 import { currentOperator } from './operator';
 
@@ -35,6 +35,7 @@ interface Options extends RebuildDependencies {
   database: DataSource;
   apply: boolean;
   acceptMissing: AcceptMissing;
+  countUsed: CountUsed;
 }
 
 /** What an operator goes on without: these subjects; `stuck`: whatever waits for nothing. */
@@ -71,14 +72,15 @@ export async function reconcileSubject(
 }
 
 /**
- * The operator goes on without it: its orders are stored, so that they are not missing any more, and that what they use up may be used;
- * nothing else is.
+ * The operator goes on without it: its orders are stored, so that they are not missing any more, and what the chain has executed of them;
+ * nothing else is. @throws GatewayError chain_unavailable.
  */
 export async function acceptAsMissing(options: Options, subject: Subject, reason: string): Promise<Reconciled> {
   const { id, orders } = subject;
+  const used = await findUsedOrdinals(options, signingOrders(orders));
   await inEither(options.database, options.apply, async (manager) => {
     for (const { claims } of orders) await storeShownOrder(manager, claims, null);
-    await recordMissingOrdinals(manager, options, signingOrders(orders));
+    await recordUsedOrdinals(manager, used);
     await record(manager, 'orders.accepted_as_missing', subject, { reason });
   });
   return { subject: id, orders: orders.length, result: 'accepted as missing', reason, waitsFor: null };

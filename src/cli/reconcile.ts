@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { readChainClient } from '../chains/clients';
 import { getFamily } from '../chains/families';
 import { loadRegistry } from '../chains/registry';
 import { entities } from '../entities';
@@ -26,7 +27,8 @@ export function addReconcileCommand(program: Command): void {
     .command('reconcile')
     .description(
       'compare the database with the orders that the signing nodes have acted on, and show what would be rebuilt after a restored ' +
-        'backup; as the owner of the schema (DATABASE_OWNER_URL), with ORDER_KEYS and MPC_NODE_PEER_CERTS',
+        'backup; as the owner of the schema (DATABASE_OWNER_URL), with ORDER_KEYS and MPC_NODE_PEER_CERTS, and CHAIN_<NAME>_RPC_URLS ' +
+        'for what is accepted as missing',
     )
     .option('--apply', 'rebuild it, start the workflows, and open the gateway when nothing is missing')
     .option(
@@ -56,6 +58,7 @@ async function run(json: boolean, { apply = false, acceptMissing: accepted = [],
       ask: asksForOrders(temporal, readNodeKeys(config.MPC_NODE_PEER_CERTS)),
       start: (transfer) => startTransferWorkflow(temporal, transfer, 'again'),
       deployment: config.DEPLOYMENT_ID,
+      countUsed: (chain, address) => readChainClient(chain).usedOrdinals(address),
       registry: loadRegistry(config.GATEWAY_ENV, config.CHAINS.split(',')),
     });
     show(result, json, apply);

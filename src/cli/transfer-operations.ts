@@ -94,7 +94,7 @@ export class TransferOperations {
   /**
    * Asks the workflow, whatever the status, to abandon a transfer whose signing has begun: a cancellation uses up its reservation, so
    * that later transfers of the address do not wait for it. The transfer ends as FAILED once the cancellation is final, or normally if
-   * an earlier attempt is executed instead. The stored request names the attempt that is newest now, and is withdrawn by a refusal and
+   * an earlier attempt is executed instead; at once if another transaction has used up the reservation, with a stored proof. The stored request names the attempt that is newest now, and is withdrawn by a refusal and
    * by a retry. Returns the workflow's answer.
    * @throws GatewayError business_error when the transfer cannot be abandoned, or the workflow refuses.
    */

@@ -1,5 +1,6 @@
 import { Argument, type Command } from 'commander';
 import type { AccountEntity } from '../accounts/entity';
+import { readChainClient } from '../chains/clients';
 import { loadRegistry } from '../chains/registry';
 import { getChains } from '../chains/registry/data';
 import { readConfig } from '../platform/config';
@@ -9,6 +10,7 @@ import { ClientOperations } from './client-operations';
 import { type WalletLimit, WalletOperations } from './wallet-operations';
 import type { WalletEntity } from '../wallets/entity';
 import type { Run } from './run';
+import type { CountUsed } from '../transfers/missing-ordinals';
 import { print, printRow, printRows } from './output';
 import type { Session } from './session';
 
@@ -57,11 +59,15 @@ export function addWalletCommands(program: Command, run: Run): void {
   const account = program.command('account').description('accounts');
   account
     .command('accept-count <account-id> <chain> <count>')
-    .description('use an account again of which the chain has executed more than was begun, up to so many transactions')
+    .description(
+      'use an account again of which the chain has executed more than was begun: take so many transactions, which have to be final there, for executed (with CHAIN_<NAME>_RPC_URLS)',
+    )
     .action(
       run(async ({ database, json }, accountId: string, chain: string, count: string) => {
         const { GATEWAY_ENV, CHAINS } = readConfig(['GATEWAY_ENV', 'CHAINS']);
-        const accepted = await acceptCount(database, loadRegistry(GATEWAY_ENV, CHAINS.split(',')), { accountId, chain, count });
+        const registry = loadRegistry(GATEWAY_ENV, CHAINS.split(','));
+        const countUsed: CountUsed = (on, address) => readChainClient(on).usedOrdinals(address);
+        const accepted = await acceptCount(database, registry, countUsed, { accountId, chain, count });
         printRow({ account_id: accountId, chain: accepted.chain, count: accepted.count }, json);
       }),
     );

@@ -24,7 +24,8 @@ export async function recordCancellationReason(
 
 /** The actor of cancellations that nobody asked for: the time was over. */
 const timeLimit: AuditActor = { type: 'system', id: 'time limit' };
-const expiredReason = 'It was not executed in time';
+/** The end of what was given up by time. */
+export const expired = { code: 'expired', reason: 'It was not executed in time' } as const;
 
 /** What was to be executed in time was not: the transfer is given up. Call it under the transfer's lock. */
 export async function recordExpiry(manager: EntityManager, transaction: TransactionEntity): Promise<void> {
@@ -32,7 +33,7 @@ export async function recordExpiry(manager: EntityManager, transaction: Transact
     `update transactions set cancellation_reason = 'expired' where tx_id = $1 and cancellation_reason is null`,
     [transaction.txId],
   );
-  if (marked > 0) await auditCancellation(manager, transaction, timeLimit, { code: 'expired', reason: expiredReason });
+  if (marked > 0) await auditCancellation(manager, transaction, timeLimit, expired);
 }
 
 const policyReason = 'Two signing nodes refused by their own limits';
@@ -47,7 +48,7 @@ export function reasonToStop({
     case 'node_policy':
       return { code: cancellationReason, reason: policyReason };
     case 'expired':
-      return { code: cancellationReason, reason: expiredReason };
+      return expired;
     default:
       return undefined;
   }

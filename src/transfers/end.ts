@@ -9,11 +9,13 @@ import type { FailureCode } from '../platform/codes';
 import { GatewayError } from '../platform/errors';
 import { screening } from '../screening/destinations';
 import type { TransactionEntity } from '../transactions/entity';
+import type { SignedType } from '../transactions/signed-type';
 import { changeState, isEnded, findTransactionForUpdate } from '../transactions/state';
 import { type Attempts, loadAttempts } from './attempts';
-import { reasonToStop } from './cancellation-reason';
+import { expired, reasonToStop } from './cancellation-reason';
 import type { TransferDependencies } from './dependencies';
 import { findHoldForUpdate } from './hold';
+import { isAbandonRequested } from './operator-requests';
 import { findRefusal, type Refusal, type RefusalReason } from './refusals';
 
 /**
@@ -97,21 +99,20 @@ async function endAndUnlock(
 
 /**
  * Unlocks everything and ends a transfer as FAILED after its signing has begun: every attempt has a stored proof that it can never
- * be executed, which the database checks again. Its reason is why it was given up, or why the next attempt was refused. An ended one
- * stays as it is.
+ * be executed, which the database checks again. Its reason is why it was given up, that an operator wants it abandoned, that its time is
+ * over, or why the next attempt was refused. An ended one stays as it is.
  * @throws GatewayError not_cancellable while an attempt may still be executed, and while another one may be begun.
  */
 export function failByProof(
-  { database, getSignedType }: Pick<TransferDependencies, 'database' | 'getSignedType'>,
+  deps: Pick<TransferDependencies, 'database' | 'getSignedType'>,
   { txId }: { txId: string },
 ): Promise<TransferEnd> {
-  return inTransaction(database, async (manager) => {
+  return inTransaction(deps.database, async (manager) => {
     const transfer = await findTransactionForUpdate(manager, txId);
     if (isEnded(transfer)) return toEnd(transfer);
     const attempts = await loadAttempts(manager, txId);
     if (!attempts.allImpossible) throw new GatewayError('not_cancellable', 'An attempt of the transfer may still be executed');
-    const isOver = getSignedType(transfer.transactionType).rules?.expired === 'fail';
-    const { code, reason } = await findReasonToFail(manager, transfer, attempts, isOver);
+    const { code, reason } = await findReasonToFail(manager, deps.getSignedType(transfer.transactionType), transfer, attempts);
     const end = { status: 'FAILED', code, reason } as const;
     await endAndUnlock(manager, transfer, end);
     await releaseReservations(manager, [txId]);
@@ -119,18 +120,20 @@ export function failByProof(
   });
 }
 
-/** `isOver`: no further attempt is ever begun. */
 async function findReasonToFail(
   manager: EntityManager,
+  type: SignedType,
   transfer: TransactionEntity,
   attempts: Attempts,
-  isOver: boolean,
 ): Promise<RefusalReason> {
   const stopped = reasonToStop(transfer);
   if (stopped) return stopped;
-  if (attempts.isAbandoned)
+  const isWanted = () => isAbandonRequested(manager, transfer.txId, attempts.last?.attempt ?? 0);
+  if (attempts.isAbandoned || (await isWanted()))
     return { code: 'abandoned', reason: 'The transfer was abandoned and its attempts can no longer be executed' };
-  if (isOver) return { code: 'expired', reason: 'Nobody has carried it out in its time' };
+  if (type.rules?.expired === 'fail') return { code: 'expired', reason: 'Nobody has carried it out in its time' };
+  const timeLeft = await type.timeLeft(manager, transfer);
+  if (timeLeft !== null && timeLeft <= 0) return expired;
   const refusal = await findRefusal(manager, { txId: transfer.txId, attempt: attempts.nextNumber });
   if (!refusal) throw new GatewayError('not_cancellable', 'Another attempt of the transfer may be begun: nothing has refused it');
   return refusal;

@@ -8,6 +8,7 @@ import type { MpcNodeActivities, SignTransactionRequest, TransactionSignatures }
 import { authoriserTaskQueue, chainTaskQueue, mainTaskQueue, nodeTaskQueue } from '../../src/messages/task-queues';
 import type { BeginSigning, BeginSigningResult, ChainActivities, TransferActivities } from '../../src/messages/transfer';
 import { transferWorkflowId } from '../../src/messages/workflow-ids';
+import { readTemporalOptions } from '../../src/platform/temporal';
 import { stack, waitFor } from '../stack/client';
 import type { schedule, Scheduled } from './schedule';
 
@@ -24,8 +25,15 @@ export class Refused extends Error {
 type Input<Activities, Name extends keyof Activities> = Activities[Name] extends (input: infer I) => unknown ? I : never;
 type Output<Activities, Name extends keyof Activities> = Activities[Name] extends (input: never) => Promise<infer O> ? O : never;
 
+const openTo = ({ address, namespace }: { address: string; namespace: string }) => ({
+  namespace,
+  connectionOptions: { address },
+});
+
 /** Somebody who reaches Temporal and has no other access: schedules activities on the queues of authoriser and nodes. */
 export class TemporalClient {
+  private static isInstalled = false;
+
   private constructor(
     readonly client: Client,
     private readonly native: NativeConnection,
@@ -33,10 +41,15 @@ export class TemporalClient {
     private readonly running: Promise<void>,
   ) {}
 
-  static async connect(): Promise<TemporalClient> {
-    Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
-    const { address, namespace } = stack().temporal;
-    const [connection, native] = await Promise.all([Connection.connect({ address }), NativeConnection.connect({ address })]);
+  /** `env`: of the process whose credentials are used; without it, the address alone. */
+  static async connect(env?: NodeJS.ProcessEnv): Promise<TemporalClient> {
+    if (!TemporalClient.isInstalled) Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
+    TemporalClient.isInstalled = true;
+    const { namespace, connectionOptions } = env ? readTemporalOptions(env) : openTo(stack().temporal);
+    const [connection, native] = await Promise.all([
+      Connection.connect(connectionOptions),
+      NativeConnection.connect(connectionOptions),
+    ]);
     const worker = await Worker.create({
       connection: native,
       namespace,

@@ -39,7 +39,7 @@ interface Answers {
   observe: Shown<ChainObservation['state'] | 'failed'>;
   abandonTransfer: Shown<'done'>;
   settleTransfer: Shown<SettleResult['status'] | 'failed'>;
-  failByProof: Shown<'FAILED'>;
+  failByProof: Shown<'FAILED' | 'failed'>;
   parkTransfer: Shown<ParkResult['outcome']>;
   fundPayer: Shown<FundingResult['outcome']>;
   sendApproval: Shown<ApprovalResult['outcome']>;
@@ -113,7 +113,7 @@ export const answers: Answers = {
     WAITING: 'transfer-confirmed-settled-later',
     failed: 'transfer-confirmed-ended-when-parked',
   },
-  failByProof: { FAILED: 'transfer-failed-by-proof' },
+  failByProof: { FAILED: 'transfer-failed-by-proof', failed: 'transfer-needs-attention-nonce-unproven' },
   parkTransfer: { parked: 'transfer-confirmed-retried', ended: 'transfer-confirmed-ended-when-parked' },
   fundPayer: { funded: 'settlement-confirmed-approved', refused: 'settlement-failed-not-funded' },
   sendApproval: {

@@ -32,6 +32,6 @@ export const exempt: Record<string, readonly string[]> = {
     "workflows/transfer/confirm.ts: const link = seen.hash && explorerTx?.replace('{hash}', seen.hash);",
     "workflows/transfer/index.ts: message: `${reason ?? 'The transfer failed'}. The amount is unlocked again; a new transfer can be made.`,",
     "workflows/transfer/index.ts: type: code ?? 'internal_error',",
-    "workflows/transfer/settle.ts: return park(code ?? 'transfer_not_observed', reason ?? '', { next: 'confirm' }, { isAbandonable: false });",
+    "workflows/transfer/settle.ts: return park(code ?? 'transfer_not_observed', reason ?? '', { next: 'confirm' }, null);",
   ],
 };

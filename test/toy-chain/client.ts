@@ -72,6 +72,10 @@ export class ToyChainClient implements ChainClient {
     return Promise.resolve(this.ledger.accept(bytes));
   }
 
+  usedOrdinals(): Promise<null> {
+    return Promise.resolve(null);
+  }
+
   /** Nobody signs anything for the gateway to send here. */
   foreignState(): Promise<ForeignState> {
     return Promise.resolve('absent');

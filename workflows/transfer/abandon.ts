@@ -1,5 +1,5 @@
 import { transferActivities } from '../activities';
-import type { Next } from './next';
+import { ended, type Next } from './next';
 import type { TransferState } from './state';
 
 /**
@@ -12,4 +12,9 @@ export async function abandon(state: TransferState): Promise<Next> {
   state.isAbandoned = true;
   state.isFollowed = true;
   return { next: 'confirm' };
+}
+
+/** Nothing that was signed can be executed any more, which is proven for every attempt: everything is unlocked. */
+export async function failByProof({ txId }: TransferState): Promise<Next> {
+  return ended(await transferActivities.failByProof({ txId }));
 }

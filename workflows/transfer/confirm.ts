@@ -1,6 +1,6 @@
 import type { ChainObservation } from '../../src/messages/transfer';
-import { chainActivities, transferActivities } from '../activities';
-import { ended, type Next, park } from './next';
+import { chainActivities } from '../activities';
+import { type Next, park } from './next';
 import type { TransferState } from './state';
 
 /** Attempts on one reservation before an operator is asked. */
@@ -65,12 +65,10 @@ function whenStuck(state: TransferState): Next {
 }
 
 /** No attempt can be executed any more, each with a stored proof. */
-async function whenImpossible(state: TransferState): Promise<Next> {
-  const { expired } = state.transfer.rules;
-  if (expired === 'park') {
-    const reason = 'Another transaction has used up what this transfer spends';
-    return park('stuck', reason, { next: 'confirm' }, { isAbandonable: false });
-  }
-  if (expired === 'reissue' && !state.isAbandoned) return { next: 'prepare', kind: 'reissue' };
-  return ended(await transferActivities.failByProof({ txId: state.txId }));
+function whenImpossible({ isAbandoned, transfer }: TransferState): Next {
+  const { expired } = transfer.rules;
+  if (isAbandoned || expired === 'fail') return { next: 'failByProof' };
+  if (expired === 'reissue') return { next: 'prepare', kind: 'reissue' };
+  const reason = 'Another transaction has used up what this transfer spends';
+  return park('stuck', reason, { next: 'confirm' }, { next: 'failByProof' });
 }

@@ -3,14 +3,14 @@ import type { OrderedAttempt, TransferEnd } from '../../src/messages/transfer';
 import type { FailureCode } from '../../src/platform/codes';
 import type { TransferState } from './state';
 
-/** Waits for an operator or for a new observation of the chain; a retry continues at `resume`. */
+/** Waits for an operator or for a new observation of the chain; a retry continues at `resume`, an abandon at `abandoned`. */
 export interface Park {
   next: 'park';
   code: FailureCode;
   reason: string;
   resume: Next;
-  /** False when what the transfer spends is already used up. */
-  isAbandonable: boolean;
+  /** Null where it cannot be abandoned: what the transfer spends is used up, and nothing proves that it was not by one of its attempts. */
+  abandoned: Next | null;
 }
 
 /** The next stage. */
@@ -29,18 +29,19 @@ export type Next =
   | { next: 'confirm' }
   | { next: 'settle' }
   | { next: 'abandon' }
+  /** The end of what is abandoned and proven impossible. */
+  | { next: 'failByProof' }
   | Park
   | { next: 'ended'; end: TransferEnd };
 
 /** Where an interrupted transfer continues. */
 export const resumed = (state: TransferState): Next => (state.isFollowed ? { next: 'confirm' } : { next: 'screen' });
 
-export const park = (code: FailureCode, reason: string, resume: Next, { isAbandonable = true } = {}): Park => ({
-  next: 'park',
-  code,
-  reason,
-  resume,
-  isAbandonable,
-});
+export const park = (
+  code: FailureCode,
+  reason: string,
+  resume: Next,
+  abandoned: Park['abandoned'] = { next: 'abandon' },
+): Park => ({ next: 'park', code, reason, resume, abandoned });
 
 export const ended = (end: TransferEnd): Next => ({ next: 'ended', end });

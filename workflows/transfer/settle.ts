@@ -13,5 +13,5 @@ export async function settle(state: TransferState): Promise<Next> {
   }
   if (status !== 'NEEDS_ATTENTION') return ended({ status, code, reason });
   // what was included without the expected effect has used up what it spends
-  return park(code ?? 'transfer_not_observed', reason ?? '', { next: 'confirm' }, { isAbandonable: false });
+  return park(code ?? 'transfer_not_observed', reason ?? '', { next: 'confirm' }, null);
 }

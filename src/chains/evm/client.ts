@@ -110,6 +110,20 @@ export class EvmChainClient implements ChainClient {
     return this.ask(async (call) => Number(await call<Hex>('eth_getTransactionCount', [address, 'latest'])));
   }
 
+  usedOrdinals(address: string): Promise<bigint> {
+    return this.ask(async (call) => {
+      const head = Number(await call<Hex>('eth_blockNumber', []));
+      const final = head - this.chain.finalityDepth + 1;
+      if (final < 0) return 0n;
+      try {
+        return BigInt(await call<Hex>('eth_getTransactionCount', [address, quantity(final)]));
+      } catch (error) {
+        // another endpoint may have it
+        throw error instanceof NodeRefusal ? new Error('it lacks the state of the final block') : error;
+      }
+    });
+  }
+
   /** @throws GatewayError reverted_on_chain when the node reports that the transfer would fail, or that it needs too much gas. */
   async estimateGas(intent: TransactionIntent): Promise<bigint> {
     const [estimate, highest] = [await this.askForGas(intent), highestGas(this.chain, intent)];

@@ -42,11 +42,12 @@ async function takePermit(
 }
 
 /**
- * Takes the account's lowest nonce without a row that the chain has not executed. A nonce is a row and is never given back, so this is
- * called only in the database transaction that begins signing: then the rows have no gap, but for transactions that an operator has
- * accepted as missing, and one that was not executed is filled here. What the chain reports opens a gap only below `foreign_ordinals`, and a
- * lower report closes it. Concurrent calls for one account are serialised. An account of which the chain has executed more than that is
- * used by somebody else, or rows are missing: nothing is signed for it until an operator has looked.
+ * Takes the account's lowest nonce without a row, above every nonce that is known to be used: by a transaction of ours that the chain has
+ * included, or by others, as an operator has recorded from the chain's final count (`foreign_ordinals`). A nonce is a row and is never
+ * given back, so this is called only in the database transaction that begins signing: then the rows have no gap, but for transactions
+ * that an operator has accepted as missing, and one that was not executed is filled here. What the caller says about the chain
+ * (`minedNonce`) chooses nothing: an account of which the chain has executed more is used by somebody else, or rows are missing, and
+ * nothing is signed for it until an operator has looked. Concurrent calls for one account are serialised.
  */
 async function takeNonce(
   manager: EntityManager,
@@ -55,21 +56,26 @@ async function takeNonce(
   txId: string,
 ): Promise<ReserveResult> {
   await manager.query('select 1 from accounts where account_id = $1 for no key update', [accountId]);
-  const [row] = await manager.query<{ begun: string; known: string; free: string }[]>(
-    `with begun as (select coalesce(max(ordinal) + 1, 0) as count from reservations where chain = $1 and owner = $2)
-     select count::text as begun,
-            greatest(count, (select max(below) from foreign_ordinals where chain = $1 and owner = $2))::text as known,
-            (select min(nonce)
-               from (select $3::bigint as nonce
+  const [row] = await manager.query<{ free: string }[]>(
+    `with used as (
+       select greatest(
+         (select max(below) from foreign_ordinals where chain = $1 and owner = $2),
+         (select ordinal + 1 from reservations r
+           where chain = $1 and owner = $2 and ordinal is not null
+             and exists (select from transfer_attempts a where a.tx_id = r.tx_id and a.block_number is not null)
+           order by ordinal desc limit 1),
+         0) as below)
+     select (select min(nonce)
+               from (select below as nonce
                      union all
-                     select ordinal + 1 from reservations where chain = $1 and owner = $2 and ordinal >= $3::bigint) candidates
+                     select ordinal + 1 from reservations where chain = $1 and owner = $2 and ordinal >= below) candidates
               where not exists (select from reservations where chain = $1 and owner = $2 and ordinal = nonce))::text as free
-       from begun`,
-    [chain, addressKey, minedNonce],
+       from used`,
+    [chain, addressKey],
   );
   if (!row) throw new Error(`no nonce for ${addressKey} on ${chain}`);
-  if (BigInt(minedNonce) > BigInt(row.known)) {
-    const reason = `${chain} reports ${minedNonce} transactions of ${addressKey}, the gateway has begun ${row.begun}: is it used elsewhere?`;
+  if (BigInt(minedNonce) > BigInt(row.free)) {
+    const reason = `${chain} reports ${minedNonce} transactions of ${addressKey}, the gateway's next one is number ${row.free} from 0: is it used elsewhere?`;
     return { outcome: 'wait', reason, alert: 'account_used_elsewhere' };
   }
   await insertReservation(manager, { chain, accountId, addressKey }, txId, { resource: row.free, ordinal: BigInt(row.free) });

@@ -4,15 +4,21 @@ import { type KeygenResult, ProtocolEngine } from '../../../src/mpc/protocol/eng
 import { Group, localRegistry } from '../../integration/mpc/group';
 import { orderedTransfer, toRequest } from '../../integration/mpc/transactions';
 import { run } from '../../protocol-run';
+import { findPostgres, processorMs } from '../postgres-processor';
 import { percentiles, round } from '../load';
 
 const count = 150;
 const warmUp = 50;
 
-/** One after another. Milliseconds; the processor time is that of this process, with all nodes and threads in it, and not of Postgres. */
+/**
+ * One after another. Milliseconds; `cpu` is the processor time of this process, with all nodes and threads in it, and `postgres_cpu` that of
+ * their Postgres.
+ */
 async function measure(work: (index: number) => Promise<unknown>) {
   for (let index = 0; index < warmUp; index += 1) await work(index);
   const times: number[] = [];
+  const postgres = await findPostgres();
+  const postgresBefore = processorMs(postgres);
   const before = process.cpuUsage();
   for (let index = warmUp; index < warmUp + count; index += 1) {
     const began = performance.now();
@@ -20,7 +26,8 @@ async function measure(work: (index: number) => Promise<unknown>) {
     times.push(performance.now() - began);
   }
   const { user, system } = process.cpuUsage(before);
-  return { ...percentiles(times), cpu: round((user + system) / 1000 / count) };
+  const postgresMs = processorMs(postgres) - postgresBefore;
+  return { ...percentiles(times), cpu: round((user + system) / 1000 / count), postgres_cpu: round(postgresMs / count) };
 }
 
 /** The protocol alone: two parties in one process, no network, no database, no order. */

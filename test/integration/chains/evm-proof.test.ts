@@ -106,3 +106,28 @@ describe('the proof that an attempt is impossible', () => {
     });
   });
 });
+
+describe('the final count of an address', () => {
+  const count = (urls: string[], address: string) => new EvmChainClient(localChain(), urls).usedOrdinals(address);
+  const send = (nonce: number) => wallet().sendTransaction({ chain: null, nonce, to: stranger, value: 1n });
+
+  test('does not contain what is mined and not final', async () => {
+    await anvil.client.mine({ blocks: localChain().finalityDepth });
+    const before = await anvil.client.getTransactionCount({ address: sender.address });
+    await send(before);
+    await anvil.client.mine({ blocks: localChain().finalityDepth - 1 });
+    expect(await anvil.client.getTransactionCount({ address: sender.address })).toBe(before + 1);
+    expect(await count([anvil.url], sender.address)).toBe(BigInt(before));
+    await anvil.client.mine({ blocks: 1 });
+    expect(await count([anvil.url], sender.address)).toBe(BigInt(before) + 1n);
+    expect(await count([anvil.url], stranger)).toBe(0n);
+  });
+
+  test('is given by the next endpoint where the first has pruned its states', async () => {
+    const final = await count([anvil.url], sender.address);
+    await withProxy(pruned, async (url) => {
+      expect(await count([url, anvil.url], sender.address)).toBe(final);
+      await expect(count([url], sender.address)).rejects.toMatchObject({ code: 'chain_unavailable' });
+    });
+  });
+});

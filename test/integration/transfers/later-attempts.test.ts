@@ -1,12 +1,14 @@
 import { ApplicationFailure } from '@temporalio/common';
+import { getFamily } from '../../../src/chains/families';
 import type { Hex, Prepared } from '../../../src/chains/types';
 import { timelineQuery } from '../../../src/messages/progress';
 import { type ChainObservation, chainObservedSignal } from '../../../src/messages/transfer';
 import { transferWorkflowId } from '../../../src/messages/workflow-ids';
+import { toAttemptIntent } from '../../../src/transactions/intent';
 import { prepared } from '../ledger/fixture';
 import type { FollowFixture } from '../following/fixture';
 import { listAddress } from '../screening/factors';
-import { booksAgree, ServedWorkflows, until } from './served';
+import { booksAgree, type Changes, ether, ServedWorkflows, until } from './served';
 
 /** Rare turns of a transfer after its first attempt was signed. */
 
@@ -170,22 +172,84 @@ test('a cancellation that another run has begun: the signed bytes are withheld, 
   await record(txId, 'transfer-failed-blacklisted-withheld');
 });
 
-test('another transaction that has used up the nonce: parked, and neither a retry nor an abandon can end it', async () => {
-  await served.serve({
-    chain: {
-      broadcast: async (input) => {
-        const proof = `update transfer_attempts set impossible_proof = '{"kind": "nonce_used"}' where tx_id = $1`;
-        await fixture.database.query(proof, [input.txId]);
-        return { outcome: 'rejected', reason: 'nonce too low' };
+describe('a lost transaction of the same key has used up the nonce', () => {
+  /** Signed by the same key and known to no row, as one that a restored database lacks; final at once. */
+  async function executeLost(txId: string): Promise<void> {
+    const family = getFamily('evm');
+    const [first] = await fixture.attempts(txId);
+    const unsigned = first?.unsigned as Hex;
+    const [from, kind] = [fixture.alice.address, 'cancellation'] as const;
+    const { resources } = family.describe(unsigned);
+    const intent = toAttemptIntent({ from, outputs: [] }, kind);
+    const lost = family.build({ chain: fixture.chain, intent, kind, prepared: family.recover(unsigned, ether), resources });
+    const { bytes } = family.assemble(lost, fixture.signatures(lost, from), from);
+    expect(await fixture.client.broadcast(bytes)).toEqual({ outcome: 'accepted' });
+    await fixture.mine(fixture.chain.finalityDepth);
+  }
+
+  /** Serves a chain that has executed the lost transaction when the first attempt is sent. */
+  async function submitted(changes: Changes = {}): Promise<string> {
+    let isLostSent = false;
+    await served.serve({
+      ...changes,
+      chain: {
+        broadcast: async (input) => {
+          if (!isLostSent) await executeLost(input.txId);
+          isLostSent = true;
+          return fixture.onChain.broadcast(input);
+        },
+        ...changes.chain,
       },
-    },
+    });
+    return served.submit();
+  }
+
+  const held = async () => (await fixture.balance(fixture.alice, 'USDC')).locked;
+
+  test('parked, also after a retry; an abandon ends it by the proof, and the account goes on', async () => {
+    const txId = await submitted();
+    await parkedAs(txId, 'stuck');
+    expect(await served.operations.retry(txId)).toBe('retrying');
+    const parks = async () => (await run(txId).query(timelineQuery)).filter(({ step }) => step === 'park').length;
+    await until('parked again', async () => (await parks()) === 2);
+    expect(await held()).toBe(5_000_000n);
+    await expect(fixture.ledger.failByProof({ txId })).rejects.toMatchObject({ code: 'not_cancellable' });
+    expect(await served.operations.abandon(txId)).toBe('abandoning');
+    await until('ended', async () => (await served.status(txId)) === 'FAILED');
+    expect(await fixture.transaction(txId)).toMatchObject({ failure_code: 'abandoned', tx_hash: null });
+    expect(await kinds(txId)).toEqual(['first']);
+    const [first] = await fixture.attempts(txId);
+    expect(first?.impossible_proof).toMatchObject({ nonce: 0, used_by: expect.stringMatching(/^0x/) });
+    expect(await held()).toBe(0n);
+    await record(txId, 'transfer-failed-nonce-used');
+    await served.ends(await served.submit(), 'CONFIRMED');
   });
-  const txId = await served.submit();
-  await parkedAs(txId, 'stuck');
-  await expect(served.operations.abandon(txId)).rejects.toMatchObject({ code: 'business_error' });
-  expect(await served.operations.retry(txId)).toBe('retrying');
-  const parks = async () => (await run(txId).query(timelineQuery)).filter(({ step }) => step === 'park').length;
-  await until('parked again', async () => (await parks()) === 2);
-  expect(await fixture.transaction(txId)).toMatchObject({ status: 'NEEDS_ATTENTION', failure_code: 'stuck' });
-  await record(txId, 'transfer-needs-attention-nonce-used', { isOpen: true });
+
+  test('abandoned before that is known: its cancellation is as impossible, and it ends without a further request', async () => {
+    let isKnown = false;
+    const txId = await submitted({
+      chain: { observe: (input) => (isKnown ? fixture.onChain.observe(input) : Promise.resolve(seen('absent'))) },
+    });
+    await parkedAs(txId, 'broadcast_rejected');
+    expect(await served.operations.abandon(txId)).toBe('abandoning');
+    await until('its cancellation is begun', async () => (await kinds(txId)).length === 2);
+    await parkedAs(txId, 'broadcast_rejected');
+    isKnown = true;
+    await served.operations.retry(txId);
+    await until('ended', async () => (await served.status(txId)) === 'FAILED');
+    expect(await fixture.transaction(txId)).toMatchObject({ failure_code: 'abandoned', tx_hash: null });
+    expect(await kinds(txId)).toEqual(['first', 'cancellation']);
+    for (const { impossible_proof: proof } of await fixture.attempts(txId)) expect(proof).toMatchObject({ nonce: 0 });
+    expect(await held()).toBe(0n);
+    await record(txId, 'transfer-failed-nonce-used-cancelled');
+  });
+
+  test('a proof that is not on record unlocks nothing, whoever says that the attempts are impossible', async () => {
+    const txId = await submitted({ chain: { observe: () => Promise.resolve(seen('impossible')) } });
+    await parkedAs(txId, 'stuck');
+    expect(await served.operations.abandon(txId)).toBe('abandoning');
+    await parkedAs(txId, 'not_cancellable');
+    expect(await held()).toBe(5_000_000n);
+    await record(txId, 'transfer-needs-attention-nonce-unproven', { isOpen: true });
+  });
 });

@@ -36,6 +36,8 @@ let seen: SeenOrder[];
 let backup: Backup;
 /** Transfers whose workflow was started. */
 let started: string[];
+/** Final transactions of every address on the chain. */
+let used: bigint;
 
 const makeBackup = async (): Promise<void> => {
   backup = await backUp(fixture.database);
@@ -48,12 +50,15 @@ async function restore(): Promise<void> {
 
 beforeEach(() => {
   [seen, started] = [[], []];
+  used = 0n;
 });
 afterEach(async () => {
   expect(await verifyLedger(restored.manager)).toEqual([]);
   await restored.destroy();
   await backup.drop();
 });
+
+const countUsed = () => Promise.resolve(used);
 
 const run = async (options: Partial<ReconcileOptions> = {}): Promise<Reconciliation> => {
   const answer = (after: number) => {
@@ -70,6 +75,7 @@ const run = async (options: Partial<ReconcileOptions> = {}): Promise<Reconciliat
   return reconcile({
     ...{ database: restored, ask, keys, deployment, registry, getFamily, apply: false, acceptMissing: [], twoNodes: true },
     start: ({ txId }) => Promise.resolve(started.push(txId)),
+    countUsed,
     coverEveryMs: 10,
     ...options,
   });
@@ -242,27 +248,77 @@ async function nextNonce(minedNonce: number): Promise<string[] | string> {
   return result.outcome === 'begun' ? getFamily('evm').describe(result.unsigned).resources : result.outcome;
 }
 
-test('an account goes on after transfers that were accepted as missing, whether or not the chain has executed them', async () => {
-  await makeBackup();
-  const [lost, kept, last] = [await ordered(request({ amount: '600' })), await ordered(request()), await ordered(request())];
-  // the house's own transactions are never rebuilt
-  const claims = claimsOf<OrderClaims>(seen[2]?.compact ?? '');
-  seen[2] = { compact: await signOrder({ ...claims, client_id: houseClientId }), unsigned: last.unsigned };
-  await restore();
-  await ledger.lockTransfer(request({ amount: '800' }));
-  expect(await run({ apply: true, acceptMissing: [lost.txId, last.txId] })).toMatchObject({
-    rows: [
-      { subject: lost.txId, result: 'accepted as missing' },
-      { subject: kept.txId, result: 'rebuilt' },
-      { subject: last.txId, result: 'accepted as missing' },
-    ],
-    isOpen: true,
+describe('an account of which transfers were accepted as missing', () => {
+  /** Three transfers of which the first and the last are accepted as missing: their nonces are 0, 1 and 2. */
+  async function accepted(): Promise<{ kept: string }> {
+    await makeBackup();
+    const [lost, kept, last] = [await ordered(request({ amount: '600' })), await ordered(request()), await ordered(request())];
+    // the house's own transactions are never rebuilt
+    const claims = claimsOf<OrderClaims>(seen[2]?.compact ?? '');
+    seen[2] = { compact: await signOrder({ ...claims, client_id: houseClientId }), unsigned: last.unsigned };
+    await restore();
+    await ledger.lockTransfer(request({ amount: '800' }));
+    expect(await run({ apply: true, acceptMissing: [lost.txId, last.txId] })).toMatchObject({
+      rows: [
+        { subject: lost.txId, result: 'accepted as missing' },
+        { subject: kept.txId, result: 'rebuilt' },
+        { subject: last.txId, result: 'accepted as missing' },
+      ],
+      isOpen: true,
+    });
+    return { kept: kept.txId };
+  }
+
+  test('goes on where the chain has executed none: what they would have used is taken again', async () => {
+    await accepted();
+    expect(await nextNonce(0)).toEqual(['0']);
+    expect(await nextNonce(0)).toEqual(['2']);
+    expect(await nextNonce(1)).toEqual(['3']);
   });
-  // nonce 0 was not executed, and 1 waits for it; later the chain has executed all three
-  expect(await nextNonce(0)).toEqual(['0']);
-  expect(await nextNonce(3)).toEqual(['3']);
-  expect(await nextNonce(2)).toEqual(['2']);
-  expect(await nextNonce(5)).toBe('wait');
+
+  test('goes on where the chain has executed all: nobody has to accept a count', async () => {
+    used = 3n;
+    await accepted();
+    expect(await nextNonce(3)).toEqual(['3']);
+    expect(await nextNonce(5)).toBe('wait');
+  });
+
+  test('what the chain counts beyond them is not taken for theirs', async () => {
+    used = 4n;
+    await accepted();
+    expect(await nextNonce(4)).toBe('wait');
+    expect(await nextNonce(3)).toEqual(['3']);
+  });
+
+  test('waits where the chain executes one of them later, until an operator has accepted its count', async () => {
+    await accepted();
+    expect(await nextNonce(1)).toBe('wait');
+    used = 1n;
+    await acceptCount(restored, registry, countUsed, { accountId: fixture.account.accountId, chain: 'ethereum', count: '1' });
+    expect(await nextNonce(1)).toEqual(['2']);
+  });
+
+  test('takes no nonce below one of its own that the chain has included, nor does it wait for anybody', async () => {
+    const { kept } = await accepted();
+    await restored.query(
+      `update transfer_attempts set block_number = 5, block_hash = '0x5', included_id = $2, success = true, fee = 1 where tx_id = $1`,
+      [kept, `0x${'ab'.repeat(32)}`],
+    );
+    expect(await nextNonce(2)).toEqual(['2']);
+    // taken back by a reorganisation
+    await restored.query('update transfer_attempts set block_number = null, block_hash = null where tx_id = $1', [kept]);
+    expect(await nextNonce(0)).toEqual(['0']);
+  });
+
+  test.each([0, 1, 2])('a caller that says that the chain counts %i neither burns nor leaves out a nonce', async (count) => {
+    used = 2n;
+    await accepted();
+    // 0 and 1 are used up, 2 is the first one that is not, whatever is said
+    expect(await nextNonce(count)).toEqual(['2']);
+    expect(await nextNonce(0)).toEqual(['3']);
+    expect(await nextNonce(1_000_000)).toBe('wait');
+    expect(await nextNonce(0)).toEqual(['4']);
+  });
 });
 
 test('what no order explains is accepted by an operator, as far as the chain has counted', async () => {
@@ -270,8 +326,13 @@ test('what no order explains is accepted by an operator, as far as the chain has
   await restore();
   const { accountId } = fixture.account;
   expect(await nextNonce(7)).toBe('wait');
-  const accept = (count: string, chain = 'ethereum') => acceptCount(restored, registry, { accountId, chain, count });
-  expect(await codeOf(accept('0'))).toBe('invalid_parameter');
+  const accept = (count: string, asked = countUsed) =>
+    acceptCount(restored, registry, asked, { accountId, chain: 'ethereum', count });
+  used = 7n;
+  for (const count of ['0', '8', '1000000000000000', '-1', '7.0']) expect(await codeOf(accept(count))).toBe('invalid_parameter');
+  await expect(accept('8')).rejects.toThrow('must be at most 7');
+  await expect(accept('7', () => Promise.reject(new Error('away')))).rejects.toThrow('away');
+  expect(await nextNonce(7)).toBe('wait');
   await accept('7');
   expect(await nextNonce(8)).toBe('wait');
   expect(await nextNonce(7)).toEqual(['7']);

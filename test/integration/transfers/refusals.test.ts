@@ -1,3 +1,4 @@
+import { recordAbandonRequest, withdrawAbandonRequest } from '../../../src/transfers/operator-requests';
 import type { Refusal } from '../../../src/transfers/refusals';
 import { setFeeLevels } from '../../factories';
 import { begin, ether, ethereum, type Fixture, sign } from '../ledger/fixture';
@@ -71,4 +72,42 @@ test('the authoriser: the next attempt of a transfer whose attempts are all impo
   expect(await begin(fixture, { txId, attempt: 2, kind: 'reissue', fees: unpayable })).toMatchObject({ outcome: 'refused' });
   expect(await recorded(txId)).toEqual([{ attempt: 2, kind: 'order', code: 'fee_above_bound' }]);
   expect(await fixture.ledger.failByProof({ txId })).toMatchObject({ status: 'FAILED', code: 'fee_above_bound' });
+});
+
+describe('a transfer whose attempts cannot be executed, as the worker’s proofs say, true or false', () => {
+  const operator = 'alice';
+  const prove = (txId: string) =>
+    fixture.database.query(`update transfer_attempts set impossible_proof = '{"why":"test"}' where tx_id = $1`, [txId]);
+  const request = (txId: string, attempt: number) => recordAbandonRequest(fixture.database.manager, { txId, attempt, operator });
+  const isHeld = async (txId: string) => {
+    await expect(fixture.ledger.failByProof({ txId })).rejects.toMatchObject({ code: 'not_cancellable' });
+    expect((await row(txId)).endedAt).toBeNull();
+  };
+
+  test('ends with an operator’s request that knows the newest attempt, and not without', async () => {
+    const txId = await locked();
+    await sign(fixture, txId);
+    await fixture.ledger.markSubmitted({ txId, attempt: 1 });
+    await sign(fixture, txId, 2, { maxFeePerGas: 2_300_000_000n });
+    await prove(txId);
+    await isHeld(txId);
+    await request(txId, 1);
+    await isHeld(txId);
+    await request(txId, 2);
+    await withdrawAbandonRequest(fixture.database.manager, { txId, operator });
+    await isHeld(txId);
+    await request(txId, 2);
+    expect(await fixture.ledger.failByProof({ txId })).toMatchObject({ status: 'FAILED', code: 'abandoned' });
+  });
+
+  test('is not ended by a request while one of them has no proof', async () => {
+    const txId = await locked();
+    await sign(fixture, txId);
+    await request(txId, 1);
+    await isHeld(txId);
+    await prove(txId);
+    await sign(fixture, txId, 2, { maxFeePerGas: 2_300_000_000n });
+    await request(txId, 2);
+    await isHeld(txId);
+  });
 });

@@ -100,7 +100,18 @@ test('transfers since the backup are found, rebuilt and confirmed; the same requ
   await served.serve({ ledger, authoriser: ledger, chain: onChain });
   const start = (transfer: Parameters<typeof startTransferWorkflow>[1]) =>
     startTransferWorkflow(served.client, transfer, 'again');
-  const options = { database, ask, keys, deployment, registry, getFamily, start, acceptMissing: [], twoNodes: false };
+  const options = {
+    database,
+    ask,
+    keys,
+    deployment,
+    registry,
+    getFamily,
+    start,
+    acceptMissing: [],
+    twoNodes: false,
+    countUsed: () => Promise.resolve(null),
+  };
   expect(await reconcile({ ...options, apply: true })).toMatchObject({
     nodes: [1, 2, 3],
     rows: [

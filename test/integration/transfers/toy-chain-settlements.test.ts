@@ -117,6 +117,21 @@ test('proven impossible it is FAILED, and what it had reserved is free again', a
   expect(await postings(txId)).toEqual([]);
 });
 
+test.each([
+  ['over', -1, { status: 'FAILED', code: 'expired', reason: 'It was not executed in time' }],
+  ['not over', 60_000, null],
+])('proven impossible, with nothing on record that gives it up, while its time is %s', async (_, timeLeft, end) => {
+  await create({ timeLeft: () => Promise.resolve(timeLeft) });
+  const { accept, signFirst, onChain, toy, chain, ledger } = fixture;
+  const txId = await accept();
+  await signFirst(txId);
+  toy.mine(lifeBlocks + chain.finalityDepth);
+  expect(await onChain.observe({ txId })).toMatchObject({ state: 'impossible' });
+  const failed = ledger.failByProof({ txId });
+  if (end) expect(await failed).toEqual(end);
+  else await expect(failed).rejects.toMatchObject({ code: 'not_cancellable' });
+});
+
 describe('what its type forbids is not begun', () => {
   const forbid = () => Promise.resolve().then(() => refuse('expired', 'the payment is no longer valid'));
   const cases: [string, Partial<SignedType>][] = [

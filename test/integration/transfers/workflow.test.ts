@@ -12,6 +12,7 @@ import { findSignedOrders } from '../../../src/cli/signed-orders';
 import { OrderKeys } from '../../../src/mpc/order-keys';
 import { orderKeys } from '../../orders';
 import { isAbandonRequested } from '../../../src/transfers/operator-requests';
+import type { RecordedRun } from '../../replay/record-run';
 import { booksAgree, ether, ServedWorkflows, until } from './served';
 
 jest.setTimeout(120_000);
@@ -36,7 +37,7 @@ async function confirmed(txId: string): Promise<void> {
 }
 
 /** With RECORD_HISTORIES=1 the history of the newest run becomes one of the replay tests. */
-const record = (txId: string, name: string) => served.record(transferWorkflowId(txId), name);
+const record = (txId: string, name: string, options?: RecordedRun) => served.record(transferWorkflowId(txId), name, options);
 
 const historyLength = async (txId: string) =>
   (await client().workflow.getHandle(transferWorkflowId(txId)).describe()).historyLength;
@@ -425,6 +426,7 @@ describe('abandon', () => {
     await ends(txId, 'NEEDS_ATTENTION');
     await refusedByBoth();
     expect(await kinds(txId)).toEqual(['first']);
+    await record(txId, 'transfer-needs-attention-not-abandonable', { isOpen: true });
   });
 
   test('lost while its cancellation waits for signatures: started again, nothing but cancellations is signed', async () => {

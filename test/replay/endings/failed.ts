@@ -15,6 +15,17 @@ export const failed = {
   'transfer-failed-abandoned': ['update abandon', cancellation, refunded, 'FAILED abandoned'],
   'transfer-failed-abandoned-run-lost': ['adoptHold: held', 'observe: absent', cancellation, refunded, 'FAILED abandoned'],
   'transfer-failed-by-proof': ['update abandon', 'abandonTransfer: done', ...proven, 'FAILED abandoned'],
+  'transfer-failed-nonce-used': [
+    'observe: impossible',
+    parked,
+    'update retry',
+    'observe: impossible',
+    parked,
+    'update abandon',
+    'failByProof: FAILED',
+    'FAILED abandoned',
+  ],
+  'transfer-failed-nonce-used-cancelled': [cancellation, ...proven, 'FAILED abandoned'],
   'transfer-failed-reissue-too-late': [
     'observe: impossible',
     'beginSigning reissue: refused',

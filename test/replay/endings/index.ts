@@ -9,11 +9,17 @@ import { payments, settlements } from './settlements';
 const unfinished = {
   'transfer-continued': ['markSubmitted: SUBMITTED', 'signal chainObserved', 'continued'],
   'transfer-needs-attention': ['settleTransfer: NEEDS_ATTENTION', 'parkTransfer: parked', 'open'],
-  'transfer-needs-attention-nonce-used': [
+  'transfer-needs-attention-not-abandonable': [
+    'settleTransfer: NEEDS_ATTENTION',
+    'parkTransfer: parked',
+    'update abandon',
+    'open',
+  ],
+  'transfer-needs-attention-nonce-unproven': [
     'observe: impossible',
     'parkTransfer: parked',
-    'update retry',
-    'observe: impossible',
+    'update abandon',
+    'failByProof: failed',
     'parkTransfer: parked',
     'open',
   ],

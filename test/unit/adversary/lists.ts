@@ -2,6 +2,7 @@
 type Shown = readonly [file: string, title: string];
 
 const worker = 'adversary/worker.test.ts';
+const workerDigests = 'adversary/worker-digests.test.ts';
 const api = 'adversary/api.test.ts';
 const authoriser = 'adversary/authoriser.test.ts';
 const database = 'adversary/gateway-database.test.ts';
@@ -9,6 +10,7 @@ const node = 'adversary/one-signing-node.test.ts';
 const toAuthoriser = 'adversary/temporal-authoriser.test.ts';
 const toNodes = 'adversary/temporal-nodes.test.ts';
 const toWorker = 'adversary/temporal-worker.test.ts';
+const numbers = 'integration/transfers/order-numbers.test.ts';
 const shares: Shown = ['adversary/other-shares.test.ts', 'its database refuses every other login'];
 
 /** The points of SECURITY.md's lists, each by its first words, and the tests that show them; none: nothing shows it. */
@@ -40,7 +42,10 @@ export const points: Record<string, Record<string, readonly Shown[]>> = {
   'Temporal: cannot': {
     'have anything signed': [[toNodes, 'cannot have anything signed that the authoriser has not ordered']],
     'change what is ordered': [[toNodes, 'cannot change what is ordered']],
-    'choose a nonce': [[toAuthoriser, 'the authoriser takes the next nonce']],
+    'choose a nonce': [
+      [toAuthoriser, 'the authoriser takes the next nonce'],
+      ['integration/transfers/reconcile.test.ts', 'neither burns nor leaves out a nonce'],
+    ],
     'end a transfer': [
       [toWorker, 'cannot end a transfer that nothing has refused'],
       [toWorker, 'cannot end a transfer whose signing has begun'],
@@ -57,7 +62,11 @@ export const points: Record<string, Record<string, readonly Shown[]>> = {
       [worker, 'can adjust a balance falsely'],
     ],
     'give a wallet': [[worker, 'can give a wallet that has no key yet a key of its own']],
-    'abandon a transfer': [[worker, 'can abandon what an operator has requested']],
+    'abandon a transfer': [
+      [worker, 'can abandon what an operator has requested'],
+      ['integration/transfers/refusals.test.ts', 'ends with an operator’s request that knows the newest attempt'],
+      ['integration/following/executed-after-proof.test.ts', 'a transfer that failed by proof and is executed all the same'],
+    ],
     'end a transfer before': [[worker, 'can end a transfer before anything of it is signed']],
     'end a transfer’s wait': [[worker, 'cannot approve by the state of a transfer']],
     'open the webhook secrets': [[worker, 'read the sealed webhook secrets']],
@@ -65,7 +74,11 @@ export const points: Record<string, Record<string, readonly Shown[]>> = {
   'Worker: cannot': {
     'sign an order': [[worker, 'it has neither the order key']],
     'learn a share': [shares],
-    'have digests signed': [[toNodes, 'without an order, or with a changed one, nothing is signed']],
+    'have digests signed': [
+      [workerDigests, 'refuse a digest in the place of bytes'],
+      [workerDigests, 'refuse an order over digests that the worker makes'],
+      [workerDigests, 'takes no digests beside its order and bytes'],
+    ],
     'insert an attempt': [
       [worker, 'insert an attempt'],
       [worker, 'insert a reservation'],
@@ -148,7 +161,10 @@ export const points: Record<string, Record<string, readonly Shown[]>> = {
       [database, 'can change blacklists'],
     ],
     'add users': [[database, 'can add a user with an API key']],
-    'set the running number': [],
+    'set the running number': [
+      [numbers, 'far below the present ones: the lost order is not found'],
+      [numbers, 'far above the present ones: an order that had its number before'],
+    ],
     'switch off the rules': [[database, 'cannot change the audit log unnoticed']],
   },
   'Gateway database, its owner or an administrator: cannot': {
