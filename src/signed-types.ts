@@ -5,7 +5,7 @@ import { settlement } from './x402/settlement/signed-type';
 import { authorisation } from './x402/sign/signed-type';
 import { topUp } from './x402/settlement/top-up';
 
-const signedTypes: ReadonlyMap<string, SignedType> = new Map<TransactionType, SignedType>([
+const signedTypes = new Map<TransactionType, SignedType>([
   [transferType, outbound],
   [settlementType, settlement],
   [topUpType, topUp],
@@ -14,7 +14,14 @@ const signedTypes: ReadonlyMap<string, SignedType> = new Map<TransactionType, Si
 
 /** @throws Error for a type that is not in the table. */
 export const getSignedType: GetSignedType = (name) => {
-  const type = signedTypes.get(name);
+  const type = signedTypes.get(name as TransactionType);
   if (!type) throw new Error(`transactions of type ${name} are not signed`);
   return type;
 };
+
+/** The type of which orders of this kind begin the first attempt. @throws Error for a kind that begins none. */
+export function typeOfOrder(kind: string): TransactionType {
+  const found = [...signedTypes].find(([, { orderKind }]) => orderKind === kind);
+  if (!found) throw new Error(`no transaction begins with a ${kind}`);
+  return found[0];
+}

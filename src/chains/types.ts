@@ -167,6 +167,8 @@ export interface DescribedAuthorisation {
   facilitator: string | null;
   /** The contract that verifies it, in the form shown to clients. */
   contract: string;
+  /** An action that gives the same bytes. */
+  action: AuthorisationAction;
 }
 
 /** Fee levels of a chain as last seen by its follower, in the family's own format. */

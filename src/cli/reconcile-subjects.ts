@@ -48,21 +48,18 @@ export const isAccepted = (accepted: AcceptMissing, { subject, waitsFor }: Pick<
 class TakenBack extends Error {}
 
 /** Rebuilds a transfer, or records the orders for a key, in one database transaction. */
-export async function reconcileSubject(
-  { database, registry, getFamily, apply }: Options,
-  { id, orders }: Subject,
-): Promise<Reconciled> {
+export async function reconcileSubject({ apply, ...deps }: Options, { id, orders }: Subject): Promise<Reconciled> {
   const transfer = signingOrders(orders);
   const isTransfer = transfer.length === orders.length;
   const done = { subject: id, orders: orders.length, waitsFor: null };
   let note = '';
   const work = async (manager: EntityManager) => {
-    if (isTransfer) await rebuildTransfer(manager, { registry, getFamily }, transfer);
+    if (isTransfer) await rebuildTransfer(manager, deps, transfer);
     else note = await recordKeyOrders(manager, orders);
     await record(manager, 'orders.rebuilt', { id, orders });
   };
   try {
-    await inEither(database, apply, work);
+    await inEither(deps.database, apply, work);
     return { ...done, result: isTransfer ? 'rebuilt' : 'recorded', reason: note };
   } catch (error) {
     const reason = getReason(error);

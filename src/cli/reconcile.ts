@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { readChainClient } from '../chains/clients';
 import { getFamily } from '../chains/families';
+import { getSignedType, typeOfOrder } from '../signed-types';
 import { loadRegistry } from '../chains/registry';
 import { entities } from '../entities';
 import { readNodeKeys } from '../mpc/identity';
@@ -54,7 +55,7 @@ async function run(json: boolean, { apply = false, acceptMissing: accepted = [],
   const temporal = createTemporalClient();
   try {
     const result = await reconcile({
-      ...{ database, apply, acceptMissing, twoNodes, keys, getFamily },
+      ...{ database, apply, acceptMissing, twoNodes, keys, getFamily, getSignedType, typeOfOrder },
       ask: asksForOrders(temporal, readNodeKeys(config.MPC_NODE_PEER_CERTS)),
       start: (transfer) => startTransferWorkflow(temporal, transfer, 'again'),
       deployment: config.DEPLOYMENT_ID,

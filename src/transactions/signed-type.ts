@@ -42,6 +42,11 @@ export interface SignedType {
     intent: TransactionIntent,
     described: TransactionDescription,
   ): Promise<string | null>;
+  /**
+   * Stores what is kept beside the transaction, from its bytes alone: of one that is rebuilt after the database was restored. Absent:
+   * nothing is.
+   */
+  rebuild?(manager: EntityManager, txId: string, described: TransactionDescription): Promise<void>;
   /** Whether somebody else's transaction has to be executed before it begins; absent: never. */
   needsApproval?(manager: EntityManager, transaction: TransactionEntity): Promise<boolean>;
 }

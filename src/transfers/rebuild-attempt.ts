@@ -94,7 +94,7 @@ async function addAttempt(
 }
 
 /** @throws GatewayError business_error when no bytes have the digests of the order. */
-function findBytes(family: Family, claims: SigningClaims, bytes: readonly Hex[]): Hex {
+export function findBytes(family: Family, claims: SigningClaims, bytes: readonly Hex[]): Hex {
   const found = findOrderedBytes(family, claims, bytes);
   if (!found) throw cannot(`no node shows the bytes of attempt ${claims.attempt}`);
   return found;

@@ -6,10 +6,12 @@ import { ensureLedgerAccounts, findLedgerAccount } from '../ledger/accounts';
 import type { SigningClaims } from '../messages/order';
 import { houseClientId } from '../platform/house';
 import { TransactionEntity } from '../transactions/entity';
+import type { GetSignedType } from '../transactions/signed-type';
 import { changeState, findAnyForUpdate, isEnded } from '../transactions/state';
+import type { TransactionType } from '../transactions/types';
 import { placeTransferHold } from './hold';
 import { toNewRow } from './new-row';
-import { cannot, findStoredAttempts, type KnownOrder, type RebuiltSource, storeAttempt } from './rebuild-attempt';
+import { cannot, findBytes, findStoredAttempts, type KnownOrder, type RebuiltSource, storeAttempt } from './rebuild-attempt';
 import { assertAsOrdered } from './rebuild-differences';
 
 export { type KnownOrder, NotCovered } from './rebuild-attempt';
@@ -17,6 +19,9 @@ export { type KnownOrder, NotCovered } from './rebuild-attempt';
 export interface RebuildDependencies {
   registry: ChainRegistry;
   getFamily: GetFamily;
+  getSignedType: GetSignedType;
+  /** The type of which orders of a kind begin the first attempt. */
+  typeOfOrder: (kind: string) => TransactionType;
 }
 
 /**
@@ -38,7 +43,7 @@ export async function rebuildTransfer(
   const stored = await findAnyForUpdate(manager, { txId: first.claims.tx_id });
   if (stored && isEnded(stored)) throw cannot(`the database says that it is ${stored.status}`);
   await assertComplete(manager, byAttempt);
-  const transfer = stored ?? (await insertTransfer(manager, source, byAttempt));
+  const transfer = stored ?? (await insertTransfer(manager, deps, source, byAttempt));
   for (const { claims } of byAttempt) assertAsOrdered(source.chain, transfer, claims);
   await moveToSigning(manager, transfer, first.claims);
   for (const order of byAttempt) await storeAttempt(manager, source, transfer.txId, order);
@@ -69,14 +74,16 @@ async function findSource(
 /** As it was accepted, as far as its orders say: client's memo, user and approval are unknown. */
 async function insertTransfer(
   manager: EntityManager,
+  { getSignedType, typeOfOrder }: Pick<RebuildDependencies, 'getSignedType' | 'typeOfOrder'>,
   { chain, family, account }: RebuiltSource,
   orders: readonly KnownOrder[],
 ): Promise<TransactionEntity> {
-  const payment = orders.find(({ claims }) => claims.kind !== 'cancellation')?.claims;
+  const known = orders.find(({ claims }) => claims.kind !== 'cancellation');
+  const payment = known?.claims;
   const [output, ...others] = payment?.recipients ?? [];
   const to = output && family.parseAddress(output.address);
   const token = output && tokenByContract(chain, output.token);
-  if (!payment || !to || !token || others.length > 0) throw cannot('its orders do not say what it pays');
+  if (!known || !payment || !to || !token || others.length > 0) throw cannot('its orders do not say what it pays');
   const { accountId, walletId, clientId } = account;
   const owner = { accountId, walletId, clientId };
   await ensureLedgerAccounts(
@@ -90,7 +97,10 @@ async function insertTransfer(
   const amount = BigInt(output.amount);
   const feeLocked = orders.reduce((highest, { claims }) => max(highest, BigInt(claims.max_fee)), 0n);
   const assetId = asset.ledgerAccountId;
-  await manager.insert(TransactionEntity, toNewRow({ txId, chain, account, token, assetId, to, amount, feeLocked }));
+  const transactionType = typeOfOrder(payment.kind);
+  const row = toNewRow({ txId, chain, account, token, assetId, to, amount, feeLocked });
+  await manager.insert(TransactionEntity, { ...row, transactionType });
+  await getSignedType(transactionType).rebuild?.(manager, txId, family.describe(findBytes(family, payment, known.bytes)));
   await placeTransferHold(manager, { txId, source: { asset, native }, amount, feeLocked });
   if (request !== null)
     await manager.query('insert into rebuilt_requests (request, tx_id) values ($1, $2) on conflict do nothing', [request, txId]);

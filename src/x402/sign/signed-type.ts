@@ -2,7 +2,7 @@ import { toPayment } from '../../transactions/intent';
 import type { SignedType } from '../../transactions/signed-type';
 import { assertMayBegin, assertMayContinue } from '../../transfers/may-sign';
 import { getAccount } from '../../transfers/signers';
-import { findDifference, loadAction } from './stored';
+import { findDifference, loadAction, rebuildAuthorisation } from './stored';
 
 /**
  * A client's payment that it authorises and somebody else sends: held, screened and approved like a transfer. It ends with the block that
@@ -22,4 +22,5 @@ export const authorisation: SignedType = {
   assertMayContinue,
   timeLeft: () => Promise.resolve(null),
   findDifference,
+  rebuild: rebuildAuthorisation,
 };

@@ -22,7 +22,29 @@ export async function storeAuthorisation(
   );
 }
 
-/** Whether the stored payment is asked for again; each request would have a nonce of its own. */
+/**
+ * The same from its bytes, after the database was restored: what the resource server has asked for is in no order, and nothing can be
+ * repeated to it.
+ */
+export async function rebuildAuthorisation(
+  manager: EntityManager,
+  txId: string,
+  { authorisation }: TransactionDescription,
+): Promise<void> {
+  if (!authorisation) throw new Error(`the bytes of ${txId} authorise nothing`);
+  const { action, method } = authorisation;
+  const payloadType = method === 'eip3009' ? 'eip3009' : 'permit2';
+  await storeAuthorisation(manager, txId, {
+    version: 2,
+    payloadType,
+    action,
+    requirements: {},
+    resource: null,
+    extensions: null,
+  });
+}
+
+/** Whether the stored payment is asked for again, as far as it is known; each request would have a nonce of its own. */
 export async function isSameAuthorisation(
   manager: EntityManager,
   txId: string,
@@ -30,7 +52,8 @@ export async function isSameAuthorisation(
 ): Promise<boolean> {
   const rows = await manager.query<unknown[]>(
     `select from x402_authorisations
-      where tx_id = $1 and version = $2 and (requirements, resource, extensions) is not distinct from ($3::text, $4::text, $5::text)`,
+      where tx_id = $1 and (requirements = '{}'
+        or (version, requirements, resource, extensions) is not distinct from ($2::smallint, $3::text, $4::text, $5::text))`,
     [txId, version, toText(requirements), toText(resource), toText(extensions)],
   );
   return rows.length > 0;

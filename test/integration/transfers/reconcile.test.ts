@@ -1,6 +1,7 @@
 import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import type { DataSource } from 'typeorm';
 import { listAuditLog } from '../../../src/audit/list';
+import { toPreparedAuthorisation } from '../../../src/chains/evm/authorise/details';
 import { getFamily } from '../../../src/chains/families';
 import type { Hex } from '../../../src/chains/types';
 import { acceptCount } from '../../../src/cli/accept-count';
@@ -13,12 +14,15 @@ import { areOrdersCompared } from '../../../src/orders/reconcile-required';
 import type { AskForOrders } from '../../../src/orders/node-orders';
 import { houseClientId } from '../../../src/platform/house';
 import { newId } from '../../../src/platform/ids';
+import { getSignedType, typeOfOrder } from '../../../src/signed-types';
 import { acceptTransfer } from '../../../src/transfers/accept';
 import type { TransferRequest } from '../../../src/transfers/request';
-import { signAs } from '../../factories';
+import { acceptPayment } from '../../../src/x402/sign/accept';
+import { parsePayment } from '../../../src/x402/sign/request';
+import { randomAddress, signAs } from '../../factories';
 import { acceptDependencies, createTestLedger, type TestLedger } from '../../ledger';
 import { claimsOf, deployment, forgeOrder, orderHead, orderKeys, signOrder } from '../../orders';
-import { balances, begin, begun, codeOf, ether, type Fixture, include, registry, usdc } from '../ledger/fixture';
+import { balances, begin, begun, codeOf, ether, ethereum, type Fixture, include, registry, usdc } from '../ledger/fixture';
 import { type Backup, backUp } from './backup';
 import { useFundedFixture } from './fixture';
 
@@ -73,7 +77,19 @@ const run = async (options: Partial<ReconcileOptions> = {}): Promise<Reconciliat
     ]);
   const keys = await OrderKeys.create(orderKeys, 'ORDER_KEYS');
   return reconcile({
-    ...{ database: restored, ask, keys, deployment, registry, getFamily, apply: false, acceptMissing: [], twoNodes: true },
+    ...{
+      database: restored,
+      ask,
+      keys,
+      deployment,
+      registry,
+      getFamily,
+      getSignedType,
+      typeOfOrder,
+      apply: false,
+      acceptMissing: [],
+      twoNodes: true,
+    },
     start: ({ txId }) => Promise.resolve(started.push(txId)),
     countUsed,
     coverEveryMs: 10,
@@ -134,6 +150,43 @@ test('a transfer that was ordered after the backup comes back with its key: the 
   expect(await run({ apply: true })).toMatchObject({ rows: [], isOpen: true });
   const log = await listAuditLog(restored.manager, { subject: txId, limit: 10 });
   expect(log).toContainEqual(expect.objectContaining({ action: 'orders.rebuilt' }));
+});
+
+test('a payment that was authorised after the backup comes back with what its bytes say, and is held', async () => {
+  await makeBackup();
+  const [txId, token] = [newId(), ethereum.tokens.find(({ symbol }) => symbol === 'USDC')?.contract as string];
+  const { clientId, address: payer } = fixture.account;
+  const asked = { txId, clientId, userId: newId(), requestId: newId(), idempotencyKey: newId() };
+  const paymentRequirements = {
+    ...{ scheme: 'exact', network: ethereum.caip2, asset: token, amount: '7000000', payTo: randomAddress() },
+    ...{ maxTimeoutSeconds: 300, extra: { name: 'USD Coin', version: '2' } },
+  };
+  const payment = parsePayment({ registry, getFamily }, asked, { x402Version: 2, payer, paymentRequirements });
+  await acceptPayment(acceptDependencies(fixture.database, registry), payment);
+  const now = BigInt(Math.floor(Date.now() / 1000));
+  const prepared = toPreparedAuthorisation({ validAfter: now - 600n, validBefore: now + 300n, token, permitNonce: null });
+  const signed = await fixture.ledger.beginSigning({ txId, lastAttempt: 0, kind: 'first', prepared });
+  if (signed.outcome !== 'begun') throw new Error(JSON.stringify(signed));
+  seen.push({ compact: signed.order, unsigned: signed.unsigned });
+  await restore();
+
+  expect(await run({ apply: true })).toMatchObject({
+    rows: [{ subject: txId, result: 'rebuilt' }],
+    started: [txId],
+    isOpen: true,
+  });
+  const [row] = await restored.query<object[]>('select transaction_type, status, amount from transactions where tx_id = $1', [
+    txId,
+  ]);
+  expect(row).toEqual({ transaction_type: 'X402_SIGN', status: 'SIGNING', amount: '7000000' });
+  expect(await balance(restored, 'USDC')).toEqual(await balance(fixture.database, 'USDC'));
+  // the same bytes, and nothing else under its key
+  const again = await ledger.beginSigning({ txId, lastAttempt: 1, kind: 'resume' });
+  expect(again).toMatchObject({ outcome: 'begun', unsigned: signed.unsigned });
+  expect(await codeOf(accept(request({ idempotencyKey: asked.idempotencyKey })))).toBe('idempotency_key_reused');
+  const { parsed, ...rest } = payment;
+  const repeated = { ...rest, parsed: { ...parsed, request: { ...parsed.request, txId: newId() } } };
+  expect(await acceptPayment(acceptDependencies(restored, registry), repeated)).toMatchObject({ txId, replayed: true });
 });
 
 test('a transfer of the backup whose signing began after it goes on from its attempts, replacements included', async () => {

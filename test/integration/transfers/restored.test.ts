@@ -12,6 +12,7 @@ import type { SeenOrder } from '../../../src/mpc/seen-orders';
 import { OrderComparison } from '../../../src/orders/comparison';
 import type { AskForOrders } from '../../../src/orders/node-orders';
 import { newId } from '../../../src/platform/ids';
+import { getSignedType, typeOfOrder } from '../../../src/signed-types';
 import { createLogger } from '../../../src/platform/logging';
 import { acceptTransfer } from '../../../src/transfers/accept';
 import type { TransferRequest } from '../../../src/transfers/request';
@@ -107,6 +108,8 @@ test('transfers since the backup are found, rebuilt and confirmed; the same requ
     deployment,
     registry,
     getFamily,
+    getSignedType,
+    typeOfOrder,
     start,
     acceptMissing: [],
     twoNodes: false,

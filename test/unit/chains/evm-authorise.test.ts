@@ -82,6 +82,7 @@ describe.each(plans)('%s', (name, plan) => {
         identity: (isOfToken ? `${token}/${plan.from}/${nonce}` : `${plan.from}/${plan.nonce}`).toLowerCase(),
         facilitator: facilitator && getAddress(facilitator),
         contract: isOfToken ? token : permit2Address,
+        action: expect.objectContaining({ type: 'authorisation', method, withAllowance: plan.permitNonce !== null }),
       },
       maxNetworkFee: 0n,
       expiresAt: authorisedAt + (isOfToken ? 59 : 60),

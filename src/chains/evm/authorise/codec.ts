@@ -1,12 +1,12 @@
 import { concat, getAddress, numberToHex } from 'viem';
 import type { SigningPayload, TransactionPlan } from '../../family';
-import type { Hex, Prepared, TransactionDescription } from '../../types';
+import type { AuthorisationAction, Hex, Prepared, TransactionDescription } from '../../types';
 import { parseChainId, toCaip2 } from '../chain-id';
 import { evmAddress } from '../codec/address';
 import { getPayment } from '../codec/payment';
 import { readKeySignature } from '../codec/signature';
 import { permit2Address } from '../payments/contracts';
-import { lastSecond, readAuthorisation, toIdentity, toMethod, writeAuthorisation } from './bytes';
+import { type Authorisation, lastSecond, nonceBytes, readAuthorisation, toIdentity, toMethod, writeAuthorisation } from './bytes';
 import { findAuthorisationDetails, toPreparedAuthorisation } from './details';
 import { toDigests } from './digests';
 
@@ -46,12 +46,28 @@ export function describeAuthorisation(unsigned: Hex): TransactionDescription {
     chain: toCaip2(chainId),
     action: 'authorisation',
     outputs: [{ recipient: to, tokenContract: token, amount: value }],
-    authorisation: { method, identity: toIdentity(it), facilitator, contract: method === 'eip3009' ? token : permit2Address },
+    authorisation: {
+      ...{ method, identity: toIdentity(it), facilitator, action: toAction(it) },
+      contract: method === 'eip3009' ? token : permit2Address,
+    },
     maxNetworkFee: 0n,
     expiresAt: Number(lastSecond(it)),
     resources: permitNonce === null ? [] : [permitResource(token, permitNonce)],
   };
 }
+
+const toAction = ({
+  method,
+  nonce,
+  validAfter,
+  validBefore,
+  facilitator,
+  domain,
+  permitNonce,
+}: Authorisation): AuthorisationAction => ({
+  ...{ type: 'authorisation', method, facilitator, domain },
+  ...{ nonce: nonceBytes(nonce), seconds: Number(validBefore - validAfter), withAllowance: permitNonce !== null },
+});
 
 /** A token takes the permits of an owner in the order of their nonces: two open ones would be the same. */
 export const permitResource = (token: string, nonce: bigint): string => `${permits}${token.toLowerCase()}/${nonce}`;
