@@ -1,8 +1,19 @@
 import type { Breakpoint } from './gap';
 import { gaps, type HeldGap } from './gaps';
 
-export const breakpointOf = (gap: HeldGap): Breakpoint => gaps[gap].at;
-export const isRead = (gap: HeldGap): boolean => breakpointOf(gap).on === 'read';
+/** Of no transfer of a round: a client's approval needs a code of a second factor, which is good for one of them. */
+const approval: Breakpoint = {
+  on: 'update',
+  table: 'transactions',
+  when: 'new.approved_at is not null and old.approved_at is null',
+  isRequest: true,
+};
+
+/** The gaps that are held in the database, and what is only cut (cuts.ts). */
+export type BreakpointName = HeldGap | 'screen: approve';
+
+export const breakpointOf = (name: BreakpointName): Breakpoint => (name === 'screen: approve' ? approval : gaps[name].at);
+export const isRead = (gap: BreakpointName): boolean => breakpointOf(gap).on === 'read';
 
 /** The address by which the transfers of a breakpoint are told apart: the sender's, in the lists the recipient's. */
 export const heldAddress = (gap: HeldGap, { sender, recipient }: { sender: string; recipient: string }): string =>
@@ -17,13 +28,13 @@ const rowAddress = {
 } as const;
 
 /** An SQL expression: what is done at a breakpoint. `address` is one too. */
-type Act = (gap: HeldGap, address: string) => string;
+type Act = (gap: BreakpointName, address: string) => string;
 
 /**
  * Statements that make the database act at these breakpoints, by functions in this schema, which must exist: triggers for what is
  * written, row-level security for what is read. They run with the logins of the processes.
  */
-export function createBreakpoints(schema: string, held: readonly HeldGap[], act: Act): string {
+export function createBreakpoints(schema: string, held: readonly BreakpointName[], act: Act): string {
   const triggers = held.filter((gap) => !isRead(gap)).map((gap) => triggerOf(schema, gap, act));
   const policies = tablesRead(held).map((table) => policyOf(schema, table, held, act));
   return `
@@ -32,18 +43,18 @@ export function createBreakpoints(schema: string, held: readonly HeldGap[], act:
     grant execute on all functions in schema ${schema} to public;`;
 }
 
-export function dropBreakpoints(schema: string, held: readonly HeldGap[]): string {
+export function dropBreakpoints(schema: string, held: readonly BreakpointName[]): string {
   const policies = tablesRead(held).map(
     (table) => `alter table ${table} disable row level security, no force row level security;`,
   );
   return `${policies.join('\n')} drop schema ${schema} cascade`;
 }
 
-const tablesRead = (held: readonly HeldGap[]): Breakpoint['table'][] => [
+const tablesRead = (held: readonly BreakpointName[]): Breakpoint['table'][] => [
   ...new Set(held.filter(isRead).map((gap) => breakpointOf(gap).table)),
 ];
 
-function triggerOf(schema: string, gap: HeldGap, act: Act): string {
+function triggerOf(schema: string, gap: BreakpointName, act: Act): string {
   const { on, table, when, atCommit } = breakpointOf(gap);
   const row = on === 'delete' ? 'old' : 'new';
   const trigger = atCommit
@@ -59,7 +70,7 @@ function triggerOf(schema: string, gap: HeldGap, act: Act): string {
 }
 
 /** One of a table: of several, one that grants a row keeps the others from being asked. */
-function policyOf(schema: string, table: Breakpoint['table'], held: readonly HeldGap[], act: Act): string {
+function policyOf(schema: string, table: Breakpoint['table'], held: readonly BreakpointName[], act: Act): string {
   const acts = held
     .filter((gap) => isRead(gap) && breakpointOf(gap).table === table)
     .map((gap) => `if ${breakpointOf(gap).when} then perform ${act(gap, 'address')}; end if;`);

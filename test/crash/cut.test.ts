@@ -3,7 +3,7 @@ import { call, ends, transactionWhen, type Account } from '../e2e/support';
 import { randomAddress } from '../factories';
 import { stack } from '../stack/client';
 import { pause, resumeAll } from '../stack/pause';
-import { Cut, cutGaps, type CutOptions } from './cuts';
+import { Cut, cutGaps, cutOutcomes, type CutOptions } from './cuts';
 import { submit, type Submission } from './submit';
 import { crashAccount, expectBalanced, statusesOf, transferThrough } from './transfer';
 
@@ -13,15 +13,13 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(async () => expect(await recordDifferences()).toEqual([]), 240_000);
 
-const outcomes = { 'never arrives': 'aborted', 'answer lost': 'committed' } as const;
-
 /** One transfer, the connection cut while what follows the gap is committed. */
 async function cutAt(options: CutOptions): Promise<Submission> {
   const cut = await Cut.install(stack().postgres.url, options);
   try {
     return await transferThrough(account, async (send) => {
       const submission = send();
-      expect(await cut.outcome()).toBe(outcomes[options.fault]);
+      expect(await cut.outcome()).toBe(cutOutcomes[options.fault]);
       return submission;
     });
   } finally {
@@ -56,7 +54,7 @@ describe('connection cut while a cancel is committed', () => {
     const statuses: number[] = [];
     try {
       const [status, outcome] = await Promise.all([cancel(), cut.outcome()]);
-      expect(outcome).toBe(outcomes[fault]);
+      expect(outcome).toBe(cutOutcomes[fault]);
       statuses.push(status);
       if (status !== 200) statuses.push(await cancel());
     } finally {

@@ -16,8 +16,9 @@ export const cutGaps = [
   'confirm: storeInclusion',
   'settle: settleTransfer',
 ] as const satisfies HeldGap[];
-/** The client's cancel too, which ends the transfer. */
-export type CutGap = (typeof cutGaps)[number] | 'screen: cancelTransfer';
+/** Also what a transfer does that is not confirmed by its first attempt, and the other requests of its client. */
+export type CutGap =
+  (typeof cutGaps)[number] | 'screen: cancelTransfer' | 'screen: approve' | 'prepare: a replacement' | 'prepare: a cancellation';
 
 /** Where the write can be a transaction of its own, which has no COMMIT that could get lost: such a connection is ended. */
 const withoutCommit: Partial<Record<CutGap, string>> = {
@@ -27,6 +28,12 @@ const withoutCommit: Partial<Record<CutGap, string>> = {
   'confirm: storeInclusion': `not exists (select from pg_locks where pid = pg_backend_pid() and relation = 'chain_cursors'::regclass
                                    and mode = 'RowExclusiveLock')`,
 };
+
+/** What becomes of a transaction whose COMMIT is cut. */
+export const cutOutcomes = { 'never arrives': 'aborted', 'answer lost': 'committed' } as const satisfies Record<
+  CommitFault,
+  string
+>;
 
 export interface CutOptions {
   /** What begins in this gap is cut. */
@@ -68,8 +75,8 @@ export class Cut {
   }
 
   /** What became of the transaction, once its connection is cut. @throws Error when that does not happen. */
-  async outcome(): Promise<string> {
-    await waitFor(() => this.ask('select is_called as answer from cut.transaction_id'), { timeoutMs: 60_000 });
+  async outcome(timeoutMs = 60_000): Promise<string> {
+    await waitFor(() => this.ask('select is_called as answer from cut.transaction_id'), { timeoutMs });
     // well below the time after which an idle connection is closed
     await waitFor(
       () => this.ask('select not exists (select from pg_stat_activity a join cut.backend b on b.last_value = a.pid) as answer'),

@@ -87,7 +87,7 @@ export class Scene {
     const held = heldOf({ name, account, to });
     if (held) await this.holds.hold(held.gap, held.address);
     if (beginsLater) await this.holds.hold(beforeSigning, account.address);
-    const submission = submit(account, to, amount, chain);
+    const submission = submit(account, to, amount, { chain });
     // a round that fails does not await it
     submission.catch(() => undefined);
     if (beginsLater) await this.holds.reached(beforeSigning, reachMs, account.address);
@@ -144,7 +144,7 @@ export async function moveNonce({ address }: Account, by: 1 | -1): Promise<void>
 async function transferOnce(account: Account): Promise<void> {
   const to = randomAddress();
   await list('WHITELIST', account, 'base', to);
-  await transactionWhen((await submit(account, to, amount, 'base')).txId, ['CONFIRMED']);
+  await transactionWhen((await submit(account, to, amount, { chain: 'base' })).txId, ['CONFIRMED']);
 }
 
 /** Adds an address to a list of the client. */

@@ -1,9 +1,16 @@
 import type { ApiClient } from '../../dev/demo/client';
-import { api, createAccount, fund, sharedWallet, waitFor, type Answer } from '../stack/client';
+import { api, type ClientName, createAccount, fund, sharedWallet, waitFor, type Answer } from '../stack/client';
 
 export interface Account {
   account_id: string;
   address: string;
+}
+
+interface ListedAsset {
+  chain: string;
+  symbol: string;
+  balance: string;
+  locked_balance: string;
 }
 
 interface TransferBody {
@@ -22,25 +29,34 @@ export const call = (...request: Parameters<ApiClient['request']>): Promise<Answ
 export const ends = ['CONFIRMED', 'FAILED', 'REJECTED', 'CANCELLED'];
 
 /** Of the shared wallet unless another one is named. */
-export async function newAccount(chain: string, walletId?: string): Promise<Account> {
-  return createAccount(walletId ?? (await sharedWallet()).wallet_id, chain);
+export async function newAccount(chain: string, walletId?: string, client?: ClientName): Promise<Account> {
+  return createAccount(walletId ?? (await sharedWallet()).wallet_id, chain, client);
 }
 
-export async function addAsset(accountId: string, symbol: string, chain: string): Promise<void> {
-  const { status, body } = await call('POST', '/assets', { body: { account_id: accountId, symbol, chain } });
+export async function addAsset(accountId: string, symbol: string, chain: string, client?: ClientName): Promise<void> {
+  const request = { body: { account_id: accountId, symbol, chain } };
+  const { status, body } = await api(client).request('POST', '/assets', request);
   if (status !== 201) throw new Error(`asset ${symbol}: ${status} ${JSON.stringify(body)}`);
 }
 
-/** An account with these display amounts, added as assets and credited; of the shared wallet unless another one is named. */
-export async function fundedAccount(chain: string, amounts: Record<string, string>, walletId?: string): Promise<Account> {
-  const account = await newAccount(chain, walletId);
+/**
+ * An account with these display amounts, added as assets and credited; of the shared wallet unless another one is named, which has to
+ * be of the same client.
+ */
+export async function fundedAccount(
+  chain: string,
+  amounts: Record<string, string>,
+  walletId?: string,
+  client?: ClientName,
+): Promise<Account> {
+  const account = await newAccount(chain, walletId, client);
   for (const [symbol, amount] of Object.entries(amounts)) {
-    await addAsset(account.account_id, symbol, chain);
+    await addAsset(account.account_id, symbol, chain, client);
     await fund(chain, symbol, account.address, amount);
   }
   await waitFor(
     async () => {
-      const have = await balances(account.account_id, chain);
+      const have = await balances(account.account_id, chain, client);
       return Object.entries(amounts).every(([symbol, amount]) => have[symbol]?.balance === amount);
     },
     { timeoutMs: 60_000 },
@@ -51,21 +67,22 @@ export async function fundedAccount(chain: string, amounts: Record<string, strin
 export async function balances(
   accountId: string,
   chain: string,
+  client?: ClientName,
 ): Promise<Record<string, { balance: string; locked_balance: string }>> {
-  const { body } = await call('GET', `/assets?account_id=${accountId}&page_size=100`);
-  const items = body.data as { chain: string; symbol: string; balance: string; locked_balance: string }[];
+  const { body } = await api(client).request<{ data: ListedAsset[] }>('GET', `/assets?account_id=${accountId}&page_size=100`);
   return Object.fromEntries(
-    items
+    body.data
       .filter((item) => item.chain === chain)
       .map(({ symbol, balance, locked_balance }) => [symbol, { balance, locked_balance }]),
   );
 }
 
-/** Reads a transaction until it is in one of these states. */
-export async function transactionWhen(txId: string, statuses: string[], timeoutMs = 90_000) {
+/** Reads a transaction of this client until it is in one of these states. */
+export async function transactionWhen(txId: string, statuses: string[], timeoutMs = 90_000, client?: ClientName) {
   return waitFor(
     async () => {
-      const { status, body } = await call('GET', `/transactions/${txId}`);
+      // eslint-disable-next-line @typescript-eslint/no-explicit-any -- as of `call`
+      const { status, body }: Answer<any> = await api(client).request('GET', `/transactions/${txId}`);
       return status === 200 && statuses.includes(body.status as string) ? body : undefined;
     },
     { timeoutMs },

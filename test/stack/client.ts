@@ -28,8 +28,11 @@ function stackFile(): string {
 
 const clients = new Map<string, ApiClient>();
 
-/** The API as one of the two seeded clients. */
-export function api(name: 'demo' | 'other' = 'demo'): ApiClient {
+/** The two seeded clients. */
+export type ClientName = 'demo' | 'other';
+
+/** The API as one of them. */
+export function api(name: ClientName = 'demo'): ApiClient {
   const { base_url, clients: seeded } = stack();
   const credentials = seeded.find((candidate) => candidate.name === name);
   if (!credentials) throw new Error(`there is no client ${name}`);
@@ -82,7 +85,7 @@ export async function killProcess(part: string, index = 0): Promise<void> {
   );
 }
 
-export async function createActiveWallet(clientName: 'demo' | 'other' = 'demo'): Promise<WalletView> {
+export async function createActiveWallet(clientName: ClientName = 'demo'): Promise<WalletView> {
   const client = api(clientName);
   const created = await client.request<WalletView>('POST', '/wallets', { body: { wallet_name: `test ${Date.now()}` } });
   if (created.status !== 201) throw new Error(`POST /wallets answered ${created.status}: ${JSON.stringify(created.body)}`);
@@ -99,11 +102,7 @@ async function activeWallet(client: ApiClient, walletId: string): Promise<Wallet
   );
 }
 
-export async function createAccount(
-  walletId: string,
-  chain: string,
-  clientName: 'demo' | 'other' = 'demo',
-): Promise<AccountView> {
+export async function createAccount(walletId: string, chain: string, clientName: ClientName = 'demo'): Promise<AccountView> {
   const { status, body } = await api(clientName).request<AccountView>('POST', '/accounts', {
     body: { wallet_id: walletId, chain },
   });

@@ -38,7 +38,7 @@ export default async function startStack(_: unknown, { displayName }: JestProjec
   const dataDir = path.join(parent, `test-${process.pid}`);
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !overrides.test(name)));
   let proxy: PostgresProxy | undefined;
-  const throughProxy = async (url: string) => (proxy = await PostgresProxy.start(url)).url;
+  const throughProxy = async (url: string) => (proxy = await PostgresProxy.start(url, dataDir)).url;
   const routeDatabase = displayName?.name === 'crash' ? throughProxy : undefined;
   const beforeStart = (name: string) => whileHeld(dataDir, name);
   // elsewhere the generation of one more key would take time from what is tested

@@ -1,5 +1,6 @@
 import { createServer, connect, type Server, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
+import { CommitWatch } from './unanswered-commits';
 
 /** What happens to a COMMIT: it is carried out and its answer lost, or it never arrives. */
 export type CommitFault = 'answer lost' | 'never arrives';
@@ -29,16 +30,18 @@ export class PostgresProxy {
   private constructor(
     private readonly server: Server,
     readonly url: string,
+    private readonly dataDir: string | undefined,
   ) {}
 
-  static async start(target: string): Promise<PostgresProxy> {
+  /** With a data folder, COMMITs that remain unanswered are recorded there. */
+  static async start(target: string, dataDir?: string): Promise<PostgresProxy> {
     const to = new URL(target);
     const server = createServer({ noDelay: true });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const url = new URL(target);
     url.hostname = '127.0.0.1';
     url.port = String((server.address() as AddressInfo).port);
-    const proxy = new PostgresProxy(server, url.toString());
+    const proxy = new PostgresProxy(server, url.toString(), dataDir);
     server.on('connection', (client) => proxy.serve(client, to));
     return proxy;
   }
@@ -51,6 +54,7 @@ export class PostgresProxy {
   private serve(client: Socket, { hostname, port }: URL): void {
     if (Date.now() < this.awayUntil) return void client.destroy();
     const database = connect({ port: Number(port || 5432), host: hostname, noDelay: true });
+    const watch = this.dataDir === undefined ? undefined : new CommitWatch(this.dataDir);
     for (const socket of [client, database]) {
       this.sockets.add(socket);
       socket.on('error', () => undefined);
@@ -58,11 +62,14 @@ export class PostgresProxy {
         this.sockets.delete(socket);
         client.destroy();
         database.destroy();
+        watch?.ended();
       });
     }
     let cut: Cut | undefined;
     client.on('data', (data) => {
-      if (data.includes('COMMIT\0')) {
+      const isCommit = data.includes('COMMIT\0');
+      watch?.sent(data, isCommit);
+      if (isCommit) {
         cut ??= this.takeFault();
         if (cut?.fault === 'never arrives') return this.carryOut(cut, client);
       }
@@ -70,7 +77,9 @@ export class PostgresProxy {
     });
     database.on('data', (data) => {
       cut ??= findNotice(data);
-      if (cut?.fault === 'answer lost' && data.includes(transactionEnded)) return this.carryOut(cut, client);
+      const isEnded = data.includes(transactionEnded);
+      if (cut?.fault === 'answer lost' && isEnded) return this.carryOut(cut, client);
+      if (isEnded) watch?.answered();
       client.write(data);
     });
   }
