@@ -13,7 +13,7 @@ import { TransactionEntity } from '../../transactions/entity';
 import type { Reason } from '../reasons';
 import type { GoodPayment } from '../verify';
 import { isApprovalWithinLimits, lockApprovals } from './approval-limits';
-import { claimPayment } from './claim';
+import { claimPayment, type NewSettlement } from './claim';
 import { type PaymentKey } from './claimed';
 import { checkGasBudget } from './gas-budget';
 
@@ -87,7 +87,8 @@ async function accept(
   if (!named) return { outcome: 'refused', reason: 'upto_facilitator_mismatch' };
   // what moves nothing costs nothing
   const isFree = payment.amount === 0n;
-  const gasBound = isFree ? 0n : await boundGas(manager, getFamily, { payment, topUp }, named);
+  const bounds = isFree ? free : await boundGas(manager, getFamily, { payment, topUp }, named);
+  const gasBound = bounds.gasBound + bounds.topUpFeeBound;
   const budget = await checkGasBudget(manager, { clientId, chain: chain.name, gasBound });
   if (budget !== 'within') return { outcome: 'refused', reason: 'unexpected_settle_error', cause: `the gas budget is ${budget}` };
   if (payment.sponsoring.type === 'approval' && !isFree) {
@@ -97,26 +98,28 @@ async function accept(
   }
   const sender = await pickSettler(manager, candidates, gasBound);
   if (!sender) return { outcome: 'refused', reason: 'unexpected_settle_error', cause: 'no settler has the coins' };
-  const settlement = { txId, ...askedBy, version, scheme, key, payment, gasBound, topUp, sender: sender.address };
+  const settlement = { txId, ...askedBy, version, scheme, key, payment, ...bounds, topUp, sender: sender.address };
   await claimPayment(manager, getFamily, settlement);
   return { outcome: 'accepted', txId };
 }
 
-/** Highest fees that are expected, with that of what the payer is given; atomic units of the native coin. */
+const free = { gasBound: 0n, topUpFeeBound: 0n };
+
+/** Highest fees that are expected, of the settlement and of what its payer is given; atomic units of the native coin. */
 async function boundGas(
   manager: EntityManager,
   getFamily: GetFamily,
   { payment, topUp }: Pick<GoodPayment, 'payment' | 'topUp'>,
   settler: Settler,
-): Promise<bigint> {
+): Promise<Pick<NewSettlement, 'gasBound' | 'topUpFeeBound'>> {
   const { chain, token, payer, payTo, amount } = payment;
   const source = { chain: chain.name, accountId: settler.accountId, addressKey: settler.addressKey };
   const family = getFamily(chain.family);
   const outputs = [{ recipient: payTo, tokenContract: token.contract, amount }];
-  const bound = await family.bound(manager, { chain, source, token, outputs });
-  if (topUp === 0n) return bound;
+  const gasBound = await family.bound(manager, { chain, source, token, outputs });
+  if (topUp === 0n) return { gasBound, topUpFeeBound: 0n };
   const given = [{ recipient: payer, tokenContract: null, amount: topUp }];
-  return bound + (await family.bound(manager, { chain, source, token: chain.native, outputs: given }));
+  return { gasBound, topUpFeeBound: await family.bound(manager, { chain, source, token: chain.native, outputs: given }) };
 }
 
 /**

@@ -15,6 +15,7 @@ import type { TransferDependencies } from '../../transfers/dependencies';
 import { placeTransferHold } from '../../transfers/hold';
 import { toNewRow } from '../../transfers/new-row';
 import { recordRefusal, type RefusalReason } from '../../transfers/refusals';
+import { countedCost } from './gas-budget';
 
 type Steps = Pick<TransferDependencies, 'database' | 'registry' | 'getFamily'>;
 
@@ -94,9 +95,8 @@ async function findWanted(manager: EntityManager, txId: string): Promise<WantedR
     `select payer, top_up, exists (select from transactions t where t.parent_tx_id = a.tx_id and t.is_held) as is_funded,
             exists (
               select from x402_policies p
-               where (p.client_id, p.chain) = (a.client_id, a.chain) and p.is_enabled and p.sponsors_approval and p.top_up_per_day >= (
-                 select sum(b.top_up) from x402_approvals b
-                  where (b.client_id, b.chain) = (a.client_id, a.chain) and b.created_at > clock_timestamp() - interval '24 hours')
+               where (p.client_id, p.chain) = (a.client_id, a.chain) and p.is_enabled and p.sponsors_approval 
+                 and p.top_up_per_day >= ${countedCost('given', 'p')}
             ) as is_allowed
        from x402_approvals a where tx_id = $1`,
     [txId],

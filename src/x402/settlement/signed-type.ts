@@ -49,9 +49,9 @@ async function findSigner(manager: EntityManager, transaction: TransactionEntity
 }
 
 /** By what an operator has set for the client, whatever the process that has accepted it says. */
-async function assertIsPaidFor(manager: EntityManager, { txId, clientId, chain }: TransactionEntity): Promise<void> {
-  const [row] = await manager.query<{ gas_bound: string }[]>('select gas_bound from x402_settlements where tx_id = $1', [txId]);
-  const budget = await checkGasBudget(manager, { clientId, chain, gasBound: BigInt(row?.gas_bound ?? 0), txId });
+async function assertIsPaidFor(manager: EntityManager, { clientId, chain }: TransactionEntity): Promise<void> {
+  // it is counted since it was accepted
+  const budget = await checkGasBudget(manager, { clientId, chain, gasBound: 0n });
   if (budget !== 'within') refuse('business_error', `The house does not pay for it: the gas budget is ${budget}`);
 }
 

@@ -164,7 +164,10 @@ test('coins are made once, whoever asks at the same time', async () => {
   const txId = await fixture.accept(600, await approval());
   const asked = Array.from({ length: 5 }, () => fixture.ledger.fundPayer({ txId }));
   for (const answer of await Promise.all(asked)) expect(answer).toEqual({ outcome: 'funded' });
+  // the bounds that the fixture states, of the settlement and of its coins, each once
+  expect([await budget(2n), await budget(1n)]).toEqual(['within', 'exhausted']);
   await endTopUp();
+  expect([await budget(1n), await budget(0n)]).toEqual(['within', 'exhausted']);
   expect(await fixture.ledger.fundPayer({ txId })).toEqual({ outcome: 'funded' });
   expect(await topUps()).toHaveLength(1);
   expect(await fixture.onChain.sendApproval({ txId })).toMatchObject({ outcome: 'refused', code: 'insufficient_balance' });
