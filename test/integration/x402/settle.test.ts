@@ -89,6 +89,24 @@ describe('at the end of the wait', () => {
   });
 });
 
+test('one client cannot take all the room of requests that wait, and who does not wait needs none', async () => {
+  const other = await buildTenant(fixture);
+  await allow(other);
+  const body = await payment();
+  await begin(await accepted(body));
+  const waits = { tenant: seller, body, headers: { Prefer: 'wait=3' } };
+  const answers = Array.from({ length: 105 }, () => fixture.call('POST', '/x402/settle', waits));
+  // the five that find no room are answered while the others wait
+  await Promise.any(answers.map(async (answer) => expect((await answer).status).toBe(503)));
+  expect(await settle(await payment(), {}, other)).toHaveProperty('txId');
+  expect(await settle(await payment(), { Prefer: 'respond-async' })).toMatchObject({ success: true });
+  const refused = (await Promise.all(answers)).filter(({ status }) => status === 503);
+  expect(refused).toHaveLength(5);
+  expect(refused[0]?.body).toMatchObject({ code: 'unavailable' });
+  // they have left their room
+  expect(await settle(await payment())).toHaveProperty('txId');
+});
+
 describe('a payment that is claimed', () => {
   test('is a duplicate for another client, and for another request of the same one', async () => {
     const other = await buildTenant(fixture);
