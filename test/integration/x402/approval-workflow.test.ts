@@ -1,12 +1,15 @@
 import { type Hex, keccak256 } from 'viem';
 import type { ChainClient } from '../../../src/chains/family';
 import type { Sponsoring } from '../../../src/chains/payments';
+import { ChainRegistry } from '../../../src/chains/registry';
 import { verifyLedger } from '../../../src/ledger/verify';
 import { transferWorkflowId } from '../../../src/messages/workflow-ids';
+import type { OutboxMessage } from '../../../src/outbox/outbox';
 import { GatewayError } from '../../../src/platform/errors';
 import { prepareAttempt } from '../../../src/transfers/prepare';
 import { observationSignaller } from '../../../src/transfers/workflows';
 import { checkGasBudget } from '../../../src/x402/settlement/gas-budget';
+import { createTestLedger } from '../../ledger';
 import { refuseAttempt } from '../../refusals';
 import { approvalInfo } from '../../sponsoring';
 import { until } from '../transfers/served';
@@ -256,8 +259,14 @@ describe('what one node shows is no verdict at once', () => {
 
 test('coins are made once, whoever asks at the same time', async () => {
   const txId = await fixture.accept(600, await approval());
-  const asked = Array.from({ length: 5 }, () => fixture.ledger.fundPayer({ txId }));
+  const { database, chain, getFamily } = fixture;
+  const started: OutboxMessage[] = [];
+  const outbox = { deliverSoon: (message: OutboxMessage) => void started.push(message) };
+  const ledger = createTestLedger({ database, registry: new ChainRegistry([chain]), getFamily, outbox });
+  const asked = Array.from({ length: 5 }, () => ledger.fundPayer({ txId }));
   for (const answer of await Promise.all(asked)) expect(answer).toEqual({ outcome: 'funded' });
+  // not by the dispatcher, which waits for what its writers deliver themselves
+  expect(started).toMatchObject([{ kind: 'start_transfer', subjectId: (await topUps())[0]?.tx_id }]);
   // the bounds that the fixture states, of the settlement and of its coins, each once
   expect([await budget(2n), await budget(1n)]).toEqual(['within', 'exhausted']);
   await endTopUp();
