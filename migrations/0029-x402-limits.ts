@@ -105,11 +105,17 @@ select add_x402_cost(a.tx_id, a.client_id, a.chain, s.created_at, coalesce(t.fee
 drop index x402_settlements_by_client;
 drop index x402_approvals_by_client;
 
+-- Of nothing, nothing is sent: whoever claims a payment for 0 keeps nobody else from having it settled. One client claims it once.
+drop index x402_settlements_once;
+create unique index x402_settlements_once on x402_settlements (chain, payload_type, phase, identity) where released_at is null and amount > 0;
+create unique index x402_settlements_once_a_client on x402_settlements (client_id, chain, payload_type, phase, identity)
+  where released_at is null;
+
 -- what a settler has open, and may have to pay
 create index settlements_open_by_sender on transactions (chain, sender_address) where ended_at is null and sender_address is not null;
 `;
 
-/** What the house pays for each client, counted by the hour. */
+/** What the house pays for each client, counted by the hour; and which claims of a payment exclude each other. */
 export class X402Limits0029 implements MigrationInterface {
   readonly name = 'X402Limits1700000000029';
 

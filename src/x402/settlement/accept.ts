@@ -56,7 +56,7 @@ export async function acceptSettlement(
   try {
     accepted = await inTransaction(deps.database, work, { ...requestTransaction, isStored });
   } catch (cause) {
-    if (violates(cause, /^x402_settlements_(once|by_payment_id)$/)) return { outcome: 'taken' };
+    if (violates(cause, /^x402_settlements_(once|once_a_client|by_payment_id)$/)) return { outcome: 'taken' };
     // another client has had one sent for the payer meanwhile
     if (violates(cause, /^x402_approvals_once_a_day$/)) return { outcome: 'refused', reason: 'permit2_allowance_required' };
     throw toReconcileRequired(cause) ?? withTxId(cause, txId);

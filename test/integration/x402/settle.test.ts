@@ -1,6 +1,7 @@
 import type { Address } from 'viem';
 import type { JsonObject } from '../../../src/chains/types';
-import { fundAccount, randomAddress, setFeeLevels } from '../../factories';
+import { ClientEntity } from '../../../src/auth/entity';
+import { buildAccount, buildWallet, fundAccount, randomAddress, setFeeLevels } from '../../factories';
 import { signed } from '../../x402';
 import { change } from '../../unit/x402/bodies';
 import { type Payers, startPayers } from '../dev/payers';
@@ -137,6 +138,55 @@ describe('a payment that is claimed', () => {
     expect(late).toMatchObject({ errorReason: 'settlement_pending', txId });
     const unclaimed = await payment({ 'authorization.validBefore': String(now + 12) });
     expect(await settle(unclaimed)).toMatchObject({ errorReason: 'invalid_exact_evm_payload_authorization_valid_before' });
+  });
+});
+
+describe('of what a payer has signed at most, who takes less', () => {
+  const upto = (to: string = randomAddress()) =>
+    signed({
+      kind: 'upto',
+      payer: payers.payer,
+      facilitator: settler.account.address as Address,
+      changes: { 'witness.to': to, 'terms.payTo': to },
+    });
+  const taken = (body: JsonObject, amount: string, tenant: Tenant = seller) =>
+    settle(change(body, { 'required.amount': amount }), { Prefer: 'respond-async' }, tenant);
+  const verdict = async (body: JsonObject, tenant: Tenant) =>
+    (await fixture.call('POST', '/x402/verify', { tenant, body })).body['invalidReason'];
+  let other: Tenant;
+  const allowed = async () => {
+    const tenant = await buildTenant(fixture);
+    await allow(tenant);
+    return tenant;
+  };
+  beforeEach(async () => {
+    other = await allowed();
+  });
+
+  test('nothing: keeps no other client from having it settled, whose it may be', async () => {
+    const body = await upto();
+    expect(await taken(body, '0', other)).toMatchObject({ success: true, transaction: '', amount: '0' });
+    expect(await verdict(body, seller)).toBeNull();
+    expect(await verdict(body, other)).toBe('duplicate_settlement');
+    expect(await taken(body, '500', other)).toMatchObject({ errorReason: 'duplicate_settlement' });
+    const { txId } = await taken(body, '500');
+    expect(await statusOf(txId)).toBe('PENDING');
+    expect(await taken(body, '500')).toMatchObject({ success: true, txId });
+    expect(await taken(body, '500', other)).toMatchObject({ errorReason: 'duplicate_settlement' });
+    // still what this client has said first
+    expect(await taken(body, '0', other)).toMatchObject({ success: true, amount: '0' });
+    expect(await taken(body, '0', await allowed())).toMatchObject({ errorReason: 'duplicate_settlement' });
+  });
+
+  test('of a payment to an account of the gateway, is its own client alone', async () => {
+    const client = await fixture.database.manager.findOneByOrFail(ClientEntity, { clientId: other.clientId });
+    const { address } = await buildAccount(fixture.database, await buildWallet(fixture.database, client), base);
+    const body = await upto(address);
+    for (const amount of ['0', '500'])
+      expect(await taken(body, amount)).toMatchObject({ success: false, errorReason: 'invalid_payment_requirements' });
+    expect(await taken(body, '500', other)).toMatchObject({ success: true });
+    // all of it may be paid by anybody
+    expect(await taken(await upto(address), '1000')).toMatchObject({ success: true });
   });
 });
 
