@@ -113,6 +113,10 @@ create unique index x402_settlements_once_a_client on x402_settlements (client_i
 
 -- what a settler has open, and may have to pay
 create index settlements_open_by_sender on transactions (chain, sender_address) where ended_at is null and sender_address is not null;
+
+-- what the limits of two nodes have refused
+create index settlements_refused on transactions (chain, sender_address, client_id, signing_begun_at)
+  where cancellation_reason = 'node_policy' and sender_address is not null;
 `;
 
 /** What the house pays for each client, counted by the hour; and which claims of a payment exclude each other. */

@@ -8,6 +8,7 @@ import { GatewayError } from '../../platform/errors';
 import { newId } from '../../platform/ids';
 import type { Settler } from '../../settlers/attested';
 import { promisedGas } from '../../settlers/promised-gas';
+import { refusedLately } from '../../settlers/refused-lately';
 import type { StartLimits } from '../../transfers/start-limits';
 import { TransactionEntity } from '../../transactions/entity';
 import type { Reason } from '../reasons';
@@ -96,8 +97,8 @@ async function accept(
     if (!(await isApprovalWithinLimits(manager, { clientId, payment, topUp })))
       return { outcome: 'refused', reason: 'permit2_allowance_required' };
   }
-  const sender = await pickSettler(manager, candidates, gasBound);
-  if (!sender) return { outcome: 'refused', reason: 'unexpected_settle_error', cause: 'no settler has the coins' };
+  const sender = await pickSettler(manager, clientId, candidates, gasBound);
+  if (!sender) return { outcome: 'refused', reason: 'unexpected_settle_error', cause: noSettler };
   const settlement = { txId, ...askedBy, version, scheme, key, payment, ...bounds, topUp, sender: sender.address };
   await claimPayment(manager, getFamily, settlement);
   return { outcome: 'accepted', txId };
@@ -122,17 +123,25 @@ async function boundGas(
   return { gasBound, topUpFeeBound: await family.bound(manager, { chain, source, token: chain.native, outputs: given }) };
 }
 
+const noSettler = 'no settler has the coins, or the signing nodes have refused what the client has asked of those that have';
+
 /**
  * A random one of those that have the coins beside what their open settlements may cost, so that settlements are spread over all of them.
- * null: none has.
+ * null: none has, of which the signing nodes have not just refused a settlement of the client.
  */
-async function pickSettler(manager: EntityManager, candidates: Settler[], gasBound: bigint): Promise<Settler | null> {
+async function pickSettler(
+  manager: EntityManager,
+  clientId: string,
+  candidates: Settler[],
+  gasBound: bigint,
+): Promise<Settler | null> {
   const rows = await manager.query<{ account_id: string }[]>(
     `select l.account_id from ledger_accounts l
        join accounts a on a.account_id = l.account_id
       where l.account_id = any($1::uuid[]) and l.chain = $2 and l.contract_address is null and l.frozen_reason is null
-        and l.available - ${promisedGas('l.chain', 'a.address')} >= $3`,
-    [candidates.map(({ accountId }) => accountId), candidates[0]?.chain, gasBound.toString()],
+        and l.available - ${promisedGas('l.chain', 'a.address')} >= $3
+        and not ${refusedLately('$4', 'l.chain', 'a.address')}`,
+    [candidates.map(({ accountId }) => accountId), candidates[0]?.chain, gasBound.toString(), clientId],
   );
   const able = candidates.filter(({ accountId }) => rows.some((row) => row.account_id === accountId));
   return able[Math.floor(Math.random() * able.length)] ?? null;

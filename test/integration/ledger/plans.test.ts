@@ -1,4 +1,5 @@
 import { promisedGas } from '../../../src/settlers/promised-gas';
+import { refusedLately } from '../../../src/settlers/refused-lately';
 import { countedCost } from '../../../src/x402/settlement/gas-budget';
 import { createFixture, type Fixture } from './fixture';
 
@@ -161,6 +162,7 @@ test.each([
     `select * from transactions where account_id = ${account} order by tx_id desc limit 10`,
   ],
   ['what a settler may have to pay', 'settlements_open_by_sender', `select ${promisedGas(`'ethereum'`, `'S5'`)}`],
+  ['what nodes have refused', 'settlements_refused', `select ${refusedLately(client, `'ethereum'`, `'S5'`)}`],
   [
     'what is counted for a client',
     'x402_costs_pkey',

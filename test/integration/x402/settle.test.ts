@@ -207,6 +207,17 @@ describe('is not accepted', () => {
     await query('update ledger_accounts set frozen_reason = null where account_id = $1', [settler.account.accountId]);
   });
 
+  test('by a settler of which the nodes have just refused a settlement of the client', async () => {
+    const txId = await accepted(await payment());
+    await begin(txId);
+    await query(`update transactions set cancellation_reason = 'node_policy' where tx_id = $1`, [txId]);
+    expect(await settle(await payment())).toEqual(expect.not.objectContaining({ txId: expect.anything() }));
+    expect(await settlementsOf(seller)).toHaveLength(1);
+    const other = await buildTenant(fixture);
+    await allow(other);
+    expect(await settle(await payment(), { Prefer: 'respond-async' }, other)).toMatchObject({ success: true });
+  });
+
   test('to an address that the client has listed', async () => {
     const listed = randomAddress();
     await query(
