@@ -45,6 +45,13 @@ module.exports = {
       to: { path: above('dev/', processes, activities, 'migrations/') },
     },
     {
+      name: 'transfers-do-not-know-types',
+      comment: 'what differs between the types that are signed stands in src/signed-types.ts',
+      severity: 'error',
+      from: { path: '^src/transfers/' },
+      to: { path: '^src/x402/' },
+    },
+    {
       name: 'records-do-not-know-transfers',
       comment: 'transactions/ is the record, transfers/ what happens to it',
       severity: 'error',

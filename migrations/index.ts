@@ -26,6 +26,7 @@ import { Gas0025 } from './0025-gas';
 import { ForeignOrdinals0026 } from './0026-foreign-ordinals';
 import { Approvals0027 } from './0027-approvals';
 import { Authorisations0028 } from './0028-authorisations';
+import { X402Limits0029 } from './0029-x402-limits';
 
 /** In this order. A released migration is never edited: a change is a new file. */
 export const migrations = [
@@ -57,4 +58,5 @@ export const migrations = [
   ForeignOrdinals0026,
   Approvals0027,
   Authorisations0028,
+  X402Limits0029,
 ];

@@ -240,3 +240,13 @@ export const authorisationRights: Rights = {
     gateway_operator: 'select',
   },
 };
+
+/** Granted by the migration that adds the table. */
+export const x402CostRights: Rights = {
+  x402_costs: {
+    gateway_api: 'select',
+    gateway_worker: 'select',
+    gateway_authoriser: 'select',
+    gateway_operator: 'select',
+  },
+};

@@ -206,8 +206,11 @@ export interface ForeignTransaction {
   ordinal: bigint;
 }
 
-/** `replaced`: another transaction of the sender has its position. */
-export type ForeignState = 'absent' | 'executed' | 'reverted' | 'replaced';
+/**
+ * `executed`: in a block, however new. `reverted`, and `replaced` by another transaction of the sender at its position: as deep as the
+ * chain's confirmations. `unconfirmed`: one of the two, in a newer block, which a reorganisation may take back.
+ */
+export type ForeignState = 'absent' | 'executed' | 'reverted' | 'replaced' | 'unconfirmed';
 
 /** All calls to a chain. Every call has a time-out; failures are GatewayError chain_unavailable (retryable). */
 export interface ChainClient {
@@ -227,7 +230,7 @@ export interface ChainClient {
    * @throws GatewayError chain_unavailable.
    */
   usedOrdinals(address: string): Promise<bigint | null>;
-  /** What the newest block shows of it. @throws GatewayError chain_unavailable. */
+  /** What has become of it. @throws GatewayError chain_unavailable. */
   foreignState(transaction: ForeignTransaction): Promise<ForeignState>;
   /** Effects of included transactions by id, which occurs once in `items`; transactions that are not included are left out. */
   effects(items: { id: string; intent: TransactionIntent }[]): Promise<Map<string, InclusionEffect>>;

@@ -91,6 +91,17 @@ runMain('worker', async () => {
   const connection = await untilUp('Temporal', () => connectWorkers(), logger, stop);
   if (!connection) return;
 
+  const keyGeneration = keyGenerationOn(temporal);
+  const deliveries = createDeliveries({
+    database,
+    workflows: transferWorkflowsOn(temporal),
+    keyGeneration,
+    starts: new StartLimits(toStartLimits(config)),
+    generations: new GenerationLimits(toGenerationLimits(config)),
+    log: logger,
+  });
+  const outbox = new WorkflowOutbox(database, deliveries, logger);
+
   const common = { connection, namespace: readTemporalOptions().namespace, shutdownGraceTime: '10 seconds' } as const;
   const main = await Worker.create({
     ...common,
@@ -98,7 +109,13 @@ runMain('worker', async () => {
     taskQueue: mainTaskQueue,
     activities: withMappedErrors(
       {
-        ...createTransferActivities({ database, registry, approvalWaitSeconds: config.APPROVAL_WAIT_SECONDS, log: logger }),
+        ...createTransferActivities({
+          database,
+          registry,
+          approvalWaitSeconds: config.APPROVAL_WAIT_SECONDS,
+          outbox,
+          log: logger,
+        }),
         ...createWalletActivities(database),
       },
       logger,
@@ -139,17 +156,7 @@ runMain('worker', async () => {
     await runUntil(worker, stop);
   };
 
-  const keyGeneration = keyGenerationOn(temporal);
-  const deliveries = createDeliveries({
-    database,
-    workflows: transferWorkflowsOn(temporal),
-    keyGeneration,
-    starts: new StartLimits(toStartLimits(config)),
-    generations: new GenerationLimits(toGenerationLimits(config)),
-    log: logger,
-  });
   const dispatcher = new OutboxDispatcher(database, deliveries, logger);
-  const outbox = new WorkflowOutbox(database, deliveries, logger);
   const settlers = new SettlerWatch(database, logger);
   const jobs: PeriodicJob[] = [
     { name: 'dispatch blacklists', everyMs: 1_000, run: () => dispatchBlacklists(database, temporal, logger) },

@@ -27,3 +27,9 @@ export const oldestSettlement = new Gauge({
   name: 'settler_oldest_settlement_seconds',
   help: 'Age of the oldest settlement of a settler that has not ended; 0 without one',
 });
+
+export const refusedClients = new Gauge({
+  ...common,
+  name: 'settler_refused_clients',
+  help: 'Clients whose settlements by a settler are not begun for now: the limits of two signing nodes have refused one',
+});

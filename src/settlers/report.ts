@@ -1,4 +1,5 @@
 import type { EntityManager } from 'typeorm';
+import { refusedLately } from './refused-lately';
 
 /** What a settler has and has to do. */
 export interface SettlerReport {
@@ -10,6 +11,8 @@ export interface SettlerReport {
   balance: bigint;
   /** Settlements that have not ended. */
   open: number;
+  /** Clients whose settlements are not begun for now, since the limits of two signing nodes have refused one. */
+  refusedClients: number;
   /** When the oldest of them was accepted. */
   oldestAt: Date | null;
   /** Settlements that the balance pays for, by the median of the last 100; null: it has settled nothing yet, or they cost nothing. */
@@ -23,6 +26,7 @@ interface ReportRow {
   status: SettlerReport['status'];
   balance: string;
   open: number;
+  refused_clients: number;
   oldest_at: Date | null;
   gas: string | null;
 }
@@ -30,7 +34,8 @@ interface ReportRow {
 /** Of all chains, or of one. */
 export async function reportSettlers(manager: EntityManager, chain?: string): Promise<SettlerReport[]> {
   const rows = await manager.query<ReportRow[]>(
-    `select s.settler_id, s.account_id, s.chain, s.status, coalesce(l.available, 0)::text as balance, o.open, o.oldest_at, g.gas
+    `select s.settler_id, s.account_id, s.chain, s.status, coalesce(l.available, 0)::text as balance, o.open, o.oldest_at, g.gas,
+            (select count(*)::int from x402_policies p where ${refusedLately('p.client_id', 's.chain', 'a.address')}) as refused_clients
        from settlers s
        join accounts a on a.account_id = s.account_id
        left join ledger_accounts l on l.account_id = s.account_id and l.chain = s.chain and l.contract_address is null
@@ -49,9 +54,29 @@ export async function reportSettlers(manager: EntityManager, chain?: string): Pr
   return rows.map(toReport);
 }
 
-function toReport({ settler_id, account_id, chain, status, open, oldest_at, ...amounts }: ReportRow): SettlerReport {
+function toReport({
+  settler_id,
+  account_id,
+  chain,
+  status,
+  open,
+  oldest_at,
+  refused_clients,
+  ...amounts
+}: ReportRow): SettlerReport {
   const balance = BigInt(amounts.balance);
   const gas = BigInt(amounts.gas ?? 0);
   const runway = gas === 0n ? null : balance / gas;
-  return { settlerId: settler_id, accountId: account_id, chain, status, balance, open, oldestAt: oldest_at, runway };
+  const refusedClients = refused_clients;
+  return {
+    settlerId: settler_id,
+    accountId: account_id,
+    chain,
+    status,
+    balance,
+    open,
+    refusedClients,
+    oldestAt: oldest_at,
+    runway,
+  };
 }

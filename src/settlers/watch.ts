@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 import type { Logger } from '../platform/logging';
-import { oldestSettlement, openSettlements, settlerBalance, settlerRunway } from './metrics';
+import { oldestSettlement, openSettlements, refusedClients, settlerBalance, settlerRunway } from './metrics';
 import { reportSettlers, type SettlerReport } from './report';
 
 /** Settlements: with fewer, operators are told to send coins. */
@@ -48,10 +48,11 @@ function getSupply({ status, balance, runway }: SettlerReport): Supply {
   return runway < dryRunway ? 'dry' : 'low';
 }
 
-function measure({ settlerId, chain, balance, open, oldestAt, runway }: SettlerReport): void {
+function measure({ settlerId, chain, balance, open, oldestAt, runway, refusedClients: refused }: SettlerReport): void {
   const labels = { chain, settler: settlerId };
   settlerBalance.set(labels, Number(balance));
   if (runway !== null) settlerRunway.set(labels, Number(runway));
   openSettlements.set(labels, open);
+  refusedClients.set(labels, refused);
   oldestSettlement.set(labels, oldestAt ? (Date.now() - oldestAt.getTime()) / 1000 : 0);
 }

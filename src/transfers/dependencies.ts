@@ -6,6 +6,7 @@ import type { NodeKeys } from '../mpc/identity';
 import type { Alarms } from '../platform/alarms';
 import type { Logger } from '../platform/logging';
 import type { Orders } from '../orders/orders';
+import type { WorkflowOutbox } from '../outbox/outbox';
 import type { GetSignedType } from '../transactions/signed-type';
 
 /** Dependencies of the database steps of a transfer. */
@@ -16,6 +17,8 @@ export interface TransferDependencies {
   getSignedType: GetSignedType;
   /** How long a transfer waits for its approval. */
   approvalWaitSeconds: number;
+  /** Starts what a step has made, directly after its commit; absent: the dispatcher does. */
+  outbox?: Pick<WorkflowOutbox, 'deliverSoon'>;
   log: AlertLog;
 }
 

@@ -1,3 +1,4 @@
+import type { ChainClient, PrepareRequest } from '../chains/family';
 import type { Prepared } from '../chains/types';
 import type { NextAttempt } from '../messages/transfer';
 import { toAttemptIntent } from '../transactions/intent';
@@ -7,6 +8,12 @@ import { loadAttempts } from './attempts';
 import { type ChainDependencies, getClient } from './dependencies';
 import { toKnownAttempt } from './known-attempt';
 import { recordRefusal } from './refusals';
+
+/**
+ * Waits before the chain is asked again whether it would execute what somebody else's transaction has just made possible: the node that
+ * simulates it may be behind the one that has shown that.
+ */
+const askAgainMs = [500, 1_000, 2_000, 4_000];
 
 /**
  * Reads the facts for an attempt from the chain. An attempt that has already begun keeps its facts: its bytes are fixed, and after
@@ -19,17 +26,32 @@ export async function prepareAttempt(deps: ChainDependencies, { txId, attempt, k
   const begun = attempts.find(attempt);
   if (begun) return begun.prepared;
   const transfer = await findTransaction(manager, txId);
-  const intent = await deps.getSignedType(transfer.transactionType).loadIntent(manager, transfer);
+  const type = deps.getSignedType(transfer.transactionType);
+  const intent = await type.loadIntent(manager, transfer);
   const next = attempts.isAbandoned ? 'cancellation' : kind;
+  const isFirst = next === 'first' && attempts.nextNumber === 1;
+  const waits = isFirst && (await type.needsApproval?.(manager, transfer)) ? askAgainMs : [];
+  const request = {
+    kind: next,
+    intent: toAttemptIntent(intent, next),
+    previous: attempts.all.map((earlier) => toKnownAttempt(intent, earlier)),
+  };
   try {
-    return await getClient(deps, transfer.chain).prepare({
-      kind: next,
-      intent: toAttemptIntent(intent, next),
-      previous: attempts.all.map((earlier) => toKnownAttempt(intent, earlier)),
-    });
+    return await prepareAgain(getClient(deps, transfer.chain), request, waits);
   } catch (error) {
-    if (next === 'first' && attempts.nextNumber === 1 && error instanceof GatewayError && !error.retryable)
+    if (isFirst && error instanceof GatewayError && !error.retryable)
       await recordRefusal(manager, { txId, attempt: 1 }, { kind: 'chain', code: error.code, reason: error.message });
     throw error;
   }
+}
+
+/** Once more after each of the waits, in milliseconds, while the chain would revert it. */
+async function prepareAgain(client: ChainClient, request: PrepareRequest, [waitMs, ...later]: number[]): Promise<Prepared> {
+  try {
+    return await client.prepare(request);
+  } catch (error) {
+    if (waitMs === undefined || !(error instanceof GatewayError) || error.code !== 'reverted_on_chain') throw error;
+  }
+  await new Promise((resolve) => setTimeout(resolve, waitMs));
+  return prepareAgain(client, request, later);
 }

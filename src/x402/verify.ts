@@ -1,4 +1,5 @@
-import type { DataSource } from 'typeorm';
+import { type DataSource, Not } from 'typeorm';
+import { AccountEntity } from '../accounts/entity';
 import type { GetFamily } from '../chains/family';
 import type { Payment, PaymentRequest } from '../chains/payments';
 import { GatewayError } from '../platform/errors';
@@ -54,9 +55,18 @@ export class PaymentVerifier {
     return isWithin ? simulated : { reason: 'permit2_allowance_required' };
   }
 
-  private isRefusedRecipient(clientId: string, { chain, payTo }: Payment): Promise<boolean> {
+  /**
+   * One on the client's blacklist. And where less is taken than the payer has signed, an account of another client: who takes how much is for
+   * the recipient to say, and whoever has seen the payment could use it up for less.
+   */
+  private async isRefusedRecipient(clientId: string, { chain, payTo, amount, authorised }: Payment): Promise<boolean> {
+    const { manager } = this.deps.database;
     const { key } = this.deps.getFamily(chain.family).parseAddress(payTo) ?? { key: payTo };
-    return isBlacklisted(this.deps.database.manager, { clientId, chain: chain.name, addressKey: key });
+    const [isListed, ofAnother] = await Promise.all([
+      isBlacklisted(manager, { clientId, chain: chain.name, addressKey: key }),
+      amount < authorised && manager.existsBy(AccountEntity, { family: chain.family, addressKey: key, clientId: Not(clientId) }),
+    ]);
+    return isListed || ofAnother;
   }
 }
 

@@ -1,14 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Address, erc20Abi, type Hex, type PrivateKeyAccount } from 'viem';
-import { devChain } from '../../dev/chain';
+import type { Address, PrivateKeyAccount } from 'viem';
 import { recordDifferences } from '../adversary/records';
 import { ledgerDifferences } from '../e2e/ledger';
+import { usdcOf } from '../e2e/payers';
 import { randomAddress } from '../factories';
 import { account } from '../integration/dev/payers';
-import { api, fund, stack, waitFor } from '../stack/client';
+import { fund, stack, waitFor } from '../stack/client';
 import { signed } from '../x402';
 import type { HeldGap } from './gaps';
 import { Holds } from './holds';
+import { settle, settleOnce, type Settled } from './settling';
 import { allRun, kill, type Victim, victims } from './victims';
 
 /** A settlement in every gap that its row tells, each of a payer of its own, while one part is killed: each payment is made once. */
@@ -30,12 +31,6 @@ interface Payment {
   payTo: Address;
   /** What the client was answered in the end. */
   answer: Promise<Settled>;
-}
-
-interface Settled {
-  success: boolean;
-  transaction: string;
-  errorReason?: string;
 }
 
 let holds: Holds;
@@ -63,26 +58,6 @@ afterAll(async () => {
 const payerOf = (gap: HeldGap) => payers.get(gap) as PrivateKeyAccount;
 const paymentOf = (gap: HeldGap, payTo: string) =>
   signed({ kind: 'eip3009', payer: payerOf(gap), changes: { 'authorization.to': payTo, 'terms.payTo': payTo } });
-const settleOnce = async (body: object): Promise<Settled> =>
-  (await api().request<Settled>('POST', '/x402/settle', { body })).body;
-const received = (payTo: Address): Promise<bigint> => {
-  const { rpc, tokens } = stack().chains[chain] as { rpc: string; tokens: Record<string, Hex> };
-  const address = tokens.USDC as Hex;
-  return devChain(rpc).readContract({ address, abi: erc20Abi, functionName: 'balanceOf', args: [payTo] });
-};
-
-/** As a seller does who has read the documents: the same request, until it is decided. */
-async function settle(body: object): Promise<Settled> {
-  for (const until = Date.now() + 180_000; Date.now() < until; await delay(500)) {
-    const answer = await settleOnce(body).catch(() => undefined);
-    const isDecided =
-      answer?.success !== undefined &&
-      !['settlement_pending', 'unexpected_settle_error', 'unexpected_verify_error'].includes(answer.errorReason ?? '');
-    if (answer && isDecided) return answer;
-  }
-  throw new Error('not decided in time');
-}
-
 async function send(gap: HeldGap): Promise<Payment> {
   await holds.hold(gap, payerOf(gap).address);
   const payTo = randomAddress() as Address;
@@ -122,7 +97,7 @@ test.each(victims)(
   async (victim) => {
     for (const { gap, payTo, answer } of await crashWith(victim)) {
       expect({ gap, ...(await answer) }).toMatchObject({ gap, success: true, transaction: expect.stringMatching(/^0x/) });
-      expect({ gap, received: await received(payTo) }).toEqual({ gap, received: 1_000n });
+      expect({ gap, received: await usdcOf(payTo) }).toEqual({ gap, received: 1_000n });
     }
     expect(await ledgerDifferences()).toEqual([]);
   },

@@ -23,6 +23,9 @@ export const exempt: Record<string, readonly string[]> = {
     'workflows/transfer/state.ts: if (this.observations.length > keptObservations) this.observations.shift();',
     'workflows/progress.ts: if (this.timeline.length > timelineLimit) this.timeline.shift();',
   ],
+  'an end between two steps that follow each other at once': [
+    "workflows/transfer/resume.ts: if (adopted.outcome === 'ended') return ended(adopted);",
+  ],
   'not a part of a history': [
     'workflows/progress.ts: setHandler(statusQuery, () => this.current);',
     'workflows/progress.ts: setHandler(timelineQuery, () => this.timeline);',

@@ -6,7 +6,7 @@ import { authoriserActivities, chainActivities, transferActivities } from '../ac
 import { isCancelled, toProblem } from '../failures';
 import { endUnsigned } from './end-unsigned';
 import { ended, type Next, park, resumed } from './next';
-import { followAbandoned, resume, toNext } from './resume';
+import { followAbandoned, followToItsEnd, resume, toNext } from './resume';
 import type { TransferState } from './state';
 
 /** How long and how often a reservation that is not possible yet is tried again, before the transfer is parked. */
@@ -35,15 +35,14 @@ function startFirstAttempt(state: TransferState): Promise<Next> {
   return beginAttempt(state, 'first', (refused) => endUnsigned(state, refused));
 }
 
-/** The same reservation with a higher fee, within the fee bound; beyond it an operator decides. */
+/** The same reservation with a higher fee, within the fee bound; beyond it an operator decides. What has no time left is cancelled. */
 function replaceAttempt(state: TransferState): Promise<Next> {
-  return beginAttempt(state, 'replacement', ({ code, reason, byRule }) =>
-    isScreened({ code, byRule })
-      ? park(code, `${reason}: it is not sent again at a higher fee`, { next: 'confirm' })
-      : park('stuck', code === 'stuck' ? reason : 'Not included in time, and a higher fee is beyond the locked bound', {
-          next: 'confirm',
-        }),
-  );
+  return beginAttempt(state, 'replacement', ({ code, reason, byRule }) => {
+    if (code === 'expired' && state.isTimed) return followToItsEnd(state);
+    if (isScreened({ code, byRule })) return park(code, `${reason}: it is not sent again at a higher fee`, { next: 'confirm' });
+    const why = code === 'stuck' ? reason : 'Not included in time, and a higher fee is beyond the locked bound';
+    return park('stuck', why, { next: 'confirm' });
+  });
 }
 
 /** A new message after all attempts are proven impossible; if it is too late for that, the transfer ends as FAILED. */

@@ -1,7 +1,7 @@
 import type { AttemptKind } from '../../src/chains/types';
 import type { BeginSigningResult } from '../../src/messages/transfer';
-import { authoriserActivities } from '../activities';
-import { type Next, park } from './next';
+import { authoriserActivities, transferActivities } from '../activities';
+import { ended, type Next, park } from './next';
 import type { TransferState } from './state';
 
 /** Calls until the newest attempt is known: another may begin between two of them. */
@@ -30,7 +30,7 @@ export async function resume(state: TransferState, kind: AttemptKind): Promise<N
       case 'refused':
         if (begun.code === 'abandoned') return followAbandoned(state);
         if (begun.code === 'address_blacklisted' && newest === 'first') return { next: 'abandon' };
-        if (begun.code === 'expired') return follow(state);
+        if (begun.code === 'expired') return followToItsEnd(state);
         return park(begun.code, begun.reason, { next: 'resume', kind: newest });
       case 'wait':
       case 'needs_approval':
@@ -51,8 +51,14 @@ export function toNext(state: TransferState, begun: Extract<BeginSigningResult, 
   return { next: 'sign', attempt, kind, unsigned, order, expiresAtMs, ...(endsWithBytes && { endsWithBytes }) };
 }
 
-/** Nothing more is signed of it: if the chain has not executed what was sent when its time is over, it is cancelled. */
-function follow(state: TransferState): Next {
+/**
+ * Nothing more of it is signed but its cancellation, if the chain has not executed what was sent when its time is over. The time that is
+ * left is read again: it ends early where nobody needs the transaction any more.
+ */
+export async function followToItsEnd(state: TransferState): Promise<Next> {
+  const adopted = await transferActivities.adoptHold({ txId: state.txId });
+  if (adopted.outcome === 'ended') return ended(adopted);
+  state.adopt(adopted.transfer);
   state.isFollowed = true;
   return { next: 'confirm' };
 }

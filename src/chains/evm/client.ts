@@ -19,6 +19,7 @@ import { encodeIntent, evmCodec } from './codec';
 import { toPrepared } from './details';
 import { fetchEffects, type EffectRequest } from './effects';
 import { encodeLevels, type EvmFeeLevels, gasLimitFrom, highestGas, planFees } from './fees';
+import { fetchForeignState } from './foreign-state';
 import { fetchL1Fee } from './l1-fee';
 import { Endpoints, NodeRefusal, unavailable, type RpcCall } from './rpc';
 import { scanBlocks } from './scan/scan';
@@ -157,14 +158,8 @@ export class EvmChainClient implements ChainClient {
     return this.ask((call) => broadcastTo(call, bytes));
   }
 
-  foreignState({ id, sender, ordinal }: ForeignTransaction): Promise<ForeignState> {
-    return this.ask(async (call) => {
-      // the nonce first: a block between the two answers must not make an executed transaction look replaced
-      const used = BigInt(await call<Hex>('eth_getTransactionCount', [sender, 'latest'])) > ordinal;
-      const receipt = await call<{ status: Hex } | null>('eth_getTransactionReceipt', [id]);
-      if (receipt) return BigInt(receipt.status) === 1n ? 'executed' : 'reverted';
-      return used ? 'replaced' : 'absent';
-    });
+  foreignState(transaction: ForeignTransaction): Promise<ForeignState> {
+    return this.ask((call) => fetchForeignState(call, this.chain, transaction));
   }
 
   status(attempts: KnownAttempt[], reservations: Reservation[]): Promise<AttemptStatus[]> {

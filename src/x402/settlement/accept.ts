@@ -8,12 +8,13 @@ import { GatewayError } from '../../platform/errors';
 import { newId } from '../../platform/ids';
 import type { Settler } from '../../settlers/attested';
 import { promisedGas } from '../../settlers/promised-gas';
+import { refusedLately } from '../../settlers/refused-lately';
 import type { StartLimits } from '../../transfers/start-limits';
 import { TransactionEntity } from '../../transactions/entity';
 import type { Reason } from '../reasons';
 import type { GoodPayment } from '../verify';
 import { isApprovalWithinLimits, lockApprovals } from './approval-limits';
-import { claimPayment } from './claim';
+import { claimPayment, type NewSettlement } from './claim';
 import { type PaymentKey } from './claimed';
 import { checkGasBudget } from './gas-budget';
 
@@ -56,7 +57,7 @@ export async function acceptSettlement(
   try {
     accepted = await inTransaction(deps.database, work, { ...requestTransaction, isStored });
   } catch (cause) {
-    if (violates(cause, /^x402_settlements_(once|by_payment_id)$/)) return { outcome: 'taken' };
+    if (violates(cause, /^x402_settlements_(once|once_a_client|by_payment_id)$/)) return { outcome: 'taken' };
     // another client has had one sent for the payer meanwhile
     if (violates(cause, /^x402_approvals_once_a_day$/)) return { outcome: 'refused', reason: 'permit2_allowance_required' };
     throw toReconcileRequired(cause) ?? withTxId(cause, txId);
@@ -87,7 +88,8 @@ async function accept(
   if (!named) return { outcome: 'refused', reason: 'upto_facilitator_mismatch' };
   // what moves nothing costs nothing
   const isFree = payment.amount === 0n;
-  const gasBound = isFree ? 0n : await boundGas(manager, getFamily, { payment, topUp }, named);
+  const bounds = isFree ? free : await boundGas(manager, getFamily, { payment, topUp }, named);
+  const gasBound = bounds.gasBound + bounds.topUpFeeBound;
   const budget = await checkGasBudget(manager, { clientId, chain: chain.name, gasBound });
   if (budget !== 'within') return { outcome: 'refused', reason: 'unexpected_settle_error', cause: `the gas budget is ${budget}` };
   if (payment.sponsoring.type === 'approval' && !isFree) {
@@ -95,41 +97,51 @@ async function accept(
     if (!(await isApprovalWithinLimits(manager, { clientId, payment, topUp })))
       return { outcome: 'refused', reason: 'permit2_allowance_required' };
   }
-  const sender = await pickSettler(manager, candidates, gasBound);
-  if (!sender) return { outcome: 'refused', reason: 'unexpected_settle_error', cause: 'no settler has the coins' };
-  const settlement = { txId, ...askedBy, version, scheme, key, payment, gasBound, topUp, sender: sender.address };
+  const sender = await pickSettler(manager, clientId, candidates, gasBound);
+  if (!sender) return { outcome: 'refused', reason: 'unexpected_settle_error', cause: noSettler };
+  const settlement = { txId, ...askedBy, version, scheme, key, payment, ...bounds, topUp, sender: sender.address };
   await claimPayment(manager, getFamily, settlement);
   return { outcome: 'accepted', txId };
 }
 
-/** Highest fees that are expected, with that of what the payer is given; atomic units of the native coin. */
+const free = { gasBound: 0n, topUpFeeBound: 0n };
+
+/** Highest fees that are expected, of the settlement and of what its payer is given; atomic units of the native coin. */
 async function boundGas(
   manager: EntityManager,
   getFamily: GetFamily,
   { payment, topUp }: Pick<GoodPayment, 'payment' | 'topUp'>,
   settler: Settler,
-): Promise<bigint> {
+): Promise<Pick<NewSettlement, 'gasBound' | 'topUpFeeBound'>> {
   const { chain, token, payer, payTo, amount } = payment;
   const source = { chain: chain.name, accountId: settler.accountId, addressKey: settler.addressKey };
   const family = getFamily(chain.family);
   const outputs = [{ recipient: payTo, tokenContract: token.contract, amount }];
-  const bound = await family.bound(manager, { chain, source, token, outputs });
-  if (topUp === 0n) return bound;
+  const gasBound = await family.bound(manager, { chain, source, token, outputs });
+  if (topUp === 0n) return { gasBound, topUpFeeBound: 0n };
   const given = [{ recipient: payer, tokenContract: null, amount: topUp }];
-  return bound + (await family.bound(manager, { chain, source, token: chain.native, outputs: given }));
+  return { gasBound, topUpFeeBound: await family.bound(manager, { chain, source, token: chain.native, outputs: given }) };
 }
+
+const noSettler = 'no settler has the coins, or the signing nodes have refused what the client has asked of those that have';
 
 /**
  * A random one of those that have the coins beside what their open settlements may cost, so that settlements are spread over all of them.
- * null: none has.
+ * null: none has, of which the signing nodes have not just refused a settlement of the client.
  */
-async function pickSettler(manager: EntityManager, candidates: Settler[], gasBound: bigint): Promise<Settler | null> {
+async function pickSettler(
+  manager: EntityManager,
+  clientId: string,
+  candidates: Settler[],
+  gasBound: bigint,
+): Promise<Settler | null> {
   const rows = await manager.query<{ account_id: string }[]>(
     `select l.account_id from ledger_accounts l
        join accounts a on a.account_id = l.account_id
       where l.account_id = any($1::uuid[]) and l.chain = $2 and l.contract_address is null and l.frozen_reason is null
-        and l.available - ${promisedGas('l.chain', 'a.address')} >= $3`,
-    [candidates.map(({ accountId }) => accountId), candidates[0]?.chain, gasBound.toString()],
+        and l.available - ${promisedGas('l.chain', 'a.address')} >= $3
+        and not ${refusedLately('$4', 'l.chain', 'a.address')}`,
+    [candidates.map(({ accountId }) => accountId), candidates[0]?.chain, gasBound.toString(), clientId],
   );
   const able = candidates.filter(({ accountId }) => rows.some((row) => row.account_id === accountId));
   return able[Math.floor(Math.random() * able.length)] ?? null;

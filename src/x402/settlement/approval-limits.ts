@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import type { Payment } from '../../chains/payments';
+import { countedCost } from './gas-budget';
 
 /** An approval that a payer has signed for a payment of a client. */
 export interface WantedApproval {
@@ -22,10 +23,7 @@ export async function isApprovalWithinLimits(manager: EntityManager, wanted: Wan
     `select p.is_enabled and p.sponsors_approval and not exists (
         select from x402_approvals a
          where (a.chain, a.contract_address, a.payer) = (p.chain, $3, $4) and a.day = (clock_timestamp() at time zone 'utc')::date
-      ) and ($5::numeric = 0 or $5 + (
-        select coalesce(sum(a.top_up), 0) from x402_approvals a
-         where a.client_id = p.client_id and a.chain = p.chain and a.created_at > clock_timestamp() - interval '24 hours'
-      ) <= p.top_up_per_day) as is_within
+      ) and ($5::numeric = 0 or $5 + ${countedCost('given', 'p')} <= p.top_up_per_day) as is_within
        from x402_policies p where p.client_id = $1 and p.chain = $2`,
     [clientId, chain.name, token.contract, payer, topUp.toString()],
   );

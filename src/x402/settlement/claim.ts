@@ -28,6 +28,8 @@ export interface NewSettlement {
   gasBound: bigint;
   /** What the payer lacks for its approval, where it brings one; atomic units of the native coin. */
   topUp: bigint;
+  /** What it may cost to send that; atomic units of the native coin. */
+  topUpFeeBound: bigint;
 }
 
 /**
@@ -84,14 +86,18 @@ function insertSettlement(manager: EntityManager, settlement: NewSettlement): Pr
 /** Of nothing, nothing is sent: no approval either. */
 const findApproval = ({ sponsoring, amount }: Payment) => (sponsoring.type === 'approval' && amount > 0n ? sponsoring : null);
 
-async function insertApproval(manager: EntityManager, { txId, clientId, payment, topUp }: NewSettlement): Promise<void> {
+async function insertApproval(manager: EntityManager, settlement: NewSettlement): Promise<void> {
+  const { txId, clientId, payment, topUp, topUpFeeBound } = settlement;
   const approval = findApproval(payment);
   if (!approval) return;
   const { chain, token, payer } = payment;
   await manager.query(
-    `insert into x402_approvals (tx_id, client_id, chain, contract_address, payer, raw, tx_hash, nonce, top_up)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-    [txId, clientId, chain.name, token.contract, payer, approval.raw, approval.id, approval.nonce, topUp.toString()],
+    `insert into x402_approvals (tx_id, client_id, chain, contract_address, payer, raw, tx_hash, nonce, top_up, fee_bound)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+    [
+      ...[txId, clientId, chain.name, token.contract, payer, approval.raw, approval.id, approval.nonce],
+      ...[topUp.toString(), topUpFeeBound.toString()],
+    ],
   );
 }
 

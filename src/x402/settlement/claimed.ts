@@ -31,7 +31,10 @@ interface ClaimRow {
   is_this: boolean;
 }
 
-/** Who has had the payment settled before; null: nobody. */
+/**
+ * Who has had the payment settled before; null: nobody. That another client has had nothing of it taken is not known here: nothing was sent,
+ * and whoever has seen the payment could say so.
+ */
 export async function findClaimed(
   manager: EntityManager,
   clientId: string,
@@ -39,7 +42,10 @@ export async function findClaimed(
 ): Promise<Claimed | null> {
   const rows = await manager.query<ClaimRow[]>(
     `select tx_id, client_id, request_hash, true as is_this from x402_settlements
-      where chain = $1 and payload_type = $2 and phase = 'settle' and identity = $3 and released_at is null
+      where chain = $1 and payload_type = $2 and phase = 'settle' and identity = $3 and released_at is null and amount > 0
+     union all
+     select tx_id, client_id, request_hash, true from x402_settlements
+      where client_id = $4 and chain = $1 and payload_type = $2 and phase = 'settle' and identity = $3 and released_at is null and amount = 0
      union all
      select tx_id, client_id, request_hash, false from x402_settlements
       where client_id = $4 and payment_id = $5 and released_at is null`,
@@ -47,8 +53,8 @@ export async function findClaimed(
   );
   const named = rows.find(({ is_this: isThis }) => !isThis);
   if (named && !named.request_hash.equals(requestHash)) return { outcome: 'conflict' };
-  const claim = rows.find(({ is_this: isThis }) => isThis);
-  if (!claim) return null;
-  const isMine = claim.client_id === clientId && claim.request_hash.equals(requestHash);
-  return isMine ? { outcome: 'mine', txId: claim.tx_id } : { outcome: 'duplicate' };
+  const claims = rows.filter(({ is_this: isThis }) => isThis);
+  if (claims.length === 0) return null;
+  const mine = claims.find((claim) => claim.client_id === clientId && claim.request_hash.equals(requestHash));
+  return mine ? { outcome: 'mine', txId: mine.tx_id } : { outcome: 'duplicate' };
 }

@@ -3,7 +3,7 @@ import { AccountEntity } from '../../accounts/entity';
 import { audit, type AuditActor } from '../../audit/log';
 import type { ChainDefinition } from '../../chains/types';
 import type { FundingResult } from '../../messages/transfer';
-import { enqueue } from '../../outbox/outbox';
+import { enqueue, type OutboxMessage } from '../../outbox/outbox';
 import { inTransaction } from '../../platform/database';
 import { newId } from '../../platform/ids';
 import { formatAmount } from '../../platform/money';
@@ -15,8 +15,9 @@ import type { TransferDependencies } from '../../transfers/dependencies';
 import { placeTransferHold } from '../../transfers/hold';
 import { toNewRow } from '../../transfers/new-row';
 import { recordRefusal, type RefusalReason } from '../../transfers/refusals';
+import { countedCost } from './gas-budget';
 
-type Steps = Pick<TransferDependencies, 'database' | 'registry' | 'getFamily'>;
+type Steps = Pick<TransferDependencies, 'database' | 'registry' | 'getFamily' | 'outbox'>;
 
 interface WantedRow {
   payer: string;
@@ -33,50 +34,65 @@ interface WantedRow {
  * or where the settlement has ended.
  * @throws GatewayError chain_unavailable when the fees of the chain are not known.
  */
-export function fundPayer({ database, registry, getFamily }: Steps, { txId }: { txId: string }): Promise<FundingResult> {
-  return inTransaction(database, async (manager): Promise<FundingResult> => {
-    const settlement = await findTransactionForUpdate(manager, txId);
-    const { payer, top_up: topUp, is_funded: isFunded, is_allowed: isAllowed } = await findWanted(manager, txId);
-    if (isEnded(settlement) || isFunded || topUp === '0') return { outcome: 'funded' };
-    const chain = registry.get(settlement.chain);
-    const family = getFamily(chain.family);
-    const amount = BigInt(topUp);
-    if (!isAllowed || amount > chain.maxNetworkFee) return refuse(manager, txId, notAllowed);
-    const to = family.parseAddress(payer);
-    if (!to) throw new Error(`the payer of settlement ${txId} has no address`);
-    const account = await findGiver(manager, chain, amount);
-    if (!account) return refuse(manager, txId, noCoins);
-    const source = { chain: chain.name, accountId: account.accountId, addressKey: account.addressKey };
-    const outputs = [{ recipient: payer, tokenContract: null, amount }];
-    const feeLocked = await family.bound(manager, { chain, source, token: chain.native, outputs });
-    if (account.available < amount + feeLocked) return refuse(manager, txId, noCoins);
-    const { assetId } = account;
-    const id = newId();
-    await manager.insert(TransactionEntity, {
-      ...toNewRow({ txId: id, chain, account, token: chain.native, assetId, to, amount, feeLocked }),
-      ...{ transactionType: topUpType, parentTxId: txId },
-    });
-    const asset = { ledgerAccountId: assetId, chain: chain.name, symbol: chain.native.symbol };
-    await placeTransferHold(manager, { txId: id, source: { asset, native: asset }, amount, feeLocked });
-    // without its chain: it does not wait for room, which settlements that wait for it may have taken
-    await enqueue(manager, { kind: 'start_transfer', subjectId: id, clientId: account.clientId });
-    await audit(manager, {
-      action: 'x402.payer_funded',
-      outcome: 'success',
-      actor: house,
-      clientId: settlement.clientId,
-      subject: { type: 'transaction', id },
-      detail: { chain: chain.name, amount: formatAmount(amount, chain.native.decimals), to_address: payer, settlement: txId },
-      requestId: settlement.requestId,
-    });
-    return { outcome: 'funded' };
+export async function fundPayer({ database, outbox, ...chains }: Steps, { txId }: { txId: string }): Promise<FundingResult> {
+  const { result, start } = await inTransaction(database, (manager) => makeTopUp(manager, chains, txId));
+  if (start) outbox?.deliverSoon(start);
+  return result;
+}
+
+interface Made {
+  result: FundingResult;
+  /** What has to be delivered after the commit. */
+  start?: OutboxMessage;
+}
+
+async function makeTopUp(
+  manager: EntityManager,
+  { registry, getFamily }: Pick<Steps, 'registry' | 'getFamily'>,
+  txId: string,
+): Promise<Made> {
+  const settlement = await findTransactionForUpdate(manager, txId);
+  const { payer, top_up: topUp, is_funded: isFunded, is_allowed: isAllowed } = await findWanted(manager, txId);
+  if (isEnded(settlement) || isFunded || topUp === '0') return { result: { outcome: 'funded' } };
+  const chain = registry.get(settlement.chain);
+  const family = getFamily(chain.family);
+  const amount = BigInt(topUp);
+  if (!isAllowed || amount > chain.maxNetworkFee) return refuse(manager, txId, notAllowed);
+  const to = family.parseAddress(payer);
+  if (!to) throw new Error(`the payer of settlement ${txId} has no address`);
+  const account = await findGiver(manager, chain, amount);
+  if (!account) return refuse(manager, txId, noCoins);
+  const source = { chain: chain.name, accountId: account.accountId, addressKey: account.addressKey };
+  const outputs = [{ recipient: payer, tokenContract: null, amount }];
+  const feeLocked = await family.bound(manager, { chain, source, token: chain.native, outputs });
+  if (account.available < amount + feeLocked) return refuse(manager, txId, noCoins);
+  const { assetId } = account;
+  const id = newId();
+  await manager.insert(TransactionEntity, {
+    ...toNewRow({ txId: id, chain, account, token: chain.native, assetId, to, amount, feeLocked }),
+    ...{ transactionType: topUpType, parentTxId: txId },
   });
+  const asset = { ledgerAccountId: assetId, chain: chain.name, symbol: chain.native.symbol };
+  await placeTransferHold(manager, { txId: id, source: { asset, native: asset }, amount, feeLocked });
+  // without its chain: it does not wait for room, which settlements that wait for it may have taken
+  const start = { kind: 'start_transfer', subjectId: id, clientId: account.clientId } as const;
+  await enqueue(manager, start);
+  await audit(manager, {
+    action: 'x402.payer_funded',
+    outcome: 'success',
+    actor: house,
+    clientId: settlement.clientId,
+    subject: { type: 'transaction', id },
+    detail: { chain: chain.name, amount: formatAmount(amount, chain.native.decimals), to_address: payer, settlement: txId },
+    requestId: settlement.requestId,
+  });
+  return { result: { outcome: 'funded' }, start };
 }
 
 /** On record: the settlement ends for it. */
-async function refuse(manager: EntityManager, txId: string, why: RefusalReason): Promise<FundingResult> {
+async function refuse(manager: EntityManager, txId: string, why: RefusalReason): Promise<Made> {
   await recordRefusal(manager, { txId, attempt: 1 }, { kind: 'chain', ...why });
-  return { outcome: 'refused', ...why };
+  return { result: { outcome: 'refused', ...why } };
 }
 
 /** Nobody asked for it but the payment. */
@@ -94,9 +110,8 @@ async function findWanted(manager: EntityManager, txId: string): Promise<WantedR
     `select payer, top_up, exists (select from transactions t where t.parent_tx_id = a.tx_id and t.is_held) as is_funded,
             exists (
               select from x402_policies p
-               where (p.client_id, p.chain) = (a.client_id, a.chain) and p.is_enabled and p.sponsors_approval and p.top_up_per_day >= (
-                 select sum(b.top_up) from x402_approvals b
-                  where (b.client_id, b.chain) = (a.client_id, a.chain) and b.created_at > clock_timestamp() - interval '24 hours')
+               where (p.client_id, p.chain) = (a.client_id, a.chain) and p.is_enabled and p.sponsors_approval 
+                 and p.top_up_per_day >= ${countedCost('given', 'p')}
             ) as is_allowed
        from x402_approvals a where tx_id = $1`,
     [txId],

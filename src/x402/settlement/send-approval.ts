@@ -39,6 +39,11 @@ export async function sendApproval(steps: Steps, { txId }: { txId: string }): Pr
     await recordRefusal(manager, { txId, attempt: 1 }, { kind: 'chain', ...refusal });
     return { outcome: 'refused', ...refusal };
   }
+  if (state === 'unconfirmed')
+    return {
+      outcome: 'waiting',
+      reason: 'It was reverted, or its nonce is used otherwise, in a block that is not deep enough yet',
+    };
   if (approval.top_up === 'open') return { outcome: 'waiting', reason: 'Coins for the approval are on their way' };
   await manager.query('update x402_approvals set sent_at = clock_timestamp() where tx_id = $1 and sent_at is null', [txId]);
   const sent = await client.broadcast(raw);

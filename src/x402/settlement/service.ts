@@ -60,10 +60,10 @@ export class SettlementService {
    * @throws GatewayError for what is not the payer's fault: unavailable, reconcile_required, outcome_unknown
    */
   async settle(askedBy: AskedBy, body: unknown, wait: Wait, log: Pick<Logger, 'warn'>): Promise<Settled> {
-    this.deps.watch.assertRoom();
     const startedAt = performance.now();
     const read = readPaymentRequest(body, this.deps.registry, 'settle');
-    const settled = await this.settleRead(askedBy, read, wait, log);
+    const settle = () => this.settleRead(askedBy, read, wait, log);
+    const settled = await (isWait(wait) ? this.deps.watch.whileWaiting(askedBy.clientId, settle) : settle());
     measure('request' in read ? read.request : null, settled.reason, startedAt);
     return settled;
   }
@@ -178,6 +178,8 @@ export class SettlementService {
     return method?.failures[scheme][failure] ?? 'unexpected_settle_error';
   }
 }
+
+const isWait = (wait: Wait): boolean => wait === 'usual' || (wait.ms ?? 0) > 0;
 
 /** Of one that is given coins for its payer something is begun before its own signing is. */
 const isBegun = ({ outcome }: SettlementState): boolean => outcome.outcome !== 'pending' || outcome.isBegun;

@@ -3,6 +3,7 @@ import { AccountEntity } from '../../accounts/entity';
 import type { SettlementAction, TransactionIntent } from '../../chains/types';
 import { blacklistedReason, isBlacklisted } from '../../screening/destinations';
 import { SettlerEntity } from '../../settlers/entity';
+import { refusedLately } from '../../settlers/refused-lately';
 import type { TransactionEntity } from '../../transactions/entity';
 import { getSender, type IntendedTransaction, toPayment } from '../../transactions/intent';
 import type { SignedType } from '../../transactions/signed-type';
@@ -20,6 +21,7 @@ export const settlement: SignedType = {
   assertMayBegin: async (manager, transaction) => {
     await assertIsInTime(manager, transaction);
     await assertIsPaidFor(manager, transaction);
+    await assertNotRefused(manager, transaction);
   },
   assertMayContinue: assertIsInTime,
   timeLeft: (manager, { txId }) => settlementTimeLeft(manager, txId),
@@ -49,10 +51,17 @@ async function findSigner(manager: EntityManager, transaction: TransactionEntity
 }
 
 /** By what an operator has set for the client, whatever the process that has accepted it says. */
-async function assertIsPaidFor(manager: EntityManager, { txId, clientId, chain }: TransactionEntity): Promise<void> {
-  const [row] = await manager.query<{ gas_bound: string }[]>('select gas_bound from x402_settlements where tx_id = $1', [txId]);
-  const budget = await checkGasBudget(manager, { clientId, chain, gasBound: BigInt(row?.gas_bound ?? 0), txId });
+async function assertIsPaidFor(manager: EntityManager, { clientId, chain }: TransactionEntity): Promise<void> {
+  // it is counted since it was accepted
+  const budget = await checkGasBudget(manager, { clientId, chain, gasBound: 0n });
   if (budget !== 'within') refuse('business_error', `The house does not pay for it: the gas budget is ${budget}`);
+}
+
+/** A settlement that the nodes refuse as they have refused the one before it would cost a cancellation. */
+async function assertNotRefused(manager: EntityManager, { clientId, chain, senderAddress }: TransactionEntity): Promise<void> {
+  const sql = `select ${refusedLately('$1', '$2', '$3')} as is_refused`;
+  const [row] = await manager.query<{ is_refused: boolean }[]>(sql, [clientId, chain, senderAddress]);
+  if (row?.is_refused) refuse('node_policy', 'The limits of two signing nodes have just refused a settlement like this one');
 }
 
 /** Until there is too little time for another transaction to be included, and not to an address that the client has listed. */

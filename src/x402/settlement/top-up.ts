@@ -14,13 +14,18 @@ export const topUp: SignedType = {
   findSigner: getAccount,
   assertMayBegin: assertIsNeeded,
   assertMayContinue: assertIsNeeded,
-  timeLeft: (manager, transaction) => settlementTimeLeft(manager, getParent(transaction)),
+  timeLeft,
 };
 
 async function assertIsNeeded(manager: EntityManager, transaction: TransactionEntity): Promise<void> {
-  const parentTxId = getParent(transaction);
-  if (isEnded(await findTransaction(manager, parentTxId)) || (await settlementTimeLeft(manager, parentTxId)) < minLeftMs)
+  if ((await timeLeft(manager, transaction)) < minLeftMs)
     refuse('expired', 'There is too little time left for the approval and its settlement');
+}
+
+/** None once its settlement has ended: its nonce is not kept for coins that nobody needs. */
+async function timeLeft(manager: EntityManager, transaction: TransactionEntity): Promise<number> {
+  const parentTxId = getParent(transaction);
+  return isEnded(await findTransaction(manager, parentTxId)) ? 0 : settlementTimeLeft(manager, parentTxId);
 }
 
 function getParent({ txId, parentTxId }: TransactionEntity): string {

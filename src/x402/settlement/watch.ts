@@ -5,8 +5,10 @@ import { readSettlements, type SettlementState } from './state';
 /** Between two looks at the settlements that somebody waits for. */
 const everyMs = 50;
 
-/** Of one process; far fewer than the requests that it may have in flight (MAX_REQUESTS_IN_FLIGHT). */
-const maxWaiters = 400;
+/** Requests that wait, of one process; far fewer than it may have in flight (MAX_REQUESTS_IN_FLIGHT). */
+const maxWaiting = 400;
+/** Of one client: others find room whatever it does, and so do its own requests that do not wait. */
+const maxWaitingPerClient = 100;
 
 interface Waiter {
   until: number;
@@ -17,16 +19,30 @@ interface Waiter {
 /** Waits for the outcomes of settlements: one statement for all that requests of this process wait for, and none while nobody waits. */
 export class SettlementWatch {
   private readonly waiters = new Map<string, Set<Waiter>>();
+  /** Requests that wait, by client. */
+  private readonly waiting = new Map<string, number>();
   private timer: NodeJS.Timeout | undefined;
   private ending = false;
-  private count = 0;
 
   constructor(private readonly database: DataSource) {}
 
-  /** Requests that wait use up what the process can answer at a time. @throws GatewayError unavailable when too many do. */
-  assertRoom(): void {
-    if (this.count >= maxWaiters)
+  /**
+   * Runs a request that waits: such requests use up what the process can answer at a time.
+   * @throws GatewayError unavailable, before the request is run, when too many of all clients or of this one do.
+   */
+  async whileWaiting<T>(clientId: string, request: () => Promise<T>): Promise<T> {
+    const own = this.waiting.get(clientId) ?? 0;
+    const all = [...this.waiting.values()].reduce((sum, count) => sum + count, 0);
+    if (all >= maxWaiting || own >= maxWaitingPerClient)
       throw new GatewayError('unavailable', 'Too many requests wait for settlements', { retryAfterSeconds: 1 });
+    this.waiting.set(clientId, own + 1);
+    try {
+      return await request();
+    } finally {
+      const left = (this.waiting.get(clientId) ?? 1) - 1;
+      if (left > 0) this.waiting.set(clientId, left);
+      else this.waiting.delete(clientId);
+    }
   }
 
   /**
@@ -37,7 +53,6 @@ export class SettlementWatch {
     return new Promise((resolve, reject) => {
       const waiters = this.waiters.get(txId) ?? new Set();
       waiters.add({ until: performance.now() + ms, resolve, reject });
-      this.count += 1;
       this.waiters.set(txId, waiters);
       this.timer ??= setTimeout(() => void this.look(), 0);
     });
@@ -76,7 +91,6 @@ export class SettlementWatch {
     for (const waiter of waiters) {
       if (!isDecided && waiter.until > now && !this.ending) continue;
       waiters.delete(waiter);
-      this.count -= 1;
       answer(waiter);
     }
     if (waiters.size === 0) this.waiters.delete(txId);

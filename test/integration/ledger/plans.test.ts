@@ -1,3 +1,6 @@
+import { promisedGas } from '../../../src/settlers/promised-gas';
+import { refusedLately } from '../../../src/settlers/refused-lately';
+import { countedCost } from '../../../src/x402/settlement/gas-budget';
 import { createFixture, type Fixture } from './fixture';
 
 /** Frequent queries on large tables use their index. Rows are like those of production, inserted without triggers. */
@@ -40,6 +43,18 @@ const manyRows = [
   `insert into ledger_postings (posting_id, tx_id, kind, seq, entries) select md5('p' || n)::uuid, md5('t' || n)::uuid, 'lock', 0, 2 from generate_series(1, 60000) n`,
   `insert into ledger_entries (posting_id, line, ledger_account_id, bucket, chain, symbol, amount)
    select md5('p' || n)::uuid, line, md5('ETH' || n % 20000)::uuid, 'AVAILABLE', 'ethereum', 'ETH', 1 from generate_series(1, 60000) n, generate_series(0, 1) line`,
+  // 20,000 settlements of 20 settlers, each with 50 that have not ended
+  `insert into transactions (tx_id, client_id, chain, transaction_type, direction, is_held, is_signed, from_address, sender_address, to_address, token_symbol, decimals,
+     amount, fee_symbol, fee_decimals, fee, status, required_confirmations, ended_at)
+   select md5('s' || n)::uuid, md5('c' || n % 100)::uuid, 'ethereum', 'X402_SETTLE', 'out', false, true, 'p' || n, 'S' || n % 20, 'y', 'USDC', 6, 1, 'ETH', 18,
+     case when n > 1000 then 1 end, case when n > 1000 then 'FAILED' else 'PENDING' end, 1, case when n > 1000 then now() end
+     from generate_series(1, 20000) n`,
+  `insert into x402_settlements (tx_id, client_id, chain, scheme, payload_type, identity, request_hash, version, authorised, amount, valid_after, window_end, action, gas_bound)
+   select md5('s' || n)::uuid, md5('c' || n % 100)::uuid, 'ethereum', 'exact', 'eip3009', 'i' || n, decode(repeat('00', 32), 'hex'), 2, 1, 1, 0, 1, '{}', 1
+     from generate_series(1, 20000) n`,
+  `insert into x402_costs (client_id, chain, hour, slot, fees, given)
+   select md5('c' || n)::uuid, 'ethereum', date_trunc('hour', now() - hours * interval '1 hour'), slot, 1, 0
+     from generate_series(0, 99) n, generate_series(0, 24) hours, generate_series(0, 7) slot`,
 ];
 
 const account = `md5('a500')::uuid`;
@@ -145,6 +160,13 @@ test.each([
     'an account’s transactions',
     'transactions_by_account',
     `select * from transactions where account_id = ${account} order by tx_id desc limit 10`,
+  ],
+  ['what a settler may have to pay', 'settlements_open_by_sender', `select ${promisedGas(`'ethereum'`, `'S5'`)}`],
+  ['what nodes have refused', 'settlements_refused', `select ${refusedLately(client, `'ethereum'`, `'S5'`)}`],
+  [
+    'what is counted for a client',
+    'x402_costs_pkey',
+    `select ${countedCost('fees', 'p')} from (values (md5('c7')::uuid, 'ethereum')) p (client_id, chain)`,
   ],
   ['a client’s assets', 'assets_by_client', `select * from assets where client_id = ${client} order by asset_id desc limit 10`],
 ])('%s', async (_, index, query) => {

@@ -64,6 +64,7 @@ const ofHouse = [
   ...[insertWallet(house), insertAccount(house), insertSettler, moveRole, allowSettling, raiseGas],
   ...[settlement, insertSettlement, insertApproval, raiseTopUp],
 ];
+
 const refuseAs = (kind: string, code = 'stuck') =>
   `insert into refusals (tx_id, attempt, kind, code, reason) values (:waiting, 1, '${kind}', '${code}', 'none')`;
 const acceptCount = `insert into foreign_ordinals (chain, owner, below) values ('ethereum', :address, 1)`;
@@ -210,6 +211,8 @@ export const forbiddenToAll = [
   'delete from settlers',
   'delete from x402_settlements',
   'update x402_settlements set amount = 0',
+  'update x402_costs set fees = 0',
+  'delete from x402_costs',
   `update settlers set account_id = :account`,
   'update wallet_attestations set statement = statement',
   'delete from wallet_attestations',

@@ -2,9 +2,9 @@ import { newId } from '../../../src/platform/ids';
 import { metrics } from '../../../src/platform/metrics';
 import { reportSettlers } from '../../../src/settlers/report';
 import { SettlerWatch } from '../../../src/settlers/watch';
-import { fundAccount } from '../../factories';
+import { buildClient, fundAccount } from '../../factories';
 import { base, createFixture, ethereum, type Fixture } from '../ledger/fixture';
-import { buildSettler } from '../x402/settlement-fixture';
+import { allowSettling, buildSettler } from '../x402/settlement-fixture';
 import { createSettling } from '../x402/settling';
 
 /** What a settler has and has to do, as operators see it. */
@@ -37,7 +37,7 @@ const report = async () => (await reportSettlers(fixture.database.manager)).find
 test('a new settler has nothing to do and nothing to spend', async () => {
   expect(await report()).toEqual({
     ...{ settlerId, accountId: account.accountId, chain: 'ethereum', status: 'ACTIVE' },
-    ...{ balance: 0n, open: 0, oldestAt: null, runway: null },
+    ...{ balance: 0n, open: 0, refusedClients: 0, oldestAt: null, runway: null },
   });
 });
 
@@ -49,6 +49,47 @@ test('what is open is counted, the balance is that of the ledger, and the runway
   expect(first).toMatchObject({ balance: 998_890n, open: 1, runway: 9_988n });
   await settling.accept();
   expect(await report()).toMatchObject({ open: 2, oldestAt: first?.oldestAt });
+});
+
+describe('a settlement that the limits of two nodes have refused', () => {
+  /** Its cancellation is to be ordered. */
+  const refused = async () => {
+    const txId = await settling.accept();
+    expect(await settling.begin(txId)).toMatchObject({ outcome: 'begun' });
+    await fixture.database.query(`update transactions set cancellation_reason = 'node_policy' where tx_id = $1`, [txId]);
+    return txId;
+  };
+  const begunAgo = (txId: string, minutes: number) =>
+    fixture.database.transaction(async (manager) => {
+      await manager.query('set local session_replication_role = replica');
+      const sql = 'update transactions set signing_begun_at = now() - make_interval(mins => $2) where tx_id = $1';
+      await manager.query(sql, [txId, minutes]);
+    });
+  const reserved = () => fixture.database.query<unknown[]>('select from reservations where released_at is null');
+
+  test('keeps further ones of its client from taking a nonce, for ten minutes', async () => {
+    await fund(10n ** 18n);
+    const first = await refused();
+    const second = await settling.accept();
+    expect(await settling.begin(second)).toMatchObject({ outcome: 'refused', code: 'node_policy' });
+    expect(await reserved()).toHaveLength(1);
+    expect(await report()).toMatchObject({ refusedClients: 1 });
+    await watch.run();
+    expect(await metrics.getSingleMetricAsString('settler_refused_clients')).toMatch(new RegExp(`"${settlerId}"} 1`));
+    await begunAgo(first, 9);
+    expect(await settling.begin(second)).toMatchObject({ outcome: 'refused', code: 'node_policy' });
+    await begunAgo(first, 11);
+    expect(await settling.begin(second)).toMatchObject({ outcome: 'begun' });
+    expect(await report()).toMatchObject({ refusedClients: 0 });
+  });
+
+  test('keeps no other client from it', async () => {
+    await fund(10n ** 18n);
+    await refused();
+    const { clientId } = await buildClient(fixture.database);
+    await allowSettling(fixture.database, { clientId, chain: 'ethereum' });
+    expect(await settling.begin(await settling.accept({ clientId }))).toMatchObject({ outcome: 'begun' });
+  });
 });
 
 test('settlements that cost nothing stop neither report nor watch', async () => {

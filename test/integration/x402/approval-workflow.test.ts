@@ -1,9 +1,15 @@
 import { type Hex, keccak256 } from 'viem';
+import type { ChainClient } from '../../../src/chains/family';
 import type { Sponsoring } from '../../../src/chains/payments';
+import { ChainRegistry } from '../../../src/chains/registry';
 import { verifyLedger } from '../../../src/ledger/verify';
 import { transferWorkflowId } from '../../../src/messages/workflow-ids';
+import type { OutboxMessage } from '../../../src/outbox/outbox';
+import { GatewayError } from '../../../src/platform/errors';
+import { prepareAttempt } from '../../../src/transfers/prepare';
 import { observationSignaller } from '../../../src/transfers/workflows';
 import { checkGasBudget } from '../../../src/x402/settlement/gas-budget';
+import { createTestLedger } from '../../ledger';
 import { refuseAttempt } from '../../refusals';
 import { approvalInfo } from '../../sponsoring';
 import { until } from '../transfers/served';
@@ -13,7 +19,9 @@ import { createSettlementFixture, ether, ServedSettlements, type SettlementFixtu
 
 jest.setTimeout(120_000);
 
-const served = new ServedSettlements(() => createSettlementFixture({ stuckAfterMs: 60_000 }), booksAgree);
+const patientMs = 60_000;
+let stuckAfterMs = patientMs;
+const served = new ServedSettlements(() => createSettlementFixture({ stuckAfterMs }), booksAgree);
 let fixture: SettlementFixture;
 beforeEach(() => {
   fixture = served.fixture;
@@ -160,11 +168,109 @@ test('an approval that is not executed in time ends the settlement, and what was
   expect(await payerNonce()).toBe(0);
 });
 
+describe('coins that were sent and are in no block', () => {
+  beforeAll(() => (stuckAfterMs = 1_500));
+  afterAll(() => (stuckAfterMs = patientMs));
+
+  test('are given up as soon as their settlement has ended, and their nonce is used up', async () => {
+    await served.serve();
+    const txId = await fixture.accept(600, await approval());
+    await fixture.ledger.fundPayer({ txId });
+    const topUpId = await served.startTopUp(txId);
+    await until('sent', async () => (await served.status(topUpId)) === 'SUBMITTED');
+    await refuseAttempt(fixture.database, { txId });
+    await fixture.ledger.endTransfer({ txId });
+    await until('given up', async () =>
+      (await fixture.attempts(topUpId)).some(({ kind, broadcast_at: sent }) => kind === 'cancellation' && sent !== null),
+    );
+    await hasFailed(topUpId);
+    expect(await fixture.transaction(topUpId)).toMatchObject({ failure_code: 'expired', cancellation_reason: 'expired' });
+    expect(await fixture.anvil.client.getBalance({ address: fixture.payer.address })).toBe(0n);
+    await record(topUpId, 'top-up-failed-not-needed');
+  });
+});
+
+describe('what one node shows is no verdict at once', () => {
+  test('an approval that is replaced is judged as deep as the chain needs', async () => {
+    const { sponsoring, topUp } = await approval(0n);
+    await fixture.send(fixture.payer, ether);
+    await fixture.mine();
+    const txId = await fixture.accept(600, { sponsoring, topUp });
+    const other = await fixture.payer.signTransaction({
+      ...{ type: 'eip1559', chainId: 1, nonce: 0, to: fixture.payTo as Hex, value: 1n, gas: 21_000n },
+      ...{ maxFeePerGas: 9_000_000_000n, maxPriorityFeePerGas: 5_000_000_000n },
+    });
+    await fixture.anvil.client.sendRawTransaction({ serializedTransaction: other });
+    await fixture.mine();
+    const { confirmations } = fixture.chain;
+    expect(confirmations).toBeGreaterThan(1);
+    for (let depth = 1; depth < confirmations; depth += 1) {
+      expect(await fixture.onChain.sendApproval({ txId })).toMatchObject({ outcome: 'waiting' });
+      await fixture.mine();
+    }
+    expect(await fixture.onChain.sendApproval({ txId })).toMatchObject({ outcome: 'refused', code: 'broadcast_rejected' });
+  });
+
+  test('an approval that is reverted likewise', async () => {
+    const { sponsoring, topUp } = await approval(0n);
+    await fixture.send(fixture.payer, ether);
+    await fixture.mine();
+    const txId = await fixture.accept(600, { sponsoring, topUp });
+    const usdc = fixture.usdc.contract as Hex;
+    const code = (await fixture.anvil.client.getCode({ address: usdc })) as Hex;
+    await fixture.anvil.client.setCode({ address: usdc, bytecode: '0xfe' });
+    expect(await fixture.onChain.sendApproval({ txId })).toMatchObject({ outcome: 'waiting' });
+    await fixture.mine();
+    await fixture.anvil.client.setCode({ address: usdc, bytecode: code });
+    for (let depth = 1; depth < fixture.chain.confirmations; depth += 1) {
+      expect(await fixture.onChain.sendApproval({ txId })).toMatchObject({ outcome: 'waiting' });
+      await fixture.mine();
+    }
+    expect(await fixture.onChain.sendApproval({ txId })).toMatchObject({ outcome: 'refused', code: 'reverted_on_chain' });
+  });
+
+  /** The node that simulates reverts the payment so often. */
+  const prepareAfter = async (reverts: number) => {
+    const txId = await fixture.accept(600, await approval());
+    const { database, logger, getSignedType } = fixture.options;
+    const client = Object.create(fixture.client) as ChainClient;
+    let asked = 0;
+    client.prepare = (request) => {
+      if ((asked += 1) <= reverts) throw new GatewayError('reverted_on_chain', 'it has not seen the approval');
+      return fixture.client.prepare(request);
+    };
+    const clients = new Map([[fixture.chain.name, client]]);
+    const prepared = prepareAttempt({ database, clients, logger, getSignedType }, { txId, attempt: 1, kind: 'first' });
+    const outcome = await prepared.then(
+      () => 'prepared',
+      (error: GatewayError) => error.code,
+    );
+    return { asked, outcome };
+  };
+
+  test('a payment that is reverted right after its approval is tried again, a few times', async () => {
+    expect(await prepareAfter(2)).toEqual({ asked: 3, outcome: 'prepared' });
+  });
+
+  test('and then is reverted', async () => {
+    expect(await prepareAfter(Infinity)).toEqual({ asked: 5, outcome: 'reverted_on_chain' });
+  });
+});
+
 test('coins are made once, whoever asks at the same time', async () => {
   const txId = await fixture.accept(600, await approval());
-  const asked = Array.from({ length: 5 }, () => fixture.ledger.fundPayer({ txId }));
+  const { database, chain, getFamily } = fixture;
+  const started: OutboxMessage[] = [];
+  const outbox = { deliverSoon: (message: OutboxMessage) => void started.push(message) };
+  const ledger = createTestLedger({ database, registry: new ChainRegistry([chain]), getFamily, outbox });
+  const asked = Array.from({ length: 5 }, () => ledger.fundPayer({ txId }));
   for (const answer of await Promise.all(asked)) expect(answer).toEqual({ outcome: 'funded' });
+  // not by the dispatcher, which waits for what its writers deliver themselves
+  expect(started).toMatchObject([{ kind: 'start_transfer', subjectId: (await topUps())[0]?.tx_id }]);
+  // the bounds that the fixture states, of the settlement and of its coins, each once
+  expect([await budget(2n), await budget(1n)]).toEqual(['within', 'exhausted']);
   await endTopUp();
+  expect([await budget(1n), await budget(0n)]).toEqual(['within', 'exhausted']);
   expect(await fixture.ledger.fundPayer({ txId })).toEqual({ outcome: 'funded' });
   expect(await topUps()).toHaveLength(1);
   expect(await fixture.onChain.sendApproval({ txId })).toMatchObject({ outcome: 'refused', code: 'insufficient_balance' });

@@ -1,6 +1,7 @@
 import type { Address } from 'viem';
 import type { JsonObject } from '../../../src/chains/types';
-import { fundAccount, randomAddress, setFeeLevels } from '../../factories';
+import { ClientEntity } from '../../../src/auth/entity';
+import { buildAccount, buildWallet, fundAccount, randomAddress, setFeeLevels } from '../../factories';
 import { signed } from '../../x402';
 import { change } from '../../unit/x402/bodies';
 import { type Payers, startPayers } from '../dev/payers';
@@ -89,6 +90,24 @@ describe('at the end of the wait', () => {
   });
 });
 
+test('one client cannot take all the room of requests that wait, and who does not wait needs none', async () => {
+  const other = await buildTenant(fixture);
+  await allow(other);
+  const body = await payment();
+  await begin(await accepted(body));
+  const waits = { tenant: seller, body, headers: { Prefer: 'wait=3' } };
+  const answers = Array.from({ length: 105 }, () => fixture.call('POST', '/x402/settle', waits));
+  // the five that find no room are answered while the others wait
+  await Promise.any(answers.map(async (answer) => expect((await answer).status).toBe(503)));
+  expect(await settle(await payment(), {}, other)).toHaveProperty('txId');
+  expect(await settle(await payment(), { Prefer: 'respond-async' })).toMatchObject({ success: true });
+  const refused = (await Promise.all(answers)).filter(({ status }) => status === 503);
+  expect(refused).toHaveLength(5);
+  expect(refused[0]?.body).toMatchObject({ code: 'unavailable' });
+  // they have left their room
+  expect(await settle(await payment())).toHaveProperty('txId');
+});
+
 describe('a payment that is claimed', () => {
   test('is a duplicate for another client, and for another request of the same one', async () => {
     const other = await buildTenant(fixture);
@@ -122,6 +141,55 @@ describe('a payment that is claimed', () => {
   });
 });
 
+describe('of what a payer has signed at most, who takes less', () => {
+  const upto = (to: string = randomAddress()) =>
+    signed({
+      kind: 'upto',
+      payer: payers.payer,
+      facilitator: settler.account.address as Address,
+      changes: { 'witness.to': to, 'terms.payTo': to },
+    });
+  const taken = (body: JsonObject, amount: string, tenant: Tenant = seller) =>
+    settle(change(body, { 'required.amount': amount }), { Prefer: 'respond-async' }, tenant);
+  const verdict = async (body: JsonObject, tenant: Tenant) =>
+    (await fixture.call('POST', '/x402/verify', { tenant, body })).body['invalidReason'];
+  let other: Tenant;
+  const allowed = async () => {
+    const tenant = await buildTenant(fixture);
+    await allow(tenant);
+    return tenant;
+  };
+  beforeEach(async () => {
+    other = await allowed();
+  });
+
+  test('nothing: keeps no other client from having it settled, whose it may be', async () => {
+    const body = await upto();
+    expect(await taken(body, '0', other)).toMatchObject({ success: true, transaction: '', amount: '0' });
+    expect(await verdict(body, seller)).toBeNull();
+    expect(await verdict(body, other)).toBe('duplicate_settlement');
+    expect(await taken(body, '500', other)).toMatchObject({ errorReason: 'duplicate_settlement' });
+    const { txId } = await taken(body, '500');
+    expect(await statusOf(txId)).toBe('PENDING');
+    expect(await taken(body, '500')).toMatchObject({ success: true, txId });
+    expect(await taken(body, '500', other)).toMatchObject({ errorReason: 'duplicate_settlement' });
+    // still what this client has said first
+    expect(await taken(body, '0', other)).toMatchObject({ success: true, amount: '0' });
+    expect(await taken(body, '0', await allowed())).toMatchObject({ errorReason: 'duplicate_settlement' });
+  });
+
+  test('of a payment to an account of the gateway, is its own client alone', async () => {
+    const client = await fixture.database.manager.findOneByOrFail(ClientEntity, { clientId: other.clientId });
+    const { address } = await buildAccount(fixture.database, await buildWallet(fixture.database, client), base);
+    const body = await upto(address);
+    for (const amount of ['0', '500'])
+      expect(await taken(body, amount)).toMatchObject({ success: false, errorReason: 'invalid_payment_requirements' });
+    expect(await taken(body, '500', other)).toMatchObject({ success: true });
+    // all of it may be paid by anybody
+    expect(await taken(await upto(address), '1000')).toMatchObject({ success: true });
+  });
+});
+
 describe('is not accepted', () => {
   const refusals = async (body: unknown, errorReason: string) => {
     expect(await settle(body)).toMatchObject({ success: false, transaction: '', errorReason });
@@ -137,6 +205,17 @@ describe('is not accepted', () => {
     await query(`update ledger_accounts set frozen_reason = 'of a test' where account_id = $1`, [settler.account.accountId]);
     await refusals(await payment(), 'unexpected_settle_error');
     await query('update ledger_accounts set frozen_reason = null where account_id = $1', [settler.account.accountId]);
+  });
+
+  test('by a settler of which the nodes have just refused a settlement of the client', async () => {
+    const txId = await accepted(await payment());
+    await begin(txId);
+    await query(`update transactions set cancellation_reason = 'node_policy' where tx_id = $1`, [txId]);
+    expect(await settle(await payment())).toEqual(expect.not.objectContaining({ txId: expect.anything() }));
+    expect(await settlementsOf(seller)).toHaveLength(1);
+    const other = await buildTenant(fixture);
+    await allow(other);
+    expect(await settle(await payment(), { Prefer: 'respond-async' }, other)).toMatchObject({ success: true });
   });
 
   test('to an address that the client has listed', async () => {

@@ -120,6 +120,19 @@ describe('a settlement of nothing', () => {
     await expect(release(txId)).rejects.toThrow(/keeps its payment/);
   });
 
+  test('keeps nobody but its own client from having the payment settled', async () => {
+    const nothing = settlement({ method: 'permit2_upto', amount: 0n });
+    await claim(asApi, nothing);
+    const again = { ...nothing, txId: newId() };
+    await expect(claim(asApi, again)).rejects.toThrow(/x402_settlements_once_a_client/);
+    await expect(claim(asApi, { ...again, amount: 4n })).rejects.toThrow(/x402_settlements_once_a_client/);
+    const [first, second] = [(await buildClient(gateway.database)).clientId, (await buildClient(gateway.database)).clientId];
+    await claim(asApi, { ...again, clientId: first, amount: 4n });
+    await expect(claim(asApi, { ...again, txId: newId(), clientId: second, amount: 4n })).rejects.toThrow(
+      /x402_settlements_once"/,
+    );
+  });
+
   test('is the only one: another is not confirmed without a transaction of the chain', async () => {
     const txId = await claim(asApi, settlement({ method: 'permit2_upto', amount: 1n }));
     await expect(end(txId, 'CONFIRMED')).rejects.toThrow(/may not make transaction/);

@@ -72,7 +72,7 @@ export async function createSettlementFixture(changes: Partial<ChainDefinition> 
     await database.transaction((manager) =>
       claimPayment(manager, getFamily, {
         ...{ txId, clientId: alice.clientId, userId: newId(), requestId: newId(), version: 2, scheme: 'exact', payment },
-        ...{ key: toPaymentKey(read.request, payment.identity), sender: settler.address, gasBound: 1n, topUp },
+        ...{ key: toPaymentKey(read.request, payment.identity), sender: settler.address, gasBound: 1n, topUp, topUpFeeBound: 1n },
       }),
     );
     return txId;

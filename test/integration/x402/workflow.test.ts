@@ -25,6 +25,8 @@ beforeEach(() => {
 const longSeconds = 600;
 /** Enough to sign and send, and then to be waited for. */
 const shortSeconds = 9;
+/** Enough for all replacements of what is replaced hastily. */
+const replacedSeconds = 16;
 
 const record = (txId: string, name: string) => served.record(transferWorkflowId(txId), name);
 const stepOf = async (txId: string) => (await served.client.workflow.getHandle(transferWorkflowId(txId)).query(statusQuery)).step;
@@ -137,7 +139,7 @@ describe('what is not included in its time is cancelled, so that the nonce is us
 
     test('for it was not included after all replacements', async () => {
       await served.serve();
-      const txId = await served.settle(shortSeconds);
+      const txId = await served.settle(replacedSeconds);
       await until('parked', async () => (await stepOf(txId)) === 'park');
       await isGivenUp(txId);
       await isCancelled(txId, 'settlement-failed-parked');
