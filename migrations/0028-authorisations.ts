@@ -17,6 +17,9 @@ create table x402_authorisations (
   extensions text check (length(extensions) <= 32768)
 );
 
+-- of a chain whose other resources have ordinals there are few
+create index reservations_without_ordinal on reservations (chain, owner) where ordinal is null and released_at is null;
+
 create function guard_authorisation() returns trigger language plpgsql as $$
 begin
   if not exists (select from transactions t where t.tx_id = new.tx_id and t.transaction_type = 'X402_SIGN' and t.signing_begun_at is null) then

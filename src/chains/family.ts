@@ -232,8 +232,11 @@ export interface ChainClient {
   usedOrdinals(address: string): Promise<bigint | null>;
   /** What has become of it. @throws GatewayError chain_unavailable. */
   foreignState(transaction: ForeignTransaction): Promise<ForeignState>;
-  /** Effects of included transactions by id, which occurs once in `items`; transactions that are not included are left out. */
-  effects(items: { id: string; intent: TransactionIntent }[]): Promise<Map<string, InclusionEffect>>;
+  /**
+   * Effects of included transactions by id, which occurs once in `items`; transactions that are not included are left out. null: it is
+   * included, and does nothing about the intent: another one may.
+   */
+  effects(items: { id: string; intent: TransactionIntent }[]): Promise<Map<string, InclusionEffect | null>>;
   /** null: the chain has no such block (yet), or has skipped the number. */
   block(number: number): Promise<ChainBlock | null>;
   /** Blocks from..to (inclusive, at most 50 numbers at once). */

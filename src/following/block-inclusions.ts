@@ -26,11 +26,12 @@ export async function findInclusions(
   );
   const hashes = new Set(blocks.map(({ hash }) => hash));
   const found = await Promise.all(splitById(attempts).map((list) => withEffects(manager, options, list)));
-  return found.flat().map(({ attempt, effect }) => {
+  return found.flat().flatMap(({ attempt, effect }) => {
+    if (effect === null) return [];
     // receipts can come later than their block, or already be those of a block that replaced it
     if (!effect || !hashes.has(effect.blockHash))
       throw new GatewayError('chain_unavailable', `${name}: a receipt of a scanned block is missing`);
-    return { attempt, effect };
+    return [{ attempt, effect }];
   });
 }
 

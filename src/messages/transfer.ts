@@ -76,6 +76,8 @@ export interface OrderedAttempt {
   expiresAtMs: number;
   /** The bytes can no longer be executed then: no other order over them would live longer. */
   endsWithBytes?: true;
+  /** As in HeldTransfer, of one whose time begins with its signing. */
+  timeLeftMs?: number;
 }
 
 /** From `begun` on the attempt counts as signed. */

@@ -23,7 +23,7 @@ import { NotBegun, refuse, refuseAbandoned } from './not-begun';
 import { toOrderFacts } from './order-facts';
 import { recordRefusal } from './refusals';
 import { assertMayReplace } from './replacement-rules';
-import { resumeSigning, type Stored } from './resume-signing';
+import { resumeSigning, type Stored, timeLeftOf } from './resume-signing';
 
 /** From the first attempt on: proofs are read from blocks that every endpoint still has. */
 const reissueForMs = 24 * 60 * 60 * 1000;
@@ -57,7 +57,8 @@ export async function beginSigning(deps: AuthoriserDependencies, input: unknown)
   const order = await deps.orders.sign(begun.claims);
   const { iat, exp } = begun.claims;
   const endsWithBytes = exp - iat < orderLifetimeSeconds;
-  const expiry = { expiresAtMs: exp * 1000, ...(endsWithBytes && { endsWithBytes }) };
+  const { timeLeftMs } = begun;
+  const expiry = { expiresAtMs: exp * 1000, ...(endsWithBytes && { endsWithBytes }), ...(timeLeftMs !== null && { timeLeftMs }) };
   return { outcome: 'begun', attempt, kind, unsigned, order, ...expiry };
 }
 
@@ -178,5 +179,5 @@ async function startAttempt(beginning: Beginning, kind: AttemptKind): Promise<Be
   await built.store();
   const facts = toOrderFacts({ chain, family, type }, held, built, attempts.all);
   const claims = await deps.orders.issue(manager, facts, family.describe(built.unsigned).expiresAt);
-  return { outcome: 'stored', attempt: built, claims };
+  return { outcome: 'stored', attempt: built, claims, timeLeftMs: await timeLeftOf(manager, type, held) };
 }

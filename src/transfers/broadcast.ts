@@ -6,8 +6,8 @@ import { destinationBlacklisted } from './destination';
 import { markBroadcast } from './store-attempt';
 
 /**
- * Sends the stored signed bytes, the only thing that is ever sent: safe to repeat. What is handed out is there for its client from now on. An abandoned transfer is not sent, nor one that
- * has never been sent and whose destination is blacklisted.
+ * Sends the stored signed bytes, the only thing that is ever sent: safe to repeat. What is handed out is there for its client from now
+ * on. An abandoned transfer is not sent, nor one that has never been sent and whose destination is blacklisted.
  * @throws GatewayError chain_unavailable when no node responded: a node may have accepted the bytes, and they are sent again.
  */
 export async function broadcastAttempt(

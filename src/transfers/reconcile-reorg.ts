@@ -14,6 +14,7 @@ import { type Inclusion, loadAttempts } from './attempts';
 import type { TransferDependencies } from './dependencies';
 import { noteIfBlacklisted } from './destination';
 import { findHeldAccountsForUpdate } from './hold';
+import { observeTransfer } from './observe';
 import { debitedBy } from './settle';
 
 /**
@@ -65,7 +66,7 @@ const isSameEnd = ({ isSigned, blockHash, status }: TransactionEntity, inclusion
 
 export interface CorrectReorg {
   database: DataSource;
-  client: Pick<ChainClient, 'broadcast'>;
+  client: ChainClient;
   getSignedType: GetSignedType;
   logger: Logger;
   /** Called while the transfer is in no block, or in one with another effect. */
@@ -87,18 +88,31 @@ export async function correctReorged(
     logger.info({ tx_id: txId }, 'the transfer was included again with the same effect');
     return;
   }
-  if (outcome === 'absent') await sendExecutedAgain(database.manager, { client, getSignedType, logger }, txId);
+  if (outcome === 'absent') await includeAgain({ database, client, getSignedType, logger }, txId);
   await onConfirmedReorged(txId);
+}
+
+/** Whoever has sent what was handed out has its signature: only the chain knows what became of it. */
+async function includeAgain(
+  { database, client, getSignedType, logger }: Omit<CorrectReorg, 'onConfirmedReorged'>,
+  txId: string,
+): Promise<void> {
+  const { transactionType, status } = await findTransaction(database.manager, txId);
+  if (!getSignedType(transactionType).isHandedOut) return sendExecutedAgain(database.manager, { client, logger }, txId);
+  if (status !== 'CONFIRMED') return;
+  const clients = new Map([[client.chain.name, client]]);
+  const { state } = await observeTransfer({ database, clients, getSignedType, logger }, { txId });
+  if (state !== 'impossible') return;
+  // it has not left the account after all
+  await inTransaction(database, async (manager) => freeze(manager, await findTransactionForUpdate(manager, txId), logger));
 }
 
 async function sendExecutedAgain(
   manager: EntityManager,
-  { client, getSignedType, logger }: Pick<CorrectReorg, 'client' | 'getSignedType' | 'logger'>,
+  { client, logger }: Pick<CorrectReorg, 'client' | 'logger'>,
   txId: string,
 ): Promise<void> {
-  const { status, txHash, transactionType } = await findTransaction(manager, txId);
-  // whoever has sent it has the signature
-  if (getSignedType(transactionType).isHandedOut) return;
+  const { status, txHash } = await findTransaction(manager, txId);
   const executed = (await loadAttempts(manager, txId)).signed.find(({ ids }) => txHash !== null && ids.includes(txHash));
   if (status !== 'CONFIRMED' || !executed) return;
   await noteIfBlacklisted(manager, txId);

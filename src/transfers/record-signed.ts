@@ -16,7 +16,7 @@ import { markBroadcast, storeSigned } from './store-attempt';
  * @throws GatewayError invalid_signature when they are not of the attempt's signers: another pair of nodes has to sign.
  */
 export function recordSigned(
-  { database, registry, getFamily }: TransferDependencies,
+  { database, registry, getFamily, getSignedType }: TransferDependencies,
   { txId, attempt: number, signatures, problems = [] }: SignedAttempt,
 ): Promise<{ hash: string }> {
   return inTransaction(database, async (manager) => {
@@ -27,7 +27,8 @@ export function recordSigned(
     const { id, bytes } = assemble(family, unsigned, signatures, getSender(transfer));
     await storeSigned(manager, { txId, attempt: number, id, bytes });
     await auditRefusedBefore(manager, transfer, { attempt: number, problems });
-    await auditSigned(manager, transfer, { attempt: number, kind, tx_hash: id });
+    const isSent = !getSignedType(transfer.transactionType).isHandedOut;
+    await auditSigned(manager, transfer, { attempt: number, kind, tx_hash: isSent ? id : null });
     return { hash: id };
   });
 }
@@ -41,8 +42,8 @@ function assemble(family: Family, unsigned: Hex, signatures: Hex[], from: string
 }
 
 /**
- * A chain node has accepted the attempt: SUBMITTED, with its hash. What is handed out gets one from whoever sends it. An ended transfer stays
- * as it is.
+ * A chain node has accepted the attempt: SUBMITTED, with its hash. What is handed out gets one from whoever sends it. An ended transfer
+ * stays as it is.
  */
 export function markSubmitted(
   { database, getSignedType }: TransferDependencies,

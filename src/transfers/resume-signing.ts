@@ -3,6 +3,7 @@ import type { OrderClaims } from '../messages/order';
 import type { BeginSigningResult } from '../messages/transfer';
 import { GatewayError } from '../platform/errors';
 import type { TransactionEntity } from '../transactions/entity';
+import type { SignedType } from '../transactions/signed-type';
 import type { Attempts } from './attempts';
 import { type OrderableAttempt, rebuildAttempt } from './build-attempt';
 import type { AuthoriserDependencies } from './dependencies';
@@ -15,7 +16,13 @@ export interface Stored {
   outcome: 'stored';
   attempt: OrderableAttempt;
   claims: OrderClaims;
+  /** Milliseconds until the attempt is given up by time; null: that was known before it began, or it is not. */
+  timeLeftMs: number | null;
 }
+
+/** Of what is handed out the time begins with its signing. */
+export const timeLeftOf = (manager: EntityManager, type: SignedType, transfer: TransactionEntity): Promise<number | null> =>
+  type.isHandedOut ? type.timeLeft(manager, transfer) : Promise.resolve(null);
 
 /**
  * An order over the bytes of the newest attempt, which was begun before: the same one while it is good for long enough, else another. Lists and
@@ -46,5 +53,5 @@ export async function resumeSigning(
   const { expiresAt } = family.describe(last.unsigned);
   const usable = await deps.orders.findUsable(manager, facts, expiresAt);
   const claims = usable ?? (await deps.orders.issue(manager, facts, expiresAt));
-  return { outcome: 'stored', attempt, claims };
+  return { outcome: 'stored', attempt, claims, timeLeftMs: await timeLeftOf(manager, type, transfer) };
 }

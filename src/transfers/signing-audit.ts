@@ -25,7 +25,7 @@ type Subject = Pick<TransactionEntity, 'txId' | 'clientId' | 'requestId'>;
 export function auditSigned(
   manager: EntityManager,
   transfer: Subject,
-  detail: { attempt: number; kind: string; tx_hash: string },
+  detail: { attempt: number; kind: string; tx_hash: string | null },
 ): Promise<void> {
   return auditNodes(manager, transfer, { action: 'transfer.signed', outcome: 'success', detail });
 }

@@ -47,7 +47,8 @@ export function toNext(state: TransferState, begun: Extract<BeginSigningResult, 
   // from here on only cancellations are signed: after any interruption the chain is followed
   if (kind === 'cancellation') state.isAbandoned = state.isFollowed = true;
   if (begun.outcome === 'signed') return { next: 'broadcast', attempt, tries: 1 };
-  const { unsigned, order, expiresAtMs, endsWithBytes } = begun;
+  const { unsigned, order, expiresAtMs, endsWithBytes, timeLeftMs } = begun;
+  if (timeLeftMs !== undefined) state.limitTime(timeLeftMs);
   return { next: 'sign', attempt, kind, unsigned, order, expiresAtMs, ...(endsWithBytes && { endsWithBytes }) };
 }
 

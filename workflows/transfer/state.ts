@@ -55,7 +55,12 @@ export class TransferState {
     this.isFollowed = transfer.isFollowed;
     this.isAbandoned = transfer.isAbandoned;
     this.waitingSince = Date.now();
-    this.deadline = Date.now() + clockMarginMs + (transfer.timeLeftMs ?? Infinity);
+    this.limitTime(transfer.timeLeftMs ?? Infinity);
+  }
+
+  /** It is given up by time from now on. */
+  limitTime(leftMs: number): void {
+    this.deadline = Date.now() + clockMarginMs + leftMs;
   }
 
   /** It is given up by time. */

@@ -166,9 +166,9 @@ export class EvmChainClient implements ChainClient {
     return attempts.length === 0 ? Promise.resolve([]) : askStatus((work) => this.ask(work), this.chain, attempts, reservations);
   }
 
-  effects(items: EffectRequest[]): Promise<Map<string, InclusionEffect>> {
+  effects(items: EffectRequest[]): Promise<Map<string, InclusionEffect | null>> {
     return items.length === 0
-      ? Promise.resolve(new Map<string, InclusionEffect>())
+      ? Promise.resolve(new Map<string, InclusionEffect | null>())
       : this.ask((call) => fetchEffects(call, items));
   }
 

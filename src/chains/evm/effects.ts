@@ -1,4 +1,5 @@
 import type { InclusionEffect, TransactionIntent } from '../types';
+import { fetchCarriedOut } from './authorise/carried-out';
 import { getPayment } from './codec/payment';
 import type { RpcCall } from './rpc';
 import { transferEvent, type RpcReceipt, type RpcTransaction } from './rpc-types';
@@ -8,22 +9,25 @@ export interface EffectRequest {
   intent: TransactionIntent;
 }
 
-/** Effects of those `items` that are included; items without a receipt on the node (yet) are left out. */
-export async function fetchEffects(call: RpcCall, items: readonly EffectRequest[]): Promise<Map<string, InclusionEffect>> {
-  const found = await Promise.all(
-    items.map(async ({ id, intent }) => {
-      const receipt = await call<RpcReceipt | null>('eth_getTransactionReceipt', [id]);
-      if (!receipt?.blockHash || !isOf(receipt, intent)) return null;
-      const value = getPayment(intent).tokenContract === null ? await fetchValue(call, id) : 0n;
-      return value === null ? null : ([id, toEffect(receipt, intent, value)] as const);
-    }),
-  );
+/**
+ * Effects of those `items` that are included; items without a receipt on the node (yet) are left out. null: the transaction does not carry
+ * out the payment that the intent authorises.
+ */
+export async function fetchEffects(call: RpcCall, items: readonly EffectRequest[]): Promise<Map<string, InclusionEffect | null>> {
+  const found = await Promise.all(items.map((item) => fetchEffect(call, item)));
   return new Map(found.filter((entry) => entry !== null));
 }
 
-/** A transaction of somebody else that was reverted leaves a payment as it was: another one may carry it out. */
-const isOf = ({ status }: RpcReceipt, { action }: TransactionIntent): boolean =>
-  action?.type !== 'authorisation' || status === '0x1';
+async function fetchEffect(
+  call: RpcCall,
+  { id, intent }: EffectRequest,
+): Promise<readonly [string, InclusionEffect | null] | null> {
+  const receipt = await call<RpcReceipt | null>('eth_getTransactionReceipt', [id]);
+  if (!receipt?.blockHash) return null;
+  if (intent.action?.type === 'authorisation') return [id, await fetchCarriedOut(call, receipt, intent, intent.action)];
+  const value = getPayment(intent).tokenContract === null ? await fetchValue(call, id) : 0n;
+  return value === null ? null : [id, toEffect(receipt, intent, value)];
+}
 
 async function fetchValue(call: RpcCall, id: string): Promise<bigint | null> {
   const transaction = await call<RpcTransaction | null>('eth_getTransactionByHash', [id]);
@@ -37,24 +41,13 @@ async function fetchValue(call: RpcCall, id: string): Promise<bigint | null> {
  */
 export function toEffect(receipt: RpcReceipt, intent: TransactionIntent, value: bigint): InclusionEffect {
   const success = receipt.status === '0x1';
+  const fee = BigInt(receipt.gasUsed) * BigInt(receipt.effectiveGasPrice ?? '0x0') + BigInt(receipt.l1Fee ?? '0x0');
   const moved = success ? movedBy(receipt, intent, value) : { debited: null, received: null };
-  return {
-    blockNumber: Number(receipt.blockNumber),
-    blockHash: receipt.blockHash,
-    success,
-    fee: feeOf(receipt, intent),
-    ...moved,
-  };
+  return { blockNumber: Number(receipt.blockNumber), blockHash: receipt.blockHash, success, fee, ...moved };
 }
 
-/** Atomic units of the native coin; whoever carries out an authorised payment pays it. */
-const feeOf = (receipt: RpcReceipt, { action }: TransactionIntent): bigint =>
-  action?.type === 'authorisation'
-    ? 0n
-    : BigInt(receipt.gasUsed) * BigInt(receipt.effectiveGasPrice ?? '0x0') + BigInt(receipt.l1Fee ?? '0x0');
-
 function movedBy(receipt: RpcReceipt, intent: TransactionIntent, value: bigint): Pick<InclusionEffect, 'debited' | 'received'> {
-  const { recipient, tokenContract, amount } = getPayment(intent);
+  const { recipient, tokenContract } = getPayment(intent);
   // the sender of a settlement is not the one who pays
   const payer = intent.action?.type === 'settlement' ? intent.action.payer : intent.from;
   if (tokenContract === null) return { debited: value, received: value };
@@ -63,13 +56,10 @@ function movedBy(receipt: RpcReceipt, intent: TransactionIntent, value: bigint):
     .map(transferEvent)
     .filter((event) => event !== null)
     .filter(({ contractKey }) => contractKey === contract);
-  const sent = events.filter(({ fromKey }) => fromKey === payer.toLowerCase());
-  const received = events.filter(({ toKey }) => toKey === recipient.toLowerCase());
-  if (intent.action?.type !== 'authorisation') return { debited: sum(sent), received: sum(received) };
-  // somebody else's transaction may carry out other payments beside this one
-  const paid = sum(sent.filter(({ toKey }) => toKey === recipient.toLowerCase()));
-  const moved = paid !== null && paid > amount ? amount : paid;
-  return { debited: moved, received: moved };
+  return {
+    debited: sum(events.filter(({ fromKey }) => fromKey === payer.toLowerCase())),
+    received: sum(events.filter(({ toKey }) => toKey === recipient.toLowerCase())),
+  };
 }
 
 const sum = (events: { amount: bigint }[]): bigint | null =>

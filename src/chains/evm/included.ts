@@ -1,4 +1,5 @@
 import type { AttemptState, KnownAttempt } from '../family';
+import type { InclusionEffect } from '../types';
 import { fetchEffects } from './effects';
 import type { RpcCall } from './rpc';
 import { quantity, type RpcBlock } from './rpc-types';
@@ -15,9 +16,20 @@ export async function stateOfIncluded(
     ids.map((id) => ({ id, intent })),
   );
   for (const [id, effect] of effects) {
-    const canonical = await call<RpcBlock | null>('eth_getBlockByNumber', [quantity(effect.blockNumber), false]);
-    if (canonical?.hash === effect.blockHash)
-      return { state: 'included', id, depth: Math.max(1, head - effect.blockNumber + 1), effect };
+    const state = effect && (await inCanonical(call, head, id, effect));
+    if (state) return state;
   }
   return null;
+}
+
+/** null: the chain has another block at that height. */
+export async function inCanonical(
+  call: RpcCall,
+  head: number,
+  id: string,
+  effect: InclusionEffect,
+): Promise<AttemptState | null> {
+  const canonical = await call<RpcBlock | null>('eth_getBlockByNumber', [quantity(effect.blockNumber), false]);
+  if (canonical?.hash !== effect.blockHash) return null;
+  return { state: 'included', id, depth: Math.max(1, head - effect.blockNumber + 1), effect };
 }

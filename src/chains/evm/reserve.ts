@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import type { ReservationOwner, ReserveResult } from '../family';
 import { findReservations, insertReservation } from '../reservations';
 import type { AttemptKind, Prepared } from '../types';
-import { permitResource } from './authorise/codec';
+import { permitPrefix } from './authorise/codec';
 import { type AuthorisationDetails, findAuthorisationDetails } from './authorise/details';
 import { readDetails } from './details';
 
@@ -22,21 +22,26 @@ export async function reserveNonce(
   return { outcome: 'reserved', resources: held.map(({ resource }) => resource) };
 }
 
-/** The permit that an authorised payment needs, where it needs one: as long as that payment is open, the token takes no other. */
+/** The permit that an authorised payment needs, where it needs one: as long as that payment is open, another one cannot use it. */
 async function takePermit(
   manager: EntityManager,
   owner: ReservationOwner,
-  { permitNonce, token }: AuthorisationDetails,
+  { permitNonce, token, nonce }: AuthorisationDetails,
   txId: string,
 ): Promise<ReserveResult> {
   if (permitNonce === null) return { outcome: 'reserved', resources: [] };
-  const resource = permitResource(token, permitNonce);
+  const prefix = permitPrefix(token, permitNonce);
+  // two at once would not see each other
   await manager.query('select 1 from accounts where account_id = $1 for no key update', [owner.accountId]);
-  const [taken] = await manager.query<{ tx_id: string }[]>(
-    'select tx_id from reservations where chain = $1 and owner = $2 and resource = $3 and released_at is null',
-    [owner.chain, owner.addressKey, resource],
+  const [open] = await manager.query<{ tx_id: string }[]>(
+    `select tx_id from reservations join transactions using (tx_id)
+      where reservations.chain = $1 and owner = $2 and ordinal is null and released_at is null and starts_with(resource, $3)
+        and ended_at is null limit 1`,
+    [owner.chain, owner.addressKey, prefix],
   );
-  if (taken) return { outcome: 'wait', reason: `The payment ${taken.tx_id} uses the account's next permit of the token` };
+  const reason = `The payment ${open?.tx_id} of the account, which is open, uses the token's next permit`;
+  if (open) return { outcome: 'refused', code: 'business_error', reason };
+  const resource = `${prefix}${nonce}`;
   await insertReservation(manager, owner, txId, { resource, ordinal: null });
   return { outcome: 'reserved', resources: [resource] };
 }

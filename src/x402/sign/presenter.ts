@@ -9,24 +9,27 @@ import type { AuthorisedPayment } from './stored';
 /** Headers of the request that pays, by version of the protocol. */
 const headers = { 1: 'X-PAYMENT', 2: 'PAYMENT-SIGNATURE' } as const;
 
-/** How a payment stands, with what the resource server is to get once it is signed. */
+/** How a payment stands, with what the resource server is to get once it is signed, as long as that is of use. */
 export function presentPayment(
   { registry, getFamily }: { registry: ChainRegistry; getFamily: GetFamily },
   payment: AuthorisedPayment,
 ): SignedPaymentView {
   const { txId, status, failure, version, signed } = payment;
   const about = { txId, status, failure };
-  const chain = registry.get(payment.chain);
-  const authoriser = findAuthoriser(chain.family);
-  if (!signed || !authoriser) return { ...about, paymentPayload: null, header: null, validUntil: null };
+  const chain = registry.find(payment.chain);
+  const authoriser = chain && findAuthoriser(chain.family);
+  const { expiresAt = 0 } = signed && chain ? getFamily(chain.family).describe(signed.unsigned) : {};
+  // of a payment that was rebuilt nobody knows what the resource server has asked for
+  const isKnown = payment.requirements.scheme !== undefined;
+  if (!signed || !authoriser || !isKnown || expiresAt * 1000 <= Date.now())
+    return { ...about, paymentPayload: null, header: null, validUntil: null };
   const { payload, permit } = authoriser.present(signed.unsigned, signed.signed);
   const paymentPayload = version === 1 ? toPayloadV1(payment, payload) : toPayloadV2(payment, payload, permit);
-  const { expiresAt } = getFamily(chain.family).describe(signed.unsigned);
   return {
     ...about,
     paymentPayload,
     header: { name: headers[version], value: Buffer.from(JSON.stringify(paymentPayload)).toString('base64') },
-    validUntil: expiresAt === undefined ? null : new Date(expiresAt * 1000).toISOString(),
+    validUntil: new Date(expiresAt * 1000).toISOString(),
   };
 }
 

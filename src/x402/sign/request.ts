@@ -10,6 +10,7 @@ import type { ParsedTransfer, TransferParser } from '../../transfers/request';
 import { findNetwork } from '../wire/network';
 import { readTerms, type WireTerms } from '../wire/terms';
 import type { SignPayment } from './schema';
+import { maxSeconds } from './stored';
 
 /** A payment that a client asks to have authorised; what the resource server gets back is as the client has written it. */
 export interface ParsedPayment {
@@ -32,7 +33,7 @@ export interface SignRequest {
 }
 
 /** The amount is held until the payment is carried out or can be no more. */
-const seconds = { least: 10, most: 3_600 };
+const seconds = { least: 10, most: maxSeconds };
 /** Characters of what is kept and repeated. */
 const maxKept = 32_768;
 

@@ -1,8 +1,12 @@
 import { toPayment } from '../../transactions/intent';
 import type { SignedType } from '../../transactions/signed-type';
 import { assertMayBegin, assertMayContinue } from '../../transfers/may-sign';
+import { refuse } from '../../transfers/not-begun';
 import { getAccount } from '../../transfers/signers';
-import { findDifference, loadAction, rebuildAuthorisation } from './stored';
+import { authorisationTimeLeft, findDifference, loadAction, rebuildAuthorisation } from './stored';
+
+/** A signature that is made later is of no use. */
+const minLeftMs = 2_000;
 
 /**
  * A client's payment that it authorises and somebody else sends: held, screened and approved like a transfer. It ends with the block that
@@ -19,8 +23,12 @@ export const authorisation: SignedType = {
   }),
   findSigner: getAccount,
   assertMayBegin,
-  assertMayContinue,
-  timeLeft: () => Promise.resolve(null),
+  assertMayContinue: async (manager, transaction) => {
+    const left = await authorisationTimeLeft(manager, transaction.txId);
+    if (left !== null && left <= minLeftMs) refuse('expired', 'Nobody could carry it out in the time that is left');
+    await assertMayContinue(manager, transaction);
+  },
+  timeLeft: (manager, { txId }) => authorisationTimeLeft(manager, txId),
   findDifference,
   rebuild: rebuildAuthorisation,
 };

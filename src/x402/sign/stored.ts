@@ -68,8 +68,20 @@ export async function loadAction(manager: EntityManager, txId: string): Promise<
   return row.action;
 }
 
+/** Milliseconds, by the clock of the database, until it can no longer be carried out; null: it is not begun. */
+export async function authorisationTimeLeft(manager: EntityManager, txId: string): Promise<number | null> {
+  const [row] = await manager.query<{ left: number }[]>(
+    `select floor(((expiry ->> 'valid_before')::numeric - extract(epoch from clock_timestamp())) * 1000)::float8 as left
+       from transfer_attempts where tx_id = $1 and attempt = 1`,
+    [txId],
+  );
+  return row?.left ?? null;
+}
+
 /** Clocks of the worker, which names the times, and of the database. */
 const clockSeconds = 60;
+/** The longest time that clients may ask for. */
+export const maxSeconds = 3_600;
 
 /**
  * The worker names the times of a payment: it must not be open for longer than was asked for.
@@ -79,14 +91,15 @@ export async function findDifference(
   manager: EntityManager,
   { txId }: TransactionEntity,
   { action }: TransactionIntent,
-  { authorisation, expiresAt = Infinity }: TransactionDescription,
+  { authorisation, resources, expiresAt = Infinity }: TransactionDescription,
 ): Promise<string | null> {
-  if (action?.type !== 'authorisation') return 'action';
+  if (action?.type !== 'authorisation' || action.seconds > maxSeconds + clockSeconds) return 'action';
   const [row] = await manager.query<{ now: number }[]>('select extract(epoch from clock_timestamp())::float8 as now');
   if (!row) throw new Error(`transaction ${txId} does not say what it authorises`);
   const compared: Record<string, boolean> = {
     method: authorisation?.method === action.method,
     facilitator: isDeepStrictEqual(authorisation?.facilitator, action.facilitator),
+    allowance: resources.length === 0 || action.withAllowance,
     window_end: expiresAt <= row.now + action.seconds + clockSeconds,
   };
   return Object.keys(compared).find((field) => !compared[field]) ?? null;

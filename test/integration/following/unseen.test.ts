@@ -123,7 +123,7 @@ function skippingOdd(client: ChainClient): ChainClient {
     },
     effects: async (items: Parameters<ChainClient['effects']>[0]) => {
       const effects = await client.effects(items);
-      return new Map([...effects].map(([id, effect]) => [id, { ...effect, blockNumber: effect.blockNumber * 2 }]));
+      return new Map([...effects].map(([id, effect]) => [id, effect && { ...effect, blockNumber: effect.blockNumber * 2 }]));
     },
     scan: async (from: number, to: number, isOurs: Parameters<ChainClient['scan']>[2]) => {
       const [first, last] = [Math.ceil(from / 2), Math.floor(to / 2)];

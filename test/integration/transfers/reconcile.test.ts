@@ -164,7 +164,13 @@ test('a payment that was authorised after the backup comes back with what its by
   const payment = parsePayment({ registry, getFamily }, asked, { x402Version: 2, payer, paymentRequirements });
   await acceptPayment(acceptDependencies(fixture.database, registry), payment);
   const now = BigInt(Math.floor(Date.now() / 1000));
-  const prepared = toPreparedAuthorisation({ validAfter: now - 600n, validBefore: now + 300n, token, permitNonce: null });
+  const prepared = toPreparedAuthorisation({
+    validAfter: now - 600n,
+    validBefore: now + 300n,
+    token,
+    nonce: BigInt(payment.action.nonce),
+    permitNonce: null,
+  });
   const signed = await fixture.ledger.beginSigning({ txId, lastAttempt: 0, kind: 'first', prepared });
   if (signed.outcome !== 'begun') throw new Error(JSON.stringify(signed));
   seen.push({ compact: signed.order, unsigned: signed.unsigned });

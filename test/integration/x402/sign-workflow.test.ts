@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { encodeSettlement } from '../../../src/chains/evm/payments/calldata';
 import { ChainRegistry } from '../../../src/chains/registry';
 import type { Hex, JsonObject, TokenDefinition } from '../../../src/chains/types';
+import { GatewayError } from '../../../src/platform/errors';
 import { newId } from '../../../src/platform/ids';
 import { observationSignaller, transferWorkflowsOn } from '../../../src/transfers/workflows';
 import { transferWorkflowId } from '../../../src/messages/workflow-ids';
@@ -152,6 +153,21 @@ test('a transaction that was reverted leaves it open, and another one carries it
   expect(await served.fixture.onChain.observe({ txId })).toMatchObject({ state: 'absent' });
   await carryOut(payload);
   await ends(txId, 'CONFIRMED');
+});
+
+test('not signed in its time: its end is found without an operator', async () => {
+  await served.serve({
+    sign: () => {
+      throw new GatewayError('signers_unavailable', 'two nodes are down');
+    },
+  });
+  const txId = await pay(10);
+  await until('refused', async () => (await served.fixture.attempts(txId)).length > 0);
+  await new Promise((resolve) => setTimeout(resolve, 9_000));
+  await served.fixture.anvil.client.increaseTime({ seconds: 60 });
+  await ends(txId, 'FAILED');
+  expect(await served.fixture.transaction(txId)).toMatchObject({ failure_code: 'expired', tx_hash: null });
+  await record(txId, 'payment-failed-not-signed');
 });
 
 test('listed before it is handed out: nobody gets the signature, and it ends with its time', async () => {

@@ -31,5 +31,6 @@ export const settlements = {
 /** What a client authorises, and somebody else sends. */
 export const payments = {
   'payment-confirmed': ['markSubmitted: SUBMITTED', 'settleTransfer: CONFIRMED', 'CONFIRMED'],
+  'payment-failed-not-signed': ['signTransaction: failed', 'observe: impossible', 'failByProof: FAILED', 'FAILED expired'],
   'payment-failed-expired': ['markSubmitted: SUBMITTED', 'observe: impossible', 'failByProof: FAILED', 'FAILED expired'],
 } satisfies Endings;

@@ -1,65 +1,122 @@
-import { pad, toEventSelector } from 'viem';
-import type { Hex } from '../../types';
-import type { RpcCall } from '../rpc';
-import { quantity, transferEvent, transferTopic, type RpcBlock, type RpcLog, type RpcTransaction } from '../rpc-types';
-import { type Authorisation, nonceBytes, toIdentity } from './bytes';
-import { readCarriedOut } from './carried-out';
+import { pad } from 'viem';
+import type { InclusionEffect, TransactionIntent } from '../../types';
+import { NodeRefusal, type RpcCall } from '../rpc';
+import { quantity, transferTopic, type RpcBlock, type RpcLog, type RpcReceipt, type RpcTransaction } from '../rpc-types';
+import { type Authorisation, lastSecond, nonceBytes, toIdentity } from './bytes';
+import { readCarriedOut, toCarriedOut, transfersOf, usedTopic } from './carried-out';
+import { isUsed } from './nonce';
 
-/** EIP-3009. */
-const usedTopic: Hex = toEventSelector('AuthorizationUsed(address,bytes32)');
+/** Blocks of one request for logs at first, and at least: public endpoints refuse more. */
+const chunk = { most: 1_000, least: 20 };
+/** Requests for logs of one search: two hours of the fastest chain have 29 at the most blocks. */
+const maxRequests = 200;
 
-/** Blocks of one request for logs: public endpoints refuse more. */
-const chunk = 1_000;
-/** Chunks that are looked through: an hour of the fastest chain has 15. */
-const maxChunks = 64;
-/** The clocks of the gateway and of blocks differ. */
-const earlierSeconds = 600;
+/** The transaction that has carried out a payment, and what it has done. */
+export interface Carrier {
+  id: string;
+  effect: InclusionEffect;
+}
 
 /**
- * The transaction that has used a payment's nonce up, looked for from the newest block back to the time when the payment was begun; null:
- * no log shows it.
+ * The transaction that has used a payment's nonce up, among the blocks in which it could be executed. One that names the payment, by the
+ * token's event or in its call, is it; of the others the one before whose block the nonce was free, and after it was not.
+ * @returns null: the node shows none
  */
 export async function findCarrier(
   call: RpcCall,
   authorisation: Authorisation,
+  intent: TransactionIntent,
   head: number,
-  begunAt: Date,
-): Promise<string | null> {
-  const since = Math.floor(begunAt.getTime() / 1000) - earlierSeconds;
-  for (let to = head, count = 0; to >= 0 && count < maxChunks; to -= chunk, count += 1) {
-    const from = Math.max(to - chunk + 1, 0);
-    const found = await findIn(call, authorisation, from, to);
-    if (found !== null) return found;
-    const first = await call<RpcBlock | null>('eth_getBlockByNumber', [quantity(from), false]);
-    if (!first || Number(first.timestamp) < since) return null;
+): Promise<Carrier | null> {
+  const from = await firstBlockAt(call, head, authorisation.validAfter);
+  const to = Math.min(head, await firstBlockAt(call, head, lastSecond(authorisation) + 1n));
+  const { method } = authorisation;
+  const payer = pad(authorisation.from).toLowerCase();
+  const topics =
+    method === 'eip3009'
+      ? [usedTopic, payer, nonceBytes(authorisation.nonce)]
+      : [transferTopic, payer, pad(authorisation.to).toLowerCase()];
+  const logs = await readLogs(call, { address: authorisation.token, topics }, from, to);
+  const ids = [...new Set(logs.map(({ transactionHash }) => transactionHash))];
+  const unnamed: { id: string; block: number }[] = [];
+  for (const id of ids) {
+    const transaction = await call<RpcTransaction | null>('eth_getTransactionByHash', [id]);
+    const carried = transaction && readCarriedOut(transaction);
+    if (method === 'eip3009' || carried?.identity === toIdentity(authorisation))
+      return withEffect(call, intent, id, method === 'permit2_upto' ? carried?.amount : authorisation.value);
+    const isOwn = transaction?.from.toLowerCase() === authorisation.from.toLowerCase();
+    const log = logs.find(({ transactionHash }) => transactionHash === id);
+    if (carried === null && log && !isOwn) unnamed.push({ id, block: Number(log.blockNumber) });
+  }
+  return findUnnamed(call, authorisation, intent, unnamed);
+}
+
+/** By way of another contract, whose call does not name the payment. Two in one block cannot be told apart. */
+async function findUnnamed(
+  call: RpcCall,
+  authorisation: Authorisation,
+  intent: TransactionIntent,
+  candidates: { id: string; block: number }[],
+): Promise<Carrier | null> {
+  for (const block of new Set(candidates.map((candidate) => candidate.block))) {
+    const [first, ...others] = candidates.filter((candidate) => candidate.block === block);
+    if (!(await isUsed(call, authorisation, block)) || (await isUsed(call, authorisation, block - 1))) continue;
+    return first && others.length === 0 ? withEffect(call, intent, first.id, undefined) : null;
   }
   return null;
 }
 
-async function findIn(call: RpcCall, authorisation: Authorisation, from: number, to: number): Promise<string | null> {
-  const { method, token } = authorisation;
-  const range = { address: token, fromBlock: quantity(from), toBlock: quantity(to) };
-  const payer = pad(authorisation.from);
-  if (method === 'eip3009') {
-    const topics = [usedTopic, payer.toLowerCase(), nonceBytes(authorisation.nonce)];
-    const [log] = await call<RpcLog[]>('eth_getLogs', [{ ...range, topics }]);
-    return log?.transactionHash ?? null;
+/** `amount`: what its call takes; undefined: nothing says so but the one transfer in it. */
+async function withEffect(
+  call: RpcCall,
+  intent: TransactionIntent,
+  id: string,
+  amount: bigint | undefined,
+): Promise<Carrier | null> {
+  const receipt = await call<RpcReceipt | null>('eth_getTransactionReceipt', [id]);
+  if (receipt?.status !== '0x1') return null;
+  const [only, ...others] = transfersOf(receipt.logs, intent);
+  const taken = amount ?? (others.length === 0 ? only : undefined);
+  return taken === undefined ? null : { id, effect: toCarriedOut(receipt, intent, taken) };
+}
+
+/** Of all blocks from..to, oldest first. @throws NodeRefusal when the node refuses even a few blocks. */
+async function readLogs(
+  call: RpcCall,
+  filter: { address: string; topics: (string | null)[] },
+  from: number,
+  to: number,
+): Promise<RpcLog[]> {
+  const logs: RpcLog[] = [];
+  let size = chunk.most;
+  for (let next = from, count = 0; next <= to; count += 1) {
+    if (count >= maxRequests) throw new Error('it takes too many requests to look for the payment');
+    const last = Math.min(next + size - 1, to);
+    try {
+      logs.push(...(await call<RpcLog[]>('eth_getLogs', [{ ...filter, fromBlock: quantity(next), toBlock: quantity(last) }])));
+      next = last + 1;
+    } catch (error) {
+      if (!(error instanceof NodeRefusal) || size <= chunk.least) throw error;
+      size = Math.max(chunk.least, Math.floor(size / 4));
+    }
   }
-  // Permit2 tells nobody which nonce it has used: the call says so, unless another contract has made it
-  const topics = [transferTopic, payer.toLowerCase(), pad(authorisation.to).toLowerCase()];
-  const logs = (await call<RpcLog[]>('eth_getLogs', [{ ...range, topics }])).filter((log) => isPart(log, authorisation));
-  const ids = [...new Set(logs.map(({ transactionHash }) => transactionHash))];
-  const carried = await Promise.all(ids.map((id) => readById(call, id)));
-  const named = ids.find((_, index) => carried[index]?.identity === toIdentity(authorisation));
-  return named ?? ids.find((_, index) => carried[index] === null) ?? null;
+  return logs;
 }
 
-function isPart(log: RpcLog, { method, value }: Authorisation): boolean {
-  const amount = transferEvent(log)?.amount;
-  return amount !== undefined && (method === 'permit2_upto' ? amount <= value : amount === value);
+/** Number of the first block at or after a time (seconds since the epoch); that of the head when there is none. */
+async function firstBlockAt(call: RpcCall, head: number, time: bigint): Promise<number> {
+  let [low, high] = [head, head];
+  for (let step = 1; low > 0 && (await timeOf(call, low)) >= time; step *= 2) [low, high] = [Math.max(0, low - step), low];
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if ((await timeOf(call, middle)) >= time) high = middle;
+    else low = middle + 1;
+  }
+  return high;
 }
 
-async function readById(call: RpcCall, id: Hex): Promise<ReturnType<typeof readCarriedOut>> {
-  const transaction = await call<RpcTransaction | null>('eth_getTransactionByHash', [id]);
-  return transaction && readCarriedOut(transaction);
+async function timeOf(call: RpcCall, number: number): Promise<bigint> {
+  const block = await call<RpcBlock | null>('eth_getBlockByNumber', [quantity(number), false]);
+  if (!block) throw new Error(`the node does not show block ${number}`);
+  return BigInt(block.timestamp);
 }

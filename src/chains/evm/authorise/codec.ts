@@ -20,6 +20,7 @@ export function buildAuthorisation({ chain, intent, kind, prepared, resources }:
   const { recipient, tokenContract, amount } = getPayment(intent);
   const details = findAuthorisationDetails(prepared);
   if (action?.type !== 'authorisation' || kind !== 'first') throw new Error('a payment is authorised once');
+  if (prepared.feeBound !== '0') throw new Error('whoever carries a payment out pays the fee');
   if (tokenContract === null || !details) throw new Error('a payment of a token is authorised, once its times are known');
   const { facilitator, nonce, domain } = action;
   const method = toMethod(action.method);
@@ -41,7 +42,7 @@ export const recoverAuthorisation = (unsigned: Hex): Prepared => toPreparedAutho
 /** @throws Error on bytes that this gateway would never build. */
 export function describeAuthorisation(unsigned: Hex): TransactionDescription {
   const it = readAuthorisation(unsigned);
-  const { chainId, method, token, to, value, facilitator, permitNonce } = it;
+  const { chainId, method, token, to, value, facilitator, nonce, permitNonce } = it;
   return {
     chain: toCaip2(chainId),
     action: 'authorisation',
@@ -52,7 +53,7 @@ export function describeAuthorisation(unsigned: Hex): TransactionDescription {
     },
     maxNetworkFee: 0n,
     expiresAt: Number(lastSecond(it)),
-    resources: permitNonce === null ? [] : [permitResource(token, permitNonce)],
+    resources: permitNonce === null ? [] : [permitResource(token, permitNonce, nonce)],
   };
 }
 
@@ -69,8 +70,11 @@ const toAction = ({
   ...{ nonce: nonceBytes(nonce), seconds: Number(validBefore - validAfter), withAllowance: permitNonce !== null },
 });
 
-/** A token takes the permits of an owner in the order of their nonces: two open ones would be the same. */
-export const permitResource = (token: string, nonce: bigint): string => `${permits}${token.toLowerCase()}/${nonce}`;
+/** A token takes the permits of an owner in the order of their nonces. Begins the resource of every payment that uses this one. */
+export const permitPrefix = (token: string, nonce: bigint): string => `${permits}${token.toLowerCase()}/${nonce}/`;
+
+/** With the payment's own nonce: who carries it out need not use the permit, and then it is another payment's. */
+const permitResource = (token: string, permit: bigint, nonce: bigint): string => `${permitPrefix(token, permit)}${nonce}`;
 
 export const isPermit = (resource: string): boolean => resource.startsWith(permits);
 

@@ -33,7 +33,7 @@ const permitOf = (
     witness: { to, facilitator, validAfter },
   });
 
-/** For just the amount, and as long as the payment: nothing is left of it. */
+/** For just the amount, and as long as the payment. Where less is taken, an allowance of the rest is left to Permit2. */
 function allowanceOf(authorisation: Authorisation, nonce: bigint): Hex {
   const { from: owner, value, validBefore: deadline } = authorisation;
   return tokenPermitDigest(domainOf(authorisation), { owner, spender: permit2Address, value, nonce, deadline });

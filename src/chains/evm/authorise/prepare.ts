@@ -10,7 +10,7 @@ import { toMethod } from './bytes';
 import { toPreparedAuthorisation } from './details';
 import { spenderOf } from './digests';
 
-/** Clocks differ, and so do those of blocks: official clients begin the window as early. */
+/** Clocks differ, and so do those of blocks. */
 const validSinceSeconds = 600n;
 
 const tokenAbi = parseAbi([
@@ -37,10 +37,8 @@ export async function prepareAuthorisation(
   if (action.method === 'eip3009' || permitNonce !== null) await assertDomain(call, chain, token, action);
   const now = BigInt(Math.floor(Date.now() / 1000));
   return toPreparedAuthorisation({
-    validAfter: now - validSinceSeconds,
-    validBefore: now + BigInt(action.seconds),
-    token,
-    permitNonce,
+    ...{ validAfter: now - validSinceSeconds, validBefore: now + BigInt(action.seconds) },
+    ...{ token, nonce: BigInt(action.nonce), permitNonce },
   });
 }
 

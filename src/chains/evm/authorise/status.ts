@@ -1,7 +1,7 @@
 import type { AttemptState, KnownAttempt } from '../../family';
 import type { ChainDefinition } from '../../types';
-import { stateOfIncluded } from '../included';
-import type { RpcCall } from '../rpc';
+import { inCanonical, stateOfIncluded } from '../included';
+import { unavailable, type RpcCall } from '../rpc';
 import { quantity, type RpcBlock } from '../rpc-types';
 import { type Authorisation, lastSecond, readAuthorisation } from './bytes';
 import { findCarrier } from './carrier';
@@ -28,9 +28,11 @@ export async function authorisationState(
   );
   if (known) return known;
   if (!(await isUsed(call, authorisation, head))) return stateOfUnused(call, chain, head, authorisation);
-  const id = await findCarrier(call, authorisation, head, attempt.begunAt);
-  // a node may show the state of a block before its logs
-  return (id === null ? null : await stateOfIncluded(call, head, attempt, [id])) ?? { state: 'absent' };
+  const carrier = await findCarrier(call, authorisation, attempt.intent, head);
+  const state = carrier && (await inCanonical(call, head, carrier.id, carrier.effect));
+  // a node shows the state of a block before its logs; where it goes on, an operator has to see it
+  if (!state) throw unavailable(chain, 'the nonce of a payment is used up, and no transaction shows by what');
+  return state;
 }
 
 async function stateOfUnused(

@@ -35,13 +35,21 @@ const readers: ReadonlyMap<string, Reader> = new Map([
  * @throws Error for calldata that is not exactly what encodeSettlement makes of that payment
  */
 export function readSettlement(call: SettlementCall): SettlementRead | null {
-  const { selectors, read } = readers.get(call.to) ?? tokenReader;
-  if (!selectors.has(call.data.slice(0, 10))) return null;
-  const settlement = read(call);
+  const settlement = readAnySettlement(call);
+  if (!settlement) return null;
   const { to, data } = encodeSettlement(settlement.payment, settlement.amount);
   // the ABI decoder ignores dirty upper bytes, unusual offsets and trailing data: the decoded call would differ from the signed bytes
   if (to !== call.to || data !== call.data) throw new Error('the calldata is not canonical');
   return settlement;
+}
+
+/**
+ * The same of a call that somebody else has made, who may have added to it or written it otherwise.
+ * @throws Error for calldata that does not decode
+ */
+export function readAnySettlement(call: SettlementCall): SettlementRead | null {
+  const { selectors, read } = readers.get(call.to) ?? tokenReader;
+  return selectors.has(call.data.slice(0, 10)) ? read(call) : null;
 }
 
 function readAuthorization({ to, data }: SettlementCall): SettlementRead {

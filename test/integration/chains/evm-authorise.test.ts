@@ -1,0 +1,174 @@
+import { randomBytes } from 'node:crypto';
+import { concat, createWalletClient, encodeFunctionData, type Hex, http, toHex } from 'viem';
+import { sendNative } from '../../../dev/chain';
+import { contractArtifacts } from '../../../dev/contracts';
+import { EvmChainClient } from '../../../src/chains/evm/client';
+import { evmFamily } from '../../../src/chains/evm/family';
+import { encodeSettlement } from '../../../src/chains/evm/payments/calldata';
+import type { KnownAttempt } from '../../../src/chains/family';
+import { loadRegistry } from '../../../src/chains/registry';
+import type { AuthorisationAction, ChainDefinition, TransactionIntent } from '../../../src/chains/types';
+import { randomAddress } from '../../factories';
+import { account, type Payers, startPayers } from '../dev/payers';
+
+/** What a chain shows about payments that an account has authorised, whoever has sent them and in whatever way. */
+
+const chain: ChainDefinition = { ...loadRegistry('local', ['base']).get('base'), finalityDepth: 4, confirmations: 2 };
+const domain = { name: 'USD Coin', version: '2' };
+const facilitator = account('facilitator');
+let payers: Payers;
+let client: EvmChainClient;
+let payTo: Hex;
+
+beforeAll(async () => {
+  payers = await startPayers();
+  client = new EvmChainClient(chain, [payers.anvil.rpc]);
+  await sendNative(payers.anvil.chain, facilitator.address, 10n ** 18n);
+}, 120_000);
+afterAll(() => payers.anvil.stop());
+beforeEach(() => {
+  payTo = randomAddress() as Hex;
+});
+
+interface Signed {
+  attempt: KnownAttempt;
+  /** The call that carries it out. */
+  call: (taken?: bigint) => { to: Hex; data: Hex };
+}
+
+const ask = (changes: Partial<AuthorisationAction> = {}, amount = 100n): TransactionIntent => ({
+  from: payers.payer.address,
+  outputs: [{ recipient: payTo, tokenContract: payers.usdc, amount }],
+  action: {
+    ...{ type: 'authorisation', method: 'permit2_upto', nonce: toHex(randomBytes(32)), seconds: 600 },
+    ...{ facilitator: facilitator.address, domain, withAllowance: false },
+    ...changes,
+  },
+});
+
+/** Prepared by the client, and signed by the payer's key. */
+async function sign(intent: TransactionIntent): Promise<Signed> {
+  const action = intent.action as AuthorisationAction;
+  const prepared = await client.prepare({ kind: 'first', intent, previous: [] });
+  const unsigned = evmFamily.build({ chain, intent, kind: 'first', prepared, resources: [] });
+  const { validAfter, validBefore } = prepared.details as { validAfter: string; validBefore: string };
+  const [payload] = evmFamily.signingPayloads(unsigned, intent.from);
+  const signature = await payers.payer.sign({ hash: payload?.digest as Hex });
+  const [output] = intent.outputs;
+  const authorised = output?.amount ?? 0n;
+  const call = (taken = authorised) =>
+    encodeSettlement(
+      {
+        ...{ method: action.method as 'eip3009', payer: intent.from, payTo, authorised, signature },
+        nonce: action.method === 'eip3009' ? action.nonce : BigInt(action.nonce).toString(),
+        ...{ validAfter: BigInt(validAfter), validBefore: BigInt(validBefore), facilitator: action.facilitator },
+        ...{ sponsoring: { type: 'none' }, token: { contract: payers.usdc } },
+      },
+      taken,
+    );
+  const messageKey = evmFamily.messageKey(unsigned, intent.from);
+  const known = { attempt: 1, kind: 'first', intent, unsigned, messageKey, ids: [], expiry: null, begunAt: new Date() } as const;
+  return { attempt: { ...known, ids: [] }, call };
+}
+
+const stateOf = async ({ attempt }: Signed) => (await client.status([attempt], []))[0];
+const paid = (amount: bigint) => ({
+  state: 'included',
+  effect: { success: true, fee: 0n, debited: amount, received: amount },
+});
+
+async function send({ to, data }: { to: Hex; data: Hex }, from = facilitator): Promise<void> {
+  expect(await payers.send(to, data, from)).toBe('success');
+}
+
+test('of payments to one recipient each has what was taken of it', async () => {
+  const [small, large] = [await sign(ask()), await sign(ask())];
+  expect(await stateOf(small)).toMatchObject({ state: 'absent' });
+  await send(small.call(1n));
+  // as official facilitators do, with something after the call
+  const { to, data } = large.call(90n);
+  await send({ to, data: concat([data, '0x0a1b2c3d']) });
+  expect(await stateOf(small)).toMatchObject(paid(1n));
+  expect(await stateOf(large)).toMatchObject(paid(90n));
+});
+
+describe('by way of a contract', () => {
+  /** A wallet of somebody, whose owner has it send a call. */
+  async function walletOf(owner: typeof facilitator) {
+    const { TestWallet } = await contractArtifacts();
+    const wallet = createWalletClient({ account: owner, transport: http(payers.anvil.rpc) });
+    const hash = await wallet.deployContract({ ...TestWallet, args: [owner.address], chain: null });
+    const { contractAddress } = await payers.anvil.chain.waitForTransactionReceipt({ hash, pollingInterval: 100 });
+    const address = contractAddress as Hex;
+    const execute = ({ to, data }: { to: Hex; data: Hex }) =>
+      send({ to: address, data: encodeFunctionData({ abi: TestWallet.abi, functionName: 'execute', args: [to, data] }) }, owner);
+    return { address, execute };
+  }
+
+  test('found by the block before which its nonce was free', async () => {
+    const wallet = await walletOf(facilitator);
+    const [first, second] = [await sign(ask({ facilitator: wallet.address })), await sign(ask({ facilitator: wallet.address }))];
+    await wallet.execute(first.call(7n));
+    expect(await stateOf(second)).toMatchObject({ state: 'absent' });
+    await wallet.execute(second.call(8n));
+    expect(await stateOf(first)).toMatchObject(paid(7n));
+    expect(await stateOf(second)).toMatchObject(paid(8n));
+  });
+
+  test('a transaction of the payer itself is not taken for the payment: somebody has to look', async () => {
+    const wallet = await walletOf(payers.payer);
+    const payment = await sign(ask({ facilitator: wallet.address }));
+    await wallet.execute(payment.call(7n));
+    await expect(stateOf(payment)).rejects.toMatchObject({ code: 'chain_unavailable' });
+  });
+});
+
+test('a transfer of the same amount by the account itself is no payment', async () => {
+  const payment = await sign(ask({ method: 'permit2_exact', facilitator: null }, 55n));
+  const { TestUSDC } = await contractArtifacts();
+  const data = encodeFunctionData({ abi: TestUSDC.abi, functionName: 'transfer', args: [payTo, 55n] });
+  await send({ to: payers.usdc, data }, payers.payer);
+  expect(await stateOf(payment)).toMatchObject({ state: 'absent' });
+  await send(payment.call());
+  expect(await stateOf(payment)).toMatchObject(paid(55n));
+});
+
+test('an authorisation of the token, in either form of its signature', async () => {
+  const payment = await sign(ask({ method: 'eip3009', facilitator: null }, 33n));
+  const { data } = payment.call();
+  await send({ to: payers.usdc, data });
+  const state = await stateOf(payment);
+  expect(state).toMatchObject(paid(33n));
+  // the scan names it as well
+  const { number } = await client.head();
+  const { blocks } = await client.scan(number, number, (keys) => Promise.resolve(new Set(keys)));
+  const keys = blocks.flatMap(({ transactions }) => transactions.map(({ messageKey }) => messageKey));
+  expect(keys).toContain(payment.attempt.messageKey);
+});
+
+test('a transaction that does something else, or was reverted, has no effect on it', async () => {
+  const [payment, other] = [await sign(ask({ method: 'eip3009', facilitator: null })), await sign(ask())];
+  await send(other.call(5n));
+  const { id } = (await stateOf(other)) as { id: string };
+  const { intent } = payment.attempt;
+  expect(await client.effects([{ id, intent }])).toEqual(new Map([[id, null]]));
+  expect((await client.effects([{ id, intent: other.attempt.intent }])).get(id)).toMatchObject({ debited: 5n });
+});
+
+test('unused after its time: impossible once a later block is final', async () => {
+  const payment = await sign(ask({ seconds: 20 }));
+  await payers.anvil.chain.increaseTime({ seconds: 60 });
+  await payers.anvil.chain.mine({ blocks: 1 });
+  expect(await stateOf(payment)).toMatchObject({ state: 'absent' });
+  await payers.anvil.chain.mine({ blocks: 4 });
+  expect(await stateOf(payment)).toMatchObject({ state: 'impossible', proof: { block_hash: expect.stringMatching(/^0x/) } });
+});
+
+test('what nobody could carry out is refused', async () => {
+  const refused = { code: 'reverted_on_chain' };
+  const prepare = (intent: TransactionIntent) => client.prepare({ kind: 'first', intent, previous: [] });
+  await expect(prepare(ask({}, 10n ** 12n))).rejects.toMatchObject(refused);
+  await expect(prepare(ask({ method: 'eip3009', domain: { name: 'Other', version: '2' } }))).rejects.toMatchObject(refused);
+  const poor = account(`without allowance ${Date.now()}`).address;
+  await expect(prepare({ ...ask(), from: poor })).rejects.toMatchObject(refused);
+});
