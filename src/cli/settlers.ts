@@ -46,7 +46,10 @@ async function status({ database, json }: Session, chain?: string): Promise<void
   );
 }
 
-function toStatusRow({ settlerId, chain, status, balance, open, oldestAt, runway }: SettlerReport, registry: ChainRegistry) {
+function toStatusRow(
+  { settlerId, chain, status, balance, open, refusedClients, oldestAt, runway }: SettlerReport,
+  registry: ChainRegistry,
+) {
   const native = registry.find(chain)?.native;
   return {
     settler_id: settlerId,
@@ -57,6 +60,7 @@ function toStatusRow({ settlerId, chain, status, balance, open, oldestAt, runway
     open,
     oldest_at: oldestAt,
     runway: runway?.toString() ?? null,
+    refused_clients: refusedClients,
   };
 }
 
