@@ -10,7 +10,7 @@ import type { ParsedTransfer, TransferParser } from '../../transfers/request';
 import { findNetwork } from '../wire/network';
 import { readTerms, type WireTerms } from '../wire/terms';
 import type { SignPayment } from './schema';
-import { maxSeconds } from './stored';
+import { maxSeconds } from './window';
 
 /** A payment that a client asks to have authorised; what the resource server gets back is as the client has written it. */
 export interface ParsedPayment {

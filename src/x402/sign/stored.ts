@@ -5,6 +5,7 @@ import type { AuthorisationAction, Hex, JsonObject, TransactionDescription, Tran
 import type { FailureCode } from '../../platform/codes';
 import type { TransactionEntity, TransactionStatus } from '../../transactions/entity';
 import type { ParsedPayment } from './request';
+import { maxSeconds } from './window';
 
 type Stored = Pick<ParsedPayment, 'version' | 'payloadType' | 'action' | 'requirements' | 'resource' | 'extensions'>;
 
@@ -80,8 +81,6 @@ export async function authorisationTimeLeft(manager: EntityManager, txId: string
 
 /** Clocks of the worker, which names the times, and of the database. */
 const clockSeconds = 60;
-/** The longest time that clients may ask for. */
-export const maxSeconds = 3_600;
 
 /**
  * The worker names the times of a payment: it must not be open for longer than was asked for.
