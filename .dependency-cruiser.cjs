@@ -85,8 +85,14 @@ module.exports = {
       name: 'families-stay-in-their-folder',
       comment: 'nothing outside src/chains/<family> and the tables of families imports one',
       severity: 'error',
-      from: { path: '^(src|workflows|activities)/', pathNot: '^src/chains/(evm/|families|clients|payment-methods)' },
-      to: { path: '^src/chains/evm/' },
+      from: { path: '^(src|workflows|activities)/', pathNot: '^src/chains/((evm|bitcoin)/|families|clients|payment-methods)' },
+      to: { path: '^src/chains/(evm|bitcoin)/' },
+    },
+    {
+      name: 'families-know-no-other-family',
+      severity: 'error',
+      from: { path: '^src/chains/(evm|bitcoin)/' },
+      to: { path: '^src/chains/(evm|bitcoin)/', pathNot: '^src/chains/$1/' },
     },
     {
       name: 'not-to-dev-dep',

@@ -3,7 +3,7 @@ import tseslint from 'typescript-eslint';
 
 // in texts, types and keys; not in names and comments, and not within longer words
 const familyWords =
-  '/(?<![a-z])(evm|(erc|eip|bep|trc)-?[0-9]+|permit2|nonces?|gas ?(price|limit)|g?wei|solana|tron|bitcoin)(?![a-z])/i';
+  '/(?<![a-z])(evm|(erc|eip|bep|trc)-?[0-9]+|permit2|nonces?|gas ?(price|limit)|g?wei|utxos?|psbt|satoshis?|solana|tron|bitcoin)(?![a-z])/i';
 const familyMessage = 'Knowledge of a family belongs in src/chains/<family>, behind the interfaces of src/chains/family.ts.';
 
 export default tseslint.config(

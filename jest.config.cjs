@@ -1,5 +1,5 @@
 // ESM-only packages that jest has to compile to CommonJS before it can load them.
-const esmPackages = ['otplib', '@otplib', 'jose', 'uuidv7', '@scure', '@noble', '@koa', 'fast-check'];
+const esmPackages = ['otplib', '@otplib', 'jose', 'uuidv7', '@scure', '@noble', '@koa', 'fast-check', 'micro-packed'];
 const common = {
   testEnvironment: 'node',
   transform: { '^.+\\.(t|j|mj)s$': ['@swc/jest'] },

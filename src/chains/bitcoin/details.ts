@@ -1,0 +1,41 @@
+import type { JsonObject, JsonValue, Prepared } from '../types';
+import type { Coin } from './codec/transaction';
+
+/** What a transaction spends. */
+export interface Selection {
+  /** In the order of the inputs. */
+  coins: Coin[];
+  /** Satoshis. */
+  fee: bigint;
+}
+
+export interface BitcoinDetails {
+  /** Satoshis per virtual byte. */
+  rate: bigint;
+  /** null until inputs are reserved. */
+  selection: Selection | null;
+}
+
+/** `feeBound`: satoshis. */
+export const toPrepared = ({ rate, selection }: BitcoinDetails, feeBound: bigint): Prepared => ({
+  feeBound: feeBound.toString(),
+  expiry: null,
+  details: {
+    rate: rate.toString(),
+    coins: selection && selection.coins.map(({ resource, amount }) => [resource, amount.toString()]),
+    fee: selection && selection.fee.toString(),
+  },
+});
+
+/** @throws Error for details that toPrepared has not made. */
+export function readDetails({ details }: Prepared): BitcoinDetails {
+  const { rate, coins, fee } = (details ?? {}) as JsonObject;
+  if (typeof rate !== 'string') throw new Error('the prepared details are not of a Bitcoin chain');
+  const selection = typeof fee === 'string' && Array.isArray(coins) ? { coins: coins.map(readCoin), fee: BigInt(fee) } : null;
+  return { rate: BigInt(rate), selection };
+}
+
+function readCoin(value: JsonValue): Coin {
+  const [resource, amount] = value as [string, string];
+  return { resource, amount: BigInt(amount) };
+}

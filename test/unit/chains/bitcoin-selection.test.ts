@@ -1,0 +1,101 @@
+import fc from 'fast-check';
+import { toOutputScript } from '../../../src/chains/bitcoin/codec/address';
+import { getFee, getVirtualSize, maxInputs, sum } from '../../../src/chains/bitcoin/codec/transaction';
+import { regtest } from '../../../src/chains/bitcoin/network';
+import { selectCoins, type SelectionRequest } from '../../../src/chains/bitcoin/select';
+import { dustLimit } from '../../../src/chains/bitcoin/sizes';
+import { coin } from '../../bitcoin';
+
+const script = toOutputScript(regtest, 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080');
+/** P2PKH and P2TR. */
+const others = [
+  toOutputScript(regtest, 'mipcBbFg9gMiCh81Kj8tqqdgoZub1ZJRfn'),
+  toOutputScript(regtest, 'bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0'),
+];
+const coins = (amounts: bigint[], from = 0) => amounts.map((amount, index) => coin(from + index, amount));
+const request = (changes: Partial<SelectionRequest>): SelectionRequest => ({
+  script,
+  payments: [{ script: others[0] as Uint8Array, amount: 50_000n }],
+  rate: 10n,
+  required: [],
+  available: coins([20_000n, 100_000n, 30_000n]),
+  ...changes,
+});
+const select = (changes: Partial<SelectionRequest>) => selectCoins(regtest, request(changes));
+
+it('one input is enough where one suffices', () => {
+  expect(select({})).toMatchObject({ outcome: 'selected', coins: coins([100_000n], 1) });
+});
+
+it('one input is taken in place of many that fit better', () => {
+  const small = coins(Array.from({ length: 80 }, () => 2_000n));
+  const available = [...small, coin(200, 900_000n)];
+  const payments = [{ script: others[0] as Uint8Array, amount: 93_000n }];
+  expect(select({ available, payments })).toMatchObject({ outcome: 'selected', coins: [coin(200, 900_000n)] });
+});
+
+it('what must be spent comes first, in its order, even if it is not needed', () => {
+  const required = coins([400n, 60_000n], 50);
+  const chosen = select({ required });
+  expect(chosen).toMatchObject({ outcome: 'selected' });
+  if (chosen.outcome === 'selected') expect(chosen.coins.slice(0, 2)).toEqual(required);
+});
+
+it('what is left over is change from the dust limit on, and fee below it', () => {
+  const fee = (amount: bigint) => {
+    const chosen = select({ available: coins([amount]) });
+    return chosen.outcome === 'selected' ? chosen.fee : null;
+  };
+  // 113 virtual bytes with one input and the payment, 31 more with change
+  expect(fee(50_000n + 1_130n)).toBe(1_130n);
+  expect(fee(50_000n + 1_129n)).toBeNull();
+  expect(fee(50_000n + 1_440n + 294n)).toBe(1_734n);
+  expect(fee(50_000n + 1_440n + 295n)).toBe(1_440n);
+});
+
+it('coins that do not suffice are told from those that are too many', () => {
+  expect(select({ available: coins([20_000n, 30_000n]) })).toEqual({ outcome: 'insufficient' });
+  expect(select({ available: [] })).toEqual({ outcome: 'insufficient' });
+  expect(select({ available: coins(Array.from({ length: 100 }, () => 1_400n)) })).toEqual({ outcome: 'too_many' });
+});
+
+it('without payments everything but the fee goes back to the sender', () => {
+  const chosen = select({ payments: [], required: coins([5_000n]), available: [] });
+  expect(chosen).toEqual({ outcome: 'selected', coins: coins([5_000n]), fee: 1_100n });
+});
+
+it('of 1 to 500 coins: what goes in comes out, the fee is the rate by the size, and nothing is dust', () => {
+  const amounts = fc.array(fc.oneof(fc.bigInt(300n, 5_000n), fc.bigInt(300n, 10n ** 10n)), { minLength: 1, maxLength: 500 });
+  let selected = 0;
+  fc.assert(
+    fc.property(
+      amounts,
+      fc.constantFrom(...others),
+      fc.bigInt(1n, 300n),
+      fc.nat({ max: 1_000 }),
+      fc.nat({ max: 2 }),
+      (list, to, rate, share, held) => {
+        const all = coins(list);
+        const amount = (sum(all) * BigInt(share)) / 1_000n;
+        fc.pre(amount >= dustLimit(to));
+        const payments = [{ script: to, amount }];
+        const chosen = select({ payments, rate, required: all.slice(0, held), available: all.slice(held) });
+        if (chosen.outcome !== 'selected') return;
+        selected += 1;
+        const change = sum(chosen.coins) - amount - chosen.fee;
+        expect(change === 0n || change >= dustLimit(script)).toBe(true);
+        expect(chosen.coins.length).toBeLessThanOrEqual(maxInputs);
+        expect(new Set(chosen.coins.map(({ resource }) => resource)).size).toBe(chosen.coins.length);
+        for (const { resource, amount: worth } of chosen.coins) expect(all).toContainEqual({ resource, amount: worth });
+        const transaction = { coins: chosen.coins, script, payments, change };
+        expect(getFee(transaction)).toBe(chosen.fee);
+        const least = rate * getVirtualSize(transaction);
+        expect(chosen.fee).toBeGreaterThanOrEqual(least);
+        // with change it is exact; without, no more than the change and what it would have cost
+        expect(chosen.fee).toBeLessThanOrEqual(change > 0n ? least : least + 31n * rate + dustLimit(script));
+      },
+    ),
+    { numRuns: 200 },
+  );
+  expect(selected).toBeGreaterThan(50);
+});
