@@ -1,10 +1,10 @@
-import { execFile, spawn } from 'node:child_process';
-import { accessSync, constants, existsSync, mkdirSync, readdirSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { Connection } from '@temporalio/client';
 import { searchAttributes } from '../src/messages/progress';
+import { binFolder, findOnPath, goInstall, isExecutable } from './binaries';
 import type { Command } from './processes';
 
 const run = promisify(execFile);
@@ -12,7 +12,6 @@ const run = promisify(execFile);
 /** The last version that `go install` accepts (later ones have a replace directive). */
 const goPackage = 'github.com/temporalio/cli/cmd/temporal@v1.5.1';
 const downloadTimeoutMs = 30_000;
-const buildTimeoutMs = 15 * 60_000;
 
 export interface TemporalOptions {
   port: number;
@@ -26,16 +25,12 @@ export interface TemporalOptions {
  * @param progress called with what is in progress
  */
 export async function findTemporalCli(progress: (text: string) => void): Promise<string> {
-  const { TEMPORAL_CLI, PATH } = process.env;
+  const { TEMPORAL_CLI } = process.env;
   if (TEMPORAL_CLI) {
     if (!isExecutable(TEMPORAL_CLI)) throw new Error(`TEMPORAL_CLI is ${TEMPORAL_CLI}, which is not an executable file`);
     return TEMPORAL_CLI;
   }
-  const onPath = (PATH ?? '')
-    .split(path.delimiter)
-    .filter(Boolean)
-    .map((folder) => path.join(folder, 'temporal'));
-  const found = [...onPath, ...cached()].find(isExecutable);
+  const found = findOnPath('temporal') ?? cached().find(isExecutable);
   if (found) return found;
 
   const reasons: string[] = [];
@@ -83,13 +78,8 @@ export async function isTemporalReady(address: string): Promise<boolean> {
   }
 }
 
-/** Outside node_modules, so that `npm ci` does not delete a build that took minutes. */
-function cacheFolder(): string {
-  return path.join(process.env.XDG_CACHE_HOME || path.join(homedir(), '.cache'), 'custody-gateway', 'bin');
-}
-
 function cached(): string[] {
-  const folder = cacheFolder();
+  const folder = binFolder();
   if (!existsSync(folder)) return [];
   // the SDK's download has a version in its name
   return readdirSync(folder)
@@ -97,19 +87,10 @@ function cached(): string[] {
     .map((name) => path.join(folder, name));
 }
 
-function isExecutable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /** In a separate process, since the download of the SDK cannot be cancelled. */
 async function downloadWithSdk(progress: (text: string) => void): Promise<void> {
   progress('downloading the Temporal CLI');
-  const folder = cacheFolder();
+  const folder = binFolder();
   mkdirSync(folder, { recursive: true });
   const script = `
     const { TestWorkflowEnvironment } = require(${JSON.stringify(require.resolve('@temporalio/testing'))});
@@ -124,39 +105,5 @@ async function downloadWithSdk(progress: (text: string) => void): Promise<void> 
   }
 }
 
-async function buildWithGo(progress: (text: string) => void): Promise<void> {
-  const folder = cacheFolder();
-  const version = await run('go', ['env', 'GOVERSION'], { timeout: 10_000 }).then(
-    ({ stdout }) => stdout.trim(),
-    () => null,
-  );
-  if (!version) throw new Error(`go install ${goPackage}: Go is not installed`);
-  const startedAt = Date.now();
-  const report = () =>
-    progress(
-      `building the Temporal CLI with ${version} (2 to 4 minutes, once): ${Math.round((Date.now() - startedAt) / 1000)} s`,
-    );
-  report();
-  const timer = setInterval(report, 10_000);
-  try {
-    await new Promise<void>((resolve, reject) => {
-      const child = spawn('go', ['install', goPackage], {
-        env: { ...process.env, GOBIN: folder },
-        stdio: ['ignore', 'ignore', 'pipe'],
-        timeout: buildTimeoutMs,
-      });
-      let errors = '';
-      child.stderr.on('data', (chunk: Buffer) => (errors = (errors + chunk.toString()).slice(-2_000)));
-      child.once('error', reject);
-      child.once('exit', (code, signal) => {
-        if (code === 0) return resolve();
-        const reason = signal
-          ? `ended by ${signal} after ${Math.round((Date.now() - startedAt) / 1000)} s`
-          : (errors.trim().split('\n').pop() ?? '');
-        reject(new Error(`go install ${goPackage}: ${reason}`));
-      });
-    });
-  } finally {
-    clearInterval(timer);
-  }
-}
+const buildWithGo = (progress: (text: string) => void): Promise<void> =>
+  goInstall(goPackage, { what: 'the Temporal CLI', usual: '2 to 4 minutes', progress });

@@ -27,6 +27,7 @@ import { ForeignOrdinals0026 } from './0026-foreign-ordinals';
 import { Approvals0027 } from './0027-approvals';
 import { Authorisations0028 } from './0028-authorisations';
 import { X402Limits0029 } from './0029-x402-limits';
+import { Outputs0031 } from './0031-outputs';
 
 /** In this order. A released migration is never edited: a change is a new file. */
 export const migrations = [
@@ -59,4 +60,5 @@ export const migrations = [
   Approvals0027,
   Authorisations0028,
   X402Limits0029,
+  Outputs0031,
 ];

@@ -250,3 +250,13 @@ export const x402CostRights: Rights = {
     gateway_operator: 'select',
   },
 };
+
+/** Granted by the migration that adds the table. */
+export const outputRights: Rights = {
+  chain_outputs: {
+    gateway_api: 'select',
+    gateway_worker: 'select, insert, update (block_number, spendable_from, spent_by, spent_block), delete',
+    gateway_authoriser: 'select',
+    gateway_operator: 'select',
+  },
+};

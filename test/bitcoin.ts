@@ -27,7 +27,7 @@ export const toPlan = ({ kind, from, payments, coins, fee }: BitcoinPlan): Trans
   chain: { caip2: regtest.caip2 } as ChainDefinition,
   intent: { from, outputs: payments.map(({ to: recipient, amount }) => ({ recipient, tokenContract: null, amount })) },
   kind,
-  prepared: toPrepared({ rate: 1n, selection: { coins, fee } }, fee),
+  prepared: toPrepared({ rate: 1n, outbid: 0n, selection: { coins, fee } }, fee),
   resources: coins.map(({ resource }) => resource),
 });
 

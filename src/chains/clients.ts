@@ -1,3 +1,5 @@
+import { BitcoinChainClient } from './bitcoin/client';
+import { bitcoinFamilies } from './bitcoin/family';
 import { readRpcUrls } from './config';
 import { EvmChainClient } from './evm/client';
 import { evmFamily } from './evm/family';
@@ -16,7 +18,7 @@ interface FamilyClients {
   payments?: Create<PaymentClient>;
 }
 
-const clients: ReadonlyMap<ChainFamily, FamilyClients> = new Map([
+const clients: ReadonlyMap<ChainFamily, FamilyClients> = new Map<ChainFamily, FamilyClients>([
   [
     evmFamily.name,
     {
@@ -24,6 +26,10 @@ const clients: ReadonlyMap<ChainFamily, FamilyClients> = new Map([
       payments: (chain: ChainDefinition, urls: readonly string[]) => new EvmPaymentClient(chain, new Endpoints(chain, urls)),
     },
   ],
+  ...bitcoinFamilies.map(({ name }): [ChainFamily, FamilyClients] => [
+    name,
+    { chain: (chain, urls) => new BitcoinChainClient(chain, urls) },
+  ]),
 ]);
 
 export function createChainClient(chain: ChainDefinition, urls: readonly string[]): ChainClient {

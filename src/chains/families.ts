@@ -1,8 +1,11 @@
+import { bitcoinFamilies } from './bitcoin/family';
 import { evmFamily } from './evm/family';
 import type { Family, GetFamily } from './family';
 import type { ChainFamily } from './types';
 
-const families: ReadonlyMap<ChainFamily, Family> = new Map([evmFamily].map((family) => [family.name, family]));
+const families: ReadonlyMap<ChainFamily, Family> = new Map(
+  [evmFamily, ...bitcoinFamilies].map((family) => [family.name, family]),
+);
 
 /** @throws Error for a family that is not in the table. */
 export const getFamily: GetFamily = (name) => {

@@ -99,7 +99,8 @@ export interface BoundRequest {
 }
 
 export type ReserveResult =
-  | { outcome: 'reserved'; resources: string[] }
+  /** `prepared`: with what the choice of the resources has decided, such as the fee; absent where it decides nothing. */
+  | { outcome: 'reserved'; resources: string[]; prepared?: Prepared }
   /** Nothing was taken; what is missing is expected to become free. `alert`: operators have to look at the account. */
   | { outcome: 'wait'; reason: string; alert?: string }
   /** Nothing was taken. */
@@ -109,12 +110,14 @@ export type ReserveResult =
 export interface FamilyDatabase {
   /**
    * Highest network fee to lock for a transfer, atomic units of the native coin.
-   * @throws GatewayError chain_unavailable when the stored fee levels are missing or older than 10 minutes.
+   * @throws GatewayError chain_unavailable when the stored fee levels are missing or older than 10 minutes; business_error for an
+   * amount that the chain does not move.
    */
   bound(manager: EntityManager, request: BoundRequest): Promise<bigint>;
   /**
    * Takes what the attempt will use up, as rows of `reservations`. A replacement or cancellation gets what its transfer already
-   * holds. Call it for an open transaction whose signing has begun, in the database transaction that begins the attempt.
+   * holds, or a part of it with the first one, and more where its fee needs that. Call it for an open transaction whose signing has
+   * begun, in the database transaction that begins the attempt. `intent`: of the attempt.
    */
   reserve(
     manager: EntityManager,
@@ -122,6 +125,7 @@ export interface FamilyDatabase {
     prepared: Prepared,
     txId: string,
     kind: AttemptKind,
+    intent: TransactionIntent,
   ): Promise<ReserveResult>;
 }
 
@@ -141,6 +145,13 @@ export interface KnownAttempt {
   ids: string[];
   expiry: JsonObject | null;
   begunAt: Date;
+}
+
+/** An attempt that a block is to hold under the id `id`. */
+export interface EffectRequest {
+  id: string;
+  intent: TransactionIntent;
+  unsigned: Hex;
 }
 
 export interface PrepareRequest {
@@ -176,12 +187,26 @@ export interface BlockTransaction {
   messageKey: string | null;
 }
 
+/** An output of an address of the gateway, on a chain whose balances consist of outputs. */
+export interface OutputFound {
+  /** As reservations name it. */
+  resource: string;
+  /** Canonical form of its address. */
+  owner: string;
+  /** Atomic units of the native coin. */
+  amount: bigint;
+  /** Number of the first block at whose height it may be spent by this gateway. */
+  spendableFrom: number;
+}
+
 export interface BlockScan {
   number: number;
   hash: string;
   parentHash: string;
   transactions: BlockTransaction[];
   deposits: DepositFound[];
+  /** What the block does to the gateway's outputs, in families that have them; `by`: id of the transaction that spends one. */
+  outputs?: { made: OutputFound[]; spent: { resource: string; by: string }[] };
 }
 
 export interface ScanResult {
@@ -236,7 +261,7 @@ export interface ChainClient {
    * Effects of included transactions by id, which occurs once in `items`; transactions that are not included are left out. null: it is
    * included, and does nothing about the intent: another one may.
    */
-  effects(items: { id: string; intent: TransactionIntent }[]): Promise<Map<string, InclusionEffect | null>>;
+  effects(items: EffectRequest[]): Promise<Map<string, InclusionEffect | null>>;
   /** null: the chain has no such block (yet), or has skipped the number. */
   block(number: number): Promise<ChainBlock | null>;
   /** Blocks from..to (inclusive, at most 50 numbers at once). */

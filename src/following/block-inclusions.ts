@@ -41,9 +41,9 @@ async function withEffects(
   { client, getSignedType }: Pick<FollowOptions, 'client' | 'getSignedType'>,
   attempts: FoundAttempt[],
 ) {
-  const items = attempts.map(async ({ id, kind, transaction }) => {
+  const items = attempts.map(async ({ id, kind, unsigned, transaction }) => {
     const intent = await getSignedType(transaction.transactionType).loadIntent(manager, transaction);
-    return { id, intent: toAttemptIntent(intent, kind) };
+    return { id, intent: toAttemptIntent(intent, kind), unsigned };
   });
   const effects = await client.effects(await Promise.all(items));
   return attempts.map((attempt) => ({ attempt, effect: effects.get(attempt.id) }));

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EntityManager } from 'typeorm';
 import type { BlockScan } from '../chains/family';
+import { storeOutputs, takeBackOutputs } from '../chains/outputs';
 import { inTransaction } from '../platform/database';
 import { GatewayError } from '../platform/errors';
 import { findInclusions, type FoundInclusion } from './block-inclusions';
@@ -115,6 +116,7 @@ class Follower {
     const contradicted = await inTransaction(options.database, async (manager) => {
       if (!(await store.moveCursor(manager, chain.name, from, scannedTo + 1))) return null;
       await store.storeBlocks(manager, chain.name, blocks, scannedTo - Math.max(chain.finalityDepth, minKept));
+      await storeOutputs(manager, chain.name, blocks);
       await options.deposits.recordDeposits(
         manager,
         chain,
@@ -156,6 +158,7 @@ class Follower {
     const taken = await inTransaction(options.database, async (manager) => {
       if (!(await store.moveCursor(manager, chain.name, this.nextBlock, from))) return null;
       await store.dropBlocks(manager, chain.name, from);
+      await takeBackOutputs(manager, chain.name, from);
       await options.deposits.orphanDeposits(manager, chain, from);
       return inclusions.clearInclusions(manager, chain.name, from);
     });

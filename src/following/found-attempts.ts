@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import type { BlockTransaction } from '../chains/family';
-import type { AttemptKind } from '../chains/types';
+import type { AttemptKind, Hex } from '../chains/types';
 import type { IntendedTransaction } from '../transactions/intent';
 import type { TransactionType } from '../transactions/types';
 
@@ -18,6 +18,7 @@ export interface FoundAttempt {
   attempt: number;
   id: string;
   kind: AttemptKind;
+  unsigned: Hex;
   transaction: IntendedTransaction;
 }
 
@@ -26,6 +27,7 @@ interface FoundRow {
   attempt: number;
   id: string;
   kind: AttemptKind;
+  unsigned: Hex;
   transaction_type: TransactionType;
   from_address: string;
   sender_address: string | null;
@@ -65,7 +67,7 @@ async function queryFound(manager: EntityManager, matches: string, chain: string
   const pages = await Promise.all(
     chunks.map((parameters) =>
       manager.query<FoundRow[]>(
-        `select m.id, a.tx_id, a.attempt, a.kind, t.transaction_type, t.from_address, t.sender_address, t.to_address, t.contract_address, t.amount
+        `select m.id, a.tx_id, a.attempt, a.kind, a.unsigned, t.transaction_type, t.from_address, t.sender_address, t.to_address, t.contract_address, t.amount
            from (${matches}) m join transfer_attempts a using (tx_id, attempt) join transactions t using (tx_id)`,
         [chain, ...parameters],
       ),
@@ -76,6 +78,7 @@ async function queryFound(manager: EntityManager, matches: string, chain: string
     attempt: row.attempt,
     id: row.id,
     kind: row.kind,
+    unsigned: row.unsigned,
     transaction: {
       txId: row.tx_id,
       transactionType: row.transaction_type,

@@ -11,7 +11,7 @@ import { rulesOf, type SignedType } from '../transactions/signed-type';
 import { isEnded, findTransactionForUpdate } from '../transactions/state';
 import { type Attempts, loadAttempts } from './attempts';
 import { readBeginSigning } from './read-begin-signing';
-import { buildAttempt } from './build-attempt';
+import { buildAttempt, reserveForAttempt } from './build-attempt';
 import { recordCancellationReason, recordExpiry } from './cancellation-reason';
 import type { AuthoriserDependencies } from './dependencies';
 import { toDestination } from './destination';
@@ -154,22 +154,24 @@ async function cancelAttempts(beginning: Beginning): Promise<BeginSigningResult 
 }
 
 /**
- * The part that all kinds share. Lock order: the transaction is locked, raiseHold locks ledger accounts, reserve may lock the
- * account.
+ * The part that all kinds share. What is reserved may decide the fee. Lock order: the transaction is locked, reserving may lock the
+ * account, raiseHold locks ledger accounts.
  */
 async function startAttempt(beginning: Beginning, kind: AttemptKind): Promise<BeginSigningResult | Stored> {
-  const { manager, deps, transfer, type, attempts, prepared } = beginning;
+  const { manager, deps, transfer, type, attempts } = beginning;
   const chain = deps.registry.get(transfer.chain);
   const family = deps.getFamily(chain.family);
   const attempt = attempts.nextNumber;
-  const fee = BigInt(prepared.feeBound);
   const signer = await type.findSigner(manager, transfer);
   const intent = await type.loadIntent(manager, transfer);
   const source = { chain: chain.name, accountId: signer.accountId, addressKey: signer.addressKey };
-  await assertFeeIsUsual(manager, deps, { transfer, outputs: intent.outputs, attempts, source, fee });
   await enterSigning(manager, transfer);
+  const { txId } = transfer;
+  const reserved = await reserveForAttempt(manager, deps, { txId, intent, source, kind, prepared: beginning.prepared });
+  const fee = BigInt(reserved.prepared.feeBound);
+  await assertFeeIsUsual(manager, deps, { transfer, outputs: intent.outputs, attempts, source, fee });
   const held = transfer.isHeld ? await raiseHold(manager, transfer, fee, attempt) : transfer;
-  const built = await buildAttempt(manager, deps, { transfer: held, intent, signer, source, attempt, kind, prepared });
+  const built = await buildAttempt(manager, deps, { transfer: held, intent, signer, attempt, kind, reserved });
   // fees have not changed since the newest attempt, which has no signature yet: signing it may succeed this time
   const { last } = attempts;
   if (last && !last.signed && last.unsigned === built.unsigned)

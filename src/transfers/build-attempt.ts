@@ -36,38 +36,56 @@ interface Plan {
   /** What the transfer is to do. */
   intent: TransactionIntent;
   signer: AccountEntity;
-  source: ReservationOwner;
   attempt: number;
+  kind: AttemptKind;
+  reserved: Reserved;
+}
+
+/** What an attempt uses up, and its facts as they are then. */
+interface Reserved {
+  resources: string[];
+  prepared: Prepared;
+}
+
+interface ReserveRequest {
+  txId: string;
+  intent: TransactionIntent;
+  source: ReservationOwner;
   kind: AttemptKind;
   prepared: Prepared;
 }
 
-/**
- * Reserves what the attempt uses up and builds its bytes; `store` writes them. For a transfer whose signing has begun.
- * @throws NotBegun when the family cannot reserve now, or for a settlement that is not the stored one; Error when the bytes use up
- * anything that was not reserved, may cost more than their stated bound, or are another kind of action than the intent's.
- */
-export async function buildAttempt(
+/** Reserves what an attempt uses up, for a transfer whose signing has begun. @throws NotBegun when the family cannot reserve now. */
+export async function reserveForAttempt(
   manager: EntityManager,
-  {
-    registry,
-    getFamily,
-    getSignedType,
-    alarms,
-  }: Pick<AuthoriserDependencies, 'registry' | 'getFamily' | 'getSignedType' | 'alarms'>,
-  { transfer, intent: wanted, signer, source, attempt, kind, prepared }: Plan,
-): Promise<BuiltAttempt> {
-  const { txId } = transfer;
-  const chain = registry.get(transfer.chain);
+  { registry, getFamily, alarms }: Pick<AuthoriserDependencies, 'registry' | 'getFamily' | 'alarms'>,
+  { txId, intent, source, kind, prepared }: ReserveRequest,
+): Promise<Reserved> {
+  const chain = registry.get(source.chain);
   const family = getFamily(chain.family);
-  const reserved = await family.reserve(manager, source, prepared, txId, kind);
+  const reserved = await family.reserve(manager, source, prepared, txId, kind, toAttemptIntent(intent, kind));
   if (reserved.outcome === 'wait' && reserved.alert) {
     const { accountId } = source;
     const facts = { alert: reserved.alert, chain: chain.name, account_id: accountId };
     alarms.raise(`${chain.name} ${accountId}`, facts, reserved.reason);
   }
   if (reserved.outcome !== 'reserved') throw new NotBegun(reserved);
-  const { resources } = reserved;
+  return { prepared, ...reserved };
+}
+
+/**
+ * Builds the bytes of an attempt from what it has reserved; `store` writes them.
+ * @throws NotBegun for a settlement that is not the stored one; Error when the bytes use up anything that was not reserved, may cost more
+ * than their stated bound, or are another kind of action than the intent's.
+ */
+export async function buildAttempt(
+  manager: EntityManager,
+  { registry, getFamily, getSignedType }: Pick<AuthoriserDependencies, 'registry' | 'getFamily' | 'getSignedType'>,
+  { transfer, intent: wanted, signer, attempt, kind, reserved: { resources, prepared } }: Plan,
+): Promise<BuiltAttempt> {
+  const { txId } = transfer;
+  const chain = registry.get(transfer.chain);
+  const family = getFamily(chain.family);
   const intent = toAttemptIntent(wanted, kind);
   const built = await assemble(manager, { chain, family, signer }, { intent, kind, prepared, resources });
   const { unsigned, signers } = built;

@@ -9,6 +9,7 @@ import { endProcess, logTail, processIdentity, spawnLogged, until } from '../../
 import { Reaper } from '../../dev/reaper';
 import { findTemporalCli } from '../../dev/temporal-cli';
 import { createTemplateDatabase } from './database';
+import { prepareBtcd } from './prepare-btcd';
 
 /** Set-up that the integration tests share. */
 export default async function setUp(): Promise<void> {
@@ -20,6 +21,7 @@ export default async function setUp(): Promise<void> {
   });
   // may have to be built, which takes minutes: longer than the time-out of a test
   await findTemporalCli((text) => process.stderr.write(`${text}\n`));
+  await prepareBtcd();
   await startPostgres();
 }
 

@@ -12,16 +12,19 @@ export interface Selection {
 export interface BitcoinDetails {
   /** Satoshis per virtual byte. */
   rate: bigint;
+  /** What the fee has to exceed by 1 satoshi per virtual byte (BIP-125), in satoshis; 0n: nothing. */
+  outbid: bigint;
   /** null until inputs are reserved. */
   selection: Selection | null;
 }
 
 /** `feeBound`: satoshis. */
-export const toPrepared = ({ rate, selection }: BitcoinDetails, feeBound: bigint): Prepared => ({
+export const toPrepared = ({ rate, outbid, selection }: BitcoinDetails, feeBound: bigint): Prepared => ({
   feeBound: feeBound.toString(),
   expiry: null,
   details: {
     rate: rate.toString(),
+    outbid: outbid.toString(),
     coins: selection && selection.coins.map(({ resource, amount }) => [resource, amount.toString()]),
     fee: selection && selection.fee.toString(),
   },
@@ -29,10 +32,10 @@ export const toPrepared = ({ rate, selection }: BitcoinDetails, feeBound: bigint
 
 /** @throws Error for details that toPrepared has not made. */
 export function readDetails({ details }: Prepared): BitcoinDetails {
-  const { rate, coins, fee } = (details ?? {}) as JsonObject;
-  if (typeof rate !== 'string') throw new Error('the prepared details are not of a Bitcoin chain');
+  const { rate, outbid, coins, fee } = (details ?? {}) as JsonObject;
+  if (typeof rate !== 'string' || typeof outbid !== 'string') throw new Error('the prepared details are not of a Bitcoin chain');
   const selection = typeof fee === 'string' && Array.isArray(coins) ? { coins: coins.map(readCoin), fee: BigInt(fee) } : null;
-  return { rate: BigInt(rate), selection };
+  return { rate: BigInt(rate), outbid: BigInt(outbid), selection };
 }
 
 function readCoin(value: JsonValue): Coin {

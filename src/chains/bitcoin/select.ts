@@ -3,7 +3,7 @@ import { toAddress } from './codec/address';
 import { type Coin, maxInputs, type Payment, sum } from './codec/transaction';
 import type { Selection } from './details';
 import type { BitcoinNetwork } from './network';
-import { dustLimit } from './sizes';
+import { dustLimit, virtualSize } from './sizes';
 
 /** What inputs are chosen for. */
 export interface SelectionRequest {
@@ -12,23 +12,46 @@ export interface SelectionRequest {
   payments: Payment[];
   /** Satoshis per virtual byte. */
   rate: bigint;
+  /** What the fee has to exceed by 1 satoshi per virtual byte (BIP-125), in satoshis; 0n: nothing. */
+  outbid: bigint;
   /** Spent in any case, first and in this order. */
   required: Coin[];
   available: Coin[];
 }
 
 export type SelectionResult =
-  | ({ outcome: 'selected' } & Selection)
+  /** `size`: in virtual bytes. */
+  | ({ outcome: 'selected'; size: bigint } & Selection)
   /** All coins together are too few. */
   | { outcome: 'insufficient' }
   /** They would suffice, but not within one transaction. */
   | { outcome: 'too_many' };
 
+/** With every step the rate comes close to what the size of the transaction asks for. */
+const maxSteps = 8;
+
 /**
- * The biggest coins, so that there are few inputs; without change where what is left over would be dust: then it is paid as fee. Coins that cost more than
- * they are worth are left out.
+ * The biggest coins, so that there are few inputs; without change where what is left over would be dust: then it is paid as fee. Coins
+ * that cost more than they are worth are left out.
  */
 export function selectCoins(network: BitcoinNetwork, request: SelectionRequest): SelectionResult {
+  const { script, payments, outbid } = request;
+  let { rate } = request;
+  for (let step = 0; step < maxSteps; step += 1) {
+    const selected = selectAt(network, { ...request, rate });
+    if (selected.outcome !== 'selected' || outbid === 0n) return selected;
+    const { coins, fee, size } = selected;
+    const paid = sum(coins) - sum(payments);
+    const least = max(outbid + size, request.rate * size);
+    // what the inputs have beyond the payments is change as before, more or less of it
+    if (paid > fee && paid - least >= dustLimit(script)) return { ...selected, fee: least };
+    if (fee >= least) return selected;
+    rate = max(rate + 1n, (least + size - 1n) / size);
+  }
+  return { outcome: 'insufficient' };
+}
+
+function selectAt(network: BitcoinNetwork, request: SelectionRequest): SelectionResult {
   const { script, payments, rate, required, available } = request;
   const toInput = ({ resource, amount }: Coin) => {
     const [txid = '', vout] = resource.split(':');
@@ -42,15 +65,21 @@ export function selectCoins(network: BitcoinNetwork, request: SelectionRequest):
     dust: dustLimit(script),
     dustRelayFeeRate: 1n,
     alwaysChange: payments.length === 0,
+    // in the order of the request, not sorted (BIP-69)
+    bip69: false,
     network: network.format,
   });
   if (!chosen) return { outcome: 'insufficient' };
   if (chosen.inputs.length > maxInputs) return { outcome: 'too_many' };
-  const amounts = new Map([...required, ...available].map(({ resource, amount }) => [resource, amount]));
-  const coins = chosen.inputs.map(({ txid, index }) => {
-    const resource = `${Buffer.from(txid ?? []).toString('hex')}:${index}`;
-    return { resource, amount: amounts.get(resource) ?? 0n };
-  });
-  const paid = chosen.outputs.reduce((total, { amount }) => total + amount, 0n);
-  return { outcome: 'selected', coins, fee: sum(coins) - paid };
+  const known = new Map([...required, ...available].map((coin) => [coin.resource, coin]));
+  const coins = chosen.inputs.flatMap(
+    ({ txid, index }) => known.get(`${Buffer.from(txid ?? []).toString('hex')}:${index}`) ?? [],
+  );
+  const change = chosen.outputs.slice(payments.length);
+  // a transaction without payments has change in any case, also where it is too small to be one
+  if (payments.length === 0 && sum(change) < dustLimit(script)) return { outcome: 'insufficient' };
+  const size = virtualSize(coins.length, [...payments.map((payment) => payment.script), ...change.map(() => script)]);
+  return { outcome: 'selected', coins, size, fee: sum(coins) - sum(payments) - sum(change) };
 }
+
+const max = (a: bigint, b: bigint): bigint => (a > b ? a : b);

@@ -1,9 +1,11 @@
 import { GatewayError } from '../../platform/errors';
+import { unavailable } from '../endpoints';
 import type {
   AttemptStatus,
   BroadcastOutcome,
   ChainBlock,
   ChainClient,
+  EffectRequest,
   ForeignState,
   ForeignTransaction,
   IsOurs,
@@ -17,11 +19,11 @@ import { prepareAuthorisation } from './authorise/prepare';
 import { broadcastTo } from './broadcast';
 import { encodeIntent, evmCodec } from './codec';
 import { toPrepared } from './details';
-import { fetchEffects, type EffectRequest } from './effects';
+import { fetchEffects } from './effects';
 import { encodeLevels, type EvmFeeLevels, gasLimitFrom, highestGas, planFees } from './fees';
 import { fetchForeignState } from './foreign-state';
 import { fetchL1Fee } from './l1-fee';
-import { Endpoints, NodeRefusal, unavailable, type RpcCall } from './rpc';
+import { Endpoints, NodeRefusal, type RpcCall } from './rpc';
 import { scanBlocks } from './scan/scan';
 import { quantity, type RpcBlock } from './rpc-types';
 import { askStatus } from './status';

@@ -1,26 +1,24 @@
+import type { EffectRequest } from '../family';
 import type { InclusionEffect, TransactionIntent } from '../types';
 import { fetchCarriedOut } from './authorise/carried-out';
 import { getPayment } from './codec/payment';
 import type { RpcCall } from './rpc';
 import { transferEvent, type RpcReceipt, type RpcTransaction } from './rpc-types';
 
-export interface EffectRequest {
-  id: string;
-  intent: TransactionIntent;
-}
+type Included = Pick<EffectRequest, 'id' | 'intent'>;
 
 /**
  * Effects of those `items` that are included; items without a receipt on the node (yet) are left out. null: the transaction does not carry
  * out the payment that the intent authorises.
  */
-export async function fetchEffects(call: RpcCall, items: readonly EffectRequest[]): Promise<Map<string, InclusionEffect | null>> {
+export async function fetchEffects(call: RpcCall, items: readonly Included[]): Promise<Map<string, InclusionEffect | null>> {
   const found = await Promise.all(items.map((item) => fetchEffect(call, item)));
   return new Map(found.filter((entry) => entry !== null));
 }
 
 async function fetchEffect(
   call: RpcCall,
-  { id, intent }: EffectRequest,
+  { id, intent }: Included,
 ): Promise<readonly [string, InclusionEffect | null] | null> {
   const receipt = await call<RpcReceipt | null>('eth_getTransactionReceipt', [id]);
   if (!receipt?.blockHash) return null;

@@ -1,6 +1,7 @@
 import { decodeFunctionResult, encodeFunctionData, parseAbi } from 'viem';
 import type { ChainDefinition, Hex } from '../types';
-import { type RpcCall, unavailable } from './rpc';
+import { unavailable } from '../endpoints';
+import type { RpcCall } from './rpc';
 
 /** Predeploy of the OP stack that computes the L1 data fee of a transaction (specs.optimism.io, predeploys). */
 const gasPriceOracle = '0x420000000000000000000000000000000000000F';

@@ -1,7 +1,7 @@
 import { createPublicClient, http, isHex, type PublicClient } from 'viem';
 import { ConfigError } from '../../platform/config';
-import { GatewayError } from '../../platform/errors';
 import { rpcUrlsVariable } from '../config';
+import { type Endpoint, EndpointList, once } from '../endpoints';
 import type { ChainDefinition, Hex } from '../types';
 import { parseChainId } from './chain-id';
 
@@ -31,10 +31,9 @@ export class NodeRefusal extends Error {
 export type RpcCall = <T>(method: string, params: unknown[]) => Promise<T>;
 
 /** One RPC endpoint. Its chain id is checked before its other responses are used. */
-class Endpoint {
+class RpcEndpoint implements Endpoint {
   private readonly client: PublicClient;
   private readonly unbatched: PublicClient;
-  private identified: Promise<void> | undefined;
   readonly capabilities = new Map<string, unknown>();
 
   constructor(
@@ -57,14 +56,7 @@ class Endpoint {
   /** In an HTTP request of its own: a batch waits for a timer, which takes longer than what a node on the same network needs. */
   readonly callAtOnce: RpcCall = (method, params) => request(this.unbatched, method, params);
 
-  /** @throws ConfigError when it serves another chain; the failure of the call when it does not respond. */
-  identify(): Promise<void> {
-    this.identified ??= this.checkIdentity().catch((error: unknown) => {
-      this.identified = undefined;
-      throw error;
-    });
-    return this.identified;
-  }
+  readonly identify = once(() => this.checkIdentity());
 
   private async checkIdentity(): Promise<void> {
     const chainId = Number(await this.call<string>('eth_chainId', []));
@@ -130,19 +122,13 @@ function getCauses(error: unknown): Cause[] {
 /** JSON-RPC codes of problems of the endpoint itself: another one may succeed. */
 const endpointTroubles = new Set([-32005, -32601, -32603, -32002, -32097, 429]);
 
-/**
- * The endpoints of one chain. Each piece of work runs against a single endpoint, so that conclusions from several responses rest on
- * one node's view; if the endpoint fails, the work is repeated from the beginning on the next one.
- */
+/** The endpoints of one EVM chain. */
 export class Endpoints {
-  private readonly endpoints: Endpoint[];
-  private preferred = 0;
+  private readonly list: EndpointList<RpcEndpoint>;
 
-  constructor(
-    private readonly chain: ChainDefinition,
-    urls: readonly string[],
-  ) {
-    this.endpoints = urls.map((url, index) => new Endpoint(chain, url, index + 1));
+  constructor(chain: ChainDefinition, urls: readonly string[]) {
+    const endpoints = urls.map((url, index) => new RpcEndpoint(chain, url, index + 1));
+    this.list = new EndpointList(chain, endpoints, (error) => error instanceof NodeRefusal && !endpointTroubles.has(error.code));
   }
 
   /**
@@ -150,37 +136,12 @@ export class Endpoints {
    * function that does not wait for others to share an HTTP request with. A NodeRefusal thrown by `work` is passed on, unless its code stands for a problem of the endpoint.
    * @throws GatewayError chain_unavailable when no endpoint could do the work.
    */
-  async run<T>(work: (call: RpcCall, facts: Map<string, unknown>, callAtOnce: RpcCall) => Promise<T>): Promise<T> {
-    const reasons: string[] = [];
-    for (let step = 0; step < this.endpoints.length; step += 1) {
-      const index = (this.preferred + step) % this.endpoints.length;
-      const endpoint = this.endpoints[index] as Endpoint;
-      try {
-        await endpoint.identify();
-        const result = await work(endpoint.call, endpoint.capabilities, endpoint.callAtOnce);
-        this.preferred = index;
-        return result;
-      } catch (error) {
-        if (error instanceof GatewayError) throw error;
-        if (error instanceof NodeRefusal && !endpointTroubles.has(error.code)) throw error;
-        reasons.push(`endpoint ${index + 1}: ${error instanceof Error ? error.message : 'failed'}`);
-      }
-    }
-    throw unavailable(this.chain, 'no RPC endpoint responded', new Error(reasons.join('; ')));
+  run<T>(work: (call: RpcCall, facts: Map<string, unknown>, callAtOnce: RpcCall) => Promise<T>): Promise<T> {
+    return this.list.run(({ call, capabilities, callAtOnce }) => work(call, capabilities, callAtOnce));
   }
 
-  /**
-   * @throws ConfigError for the first endpoint that serves another chain; one that does not respond is checked before its first
-   * use.
-   */
-  async verify(): Promise<void> {
-    const results = await Promise.allSettled(this.endpoints.map((endpoint) => endpoint.identify()));
-    for (const result of results) {
-      if (result.status === 'rejected' && result.reason instanceof ConfigError) throw result.reason;
-    }
+  /** @throws ConfigError for the first endpoint that serves another chain. */
+  verify(): Promise<void> {
+    return this.list.verify();
   }
-}
-
-export function unavailable(chain: ChainDefinition, what: string, cause?: Error): GatewayError {
-  return new GatewayError('chain_unavailable', `${chain.name}: ${what}`, cause ? { cause } : {});
 }

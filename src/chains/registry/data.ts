@@ -1,4 +1,5 @@
 import type { AssetType, ChainDefinition, GatewayEnvironment, TokenDefinition } from '../types';
+import { bitcoin } from './bitcoin';
 import { genesisHashes } from './genesis';
 
 /**
@@ -288,9 +289,9 @@ function local(name: ChainName): ChainDefinition {
 
 const names = Object.keys(common) as ChainName[];
 const profiles: Record<GatewayEnvironment, () => ChainDefinition[]> = {
-  production: () => names.map((name) => define(name, production[name])),
-  sandbox: () => names.map((name) => define(name, sandbox[name])),
-  local: () => names.map(local),
+  production: () => [...names.map((name) => define(name, production[name])), bitcoin.production],
+  sandbox: () => [...names.map((name) => define(name, sandbox[name])), bitcoin.sandbox],
+  local: () => [...names.map(local), bitcoin.local],
 };
 
 /** Every chain of the environment's profile, enabled or not. */

@@ -150,9 +150,9 @@ test('a transaction that does something else, or was reverted, has no effect on 
   const [payment, other] = [await sign(ask({ method: 'eip3009', facilitator: null })), await sign(ask())];
   await send(other.call(5n));
   const { id } = (await stateOf(other)) as { id: string };
-  const { intent } = payment.attempt;
-  expect(await client.effects([{ id, intent }])).toEqual(new Map([[id, null]]));
-  expect((await client.effects([{ id, intent: other.attempt.intent }])).get(id)).toMatchObject({ debited: 5n });
+  const { intent, unsigned } = payment.attempt;
+  expect(await client.effects([{ id, intent, unsigned }])).toEqual(new Map([[id, null]]));
+  expect((await client.effects([{ id, intent: other.attempt.intent, unsigned }])).get(id)).toMatchObject({ debited: 5n });
 });
 
 test('unused after its time: impossible once a later block is final', async () => {

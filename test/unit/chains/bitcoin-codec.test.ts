@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { decode, encode, maxInputs, sum } from '../../../src/chains/bitcoin/codec/transaction';
 import { toPrepared } from '../../../src/chains/bitcoin/details';
 import { regtest } from '../../../src/chains/bitcoin/network';
-import type { Hex } from '../../../src/chains/types';
+import type { Hex, SettlementAction } from '../../../src/chains/types';
 import { maxPayloads } from '../../../src/mpc/order-schema';
 import { bitcoinCodec as codec, type BitcoinPlan, buildBitcoin, coin, signDigests, toPlan } from '../../bitcoin';
 
@@ -149,10 +149,12 @@ describe('build refuses', () => {
     const [output] = given.intent.outputs as [{ recipient: string; tokenContract: null; amount: bigint }];
     const token = { ...given.intent, outputs: [{ ...output, tokenContract: other }] };
     expect(() => codec.build({ ...given, intent: token })).toThrow(/no tokens/);
-    const action = { ...given.intent, action: { type: 'authorisation' as const, method: 'x' } };
+    const action = { ...given.intent, action: { type: 'settlement' } as SettlementAction };
     expect(() => codec.build({ ...given, intent: action })).toThrow(/only payments/);
     expect(() => codec.build({ ...given, resources: [...given.resources].reverse() })).toThrow(/those that are reserved/);
-    expect(() => codec.build({ ...given, prepared: toPrepared({ rate: 1n, selection: null }, 1n) })).toThrow(/no inputs/);
+    expect(() => codec.build({ ...given, prepared: toPrepared({ rate: 1n, outbid: 0n, selection: null }, 1n) })).toThrow(
+      /no inputs/,
+    );
   });
 });
 

@@ -17,6 +17,7 @@ const request = (changes: Partial<SelectionRequest>): SelectionRequest => ({
   script,
   payments: [{ script: others[0] as Uint8Array, amount: 50_000n }],
   rate: 10n,
+  outbid: 0n,
   required: [],
   available: coins([20_000n, 100_000n, 30_000n]),
   ...changes,
@@ -61,7 +62,20 @@ it('coins that do not suffice are told from those that are too many', () => {
 
 it('without payments everything but the fee goes back to the sender', () => {
   const chosen = select({ payments: [], required: coins([5_000n]), available: [] });
-  expect(chosen).toEqual({ outcome: 'selected', coins: coins([5_000n]), fee: 1_100n });
+  expect(chosen).toEqual({ outcome: 'selected', coins: coins([5_000n]), fee: 1_100n, size: 110n });
+  expect(select({ payments: [], required: coins([1_393n]), available: [] })).toEqual({ outcome: 'insufficient' });
+  expect(select({ payments: [], required: coins([1_394n]), available: [] })).toMatchObject({ fee: 1_100n });
+});
+
+it('a fee that has to outbid another one does so by 1 satoshi per virtual byte, with further coins where it needs them', () => {
+  const required = coins([52_000n], 70);
+  const chosen = select({ required, outbid: 4_000n });
+  expect(chosen).toMatchObject({ outcome: 'selected', coins: [...required, coin(1, 100_000n)] });
+  if (chosen.outcome !== 'selected') return;
+  expect(chosen.fee).toBeGreaterThanOrEqual(4_000n + chosen.size);
+  expect(chosen.fee).toBeLessThanOrEqual(4_000n + 2n * chosen.size);
+  // nothing more than usual where the rate has risen enough
+  expect(select({ required, outbid: 100n })).toMatchObject({ outcome: 'selected', fee: 1_440n });
 });
 
 it('of 1 to 500 coins: what goes in comes out, the fee is the rate by the size, and nothing is dust', () => {

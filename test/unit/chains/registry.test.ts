@@ -1,4 +1,5 @@
 import { getAddress } from 'viem';
+import { networks } from '../../../src/chains/bitcoin/network';
 import { parseChainId } from '../../../src/chains/evm/chain-id';
 import { readRpcUrls } from '../../../src/chains/config';
 import { loadRegistry, tokenByContract, tokenBySymbol } from '../../../src/chains/registry';
@@ -10,11 +11,22 @@ const environments: GatewayEnvironment[] = ['production', 'sandbox', 'local'];
 const names = ['ethereum', 'bsc', 'polygon', 'arbitrum', 'optimism', 'avalanche', 'base'];
 
 describe.each(environments)('registry of %s', (environment) => {
-  const chains = getChains(environment);
+  const all = getChains(environment);
+  const chains = all.filter(({ family }) => family === 'evm');
 
-  it('has each of the seven EVM chains once', () => {
-    expect(chains.map(({ name }) => name)).toEqual(names);
-    expect(new Set(chains.map(({ caip2 }) => caip2)).size).toBe(names.length);
+  it('has each of the seven EVM chains and Bitcoin once', () => {
+    expect(all.map(({ name }) => name)).toEqual([...names, 'bitcoin']);
+    expect(new Set(all.map(({ caip2 }) => caip2)).size).toBe(all.length);
+  });
+
+  it('names Bitcoin as its family does, by its genesis block, with depths that follow each other', () => {
+    const bitcoin = all.find(({ name }) => name === 'bitcoin');
+    const network = networks.find(({ family }) => family === bitcoin?.family);
+    expect(bitcoin?.caip2).toBe(network?.caip2);
+    expect(bitcoin?.caip2).toBe(`bip122:${bitcoin?.genesisHash?.slice(0, 32)}`);
+    expect(bitcoin?.native).toMatchObject({ symbol: 'BTC', decimals: 8, contract: null });
+    expect(bitcoin?.finalityDepth).toBeGreaterThan(bitcoin?.confirmations ?? 0);
+    expect(bitcoin?.stuckAfterMs).toBeGreaterThan((bitcoin?.blockTimeMs ?? 0) * 2);
   });
 
   it.each(chains)('$name is consistent', (chain) => {
@@ -42,7 +54,11 @@ describe.each(environments)('registry of %s', (environment) => {
 describe('registry', () => {
   it('has the official chain ids', () => {
     const ids = (environment: GatewayEnvironment) =>
-      Object.fromEntries(getChains(environment).map((chain) => [chain.name, parseChainId(chain)]));
+      Object.fromEntries(
+        getChains(environment)
+          .filter(({ family }) => family === 'evm')
+          .map((chain) => [chain.name, parseChainId(chain)]),
+      );
     const production = { ethereum: 1, bsc: 56, polygon: 137, arbitrum: 42161, optimism: 10, avalanche: 43114, base: 8453 };
     expect(ids('production')).toEqual(production);
     expect(ids('local')).toEqual(production);

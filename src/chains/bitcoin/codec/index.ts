@@ -50,7 +50,8 @@ const describeOutputs = ({ payments, script }: UnsignedTransaction): Payment[] =
 function recover(unsigned: Hex, feeBound: bigint): Prepared {
   const transaction = decode(unsigned);
   const fee = getFee(transaction);
-  return toPrepared({ rate: fee / getVirtualSize(transaction), selection: { coins: transaction.coins, fee } }, feeBound);
+  const details = { rate: fee / getVirtualSize(transaction), outbid: 0n, selection: { coins: transaction.coins, fee } };
+  return toPrepared(details, feeBound);
 }
 
 /** @throws Error for bytes of another sender. */

@@ -1,7 +1,8 @@
+import { unavailable } from '../../endpoints';
 import type { AttemptState, KnownAttempt } from '../../family';
 import type { ChainDefinition } from '../../types';
 import { inCanonical, stateOfIncluded } from '../included';
-import { unavailable, type RpcCall } from '../rpc';
+import type { RpcCall } from '../rpc';
 import { quantity, type RpcBlock } from '../rpc-types';
 import { type Authorisation, lastSecond, readAuthorisation } from './bytes';
 import { findCarrier } from './carrier';

@@ -1,6 +1,7 @@
 import { getAddress } from 'viem';
 import type { ChainDefinition, DepositFound } from '../../types';
-import { unavailable, type RpcCall } from '../rpc';
+import { unavailable } from '../../endpoints';
+import type { RpcCall } from '../rpc';
 import type { RpcReceipt } from '../rpc-types';
 import type { Candidate } from './candidates';
 

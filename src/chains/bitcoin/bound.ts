@@ -1,0 +1,41 @@
+import type { EntityManager } from 'typeorm';
+import { GatewayError } from '../../platform/errors';
+import { formatAmount } from '../../platform/money';
+import type { BoundRequest } from '../family';
+import { findFeeLevels } from '../fee-levels';
+import { findOutputs } from '../outputs';
+import { toOutputScript, toScript } from './codec/address';
+import { maxInputs } from './codec/transaction';
+import { toBoundRate } from './fees';
+import type { BitcoinNetwork } from './network';
+import { maxOutputs } from './reserve';
+import { selectCoins } from './select';
+import { dustLimit, virtualSize } from './sizes';
+
+/**
+ * The fee of the inputs that would be chosen now, if no other transfer held any, at the rate for which fees are locked; of as many inputs
+ * as there are where they do not suffice.
+ * @throws GatewayError chain_unavailable; business_error for an amount that nodes do not relay.
+ */
+export async function boundFee(
+  network: BitcoinNetwork,
+  manager: EntityManager,
+  { chain, source, outputs }: BoundRequest,
+): Promise<bigint> {
+  const rate = toBoundRate(await findFeeLevels(manager, chain));
+  const payments = outputs.map(({ recipient, amount }) => ({ script: toOutputScript(network, recipient), amount }));
+  for (const { script, amount } of payments) {
+    const least = dustLimit(script);
+    if (amount < least)
+      throw new GatewayError(
+        'business_error',
+        `Less than ${formatAmount(least, chain.native.decimals)} ${chain.native.symbol} cannot be sent to this address`,
+      );
+  }
+  const available = await findOutputs(manager, source, { limit: maxOutputs });
+  const script = toScript(source.addressKey);
+  const selected = selectCoins(network, { script, payments, rate, outbid: 0n, required: [], available });
+  if (selected.outcome === 'selected') return rate * selected.size;
+  const scripts = [...payments.map((payment) => payment.script), script];
+  return rate * virtualSize(Math.min(Math.max(available.length, 1), maxInputs), scripts);
+}

@@ -1,0 +1,39 @@
+import type { BroadcastOutcome } from '../family';
+import type { Hex } from '../types';
+import { NodeRefusal, type RpcCall } from './rpc';
+
+/** Messages of Bitcoin Core and btcd, with the reason that is stored; the first that matches counts. */
+const rejectionPatterns: { pattern: RegExp; reason: string }[] = [
+  {
+    pattern: /min relay fee|mempool min fee|insufficient priority|under the required/i,
+    reason: 'the fee is below what the node relays',
+  },
+  {
+    pattern: /insufficient fee|insufficient absolute fee|rejecting replacement|replacement/i,
+    reason: 'the fee is too low for a replacement',
+  },
+  { pattern: /missing-?inputs|missingorspent|orphan|unspent|double ?spend|conflict/i, reason: 'an input is spent or unknown' },
+  { pattern: /dust/i, reason: 'an output is too small to be relayed' },
+  { pattern: /too-long-mempool-chain|descendants|ancestors/i, reason: 'too many unconfirmed transactions depend on each other' },
+  { pattern: /script|signature|witness/i, reason: 'a signature was refused' },
+];
+
+/** RPC_VERIFY_ERROR, RPC_VERIFY_REJECTED, RPC_VERIFY_ALREADY_IN_CHAIN, RPC_DESERIALIZATION_ERROR. */
+const verdicts = new Set([-25, -26, -27, -22]);
+
+/**
+ * sendrawtransaction. Safe to repeat: a transaction that the node has, in its pool or in a block, counts as accepted, whatever the
+ * node says about it. The reason is never the node's own message.
+ * @throws what the call throws when the node did not respond, or refused for a reason of its own: the outcome is then unknown.
+ */
+export async function broadcastTo(call: RpcCall, bytes: Hex, isKnown: () => Promise<boolean>): Promise<BroadcastOutcome> {
+  try {
+    await call<string>('sendrawtransaction', [bytes.slice(2)]);
+    return { outcome: 'accepted' };
+  } catch (error) {
+    if (!(error instanceof NodeRefusal) || !verdicts.has(error.code)) throw error;
+    if (await isKnown()) return { outcome: 'accepted' };
+    const rejection = rejectionPatterns.find(({ pattern }) => pattern.test(error.nodeMessage));
+    return { outcome: 'rejected', reason: rejection?.reason ?? `refused by the node (code ${error.code})` };
+  }
+}

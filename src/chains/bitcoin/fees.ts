@@ -1,0 +1,42 @@
+import type { FeeStrategy } from '../family';
+import type { ChainDefinition, FeeLevels, Hex } from '../types';
+import { decode, getFee } from './codec/transaction';
+import { virtualSize } from './sizes';
+
+/** Headroom for replacements: a fee is raised by a quarter at least. */
+const headroom = { times: 5n, of: 2n };
+const raise = { times: 5n, of: 4n };
+
+/** `rate`: satoshis per virtual byte. */
+export const encodeLevels = (rate: bigint): FeeLevels => ({ rate: rate.toString() });
+
+/** @throws Error for levels that encodeLevels has not made. */
+export function decodeLevels({ rate }: FeeLevels): bigint {
+  if (typeof rate !== 'string') throw new Error('the fee levels are not of a Bitcoin chain');
+  return BigInt(rate);
+}
+
+const roundUp = (amount: bigint, { times, of }: { times: bigint; of: bigint }): bigint => (amount * times + of - 1n) / of;
+
+/** The rate for which fees are locked; satoshis per virtual byte. */
+export const toBoundRate = (levels: FeeLevels): bigint => roundUp(decodeLevels(levels), headroom);
+
+/** Highest rate that any transaction within the chain's cap can have: what a node says beyond it is not believed. */
+export const capRate = ({ maxNetworkFee }: Pick<ChainDefinition, 'maxNetworkFee'>, rate: bigint): bigint => {
+  const highest = maxNetworkFee / typicalSize;
+  return rate < highest ? rate : highest;
+};
+
+/** Of the next attempt: the current rate, and for a replacement more than the dearest of the earlier attempts. */
+export function planRate(current: bigint, previous: readonly Hex[]): { rate: bigint; outbid: bigint } {
+  const outbid = previous
+    .map(decode)
+    .map(getFee)
+    .reduce((highest, fee) => (fee > highest ? fee : highest), 0n);
+  return { rate: current, outbid: outbid === 0n ? 0n : roundUp(outbid, raise) };
+}
+
+/** One input of a P2WPKH address, a payment and change of the longest standard scripts. */
+const typicalSize = virtualSize(1, [new Uint8Array(34), new Uint8Array(22)]);
+
+export const bitcoinFees: FeeStrategy = { bound: (_chain, _token, levels) => toBoundRate(levels) * typicalSize };

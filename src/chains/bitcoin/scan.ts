@@ -1,0 +1,103 @@
+import type { BlockScan, IsOurs, OutputFound } from '../family';
+import type { ChainDefinition, DepositFound } from '../types';
+import { parseBlock, type RawBlock, type RawTransaction } from './block';
+import { toAddress, toScript } from './codec/address';
+import type { BitcoinNetwork } from './network';
+import { findSpentScript } from './spender';
+
+/** Blocks for which the outputs of a block's first transaction cannot be spent (consensus). */
+const coinbaseMaturity = 100;
+/** An input of the first transaction of a block. */
+const nothing = `${'0'.repeat(64)}:4294967295`;
+/** Of senders that a transaction does not show. */
+const unknownSender = 'unknown';
+
+/** Of one transaction, in hex. */
+interface Scripts {
+  /** Of the outputs that it spends, as far as it shows them. */
+  spent: (string | null)[];
+  paid: string[];
+}
+
+/**
+ * What a block holds for the gateway. Outputs to the address of an input are change and no deposits.
+ * @throws Error on bytes that are no block.
+ */
+export async function scanBlock(
+  { format }: BitcoinNetwork,
+  chain: ChainDefinition,
+  number: number,
+  bytes: Buffer,
+  isOurs: IsOurs,
+): Promise<BlockScan> {
+  const block = parseBlock(bytes);
+  const scripts = block.transactions.map(readScripts);
+  const candidates = new Set(scripts.flatMap(({ spent, paid }) => [...spent, ...paid]).filter((script) => isAccount(script)));
+  const ours = await isOurs([...candidates]);
+  const found = block.transactions.map((transaction, index) => {
+    const { spent, paid } = scripts[index] as Scripts;
+    const at = { transaction, block, number, spent, ours };
+    return {
+      spent: transaction.inputs.filter((_input, position) => ours.has(spent[position] ?? '')).map(({ resource }) => resource),
+      made: paid.flatMap((script, vout) => (ours.has(script) ? [toOutput(chain, at, script, vout)] : [])),
+      deposits: paid.flatMap((script, vout) =>
+        ours.has(script) && !spent.includes(script) ? [toDeposit(format, at, script, vout)] : [],
+      ),
+    };
+  });
+  return {
+    number,
+    hash: block.hash,
+    parentHash: block.parentHash,
+    transactions: block.transactions.map(({ id }, index) => ({ id, messageKey: found[index]?.spent.length ? id : null })),
+    deposits: found.flatMap(({ deposits }) => deposits),
+    outputs: {
+      made: found.flatMap(({ made }) => made),
+      spent: found.flatMap(({ spent }, index) =>
+        spent.map((resource) => ({ resource, by: block.transactions[index]?.id ?? '' })),
+      ),
+    },
+  };
+}
+
+const readScripts = ({ inputs, outputs }: RawTransaction): Scripts => ({
+  spent: inputs.map(findSpentScript),
+  paid: outputs.map(({ script }) => script.toString('hex')),
+});
+
+/** Accounts have P2WPKH addresses: no other script is looked up. */
+const isAccount = (script: string | null): script is string => script !== null && /^0014[0-9a-f]{40}$/.test(script);
+
+interface Place {
+  transaction: RawTransaction;
+  block: RawBlock;
+  number: number;
+  spent: (string | null)[];
+  ours: ReadonlySet<string>;
+}
+
+/** Its own change may be spent at once, what others have paid when it is credited. */
+function toOutput(chain: ChainDefinition, { transaction, number, spent }: Place, owner: string, vout: number): OutputFound {
+  const { id, inputs, outputs } = transaction;
+  const wait = inputs[0]?.resource === nothing ? coinbaseMaturity : spent.includes(owner) ? 1 : chain.confirmations;
+  const amount = outputs[vout]?.amount ?? 0n;
+  return { resource: `${id}:${vout}`, owner, amount, spendableFrom: number + wait - 1 };
+}
+
+function toDeposit(
+  format: BitcoinNetwork['format'],
+  { transaction, block, number, spent: [sender] }: Place,
+  script: string,
+  vout: number,
+): DepositFound {
+  return {
+    txHash: transaction.id,
+    position: String(vout),
+    blockNumber: number,
+    blockHash: block.hash,
+    fromAddress: sender ? toAddress(format, toScript(sender)) : unknownSender,
+    toAddress: toAddress(format, toScript(script)),
+    tokenContract: null,
+    amount: transaction.outputs[vout]?.amount ?? 0n,
+  };
+}

@@ -1,0 +1,73 @@
+import { secp256k1 } from '@noble/curves/secp256k1.js';
+import type { AccountEntity } from '../../../src/accounts/entity';
+import { BitcoinChainClient } from '../../../src/chains/bitcoin/client';
+import { getFamily } from '../../../src/chains/families';
+import { loadRegistry } from '../../../src/chains/registry';
+import type { ChainDefinition } from '../../../src/chains/types';
+import { bitcoinCodec } from '../../bitcoin';
+import { startTestBtcd } from '../../stack/btcd';
+import { createChainFixture } from '../following/chain-fixture';
+
+export const localBitcoin = (changes: Partial<ChainDefinition> = {}): ChainDefinition => ({
+  ...loadRegistry('local', ['bitcoin']).get('bitcoin'),
+  ...changes,
+});
+
+/** An address that nobody of the gateway has. */
+export const newOutside = (): string => bitcoinCodec.address(secp256k1.keygen().publicKey).address;
+
+/** A local Bitcoin chain with two accounts, and everything between them but Temporal and the nodes that sign. */
+export async function createBitcoinFixture(changes: Partial<ChainDefinition> = {}) {
+  const btcd = await startTestBtcd();
+  const client = new BitcoinChainClient(localBitcoin(changes), [btcd.url]);
+  const fixture = await createChainFixture({ client, getFamily, symbols: ['BTC'] });
+  const { node } = btcd;
+  const { database, follow, onChain, ledger } = fixture;
+  const outside = newOutside();
+
+  const mine = async (blocks = 1) => {
+    if (blocks > 0) await node.mine(blocks);
+  };
+  /** Deposits of these amounts, each in a transaction of its own, deep enough to be credited and spent. */
+  const fund = async (account: AccountEntity, amounts: bigint[]) => {
+    for (const amount of amounts) await node.send(account.address, amount);
+    await mine(fixture.chain.confirmations);
+    await follow();
+  };
+  const outputs = (account: AccountEntity) =>
+    database.query<{ resource: string; amount: string; spent_by: string | null }[]>(
+      'select resource, amount, spent_by from chain_outputs where owner = $1 order by amount desc, resource',
+      [account.addressKey],
+    );
+  /** What the chain says that the account has, in satoshis. */
+  const unspent = async (account: AccountEntity) =>
+    (await outputs(account)).reduce((total, { amount, spent_by: by }) => (by === null ? total + BigInt(amount) : total), 0n);
+  const transfer = (amount: string, toAddress = outside) => fixture.transfer({ tokenSymbol: 'BTC', amount, toAddress });
+  const send = async (txId: string, attempt: number) => {
+    const sent = await onChain.broadcast({ txId, attempt });
+    if (attempt === 1) await ledger.markSubmitted({ txId, attempt });
+    return sent;
+  };
+  /** Mines until the transfer can be settled, and settles it. */
+  const settle = async (txId: string, blocks = fixture.chain.confirmations) => {
+    await mine(blocks);
+    await follow();
+    return ledger.settleTransfer({ txId });
+  };
+  const held = (txId: string) =>
+    database.query<{ resource: string; attempts: number[]; held: boolean }[]>(
+      `select resource, released_at is null as held,
+              array(select attempt from attempt_reservations a where a.reservation_id = r.reservation_id order by attempt) as attempts
+         from reservations r where tx_id = $1 order by reservation_id`,
+      [txId],
+    );
+  /** Satoshis per virtual byte at which the next attempt is made. */
+  const rate = async () => BigInt((await client.feeLevels()).rate as string);
+  const close = async () => {
+    await fixture.close();
+    await btcd.stop();
+  };
+  return { ...fixture, btcd, node, client, outside, mine, fund, outputs, unspent, transfer, send, settle, held, rate, close };
+}
+
+export type BitcoinFixture = Awaited<ReturnType<typeof createBitcoinFixture>>;
