@@ -16,6 +16,7 @@ const maturity = 100;
 const initialBlocks = maturity + 20;
 /** Satoshis per virtual byte, and virtual bytes. */
 const faucetRate = 2n;
+const maxTries = 20;
 const sizes = { input: 68n, rest: 120n };
 /** May be replaced (BIP-125). */
 const sequence = 0xfffffffd;
@@ -78,7 +79,14 @@ export class BitcoinDevNode {
 
   /** As `fund`, without a block. */
   async send(to: string, amount: bigint): Promise<string> {
-    return this.pay(to, amount, await this.takeCoins(amount));
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await this.pay(to, amount, await this.takeCoins(amount));
+      } catch (error) {
+        // another process may have spent the same coins meanwhile
+        if (!(error instanceof NodeRefusal) || tries === maxTries) throw error;
+      }
+    }
   }
 
   /** Sends the coins of an earlier payment of this faucet somewhere else, at ten times the fee: the payment is never executed. */

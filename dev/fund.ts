@@ -1,5 +1,8 @@
-import { type Address, getAddress, type Hex, isAddress, parseUnits } from 'viem';
+import { type Address, getAddress, isAddress, parseUnits } from 'viem';
+import { parseAddress as parseOnBitcoin } from '../src/chains/bitcoin/codec/address';
+import { regtest } from '../src/chains/bitcoin/network';
 import { loadRegistry, tokenBySymbol } from '../src/chains/registry';
+import { BitcoinDevNode } from './bitcoin';
 import { devChain, mintToken, sendNative } from './chain';
 import type { StackFile } from './stack-file';
 
@@ -18,7 +21,7 @@ export async function fund(
   symbol: string,
   address: string,
   amount: string,
-): Promise<Hex> {
+): Promise<string> {
   const chain = stack.chains[chainName];
   if (!chain) throw new FaucetError(`unknown chain ${chainName}: the stack has ${Object.keys(stack.chains).join(', ')}`);
   if (!chain.faucet) throw new FaucetError(`${chainName} is not a local chain: there is no faucet for it`);
@@ -28,10 +31,17 @@ export async function fund(
     throw new FaucetError(
       `unknown symbol ${symbol}: ${chainName} has ${[definition.native, ...definition.tokens].map((t) => t.symbol).join(', ')}`,
     );
-  const to = parseAddress(address);
   const atomic = parseAmount(amount, token.decimals);
+  if (chain.family === 'bitcoin') return new BitcoinDevNode(chain.rpc).fund(parseBitcoinAddress(address), atomic);
+  const to = parseAddress(address);
   const node = devChain(chain.rpc);
   return token.contract === null ? sendNative(node, to, atomic) : mintToken(node, token.contract as Address, to, atomic);
+}
+
+function parseBitcoinAddress(text: string): string {
+  const parsed = parseOnBitcoin(regtest, text);
+  if (!parsed) throw new FaucetError(`${text} is not an address (P2PKH, P2SH, P2WPKH, P2WSH or P2TR)`);
+  return parsed.address;
 }
 
 function parseAddress(text: string): Address {

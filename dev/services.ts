@@ -21,6 +21,8 @@ export interface ServicesContext {
   preferred: (port: number) => number;
   /** The data is deleted afterwards. */
   throwaway: boolean;
+  /** A line for the terminal. */
+  log: (line: string) => void;
   /** Called when the stack stops. */
   onStop: (action: () => void) => void;
 }
@@ -62,7 +64,7 @@ export async function startTemporal({ paths, supervisor, preferred }: ServicesCo
 }
 
 /** Starts Anvil for a chain of the local profile, unless CHAIN_<NAME>_RPC_URLS is set. */
-export async function startChain(context: ServicesContext, chain: ChainDefinition, index: number): Promise<StackChain> {
+export async function startEvmChain(context: ServicesContext, chain: ChainDefinition, index: number): Promise<StackChain> {
   const { paths, supervisor, env, preferred, throwaway, onStop } = context;
   const tokens = Object.fromEntries(chain.tokens.map(({ symbol, contract }) => [symbol, contract ?? '']));
   // the reference of CAIP-2, which is the chain id of an EVM chain

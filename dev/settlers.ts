@@ -3,6 +3,7 @@ import type { DataSource } from 'typeorm';
 import { type Address, parseEther } from 'viem';
 import { OwnAddresses } from '../src/accounts/own-addresses';
 import { getFamily } from '../src/chains/families';
+import { schemesOf } from '../src/chains/payment-methods';
 import type { ChainRegistry } from '../src/chains/registry';
 import { SettlerOperations } from '../src/cli/settler-operations';
 import { entities } from '../src/entities';
@@ -29,7 +30,7 @@ export interface SettlerSetup {
   chains: Record<string, StackChain>;
 }
 
-/** A settler with credited coins on every local chain, created once, ready to settle; their addresses by chain name. */
+/** A settler with credited coins on every local chain that has payments to be settled, created once, ready to settle; their addresses by chain name. */
 export async function setUpSettlers({ databaseUrl, secrets, registry, chains }: SettlerSetup): Promise<Record<string, string>> {
   const { peerCerts } = (await nodeCredentials(secrets))[1];
   const silent = { error: () => undefined };
@@ -42,7 +43,7 @@ export async function setUpSettlers({ databaseUrl, secrets, registry, chains }: 
     const created: Record<string, string> = {};
     const accountIds: string[] = [];
     for (const [name, { rpc, faucet }] of Object.entries(chains)) {
-      if (!faucet) continue;
+      if (!faucet || schemesOf(registry.get(name).family).length === 0) continue;
       const { accountId, address } = await fundedSettler(operations, name, rpc);
       created[name] = address;
       accountIds.push(accountId);

@@ -23,8 +23,12 @@ export interface StackFile {
 
 export interface StackChain {
   family: string;
+  /** What an ordinary client of the chain takes; with user and password where the node asks for them. */
   rpc: string;
-  chain_id: number;
+  /** Of EVM chains. */
+  chain_id?: number;
+  /** Of other chains: the name that their own software has for it. */
+  network?: string;
   faucet: boolean;
   tokens: Record<string, string>;
 }

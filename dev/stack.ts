@@ -3,6 +3,7 @@ import { type ChainRegistry, loadRegistry } from '../src/chains/registry';
 import { migrations } from '../migrations';
 import { entities } from '../src/entities';
 import { registerSearchAttributes } from '../src/cli/search-attributes';
+import type { ChainDefinition } from '../src/chains/types';
 import { createDatabase } from '../src/platform/database';
 import { createTemporalClient } from '../src/platform/temporal';
 import { type DevClient, seedClients, seedPolicies } from './clients';
@@ -16,7 +17,9 @@ import {
   type StackEnvironment,
   workerSpec,
 } from './gateway-services';
-import { type ServicesContext, startChain, startPostgres, startTemporal } from './services';
+import { startBitcoinChain } from './bitcoin-chain';
+import { BtcdMissing } from './btcd';
+import { type ServicesContext, startEvmChain, startPostgres, startTemporal } from './services';
 import { devPaths } from './paths';
 import { withAddress, createLogins, type LoginUrls } from './logins';
 import { postgresHome, randomPassword } from './postgres';
@@ -54,7 +57,7 @@ export interface RunningStack {
 
 export class AlreadyRunning extends Error {}
 
-const defaultChains = 'ethereum,base';
+const defaultChains = 'ethereum,base,bitcoin';
 /** A process is stopped before those it depends on. */
 const stopOrder = [['api'], ['worker'], ['authoriser'], ['mpc'], ['temporal', 'chain:*'], ['postgres']];
 
@@ -122,6 +125,7 @@ export async function bootStack(options: BootOptions): Promise<RunningStack> {
       supervisor,
       env,
       throwaway,
+      log,
       preferred: (port) => (throwaway ? 0 : port),
       onStop: (action) => stopActions.push(action),
     };
@@ -145,7 +149,8 @@ export function emptyData(dataDir: string): void {
     rmSync(used, { recursive: true, force: true });
 }
 
-const readRegistry = (env: NodeJS.ProcessEnv) => loadRegistry('local', (env.CHAINS || defaultChains).split(','));
+const readRegistry = (env: NodeJS.ProcessEnv) =>
+  loadRegistry('local', (env.DEV_CHAINS || env.CHAINS || defaultChains).split(','));
 
 async function bootServices(
   context: ServicesContext,
@@ -189,7 +194,10 @@ async function bootServices(
   };
   const chainSteps = registry.all.map((chain, index): Step => ({
     title: `chain ${chain.name}`,
-    run: async () => void (chains[chain.name] = await startChain(context, chain, index)),
+    run: async (note) => {
+      const started = await startChain(context, chain, index, note);
+      if (started) chains[chain.name] = started;
+    },
   }));
   const environment = (): StackEnvironment => {
     const inOrder = Object.fromEntries(registry.all.flatMap(({ name }) => (chains[name] ? [[name, chains[name]]] : [])));
@@ -239,6 +247,23 @@ async function bootServices(
     settlers: {},
     processes: groupPids(supervisor.processes),
   };
+}
+
+/** null: what the chain needs is missing on this machine, which `note` says. */
+async function startChain(
+  context: ServicesContext,
+  chain: ChainDefinition,
+  index: number,
+  note: (text: string) => void,
+): Promise<StackChain | null> {
+  if (chain.family === 'evm') return startEvmChain(context, chain, index);
+  try {
+    return await startBitcoinChain(context, chain, index, note);
+  } catch (error) {
+    if (!(error instanceof BtcdMissing)) throw error;
+    context.log(`${chain.name} is left out: ${error.message}`);
+    return null;
+  }
 }
 
 function needsPostgres(env: NodeJS.ProcessEnv): boolean {

@@ -3,8 +3,14 @@ import { createBitcoinCodec } from '../src/chains/bitcoin/codec';
 import type { Coin } from '../src/chains/bitcoin/codec/transaction';
 import { toPrepared } from '../src/chains/bitcoin/details';
 import { regtest } from '../src/chains/bitcoin/network';
+import { loadRegistry } from '../src/chains/registry';
 import type { TransactionPlan } from '../src/chains/family';
 import type { AttemptKind, ChainDefinition, Hex } from '../src/chains/types';
+
+export const localBitcoin = (changes: Partial<ChainDefinition> = {}): ChainDefinition => ({
+  ...loadRegistry('local', ['bitcoin']).get('bitcoin'),
+  ...changes,
+});
 
 export const bitcoinCodec = createBitcoinCodec(regtest);
 
@@ -24,7 +30,7 @@ export const coin = (seed: number, amount: bigint, vout = 0): Coin => ({
 });
 
 export const toPlan = ({ kind, from, payments, coins, fee }: BitcoinPlan): TransactionPlan => ({
-  chain: { caip2: regtest.caip2 } as ChainDefinition,
+  chain: localBitcoin(),
   intent: { from, outputs: payments.map(({ to: recipient, amount }) => ({ recipient, tokenContract: null, amount })) },
   kind,
   prepared: toPrepared({ rate: 1n, outbid: 0n, selection: { coins, fee } }, fee),

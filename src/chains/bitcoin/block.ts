@@ -2,7 +2,10 @@ import { createHash } from 'node:crypto';
 
 /** Blocks and transactions in the format of the peer-to-peer network (BIP-144). */
 
-interface TransactionInput {
+/** What the input of a block's first transaction names: no output. */
+const noOutput = `${'0'.repeat(64)}:4294967295`;
+
+export interface TransactionInput {
   /** `<id of the transaction>:<index>` of the output that is spent. */
   resource: string;
   scriptSig: Buffer;
@@ -28,6 +31,9 @@ export interface RawBlock {
 }
 
 const headerBytes = 80;
+
+/** The input with which a block pays its miner. */
+export const isCoinbase = ({ resource }: TransactionInput): boolean => resource === noOutput;
 
 /** @throws RangeError on bytes that end too early, Error on bytes behind the block. */
 export function parseBlock(bytes: Buffer): RawBlock {

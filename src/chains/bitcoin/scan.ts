@@ -1,14 +1,12 @@
 import type { BlockScan, IsOurs, OutputFound } from '../family';
 import type { ChainDefinition, DepositFound } from '../types';
-import { parseBlock, type RawBlock, type RawTransaction } from './block';
+import { isCoinbase, parseBlock, type RawBlock, type RawTransaction } from './block';
 import { toAddress, toScript } from './codec/address';
 import type { BitcoinNetwork } from './network';
 import { findSpentScript } from './spender';
 
 /** Blocks for which the outputs of a block's first transaction cannot be spent (consensus). */
 const coinbaseMaturity = 100;
-/** An input of the first transaction of a block. */
-const nothing = `${'0'.repeat(64)}:4294967295`;
 /** Of senders that a transaction does not show. */
 const unknownSender = 'unknown';
 
@@ -79,7 +77,7 @@ interface Place {
 /** Its own change may be spent at once, what others have paid when it is credited. */
 function toOutput(chain: ChainDefinition, { transaction, number, spent }: Place, owner: string, vout: number): OutputFound {
   const { id, inputs, outputs } = transaction;
-  const wait = inputs[0]?.resource === nothing ? coinbaseMaturity : spent.includes(owner) ? 1 : chain.confirmations;
+  const wait = inputs.some(isCoinbase) ? coinbaseMaturity : spent.includes(owner) ? 1 : chain.confirmations;
   const amount = outputs[vout]?.amount ?? 0n;
   return { resource: `${id}:${vout}`, owner, amount, spendableFrom: number + wait - 1 };
 }

@@ -1,13 +1,13 @@
 import { hash160, sha256 } from '@scure/btc-signer/utils.js';
-import type { RawTransaction } from './block';
-
-type Input = RawTransaction['inputs'][number];
+import { isCoinbase, type TransactionInput } from './block';
 
 /**
  * The output script that an input spends, in hex, as far as the input itself shows it: P2WPKH, P2WSH, P2PKH and P2SH do; Taproot and
  * outputs without a hash do not (null). An input of a block is valid, so what it shows is what its output asks for.
  */
-export function findSpentScript({ scriptSig, witness }: Input): string | null {
+export function findSpentScript(input: TransactionInput): string | null {
+  const { scriptSig, witness } = input;
+  if (isCoinbase(input)) return null;
   if (scriptSig.length > 0) return findInScriptSig(scriptSig, witness.length > 0);
   const last = witness.at(-1);
   if (!last) return null;

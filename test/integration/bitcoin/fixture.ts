@@ -2,16 +2,10 @@ import { secp256k1 } from '@noble/curves/secp256k1.js';
 import type { AccountEntity } from '../../../src/accounts/entity';
 import { BitcoinChainClient } from '../../../src/chains/bitcoin/client';
 import { getFamily } from '../../../src/chains/families';
-import { loadRegistry } from '../../../src/chains/registry';
 import type { ChainDefinition } from '../../../src/chains/types';
-import { bitcoinCodec } from '../../bitcoin';
+import { bitcoinCodec, localBitcoin } from '../../bitcoin';
 import { startTestBtcd } from '../../stack/btcd';
 import { createChainFixture } from '../following/chain-fixture';
-
-export const localBitcoin = (changes: Partial<ChainDefinition> = {}): ChainDefinition => ({
-  ...loadRegistry('local', ['bitcoin']).get('bitcoin'),
-  ...changes,
-});
 
 /** An address that nobody of the gateway has. */
 export const newOutside = (): string => bitcoinCodec.address(secp256k1.keygen().publicKey).address;

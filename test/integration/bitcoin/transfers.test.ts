@@ -75,7 +75,8 @@ describeWithBtcd('on Bitcoin', () => {
 
   describe('transfers', () => {
     test('between two accounts: out and in with one id, the change stays, fee and change are exact', async () => {
-      const { alice, bob, fund, transfer, sign, send, settle, inbound, balance, unspent, transaction, held, mine, follow } = fixture;
+      const { alice, bob, fund, transfer, sign, send, settle, inbound, balance, unspent, transaction, held, mine, follow } =
+        fixture;
       await fund(alice, [coin]);
       // a P2WPKH input and two P2WPKH outputs
       const fee = 141n * (await fixture.rate());
@@ -125,7 +126,10 @@ describeWithBtcd('on Bitcoin', () => {
 
     test('gather inputs, and pay what is left over as fee where it would be dust', async () => {
       const { alice, fund, transfer, sign, send, settle, attempts, transaction, rate } = fixture;
-      await fund(alice, Array.from({ length: 6 }, () => 100_000n));
+      await fund(
+        alice,
+        Array.from({ length: 6 }, () => 100_000n),
+      );
       const fee = (await rate()) * virtualSize(5, [toScript(alice.addressKey)]) + 166n;
       const txId = await transfer(formatAmount(500_000n - fee, 8));
       await sign(txId, 1);
