@@ -8,7 +8,7 @@ import { createRpcCall, NodeRefusal, type RpcCall } from '../src/chains/bitcoin/
 /** The faucet of local Bitcoin chains has a key that everybody knows. */
 const privateKey = Uint8Array.from(Buffer.alloc(32, 1));
 const { address, script } = p2wpkh(pubECDSA(privateKey), regtest.format);
-export const faucetAddress = address as string;
+export const faucetAddress = address;
 
 /** A coinbase output can be spent 100 blocks later. */
 const maturity = 100;

@@ -3,7 +3,6 @@ import { type ChainRegistry, loadRegistry } from '../src/chains/registry';
 import { migrations } from '../migrations';
 import { entities } from '../src/entities';
 import { registerSearchAttributes } from '../src/cli/search-attributes';
-import type { ChainDefinition } from '../src/chains/types';
 import { createDatabase } from '../src/platform/database';
 import { createTemporalClient } from '../src/platform/temporal';
 import { type DevClient, seedClients, seedPolicies } from './clients';
@@ -17,9 +16,8 @@ import {
   type StackEnvironment,
   workerSpec,
 } from './gateway-services';
-import { startBitcoinChain } from './bitcoin-chain';
-import { BtcdMissing } from './btcd';
-import { type ServicesContext, startEvmChain, startPostgres, startTemporal } from './services';
+import { type ServicesContext, startPostgres, startTemporal } from './services';
+import { startChain } from './local-chains';
 import { devPaths } from './paths';
 import { withAddress, createLogins, type LoginUrls } from './logins';
 import { postgresHome, randomPassword } from './postgres';
@@ -247,23 +245,6 @@ async function bootServices(
     settlers: {},
     processes: groupPids(supervisor.processes),
   };
-}
-
-/** null: what the chain needs is missing on this machine, which `note` says. */
-async function startChain(
-  context: ServicesContext,
-  chain: ChainDefinition,
-  index: number,
-  note: (text: string) => void,
-): Promise<StackChain | null> {
-  if (chain.family === 'evm') return startEvmChain(context, chain, index);
-  try {
-    return await startBitcoinChain(context, chain, index, note);
-  } catch (error) {
-    if (!(error instanceof BtcdMissing)) throw error;
-    context.log(`${chain.name} is left out: ${error.message}`);
-    return null;
-  }
 }
 
 function needsPostgres(env: NodeJS.ProcessEnv): boolean {

@@ -2,9 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { getAddress } from 'viem';
 import { transferWorkflowId } from '../../src/messages/workflow-ids';
 import { fund } from '../fund';
-import { sleep } from '../processes';
+import { poll } from './poll';
 import type { StackFile } from '../stack-file';
 import { ApiClient } from './client';
+import { payOnBitcoin } from './bitcoin';
 import { refusedByBlacklist } from './refused';
 
 const chain = 'ethereum';
@@ -34,6 +35,9 @@ interface Transaction {
   live: { step: string; attempt: number; detail: string } | null;
 }
 
+/** A request to the API, which has to answer with the status `expected`. */
+export type Call = <T>(method: string, path: string, expected: number, body?: unknown) => Promise<T>;
+
 /** Prints numbered headings and result lines. */
 export interface ScenarioOutput {
   step: (title: string) => void;
@@ -48,7 +52,7 @@ export async function runScenario(stack: StackFile, { step, print }: ScenarioOut
   const [credentials] = stack.clients;
   if (!credentials) throw new Error('the stack has no client');
   const api = new ApiClient(stack.base_url, credentials);
-  const call = async <T>(method: string, path: string, expected: number, body?: unknown): Promise<T> => {
+  const call: Call = async <T>(method: string, path: string, expected: number, body?: unknown): Promise<T> => {
     const answer = await api.request<T>(
       method,
       path,
@@ -136,6 +140,11 @@ export async function runScenario(stack: StackFile, { step, print }: ScenarioOut
   if (after.usdc?.balance !== '75' || after.usdc.locked_balance !== '0')
     throw new Error(`75 USDC and nothing locked were expected, not ${show(after)}`);
 
+  if (stack.chains.bitcoin) {
+    step('The same on another chain: bitcoin');
+    await payOnBitcoin(stack, call, wallet_id, print);
+  }
+
   step('Refused: a blacklisted destination');
   await refusedByBlacklist(api, { ...transfer, amount: '1' }, credentials.totp_secret, print);
   print(`nothing moved: ${show(await balances())}`);
@@ -152,20 +161,4 @@ function show({ eth, usdc }: { eth: Asset | undefined; usdc: Asset | undefined }
       ? `${asset.balance} ${symbol}${asset.locked_balance === '0' ? '' : ` (+ ${asset.locked_balance} locked)`}`
       : `no ${symbol}`;
   return `${one(eth, 'ETH')}, ${one(usdc, 'USDC')}`;
-}
-
-async function poll(
-  what: string,
-  timeoutMs: number,
-  intervalMs: number,
-  check: () => Promise<{ done: boolean; state: string }>,
-): Promise<void> {
-  const deadline = Date.now() + timeoutMs;
-  for (;;) {
-    const { done, state } = await check();
-    if (done) return;
-    if (Date.now() > deadline)
-      throw new Error(`timed out after ${timeoutMs / 1000} s while waiting for ${what}; last state: ${state}`);
-    await sleep(intervalMs);
-  }
 }

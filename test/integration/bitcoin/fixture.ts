@@ -36,7 +36,8 @@ export async function createBitcoinFixture(changes: Partial<ChainDefinition> = {
   /** What the chain says that the account has, in satoshis. */
   const unspent = async (account: AccountEntity) =>
     (await outputs(account)).reduce((total, { amount, spent_by: by }) => (by === null ? total + BigInt(amount) : total), 0n);
-  const transfer = (amount: string, toAddress = outside) => fixture.transfer({ tokenSymbol: 'BTC', amount, toAddress });
+  /** Of Alice. */
+  const pay = (amount: string, toAddress = outside) => fixture.transfer({ tokenSymbol: 'BTC', amount, toAddress });
   const send = async (txId: string, attempt: number) => {
     const sent = await onChain.broadcast({ txId, attempt });
     if (attempt === 1) await ledger.markSubmitted({ txId, attempt });
@@ -61,7 +62,7 @@ export async function createBitcoinFixture(changes: Partial<ChainDefinition> = {
     await fixture.close();
     await btcd.stop();
   };
-  return { ...fixture, btcd, node, client, outside, mine, fund, outputs, unspent, transfer, send, settle, held, rate, close };
+  return { ...fixture, btcd, node, client, outside, mine, fund, outputs, unspent, pay, send, settle, held, rate, close };
 }
 
 export type BitcoinFixture = Awaited<ReturnType<typeof createBitcoinFixture>>;

@@ -21,9 +21,9 @@ describeWithBtcd('later attempts on Bitcoin', () => {
   };
 
   test('a replacement spends the inputs of the first attempt, at a fee with which the node takes its place', async () => {
-    const { alice, fund, transfer, sign, send, settle, held, onChain, transaction } = fixture;
+    const { alice, fund, pay, sign, send, settle, held, onChain, transaction } = fixture;
     await fund(alice, [coin]);
-    const txId = await transfer('0.3');
+    const txId = await pay('0.3');
     const first = await sign(txId, 1);
     await send(txId, 1);
     const second = await sign(txId, 2);
@@ -39,10 +39,10 @@ describeWithBtcd('later attempts on Bitcoin', () => {
   });
 
   test('an input that a replacement adds is free again once another attempt is final', async () => {
-    const { alice, fund, transfer, sign, send, settle, held, mine, follow } = fixture;
+    const { alice, fund, pay, sign, send, settle, held, mine, follow } = fixture;
     await fund(alice, [coin, 50_000n]);
     // without change: one input and one output are 110 virtual bytes, and 100 satoshis do not pay for another attempt
-    const txId = await transfer(formatAmount(coin - 110n * (await fixture.rate()) - 100n, 8));
+    const txId = await pay(formatAmount(coin - 110n * (await fixture.rate()) - 100n, 8));
     await sign(txId, 1);
     await send(txId, 1);
     await sign(txId, 2);
@@ -57,9 +57,9 @@ describeWithBtcd('later attempts on Bitcoin', () => {
   });
 
   test('a cancellation spends the first input to the account itself, and ends the transfer once it is final', async () => {
-    const { alice, database, fund, transfer, sign, send, settle, held, balance, chain } = fixture;
+    const { alice, database, fund, pay, sign, send, settle, held, balance, chain } = fixture;
     await fund(alice, [coin, coin]);
-    const txId = await transfer('1.5');
+    const txId = await pay('1.5');
     await sign(txId, 1);
     await send(txId, 1);
     await recordAbandonRequest(database.manager, { txId, attempt: 1, operator: 'somebody' });

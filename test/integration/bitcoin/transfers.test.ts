@@ -75,12 +75,11 @@ describeWithBtcd('on Bitcoin', () => {
 
   describe('transfers', () => {
     test('between two accounts: out and in with one id, the change stays, fee and change are exact', async () => {
-      const { alice, bob, fund, transfer, sign, send, settle, inbound, balance, unspent, transaction, held, mine, follow } =
-        fixture;
+      const { alice, bob, fund, pay, sign, send, settle, inbound, balance, unspent, transaction, held, mine, follow } = fixture;
       await fund(alice, [coin]);
       // a P2WPKH input and two P2WPKH outputs
       const fee = 141n * (await fixture.rate());
-      const txId = await transfer('0.3', bob.address);
+      const txId = await pay('0.3', bob.address);
       const { hash } = await sign(txId, 1);
       expect(await send(txId, 1)).toEqual({ outcome: 'accepted', hash });
       expect(await send(txId, 1)).toEqual({ outcome: 'accepted', hash });
@@ -100,9 +99,9 @@ describeWithBtcd('on Bitcoin', () => {
     });
 
     test('spend no input twice, wait for what others hold, and go on with their change', async () => {
-      const { alice, fund, transfer, sign, send, settle, outputs, ledger, onChain } = fixture;
+      const { alice, fund, pay, sign, send, settle, outputs, ledger, onChain } = fixture;
       await fund(alice, [coin, coin]);
-      const ids = [await transfer('0.5'), await transfer('0.5'), await transfer('0.5')] as const;
+      const ids = [await pay('0.5'), await pay('0.5'), await pay('0.5')] as const;
       await Promise.all([sign(ids[0], 1), sign(ids[1], 1)]);
       const begin = async () => {
         const prepared = await onChain.prepareAttempt({ txId: ids[2], attempt: 1, kind: 'first' });
@@ -125,13 +124,13 @@ describeWithBtcd('on Bitcoin', () => {
     });
 
     test('gather inputs, and pay what is left over as fee where it would be dust', async () => {
-      const { alice, fund, transfer, sign, send, settle, attempts, transaction, rate } = fixture;
+      const { alice, fund, pay, sign, send, settle, attempts, transaction, rate } = fixture;
       await fund(
         alice,
         Array.from({ length: 6 }, () => 100_000n),
       );
       const fee = (await rate()) * virtualSize(5, [toScript(alice.addressKey)]) + 166n;
-      const txId = await transfer(formatAmount(500_000n - fee, 8));
+      const txId = await pay(formatAmount(500_000n - fee, 8));
       await sign(txId, 1);
       const [{ digests }] = (await attempts(txId))[0]?.signers as [{ digests: string[] }];
       expect(digests).toHaveLength(5);
@@ -143,13 +142,13 @@ describeWithBtcd('on Bitcoin', () => {
 
     test('of amounts that nodes do not relay are refused at once', async () => {
       await fixture.fund(fixture.alice, [coin]);
-      await expect(fixture.transfer('0.00000293')).rejects.toMatchObject({ code: 'business_error' });
-      await expect(fixture.transfer('0.00000294')).resolves.toBeDefined();
+      await expect(fixture.pay('0.00000293')).rejects.toMatchObject({ code: 'business_error' });
+      await expect(fixture.pay('0.00000294')).resolves.toBeDefined();
     });
 
     test('that the balance does not cover with its fee are refused at once', async () => {
       await fixture.fund(fixture.alice, [coin]);
-      await expect(fixture.transfer('1')).rejects.toMatchObject({ code: 'insufficient_balance' });
+      await expect(fixture.pay('1')).rejects.toMatchObject({ code: 'insufficient_balance' });
       expect(await fixture.balance(fixture.alice, 'BTC')).toEqual({ available: coin, locked: 0n });
     });
   });

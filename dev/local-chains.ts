@@ -1,0 +1,22 @@
+import type { ChainDefinition } from '../src/chains/types';
+import { startBitcoinChain } from './bitcoin-chain';
+import { BtcdMissing } from './btcd';
+import { type ServicesContext, startEvmChain } from './services';
+import type { StackChain } from './stack-file';
+
+/** null: what the chain needs is missing on this machine, which `note` says. */
+export async function startChain(
+  context: ServicesContext,
+  chain: ChainDefinition,
+  index: number,
+  note: (text: string) => void,
+): Promise<StackChain | null> {
+  if (chain.family === 'evm') return startEvmChain(context, chain, index);
+  try {
+    return await startBitcoinChain(context, chain, index, note);
+  } catch (error) {
+    if (!(error instanceof BtcdMissing)) throw error;
+    context.log(`${chain.name} is left out: ${error.message}`);
+    return null;
+  }
+}

@@ -1,0 +1,157 @@
+import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { BitcoinChainClient } from '../../../src/chains/bitcoin/client';
+import { createRpcCall, NodeRefusal } from '../../../src/chains/bitcoin/rpc';
+import type { ChainClient } from '../../../src/chains/family';
+import { ConfigError } from '../../../src/platform/config';
+import { bitcoinCodec, buildBitcoin, coin, localBitcoin, signDigests } from '../../bitcoin';
+import { describeWithBtcd, startTestBtcd, type TestBtcd } from '../../stack/btcd';
+import { type Answers, startBitcoinProxy } from './proxy';
+
+const refuse = (code: number, message = '') => {
+  throw new NodeRefusal(code, message);
+};
+const methodNotFound = () => refuse(-32601, 'Method not found');
+const key = Uint8Array.from(Buffer.alloc(32, 9));
+const { address: from } = bitcoinCodec.address(secp256k1.getPublicKey(key, true));
+const nowhere = 'http://user:secret@127.0.0.1:9';
+
+describeWithBtcd('the client of a Bitcoin chain', () => {
+  let btcd: TestBtcd;
+  const closed: (() => void)[] = [];
+  beforeAll(async () => {
+    btcd = await startTestBtcd();
+  }, 60_000);
+  afterAll(async () => {
+    for (const close of closed) close();
+    await btcd.stop();
+  });
+
+  const through = async (answers: Answers, refusedWith?: number) => {
+    const proxy = await startBitcoinProxy(btcd.url, answers, refusedWith);
+    closed.push(proxy.close);
+    return proxy;
+  };
+  const client = (...urls: string[]): ChainClient => new BitcoinChainClient(localBitcoin(), urls);
+  const asking = async (answers: Answers, refusedWith?: number) => client((await through(answers, refusedWith)).url);
+  const isConfigError = (text: RegExp) =>
+    expect.objectContaining({ constructor: ConfigError, message: expect.stringMatching(text) });
+
+  describe('identity', () => {
+    test('of btcd, and of Bitcoin Core with an index of transactions, is taken', async () => {
+      await client(btcd.url).verifyIdentity();
+      const proxy = await through({ getindexinfo: () => ({ txindex: { synced: true } }) });
+      await client(proxy.url).verifyIdentity();
+      expect(proxy.seen[0]?.authorization).toBe(`Basic ${Buffer.from('user:p@ss').toString('base64')}`);
+    });
+
+    test('of another chain, and of a node without that index, stops the process with a sentence', async () => {
+      const other = await asking({ getblockhash: () => 'ab'.repeat(32) });
+      await expect(other.verifyIdentity()).rejects.toEqual(isConfigError(/^CHAIN_BITCOIN_RPC_URLS entry 1 serves .* genesis/));
+      await expect(other.head()).rejects.toMatchObject({ code: 'chain_unavailable' });
+      const unindexed = await asking({ getindexinfo: () => ({}) });
+      await expect(unindexed.verifyIdentity()).rejects.toEqual(isConfigError(/-txindex/));
+    });
+  });
+
+  test('one that does not answer is passed over, and errors name neither host nor password', async () => {
+    expect((await client(nowhere, btcd.url).head()).number).toBeGreaterThan(100);
+    const error = await client(nowhere)
+      .head()
+      .catch((reason: unknown) => reason as Error);
+    expect(error).toMatchObject({ code: 'chain_unavailable' });
+    expect(JSON.stringify([error, (error as Error).cause, String((error as Error).cause)])).not.toMatch(/secret|127\.0\.0\.1/);
+  });
+
+  test('a work that fails at one endpoint starts anew at the next', async () => {
+    let asked = 0;
+    const failing = await through({
+      getblock: () => {
+        asked += 1;
+        return refuse(-1, 'Block not available (pruned data)');
+      },
+    });
+    const { blocks } = await client(failing.url, btcd.url).scan(1, 2, () => Promise.resolve(new Set()));
+    expect([asked, blocks.map(({ number }) => number)]).toEqual([1, [1, 2]]);
+    expect(blocks[1]?.parentHash).toBe(blocks[0]?.hash);
+  });
+
+  test('scans up to the head, and takes no other block than it has asked for', async () => {
+    const real = client(btcd.url);
+    const { number } = await real.head();
+    const scanned = await real.scan(number - 1, number + 3, () => Promise.resolve(new Set()));
+    expect([scanned.scannedTo, scanned.blocks.length]).toEqual([number, 2]);
+    expect(await real.block(number)).toEqual({
+      number,
+      hash: scanned.blocks[1]?.hash,
+      parentHash: scanned.blocks[0]?.hash,
+    });
+    expect(await real.block(number + 1)).toBeNull();
+    const fourth = await real.block(4);
+    const lying = await asking({ getblock: () => createRpcCall(btcd.url)('getblock', [fourth?.hash, 0]) });
+    await expect(lying.scan(5, 5, () => Promise.resolve(new Set()))).rejects.toMatchObject({ code: 'chain_unavailable' });
+    expect((await lying.scan(4, 4, () => Promise.resolve(new Set()))).blocks).toHaveLength(1);
+    expect(() => real.scan(1, 60, () => Promise.resolve(new Set()))).toThrow(RangeError);
+  });
+
+  describe('fee rates in whole satoshis per virtual byte', () => {
+    test.each([
+      ['of Bitcoin Core, rounded up', { estimatesmartfee: () => ({ feerate: 0.00012301, blocks: 3 }) }, '13'],
+      [
+        'of Bitcoin Core that knows none: the fallback',
+        { estimatesmartfee: () => ({ errors: ['Insufficient data'], blocks: 3 }) },
+        '2',
+      ],
+      ['of btcd', { estimatesmartfee: methodNotFound, estimatefee: () => 0.00005 }, '5'],
+      ['of btcd that knows none: the fallback', { estimatesmartfee: methodNotFound, estimatefee: () => refuse(-32600) }, '2'],
+      ['below one satoshi', { estimatesmartfee: () => ({ feerate: 0.0000001 }) }, '1'],
+      // a transaction of usual size at the chain's highest fee
+      ['that nobody would pay', { estimatesmartfee: () => ({ feerate: 100 }) }, '13071'],
+    ])('%s', async (_name, answers: Answers, rate) => {
+      expect(await (await asking(answers)).feeLevels()).toEqual({ rate });
+    });
+  });
+
+  describe('broadcast', () => {
+    const unsigned = buildBitcoin({
+      ...{ kind: 'first' as const, from, fee: 500n, coins: [coin(1, 50_000n)] },
+      payments: [{ to: 'mipcBbFg9gMiCh81Kj8tqqdgoZub1ZJRfn', amount: 20_000n }],
+    });
+    const digests = bitcoinCodec.signingPayloads(unsigned, from).map(({ digest }) => digest);
+    const { bytes, id } = bitcoinCodec.assemble(unsigned, signDigests(digests, key), from);
+
+    test('of inputs that the chain does not have is refused, in words of our own', async () => {
+      expect(await client(btcd.url).broadcast(bytes)).toEqual({ outcome: 'rejected', reason: 'an input is spent or unknown' });
+    });
+
+    test.each([
+      [-26, 'txn-mempool-conflict', 'an input is spent or unknown'],
+      [
+        -26,
+        'insufficient fee, rejecting replacement abc; new feerate 0.1 <= old feerate 0.1',
+        'the fee is too low for a replacement',
+      ],
+      [-26, 'min relay fee not met, 10 < 141', 'the fee is below what the node relays'],
+      [-26, 'too-long-mempool-chain, too many descendants', 'too many unconfirmed transactions depend on each other'],
+      [-25, 'something new', 'refused by the node (code -25)'],
+    ])('refused with %d %s', async (code, message, reason) => {
+      const refusing = await asking({ sendrawtransaction: () => refuse(code, message) });
+      expect(await refusing.broadcast(bytes)).toEqual({ outcome: 'rejected', reason });
+    });
+
+    test.each([
+      [-27, 'Transaction outputs already in utxo set'],
+      [-26, 'txn-already-known'],
+    ])('refused with %d %s by a node that has it: accepted', async (code, message) => {
+      const having = await asking({
+        sendrawtransaction: () => refuse(code, message),
+        getrawtransaction: (asked) => (asked === id ? { txid: id } : refuse(-5)),
+      });
+      expect(await having.broadcast(bytes)).toEqual({ outcome: 'accepted' });
+    });
+
+    test('a node that is starting says nothing about it', async () => {
+      const starting = await asking({ sendrawtransaction: () => refuse(-28, 'Loading block index…') });
+      await expect(starting.broadcast(bytes)).rejects.toMatchObject({ code: 'chain_unavailable' });
+    });
+  });
+});

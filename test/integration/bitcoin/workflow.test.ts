@@ -1,0 +1,125 @@
+import { ApplicationFailure } from '@temporalio/common';
+import { retryUpdate } from '../../../src/messages/transfer';
+import { transferWorkflowId } from '../../../src/messages/workflow-ids';
+import { verifyLedger } from '../../../src/ledger/verify';
+import { correctReorged } from '../../../src/transfers/reconcile-reorg';
+import { listAddress } from '../screening/factors';
+import { describeWithBtcd } from '../../stack/btcd';
+import { ServedChain, until } from '../transfers/served';
+import { type BitcoinFixture, createBitcoinFixture } from './fixture';
+
+jest.setTimeout(120_000);
+
+const coin = 100_000_000n;
+
+describeWithBtcd('whole transfers on Bitcoin', () => {
+  let stuckAfterMs = 60_000;
+  const served = new ServedChain<BitcoinFixture>(async () => {
+    const created = await createBitcoinFixture({ stuckAfterMs });
+    await created.fund(created.alice, [coin, coin]);
+    return created;
+  });
+  let fixture: BitcoinFixture;
+  beforeEach(() => {
+    fixture = served.fixture;
+  });
+
+  const submit = (amount = '1.2') => served.submit({ tokenSymbol: 'BTC', amount, toAddress: fixture.outside });
+  const askChain = (txId: string) => served.client.workflow.getHandle(transferWorkflowId(txId)).executeUpdate(retryUpdate);
+  const attemptCount = (txId: string, count: number) =>
+    until(
+      `${count} attempts`,
+      async () => (await fixture.attempts(txId)).filter(({ broadcast_at: at }) => at !== null).length >= count,
+    );
+  const booksAgree = async () => {
+    const available = await fixture.unspent(fixture.alice);
+    expect(await fixture.balance(fixture.alice, 'BTC')).toEqual({ available, locked: 0n });
+    expect(await verifyLedger(fixture.database.manager)).toEqual([]);
+  };
+
+  test('a transfer of two inputs passes what the nodes verify, and is confirmed', async () => {
+    await served.serve();
+    const txId = await submit();
+    await attemptCount(txId, 1);
+    await served.ends(txId, 'CONFIRMED');
+    expect(await fixture.held(txId)).toHaveLength(2);
+    await booksAgree();
+  });
+
+  describe('with a node that waits for nothing', () => {
+    beforeAll(() => {
+      stuckAfterMs = 1_000;
+    });
+    afterAll(() => {
+      stuckAfterMs = 60_000;
+    });
+
+    test('stuck: replaced at a higher fee until one is included', async () => {
+      await served.serve();
+      const txId = await submit();
+      await attemptCount(txId, 2);
+      await served.ends(txId, 'CONFIRMED');
+      const fees = (await fixture.attempts(txId)).map(({ fee_bound: fee }) => Number(fee));
+      expect(fees).toEqual([...fees].sort((a, b) => a - b));
+      expect(new Set(fees).size).toBe(fees.length);
+      await booksAgree();
+    });
+  });
+
+  test('whose recipient is blacklisted while it is signed: the first input goes back to the account, and it fails', async () => {
+    await served.serve({
+      sign: async ({ kind }) => {
+        if (kind === 'cancellation') return;
+        const { database, alice, outside, chain, getFamily } = fixture;
+        await listAddress(database, alice, outside, { chain: chain.name, family: chain.family, getFamily });
+        throw ApplicationFailure.create({ type: 'address_blacklisted', message: 'on the list', nonRetryable: true });
+      },
+    });
+    const txId = await submit();
+    await attemptCount(txId, 1);
+    await served.ends(txId, 'FAILED');
+    expect((await fixture.attempts(txId)).map(({ kind }) => kind)).toEqual(['first', 'cancellation']);
+    expect((await fixture.held(txId)).map(({ attempts }) => attempts)).toEqual([[1, 2], [1]]);
+    await booksAgree();
+  });
+
+  test('reorganised before it is deep enough: included again and confirmed', async () => {
+    await served.serve();
+    const txId = await submit();
+    await attemptCount(txId, 1);
+    await fixture.mine();
+    await fixture.follow();
+    await fixture.node.invalidate(await fixture.node.height());
+    await fixture.mine(2);
+    await fixture.follow();
+    await askChain(txId);
+    await served.ends(txId, 'CONFIRMED');
+    expect(await fixture.attempts(txId)).toHaveLength(1);
+    await booksAgree();
+  });
+
+  test('reorganised after CONFIRMED: included in another block with the same fee', async () => {
+    await served.serve();
+    const txId = await submit();
+    await attemptCount(txId, 1);
+    await fixture.mine(fixture.chain.confirmations);
+    await fixture.follow();
+    await askChain(txId);
+    await until('confirmed', async () => (await served.status(txId)) === 'CONFIRMED');
+    const before = await fixture.transaction(txId);
+    await fixture.node.invalidate((await fixture.node.height()) - 1);
+    await fixture.mine(3);
+    const { options, client } = fixture;
+    const onConfirmedReorged = (it: string) => correctReorged({ ...options, client }, { txId: it });
+    await fixture.follow({ onConfirmedReorged });
+    await fixture.mine(2);
+    await fixture.follow({ onConfirmedReorged });
+    await fixture.mine(fixture.chain.finalityDepth);
+    await fixture.follow({ onConfirmedReorged });
+    const after = await fixture.transaction(txId);
+    expect(after.block_hash).not.toBe(before.block_hash);
+    expect(after.finalized_at).not.toBeNull();
+    expect(after).toMatchObject({ status: 'CONFIRMED', tx_hash: before.tx_hash, fee: before.fee });
+    await booksAgree();
+  });
+});
