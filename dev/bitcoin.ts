@@ -3,6 +3,7 @@ import { pubECDSA } from '@scure/btc-signer/utils.js';
 import { parseAddress, toScript } from '../src/chains/bitcoin/codec/address';
 import { parseRawTransaction } from '../src/chains/bitcoin/block';
 import { regtest } from '../src/chains/bitcoin/network';
+import type { Hex } from '../src/chains/types';
 import { createRpcCall, NodeRefusal, type RpcCall } from '../src/chains/bitcoin/rpc';
 
 /** The faucet of local Bitcoin chains has a key that everybody knows. */
@@ -77,6 +78,11 @@ export class BitcoinDevNode {
     return id;
   }
 
+  /** Returns the transaction id. */
+  sendRaw(bytes: Hex): Promise<string> {
+    return this.call('sendrawtransaction', [bytes.slice(2)]);
+  }
+
   /** As `fund`, without a block. */
   async send(to: string, amount: bigint): Promise<string> {
     for (let tries = 1; ; tries += 1) {
@@ -107,7 +113,7 @@ export class BitcoinDevNode {
     transaction.addOutput({ script, amount: total(coins) - amount - fee });
     transaction.sign(privateKey);
     transaction.finalize();
-    const id = await this.call<string>('sendrawtransaction', [transaction.hex]);
+    const id = await this.sendRaw(`0x${transaction.hex}`);
     this.sent.set(id, coins);
     return id;
   }

@@ -167,6 +167,8 @@ export interface Reservation {
   owner: string;
   resource: string;
   ordinal: bigint | null;
+  /** Id of the transaction that the follower has seen to use it up, where it notes that; to be verified at the chain. */
+  usedBy: string | null;
 }
 
 export type AttemptState =

@@ -34,18 +34,28 @@ export async function releaseReservations(manager: EntityManager, txIds: string[
   );
 }
 
+interface ReservationRow {
+  reservation_id: string;
+  owner: string;
+  resource: string;
+  ordinal: string | null;
+  spent_by: string | null;
+}
+
 /** The reservations of a transaction, in the order in which they were taken. */
 export async function findReservations(manager: EntityManager, txId: string): Promise<Reservation[]> {
-  const rows = await manager.query<{ reservation_id: string; owner: string; resource: string; ordinal: string | null }[]>(
-    `select reservation_id, owner, resource, ordinal from reservations
-      where tx_id = $1 and released_at is null order by reservation_id`,
+  const rows = await manager.query<ReservationRow[]>(
+    `select r.reservation_id, r.owner, r.resource, r.ordinal, o.spent_by
+       from reservations r left join chain_outputs o on (o.chain, o.resource) = (r.chain, r.resource)
+      where r.tx_id = $1 and r.released_at is null order by r.reservation_id`,
     [txId],
   );
-  return rows.map(({ reservation_id: reservationId, owner, resource, ordinal }) => ({
+  return rows.map(({ reservation_id: reservationId, owner, resource, ordinal, spent_by: usedBy }) => ({
     reservationId,
     owner,
     resource,
     ordinal: ordinal === null ? null : BigInt(ordinal),
+    usedBy,
   }));
 }
 

@@ -2,7 +2,6 @@ import { GatewayError } from '../../platform/errors';
 import { fromHex } from '../../platform/hex';
 import { EndpointList, unavailable } from '../endpoints';
 import type {
-  AttemptState,
   AttemptStatus,
   BroadcastOutcome,
   ChainBlock,
@@ -13,18 +12,19 @@ import type {
   IsOurs,
   KnownAttempt,
   PrepareRequest,
+  Reservation,
   ScanResult,
 } from '../family';
 import type { ChainDefinition, FeeLevels, Hex, InclusionEffect, Prepared } from '../types';
 import { parseRawTransaction } from './block';
 import { toPayments } from './codec';
-import { decode, getFee, sum } from './codec/transaction';
 import { toPrepared } from './details';
 import { capRate, encodeLevels, planRate } from './fees';
 import { type BitcoinNetwork, networks } from './network';
-import { BitcoinNode, type FoundTransaction } from './node';
+import { BitcoinNode } from './node';
 import { scanBlock } from './scan';
 import { virtualSize } from './sizes';
+import { askStatus, toEffect } from './status';
 
 /** Largest number of blocks in one scan. */
 const maxScanRange = 50;
@@ -67,17 +67,8 @@ export class BitcoinChainClient implements ChainClient {
     return toPrepared({ rate, outbid, selection: null }, rate * virtualSize(1, scripts));
   }
 
-  /** One node's view of all of them; the id does not depend on the signatures. */
-  status(attempts: KnownAttempt[]): Promise<AttemptStatus[]> {
-    return this.endpoints.run(async (node) => {
-      const height = await node.height();
-      return Promise.all(
-        attempts.map(async (attempt): Promise<AttemptStatus> => {
-          const found = await node.findTransaction(attempt.messageKey);
-          return { attempt: attempt.attempt, ...toState(attempt, found, height) };
-        }),
-      );
-    });
+  status(attempts: KnownAttempt[], reservations: Reservation[]): Promise<AttemptStatus[]> {
+    return this.endpoints.run((node) => askStatus(node, this.chain, attempts, reservations));
   }
 
   broadcast(bytes: Hex): Promise<BroadcastOutcome> {
@@ -142,25 +133,4 @@ export class BitcoinChainClient implements ChainClient {
     const estimate = await this.endpoints.run((node) => node.feeRate());
     return capRate(this.chain, estimate ?? this.network.fallbackRate);
   }
-}
-
-function toState({ unsigned }: KnownAttempt, found: FoundTransaction | null, height: number): AttemptState {
-  if (!found) return { state: 'absent' };
-  const { id, block } = found;
-  if (!block) return { state: 'pending', id };
-  return { state: 'included', id, depth: Math.max(1, height - block.number + 1), effect: toEffect(unsigned, block) };
-}
-
-/** A transaction in a block has done all that its bytes say: its id names its inputs, and their amounts were signed. */
-function toEffect(unsigned: Hex, block: { number: number; hash: string }): InclusionEffect {
-  const transaction = decode(unsigned);
-  const paid = sum(transaction.payments);
-  return {
-    blockNumber: block.number,
-    blockHash: block.hash,
-    success: true,
-    fee: getFee(transaction),
-    debited: paid,
-    received: paid,
-  };
 }

@@ -3,6 +3,7 @@ import { rpcUrlsVariable } from '../config';
 import { type Endpoint, once } from '../endpoints';
 import type { BroadcastOutcome } from '../family';
 import type { ChainDefinition, Hex } from '../types';
+import { parseRawTransaction } from './block';
 import { broadcastTo } from './broadcast';
 import { createRpcCall, NodeRefusal, type RpcCall } from './rpc';
 
@@ -65,6 +66,13 @@ export class BitcoinNode implements Endpoint {
     const { height: number } = await this.header(hash);
     // a block that was reorganised away keeps its height
     return (await this.blockHash(number)) === hash ? { id, block: { number, hash } } : null;
+  }
+
+  /** The outputs that a transaction spends, as reservations name them. @throws Error when the node shows another transaction. */
+  async inputs(id: string): Promise<string[]> {
+    const shown = parseRawTransaction(Buffer.from(await this.call<string>('getrawtransaction', [id, 0]), 'hex'));
+    if (shown.id !== id) throw new Error('the node shows another transaction than it was asked for');
+    return shown.inputs.map(({ resource }) => resource);
   }
 
   send(bytes: Hex, id: string): Promise<BroadcastOutcome> {

@@ -1,6 +1,7 @@
 import { recordAbandonRequest } from '../../../src/transfers/operator-requests';
 import { verifyLedger } from '../../../src/ledger/verify';
 import { formatAmount } from '../../../src/platform/money';
+import { bitcoinCodec, buildBitcoin, signDigests } from '../../bitcoin';
 import { describeWithBtcd } from '../../stack/btcd';
 import { type BitcoinFixture, createBitcoinFixture } from './fixture';
 
@@ -71,5 +72,66 @@ describeWithBtcd('later attempts on Bitcoin', () => {
     const [, fee = 0] = await feesOf(txId);
     expect(await balance(alice, 'BTC')).toEqual({ available: 2n * coin - BigInt(fee), locked: 0n });
     await booksAgree();
+  });
+
+  test('later attempts spend what the first one does, also where bigger outputs have come', async () => {
+    const { alice, database, fund, pay, sign, held } = fixture;
+    await fund(alice, [coin]);
+    const txId = await pay('0.3');
+    await sign(txId, 1);
+    await fund(alice, [2n * coin]);
+    await sign(txId, 2);
+    await recordAbandonRequest(database.manager, { txId, attempt: 2, operator: 'somebody' });
+    await sign(txId, 3, 'cancellation');
+    expect((await held(txId)).map(({ attempts }) => attempts)).toEqual([[1, 2, 3]]);
+  });
+
+  describe('an input that something else has spent', () => {
+    /** With the account's key, past the gateway: what a stolen key could do. */
+    const spendElsewhere = async () => {
+      const { alice, wallet, outside, outputs, node } = fixture;
+      const coins = (await outputs(alice)).map(({ resource, amount }) => ({ resource, amount: BigInt(amount) }));
+      const plan = { kind: 'first' as const, from: alice.address, fee: 20_000n, coins };
+      const unsigned = buildBitcoin({ ...plan, payments: [{ to: outside, amount: 10_000n }] });
+      const digests = bitcoinCodec.signingPayloads(unsigned, alice.address).map(({ digest }) => digest);
+      const { privateKey } = wallet.key.derive(alice.derivationPath);
+      const signed = bitcoinCodec.assemble(unsigned, signDigests(digests, privateKey as Uint8Array), alice.address);
+      await node.sendRaw(signed.bytes);
+      return signed.id;
+    };
+    const proofs = async (txId: string) => (await fixture.attempts(txId)).map(({ impossible_proof: proof }) => proof);
+
+    test('proves an attempt impossible once it is final, and not before', async () => {
+      const { alice, fund, pay, sign, mine, follow, onChain, chain } = fixture;
+      await fund(alice, [coin]);
+      const txId = await pay('0.3');
+      await sign(txId, 1);
+      const id = await spendElsewhere();
+      await mine(chain.finalityDepth - 1);
+      await follow();
+      expect(await onChain.observe({ txId })).toMatchObject({ state: 'absent' });
+      expect(await proofs(txId)).toEqual([null]);
+      await mine();
+      await follow();
+      expect(await onChain.observe({ txId })).toMatchObject({ state: 'impossible' });
+      const [input] = await fixture.held(txId);
+      expect(await proofs(txId)).toMatchObject([{ input: input?.resource, used_by: id }]);
+    });
+
+    test('is believed of the chain alone: a row that names another transaction proves nothing', async () => {
+      const { alice, bob, fund, pay, sign, mine, follow, onChain, database, node, chain } = fixture;
+      await fund(alice, [coin]);
+      const txId = await pay('0.3');
+      await sign(txId, 1);
+      const other = await node.fund(bob.address, coin);
+      await mine(chain.finalityDepth);
+      await follow();
+      await database.query('update chain_outputs set spent_by = $1, spent_block = block_number where owner = $2', [
+        other,
+        alice.addressKey,
+      ]);
+      expect(await onChain.observe({ txId })).toMatchObject({ state: 'absent' });
+      expect(await proofs(txId)).toEqual([null]);
+    });
   });
 });

@@ -55,7 +55,13 @@ type Signed = Awaited<ReturnType<typeof signed>>;
 /** The states of attempts on the nonce of the first one. */
 async function statesOf(...transactions: Pick<Signed, 'plan' | 'id'>[]) {
   const nonce = BigInt(transactions[0]?.plan.nonce ?? 0);
-  const reservation = { reservationId: '1', owner: sender.address.toLowerCase(), resource: String(nonce), ordinal: nonce };
+  const reservation = {
+    reservationId: '1',
+    owner: sender.address.toLowerCase(),
+    resource: String(nonce),
+    ordinal: nonce,
+    usedBy: null,
+  };
   return client.status(
     transactions.map(({ plan, id }, index) => toKnown(plan, [id], index + 1)),
     [reservation],

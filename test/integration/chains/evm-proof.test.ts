@@ -33,7 +33,13 @@ async function usedUp(changes: Changes = {}) {
 
 const ask = async (urls: string[], attempt: EvmPlan): Promise<AttemptStatus | undefined> => {
   const ordinal = BigInt(attempt.nonce);
-  const reservation = { reservationId: '1', owner: sender.address.toLowerCase(), resource: String(ordinal), ordinal };
+  const reservation = {
+    reservationId: '1',
+    owner: sender.address.toLowerCase(),
+    resource: String(ordinal),
+    ordinal,
+    usedBy: null,
+  };
   const client = new EvmChainClient(localChain(), urls);
   return (await client.status([toKnown(attempt, [keccak256('0x01')])], [reservation]))[0];
 };
