@@ -1,7 +1,7 @@
 import { fund } from '../fund';
 import type { StackFile } from '../stack-file';
+import type { Call } from './client';
 import { poll } from './poll';
-import type { Call } from './scenario';
 
 const chain = 'bitcoin';
 /** A Taproot address of BIP-350's test vectors, which the local chain takes too. */

@@ -61,3 +61,6 @@ function parse(text: string): unknown {
     return text;
   }
 }
+
+/** A request to the API, which has to answer with the status `expected`. */
+export type Call = <T>(method: string, path: string, expected: number, body?: unknown) => Promise<T>;

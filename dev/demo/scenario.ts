@@ -4,7 +4,7 @@ import { transferWorkflowId } from '../../src/messages/workflow-ids';
 import { fund } from '../fund';
 import { poll } from './poll';
 import type { StackFile } from '../stack-file';
-import { ApiClient } from './client';
+import { ApiClient, type Call } from './client';
 import { payOnBitcoin } from './bitcoin';
 import { refusedByBlacklist } from './refused';
 
@@ -34,9 +34,6 @@ interface Transaction {
   failure: { code: string; message: string } | null;
   live: { step: string; attempt: number; detail: string } | null;
 }
-
-/** A request to the API, which has to answer with the status `expected`. */
-export type Call = <T>(method: string, path: string, expected: number, body?: unknown) => Promise<T>;
 
 /** Prints numbered headings and result lines. */
 export interface ScenarioOutput {

@@ -3,12 +3,15 @@ import type { BlockScan, ReservationOwner } from './family';
 
 /** Outputs of the gateway's addresses, as the follower has found them: written with the blocks, and taken back with them. */
 
-/** Of one account; a reservation of another transaction makes an output neither spent nor spendable. */
-export interface StoredOutput {
+/** Of one account. */
+export interface UnspentOutput {
   resource: string;
   /** Atomic units of the native coin. */
   amount: bigint;
-  /** No transaction holds it, and the followed chain is long enough. */
+}
+
+export interface HoldableOutput extends UnspentOutput {
+  /** No other transaction holds it, and the followed chain is long enough. */
   isSpendable: boolean;
 }
 
@@ -48,17 +51,30 @@ export async function takeBackOutputs(manager: EntityManager, chain: string, fro
   ]);
 }
 
-/** The biggest unspent outputs of an account, `limit` at most. Those that `txId` holds count as spendable. */
-export async function findOutputs(
+type Owner = Pick<ReservationOwner, 'chain' | 'addressKey'>;
+
+/** The biggest outputs of an account that the chain has not spent, whether or not transactions hold them; `limit` at most. */
+export async function findUnspent(manager: EntityManager, { chain, addressKey }: Owner, limit: number): Promise<UnspentOutput[]> {
+  const rows = await manager.query<{ resource: string; amount: string }[]>(
+    `select resource, amount from chain_outputs where chain = $1 and owner = $2 and spent_by is null
+      order by amount desc, resource limit $3`,
+    [chain, addressKey, limit],
+  );
+  return rows.map(({ resource, amount }) => ({ resource, amount: BigInt(amount) }));
+}
+
+/** The same, those first that `txId` may spend. */
+export async function findHoldable(
   manager: EntityManager,
-  { chain, addressKey }: Pick<ReservationOwner, 'chain' | 'addressKey'>,
-  { limit, txId = null }: { limit: number; txId?: string | null },
-): Promise<StoredOutput[]> {
+  { chain, addressKey }: Owner,
+  txId: string,
+  limit: number,
+): Promise<HoldableOutput[]> {
   const rows = await manager.query<{ resource: string; amount: string; is_spendable: boolean }[]>(
     `select o.resource, o.amount, r.reservation_id is null and o.spendable_from < c.next_block as is_spendable
        from chain_outputs o join chain_cursors c on c.chain = o.chain
        left join reservations r on (r.chain, r.owner, r.resource) = (o.chain, o.owner, o.resource) and r.released_at is null
-        and r.tx_id is distinct from $3::uuid
+        and r.tx_id <> $3::uuid
       where o.chain = $1 and o.owner = $2 and o.spent_by is null
       order by is_spendable desc, o.amount desc, o.resource limit $4`,
     [chain, addressKey, txId, limit],

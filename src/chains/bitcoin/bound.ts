@@ -3,7 +3,7 @@ import { GatewayError } from '../../platform/errors';
 import { formatAmount } from '../../platform/money';
 import type { BoundRequest } from '../family';
 import { findFeeLevels } from '../fee-levels';
-import { findOutputs } from '../outputs';
+import { findUnspent } from '../outputs';
 import { toOutputScript, toScript } from './codec/address';
 import { maxInputs } from './codec/transaction';
 import { toBoundRate } from './fees';
@@ -32,7 +32,7 @@ export async function boundFee(
         `Less than ${formatAmount(least, chain.native.decimals)} ${chain.native.symbol} cannot be sent to this address`,
       );
   }
-  const available = await findOutputs(manager, source, { limit: maxOutputs });
+  const available = await findUnspent(manager, source, maxOutputs);
   const script = toScript(source.addressKey);
   const selected = selectCoins(network, { script, payments, rate, outbid: 0n, required: [], available });
   if (selected.outcome === 'selected') return rate * selected.size;

@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import type { ReservationOwner, ReserveResult } from '../family';
-import { findOutputs, type StoredOutput } from '../outputs';
+import { findHoldable, type HoldableOutput } from '../outputs';
 import { findReservations, insertReservation } from '../reservations';
 import type { AttemptKind, Prepared, TransactionIntent } from '../types';
 import { toPayments } from './codec';
@@ -29,12 +29,12 @@ export async function reserveInputs(
   if (kind === 'reissue') throw new Error('a Bitcoin transfer has no reissue: its inputs do not expire');
   await manager.query('select 1 from accounts where account_id = $1 for no key update', [owner.accountId]);
   const held = (await findReservations(manager, txId)).map(({ resource }) => resource);
-  const outputs = await findOutputs(manager, owner, { limit: maxOutputs, txId });
+  const outputs = await findHoldable(manager, owner, txId, maxOutputs);
   const required = findRequired(kind === 'cancellation' ? held.slice(0, 1) : held, outputs);
   if (!required) return { outcome: 'wait', reason: 'The chain has spent what an earlier attempt of the transfer spends' };
   const { rate, outbid } = readDetails(prepared);
   const request = { script: toScript(owner.addressKey), payments: toPayments(network, intent), rate, outbid, required };
-  const without = (list: StoredOutput[]) => list.filter(({ resource }) => !required.some((coin) => coin.resource === resource));
+  const without = (list: HoldableOutput[]) => list.filter(({ resource }) => !required.some((coin) => coin.resource === resource));
   const selected = selectCoins(network, { ...request, available: without(outputs.filter(({ isSpendable }) => isSpendable)) });
   if (selected.outcome === 'too_many')
     return {
@@ -60,7 +60,7 @@ export async function reserveInputs(
 }
 
 /** In the order in which they were reserved; null when one of them is spent or taken back. */
-function findRequired(held: string[], outputs: StoredOutput[]): Coin[] | null {
+function findRequired(held: string[], outputs: HoldableOutput[]): Coin[] | null {
   const known = new Map(outputs.map((output) => [output.resource, output]));
   const coins = held.flatMap((resource) => known.get(resource) ?? []);
   return coins.length === held.length ? coins.map(({ resource, amount }) => ({ resource, amount })) : null;

@@ -67,6 +67,7 @@ const ofHouse = [
 
 const refuseAs = (kind: string, code = 'stuck') =>
   `insert into refusals (tx_id, attempt, kind, code, reason) values (:waiting, 1, '${kind}', '${code}', 'none')`;
+const insertOutput = `insert into chain_outputs (chain, resource, owner, amount, block_number, spendable_from) values ('bitcoin', 'output', :address, 1, 1, 1)`;
 const acceptCount = `insert into foreign_ordinals (chain, owner, below) values ('ethereum', :address, 1)`;
 const compare = `update order_comparison set compared_as = database_incarnation()`;
 
@@ -94,12 +95,14 @@ export const forbidden: Record<DatabaseRole, string[]> = {
     `update transactions set to_address = :address, to_address_key = :address where tx_id = :waiting`,
     `update transfer_attempts set impossible_proof = '{}' where tx_id = :signed`,
     `update chain_cursors set head_block = 1000`,
+    insertOutput,
     `update user_totp set secret = ''`,
     'delete from wallet_limits',
     'delete from security_factors',
     ...[insertWallet(house), insertAccount(house), insertSettler, moveRole, allowSettling, raiseGas, gas, topUp, raiseTopUp],
   ],
   gateway_worker: [
+    `update chain_outputs set amount = 1`,
     acceptCount,
     compare,
     ...[
@@ -144,6 +147,7 @@ export const forbidden: Record<DatabaseRole, string[]> = {
     `update wallets set public_key = null`,
     ...[...ofHouse, gas, release],
     `update chain_cursors set head_block = 1000`,
+    insertOutput,
     `select * from webhook_endpoints`,
   ],
   gateway_operator: [
