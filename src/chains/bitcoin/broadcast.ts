@@ -19,11 +19,11 @@ const rejectionPatterns: { pattern: RegExp; reason: string }[] = [
 ];
 
 /** RPC_VERIFY_ERROR, RPC_VERIFY_REJECTED, RPC_VERIFY_ALREADY_IN_CHAIN, RPC_DESERIALIZATION_ERROR. */
-const verdicts = new Set([-25, -26, -27, -22]);
+export const verdicts: ReadonlySet<number> = new Set([-25, -26, -27, -22]);
 
 /**
  * sendrawtransaction. Safe to repeat: a transaction that the node has, in its pool or in a block, counts as accepted, whatever the
- * node says about it. The reason is never the node's own message.
+ * node says about it.
  * @throws what the call throws when the node did not respond, or refused for a reason of its own: the outcome is then unknown.
  */
 export async function broadcastTo(call: RpcCall, bytes: Hex, isKnown: () => Promise<boolean>): Promise<BroadcastOutcome> {
@@ -33,7 +33,12 @@ export async function broadcastTo(call: RpcCall, bytes: Hex, isKnown: () => Prom
   } catch (error) {
     if (!(error instanceof NodeRefusal) || !verdicts.has(error.code)) throw error;
     if (await isKnown()) return { outcome: 'accepted' };
-    const rejection = rejectionPatterns.find(({ pattern }) => pattern.test(error.nodeMessage));
-    return { outcome: 'rejected', reason: rejection?.reason ?? `refused by the node (code ${error.code})` };
+    return toRejection(error);
   }
+}
+
+/** The reason is never the node's own message. */
+export function toRejection({ code, nodeMessage }: NodeRefusal): BroadcastOutcome {
+  const rejection = rejectionPatterns.find(({ pattern }) => pattern.test(nodeMessage));
+  return { outcome: 'rejected', reason: rejection?.reason ?? `refused by the node (code ${code})` };
 }

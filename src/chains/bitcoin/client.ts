@@ -16,9 +16,11 @@ import type {
   ScanResult,
 } from '../family';
 import type { ChainDefinition, FeeLevels, Hex, InclusionEffect, Prepared } from '../types';
+import type { BitcoinBackend } from './backend';
 import { parseRawTransaction } from './block';
 import { toPayments } from './codec';
 import { toPrepared } from './details';
+import { EsploraServer } from './esplora';
 import { capRate, encodeLevels, planRate } from './fees';
 import { type BitcoinNetwork, networks } from './network';
 import { BitcoinNode } from './node';
@@ -29,9 +31,9 @@ import { askStatus, toEffect } from './status';
 /** Largest number of blocks in one scan. */
 const maxScanRange = 50;
 
-/** A Bitcoin chain over the RPC of Bitcoin Core or btcd; the methods are documented in ChainClient. */
+/** A Bitcoin chain over the RPC of Bitcoin Core or btcd, or over Esplora; the methods are documented in ChainClient. */
 export class BitcoinChainClient implements ChainClient {
-  private readonly endpoints: EndpointList<BitcoinNode>;
+  private readonly endpoints: EndpointList<BitcoinBackend>;
   private readonly network: BitcoinNetwork;
 
   constructor(
@@ -41,7 +43,7 @@ export class BitcoinChainClient implements ChainClient {
     const network = networks.find(({ family }) => family === chain.family);
     if (!network) throw new Error(`${chain.name} is no Bitcoin chain`);
     this.network = network;
-    const nodes = urls.map((url, index) => new BitcoinNode(chain, url, index + 1));
+    const nodes = urls.map((url, index) => createBackend(chain, url, index + 1));
     // what a node refuses another one may know
     this.endpoints = new EndpointList(chain, nodes, () => false);
   }
@@ -115,7 +117,7 @@ export class BitcoinChainClient implements ChainClient {
   }
 
   /** One block after the other: a full one has 4 MB. */
-  private async scanAt(node: BitcoinNode, from: number, to: number, isOurs: IsOurs): Promise<ScanResult> {
+  private async scanAt(node: BitcoinBackend, from: number, to: number, isOurs: IsOurs): Promise<ScanResult> {
     const blocks: ScanResult['blocks'] = [];
     for (let number = from; number <= to; number += 1) {
       const hash = await node.blockHash(number);
@@ -133,4 +135,10 @@ export class BitcoinChainClient implements ChainClient {
     const estimate = await this.endpoints.run((node) => node.feeRate());
     return capRate(this.chain, estimate ?? this.network.fallbackRate);
   }
+}
+
+/** `https://…/api#esplora` is the HTTP interface of Esplora, every other url JSON-RPC. */
+function createBackend(chain: ChainDefinition, url: string, position: number): BitcoinBackend {
+  const { hash } = new URL(url);
+  return hash === '#esplora' ? new EsploraServer(chain, url, position) : new BitcoinNode(chain, url, position);
 }

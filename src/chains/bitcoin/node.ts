@@ -1,28 +1,20 @@
 import { ConfigError } from '../../platform/config';
 import { rpcUrlsVariable } from '../config';
-import { type Endpoint, once } from '../endpoints';
+import { once } from '../endpoints';
 import type { BroadcastOutcome } from '../family';
 import type { ChainDefinition, Hex } from '../types';
-import { parseRawTransaction } from './block';
+import { type BitcoinBackend, feeTarget, type FoundTransaction } from './backend';
 import { broadcastTo } from './broadcast';
 import { createRpcCall, NodeRefusal, type RpcCall } from './rpc';
-
-/** A transaction, with its block on the main chain; null: it is in the pool. */
-export interface FoundTransaction {
-  id: string;
-  block: { number: number; hash: string } | null;
-}
 
 /** "Block number out of range" of btcd, "Block height out of range" of Bitcoin Core. */
 const outOfRange = new Set([-1, -8]);
 /** No such transaction or block. */
 const notFound = -5;
 const methodNotFound = -32601;
-/** Blocks within which a transaction is to be included. */
-const feeTarget = 3;
 
 /** A node of Bitcoin Core with -txindex, or of btcd with --txindex. */
-export class BitcoinNode implements Endpoint {
+export class BitcoinNode implements BitcoinBackend {
   private readonly call: RpcCall;
 
   /** `position`: of its url in the configuration, from 1. */
@@ -40,7 +32,6 @@ export class BitcoinNode implements Endpoint {
     return this.call('getblockcount', []);
   }
 
-  /** null: the chain is not that long. */
   blockHash(height: number): Promise<string | null> {
     return this.call<string>('getblockhash', [height]).catch(nullFor(outOfRange));
   }
@@ -57,7 +48,6 @@ export class BitcoinNode implements Endpoint {
     return { height, parentHash };
   }
 
-  /** null: neither the main chain nor the pool has it. */
   async findTransaction(id: string): Promise<FoundTransaction | null> {
     const found = await this.call<{ blockhash?: string }>('getrawtransaction', [id, 1]).catch(nullFor(new Set([notFound])));
     if (!found) return null;
@@ -68,18 +58,14 @@ export class BitcoinNode implements Endpoint {
     return (await this.blockHash(number)) === hash ? { id, block: { number, hash } } : null;
   }
 
-  /** The outputs that a transaction spends, as reservations name them. @throws Error when the node shows another transaction. */
-  async inputs(id: string): Promise<string[]> {
-    const shown = parseRawTransaction(Buffer.from(await this.call<string>('getrawtransaction', [id, 0]), 'hex'));
-    if (shown.id !== id) throw new Error('the node shows another transaction than it was asked for');
-    return shown.inputs.map(({ resource }) => resource);
+  async transaction(id: string): Promise<Buffer> {
+    return Buffer.from(await this.call<string>('getrawtransaction', [id, 0]), 'hex');
   }
 
   send(bytes: Hex, id: string): Promise<BroadcastOutcome> {
     return broadcastTo(this.call, bytes, async () => (await this.findTransaction(id)) !== null);
   }
 
-  /** Satoshis per virtual byte, rounded up; null: the node has seen too few blocks to say. */
   async feeRate(): Promise<bigint | null> {
     const smart = await this.call<{ feerate?: number }>('estimatesmartfee', [feeTarget]).catch(
       nullFor(new Set([methodNotFound])),

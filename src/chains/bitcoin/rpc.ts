@@ -1,8 +1,6 @@
-/** JSON-RPC over HTTP as Bitcoin Core and btcd serve it. */
+import { type HttpResponse, request } from './http';
 
-const timeoutMs = 10_000;
-/** A full block has 4 MB, which are twice as many hex digits. */
-const maxResponseBytes = 12 * 1024 * 1024;
+/** JSON-RPC over HTTP as Bitcoin Core and btcd serve it. */
 
 /** A JSON-RPC error: the node responded and refused the request. */
 export class NodeRefusal extends Error {
@@ -31,8 +29,8 @@ export function createRpcCall(url: string): RpcCall {
   const headers = { 'content-type': 'application/json', ...(username && { authorization: `Basic ${credentials}` }) };
   return async <T>(method: string, params: unknown[]): Promise<T> => {
     const body = JSON.stringify({ jsonrpc: '1.0', id: 1, method, params });
-    const response = await post(parts.url, headers, body);
-    const { result, error } = await readResponse<T>(response);
+    const response = await request({ method: 'POST', url: parts.url, headers, body });
+    const { result, error } = readResponse<T>(response);
     // some versions of btcd send a result beside an error
     if (error) throw new NodeRefusal(toCode(error.code), typeof error.message === 'string' ? error.message.slice(0, 500) : '');
     return result as T;
@@ -49,37 +47,11 @@ function splitCredentials(text: string): { url: string; username: string; passwo
 
 const toCode = (code: unknown): number => (typeof code === 'number' ? code : 0);
 
-async function post(url: string, headers: Record<string, string>, body: string): Promise<Response> {
-  try {
-    return await fetch(url, { method: 'POST', headers, body, signal: AbortSignal.timeout(timeoutMs), redirect: 'error' });
-  } catch (error) {
-    throw withoutSecrets(error);
-  }
-}
-
 /** Bitcoin Core answers refused requests with HTTP 404 or 500 and a body that says why. */
-async function readResponse<T>(response: Response): Promise<RpcResponse<T>> {
-  const text = await readBody(response).catch((error: unknown) => {
-    throw withoutSecrets(error);
-  });
+function readResponse<T>({ status, body }: HttpResponse): RpcResponse<T> {
   try {
-    return JSON.parse(text) as RpcResponse<T>;
+    return JSON.parse(body.toString()) as RpcResponse<T>;
   } catch {
-    throw new Error(`the response is no JSON (HTTP ${response.status})`);
+    throw new Error(`the response is no JSON (HTTP ${status})`);
   }
 }
-
-async function readBody({ body }: Response): Promise<string> {
-  if (!body) return '';
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) {
-    size += chunk.length;
-    if (size > maxResponseBytes) throw new Error('the response is too long');
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString();
-}
-
-/** The messages of fetch and its causes may name the host. */
-const withoutSecrets = (error: unknown): Error => new Error(error instanceof Error ? error.name : 'error');

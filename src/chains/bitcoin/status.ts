@@ -1,14 +1,15 @@
 import type { AttemptState, AttemptStatus, KnownAttempt, Reservation } from '../family';
 import type { ChainDefinition, Hex, InclusionEffect, JsonObject } from '../types';
+import type { BitcoinBackend } from './backend';
+import { parseRawTransaction } from './block';
 import { decode, getFee, sum } from './codec/transaction';
-import type { BitcoinNode } from './node';
 
 /**
  * The state of every attempt, seen by one node. That it does not know an attempt proves nothing: somebody may hold the signed bytes.
  * Impossible is what spends an input that another transaction has spent in a block that is final.
  */
 export async function askStatus(
-  node: BitcoinNode,
+  node: BitcoinBackend,
   chain: ChainDefinition,
   attempts: KnownAttempt[],
   reservations: Reservation[],
@@ -25,7 +26,11 @@ export async function askStatus(
 }
 
 /** The id does not depend on the signatures: there is no other under which an attempt could be found. */
-async function findState(node: BitcoinNode, height: number, { messageKey: id, unsigned }: KnownAttempt): Promise<AttemptState> {
+async function findState(
+  node: BitcoinBackend,
+  height: number,
+  { messageKey: id, unsigned }: KnownAttempt,
+): Promise<AttemptState> {
   const found = await node.findTransaction(id);
   if (!found) return { state: 'absent' };
   const { block } = found;
@@ -35,7 +40,7 @@ async function findState(node: BitcoinNode, height: number, { messageKey: id, un
 
 /** The rows say where to look; what counts is what the node shows. */
 async function findProof(
-  node: BitcoinNode,
+  node: BitcoinBackend,
   finalHeight: number,
   { messageKey: id, unsigned }: KnownAttempt,
   reservations: Reservation[],
@@ -45,7 +50,8 @@ async function findProof(
     if (usedBy === null || usedBy === id || !inputs.has(resource)) continue;
     const spender = await node.findTransaction(usedBy);
     if (!spender?.block || spender.block.number > finalHeight) continue;
-    if (!(await node.inputs(usedBy)).includes(resource)) continue;
+    const shown = parseRawTransaction(await node.transaction(usedBy));
+    if (shown.id !== usedBy || !shown.inputs.some((input) => input.resource === resource)) continue;
     return { input: resource, used_by: usedBy, block_number: spender.block.number, block_hash: spender.block.hash };
   }
   return null;

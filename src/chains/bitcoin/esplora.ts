@@ -1,0 +1,108 @@
+import { ConfigError } from '../../platform/config';
+import { rpcUrlsVariable } from '../config';
+import { once } from '../endpoints';
+import type { BroadcastOutcome } from '../family';
+import type { ChainDefinition, Hex } from '../types';
+import { type BitcoinBackend, feeTarget, type FoundTransaction } from './backend';
+import { toRejection, verdicts } from './broadcast';
+import { type HttpResponse, request } from './http';
+import { NodeRefusal } from './rpc';
+
+/** The HTTP interface of Esplora (github.com/Blockstream/esplora, API.md), which block explorers offer too. */
+export class EsploraServer implements BitcoinBackend {
+  private readonly base: string;
+
+  /** `position`: of its url in the configuration, from 1. */
+  constructor(
+    private readonly chain: ChainDefinition,
+    url: string,
+    private readonly position: number,
+  ) {
+    const base = new URL(url);
+    base.hash = '';
+    this.base = base.toString().replace(/\/$/, '');
+  }
+
+  readonly identify = once(async () => {
+    const { name, network, genesisHash } = this.chain;
+    if ((await this.blockHash(0)) === genesisHash) return;
+    const where = `${rpcUrlsVariable(name)} entry ${this.position}`;
+    throw new ConfigError(`${where} serves a chain with another genesis block than ${name} (${network})`);
+  });
+
+  async height(): Promise<number> {
+    return Number((await this.get('/blocks/tip/height')).toString());
+  }
+
+  async blockHash(height: number): Promise<string | null> {
+    return (await this.find(`/block-height/${height}`))?.toString().trim() ?? null;
+  }
+
+  block(hash: string): Promise<Buffer> {
+    return this.get(`/block/${hash}/raw`);
+  }
+
+  async header(hash: string): Promise<{ height: number; parentHash: string | null }> {
+    const { height, previousblockhash: parentHash = null } = parse<{ height: number; previousblockhash?: string }>(
+      await this.get(`/block/${hash}`),
+    );
+    return { height, parentHash };
+  }
+
+  async findTransaction(id: string): Promise<FoundTransaction | null> {
+    const found = await this.find(`/tx/${id}/status`);
+    // some servers answer for ids that they do not know as for transactions in the pool
+    if (!found || (await this.find(`/tx/${id}/raw`)) === null) return null;
+    const status = parse<{ confirmed: boolean; block_height?: number; block_hash?: string }>(found);
+    const { confirmed, block_height: number, block_hash: hash } = status;
+    if (!confirmed || number === undefined || hash === undefined) return { id, block: null };
+    return (await this.blockHash(number)) === hash ? { id, block: { number, hash } } : null;
+  }
+
+  transaction(id: string): Promise<Buffer> {
+    return this.get(`/tx/${id}/raw`);
+  }
+
+  /** Refusals are HTTP 400 with the error of the node behind it. */
+  async send(bytes: Hex, id: string): Promise<BroadcastOutcome> {
+    const response = await request({ method: 'POST', url: `${this.base}/tx`, body: bytes.slice(2) });
+    if (response.status === 200) return { outcome: 'accepted' };
+    const refusal = readRefusal(response);
+    if (!refusal || !verdicts.has(refusal.code)) throw failure(response);
+    return (await this.findTransaction(id)) ? { outcome: 'accepted' } : toRejection(refusal);
+  }
+
+  /** Of an object with the rate for each number of blocks. */
+  async feeRate(): Promise<bigint | null> {
+    const rate = parse<Record<string, number>>(await this.get('/fee-estimates'))[String(feeTarget)];
+    return typeof rate === 'number' && rate > 0 ? BigInt(Math.ceil(rate)) : null;
+  }
+
+  private async get(path: string): Promise<Buffer> {
+    const response = await request({ method: 'GET', url: this.base + path });
+    if (response.status !== 200) throw failure(response);
+    return response.body;
+  }
+
+  /** null: there is none. */
+  private async find(path: string): Promise<Buffer | null> {
+    const response = await request({ method: 'GET', url: this.base + path });
+    if (response.status === 404) return null;
+    if (response.status !== 200) throw failure(response);
+    return response.body;
+  }
+}
+
+const failure = ({ status }: HttpResponse): Error => new Error(`HTTP ${status}`);
+const parse = <T>(body: Buffer): T => JSON.parse(body.toString()) as T;
+
+/** As in `sendrawtransaction RPC error: {"code":-26,"message":"dust"}`; null for anything else. */
+function readRefusal({ body }: HttpResponse): NodeRefusal | null {
+  const [, json] = /(\{.*\})/s.exec(body.subarray(0, 2_000).toString()) ?? [];
+  try {
+    const { code, message } = JSON.parse(json ?? '') as { code?: unknown; message?: unknown };
+    return typeof code === 'number' && typeof message === 'string' ? new NodeRefusal(code, message) : null;
+  } catch {
+    return null;
+  }
+}

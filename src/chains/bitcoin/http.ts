@@ -1,0 +1,40 @@
+const timeoutMs = 10_000;
+/** A full block has 4 MB, which are twice as many hex digits. */
+const maxResponseBytes = 12 * 1024 * 1024;
+
+export interface HttpRequest {
+  method: 'GET' | 'POST';
+  url: string;
+  headers?: Record<string, string>;
+  body?: string;
+}
+
+export interface HttpResponse {
+  status: number;
+  body: Buffer;
+}
+
+/** @throws Error, which names neither host nor credentials, when there is no complete response in time. */
+export async function request({ method, url, headers = {}, body }: HttpRequest): Promise<HttpResponse> {
+  try {
+    const signal = AbortSignal.timeout(timeoutMs);
+    const response = await fetch(url, { method, headers, signal, redirect: 'error', ...(body !== undefined && { body }) });
+    return { status: response.status, body: await readBody(response) };
+  } catch (error) {
+    throw new Error(error instanceof TooLong ? error.message : error instanceof Error ? error.name : 'error');
+  }
+}
+
+class TooLong extends Error {}
+
+async function readBody({ body }: Response): Promise<Buffer> {
+  if (!body) return Buffer.alloc(0);
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) {
+    size += chunk.length;
+    if (size > maxResponseBytes) throw new TooLong('the response is too long');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}

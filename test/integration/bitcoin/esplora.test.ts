@@ -1,0 +1,115 @@
+import { ConfigError } from '../../../src/platform/config';
+import { BitcoinChainClient } from '../../../src/chains/bitcoin/client';
+import type { KnownAttempt } from '../../../src/chains/family';
+import { bitcoinCodec, buildBitcoin, coin, localBitcoin, signDigests } from '../../bitcoin';
+import { describeWithBtcd } from '../../stack/btcd';
+import { startEsplora } from './esplora-server';
+import { type BitcoinFixture, createBitcoinFixture } from './fixture';
+
+const nothing = () => Promise.resolve(new Set<string>());
+
+describeWithBtcd('over Esplora the client of a Bitcoin chain', () => {
+  let fixture: BitcoinFixture;
+  const closed: (() => void)[] = [];
+  beforeAll(async () => {
+    fixture = await createBitcoinFixture();
+  }, 60_000);
+  afterAll(async () => {
+    for (const close of closed) close();
+    await fixture.close();
+  });
+  const asking = async (changes: Parameters<typeof startEsplora>[1] = {}) => {
+    const server = await startEsplora(fixture.btcd.url, changes);
+    closed.push(server.close);
+    return new BitcoinChainClient(localBitcoin(), [server.url]);
+  };
+
+  test('checks the genesis block', async () => {
+    await (await asking()).verifyIdentity();
+    const other = await asking({ '/block-height/0': () => ({ body: 'ab'.repeat(32) }) });
+    await expect(other.verifyIdentity()).rejects.toBeInstanceOf(ConfigError);
+  });
+
+  test('sees head, blocks, deposits and rates as over JSON-RPC', async () => {
+    const { client, node, alice } = fixture;
+    await node.fund(alice.address, 70_000n);
+    const esplora = await asking();
+    const { number } = await client.head();
+    expect(await esplora.head()).toEqual({ number });
+    expect(await esplora.block(number)).toEqual(await client.block(number));
+    expect(await esplora.block(number + 1)).toBeNull();
+    const isOurs = (keys: string[]) => Promise.resolve(new Set(keys.filter((key) => key === alice.addressKey)));
+    const scanned = await esplora.scan(number - 2, number + 2, isOurs);
+    expect(scanned).toEqual(await client.scan(number - 2, number + 2, isOurs));
+    expect(scanned.blocks.flatMap(({ deposits }) => deposits)).toMatchObject([{ amount: 70_000n }]);
+    expect(await esplora.feeLevels()).toEqual({ rate: '13' });
+  });
+
+  test('sends a transfer, again as often as it likes, and finds it in the pool and in a block', async () => {
+    const { alice, wallet, outputs, fund, mine, outside, chain } = fixture;
+    await fund(alice, [90_000n]);
+    const { resource, amount } = (await outputs(alice))[0] as { resource: string; amount: string };
+    const unsigned = buildBitcoin({
+      ...{ kind: 'first' as const, from: alice.address, fee: 1_000n },
+      ...{ payments: [{ to: outside, amount: 20_000n }], coins: [{ resource, amount: BigInt(amount) }] },
+    });
+    const { privateKey } = wallet.key.derive(alice.derivationPath);
+    const digests = bitcoinCodec.signingPayloads(unsigned, alice.address).map(({ digest }) => digest);
+    const { id, bytes } = bitcoinCodec.assemble(unsigned, signDigests(digests, privateKey as Uint8Array), alice.address);
+    const intent = { from: alice.address, outputs: [{ recipient: outside, tokenContract: null, amount: 20_000n }] };
+    const attempt = {
+      attempt: 1,
+      kind: 'first',
+      intent,
+      unsigned,
+      messageKey: id,
+      ids: [id],
+      expiry: null,
+    } as unknown as KnownAttempt;
+    const esplora = await asking();
+    expect(await esplora.status([attempt], [])).toEqual([{ attempt: 1, state: 'absent' }]);
+    expect(await esplora.broadcast(bytes)).toEqual({ outcome: 'accepted' });
+    expect(await esplora.broadcast(bytes)).toEqual({ outcome: 'accepted' });
+    expect(await esplora.status([attempt], [])).toEqual([{ attempt: 1, state: 'pending', id }]);
+    await mine(chain.confirmations);
+    const effect = { success: true, fee: 1_000n, debited: 20_000n, received: 20_000n };
+    expect(await esplora.status([attempt], [])).toMatchObject([{ state: 'included', id, depth: chain.confirmations, effect }]);
+    expect((await esplora.effects([{ id, intent, unsigned }])).get(id)).toMatchObject(effect);
+    expect(await esplora.broadcast(bytes)).toEqual({ outcome: 'accepted' });
+    const usedBy = { reservationId: '1', owner: alice.addressKey, resource, ordinal: null, usedBy: id };
+    const other = buildBitcoin({
+      ...{ kind: 'first', from: alice.address, fee: 2_000n },
+      payments: [],
+      coins: [{ resource, amount: BigInt(amount) }],
+    });
+    const rival = { ...attempt, unsigned: other, messageKey: bitcoinCodec.messageKey(other, alice.address), ids: [] };
+    expect(await esplora.status([rival], [usedBy])).toEqual([{ attempt: 1, state: 'absent' }]);
+    await mine(chain.finalityDepth);
+    expect(await esplora.status([rival], [usedBy])).toMatchObject([{ state: 'impossible', proof: { used_by: id } }]);
+  });
+
+  test('says why a transaction is refused in words of our own; an outage says nothing', async () => {
+    const { alice, wallet, outside } = fixture;
+    const unsigned = buildBitcoin({
+      ...{ kind: 'first', from: alice.address, fee: 1_000n },
+      ...{ payments: [{ to: outside, amount: 20_000n }], coins: [coin(3, 50_000n)] },
+    });
+    const { privateKey } = wallet.key.derive(alice.derivationPath);
+    const digests = bitcoinCodec.signingPayloads(unsigned, alice.address).map(({ digest }) => digest);
+    const { bytes } = bitcoinCodec.assemble(unsigned, signDigests(digests, privateKey as Uint8Array), alice.address);
+    expect(await (await asking()).broadcast(bytes)).toEqual({ outcome: 'rejected', reason: 'an input is spent or unknown' });
+    const down = await asking({ '/tx': () => ({ status: 502, body: '<html>' }) });
+    await expect(down.broadcast(bytes)).rejects.toMatchObject({ code: 'chain_unavailable' });
+    const odd = await asking({ '/tx': () => ({ status: 400, body: 'too many requests' }) });
+    await expect(odd.broadcast(bytes)).rejects.toMatchObject({ code: 'chain_unavailable' });
+    const silent = await asking({ '/blocks/tip/height': () => ({ status: 500, body: '' }) });
+    await expect(silent.head()).rejects.toMatchObject({ code: 'chain_unavailable' });
+  });
+
+  test('takes the place of a node that does not answer', async () => {
+    const server = await startEsplora(fixture.btcd.url);
+    closed.push(server.close);
+    const client = new BitcoinChainClient(localBitcoin(), ['http://127.0.0.1:9', server.url]);
+    expect((await client.scan(1, 2, nothing)).scannedTo).toBe(2);
+  });
+});
