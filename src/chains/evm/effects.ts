@@ -16,10 +16,7 @@ export async function fetchEffects(call: RpcCall, items: readonly Included[]): P
   return new Map(found.filter((entry) => entry !== null));
 }
 
-async function fetchEffect(
-  call: RpcCall,
-  { id, intent }: Included,
-): Promise<readonly [string, InclusionEffect | null] | null> {
+async function fetchEffect(call: RpcCall, { id, intent }: Included): Promise<readonly [string, InclusionEffect | null] | null> {
   const receipt = await call<RpcReceipt | null>('eth_getTransactionReceipt', [id]);
   if (!receipt?.blockHash) return null;
   if (intent.action?.type === 'authorisation') return [id, await fetchCarriedOut(call, receipt, intent, intent.action)];
