@@ -90,7 +90,7 @@ describe('refused', () => {
   });
 
   test('a fee above the cap of the chain, whatever the order says', () => {
-    const fee = (registry.get('bitcoin').maxNetworkFee) + 1n;
+    const fee = registry.get('bitcoin').maxNetworkFee + 1n;
     const order = orderFor({ ...payment, coins: [coin(1, 10n ** 8n)], fee });
     expect(() => verify(order)).toThrow(/what this node allows/);
   });
