@@ -63,7 +63,7 @@ export async function findUnspent(manager: EntityManager, { chain, addressKey }:
   return rows.map(({ resource, amount }) => ({ resource, amount: BigInt(amount) }));
 }
 
-/** The same, those first that `txId` may spend. */
+/** The same, those first that `txId` holds, and then those that it may spend. */
 export async function findHoldable(
   manager: EntityManager,
   { chain, addressKey }: Owner,
@@ -71,12 +71,11 @@ export async function findHoldable(
   limit: number,
 ): Promise<HoldableOutput[]> {
   const rows = await manager.query<{ resource: string; amount: string; is_spendable: boolean }[]>(
-    `select o.resource, o.amount, r.reservation_id is null and o.spendable_from < c.next_block as is_spendable
+    `select o.resource, o.amount, (r.tx_id <> $3::uuid) is not true and o.spendable_from < c.next_block as is_spendable
        from chain_outputs o join chain_cursors c on c.chain = o.chain
        left join reservations r on (r.chain, r.owner, r.resource) = (o.chain, o.owner, o.resource) and r.released_at is null
-        and r.tx_id <> $3::uuid
       where o.chain = $1 and o.owner = $2 and o.spent_by is null
-      order by is_spendable desc, o.amount desc, o.resource limit $4`,
+      order by (r.tx_id = $3::uuid) is true desc, is_spendable desc, o.amount desc, o.resource limit $4`,
     [chain, addressKey, txId, limit],
   );
   return rows.map(({ resource, amount, is_spendable: isSpendable }) => ({ resource, amount: BigInt(amount), isSpendable }));

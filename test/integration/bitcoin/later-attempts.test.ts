@@ -1,4 +1,5 @@
 import { recordAbandonRequest } from '../../../src/transfers/operator-requests';
+import { findHoldable } from '../../../src/chains/outputs';
 import { verifyLedger } from '../../../src/ledger/verify';
 import { formatAmount } from '../../../src/platform/money';
 import { bitcoinCodec, buildBitcoin, signDigests } from '../../bitcoin';
@@ -80,6 +81,8 @@ describeWithBtcd('later attempts on Bitcoin', () => {
     const txId = await pay('0.3');
     await sign(txId, 1);
     await fund(alice, [2n * coin]);
+    const [first] = await findHoldable(database.manager, { chain: 'bitcoin', addressKey: alice.addressKey }, txId, 1);
+    expect(first).toMatchObject({ amount: coin, isSpendable: true });
     await sign(txId, 2);
     await recordAbandonRequest(database.manager, { txId, attempt: 2, operator: 'somebody' });
     await sign(txId, 3, 'cancellation');
