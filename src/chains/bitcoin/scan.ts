@@ -35,12 +35,14 @@ export async function scanBlock(
   const found = block.transactions.map((transaction, index) => {
     const { spent, paid } = scripts[index] as Scripts;
     const at = { transaction, block, number, spent, ours };
+    // an output may be of 0 satoshis: there is nothing in it to credit or to spend
+    const received = paid.flatMap((script, vout) =>
+      ours.has(script) && (transaction.outputs[vout]?.amount ?? 0n) > 0n ? [{ script, vout }] : [],
+    );
     return {
       spent: transaction.inputs.filter((_input, position) => ours.has(spent[position] ?? '')).map(({ resource }) => resource),
-      made: paid.flatMap((script, vout) => (ours.has(script) ? [toOutput(chain, at, script, vout)] : [])),
-      deposits: paid.flatMap((script, vout) =>
-        ours.has(script) && !spent.includes(script) ? [toDeposit(format, at, script, vout)] : [],
-      ),
+      made: received.map(({ script, vout }) => toOutput(chain, at, script, vout)),
+      deposits: received.flatMap(({ script, vout }) => (spent.includes(script) ? [] : [toDeposit(format, at, script, vout)])),
     };
   });
   return {

@@ -44,6 +44,17 @@ describeWithBtcd('on Bitcoin', () => {
       expect(row?.from_address).toMatch(/^bcrt1q/);
     });
 
+    test('of 0 satoshis are none, and the follower goes on behind them', async () => {
+      const { node, alice, mine, follow, inbound, outputs } = fixture;
+      await node.fund(alice.address, 0n);
+      const id = await node.send(alice.address, coin);
+      await mine(fixture.chain.confirmations);
+      await follow();
+      expect((await inbound()).map(({ tx_hash: hash, status }) => [hash, status])).toEqual([[id, 'CONFIRMED']]);
+      expect((await outputs(alice)).map(({ resource }) => resource)).toEqual([`${id}:0`]);
+      await booksAgree();
+    });
+
     test('that a reorganisation moves to another block are taken back and credited again', async () => {
       const { node, alice, mine, follow, fund, inbound, balance, outputs } = fixture;
       await fund(alice, [coin]);

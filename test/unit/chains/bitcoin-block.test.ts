@@ -190,6 +190,19 @@ describe('a scanned block', () => {
     expect(deposits.map(({ fromAddress }) => fromAddress)).toEqual(['unknown', alice.address]);
   });
 
+  it('has neither deposits nor outputs of 0 satoshis', async () => {
+    const fromCarol = toTransaction(
+      [spendOf(1, keyOf(3))],
+      [
+        [alice, 0n],
+        [bob, 1n],
+      ],
+    );
+    const { outputs, deposits } = await scan([fromCarol]);
+    expect(outputs?.made.map(({ owner, amount }) => [owner, amount])).toEqual([[bob.key, 1n]]);
+    expect(deposits.map(({ position }) => position)).toEqual(['1']);
+  });
+
   it('asks for P2WPKH addresses alone, each once', async () => {
     asked.length = 0;
     await scan([
