@@ -1,6 +1,6 @@
 import type { BlockScan, IsOurs, OutputFound } from '../family';
 import type { ChainDefinition, DepositFound } from '../types';
-import { isCoinbase, parseBlock, type RawBlock, type RawTransaction } from './block';
+import { parseBlock, type RawBlock, type RawTransaction } from './block';
 import { toAddress, toScript } from './codec/address';
 import type { BitcoinNetwork } from './network';
 import { findSpentScript } from './spender';
@@ -78,8 +78,8 @@ interface Place {
 
 /** Its own change may be spent at once, what others have paid when it is credited. */
 function toOutput(chain: ChainDefinition, { transaction, number, spent }: Place, owner: string, vout: number): OutputFound {
-  const { id, inputs, outputs } = transaction;
-  const wait = inputs.some(isCoinbase) ? coinbaseMaturity : spent.includes(owner) ? 1 : chain.confirmations;
+  const { id, isCoinbase, outputs } = transaction;
+  const wait = isCoinbase ? coinbaseMaturity : spent.includes(owner) ? 1 : chain.confirmations;
   const amount = outputs[vout]?.amount ?? 0n;
   return { resource: `${id}:${vout}`, owner, amount, spendableFrom: number + wait - 1 };
 }
