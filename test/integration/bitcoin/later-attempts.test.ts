@@ -89,6 +89,22 @@ describeWithBtcd('later attempts on Bitcoin', () => {
     expect((await held(txId)).map(({ attempts }) => attempts)).toEqual([[1, 2, 3]]);
   });
 
+  test('that are the same message with false amounts of its inputs are not ordered: nodes could sign some digests of each', async () => {
+    const { alice, database, fund, pay, sign, held, rate } = fixture;
+    await fund(alice, [coin, coin]);
+    const txId = await pay('1.5');
+    await sign(txId, 1);
+    const [first = 0] = await feesOf(txId);
+    const dearer = Math.ceil((first * 5) / 4) + first / Number(await rate());
+    const [input] = await held(txId);
+    const falsify = 'update chain_outputs set amount = amount + $1 where resource = $2';
+    // change and payment stay, so that the id does
+    await database.query(falsify, [dearer - first, input?.resource]);
+    await expect(sign(txId, 2)).rejects.toThrow(/message_key/);
+    await database.query(falsify, [first - dearer, input?.resource]);
+    await sign(txId, 2);
+  });
+
   describe('an input that something else has spent', () => {
     /** With the account's key, past the gateway: what a stolen key could do. */
     const spendElsewhere = async () => {
