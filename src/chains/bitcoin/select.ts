@@ -76,10 +76,18 @@ function selectAt(network: BitcoinNetwork, request: SelectionRequest): Selection
     ({ txid, index }) => known.get(`${Buffer.from(txid ?? []).toString('hex')}:${index}`) ?? [],
   );
   const change = chosen.outputs.slice(payments.length);
-  // a transaction without payments has change in any case, also where it is too small to be one
-  if (payments.length === 0 && sum(change) < dustLimit(script)) return { outcome: 'insufficient' };
+  // a transaction without payments has change in any case, also where it is too small to be one: with another coin it is bigger
+  if (payments.length === 0 && sum(change) < dustLimit(script)) {
+    const rest = available.filter((coin) => coin.amount > rate * inputSize && !coins.includes(coin));
+    const next = rest.reduce(bigger, null);
+    if (!next) return { outcome: 'insufficient' };
+    return selectAt(network, { ...request, required: [...coins, next], available: rest.filter((coin) => coin !== next) });
+  }
   const size = virtualSize(coins.length, [...payments.map((payment) => payment.script), ...change.map(() => script)]);
   return { outcome: 'selected', coins, size, fee: sum(coins) - sum(payments) - sum(change) };
 }
 
+/** Of one more input; virtual bytes. */
+const inputSize = virtualSize(2, []) - virtualSize(1, []);
+const bigger = (one: Coin | null, other: Coin): Coin => (one && one.amount >= other.amount ? one : other);
 const max = (a: bigint, b: bigint): bigint => (a > b ? a : b);

@@ -67,6 +67,17 @@ it('without payments everything but the fee goes back to the sender', () => {
   expect(select({ payments: [], required: coins([1_394n]), available: [] })).toMatchObject({ fee: 1_100n });
 });
 
+it('a transaction without payments takes further coins where a single one leaves too little, the biggest first', () => {
+  const required = coins([1_300n], 80);
+  const chosen = select({ payments: [], required });
+  expect(chosen).toEqual({ outcome: 'selected', coins: [...required, coin(1, 100_000n)], fee: 1_780n, size: 178n });
+  // a coin that costs more than it is worth does not help
+  const small = coins([400n, 300n], 90);
+  expect(select({ payments: [], required, available: small })).toEqual({ outcome: 'insufficient' });
+  const many = coins(Array.from({ length: 70 }, () => 681n));
+  expect(select({ payments: [], required, available: many })).toMatchObject({ outcome: 'too_many' });
+});
+
 it('a fee that has to outbid another one does so by 1 satoshi per virtual byte, with further coins where it needs them', () => {
   const required = coins([52_000n], 70);
   const chosen = select({ required, outbid: 4_000n });
