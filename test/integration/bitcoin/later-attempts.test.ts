@@ -1,10 +1,9 @@
 import { recordAbandonRequest } from '../../../src/transfers/operator-requests';
-import { findHoldable } from '../../../src/chains/outputs';
 import { verifyLedger } from '../../../src/ledger/verify';
 import { formatAmount } from '../../../src/platform/money';
 import { bitcoinCodec, buildBitcoin, signDigests } from '../../bitcoin';
 import { describeWithBtcd } from '../../stack/btcd';
-import { type BitcoinFixture, createBitcoinFixture } from './fixture';
+import { addOutputs, type BitcoinFixture, createBitcoinFixture } from './fixture';
 
 const coin = 100_000_000n;
 let fixture: BitcoinFixture;
@@ -81,8 +80,7 @@ describeWithBtcd('later attempts on Bitcoin', () => {
     const txId = await pay('0.3');
     await sign(txId, 1);
     await fund(alice, [2n * coin]);
-    const [first] = await findHoldable(database.manager, { chain: 'bitcoin', addressKey: alice.addressKey }, txId, 1);
-    expect(first).toMatchObject({ amount: coin, isSpendable: true });
+    await addOutputs(fixture, 600, 3n * coin);
     await sign(txId, 2);
     await recordAbandonRequest(database.manager, { txId, attempt: 2, operator: 'somebody' });
     await sign(txId, 3, 'cancellation');
