@@ -39,6 +39,21 @@ describeWithBtcd('later attempts on Bitcoin', () => {
     await booksAgree();
   });
 
+  test('a replacement of what is in a block is refused at once: its inputs are spent', async () => {
+    const { alice, fund, pay, sign, send, mine, follow, settle, transaction } = fixture;
+    await fund(alice, [coin]);
+    const txId = await pay('0.3');
+    const { hash } = await sign(txId, 1);
+    await send(txId, 1);
+    await mine();
+    await follow();
+    const prepared = await fixture.onChain.prepareAttempt({ txId, attempt: 2, kind: 'replacement' });
+    const begun = await fixture.ledger.beginAttempt({ txId, attempt: 2, kind: 'replacement', prepared });
+    expect(begun).toMatchObject({ outcome: 'refused', isExecuted: true });
+    expect(await settle(txId)).toMatchObject({ status: 'CONFIRMED' });
+    expect(await transaction(txId)).toMatchObject({ tx_hash: hash });
+  });
+
   test('an input that a replacement adds is free again once another attempt is final', async () => {
     const { alice, fund, pay, sign, send, settle, held, mine, follow } = fixture;
     await fund(alice, [coin, 50_000n]);
