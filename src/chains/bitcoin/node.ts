@@ -47,7 +47,7 @@ export class BitcoinNode implements BitcoinBackend {
   }
 
   async findTransaction(id: string): Promise<FoundTransaction | null> {
-    const found = await this.call<unknown>('getrawtransaction', [id, 1]).catch(asNone(new Set([notFound])));
+    const found = await this.call<unknown>('getrawtransaction', [id, 1]).catch(asNone(new Set([notFound]), isIndexing));
     if (found === none) return null;
     const { txid, blockhash } = readObject(found);
     if (txid !== id) throw new Error('the answer is about another transaction');
@@ -82,18 +82,24 @@ export class BitcoinNode implements BitcoinBackend {
       throw new ConfigError(`${where} serves a chain with another genesis block than ${this.chain.name} (${this.chain.network})`);
     // without it an included transaction would look unknown; btcd does not tell
     const indexes = await this.call<unknown>('getindexinfo', []).catch(asNone(new Set([methodNotFound])));
-    if (indexes !== none && !('txindex' in readObject(indexes)))
-      throw new ConfigError(`${where} has no index of transactions: start it with -txindex`);
+    if (indexes === none) return;
+    const { txindex } = readObject(indexes);
+    if (txindex === undefined) throw new ConfigError(`${where} has no index of transactions: start it with -txindex`);
+    // it is no mistake of the operator, and asked again before the next work
+    if (readObject(txindex).synced !== true) throw new Error('the index of transactions is not complete yet');
   }
 }
+
+/** Of a node that has looked into its pool alone: what it does not find there may be in a block (Bitcoin Core, getrawtransaction). */
+const isIndexing = ({ nodeMessage }: NodeRefusal): boolean => /being indexed|-txindex/i.test(nodeMessage);
 
 /** In place of an answer; no JSON, so that no answer is taken for it. */
 const none = Symbol('none');
 
 const asNone =
-  (codes: ReadonlySet<number>) =>
+  (codes: ReadonlySet<number>, isOther: (refusal: NodeRefusal) => boolean = () => false) =>
   (error: unknown): typeof none => {
-    if (error instanceof NodeRefusal && codes.has(error.code)) return none;
+    if (error instanceof NodeRefusal && codes.has(error.code) && !isOther(error)) return none;
     throw error;
   };
 

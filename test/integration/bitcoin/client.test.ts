@@ -55,6 +55,31 @@ describeWithBtcd('the client of a Bitcoin chain', () => {
     });
   });
 
+  describe('whose index of transactions is not complete', () => {
+    const ids = ['ab'.repeat(32)];
+    const effects = (it: ChainClient) =>
+      it.effects(ids.map((id) => ({ id, intent: { from, outputs: [] }, unsigned: '0x' as const })));
+
+    test('is passed over until it is', async () => {
+      let synced = false;
+      const indexing = await asking({ getindexinfo: () => ({ txindex: { synced } }) });
+      await indexing.verifyIdentity();
+      await expect(indexing.head()).rejects.toMatchObject({ code: 'chain_unavailable' });
+      synced = true;
+      expect((await indexing.head()).number).toBeGreaterThan(100);
+    });
+
+    test.each([
+      'No such mempool transaction. Blockchain transactions are still in the process of being indexed',
+      'No such mempool transaction. Use -txindex or provide a block hash to enable blockchain transaction queries',
+    ])('does not say that a transaction is unknown: %s', async (message) => {
+      const indexing = await asking({ getrawtransaction: () => refuse(-5, message) });
+      await expect(effects(indexing)).rejects.toMatchObject({ code: 'chain_unavailable' });
+      const complete = await asking({ getrawtransaction: () => refuse(-5, 'No such mempool or blockchain transaction.') });
+      expect(await effects(complete)).toEqual(new Map());
+    });
+  });
+
   test('one that does not answer is passed over, and errors name neither host nor password', async () => {
     expect((await client(nowhere, btcd.url).head()).number).toBeGreaterThan(100);
     const error = await client(nowhere)
