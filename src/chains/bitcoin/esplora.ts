@@ -6,20 +6,23 @@ import type { ChainDefinition, Hex } from '../types';
 import { assertTaken, readHash, readHeader, readHeight, readObject } from './answers';
 import { type BitcoinBackend, feeTarget, type FoundTransaction } from './backend';
 import { toRejection, verdicts } from './broadcast';
-import { type HttpResponse, request } from './http';
+import { blockMs, type HttpRequest, type HttpResponse, request } from './http';
 import { NodeRefusal } from './rpc';
 
 /** The HTTP interface of Esplora (github.com/Blockstream/esplora, API.md), which block explorers offer too. */
 export class EsploraServer implements BitcoinBackend {
   private readonly base: string;
 
-  /** `position`: of its url in the configuration, from 1. */
+  /** `position`: of its url in the configuration, from 1. @throws ConfigError for a url with a user or a password. */
   constructor(
     private readonly chain: ChainDefinition,
     url: string,
     private readonly position: number,
   ) {
     const base = new URL(url);
+    const where = `${rpcUrlsVariable(chain.name)} entry ${position}`;
+    if (base.username || base.password)
+      throw new ConfigError(`${where} has a user or a password: Esplora is asked without them, so the url must not have any`);
     base.hash = '';
     this.base = base.toString().replace(/\/$/, '');
   }
@@ -41,7 +44,7 @@ export class EsploraServer implements BitcoinBackend {
   }
 
   block(hash: string): Promise<Buffer> {
-    return this.get(`/block/${hash}/raw`);
+    return this.get(`/block/${hash}/raw`, { timeoutMs: blockMs });
   }
 
   async header(hash: string): Promise<{ height: number; parentHash: string | null }> {
@@ -81,8 +84,8 @@ export class EsploraServer implements BitcoinBackend {
     return typeof rate === 'number' && rate > 0 ? BigInt(Math.ceil(rate)) : null;
   }
 
-  private async get(path: string): Promise<Buffer> {
-    const response = await request({ method: 'GET', url: this.base + path });
+  private async get(path: string, options: Pick<HttpRequest, 'timeoutMs'> = {}): Promise<Buffer> {
+    const response = await request({ method: 'GET', url: this.base + path, ...options });
     if (response.status !== 200) throw failure(response);
     return response.body;
   }

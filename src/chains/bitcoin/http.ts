@@ -1,4 +1,6 @@
-const timeoutMs = 10_000;
+const usualMs = 10_000;
+/** For a full block over a slow line: only the follower asks for blocks, and nobody waits for a single one. */
+export const blockMs = 60_000;
 /** A full block has 4 MB, which are twice as many hex digits. */
 const maxResponseBytes = 12 * 1024 * 1024;
 
@@ -7,6 +9,8 @@ export interface HttpRequest {
   url: string;
   headers?: Record<string, string>;
   body?: string;
+  /** Until the response is complete; 10 s without it. */
+  timeoutMs?: number;
 }
 
 export interface HttpResponse {
@@ -15,7 +19,7 @@ export interface HttpResponse {
 }
 
 /** @throws Error, which names neither host nor credentials, when there is no complete response in time. */
-export async function request({ method, url, headers = {}, body }: HttpRequest): Promise<HttpResponse> {
+export async function request({ method, url, headers = {}, body, timeoutMs = usualMs }: HttpRequest): Promise<HttpResponse> {
   try {
     const signal = AbortSignal.timeout(timeoutMs);
     const response = await fetch(url, { method, headers, signal, redirect: 'error', ...(body !== undefined && { body }) });

@@ -6,6 +6,7 @@ import type { ChainDefinition, Hex } from '../types';
 import { readBytes, readHash, readHeader, readHeight, readObject } from './answers';
 import { type BitcoinBackend, feeTarget, type FoundTransaction } from './backend';
 import { broadcastTo } from './broadcast';
+import { blockMs } from './http';
 import { createRpcCall, NodeRefusal, type RpcCall } from './rpc';
 
 /** "Block number out of range" of btcd, "Block height out of range" of Bitcoin Core. */
@@ -39,7 +40,7 @@ export class BitcoinNode implements BitcoinBackend {
   }
 
   async block(hash: string): Promise<Buffer> {
-    return readBytes(await this.call('getblock', [hash, 0]));
+    return readBytes(await this.call('getblock', [hash, 0], blockMs));
   }
 
   async header(hash: string): Promise<{ height: number; parentHash: string | null }> {

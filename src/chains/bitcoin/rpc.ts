@@ -16,16 +16,18 @@ export class NodeRefusal extends Error {
 }
 
 /** The result is of the type that the node gives it. @throws NodeRefusal; Error, which contains neither url nor credentials, when there is no usable response. */
-export type RpcCall = <T>(method: string, params: unknown[]) => Promise<T>;
+export type RpcCall = <T>(method: string, params: unknown[], timeoutMs?: number) => Promise<T>;
 
 /** `url`: with user and password, as in http://user:password@127.0.0.1:8332. */
 export function createRpcCall(url: string): RpcCall {
   const { username, password, ...parts } = splitCredentials(url);
   const credentials = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64');
   const headers = { 'content-type': 'application/json', ...(username && { authorization: `Basic ${credentials}` }) };
-  return async <T>(method: string, params: unknown[]): Promise<T> => {
+  return async <T>(method: string, params: unknown[], timeoutMs?: number): Promise<T> => {
     const body = JSON.stringify({ jsonrpc: '1.0', id: 1, method, params });
-    return readResult(await request({ method: 'POST', url: parts.url, headers, body })) as T;
+    return readResult(
+      await request({ method: 'POST', url: parts.url, headers, body, ...(timeoutMs !== undefined && { timeoutMs }) }),
+    ) as T;
   };
 }
 

@@ -118,6 +118,26 @@ describeWithBtcd('over Esplora the client of a Bitcoin chain', () => {
     await expect(path.endsWith('1') ? odd.block(1) : odd.head()).rejects.toMatchObject({ code: 'chain_unavailable' });
   });
 
+  test('has no user and no password in its url', () => {
+    const create = () => new BitcoinChainClient(localBitcoin(), [fixture.btcd.url, 'https://user:secret@127.0.0.1/api#esplora']);
+    expect(create).toThrow(ConfigError);
+    expect(create).toThrow(/^CHAIN_BITCOIN_RPC_URLS entry 2 has a user or a password/);
+    expect(create).not.toThrow(/secret/);
+  });
+
+  test('a block has a minute to arrive, and everything else 10 seconds', async () => {
+    const limits = jest.spyOn(AbortSignal, 'timeout');
+    const longer = () => limits.mock.calls.filter(([ms]) => ms !== 10_000).map(([ms]) => ms);
+    for (const client of [await asking(), fixture.client]) {
+      limits.mockClear();
+      await client.block(1);
+      expect(longer()).toEqual([]);
+      await client.scan(1, 1, nothing);
+      expect(longer()).toEqual([60_000]);
+    }
+    limits.mockRestore();
+  });
+
   test('takes the place of a node that does not answer', async () => {
     const server = await startEsplora(fixture.btcd.url);
     closed.push(server.close);
