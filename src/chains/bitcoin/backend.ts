@@ -1,6 +1,6 @@
 import type { Endpoint } from '../endpoints';
-import type { BroadcastOutcome } from '../family';
 import type { Hex } from '../types';
+import type { SendOutcome } from './broadcast';
 
 /** A transaction, with its block on the main chain; null: it is in the pool. */
 export interface FoundTransaction {
@@ -21,7 +21,7 @@ export interface BitcoinBackend extends Endpoint {
   /** In the format of the peer-to-peer network. */
   transaction(id: string): Promise<Buffer>;
   /** Safe to repeat. */
-  send(bytes: Hex, id: string): Promise<BroadcastOutcome>;
+  send(bytes: Hex, id: string): Promise<SendOutcome>;
   /** Satoshis per virtual byte, rounded up; null: it has seen too few blocks to say. */
   feeRate(): Promise<bigint | null>;
 }

@@ -73,9 +73,23 @@ export class BitcoinChainClient implements ChainClient {
     return this.endpoints.run((node) => askStatus(node, this.chain, attempts, reservations));
   }
 
-  broadcast(bytes: Hex): Promise<BroadcastOutcome> {
+  /** A refusal counts at once where every node would refuse, else where no other one takes it. */
+  async broadcast(bytes: Hex): Promise<BroadcastOutcome> {
     const { id } = parseRawTransaction(fromHex(bytes));
-    return this.endpoints.run((node) => node.send(bytes, id));
+    const refusals: BroadcastOutcome[] = [];
+    const send = async (node: BitcoinBackend): Promise<BroadcastOutcome> => {
+      const sent = await node.send(bytes, id);
+      if (sent.outcome === 'accepted') return sent;
+      const { outcome, reason, isOfNode } = sent;
+      if (!isOfNode) return { outcome, reason };
+      refusals.push({ outcome, reason });
+      throw new Error(reason);
+    };
+    return this.endpoints.run(send).catch((error: unknown) => {
+      const [refusal] = refusals;
+      if (refusal) return refusal;
+      throw error;
+    });
   }
 
   /** What somebody else sends is one of several spends of its inputs: nothing is known of the others. */

@@ -1,11 +1,10 @@
 import { ConfigError } from '../../platform/config';
 import { rpcUrlsVariable } from '../config';
 import { once } from '../endpoints';
-import type { BroadcastOutcome } from '../family';
 import type { ChainDefinition, Hex } from '../types';
 import { assertTaken, readHash, readHeader, readHeight, readObject } from './answers';
 import { type BitcoinBackend, feeTarget, type FoundTransaction } from './backend';
-import { toRejection, verdicts } from './broadcast';
+import { type SendOutcome, toRejection, verdicts } from './broadcast';
 import { blockMs, type HttpRequest, type HttpResponse, request } from './http';
 import { NodeRefusal } from './rpc';
 
@@ -67,7 +66,7 @@ export class EsploraServer implements BitcoinBackend {
   }
 
   /** Refusals are HTTP 400 with the error of the node behind it. */
-  async send(bytes: Hex, id: string): Promise<BroadcastOutcome> {
+  async send(bytes: Hex, id: string): Promise<SendOutcome> {
     const response = await request({ method: 'POST', url: `${this.base}/tx`, body: bytes.slice(2) });
     if (response.status === 200) {
       assertTaken(response.body.toString().trim(), id);

@@ -1,11 +1,10 @@
 import { ConfigError } from '../../platform/config';
 import { rpcUrlsVariable } from '../config';
 import { once } from '../endpoints';
-import type { BroadcastOutcome } from '../family';
 import type { ChainDefinition, Hex } from '../types';
 import { readBytes, readHash, readHeader, readHeight, readObject } from './answers';
 import { type BitcoinBackend, feeTarget, type FoundTransaction } from './backend';
-import { broadcastTo } from './broadcast';
+import { broadcastTo, type SendOutcome } from './broadcast';
 import { blockMs } from './http';
 import { createRpcCall, NodeRefusal, type RpcCall } from './rpc';
 
@@ -64,7 +63,7 @@ export class BitcoinNode implements BitcoinBackend {
     return readBytes(await this.call('getrawtransaction', [id, 0]));
   }
 
-  send(bytes: Hex, id: string): Promise<BroadcastOutcome> {
+  send(bytes: Hex, id: string): Promise<SendOutcome> {
     return broadcastTo(this.call, bytes, id, async () => (await this.findTransaction(id)) !== null);
   }
 

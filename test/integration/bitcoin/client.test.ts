@@ -213,6 +213,35 @@ describeWithBtcd('the client of a Bitcoin chain', () => {
       await expect(odd.broadcast(bytes)).rejects.toMatchObject({ code: 'chain_unavailable' });
     });
 
+    describe('to several nodes:', () => {
+      const sending = async (...answers: (() => unknown)[]) => {
+        const urls = answers.map(async (sendrawtransaction) => (await through({ sendrawtransaction })).url);
+        return client(...(await Promise.all(urls))).broadcast(bytes);
+      };
+      const isMissing = () => refuse(-25, 'bad-txns-inputs-missingorspent');
+      const isDear = () => refuse(-26, 'mempool min fee not met, 10 < 141');
+      const spent = { outcome: 'rejected', reason: 'an input is spent or unknown' };
+
+      test.each([
+        ['does not know an input', isMissing],
+        ['refuses by what it relays', isDear],
+      ])('one that %s does not decide', async (_name, refusing) => {
+        expect(await sending(refusing, () => id)).toEqual({ outcome: 'accepted' });
+      });
+
+      test('if all refuse, or do not answer, the first reason counts', async () => {
+        expect(await sending(isMissing, isDear)).toEqual(spent);
+        expect(await sending(isMissing, () => refuse(-28))).toEqual(spent);
+        expect(await sending(() => refuse(-28), isMissing)).toEqual(spent);
+      });
+
+      test('what every node would refuse is not asked again', async () => {
+        const next = jest.fn(() => id);
+        expect(await sending(() => refuse(-26, 'dust'), next)).toMatchObject({ outcome: 'rejected' });
+        expect(next).not.toHaveBeenCalled();
+      });
+    });
+
     test('a node that is starting says nothing about it', async () => {
       const starting = await asking({ sendrawtransaction: () => refuse(-28, 'Loading block index…') });
       await expect(starting.broadcast(bytes)).rejects.toMatchObject({ code: 'chain_unavailable' });
