@@ -188,7 +188,10 @@ test.each([300, 3_600])(
     ]);
     expect(row).toEqual({ transaction_type: 'X402_SIGN', status: 'SIGNING', amount: '7000000' });
     expect(await balance(restored, 'USDC')).toEqual(await balance(fixture.database, 'USDC'));
-    const [stored] = await restored.query<object[]>(`select (action ->> 'seconds')::int as seconds from x402_authorisations`);
+    const [stored] = await restored.query<object[]>(
+      `select (action ->> 'seconds')::int as seconds from x402_authorisations where tx_id = $1`,
+      [txId],
+    );
     expect(stored).toEqual({ seconds });
     // the same bytes, and nothing else under its key
     const again = await ledger.beginSigning({ txId, lastAttempt: 1, kind: 'resume' });
