@@ -168,7 +168,7 @@ test.each([300, 3_600])(
     const now = BigInt(Math.floor(Date.now() / 1000));
     const prepared = toPreparedAuthorisation({
       validAfter: now - 600n,
-      validBefore: now + 300n,
+      validBefore: now + BigInt(seconds),
       token,
       nonce: BigInt(payment.action.nonce),
       permitNonce: null,
