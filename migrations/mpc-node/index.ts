@@ -5,6 +5,16 @@ import { Bans0004 } from './0004-bans';
 import { Admission0005 } from './0005-admission';
 import { SeenOrders0006 } from './0006-seen-orders';
 import { RefusedRequests0007 } from './0007-refused-requests';
+import { MessageKeys0008 } from './0008-message-keys';
 
 /** In this order. A released migration is never edited: a change is a new file. */
-export const migrations = [Shares0001, Blacklist0002, Journal0003, Bans0004, Admission0005, SeenOrders0006, RefusedRequests0007];
+export const migrations = [
+  Shares0001,
+  Blacklist0002,
+  Journal0003,
+  Bans0004,
+  Admission0005,
+  SeenOrders0006,
+  RefusedRequests0007,
+  MessageKeys0008,
+];

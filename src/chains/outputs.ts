@@ -10,11 +10,6 @@ export interface UnspentOutput {
   amount: bigint;
 }
 
-export interface HoldableOutput extends UnspentOutput {
-  /** No other transaction holds it, and the followed chain is long enough. */
-  isSpendable: boolean;
-}
-
 /** Stores what scanned blocks do to outputs. Call it in the follower's database transaction. Idempotent. */
 export async function storeOutputs(manager: EntityManager, chain: string, blocks: BlockScan[]): Promise<void> {
   const made = blocks.flatMap(({ number, outputs }) => outputs?.made.map((output) => ({ number, ...output })) ?? []);
@@ -55,28 +50,42 @@ type Owner = Pick<ReservationOwner, 'chain' | 'addressKey'>;
 
 /** The biggest outputs of an account that the chain has not spent, whether or not transactions hold them; `limit` at most. */
 export async function findUnspent(manager: EntityManager, { chain, addressKey }: Owner, limit: number): Promise<UnspentOutput[]> {
-  const rows = await manager.query<{ resource: string; amount: string }[]>(
+  const rows = await manager.query<Row[]>(
     `select resource, amount from chain_outputs where chain = $1 and owner = $2 and spent_by is null
       order by amount desc, resource limit $3`,
     [chain, addressKey, limit],
   );
-  return rows.map(({ resource, amount }) => ({ resource, amount: BigInt(amount) }));
+  return rows.map(toOutput);
 }
 
-/** The same, those first that `txId` holds, and then those that it may spend. */
-export async function findHoldable(
-  manager: EntityManager,
-  { chain, addressKey }: Owner,
-  txId: string,
-  limit: number,
-): Promise<HoldableOutput[]> {
-  const rows = await manager.query<{ resource: string; amount: string; is_spendable: boolean }[]>(
-    `select o.resource, o.amount, (r.tx_id <> $3::uuid) is not true and o.spendable_from < c.next_block as is_spendable
-       from chain_outputs o join chain_cursors c on c.chain = o.chain
-       left join reservations r on (r.chain, r.owner, r.resource) = (o.chain, o.owner, o.resource) and r.released_at is null
-      where o.chain = $1 and o.owner = $2 and o.spent_by is null
-      order by (r.tx_id = $3::uuid) is true desc, is_spendable desc, o.amount desc, o.resource limit $4`,
-    [chain, addressKey, txId, limit],
+/** Those that `txId` holds and the chain has not spent, in the order in which they were taken. */
+export async function findHeld(manager: EntityManager, { chain, addressKey }: Owner, txId: string): Promise<UnspentOutput[]> {
+  const rows = await manager.query<Row[]>(
+    `select o.resource, o.amount from reservations r join chain_outputs o on (o.chain, o.resource) = (r.chain, r.resource)
+      where r.tx_id = $3 and r.released_at is null and o.chain = $1 and o.owner = $2 and o.spent_by is null
+      order by r.reservation_id`,
+    [chain, addressKey, txId],
   );
-  return rows.map(({ resource, amount, is_spendable: isSpendable }) => ({ resource, amount: BigInt(amount), isSpendable }));
+  return rows.map(toOutput);
 }
+
+/** The biggest ones that nobody holds, and that the followed chain is long enough for; `limit` at most. */
+export async function findFree(manager: EntityManager, { chain, addressKey }: Owner, limit: number): Promise<UnspentOutput[]> {
+  const rows = await manager.query<Row[]>(
+    `select o.resource, o.amount from chain_outputs o
+      where o.chain = $1 and o.owner = $2 and o.spent_by is null
+        and o.spendable_from < (select next_block from chain_cursors where chain = $1)
+        and not exists (select from reservations r
+                         where (r.chain, r.owner, r.resource) = (o.chain, o.owner, o.resource) and r.released_at is null)
+      order by o.amount desc, o.resource limit $3`,
+    [chain, addressKey, limit],
+  );
+  return rows.map(toOutput);
+}
+
+interface Row {
+  resource: string;
+  amount: string;
+}
+
+const toOutput = ({ resource, amount }: Row): UnspentOutput => ({ resource, amount: BigInt(amount) });

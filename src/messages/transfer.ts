@@ -93,8 +93,11 @@ export type BeginSigningResult =
   | { outcome: 'needs_approval' }
   /** What the attempt would spend is not spendable yet. */
   | { outcome: 'wait'; reason: string }
-  /** `byRule`: by what `screenTransfer` refuses too: rules, limits and lists. Histories from before it was added have none. */
-  | { outcome: 'refused'; code: FailureCode; reason: string; byRule?: true };
+  /**
+   * `byRule`: by what `screenTransfer` refuses too: rules, limits and lists. `isExecuted`: a block holds an earlier attempt, which is to
+   * be confirmed. Histories from before they were added have none.
+   */
+  | { outcome: 'refused'; code: FailureCode; reason: string; byRule?: true; isExecuted?: true };
 
 /**
  * A request to the authoriser, which numbers the attempts itself. `resume`: another order over the bytes of the newest attempt.

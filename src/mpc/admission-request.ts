@@ -13,7 +13,7 @@ export type Participants = Pick<AdmissionRequest, 'peer' | 'initiator'>;
 /** What the journal is asked about one payload of an ordered transaction that this node has verified. */
 export function toAdmissionRequest(
   { claims, hash }: VerifiedOrder<SigningClaims['kind']>,
-  { payloads, resources, spends }: VerifiedTransaction,
+  { payloads, messageKey, resources, spends }: VerifiedTransaction,
   { order: compact, unsigned }: Pick<SignTransactionRequest, 'order' | 'unsigned'>,
   payload: number,
   keyId: string,
@@ -30,6 +30,7 @@ export function toAdmissionRequest(
     order: { jti: claims.jti, compact, unsigned },
     resources,
     digests: payloads.map(({ digest }) => toHex(digest)),
+    ...(payloads.length > 1 && { messageKey }),
     payload,
     keyId,
     clientId: claims.client_id,

@@ -17,6 +17,11 @@ export interface AdmissionRequest {
   resources: string[];
   /** Of all payloads of the attempt. */
   digests: Hex[];
+  /**
+   * Identifies the message on its chain. Only where it has several digests: there each one is of a part of it, so that those of two
+   * orders over the same message could be put together. A single digest is of the whole message.
+   */
+  messageKey?: string;
   /** Position of the payload to be signed. */
   payload: number;
   keyId: string;

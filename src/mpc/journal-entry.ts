@@ -30,6 +30,8 @@ export interface EntryFields {
   fee: string;
   /** ISO 8601. */
   admitted_at: string;
+  /** Of a message with several digests. */
+  message_key?: string;
 }
 
 const text = (max: number) => Joi.string().max(max).required();
@@ -60,6 +62,7 @@ const schema = Joi.object<EntryFields, true>({
   amount: digits,
   fee: digits,
   admitted_at: Joi.string().isoDate().required(),
+  message_key: Joi.string().max(200),
 });
 
 /** `at`: ISO 8601. */
@@ -85,6 +88,7 @@ export function entryFields(self: NodeIndex, number: number, request: AdmissionR
     amount: spends.amount.toString(),
     fee: spends.fee.toString(),
     admitted_at: at,
+    ...(request.messageKey !== undefined && { message_key: request.messageKey }),
   };
 }
 

@@ -69,7 +69,7 @@ export class Journal {
   }
 
   /**
-   * Checks and writes an entry in one database transaction (migrations/mpc-node/0005-admission.ts). One at a time, so that entries are
+   * Checks and writes an entry in one database transaction (migrations/mpc-node/0008-message-keys.ts). One at a time, so that entries are
    * committed in the order of their numbers: a database that has one has every older one. (Not one whose answer was lost: of it no
    * session begins.) `copy`: the peer's entry.
    * @throws GatewayError signers_unavailable when too many wait
@@ -95,7 +95,7 @@ export class Journal {
     const number = this.lastNumber;
     const statement = signStatement('entry', entryFields(this.self, number, request, at.toISOString()), this.signingKey);
     const [row] = await this.database.query<Row[]>(
-      'select verdict, recorded from admit_signature($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)',
+      'select verdict, recorded from admit_message($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)',
       [
         statement.text,
         statement.signature,

@@ -21,6 +21,8 @@ export interface VerifyContext {
 export interface VerifiedTransaction {
   /** In the order of the transaction's signing payloads. */
   payloads: VerifiedPayload[];
+  /** Identifies the message, whatever its signatures and whatever the bytes say of what it spends. */
+  messageKey: string;
   /** What the bytes use up (verify/ordered.ts). */
   resources: string[];
   spends: Spending;
@@ -56,7 +58,8 @@ export function verifyIntent(
 
   const signingPayloads = decode(() => family.signingPayloads(unsigned, claims.from));
   const payloads = verifySigners(claims.signers, signingPayloads, family, keys);
-  return { payloads, resources: getResources({ chain, from, described }), spends };
+  const messageKey = decode(() => family.messageKey(unsigned, claims.from));
+  return { payloads, messageKey, resources: getResources({ chain, from, described }), spends };
 }
 
 /** Requires exactly the ordered outputs, in their order. */

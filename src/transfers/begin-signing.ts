@@ -19,7 +19,7 @@ import { enterSigning } from './enter-signing';
 import { assertFeeIsUsual } from './fee-rules';
 import { raiseHold } from './hold';
 import { assertMayCancel, assertNamesOneToken } from './may-sign';
-import { NotBegun, refuse, refuseAbandoned } from './not-begun';
+import { NotBegun, refuse, refuseAbandoned, refuseExecuted } from './not-begun';
 import { toOrderFacts } from './order-facts';
 import { recordRefusal } from './refusals';
 import { assertMayReplace } from './replacement-rules';
@@ -121,6 +121,7 @@ async function startFirstAttempt(beginning: Beginning): Promise<BeginSigningResu
 /** The same resources at a higher fee. */
 async function replaceAttempt(beginning: Beginning): Promise<BeginSigningResult | Stored> {
   const { manager, deps, transfer, type, attempts } = beginning;
+  if (attempts.inclusions.length > 0) refuseExecuted('The chain has executed an attempt: there is nothing to replace');
   await type.assertMayContinue(manager, transfer);
   assertMayReplace(deps.registry.get(transfer.chain), attempts, 'replacement');
   return startAttempt(beginning, 'replacement');
@@ -140,8 +141,7 @@ async function reissueAttempt(beginning: Beginning): Promise<BeginSigningResult 
 /** The transfer is abandoned: a transaction that moves nothing uses up the resources of the earlier attempts. */
 async function cancelAttempts(beginning: Beginning): Promise<BeginSigningResult | Stored> {
   const { manager, deps, transfer, type, attempts } = beginning;
-  if (attempts.inclusions.length > 0)
-    refuse('business_error', 'The chain has executed an attempt: it cannot be cancelled any more');
+  if (attempts.inclusions.length > 0) refuseExecuted('The chain has executed an attempt: it cannot be cancelled any more');
   const isListed = await isBlacklisted(manager, toDestination(transfer));
   const timeLeft = await type.timeLeft(manager, transfer);
   const isOver = timeLeft !== null && timeLeft <= 0;

@@ -20,6 +20,11 @@ export function refuseByRule(code: FailureCode, reason: string): never {
   throw new NotBegun({ outcome: 'refused', code, reason, byRule: true });
 }
 
+/** There is nothing to begin while a block holds an attempt. @throws NotBegun always. */
+export function refuseExecuted(reason: string): never {
+  throw new NotBegun({ outcome: 'refused', code: 'business_error', reason, isExecuted: true });
+}
+
 /** Of a transfer that is given up at most its cancellation is signed. @throws NotBegun always. */
 export function refuseAbandoned(): never {
   refuse('abandoned', 'The transfer was abandoned: nothing of it is signed any more');

@@ -15,7 +15,11 @@ export interface NewAttempt {
   resources: string[];
 }
 
-/** Stores the bytes of an attempt, with the resources it uses up, before anything is signed. */
+/**
+ * Stores the bytes of an attempt, with the resources it uses up, before anything is signed. A message is ordered once, in one attempt of
+ * one transaction (unique by chain and message_key): where each digest covers a part of what it spends (BIP-143), those of two orders over
+ * it could be put together, with a fee that neither shows.
+ */
 export async function insertAttempt(manager: EntityManager, it: NewAttempt): Promise<void> {
   const signers = it.signers.map(({ keyId, path, protocol, digests }) => ({ key_id: keyId, path, protocol, digests }));
   await manager.query(

@@ -1,4 +1,5 @@
-import { createHash } from 'node:crypto';
+import { assertCommitted } from './commitments';
+import { doubleSha256 } from './hash';
 
 /** Blocks and transactions in the format of the peer-to-peer network (BIP-144). */
 
@@ -19,7 +20,13 @@ export interface BlockOutput {
 }
 
 export interface RawTransaction {
+  /** `hash`, as it is shown. */
   id: string;
+  /** Of the bytes without witnesses. */
+  hash: Buffer;
+  /** Of the bytes with witnesses; the same buffer as `hash` where there are none. */
+  witnessHash: Buffer;
+  isCoinbase: boolean;
   inputs: TransactionInput[];
   outputs: BlockOutput[];
 }
@@ -35,12 +42,13 @@ const headerBytes = 80;
 /** The input with which a block pays its miner. */
 export const isCoinbase = ({ resource }: TransactionInput): boolean => resource === noOutput;
 
-/** @throws RangeError on bytes that end too early, Error on bytes behind the block. */
+/** @throws RangeError on bytes that end too early, Error on bytes behind the block and on transactions that are not its header's. */
 export function parseBlock(bytes: Buffer): RawBlock {
   const reader = new Reader(bytes);
   const header = reader.take(headerBytes);
   const transactions = reader.list(() => readTransaction(reader));
   reader.assertEnd();
+  assertCommitted(header.subarray(36, 68), transactions);
   return { hash: toId(doubleSha256(header)), parentHash: toId(header.subarray(4, 36)), transactions };
 }
 
@@ -65,7 +73,9 @@ function readTransaction(reader: Reader): RawTransaction {
   if (hasWitnesses) for (const input of inputs) input.witness = reader.list(() => reader.block());
   const lockTime = reader.take(4);
   const signed = hasWitnesses ? Buffer.concat([version, body, lockTime]) : reader.since(start);
-  return { id: toId(doubleSha256(signed)), inputs, outputs };
+  const hash = doubleSha256(signed);
+  const witnessHash = hasWitnesses ? doubleSha256(reader.since(start)) : hash;
+  return { id: toId(hash), hash, witnessHash, isCoinbase: inputs.some(isCoinbase), inputs, outputs };
 }
 
 function readInput(reader: Reader): TransactionInput {
@@ -76,8 +86,6 @@ function readInput(reader: Reader): TransactionInput {
   return { resource: `${id}:${index}`, scriptSig, witness: [] };
 }
 
-const doubleSha256 = (bytes: Buffer): Buffer => sha256(sha256(bytes));
-const sha256 = (bytes: Buffer): Buffer => createHash('sha256').update(bytes).digest();
 /** Ids and hashes are shown with their bytes reversed. */
 const toId = (hash: Buffer): string => Buffer.from(hash).reverse().toString('hex');
 

@@ -1,5 +1,6 @@
 import type { BroadcastOutcome } from '../family';
 import type { Hex } from '../types';
+import { assertTaken } from './answers';
 import { NodeRefusal, type RpcCall } from './rpc';
 
 /** Messages of Bitcoin Core and btcd, with the reason that is stored; the first that matches counts. */
@@ -26,9 +27,14 @@ export const verdicts: ReadonlySet<number> = new Set([-25, -26, -27, -22]);
  * node says about it.
  * @throws what the call throws when the node did not respond, or refused for a reason of its own: the outcome is then unknown.
  */
-export async function broadcastTo(call: RpcCall, bytes: Hex, isKnown: () => Promise<boolean>): Promise<BroadcastOutcome> {
+export async function broadcastTo(
+  call: RpcCall,
+  bytes: Hex,
+  id: string,
+  isKnown: () => Promise<boolean>,
+): Promise<BroadcastOutcome> {
   try {
-    await call<string>('sendrawtransaction', [bytes.slice(2)]);
+    assertTaken(await call('sendrawtransaction', [bytes.slice(2)]), id);
     return { outcome: 'accepted' };
   } catch (error) {
     if (!(error instanceof NodeRefusal) || !verdicts.has(error.code)) throw error;

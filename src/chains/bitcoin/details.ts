@@ -1,3 +1,4 @@
+import { GatewayError } from '../../platform/errors';
 import type { JsonObject, JsonValue, Prepared } from '../types';
 import type { Coin } from './codec/transaction';
 
@@ -30,13 +31,18 @@ export const toPrepared = ({ rate, outbid, selection }: BitcoinDetails, feeBound
   },
 });
 
-/** @throws Error for details that toPrepared has not made. */
+/** @throws GatewayError invalid_parameter for details that toPrepared has not made: whoever prepares an attempt names them. */
 export function readDetails({ details }: Prepared): BitcoinDetails {
   const { rate, outbid, coins, fee } = (details ?? {}) as JsonObject;
-  if (typeof rate !== 'string' || typeof outbid !== 'string') throw new Error('the prepared details are not of a Bitcoin chain');
+  if (!isAmount(rate) || !isAmount(outbid) || rate === '0')
+    throw new GatewayError('invalid_parameter', 'prepared: the details are not of a Bitcoin chain');
   const selection = typeof fee === 'string' && Array.isArray(coins) ? { coins: coins.map(readCoin), fee: BigInt(fee) } : null;
   return { rate: BigInt(rate), outbid: BigInt(outbid), selection };
 }
+
+/** 16 digits hold every amount of satoshis. */
+const isAmount = (value: JsonValue | undefined): value is string =>
+  typeof value === 'string' && /^(0|[1-9]\d{0,15})$/.test(value);
 
 function readCoin(value: JsonValue): Coin {
   const [resource, amount] = value as [string, string];

@@ -3,6 +3,7 @@ import { rpcUrlsVariable } from '../config';
 import { once } from '../endpoints';
 import type { BroadcastOutcome } from '../family';
 import type { ChainDefinition, Hex } from '../types';
+import { assertTaken, readHash, readHeader, readHeight, readObject } from './answers';
 import { type BitcoinBackend, feeTarget, type FoundTransaction } from './backend';
 import { toRejection, verdicts } from './broadcast';
 import { type HttpResponse, request } from './http';
@@ -31,11 +32,12 @@ export class EsploraServer implements BitcoinBackend {
   });
 
   async height(): Promise<number> {
-    return Number((await this.get('/blocks/tip/height')).toString());
+    return readHeight(parse(await this.get('/blocks/tip/height')));
   }
 
   async blockHash(height: number): Promise<string | null> {
-    return (await this.find(`/block-height/${height}`))?.toString().trim() ?? null;
+    const hash = await this.find(`/block-height/${height}`);
+    return hash && readHash(hash.toString().trim());
   }
 
   block(hash: string): Promise<Buffer> {
@@ -43,19 +45,17 @@ export class EsploraServer implements BitcoinBackend {
   }
 
   async header(hash: string): Promise<{ height: number; parentHash: string | null }> {
-    const { height, previousblockhash: parentHash = null } = parse<{ height: number; previousblockhash?: string }>(
-      await this.get(`/block/${hash}`),
-    );
-    return { height, parentHash };
+    return readHeader(parse(await this.get(`/block/${hash}`)));
   }
 
   async findTransaction(id: string): Promise<FoundTransaction | null> {
     const found = await this.find(`/tx/${id}/status`);
     // some servers answer for ids that they do not know as for transactions in the pool
     if (!found || (await this.find(`/tx/${id}/raw`)) === null) return null;
-    const status = parse<{ confirmed: boolean; block_height?: number; block_hash?: string }>(found);
-    const { confirmed, block_height: number, block_hash: hash } = status;
-    if (!confirmed || number === undefined || hash === undefined) return { id, block: null };
+    const { confirmed, block_height: height, block_hash: block } = readObject(parse(found));
+    if (typeof confirmed !== 'boolean') throw new Error('the answer has no status');
+    if (!confirmed) return { id, block: null };
+    const [number, hash] = [readHeight(height), readHash(block)];
     return (await this.blockHash(number)) === hash ? { id, block: { number, hash } } : null;
   }
 
@@ -66,7 +66,10 @@ export class EsploraServer implements BitcoinBackend {
   /** Refusals are HTTP 400 with the error of the node behind it. */
   async send(bytes: Hex, id: string): Promise<BroadcastOutcome> {
     const response = await request({ method: 'POST', url: `${this.base}/tx`, body: bytes.slice(2) });
-    if (response.status === 200) return { outcome: 'accepted' };
+    if (response.status === 200) {
+      assertTaken(response.body.toString().trim(), id);
+      return { outcome: 'accepted' };
+    }
     const refusal = readRefusal(response);
     if (!refusal || !verdicts.has(refusal.code)) throw failure(response);
     return (await this.findTransaction(id)) ? { outcome: 'accepted' } : toRejection(refusal);
@@ -74,7 +77,7 @@ export class EsploraServer implements BitcoinBackend {
 
   /** Of an object with the rate for each number of blocks. */
   async feeRate(): Promise<bigint | null> {
-    const rate = parse<Record<string, number>>(await this.get('/fee-estimates'))[String(feeTarget)];
+    const rate = readObject(parse(await this.get('/fee-estimates')))[String(feeTarget)];
     return typeof rate === 'number' && rate > 0 ? BigInt(Math.ceil(rate)) : null;
   }
 
@@ -94,7 +97,7 @@ export class EsploraServer implements BitcoinBackend {
 }
 
 const failure = ({ status }: HttpResponse): Error => new Error(`HTTP ${status}`);
-const parse = <T>(body: Buffer): T => JSON.parse(body.toString()) as T;
+const parse = (body: Buffer): unknown => JSON.parse(body.toString());
 
 /** As in `sendrawtransaction RPC error: {"code":-26,"message":"dust"}`; null for anything else. */
 function readRefusal({ body }: HttpResponse): NodeRefusal | null {

@@ -1,6 +1,6 @@
 import type { FeeStrategy } from '../family';
 import type { ChainDefinition, FeeLevels, Hex } from '../types';
-import { decode, getFee } from './codec/transaction';
+import { decode, getFee, getVirtualSize } from './codec/transaction';
 import { virtualSize } from './sizes';
 
 /** Headroom for replacements: a fee is raised by a quarter at least. */
@@ -27,14 +27,19 @@ export const capRate = ({ maxNetworkFee }: Pick<ChainDefinition, 'maxNetworkFee'
   return rate < highest ? rate : highest;
 };
 
-/** Of the next attempt: the current rate, and for a replacement more than the dearest of the earlier attempts. */
+/**
+ * Of the next attempt: the current rate, and for a replacement more than the dearest of the earlier attempts in fee and in rate. Nodes
+ * compare both (BIP-125 and Bitcoin Core, doc/policy/mempool-replacements.md), and a replacement with more inputs is bigger.
+ */
 export function planRate(current: bigint, previous: readonly Hex[]): { rate: bigint; outbid: bigint } {
-  const outbid = previous
-    .map(decode)
-    .map(getFee)
-    .reduce((highest, fee) => (fee > highest ? fee : highest), 0n);
-  return { rate: current, outbid: outbid === 0n ? 0n : roundUp(outbid, raise) };
+  const earlier = previous.map(decode);
+  if (earlier.length === 0) return { rate: current, outbid: 0n };
+  const outbid = earlier.map(getFee).reduce(max);
+  const rate = earlier.map((transaction) => getFee(transaction) / getVirtualSize(transaction)).reduce(max) + 1n;
+  return { rate: max(current, rate), outbid: roundUp(outbid, raise) };
 }
+
+const max = (a: bigint, b: bigint): bigint => (a > b ? a : b);
 
 /** One input of a P2WPKH address, a payment and change of the longest standard scripts. */
 const typicalSize = virtualSize(1, [new Uint8Array(34), new Uint8Array(22)]);

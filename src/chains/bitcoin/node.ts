@@ -3,6 +3,7 @@ import { rpcUrlsVariable } from '../config';
 import { once } from '../endpoints';
 import type { BroadcastOutcome } from '../family';
 import type { ChainDefinition, Hex } from '../types';
+import { readBytes, readHash, readHeader, readHeight, readObject } from './answers';
 import { type BitcoinBackend, feeTarget, type FoundTransaction } from './backend';
 import { broadcastTo } from './broadcast';
 import { createRpcCall, NodeRefusal, type RpcCall } from './rpc';
@@ -28,69 +29,77 @@ export class BitcoinNode implements BitcoinBackend {
 
   readonly identify = once(() => this.checkIdentity());
 
-  height(): Promise<number> {
-    return this.call('getblockcount', []);
+  async height(): Promise<number> {
+    return readHeight(await this.call('getblockcount', []));
   }
 
-  blockHash(height: number): Promise<string | null> {
-    return this.call<string>('getblockhash', [height]).catch(nullFor(outOfRange));
+  async blockHash(height: number): Promise<string | null> {
+    const hash = await this.call<unknown>('getblockhash', [height]).catch(asNone(outOfRange));
+    return hash === none ? null : readHash(hash);
   }
 
   async block(hash: string): Promise<Buffer> {
-    return Buffer.from(await this.call<string>('getblock', [hash, 0]), 'hex');
+    return readBytes(await this.call('getblock', [hash, 0]));
   }
 
   async header(hash: string): Promise<{ height: number; parentHash: string | null }> {
-    const { height, previousblockhash: parentHash = null } = await this.call<{ height: number; previousblockhash?: string }>(
-      'getblockheader',
-      [hash, true],
-    );
-    return { height, parentHash };
+    return readHeader(await this.call('getblockheader', [hash, true]));
   }
 
   async findTransaction(id: string): Promise<FoundTransaction | null> {
-    const found = await this.call<{ blockhash?: string }>('getrawtransaction', [id, 1]).catch(nullFor(new Set([notFound])));
-    if (!found) return null;
-    const { blockhash: hash } = found;
-    if (!hash) return { id, block: null };
+    const found = await this.call<unknown>('getrawtransaction', [id, 1]).catch(asNone(new Set([notFound]), isIndexing));
+    if (found === none) return null;
+    const { txid, blockhash } = readObject(found);
+    if (txid !== id) throw new Error('the answer is about another transaction');
+    // btcd has an empty text for one that is in no block
+    if (blockhash === undefined || blockhash === '') return { id, block: null };
+    const hash = readHash(blockhash);
     const { height: number } = await this.header(hash);
     // a block that was reorganised away keeps its height
     return (await this.blockHash(number)) === hash ? { id, block: { number, hash } } : null;
   }
 
   async transaction(id: string): Promise<Buffer> {
-    return Buffer.from(await this.call<string>('getrawtransaction', [id, 0]), 'hex');
+    return readBytes(await this.call('getrawtransaction', [id, 0]));
   }
 
   send(bytes: Hex, id: string): Promise<BroadcastOutcome> {
-    return broadcastTo(this.call, bytes, async () => (await this.findTransaction(id)) !== null);
+    return broadcastTo(this.call, bytes, id, async () => (await this.findTransaction(id)) !== null);
   }
 
   async feeRate(): Promise<bigint | null> {
-    const smart = await this.call<{ feerate?: number }>('estimatesmartfee', [feeTarget]).catch(
-      nullFor(new Set([methodNotFound])),
-    );
+    const smart = await this.call<unknown>('estimatesmartfee', [feeTarget]).catch(asNone(new Set([methodNotFound])));
     // btcd, which refuses while it knows nothing
-    const rate = smart ? smart.feerate : await this.call<number>('estimatefee', [feeTarget]).catch(nullForRefusal);
+    const rate =
+      smart === none ? await this.call<unknown>('estimatefee', [feeTarget]).catch(nullForRefusal) : readObject(smart).feerate;
     // coins per 1,000 virtual bytes: a rate is no amount, and is rounded anyway
     return typeof rate === 'number' && rate > 0 ? BigInt(Math.ceil(rate * 1e5)) : null;
   }
 
   private async checkIdentity(): Promise<void> {
     const where = `${rpcUrlsVariable(this.chain.name)} entry ${this.position}`;
-    if ((await this.call<string>('getblockhash', [0])) !== this.chain.genesisHash)
+    if ((await this.blockHash(0)) !== this.chain.genesisHash)
       throw new ConfigError(`${where} serves a chain with another genesis block than ${this.chain.name} (${this.chain.network})`);
     // without it an included transaction would look unknown; btcd does not tell
-    const indexes = await this.call<object>('getindexinfo', []).catch(nullFor(new Set([methodNotFound])));
-    if (indexes && !('txindex' in indexes))
-      throw new ConfigError(`${where} has no index of transactions: start it with -txindex`);
+    const indexes = await this.call<unknown>('getindexinfo', []).catch(asNone(new Set([methodNotFound])));
+    if (indexes === none) return;
+    const { txindex } = readObject(indexes);
+    if (txindex === undefined) throw new ConfigError(`${where} has no index of transactions: start it with -txindex`);
+    // it is no mistake of the operator, and asked again before the next work
+    if (readObject(txindex).synced !== true) throw new Error('the index of transactions is not complete yet');
   }
 }
 
-const nullFor =
-  (codes: ReadonlySet<number>) =>
-  (error: unknown): null => {
-    if (error instanceof NodeRefusal && codes.has(error.code)) return null;
+/** Of a node that has looked into its pool alone: what it does not find there may be in a block (Bitcoin Core, getrawtransaction). */
+const isIndexing = ({ nodeMessage }: NodeRefusal): boolean => /being indexed|-txindex/i.test(nodeMessage);
+
+/** In place of an answer; no JSON, so that no answer is taken for it. */
+const none = Symbol('none');
+
+const asNone =
+  (codes: ReadonlySet<number>, isOther: (refusal: NodeRefusal) => boolean = () => false) =>
+  (error: unknown): typeof none => {
+    if (error instanceof NodeRefusal && codes.has(error.code) && !isOther(error)) return none;
     throw error;
   };
 

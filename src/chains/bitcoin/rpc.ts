@@ -1,3 +1,4 @@
+import { readObject } from './answers';
 import { type HttpResponse, request } from './http';
 
 /** JSON-RPC over HTTP as Bitcoin Core and btcd serve it. */
@@ -14,13 +15,8 @@ export class NodeRefusal extends Error {
   }
 }
 
-/** @throws NodeRefusal; Error, which contains neither url nor credentials, when there is no usable response. */
+/** The result is of the type that the node gives it. @throws NodeRefusal; Error, which contains neither url nor credentials, when there is no usable response. */
 export type RpcCall = <T>(method: string, params: unknown[]) => Promise<T>;
-
-interface RpcResponse<T> {
-  result?: T;
-  error?: { code?: unknown; message?: unknown } | null;
-}
 
 /** `url`: with user and password, as in http://user:password@127.0.0.1:8332. */
 export function createRpcCall(url: string): RpcCall {
@@ -29,11 +25,7 @@ export function createRpcCall(url: string): RpcCall {
   const headers = { 'content-type': 'application/json', ...(username && { authorization: `Basic ${credentials}` }) };
   return async <T>(method: string, params: unknown[]): Promise<T> => {
     const body = JSON.stringify({ jsonrpc: '1.0', id: 1, method, params });
-    const response = await request({ method: 'POST', url: parts.url, headers, body });
-    const { result, error } = readResponse<T>(response);
-    // some versions of btcd send a result beside an error
-    if (error) throw new NodeRefusal(toCode(error.code), typeof error.message === 'string' ? error.message.slice(0, 500) : '');
-    return result as T;
+    return readResult(await request({ method: 'POST', url: parts.url, headers, body })) as T;
   };
 }
 
@@ -47,10 +39,22 @@ function splitCredentials(text: string): { url: string; username: string; passwo
 
 const toCode = (code: unknown): number => (typeof code === 'number' ? code : 0);
 
-/** Bitcoin Core answers refused requests with HTTP 404 or 500 and a body that says why. */
-function readResponse<T>({ status, body }: HttpResponse): RpcResponse<T> {
+/** Bitcoin Core answers refused requests with HTTP 404 or 500 and a body that says why. Anything else may be of a proxy before it. */
+function readResult({ status, body }: HttpResponse): unknown {
+  const response = readObject(parse(body, status));
+  const { error } = response;
+  // some versions of btcd send a result beside an error
+  if (error !== undefined && error !== null) {
+    const { code, message } = readObject(error);
+    throw new NodeRefusal(toCode(code), typeof message === 'string' ? message.slice(0, 500) : '');
+  }
+  if (status !== 200 || !Object.hasOwn(response, 'result')) throw new Error(`the response has no result (HTTP ${status})`);
+  return response.result;
+}
+
+function parse(body: Buffer, status: number): unknown {
   try {
-    return JSON.parse(body.toString()) as RpcResponse<T>;
+    return JSON.parse(body.toString());
   } catch {
     throw new Error(`the response is no JSON (HTTP ${status})`);
   }

@@ -1,6 +1,6 @@
 import type { BlockScan, IsOurs, OutputFound } from '../family';
 import type { ChainDefinition, DepositFound } from '../types';
-import { isCoinbase, parseBlock, type RawBlock, type RawTransaction } from './block';
+import { parseBlock, type RawBlock, type RawTransaction } from './block';
 import { toAddress, toScript } from './codec/address';
 import type { BitcoinNetwork } from './network';
 import { findSpentScript } from './spender';
@@ -35,12 +35,14 @@ export async function scanBlock(
   const found = block.transactions.map((transaction, index) => {
     const { spent, paid } = scripts[index] as Scripts;
     const at = { transaction, block, number, spent, ours };
+    // an output may be of 0 satoshis: there is nothing in it to credit or to spend
+    const received = paid.flatMap((script, vout) =>
+      ours.has(script) && (transaction.outputs[vout]?.amount ?? 0n) > 0n ? [{ script, vout }] : [],
+    );
     return {
       spent: transaction.inputs.filter((_input, position) => ours.has(spent[position] ?? '')).map(({ resource }) => resource),
-      made: paid.flatMap((script, vout) => (ours.has(script) ? [toOutput(chain, at, script, vout)] : [])),
-      deposits: paid.flatMap((script, vout) =>
-        ours.has(script) && !spent.includes(script) ? [toDeposit(format, at, script, vout)] : [],
-      ),
+      made: received.map(({ script, vout }) => toOutput(chain, at, script, vout)),
+      deposits: received.flatMap(({ script, vout }) => (spent.includes(script) ? [] : [toDeposit(format, at, script, vout)])),
     };
   });
   return {
@@ -76,8 +78,8 @@ interface Place {
 
 /** Its own change may be spent at once, what others have paid when it is credited. */
 function toOutput(chain: ChainDefinition, { transaction, number, spent }: Place, owner: string, vout: number): OutputFound {
-  const { id, inputs, outputs } = transaction;
-  const wait = inputs.some(isCoinbase) ? coinbaseMaturity : spent.includes(owner) ? 1 : chain.confirmations;
+  const { id, isCoinbase, outputs } = transaction;
+  const wait = isCoinbase ? coinbaseMaturity : spent.includes(owner) ? 1 : chain.confirmations;
   const amount = outputs[vout]?.amount ?? 0n;
   return { resource: `${id}:${vout}`, owner, amount, spendableFrom: number + wait - 1 };
 }

@@ -57,7 +57,8 @@ function selectAt(network: BitcoinNetwork, request: SelectionRequest): Selection
     const [txid = '', vout] = resource.split(':');
     return { txid, index: Number(vout), witnessUtxo: { script, amount } };
   };
-  const chosen = selectUTXO(available.map(toInput), payments, 'accumBiggest', {
+  const candidates = [...available].sort(byAmount).slice(0, maxInputs + 1);
+  const chosen = selectUTXO(candidates.map(toInput), payments, 'accumBiggest', {
     changeAddress: toAddress(network.format, script),
     feePerByte: rate,
     requiredInputs: required.map(toInput),
@@ -67,19 +68,38 @@ function selectAt(network: BitcoinNetwork, request: SelectionRequest): Selection
     alwaysChange: payments.length === 0,
     // in the order of the request, not sorted (BIP-69)
     bip69: false,
+    createTx: false,
     network: network.format,
   });
-  if (!chosen) return { outcome: 'insufficient' };
+  if (!chosen) return { outcome: suffices(request) ? 'too_many' : 'insufficient' };
   if (chosen.inputs.length > maxInputs) return { outcome: 'too_many' };
   const known = new Map([...required, ...available].map((coin) => [coin.resource, coin]));
   const coins = chosen.inputs.flatMap(
     ({ txid, index }) => known.get(`${Buffer.from(txid ?? []).toString('hex')}:${index}`) ?? [],
   );
   const change = chosen.outputs.slice(payments.length);
-  // a transaction without payments has change in any case, also where it is too small to be one
-  if (payments.length === 0 && sum(change) < dustLimit(script)) return { outcome: 'insufficient' };
+  // a transaction without payments has change in any case, also where it is too small to be one: with another coin it is bigger
+  if (payments.length === 0 && sum(change) < dustLimit(script)) {
+    const rest = [...available].sort(byAmount).filter((coin) => coin.amount > rate * inputSize && !coins.includes(coin));
+    const [next, ...others] = rest;
+    if (!next) return { outcome: 'insufficient' };
+    return selectAt(network, { ...request, required: [...coins, next], available: others });
+  }
   const size = virtualSize(coins.length, [...payments.map((payment) => payment.script), ...change.map(() => script)]);
   return { outcome: 'selected', coins, size, fee: sum(coins) - sum(payments) - sum(change) };
 }
 
+/** Whether all coins that are worth their fee would do, if a transaction could have any number of inputs. */
+function suffices({ script, payments, rate, required, available }: SelectionRequest): boolean {
+  const coins = [...required, ...available.filter(({ amount }) => amount > rate * inputSize)];
+  if (coins.length <= maxInputs) return false;
+  const scripts = payments.length === 0 ? [script] : payments.map((payment) => payment.script);
+  const change = payments.length === 0 ? dustLimit(script) : 0n;
+  return sum(coins) >= sum(payments) + change + rate * virtualSize(coins.length, scripts);
+}
+
+/** Of one more input; virtual bytes. */
+const inputSize = virtualSize(2, []) - virtualSize(1, []);
+/** The biggest first; in their order where they are equal. */
+const byAmount = (one: Coin, other: Coin): number => (one.amount === other.amount ? 0 : one.amount > other.amount ? -1 : 1);
 const max = (a: bigint, b: bigint): bigint => (a > b ? a : b);

@@ -1,9 +1,10 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
-import { Block, Transaction } from 'bitcoinjs-lib';
+import { Transaction } from 'bitcoinjs-lib';
 import { regtest } from '../../../src/chains/bitcoin/network';
 import { scanBlock } from '../../../src/chains/bitcoin/scan';
 import { depositAddresses } from '../../../src/deposits/record';
 import { bitcoinCodec, buildBitcoin, coin, localBitcoin, signDigests } from '../../bitcoin';
+import { toBlock } from '../../bitcoin-blocks';
 import { buildClient, buildWallet } from '../../factories';
 import { createTestDatabase } from '../../stack/database';
 import { percentiles, round } from '../load';
@@ -16,12 +17,8 @@ const chain = localBitcoin();
 
 /** 5,000 outputs to distinct P2WPKH addresses, one in a hundred of them watched, each of a transaction whose witness fills the block. */
 function fullBlock(): Buffer {
-  const block = new Block();
-  block.prevHash = new Uint8Array(32);
-  block.merkleRoot = new Uint8Array(32);
-  block.bits = 0x207fffff;
   const filling = Math.floor(blockBytes / outputs) - 90;
-  block.transactions = Array.from({ length: outputs }, (_, index) => {
+  const transactions = Array.from({ length: outputs }, (_, index) => {
     const transaction = new Transaction();
     transaction.addInput(Uint8Array.from(Buffer.alloc(32, index % 251)), index);
     transaction.setWitness(0, [Buffer.alloc(filling, 1), Buffer.from('51', 'hex')]);
@@ -29,7 +26,7 @@ function fullBlock(): Buffer {
     transaction.addOutput(Uint8Array.from(Buffer.from(`0014${number}`, 'hex')), 10_000n);
     return transaction;
   });
-  return Buffer.from(block.toBuffer());
+  return Buffer.from(toBlock(transactions).toBuffer());
 }
 
 /** Milliseconds of the follower's process, with the look-up in Postgres: decoding the block, and finding whose outputs it has. */

@@ -1,3 +1,5 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { BitcoinChainClient } from '../../../src/chains/bitcoin/client';
 import { createRpcCall, NodeRefusal } from '../../../src/chains/bitcoin/rpc';
@@ -53,6 +55,31 @@ describeWithBtcd('the client of a Bitcoin chain', () => {
     });
   });
 
+  describe('whose index of transactions is not complete', () => {
+    const ids = ['ab'.repeat(32)];
+    const effects = (it: ChainClient) =>
+      it.effects(ids.map((id) => ({ id, intent: { from, outputs: [] }, unsigned: '0x' as const })));
+
+    test('is passed over until it is', async () => {
+      let synced = false;
+      const indexing = await asking({ getindexinfo: () => ({ txindex: { synced } }) });
+      await indexing.verifyIdentity();
+      await expect(indexing.head()).rejects.toMatchObject({ code: 'chain_unavailable' });
+      synced = true;
+      expect((await indexing.head()).number).toBeGreaterThan(100);
+    });
+
+    test.each([
+      'No such mempool transaction. Blockchain transactions are still in the process of being indexed',
+      'No such mempool transaction. Use -txindex or provide a block hash to enable blockchain transaction queries',
+    ])('does not say that a transaction is unknown: %s', async (message) => {
+      const indexing = await asking({ getrawtransaction: () => refuse(-5, message) });
+      await expect(effects(indexing)).rejects.toMatchObject({ code: 'chain_unavailable' });
+      const complete = await asking({ getrawtransaction: () => refuse(-5, 'No such mempool or blockchain transaction.') });
+      expect(await effects(complete)).toEqual(new Map());
+    });
+  });
+
   test('one that does not answer is passed over, and errors name neither host nor password', async () => {
     expect((await client(nowhere, btcd.url).head()).number).toBeGreaterThan(100);
     const error = await client(nowhere)
@@ -73,6 +100,38 @@ describeWithBtcd('the client of a Bitcoin chain', () => {
     const { blocks } = await client(failing.url, btcd.url).scan(1, 2, () => Promise.resolve(new Set()));
     expect([asked, blocks.map(({ number }) => number)]).toEqual([1, [1, 2]]);
     expect(blocks[1]?.parentHash).toBe(blocks[0]?.hash);
+  });
+
+  describe('what is no answer is passed over:', () => {
+    const asks = { head: (it: ChainClient) => it.head(), block: (it: ChainClient) => it.block(1) };
+    test.each<[string, Answers, keyof typeof asks]>([
+      ['null for a height', { getblockcount: () => null }, 'head'],
+      ['a text for a height', { getblockcount: () => '7' }, 'head'],
+      ['a part of a block', { getblockcount: () => 1.5 }, 'head'],
+      ['null for the hash of a block', { getblockhash: (number) => (number === 1 ? null : undefined) }, 'block'],
+      ['an object for a hash', { getblockhash: (number) => (number === 1 ? {} : undefined) }, 'block'],
+      ['a header without a height', { getblockheader: () => ({}) }, 'block'],
+    ])('%s', async (_name, answers, ask) => {
+      const { url } = await through(answers);
+      await expect(asks[ask](client(url))).rejects.toMatchObject({ code: 'chain_unavailable' });
+      expect(await asks[ask](client(url, btcd.url))).toEqual(await asks[ask](client(btcd.url)));
+    });
+
+    test.each([
+      ['JSON of something else', 200, '{"status":"maintenance"}'],
+      ['an array', 200, '[]'],
+      ['a result with a status that says otherwise', 503, '{"result":"ab","error":null}'],
+      ['an error that is none', 500, '{"result":null,"error":"overloaded"}'],
+      ['no JSON', 200, 'ok'],
+    ])('%s', async (_name, status, body) => {
+      const server = createServer((_request, response) => response.writeHead(status).end(body));
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      closed.push(() => server.close());
+      const call = createRpcCall(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+      const error = await call('sendrawtransaction', ['00']).catch((reason: unknown) => reason);
+      expect(error).toBeInstanceOf(Error);
+      expect(error).not.toBeInstanceOf(NodeRefusal);
+    });
   });
 
   test('scans up to the head, and takes no other block than it has asked for', async () => {
@@ -147,6 +206,11 @@ describeWithBtcd('the client of a Bitcoin chain', () => {
         getrawtransaction: (asked) => (asked === id ? { txid: id } : refuse(-5)),
       });
       expect(await having.broadcast(bytes)).toEqual({ outcome: 'accepted' });
+    });
+
+    test.each([null, '', 'ab'.repeat(32)])('taken with %j in place of its id: says nothing about it', async (answer) => {
+      const odd = await asking({ sendrawtransaction: () => answer });
+      await expect(odd.broadcast(bytes)).rejects.toMatchObject({ code: 'chain_unavailable' });
     });
 
     test('a node that is starting says nothing about it', async () => {

@@ -102,8 +102,20 @@ describeWithBtcd('over Esplora the client of a Bitcoin chain', () => {
     await expect(down.broadcast(bytes)).rejects.toMatchObject({ code: 'chain_unavailable' });
     const odd = await asking({ '/tx': () => ({ status: 400, body: 'too many requests' }) });
     await expect(odd.broadcast(bytes)).rejects.toMatchObject({ code: 'chain_unavailable' });
+    const other = await asking({ '/tx': () => ({ body: 'ab'.repeat(32) }) });
+    await expect(other.broadcast(bytes)).rejects.toMatchObject({ code: 'chain_unavailable' });
     const silent = await asking({ '/blocks/tip/height': () => ({ status: 500, body: '' }) });
     await expect(silent.head()).rejects.toMatchObject({ code: 'chain_unavailable' });
+  });
+
+  test.each([
+    ['/blocks/tip/height', ''],
+    ['/blocks/tip/height', '<html>'],
+    ['/block-height/1', ''],
+    ['/block-height/1', '<html>'],
+  ])('%s: what is no answer fails (%j)', async (path, body) => {
+    const odd = await asking({ [path]: () => ({ body }) });
+    await expect(path.endsWith('1') ? odd.block(1) : odd.head()).rejects.toMatchObject({ code: 'chain_unavailable' });
   });
 
   test('takes the place of a node that does not answer', async () => {

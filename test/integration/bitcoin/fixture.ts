@@ -38,6 +38,12 @@ export async function createBitcoinFixture(changes: Partial<ChainDefinition> = {
     (await outputs(account)).reduce((total, { amount, spent_by: by }) => (by === null ? total + BigInt(amount) : total), 0n);
   /** Of Alice. */
   const pay = (amount: string, toAddress = outside) => fixture.transfer({ tokenSymbol: 'BTC', amount, toAddress });
+  /** The first attempt; `details`: in place of those that were prepared. */
+  const begin = async (txId: string, details: Record<string, string> = {}) => {
+    const facts = await onChain.prepareAttempt({ txId, attempt: 1, kind: 'first' });
+    const prepared = { ...facts, details: { ...(facts.details as object), ...details } };
+    return ledger.beginAttempt({ txId, attempt: 1, kind: 'first', prepared });
+  };
   const send = async (txId: string, attempt: number) => {
     const sent = await onChain.broadcast({ txId, attempt });
     if (attempt === 1) await ledger.markSubmitted({ txId, attempt });
@@ -62,7 +68,16 @@ export async function createBitcoinFixture(changes: Partial<ChainDefinition> = {
     await fixture.close();
     await btcd.stop();
   };
-  return { ...fixture, btcd, node, client, outside, mine, fund, outputs, unspent, pay, send, settle, held, rate, close };
+  return { ...fixture, btcd, node, client, outside, mine, fund, outputs, unspent, pay, begin, send, settle, held, rate, close };
+}
+
+/** Rows of outputs that the chain does not have, of Alice. */
+export async function addOutputs({ database, alice }: BitcoinFixture, count: number, amount: bigint): Promise<void> {
+  await database.query(
+    `insert into chain_outputs (chain, resource, owner, amount, block_number, spendable_from)
+     select 'bitcoin', 'cd' || lpad(n::text, 62, '0') || ':0', $1, $2, 1, 1 from generate_series(1, $3::int) n`,
+    [alice.addressKey, amount, count],
+  );
 }
 
 export type BitcoinFixture = Awaited<ReturnType<typeof createBitcoinFixture>>;

@@ -1,10 +1,9 @@
 import { recordAbandonRequest } from '../../../src/transfers/operator-requests';
-import { findHoldable } from '../../../src/chains/outputs';
 import { verifyLedger } from '../../../src/ledger/verify';
 import { formatAmount } from '../../../src/platform/money';
 import { bitcoinCodec, buildBitcoin, signDigests } from '../../bitcoin';
 import { describeWithBtcd } from '../../stack/btcd';
-import { type BitcoinFixture, createBitcoinFixture } from './fixture';
+import { addOutputs, type BitcoinFixture, createBitcoinFixture } from './fixture';
 
 const coin = 100_000_000n;
 let fixture: BitcoinFixture;
@@ -38,6 +37,21 @@ describeWithBtcd('later attempts on Bitcoin', () => {
     expect(await settle(txId)).toMatchObject({ status: 'CONFIRMED' });
     expect(await transaction(txId)).toMatchObject({ tx_hash: second.hash, fee: String(after) });
     await booksAgree();
+  });
+
+  test('a replacement of what is in a block is refused at once: its inputs are spent', async () => {
+    const { alice, fund, pay, sign, send, mine, follow, settle, transaction } = fixture;
+    await fund(alice, [coin]);
+    const txId = await pay('0.3');
+    const { hash } = await sign(txId, 1);
+    await send(txId, 1);
+    await mine();
+    await follow();
+    const prepared = await fixture.onChain.prepareAttempt({ txId, attempt: 2, kind: 'replacement' });
+    const begun = await fixture.ledger.beginAttempt({ txId, attempt: 2, kind: 'replacement', prepared });
+    expect(begun).toMatchObject({ outcome: 'refused', isExecuted: true });
+    expect(await settle(txId)).toMatchObject({ status: 'CONFIRMED' });
+    expect(await transaction(txId)).toMatchObject({ tx_hash: hash });
   });
 
   test('an input that a replacement adds is free again once another attempt is final', async () => {
@@ -81,12 +95,27 @@ describeWithBtcd('later attempts on Bitcoin', () => {
     const txId = await pay('0.3');
     await sign(txId, 1);
     await fund(alice, [2n * coin]);
-    const [first] = await findHoldable(database.manager, { chain: 'bitcoin', addressKey: alice.addressKey }, txId, 1);
-    expect(first).toMatchObject({ amount: coin, isSpendable: true });
+    await addOutputs(fixture, 600, 3n * coin);
     await sign(txId, 2);
     await recordAbandonRequest(database.manager, { txId, attempt: 2, operator: 'somebody' });
     await sign(txId, 3, 'cancellation');
     expect((await held(txId)).map(({ attempts }) => attempts)).toEqual([[1, 2, 3]]);
+  });
+
+  test('that are the same message with false amounts of its inputs are not ordered: nodes could sign some digests of each', async () => {
+    const { alice, database, fund, pay, sign, held, rate } = fixture;
+    await fund(alice, [coin, coin]);
+    const txId = await pay('1.5');
+    await sign(txId, 1);
+    const [first = 0] = await feesOf(txId);
+    const dearer = Math.ceil((first * 5) / 4) + first / Number(await rate());
+    const [input] = await held(txId);
+    const falsify = 'update chain_outputs set amount = amount + $1 where resource = $2';
+    // change and payment stay, so that the id does
+    await database.query(falsify, [dearer - first, input?.resource]);
+    await expect(sign(txId, 2)).rejects.toThrow(/message_key/);
+    await database.query(falsify, [first - dearer, input?.resource]);
+    await sign(txId, 2);
   });
 
   describe('an input that something else has spent', () => {

@@ -3,7 +3,7 @@ import { virtualSize } from '../../../src/chains/bitcoin/sizes';
 import { verifyLedger } from '../../../src/ledger/verify';
 import { formatAmount } from '../../../src/platform/money';
 import { describeWithBtcd } from '../../stack/btcd';
-import { type BitcoinFixture, createBitcoinFixture } from './fixture';
+import { addOutputs, type BitcoinFixture, createBitcoinFixture } from './fixture';
 
 const coin = 100_000_000n;
 let fixture: BitcoinFixture;
@@ -42,6 +42,17 @@ describeWithBtcd('on Bitcoin', () => {
       await follow();
       const [row] = await database.query<{ from_address: string }[]>('select from_address from transactions');
       expect(row?.from_address).toMatch(/^bcrt1q/);
+    });
+
+    test('of 0 satoshis are none, and the follower goes on behind them', async () => {
+      const { node, alice, mine, follow, inbound, outputs } = fixture;
+      await node.fund(alice.address, 0n);
+      const id = await node.send(alice.address, coin);
+      await mine(fixture.chain.confirmations);
+      await follow();
+      expect((await inbound()).map(({ tx_hash: hash, status }) => [hash, status])).toEqual([[id, 'CONFIRMED']]);
+      expect((await outputs(alice)).map(({ resource }) => resource)).toEqual([`${id}:0`]);
+      await booksAgree();
     });
 
     test('that a reorganisation moves to another block are taken back and credited again', async () => {
@@ -99,15 +110,11 @@ describeWithBtcd('on Bitcoin', () => {
     });
 
     test('spend no input twice, wait for what others hold, and go on with their change', async () => {
-      const { alice, fund, pay, sign, send, settle, outputs, ledger, onChain } = fixture;
+      const { alice, fund, pay, sign, send, settle, outputs, begin } = fixture;
       await fund(alice, [coin, coin]);
       const ids = [await pay('0.5'), await pay('0.5'), await pay('0.5')] as const;
       await Promise.all([sign(ids[0], 1), sign(ids[1], 1)]);
-      const begin = async () => {
-        const prepared = await onChain.prepareAttempt({ txId: ids[2], attempt: 1, kind: 'first' });
-        return ledger.beginAttempt({ txId: ids[2], attempt: 1, kind: 'first', prepared });
-      };
-      expect(await begin()).toMatchObject({ outcome: 'wait' });
+      expect(await begin(ids[2])).toMatchObject({ outcome: 'wait' });
       for (const txId of ids.slice(0, 2)) await send(txId, 1);
       // their change may be spent with one confirmation
       await fixture.mine();
@@ -121,6 +128,26 @@ describeWithBtcd('on Bitcoin', () => {
       // the third one takes the change of both
       expect(spent).toHaveLength(4);
       await booksAgree();
+    });
+
+    test('wait where they could be paid with what others hold, and too many small outputs are free', async () => {
+      const { alice, fund, pay, sign, begin } = fixture;
+      await fund(alice, [coin]);
+      await sign(await pay('0.3'), 1);
+      await addOutputs(fixture, 80, 1_400n);
+      expect(await begin(await pay('0.0009'))).toMatchObject({
+        outcome: 'wait',
+        reason: expect.stringMatching(/^Other transfers/),
+      });
+    });
+
+    test('wait where the outputs do not suffice at a rate that is far above the usual, and end at a usual one', async () => {
+      const { alice, fund, pay, begin, database } = fixture;
+      await fund(alice, [coin]);
+      const txId = await pay('0.99');
+      expect(await begin(txId, { rate: '13000' })).toMatchObject({ outcome: 'wait', reason: expect.stringMatching(/rate/) });
+      await database.query('update chain_outputs set amount = 90000000');
+      expect(await begin(txId)).toMatchObject({ outcome: 'refused', code: 'insufficient_balance' });
     });
 
     test('gather inputs, and pay what is left over as fee where it would be dust', async () => {

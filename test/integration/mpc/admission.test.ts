@@ -2,10 +2,12 @@ import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
 import pino from 'pino';
 import { migrations } from '../../../migrations/mpc-node';
 import { MpcOperations } from '../../../src/cli/mpc-operations';
+import type { Hex } from '../../../src/chains/types';
 import type { AdmissionRequest, JournalEntry, Outcome } from '../../../src/mpc/admission';
 import type { Bans } from '../../../src/mpc/bans';
 import { Journal, maxFailedSessions } from '../../../src/mpc/journal';
 import type { JournalGuard } from '../../../src/mpc/journal-guard';
+import { JournalRecovery } from '../../../src/mpc/journal-recovery';
 import type { JournalMark } from '../../../src/mpc/journal-mark';
 import { noSums } from '../../../src/mpc/limits';
 import { NodeAdmission } from '../../../src/mpc/node-admission';
@@ -112,6 +114,36 @@ describe('sessions that node 1 admits', () => {
     expect((await settle('careless')).verdict).toBe('admitted');
     await store.database.query(list, ['house', recipients[0]]);
     expect((await settle('another')).verdict).toBe('blacklisted');
+  });
+
+  describe('a message of several digests', () => {
+    let message: { messageKey: string };
+    beforeEach(() => {
+      message = { messageKey: `message of ${keyId}` };
+    });
+
+    test('is admitted with one set of them, whatever the transaction, and whether or not a session has begun', async () => {
+      await end(await entryOf(admit('a', message)), 'not_begun');
+      const swapped = { ...message, digests: ['0x01', '0x03'] as Hex[] };
+      expect((await admit('b', swapped)).verdict).toBe('other_digests');
+      expect((await admit('b', { ...swapped, attempt: 2, peer: 3 })).verdict).toBe('other_digests');
+      expect((await admit('b', message)).verdict).toBe('admitted');
+      expect((await admit('c', { ...swapped, spends: { ...request('c').spends, chain: 'other' } })).verdict).toBe('admitted');
+    });
+
+    test('of two sets at the same moment one is admitted', async () => {
+      const sets = times(8, (at) => admit(`${at}`, { ...message, digests: ['0x01', `0x0${at}`] }));
+      expect((await verdictsOf(sets)).filter((verdict) => verdict === 'admitted')).toHaveLength(1);
+    });
+
+    test('is remembered by a node that takes its entries back from its peers', async () => {
+      const { statement } = await entryOf(admit('a', message));
+      await store.database.query('alter table journal disable trigger all');
+      await store.database.query('delete from journal where statement = $1', [statement.text]);
+      await store.database.query('alter table journal enable trigger all');
+      expect(await new JournalRecovery(store.database).restore([statement])).toBe(1);
+      expect((await admit('b', { ...message, digests: ['0x01', '0x03'] })).verdict).toBe('other_digests');
+    });
   });
 
   describe('a later attempt of a settlement', () => {

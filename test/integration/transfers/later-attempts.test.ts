@@ -130,6 +130,28 @@ test('an attempt that is executed before its cancellation begins is not cancelle
   await record(txId, 'transfer-confirmed-executed-before-cancellation');
 });
 
+test('an attempt that a block holds by the time of its replacement is confirmed, and not replaced', async () => {
+  let isHidden = true;
+  await served.serve({
+    chain: { observe: (input) => (isHidden ? Promise.resolve(seen('absent')) : fixture.onChain.observe(input)) },
+    authoriser: {
+      beginSigning: async (input) => {
+        if (input.kind === 'replacement') {
+          await fixture.mine();
+          await fixture.follow();
+          isHidden = false;
+        }
+        return fixture.ledger.beginSigning(input);
+      },
+    },
+  });
+  const txId = await served.submit();
+  await served.ends(txId, 'CONFIRMED');
+  expect(await kinds(txId)).toEqual(['first']);
+  await booksAgree(fixture);
+  await record(txId, 'transfer-confirmed-executed-before-replacement');
+});
+
 test('a replacement that a node refuses by the blacklist is parked, until the first attempt is executed', async () => {
   await served.serve({
     sign: async ({ kind }) => {

@@ -5,6 +5,7 @@ import { findSpentScript } from '../../../src/chains/bitcoin/spender';
 import { regtest } from '../../../src/chains/bitcoin/network';
 import { scanBlock } from '../../../src/chains/bitcoin/scan';
 import { bitcoinCodec, localBitcoin } from '../../bitcoin';
+import { coinbase, toBlock } from '../../bitcoin-blocks';
 
 /** Block 0 of the main network: its only transaction has no witness. */
 const genesis =
@@ -33,18 +34,8 @@ function toTransaction(spends: Spend[], payments: [{ key: string }, bigint][]): 
 }
 const spendOf = (seed: number, publicKey: Uint8Array): Spend => ({ seed, witness: [signature, publicKey] });
 
-function toBlock(transactions: Transaction[]): Block {
-  const block = new Block();
-  block.prevHash = Uint8Array.from(Buffer.alloc(32, 5));
-  block.merkleRoot = Uint8Array.from(Buffer.alloc(32, 6));
-  block.bits = 0x207fffff;
-  block.transactions = transactions;
-  return block;
-}
-
 describe('blocks', () => {
   const some = toBlock([
-    toTransaction([{ seed: 0, vout: 0xffffffff, scriptSig: Buffer.from('0101', 'hex') }], [[bob, 50n]]),
     toTransaction(
       [spendOf(7, keyOf(1)), spendOf(8, keyOf(2))],
       [
@@ -96,6 +87,53 @@ describe('blocks', () => {
   });
 });
 
+describe('transactions that are not those of the header are refused:', () => {
+  const spends = [
+    toTransaction([spendOf(7, keyOf(1))], [[bob, 1n]]),
+    toTransaction([spendOf(8, keyOf(1))], [[bob, 2n]]),
+    toTransaction([spendOf(9, keyOf(1))], [[bob, 3n]]),
+  ];
+  const block = () => Block.fromBuffer(toBlock(spends).toBuffer());
+  const change = (alter: (transactions: Transaction[]) => void) => {
+    const changed = block();
+    alter(changed.transactions ?? []);
+    return () => parseBlock(Buffer.from(changed.toBuffer()));
+  };
+  const strip = (transaction: Transaction | undefined) => transaction?.ins.forEach((input) => (input.witness = []));
+
+  it('one that is invented, left out, or there twice without a change of the root', () => {
+    expect(parseBlock(Buffer.from(block().toBuffer())).transactions).toHaveLength(4);
+    const invented = toTransaction([spendOf(1, keyOf(3))], [[alice, 1n]]);
+    expect(change((list) => list.push(invented))).toThrow(/not those of the header/);
+    expect(change((list) => list.splice(2, 1))).toThrow(/not those of the header/);
+    const two = Block.fromBuffer(toBlock(spends.slice(0, 2)).toBuffer());
+    two.transactions?.push(two.transactions[2] as Transaction);
+    expect(Block.calculateMerkleRoot(two.transactions ?? [])).toEqual(two.merkleRoot);
+    expect(() => parseBlock(Buffer.from(two.toBuffer()))).toThrow(/twice/);
+  });
+
+  it('one whose witness is taken away or changed, or the witnesses of all', () => {
+    expect(change((list) => strip(list[1]))).toThrow(/not those of the block/);
+    expect(change((list) => list[2]?.setWitness(0, [signature, keyOf(2)]))).toThrow(/not those of the block/);
+    expect(change((list) => list.forEach(strip))).toThrow(/witness of the coinbase is missing/);
+  });
+
+  it('witnesses in a block that commits to none, and a block without or with a second coinbase', () => {
+    const uncommitted = block();
+    const [first] = uncommitted.transactions ?? [];
+    first?.outs.pop();
+    strip(first);
+    uncommitted.merkleRoot = Block.calculateMerkleRoot(uncommitted.transactions ?? []);
+    expect(() => parseBlock(Buffer.from(uncommitted.toBuffer()))).toThrow(/without a commitment/);
+    for (const transactions of [spends, [coinbase(), coinbase(), ...spends]]) {
+      const other = block();
+      other.transactions = transactions;
+      other.merkleRoot = Block.calculateMerkleRoot(transactions);
+      expect(() => parseBlock(Buffer.from(other.toBuffer()))).toThrow(/one coinbase/);
+    }
+  });
+});
+
 describe('what an input shows of its output', () => {
   const spent = (spend: Spend) => {
     const { inputs } = parseRawTransaction(Buffer.from(toTransaction([spend], [[bob, 1n]]).toBuffer()));
@@ -132,8 +170,8 @@ describe('a scanned block', () => {
   const chain = localBitcoin({ confirmations: 3 });
   const ours = new Set([alice.key, bob.key]);
   const asked: string[][] = [];
-  const scan = (transactions: Transaction[]) =>
-    scanBlock(regtest, chain, 100, Buffer.from(toBlock(transactions).toBuffer()), (keys) => {
+  const scan = (transactions: Transaction[], first?: Transaction) =>
+    scanBlock(regtest, chain, 100, Buffer.from(toBlock(transactions, first).toBuffer()), (keys) => {
       asked.push(keys);
       return Promise.resolve(new Set(keys.filter((key) => ours.has(key))));
     });
@@ -163,14 +201,14 @@ describe('a scanned block', () => {
       [id(fromCarol), '2', carol.address, alice.address, 30n],
       [id(fromAlice), '0', alice.address, bob.address, 40n],
     ]);
-    expect(transactions).toEqual([
+    expect(transactions.slice(1)).toEqual([
       { id: id(fromCarol), messageKey: null },
       { id: id(fromAlice), messageKey: id(fromAlice) },
     ]);
   });
 
   it('makes and spends outputs: change may be spent at once, deposits when they are credited, rewards after 100 blocks', async () => {
-    const coinbase = toTransaction([{ seed: 0, vout: 0xffffffff, scriptSig: Buffer.from('0101', 'hex') }], [[alice, 1n]]);
+    const reward = coinbase([{ script: scriptOf(alice), amount: 1n }]);
     const fromAlice = toTransaction(
       [spendOf(2, keyOf(1))],
       [
@@ -178,16 +216,29 @@ describe('a scanned block', () => {
         [alice, 50n],
       ],
     );
-    const { outputs, deposits } = await scan([coinbase, fromAlice]);
+    const { outputs, deposits } = await scan([fromAlice], reward);
     expect(outputs).toEqual({
       made: [
-        { resource: `${coinbase.getId()}:0`, owner: alice.key, amount: 1n, spendableFrom: 199 },
+        { resource: `${reward.getId()}:0`, owner: alice.key, amount: 1n, spendableFrom: 199 },
         { resource: `${fromAlice.getId()}:0`, owner: bob.key, amount: 40n, spendableFrom: 102 },
         { resource: `${fromAlice.getId()}:1`, owner: alice.key, amount: 50n, spendableFrom: 100 },
       ],
       spent: [{ resource: `${'02'.repeat(32)}:0`, by: fromAlice.getId() }],
     });
     expect(deposits.map(({ fromAddress }) => fromAddress)).toEqual(['unknown', alice.address]);
+  });
+
+  it('has neither deposits nor outputs of 0 satoshis', async () => {
+    const fromCarol = toTransaction(
+      [spendOf(1, keyOf(3))],
+      [
+        [alice, 0n],
+        [bob, 1n],
+      ],
+    );
+    const { outputs, deposits } = await scan([fromCarol]);
+    expect(outputs?.made.map(({ owner, amount }) => [owner, amount])).toEqual([[bob.key, 1n]]);
+    expect(deposits.map(({ position }) => position)).toEqual(['1']);
   });
 
   it('asks for P2WPKH addresses alone, each once', async () => {

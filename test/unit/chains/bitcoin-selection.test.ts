@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { toOutputScript } from '../../../src/chains/bitcoin/codec/address';
-import { getFee, getVirtualSize, maxInputs, sum } from '../../../src/chains/bitcoin/codec/transaction';
+import { type Coin, getFee, getVirtualSize, maxInputs, sum } from '../../../src/chains/bitcoin/codec/transaction';
 import { regtest } from '../../../src/chains/bitcoin/network';
 import { selectCoins, type SelectionRequest } from '../../../src/chains/bitcoin/select';
 import { dustLimit } from '../../../src/chains/bitcoin/sizes';
@@ -57,7 +57,24 @@ it('what is left over is change from the dust limit on, and fee below it', () =>
 it('coins that do not suffice are told from those that are too many', () => {
   expect(select({ available: coins([20_000n, 30_000n]) })).toEqual({ outcome: 'insufficient' });
   expect(select({ available: [] })).toEqual({ outcome: 'insufficient' });
-  expect(select({ available: coins(Array.from({ length: 100 }, () => 1_400n)) })).toEqual({ outcome: 'too_many' });
+  const small = (count: number) => coins(Array.from({ length: count }, () => 1_400n));
+  // each adds 720 to what they can pay
+  expect(select({ available: small(64) })).toEqual({ outcome: 'insufficient' });
+  expect(select({ available: small(70) })).toEqual({ outcome: 'insufficient' });
+  expect(select({ available: small(72) })).toEqual({ outcome: 'too_many' });
+  expect(select({ available: small(100) })).toEqual({ outcome: 'too_many' });
+});
+
+it('many coins take no longer than as many as fit into a transaction', () => {
+  const all = coins(Array.from({ length: 1_000 }, (_, index) => 2_000n + BigInt(index)));
+  const time = (available: Coin[], payments: SelectionRequest['payments']) => {
+    const began = performance.now();
+    select({ available, payments });
+    return performance.now() - began;
+  };
+  const fastest = (available: Coin[], amount: bigint) =>
+    Math.min(...Array.from({ length: 8 }, () => time(available, [{ script: others[0] as Uint8Array, amount }])));
+  expect(fastest(all, 100_000n)).toBeLessThan(5 * fastest(all.slice(-65), 100_000n));
 });
 
 it('without payments everything but the fee goes back to the sender', () => {
@@ -65,6 +82,17 @@ it('without payments everything but the fee goes back to the sender', () => {
   expect(chosen).toEqual({ outcome: 'selected', coins: coins([5_000n]), fee: 1_100n, size: 110n });
   expect(select({ payments: [], required: coins([1_393n]), available: [] })).toEqual({ outcome: 'insufficient' });
   expect(select({ payments: [], required: coins([1_394n]), available: [] })).toMatchObject({ fee: 1_100n });
+});
+
+it('a transaction without payments takes further coins where a single one leaves too little, the biggest first', () => {
+  const required = coins([1_300n], 80);
+  const chosen = select({ payments: [], required });
+  expect(chosen).toEqual({ outcome: 'selected', coins: [...required, coin(1, 100_000n)], fee: 1_780n, size: 178n });
+  // a coin that costs more than it is worth does not help
+  const small = coins([400n, 300n], 90);
+  expect(select({ payments: [], required, available: small })).toEqual({ outcome: 'insufficient' });
+  const many = coins(Array.from({ length: 70 }, () => 681n));
+  expect(select({ payments: [], required, available: many })).toMatchObject({ outcome: 'too_many' });
 });
 
 it('a fee that has to outbid another one does so by 1 satoshi per virtual byte, with further coins where it needs them', () => {

@@ -51,6 +51,16 @@ test('a payment: a digest for each input, which are the resources, and no change
   expect(spends).toMatchObject({ chain: 'bitcoin', token: null, amount: 60_000n, fee: 1_000n });
 });
 
+test('false amounts of the inputs, which hide a fee: some digests stay, under the same message key', () => {
+  const of = (one: bigint, other: bigint, fee: bigint) =>
+    verify(orderFor({ ...payment, coins: [coin(1, one), coin(2, other)], fee }));
+  const dear = of(50_000n, 50_000n, 21_000n);
+  const [less, more] = [of(31_000n, 50_000n, 2_000n), of(50_000n, 31_000n, 2_000n)];
+  const digests = ({ payloads }: typeof dear) => payloads.map(({ digest }) => digest.toString('hex'));
+  expect([digests(more)[0], digests(less)[1]]).toEqual(digests(dear));
+  expect(new Set([dear, less, more].map(({ messageKey }) => messageKey)).size).toBe(1);
+});
+
 test('a cancellation: everything goes back to the account', () => {
   expect(verify(orderFor(cancellation)).spends).toMatchObject({ amount: 0n, fee: 1_000n, recipients: [] });
 });

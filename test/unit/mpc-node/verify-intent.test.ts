@@ -71,6 +71,7 @@ describe('signs', () => {
     const digest = Buffer.from(digestOf(ordered.unsigned, from).slice(2), 'hex');
     expect(verify(ordered)).toEqual({
       payloads: [{ digest, keyId: 'w.1', path, publicKey: deriveKey(key, path) }],
+      messageKey: `${from.toLowerCase()}:0x${digest.toString('hex')}`,
       resources: [`ethereum/${from.toLowerCase()}/3`],
       spends: {
         chain: 'ethereum',

@@ -145,6 +145,7 @@ describe('signs', () => {
     const digest = Buffer.from(digestOf(ordered.unsigned, from).slice(2), 'hex');
     expect(verify(ordered)).toEqual({
       payloads: [{ digest, keyId: 'house.1', path, publicKey: deriveKey(key, path) }],
+      messageKey: `${from.toLowerCase()}:0x${digest.toString('hex')}`,
       resources: [`ethereum/${from.toLowerCase()}/4`, settles(ordered, plan)],
       spends: { chain: 'ethereum', token: 'gas', amount: fee, fee, recipients: [plan.payTo.toLowerCase()] },
     });
