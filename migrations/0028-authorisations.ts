@@ -8,7 +8,6 @@ create table x402_authorisations (
   tx_id uuid primary key references transactions,
   -- of the protocol
   version smallint not null check (version in (1, 2)),
-  payload_type text not null check (payload_type in ('eip3009', 'permit2')),
   -- the action of the transaction's intent
   action jsonb not null,
   -- what the resource server asks for, and what is repeated to it; of text, so that it is repeated as it was written

@@ -11,7 +11,8 @@ export interface RequestOptions {
   headers?: Record<string, string>;
 }
 
-const requestTimeoutMs = 30_000;
+/** Settlements are waited for up to 70 s; official clients give up after 90. */
+const requestTimeoutMs = 90_000;
 /** A new token is requested this long before the current one expires. */
 const tokenMarginMs = 30_000;
 

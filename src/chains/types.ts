@@ -167,7 +167,7 @@ export interface DescribedAuthorisation {
   facilitator: string | null;
   /** The contract that verifies it, in the form shown to clients. */
   contract: string;
-  /** An action that gives the same bytes. */
+  /** As it was asked for. */
   action: AuthorisationAction;
 }
 

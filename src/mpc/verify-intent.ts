@@ -47,9 +47,9 @@ export function verifyIntent(
   const described = decode(() => family.describe(unsigned));
   const same = comparer(family);
 
-  // an attempt that does not expire can still be executed: a reissue would be a second payment
+  // where an attempt may still be executed, a reissue would be a second payment
   const isPossible = claims.kind !== 'reissue' || family.rules.expired === 'reissue';
-  assertMatches(isPossible, 'kind', 'attempts on this chain do not expire, so that there is no reissue');
+  assertMatches(isPossible, 'kind', 'attempts on this chain are not reissued');
   assertMatches(described.chain === chain.caip2, 'chain', 'the bytes are for another chain');
   assertMatches(described.maxNetworkFee <= BigInt(claims.max_fee), 'max_fee', 'the bytes exceed it');
   assertMatches(described.maxNetworkFee <= chain.maxNetworkFee, 'max_fee', 'the bytes exceed what this node allows on the chain');

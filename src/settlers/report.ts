@@ -61,13 +61,12 @@ function toReport({
   status,
   open,
   oldest_at,
-  refused_clients,
+  refused_clients: refusedClients,
   ...amounts
 }: ReportRow): SettlerReport {
   const balance = BigInt(amounts.balance);
   const gas = BigInt(amounts.gas ?? 0);
   const runway = gas === 0n ? null : balance / gas;
-  const refusedClients = refused_clients;
   return {
     settlerId: settler_id,
     accountId: account_id,

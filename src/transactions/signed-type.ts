@@ -24,8 +24,8 @@ export interface SignedType {
   /** The same for what follows the first attempt, cancellations excepted. @throws NotBegun. */
   assertMayContinue(manager: EntityManager, transaction: TransactionEntity): Promise<void>;
   /**
-   * Milliseconds, by the clock of the database, until the transaction is given up: what was not executed by then is cancelled. Negative
-   * once it is; null: it is not given up by time.
+   * Milliseconds, by the clock of the database, until the transaction is given up: by a cancellation or, where there is none, by waiting
+   * for its proof. Negative once it is; null: it is not given up by time.
    */
   timeLeft(manager: EntityManager, transaction: TransactionEntity): Promise<number | null>;
   /** What happens to one that does not proceed; absent: as its chain's family says. */
@@ -33,7 +33,7 @@ export interface SignedType {
   /** Its signatures are given to the client, and somebody else sends them. */
   readonly isHandedOut?: true;
   /**
-   * What counts against limits, and is compared by others, has to be what the bytes say.
+   * The nodes compare the bytes with the order alone: what is stored beside the transaction has to be what the bytes say.
    * @returns name of the first stored field that is not; null: none. Absent: nothing is stored beside the transaction
    */
   findDifference?(

@@ -10,7 +10,7 @@ export const isEnded = ({ status }: { status: TransactionStatus }): boolean => e
 
 /**
  * The transaction, locked until the end of the database transaction; every change of its state begins with this. Lock order
- * everywhere: transaction, wallet limit, ledger accounts by id, account. (The row of a new transaction is nobody's before its commit.)
+ * everywhere: transaction, wallet limit, account, ledger accounts by id. (The row of a new transaction is nobody's before its commit.)
  * @throws GatewayError not_found.
  */
 export async function findTransactionForUpdate(manager: EntityManager, txId: string): Promise<TransactionEntity> {

@@ -8,7 +8,7 @@ import { inTransaction, requestTransaction } from '../platform/database';
 import { GatewayError } from '../platform/errors';
 import { formatAmount } from '../platform/money';
 import { TransactionEntity, type TransactionStatus } from '../transactions/entity';
-import { type TransactionType, transferType } from '../transactions/types';
+import { type AcceptedKind, toTransfer } from './accepted-kind';
 import { awaitApproval } from './await-approval';
 import { checkClientRules, isAudited, recordRefusal } from './client-rules';
 import { findEarlier } from './earlier';
@@ -33,33 +33,6 @@ export interface Acceptance {
   /** The transfer was made by an earlier request: by its id, or by its Idempotency-Key, which belongs to it for ever. */
   replayed: boolean;
 }
-
-/** What differs between what clients have signed, when it is accepted. */
-export interface AcceptedKind {
-  transactionType: TransactionType;
-  action: AuditAction;
-  /** Highest network fee that is to be held, atomic units of the native coin. */
-  boundFee(manager: EntityManager, parsed: ParsedTransfer, source: TransferSource): Promise<bigint>;
-  /** Stores what the row of the transaction does not say, after it. */
-  store(manager: EntityManager, txId: string): Promise<unknown>;
-  /** Whether a transaction with the same row is what the request asks for. */
-  isSame(manager: EntityManager, txId: string): Promise<boolean>;
-}
-
-/** A payment that the gateway sends. */
-const toTransfer = ({ getFamily }: Pick<AcceptDependencies, 'getFamily'>): AcceptedKind => ({
-  transactionType: transferType,
-  action: 'transfer.accepted',
-  boundFee: (manager, { chain, to, amount }, { account, token }) =>
-    getFamily(chain.family).bound(manager, {
-      chain,
-      source: { chain: chain.name, accountId: account.accountId, addressKey: account.addressKey },
-      token,
-      outputs: [{ recipient: to.address, tokenContract: token.contract, amount }],
-    }),
-  store: () => Promise.resolve(),
-  isSame: () => Promise.resolve(true),
-});
 
 /** Stores the answer of the request, in the database transaction that accepts it or in the one that records its refusal. */
 export type StoreAnswer = (manager: EntityManager, answer: Acceptance | GatewayError) => Promise<void>;

@@ -75,7 +75,7 @@ export async function reserveForAttempt(
 
 /**
  * Builds the bytes of an attempt from what it has reserved; `store` writes them.
- * @throws NotBegun for a settlement that is not the stored one; Error when the bytes use up anything that was not reserved, may cost more
+ * @throws NotBegun for stored facts that the bytes contradict; Error when the bytes use up anything that was not reserved, may cost more
  * than their stated bound, or are another kind of action than the intent's.
  */
 export async function buildAttempt(
@@ -104,7 +104,7 @@ export async function buildAttempt(
 
 /**
  * A stored attempt, built again: the order over it must not depend on rows that another process could have written.
- * @throws NotBegun for a settlement that is not the stored one; Error when the stored bytes are not those that the transfer's own data
+ * @throws NotBegun for stored facts that the bytes contradict; Error when the stored bytes are not those that the transfer's own data
  * give, or use up anything that it does not hold.
  */
 export async function rebuildAttempt(

@@ -7,6 +7,7 @@ import { mfaFailures, toMfaRequest } from '../mfa/request';
 import { presentTransactionDetails } from '../transactions/presenter';
 import { transactionDetailView } from '../transactions/schema';
 import type { TransactionService } from '../transactions/service';
+import { acceptanceFailures } from './accepted-kind';
 import type { Approvals } from './approvals';
 import { toAnswer } from './presenter';
 import { approveTransaction, createTransfer, transferView } from './schema';
@@ -41,21 +42,7 @@ export function transferRoutes(resources: TransferRoutes): Route[] {
         schema: transferView,
         location: true,
       },
-      fails: [
-        'insufficient_balance',
-        'invalid_address',
-        'address_blacklisted',
-        'address_not_whitelisted',
-        'wallet_not_active',
-        'account_not_active',
-        'address_differs',
-        'business_error',
-        'not_found',
-        'unavailable',
-        'chain_unavailable',
-        'reconcile_required',
-        'outcome_unknown',
-      ],
+      fails: [...acceptanceFailures, 'chain_unavailable'],
       handle: async (ctx) => {
         const acceptance = await transfers.accept(
           getCaller(ctx),

@@ -1,6 +1,8 @@
 import type { GatewayContext } from '../http/context';
 import { documented } from '../http/route';
-import type { Wait } from './settlement/service';
+
+/** How long the client waits for the result, in milliseconds; null: not at all. usual: it does not say. */
+export type Wait = { ms: number | null } | 'usual';
 
 /** Responses are given up after 90 s, and the payment is verified before. */
 const longestWaitSeconds = 70;
@@ -11,7 +13,7 @@ export const preferHeader = documented(
     headers: [
       {
         name: 'Prefer',
-        description: `\`wait=N\`: how many seconds to wait for the chain, at most ${longestWaitSeconds}; \`respond-async\`: not at all, success then means accepted`,
+        description: `\`wait=N\`: how many seconds to wait for the result, at most ${longestWaitSeconds}; \`respond-async\`: not at all, the answer then says only that it is accepted`,
         required: false,
         schema: { type: 'string' },
       },

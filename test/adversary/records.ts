@@ -1,5 +1,6 @@
 import { createPublicClient, http, type Transaction } from 'viem';
 import { nodeIndexes, type NodeIndex } from '../../src/messages/nodes';
+import { getChains } from '../../src/chains/registry/data';
 import { gateway } from '../e2e/gateway';
 import { stack } from '../stack/client';
 import { nodeEnvironment, nodeIsBack, nodeQuery } from './nodes';
@@ -9,18 +10,22 @@ import { differencesOf, type Participant } from './record-differences';
 const blocksAtOnce = 50;
 
 /**
- * What is not on record: transactions on the chains, from addresses of the gateway, without an order over their digest or without
+ * What is not on record: transactions on the EVM chains, from addresses of the gateway, without an order over their digest or without
  * entries of two nodes that name each other; and what `gateway mpc journal verify --peers` finds at each node. Empty if all is well.
  */
 export async function recordDifferences(): Promise<string[]> {
   for (const node of nodeIndexes) await nodeIsBack(node);
   const [addresses, ordered, entries] = await Promise.all([ownAddresses(), orderedDigests(), entriesByDigest()]);
   const differences: string[] = [];
-  for (const name of Object.keys(stack().chains))
+  for (const name of evmChains())
     for await (const transaction of transactionsOn(name))
       differences.push(...differencesOf(transaction, name, { addresses, ordered, entries }));
   return [...differences, ...(await Promise.all(nodeIndexes.map(journalDifferences))).flat()];
 }
+
+/** Of the running stack; transactions of other families name their senders otherwise. */
+const evmChains = (): string[] =>
+  getChains('local').flatMap(({ name, family }) => (family === 'evm' && stack().chains[name] ? [name] : []));
 
 async function journalDifferences(node: NodeIndex): Promise<string[]> {
   const env = nodeEnvironment(node) as Record<string, string>;

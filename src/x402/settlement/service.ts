@@ -6,6 +6,7 @@ import { GatewayError } from '../../platform/errors';
 import type { Logger } from '../../platform/logging';
 import { settlementDuration, settlements } from '../metrics';
 import type { Reason } from '../reasons';
+import type { Wait } from '../prefer';
 import type { PaymentVerifier } from '../verify';
 import { readPaymentRequest, type ReadResult } from '../wire/request';
 import { type AcceptDependencies, acceptSettlement, type AskedBy } from './accept';
@@ -32,9 +33,6 @@ export interface Settled {
   /** Atomic units; null where nothing is paid. */
   amount: bigint | null;
 }
-
-/** How long the client waits for the chain, in milliseconds; null: not at all. By the version of the protocol where it does not say. */
-export type Wait = { ms: number | null } | 'usual';
 
 export type SettlementWaits = Record<1 | 2 | 'longest', number>;
 

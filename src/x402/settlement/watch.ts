@@ -1,14 +1,10 @@
 import type { DataSource } from 'typeorm';
 import { GatewayError } from '../../platform/errors';
+import { WaitingRequests } from '../waiting-requests';
 import { readSettlements, type SettlementState } from './state';
 
 /** Between two looks at the settlements that somebody waits for. */
 const everyMs = 50;
-
-/** Requests that wait, of one process; far fewer than it may have in flight (MAX_REQUESTS_IN_FLIGHT). */
-const maxWaiting = 400;
-/** Of one client: others find room whatever it does, and so do its own requests that do not wait. */
-const maxWaitingPerClient = 100;
 
 interface Waiter {
   until: number;
@@ -19,8 +15,7 @@ interface Waiter {
 /** Waits for the outcomes of settlements: one statement for all that requests of this process wait for, and none while nobody waits. */
 export class SettlementWatch {
   private readonly waiters = new Map<string, Set<Waiter>>();
-  /** Requests that wait, by client. */
-  private readonly waiting = new Map<string, number>();
+  private readonly waiting = new WaitingRequests();
   private timer: NodeJS.Timeout | undefined;
   private ending = false;
 
@@ -31,17 +26,12 @@ export class SettlementWatch {
    * @throws GatewayError unavailable, before the request is run, when too many of all clients or of this one do.
    */
   async whileWaiting<T>(clientId: string, request: () => Promise<T>): Promise<T> {
-    const own = this.waiting.get(clientId) ?? 0;
-    const all = [...this.waiting.values()].reduce((sum, count) => sum + count, 0);
-    if (all >= maxWaiting || own >= maxWaitingPerClient)
-      throw new GatewayError('unavailable', 'Too many requests wait for settlements', { retryAfterSeconds: 1 });
-    this.waiting.set(clientId, own + 1);
+    const leave = this.waiting.enter(clientId);
+    if (!leave) throw new GatewayError('unavailable', 'Too many requests wait for settlements', { retryAfterSeconds: 1 });
     try {
       return await request();
     } finally {
-      const left = (this.waiting.get(clientId) ?? 1) - 1;
-      if (left > 0) this.waiting.set(clientId, left);
-      else this.waiting.delete(clientId);
+      leave();
     }
   }
 

@@ -1,6 +1,6 @@
 import { findAuthoriser } from '../../chains/payment-methods';
 import { isJsonObject } from '../../chains/json';
-import type { PaymentScheme, PayloadType } from '../../chains/payments';
+import type { PaymentScheme } from '../../chains/payments';
 import { tokenByContract } from '../../chains/registry';
 import type { AuthorisationAction, ChainDefinition, JsonObject, TokenDefinition } from '../../chains/types';
 import { GatewayError, invalidParameter } from '../../platform/errors';
@@ -16,7 +16,6 @@ import { maxSeconds } from './window';
 export interface ParsedPayment {
   parsed: ParsedTransfer;
   version: 1 | 2;
-  payloadType: PayloadType;
   action: AuthorisationAction;
   requirements: JsonObject;
   resource: JsonObject | null;
@@ -52,7 +51,7 @@ export function parsePayment({ registry, getFamily }: TransferParser, request: S
   for (const [field, kept] of Object.entries({ paymentRequirements: requirements, resource, extensions }))
     if (JSON.stringify(kept).length > maxKept) throw invalidParameter(field, `is longer than ${maxKept} characters`);
   const { chain, token } = findAsset({ registry }, version, terms);
-  const { payloadType, action } = planAuthorisation(chain, token, { version, terms, requirements, extensions });
+  const { action } = planAuthorisation(chain, token, { version, terms, requirements, extensions });
   const family = getFamily(chain.family);
   const from = parseAddressLenient(family, input.payer);
   if (!from) throw invalidAddress('payer', chain);
@@ -66,7 +65,7 @@ export function parsePayment({ registry, getFamily }: TransferParser, request: S
   };
   const parsed = { request: transfer, chain, token, from, to, amount };
   const kept = { requirements, resource: resource as JsonObject | null, extensions: extensions as JsonObject | null };
-  return { parsed, version, payloadType, action, ...kept };
+  return { parsed, version, action, ...kept };
 }
 
 function findAsset(

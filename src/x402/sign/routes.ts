@@ -5,6 +5,7 @@ import { resourceId } from '../../http/resource-id';
 import { locate } from '../../http/router';
 import type { DocumentedMiddleware, Route } from '../../http/route';
 import { body, getBody } from '../../http/validate';
+import { acceptanceFailures } from '../../transfers/accepted-kind';
 import { applyPreference, preferHeader } from '../prefer';
 import { presentPayment } from './presenter';
 import { signedPaymentView, signPayment } from './schema';
@@ -38,24 +39,16 @@ export function signRoutes({ payments, registry, getFamily, authenticate, idempo
         schema: signedPaymentView,
         location: true,
       },
-      fails: [
-        'insufficient_balance',
-        'invalid_address',
-        'address_blacklisted',
-        'address_not_whitelisted',
-        'wallet_not_active',
-        'account_not_active',
-        'address_differs',
-        'business_error',
-        'not_found',
-        'unavailable',
-        'reconcile_required',
-        'outcome_unknown',
-      ],
+      fails: [...acceptanceFailures],
       handle: async (ctx) => {
-        const { ms } = toWait(applyPreference(ctx));
-        const input = getBody(ctx, signPayment);
-        const payment = await payments.sign(getCaller(ctx), getIdempotencyContext(ctx), ctx.state.requestId, input, ms);
+        const { payment, replayed } = await payments.sign(
+          getCaller(ctx),
+          getIdempotencyContext(ctx),
+          ctx.state.requestId,
+          getBody(ctx, signPayment),
+          applyPreference(ctx),
+        );
+        if (replayed) ctx.set('Idempotency-Replayed', 'true');
         locate(ctx, `/x402/sign/${payment.txId}`);
         ctx.body = presentPayment({ registry, getFamily }, payment);
       },
@@ -76,6 +69,3 @@ export function signRoutes({ payments, registry, getFamily, authenticate, idempo
     },
   ];
 }
-
-const toWait = (wait: ReturnType<typeof applyPreference>): { ms: number | null | 'usual' } =>
-  wait === 'usual' ? { ms: wait } : wait;

@@ -2,8 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Caller, IdempotencyContext } from '../../http/context';
 import type { WorkflowOutbox } from '../../outbox/outbox';
 import { notFound } from '../../platform/errors';
-import { Semaphore } from '../../platform/semaphore';
 import type { AcceptDependencies } from '../../transfers/accept';
+import type { Wait } from '../prefer';
+import { WaitingRequests } from '../waiting-requests';
 import { acceptPayment } from './accept';
 import { parsePayment } from './request';
 import type { SignPayment } from './schema';
@@ -13,22 +14,20 @@ export interface SignDependencies extends AcceptDependencies {
   outbox: WorkflowOutbox;
 }
 
-/** Requests of one process that wait for a signature; further ones are answered at once. */
-const maxWaiting = 200;
 const usualWaitMs = 10_000;
 /** Between two looks. */
 const pollMs = { first: 40, longest: 500 };
 
 /** Payments that clients authorise from accounts of their own, for somebody else to carry out. */
 export class SignService {
-  private readonly waiting = new Semaphore({ permits: maxWaiting, maxWaiting: 0, maxWaitMs: 0 });
+  private readonly waiting = new WaitingRequests();
   private isEnding = false;
 
   constructor(private readonly deps: SignDependencies) {}
 
   /**
-   * Accepts a payment like a transfer, and waits for its signature.
-   * @param waitMs null: it is not waited for; 'usual': up to 10 s
+   * Accepts a payment like a transfer, and waits for its signature; with too many that wait, it is answered at once.
+   * @param wait usual: up to 10 s
    * @throws GatewayError as acceptTransfer
    */
   async sign(
@@ -36,14 +35,13 @@ export class SignService {
     { resourceId: txId, idempotencyKey }: IdempotencyContext,
     requestId: string,
     input: SignPayment,
-    waitMs: number | null | 'usual',
-  ): Promise<AuthorisedPayment> {
-    const payment = parsePayment(this.deps, { txId, clientId, userId, requestId, idempotencyKey }, input);
-    const accepted = await acceptPayment(this.deps, payment);
-    const { chain } = payment.parsed;
-    if (!accepted.replayed)
-      this.deps.outbox.deliverSoon({ kind: 'start_transfer', subjectId: accepted.txId, clientId, chain: chain.name });
-    return this.wait(clientId, accepted.txId, waitMs === 'usual' ? usualWaitMs : (waitMs ?? 0));
+    wait: Wait,
+  ): Promise<{ payment: AuthorisedPayment; replayed: boolean }> {
+    const asked = parsePayment(this.deps, { txId, clientId, userId, requestId, idempotencyKey }, input);
+    const { txId: accepted, replayed } = await acceptPayment(this.deps, asked);
+    const { chain } = asked.parsed;
+    if (!replayed) this.deps.outbox.deliverSoon({ kind: 'start_transfer', subjectId: accepted, clientId, chain: chain.name });
+    return { payment: await this.wait(clientId, accepted, wait === 'usual' ? usualWaitMs : (wait.ms ?? 0)), replayed };
   }
 
   /** @throws GatewayError not_found. */
@@ -61,7 +59,8 @@ export class SignService {
   /** Until it is signed, ended, or waits for somebody. */
   private async wait(clientId: string, txId: string, waitMs: number): Promise<AuthorisedPayment> {
     const until = performance.now() + waitMs;
-    if (!this.waiting.tryAcquire()) return this.get(clientId, txId);
+    const leave = waitMs > 0 ? this.waiting.enter(clientId) : undefined;
+    if (!leave) return this.get(clientId, txId);
     try {
       for (let pauseMs = pollMs.first; ; pauseMs = Math.min(pauseMs * 1.5, pollMs.longest)) {
         const payment = await this.get(clientId, txId);
@@ -70,7 +69,7 @@ export class SignService {
         await delay(Math.min(pauseMs, leftMs));
       }
     } finally {
-      this.waiting.release();
+      leave();
     }
   }
 }

@@ -1,25 +1,25 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { EntityManager } from 'typeorm';
-import type { PayloadType } from '../../chains/payments';
 import type { AuthorisationAction, Hex, JsonObject, TransactionDescription, TransactionIntent } from '../../chains/types';
 import type { FailureCode } from '../../platform/codes';
+import { isUuid } from '../../platform/ids';
 import type { TransactionEntity, TransactionStatus } from '../../transactions/entity';
 import type { ParsedPayment } from './request';
 import { maxSeconds } from './window';
 
-type Stored = Pick<ParsedPayment, 'version' | 'payloadType' | 'action' | 'requirements' | 'resource' | 'extensions'>;
+type Stored = Pick<ParsedPayment, 'version' | 'action' | 'requirements' | 'resource' | 'extensions'>;
 
 const toText = (kept: JsonObject | null): string | null => kept && JSON.stringify(kept);
 
 export async function storeAuthorisation(
   manager: EntityManager,
   txId: string,
-  { version, payloadType, action, requirements, resource, extensions }: Stored,
+  { version, action, requirements, resource, extensions }: Stored,
 ): Promise<void> {
   await manager.query(
-    `insert into x402_authorisations (tx_id, version, payload_type, action, requirements, resource, extensions)
-     values ($1, $2, $3, $4, $5, $6, $7)`,
-    [txId, version, payloadType, JSON.stringify(action), toText(requirements), toText(resource), toText(extensions)],
+    `insert into x402_authorisations (tx_id, version, action, requirements, resource, extensions)
+     values ($1, $2, $3, $4, $5, $6)`,
+    [txId, version, JSON.stringify(action), toText(requirements), toText(resource), toText(extensions)],
   );
 }
 
@@ -33,16 +33,8 @@ export async function rebuildAuthorisation(
   { authorisation }: TransactionDescription,
 ): Promise<void> {
   if (!authorisation) throw new Error(`the bytes of ${txId} authorise nothing`);
-  const { action, method } = authorisation;
-  const payloadType = method === 'eip3009' ? 'eip3009' : 'permit2';
-  await storeAuthorisation(manager, txId, {
-    version: 2,
-    payloadType,
-    action,
-    requirements: {},
-    resource: null,
-    extensions: null,
-  });
+  const { action } = authorisation;
+  await storeAuthorisation(manager, txId, { version: 2, action, requirements: {}, resource: null, extensions: null });
 }
 
 /** Whether the stored payment is asked for again, as far as it is known; each request would have a nonce of its own. */
@@ -108,8 +100,6 @@ export async function findDifference(
 export interface AuthorisedPayment extends Omit<Stored, 'action'> {
   txId: string;
   chain: string;
-  /** In the form shown to clients. */
-  payer: string;
   status: TransactionStatus;
   failure: { code: FailureCode; message: string } | null;
   isEnded: boolean;
@@ -119,13 +109,11 @@ export interface AuthorisedPayment extends Omit<Stored, 'action'> {
 
 interface Row {
   chain: string;
-  from_address: string;
   status: TransactionStatus;
   failure_code: FailureCode | null;
   failure_message: string | null;
   is_ended: boolean;
   version: 1 | 2;
-  payload_type: PayloadType;
   requirements: string;
   resource: string | null;
   extensions: string | null;
@@ -135,9 +123,10 @@ interface Row {
 
 /** null: the client has no such payment. Of one that is given up nothing is handed out any more. */
 export async function findAuthorised(manager: EntityManager, clientId: string, txId: string): Promise<AuthorisedPayment | null> {
+  if (!isUuid(txId)) return null;
   const [row] = await manager.query<Row[]>(
-    `select t.chain, t.from_address, t.status, t.failure_code, t.failure_message, t.ended_at is not null as is_ended,
-            x.version, x.payload_type, x.requirements, x.resource, x.extensions, a.unsigned, a.signed
+    `select t.chain, t.status, t.failure_code, t.failure_message, t.ended_at is not null as is_ended,
+            x.version, x.requirements, x.resource, x.extensions, a.unsigned, a.signed
        from x402_authorisations x join transactions t using (tx_id)
        left join transfer_attempts a on a.tx_id = t.tx_id and a.attempt = 1 and a.broadcast_at is not null
         and t.status <> 'SIGNING' and t.cancellation_reason is null
@@ -148,8 +137,7 @@ export async function findAuthorised(manager: EntityManager, clientId: string, t
   const read = (text: string | null) => (text === null ? null : (JSON.parse(text) as JsonObject));
   const { unsigned, signed, failure_code: code } = row;
   return {
-    ...{ txId, chain: row.chain, payer: row.from_address, status: row.status, isEnded: row.is_ended },
-    ...{ version: row.version, payloadType: row.payload_type },
+    ...{ txId, chain: row.chain, status: row.status, isEnded: row.is_ended, version: row.version },
     requirements: JSON.parse(row.requirements) as JsonObject,
     resource: read(row.resource),
     extensions: read(row.extensions),

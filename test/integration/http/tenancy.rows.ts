@@ -1,5 +1,5 @@
 import { buildTotp, randomAddress, totpCode } from '../../factories';
-import { boxes, buildFunded, type Fixture, type Call, type Funded, type Tenant } from './fixture';
+import { boxes, buildFunded, ethereum, type Fixture, type Call, type Funded, type Tenant } from './fixture';
 
 /** One client as the matrix needs it: a user with a second factor. */
 export interface Actor extends Tenant {
@@ -42,6 +42,19 @@ const transferFrom = (fromAddress: string) => ({
   token_symbol: 'USDC',
   amount: '1',
 });
+
+/** Creates a payment of the owner that waits for its workflow; returns its id. */
+async function payment({ fixture, funded, ...tenant }: Owner): Promise<string> {
+  const usdc = ethereum.tokens.find(({ symbol }) => symbol === 'USDC');
+  const paymentRequirements = {
+    ...{ scheme: 'exact', network: ethereum.caip2, asset: usdc?.contract, amount: '1000', payTo: randomAddress() },
+    ...{ maxTimeoutSeconds: 60, extra: { name: 'USD Coin', version: '2' } },
+  };
+  const body = { x402Version: 2, payer: funded.account.address, paymentRequirements };
+  const answer = await fixture.call('POST', '/x402/sign', { tenant, body, headers: { Prefer: 'respond-async' } });
+  if (answer.status !== 202) throw new Error(`POST /x402/sign answered ${answer.status}: ${answer.text}`);
+  return String(answer.body['txId']);
+}
 
 async function factor({ fixture, code, ...tenant }: Owner): Promise<string> {
   const body = { factor_type: 'WHITELIST', chain: 'ethereum', address: randomAddress(), mfa_code: code() };
@@ -119,6 +132,10 @@ export const rows: Record<string, Row> = {
   'get /transactions/{tx_id}': async (from) => {
     const txId = await transfer(from);
     return () => ({ path: `/transactions/${txId}` });
+  },
+  'get /x402/sign/{tx_id}': async (from) => {
+    const txId = await payment(from);
+    return () => ({ path: `/x402/sign/${txId}` });
   },
   'post /transactions/{tx_id}/cancel': async (from) => {
     const txId = await transfer(from);

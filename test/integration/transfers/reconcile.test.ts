@@ -152,48 +152,56 @@ test('a transfer that was ordered after the backup comes back with its key: the 
   expect(log).toContainEqual(expect.objectContaining({ action: 'orders.rebuilt' }));
 });
 
-test('a payment that was authorised after the backup comes back with what its bytes say, and is held', async () => {
-  await makeBackup();
-  const [txId, token] = [newId(), ethereum.tokens.find(({ symbol }) => symbol === 'USDC')?.contract as string];
-  const { clientId, address: payer } = fixture.account;
-  const asked = { txId, clientId, userId: newId(), requestId: newId(), idempotencyKey: newId() };
-  const paymentRequirements = {
-    ...{ scheme: 'exact', network: ethereum.caip2, asset: token, amount: '7000000', payTo: randomAddress() },
-    ...{ maxTimeoutSeconds: 300, extra: { name: 'USD Coin', version: '2' } },
-  };
-  const payment = parsePayment({ registry, getFamily }, asked, { x402Version: 2, payer, paymentRequirements });
-  await acceptPayment(acceptDependencies(fixture.database, registry), payment);
-  const now = BigInt(Math.floor(Date.now() / 1000));
-  const prepared = toPreparedAuthorisation({
-    validAfter: now - 600n,
-    validBefore: now + 300n,
-    token,
-    nonce: BigInt(payment.action.nonce),
-    permitNonce: null,
-  });
-  const signed = await fixture.ledger.beginSigning({ txId, lastAttempt: 0, kind: 'first', prepared });
-  if (signed.outcome !== 'begun') throw new Error(JSON.stringify(signed));
-  seen.push({ compact: signed.order, unsigned: signed.unsigned });
-  await restore();
+test.each([300, 3_600])(
+  'a payment of %d s that was authorised after the backup comes back with what its bytes say, and is held',
+  async (seconds) => {
+    await makeBackup();
+    const [txId, token] = [newId(), ethereum.tokens.find(({ symbol }) => symbol === 'USDC')?.contract as string];
+    const { clientId, address: payer } = fixture.account;
+    const asked = { txId, clientId, userId: newId(), requestId: newId(), idempotencyKey: newId() };
+    const paymentRequirements = {
+      ...{ scheme: 'exact', network: ethereum.caip2, asset: token, amount: '7000000', payTo: randomAddress() },
+      ...{ maxTimeoutSeconds: seconds, extra: { name: 'USD Coin', version: '2' } },
+    };
+    const payment = parsePayment({ registry, getFamily }, asked, { x402Version: 2, payer, paymentRequirements });
+    await acceptPayment(acceptDependencies(fixture.database, registry), payment);
+    const now = BigInt(Math.floor(Date.now() / 1000));
+    const prepared = toPreparedAuthorisation({
+      validAfter: now - 600n,
+      validBefore: now + BigInt(seconds),
+      token,
+      nonce: BigInt(payment.action.nonce),
+      permitNonce: null,
+    });
+    const signed = await fixture.ledger.beginSigning({ txId, lastAttempt: 0, kind: 'first', prepared });
+    if (signed.outcome !== 'begun') throw new Error(JSON.stringify(signed));
+    seen.push({ compact: signed.order, unsigned: signed.unsigned });
+    await restore();
 
-  expect(await run({ apply: true })).toMatchObject({
-    rows: [{ subject: txId, result: 'rebuilt' }],
-    started: [txId],
-    isOpen: true,
-  });
-  const [row] = await restored.query<object[]>('select transaction_type, status, amount from transactions where tx_id = $1', [
-    txId,
-  ]);
-  expect(row).toEqual({ transaction_type: 'X402_SIGN', status: 'SIGNING', amount: '7000000' });
-  expect(await balance(restored, 'USDC')).toEqual(await balance(fixture.database, 'USDC'));
-  // the same bytes, and nothing else under its key
-  const again = await ledger.beginSigning({ txId, lastAttempt: 1, kind: 'resume' });
-  expect(again).toMatchObject({ outcome: 'begun', unsigned: signed.unsigned });
-  expect(await codeOf(accept(request({ idempotencyKey: asked.idempotencyKey })))).toBe('idempotency_key_reused');
-  const { parsed, ...rest } = payment;
-  const repeated = { ...rest, parsed: { ...parsed, request: { ...parsed.request, txId: newId() } } };
-  expect(await acceptPayment(acceptDependencies(restored, registry), repeated)).toMatchObject({ txId, replayed: true });
-});
+    expect(await run({ apply: true })).toMatchObject({
+      rows: [{ subject: txId, result: 'rebuilt' }],
+      started: [txId],
+      isOpen: true,
+    });
+    const [row] = await restored.query<object[]>('select transaction_type, status, amount from transactions where tx_id = $1', [
+      txId,
+    ]);
+    expect(row).toEqual({ transaction_type: 'X402_SIGN', status: 'SIGNING', amount: '7000000' });
+    expect(await balance(restored, 'USDC')).toEqual(await balance(fixture.database, 'USDC'));
+    const [stored] = await restored.query<object[]>(
+      `select (action ->> 'seconds')::int as seconds from x402_authorisations where tx_id = $1`,
+      [txId],
+    );
+    expect(stored).toEqual({ seconds });
+    // the same bytes, and nothing else under its key
+    const again = await ledger.beginSigning({ txId, lastAttempt: 1, kind: 'resume' });
+    expect(again).toMatchObject({ outcome: 'begun', unsigned: signed.unsigned });
+    expect(await codeOf(accept(request({ idempotencyKey: asked.idempotencyKey })))).toBe('idempotency_key_reused');
+    const { parsed, ...rest } = payment;
+    const repeated = { ...rest, parsed: { ...parsed, request: { ...parsed.request, txId: newId() } } };
+    expect(await acceptPayment(acceptDependencies(restored, registry), repeated)).toMatchObject({ txId, replayed: true });
+  },
+);
 
 test('a transfer of the backup whose signing began after it goes on from its attempts, replacements included', async () => {
   const { txId } = await fixture.ledger.lockTransfer(request({ idempotencyKey: newId() }));

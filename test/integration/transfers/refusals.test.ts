@@ -65,13 +65,13 @@ test('the authoriser: nothing for an attempt that waits, nor for one whose refus
   expect(await recorded(txId)).toEqual([]);
 });
 
-test('the authoriser: the next attempt of a transfer whose attempts are all impossible, which ends it', async () => {
+test('the authoriser: nothing about a reissue on a chain that has none, so that it ends no transfer', async () => {
   const txId = await locked();
   await sign(fixture, txId);
   await fixture.database.query(`update transfer_attempts set impossible_proof = '{"why":"test"}'`);
-  expect(await begin(fixture, { txId, attempt: 2, kind: 'reissue', fees: unpayable })).toMatchObject({ outcome: 'refused' });
-  expect(await recorded(txId)).toEqual([{ attempt: 2, kind: 'order', code: 'fee_above_bound' }]);
-  expect(await fixture.ledger.failByProof({ txId })).toMatchObject({ status: 'FAILED', code: 'fee_above_bound' });
+  await expect(begin(fixture, { txId, attempt: 2, kind: 'reissue', fees: unpayable })).rejects.toThrow('no reissue');
+  expect(await recorded(txId)).toEqual([]);
+  await expect(fixture.ledger.failByProof({ txId })).rejects.toMatchObject({ code: 'not_cancellable' });
 });
 
 describe('a transfer whose attempts cannot be executed, as the worker’s proofs say, true or false', () => {

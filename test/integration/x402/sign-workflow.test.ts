@@ -4,6 +4,7 @@ import { ChainRegistry } from '../../../src/chains/registry';
 import type { Hex, JsonObject, TokenDefinition } from '../../../src/chains/types';
 import { GatewayError } from '../../../src/platform/errors';
 import { newId } from '../../../src/platform/ids';
+import { correctReorged } from '../../../src/transfers/reconcile-reorg';
 import { observationSignaller, transferWorkflowsOn } from '../../../src/transfers/workflows';
 import { transferWorkflowId } from '../../../src/messages/workflow-ids';
 import { acceptPayment } from '../../../src/x402/sign/accept';
@@ -32,8 +33,13 @@ const usdcOf = ({ chain }: Pick<FollowFixture, 'chain'>) =>
   chain.tokens.find(({ symbol }) => symbol === 'USDC') as TokenDefinition;
 
 let payTo: Hex;
-const served: ServedChain<FollowFixture> = new ServedChain<FollowFixture>(createFixture, () => booksAgree(served.fixture));
+/** False where a test leaves the ledger for an operator to correct. */
+let areBooksCompared = true;
+const served: ServedChain<FollowFixture> = new ServedChain<FollowFixture>(createFixture, () =>
+  areBooksCompared ? booksAgree(served.fixture) : Promise.resolve(),
+);
 beforeEach(() => {
+  areBooksCompared = true;
   payTo = randomAddress() as Hex;
 });
 
@@ -69,7 +75,7 @@ async function signed(txId: string): Promise<JsonObject> {
 }
 
 /** Somebody sends it to the chain. */
-async function carryOut({ signature, authorization }: JsonObject): Promise<void> {
+async function carryOut({ signature, authorization }: JsonObject, gas = 300_000n): Promise<void> {
   const { from, to, value, validAfter, validBefore, nonce } = authorization as Record<string, string>;
   const call = encodeSettlement(
     {
@@ -85,7 +91,7 @@ async function carryOut({ signature, authorization }: JsonObject): Promise<void>
     },
     BigInt(value as string),
   );
-  await served.fixture.outside.sendTransaction({ ...call, chain: null, gas: 300_000n });
+  await served.fixture.outside.sendTransaction({ ...call, chain: null, gas });
 }
 
 /** Mines and follows, and signals the workflows, until it is in this state. */
@@ -153,6 +159,65 @@ test('a transaction that was reverted leaves it open, and another one carries it
   expect(await served.fixture.onChain.observe({ txId })).toMatchObject({ state: 'absent' });
   await carryOut(payload);
   await ends(txId, 'CONFIRMED');
+});
+
+describe('confirmed, and its block is reorganised away', () => {
+  /** Confirmed, then taken back with everything since; nothing is sent again by the gateway. */
+  async function takenBack(seconds: number): Promise<{ txId: string; payload: JsonObject }> {
+    await served.serve();
+    const { anvil, mine, chain } = served.fixture;
+    const txId = await pay(seconds);
+    const payload = await signed(txId);
+    const snapshot = await anvil.client.snapshot();
+    await carryOut(payload);
+    await ends(txId, 'CONFIRMED');
+    await anvil.client.revert({ id: snapshot });
+    // other blocks at the same heights
+    await anvil.client.setNextBlockBaseFeePerGas({ baseFeePerGas: 1_234_567_890n });
+    await mine(chain.confirmations + 8);
+    return { txId, payload };
+  }
+  const follow = (alerts: object[] = []) => {
+    const { options, client, follow: once } = served.fixture;
+    const logger = Object.assign(Object.create(options.logger) as typeof options.logger, {
+      child: () => logger,
+      error: (alert: object) => void alerts.push(alert),
+    });
+    const onConfirmedReorged = (it: string) =>
+      correctReorged({ ...options, logger, client, onConfirmedReorged: options.onConfirmedReorged }, { txId: it });
+    return once({ logger, onConfirmedReorged });
+  };
+
+  test('carried out again by another transaction, it stands there', async () => {
+    const { txId, payload } = await takenBack(600);
+    const before = await served.fixture.transaction(txId);
+    await follow();
+    const [attempt] = await served.fixture.attempts(txId);
+    expect(attempt).toMatchObject({ included_id: null, block_hash: null });
+    await carryOut(payload, 250_000n);
+    await served.fixture.mine(2);
+    await follow();
+    await correctReorged({ ...served.fixture.options, client: served.fixture.client }, { txId });
+    const after = await served.fixture.transaction(txId);
+    expect(after.tx_hash).not.toBe(before.tx_hash);
+    expect(after).toMatchObject({ status: 'CONFIRMED', block_hash: expect.stringMatching(/^0x/) });
+    expect(after.block_hash).not.toBe(before.block_hash);
+  });
+
+  test('expired meanwhile, its accounts are frozen: the money has not left', async () => {
+    const { txId } = await takenBack(30);
+    await served.fixture.anvil.client.increaseTime({ seconds: 120 });
+    await served.fixture.mine(served.fixture.chain.finalityDepth + 2);
+    const alerts: object[] = [];
+    await follow(alerts);
+    await correctReorged({ ...served.fixture.options, client: served.fixture.client }, { txId });
+    const rows = await served.fixture.database.query<{ frozen_reason: string | null }[]>(
+      `select frozen_reason from ledger_accounts where account_id = $1 and symbol = 'USDC'`,
+      [served.fixture.alice.accountId],
+    );
+    expect(rows).toEqual([{ frozen_reason: expect.stringContaining(txId) }]);
+    areBooksCompared = false;
+  });
 });
 
 test('not signed in its time: its end is found without an operator', async () => {

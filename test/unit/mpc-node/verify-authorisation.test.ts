@@ -113,16 +113,12 @@ test.each<[string, string, Ordered]>([
   ['another recipient', 'recipients', changed({ payTo: stranger })],
   ['another amount', 'recipients', changed({ amount: 1_001n })],
   ['another token', 'recipients', changed({ token: usdt })],
-  ['an unknown token', 'recipients', claimFor({ ...exact, token: stranger })],
-  ['a token that takes no authorisations', 'recipients', claimFor({ ...byToken, token: usdt })],
+  ['an unknown token', 'recipients', orderFor({ ...exact, token: stranger })],
+  ['a token that takes no authorisations', 'recipients', orderFor({ ...byToken, token: usdt })],
   ['another chain', 'chain', changed({ chainId: 8453 })],
 ])('refuses %s', (_what, field, ordered) => {
   expect(refusalOf(ordered)).toMatchObject(mismatch(field));
 });
-
-function claimFor(plan: AuthorisationPlan): Ordered {
-  return orderFor(plan);
-}
 
 test('refuses what is over, and what would be open for hours', () => {
   expect(refusalOf(orderFor(byToken), authorisedAt + 59)).toMatchObject(mismatch('authorisation.window_end'));
@@ -132,7 +128,7 @@ test('refuses what is over, and what would be open for hours', () => {
   expect(refusalOf(long, authorisedAt + 1)).toBeUndefined();
 });
 
-test('refuses an allowance that the order does not cover', () => {
+test('refuses bytes with a permit under an order over bytes without', () => {
   const { claims } = orderFor(exact);
   const { unsigned } = orderFor(allowed);
   expect(refusalOf({ claims, unsigned })).toMatchObject({ code: 'intent_mismatch' });

@@ -139,7 +139,9 @@ describe('typed data', () => {
   });
 
   it('chain ids are those of CAIP-2', () => {
-    for (const chain of getChains('production')) expect(chain.caip2).toBe(`eip155:${parseChainId(chain)}`);
+    const chains = getChains('production').filter(({ family }) => family === 'evm');
+    expect(chains.length).toBeGreaterThan(6);
+    for (const chain of chains) expect(chain.caip2).toBe(`eip155:${parseChainId(chain)}`);
   });
 });
 

@@ -104,7 +104,7 @@ export function readAuthorisation(unsigned: Hex): Authorisation {
   return authorisation;
 }
 
-/** Refuses what a contract would always revert, and what moves nothing. */
+/** Refuses what a contract would always revert, what moves nothing, and a window of a single second. */
 function assertExecutable(it: Authorisation): void {
   const isOfToken = it.method === 'eip3009';
   if ([it.token, it.from, it.to].some(isZero) || it.from === it.to)
@@ -121,7 +121,7 @@ function assertExecutable(it: Authorisation): void {
 export const lastSecond = ({ method, validBefore }: Pick<Authorisation, 'method' | 'validBefore'>): bigint =>
   method === 'eip3009' ? validBefore - 1n : validBefore;
 
-/** As EIP-3009 has it. */
+/** 32 bytes, as EIP-3009 has nonces. */
 export const nonceBytes = (nonce: bigint): Hex => numberToHex(nonce, { size: 32 });
 
 /** What can be used once only, in canonical form. */

@@ -8,7 +8,7 @@ import { isUsed } from './nonce';
 
 /** Blocks of one request for logs at first, and at least: public endpoints refuse more. */
 const chunk = { most: 1_000, least: 20 };
-/** Requests for logs of one search: two hours of the fastest chain have 29 at the most blocks. */
+/** Requests for logs of one search: two hours of blocks of 0.25 s are 29 ranges of `chunk.most`; ranges that are refused become smaller. */
 const maxRequests = 200;
 
 /** The transaction that has carried out a payment, and what it has done. */
@@ -90,7 +90,7 @@ async function readLogs(
   const logs: RpcLog[] = [];
   let size = chunk.most;
   for (let next = from, count = 0; next <= to; count += 1) {
-    if (count >= maxRequests) throw new Error('it takes too many requests to look for the payment');
+    if (count >= maxRequests) throw new Error(`it takes more than ${maxRequests} requests to look for the payment`);
     const last = Math.min(next + size - 1, to);
     try {
       logs.push(...(await call<RpcLog[]>('eth_getLogs', [{ ...filter, fromBlock: quantity(next), toBlock: quantity(last) }])));

@@ -7,7 +7,7 @@ import { getPayment } from '../codec/payment';
 import { readKeySignature } from '../codec/signature';
 import { permit2Address } from '../payments/contracts';
 import { type Authorisation, lastSecond, nonceBytes, readAuthorisation, toIdentity, toMethod, writeAuthorisation } from './bytes';
-import { findAuthorisationDetails, toPreparedAuthorisation } from './details';
+import { findAuthorisationDetails, toPreparedAuthorisation, validSinceSeconds } from './details';
 import { toDigests } from './digests';
 
 const permits = 'permit/';
@@ -67,7 +67,11 @@ const toAction = ({
   permitNonce,
 }: Authorisation): AuthorisationAction => ({
   ...{ type: 'authorisation', method, facilitator, domain },
-  ...{ nonce: nonceBytes(nonce), seconds: Number(validBefore - validAfter), withAllowance: permitNonce !== null },
+  ...{
+    nonce: nonceBytes(nonce),
+    seconds: Number(validBefore - validAfter - validSinceSeconds),
+    withAllowance: permitNonce !== null,
+  },
 });
 
 /** A token takes the permits of an owner in the order of their nonces. Begins the resource of every payment that uses this one. */

@@ -1,6 +1,9 @@
 import { parseUint256 } from '../../../platform/uint256';
 import type { JsonObject, Prepared } from '../../types';
 
+/** So much earlier a payment is valid: clocks differ, and so do those of blocks. */
+export const validSinceSeconds = 600n;
+
 /** What the chain, and the time, say about a payment that is authorised; seconds since the epoch. */
 export interface AuthorisationDetails {
   validAfter: bigint;

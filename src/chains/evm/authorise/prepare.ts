@@ -7,11 +7,8 @@ import { permit2Address } from '../payments/contracts';
 import { hasCode, tryCall } from '../payments/simulate';
 import type { RpcCall } from '../rpc';
 import { toMethod } from './bytes';
-import { toPreparedAuthorisation } from './details';
+import { toPreparedAuthorisation, validSinceSeconds } from './details';
 import { spenderOf } from './digests';
-
-/** Clocks differ, and so do those of blocks. */
-const validSinceSeconds = 600n;
 
 const tokenAbi = parseAbi([
   'function DOMAIN_SEPARATOR() view returns (bytes32)',

@@ -1,0 +1,212 @@
+import { concat, type Hex } from 'viem';
+import { toPreparedAuthorisation } from '../../../src/chains/evm/authorise/details';
+import { getFamily } from '../../../src/chains/families';
+import { newId } from '../../../src/platform/ids';
+import { presentPayment } from '../../../src/x402/sign/presenter';
+import { type AuthorisedPayment, findAuthorised } from '../../../src/x402/sign/stored';
+import { buildTotp, randomAddress, signAs, totpCode } from '../../factories';
+import { createTestLedger, type TestLedger } from '../../ledger';
+import { auditOf } from '../screening/factors';
+import { boxes, buildFunded, createFixture, ethereum, expectProblem, type Fixture, type Funded, registry } from '../http/fixture';
+
+/** POST and GET /x402/sign over HTTP, to the signature; who carries a payment out, and its end: sign-workflow.test.ts. */
+
+const usdc = ethereum.tokens.find(({ symbol }) => symbol === 'USDC');
+let fixture: Fixture;
+let funded: Funded;
+let ledger: TestLedger;
+beforeAll(async () => {
+  fixture = await createFixture();
+  funded = await buildFunded(fixture, fixture.demo);
+  ledger = createTestLedger({ database: fixture.database, registry });
+});
+afterAll(() => fixture.close());
+
+const terms = (changes: object = {}) => ({
+  ...{ scheme: 'exact', network: ethereum.caip2, asset: usdc?.contract, amount: '1000000', payTo: randomAddress() },
+  ...{ maxTimeoutSeconds: 60, extra: { name: 'USD Coin', version: '2' } },
+  ...changes,
+});
+const post = (changes: object = {}, headers: Record<string, string> = {}, tenant = fixture.demo) =>
+  fixture.call('POST', '/x402/sign', {
+    body: { x402Version: 2, payer: funded.account.address, paymentRequirements: terms(), ...changes },
+    headers: { Prefer: 'respond-async', ...headers },
+    tenant,
+  });
+
+/** Signed as the workflow has it signed, and handed out. */
+async function sign(txId: string): Promise<void> {
+  const { database } = fixture;
+  const [row] = await database.query<{ action: { nonce: string } }[]>('select action from x402_authorisations where tx_id = $1', [
+    txId,
+  ]);
+  const now = BigInt(Math.floor(Date.now() / 1000));
+  const prepared = toPreparedAuthorisation({
+    ...{ validAfter: now - 600n, validBefore: now + 60n, token: usdc?.contract ?? '', permitNonce: null },
+    nonce: BigInt(row?.action.nonce ?? 0),
+  });
+  const begun = await ledger.beginSigning({ txId, lastAttempt: 0, kind: 'first', prepared });
+  if (begun.outcome !== 'begun') throw new Error(JSON.stringify(begun));
+  const signatures = signAs(funded.wallet, funded.account, begun.unsigned);
+  await ledger.recordSigned({ txId, attempt: 1, signatures });
+  await database.query('update transfer_attempts set broadcast_at = now() where tx_id = $1', [txId]);
+  await ledger.markSubmitted({ txId, attempt: 1 });
+}
+
+test('what was asked for is repeated to the resource server with the signature', async () => {
+  const paymentRequirements = terms({ extra: { name: 'USD Coin', version: '2', hint: 'kept' } });
+  const resource = { url: 'https://seller.example/report' };
+  const { status, headers, body } = await post({ paymentRequirements, resource, extensions: { bazaar: { info: {} } } });
+  const txId = String(body['txId']);
+  expect({ status, body }).toMatchObject({ status: 202, body: { status: 'PENDING', paymentPayload: null, header: null } });
+  expect(headers.get('location')).toBe(`/api/v1/x402/sign/${txId}`);
+  expect(await auditOf(fixture.database, 'payment.accepted', txId)).toHaveLength(1);
+
+  await sign(txId);
+  const shown = (await fixture.call('GET', `/x402/sign/${txId}`, { tenant: fixture.demo })).body as unknown as {
+    paymentPayload: { payload: { authorization: object } };
+    header: { name: string; value: string };
+  };
+  expect(shown).toMatchObject({
+    status: 'SUBMITTED',
+    paymentPayload: {
+      ...{ x402Version: 2, resource, accepted: paymentRequirements, extensions: { bazaar: { info: {} } } },
+      payload: { authorization: { from: funded.account.address, to: paymentRequirements.payTo, value: '1000000' } },
+    },
+  });
+  expect(shown.header.name).toBe('PAYMENT-SIGNATURE');
+  expect(JSON.parse(Buffer.from(shown.header.value, 'base64').toString())).toEqual(shown.paymentPayload);
+  const signed = await auditOf(fixture.database, 'transfer.signed', txId);
+  expect(signed).toEqual([expect.objectContaining({ detail: expect.objectContaining({ tx_hash: null }) })]);
+});
+
+test('version 1: its own payload and header', async () => {
+  const { amount: maxAmountRequired, ...others } = terms({ network: 'ethereum' });
+  const { status, body } = await post({ x402Version: 1, paymentRequirements: { ...others, maxAmountRequired } });
+  expect(status).toBe(202);
+  await sign(String(body['txId']));
+  const shown = await fixture.call('GET', `/x402/sign/${String(body['txId'])}`, { tenant: fixture.demo });
+  expect(shown.body).toMatchObject({
+    paymentPayload: { x402Version: 1, scheme: 'exact', network: 'ethereum' },
+    header: { name: 'X-PAYMENT' },
+  });
+});
+
+test.each<[string, object, string]>([
+  [
+    'version 1 with a highest amount',
+    { x402Version: 1, paymentRequirements: { ...terms({ scheme: 'upto' }), maxAmountRequired: '1' } },
+    'scheme',
+  ],
+  [
+    'version 1 by Permit2',
+    { x402Version: 1, paymentRequirements: { ...terms({ extra: { assetTransferMethod: 'permit2' } }), maxAmountRequired: '1' } },
+    'extra.assetTransferMethod',
+  ],
+  [
+    'an escrow',
+    { paymentRequirements: terms({ extra: { name: 'USD Coin', version: '2', paymentFlow: 'escrow' } }) },
+    'extra.paymentFlow',
+  ],
+  ['too short a time', { paymentRequirements: terms({ maxTimeoutSeconds: 9 }) }, 'maxTimeoutSeconds'],
+  ['an amount that is no integer', { paymentRequirements: terms({ amount: '1.5' }) }, ''],
+])('%s is refused', async (_what, changes, field) => {
+  expectProblem(
+    await post(changes),
+    400,
+    'invalid_parameter',
+    field === '' ? 'paymentRequirements' : `paymentRequirements.${field}`,
+  );
+});
+
+test('another client’s account pays nothing, and its payment is not shown', async () => {
+  expectProblem(await post({}, {}, fixture.other), 404, 'not_found');
+  const { body } = await post();
+  for (const id of [String(body['txId']), 'x', newId()])
+    expectProblem(await fixture.call('GET', `/x402/sign/${id}`, { tenant: fixture.other }), 404, 'not_found');
+});
+
+test('it waits for an approval like a transfer, and can be cancelled until its signing begins', async () => {
+  await fixture.database.query(`update clients set whitelist_mode = 'approve' where client_id = $1`, [fixture.demo.clientId]);
+  try {
+    const { body } = await post({}, { Prefer: 'wait=5' });
+    expect(body).toMatchObject({ status: 'AWAITING_APPROVAL', paymentPayload: null });
+    const code = totpCode(await buildTotp(fixture.database, boxes.totp, fixture.demo));
+    const path = `/transactions/${String(body['txId'])}`;
+    const approved = await fixture.call('POST', `${path}/approve`, { tenant: fixture.demo, body: { mfa_code: code } });
+    expect(approved).toMatchObject({ status: 200, body: { status: 'PENDING', transaction_type: 'X402_SIGN' } });
+    const cancelled = await fixture.call('POST', `${path}/cancel`, { tenant: fixture.demo });
+    expect(cancelled).toMatchObject({ status: 200, body: { status: 'CANCELLED' } });
+  } finally {
+    await fixture.database.query(`update clients set whitelist_mode = 'off' where client_id = $1`, [fixture.demo.clientId]);
+  }
+});
+
+test('under one key it is one payment, also after the stored answer is gone', async () => {
+  const [headers, paymentRequirements] = [{ 'Idempotency-Key': newId() }, terms()];
+  const first = await post({ paymentRequirements }, headers);
+  await fixture.database.query('delete from idempotency_keys');
+  const again = await post({ paymentRequirements }, headers);
+  expect(again.body['txId']).toBe(first.body['txId']);
+  expect(again.headers.get('idempotency-replayed')).toBe('true');
+  await fixture.database.query('delete from idempotency_keys');
+  expectProblem(await post({ paymentRequirements: terms() }, headers), 422, 'idempotency_key_reused');
+});
+
+describe('nothing is handed out', () => {
+  const unsigned = async (): Promise<AuthorisedPayment> => {
+    const { body } = await post();
+    await sign(String(body['txId']));
+    const payment = await findAuthorised(fixture.database.manager, fixture.demo.clientId, String(body['txId']));
+    if (!payment?.signed) throw new Error('not signed');
+    return payment;
+  };
+  const nothing = { paymentPayload: null, header: null, validUntil: null };
+
+  test('after its time', async () => {
+    const payment = await unsigned();
+    jest.useFakeTimers({ now: Date.now() + 61_000, doNotFake: ['setTimeout', 'setImmediate', 'nextTick', 'performance'] });
+    try {
+      expect(presentPayment({ registry, getFamily }, payment)).toMatchObject(nothing);
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
+  test('where the resource server’s terms are lost, or the chain is no longer enabled', async () => {
+    const payment = await unsigned();
+    expect(presentPayment({ registry, getFamily }, { ...payment, requirements: {} })).toMatchObject(nothing);
+    expect(presentPayment({ registry, getFamily }, { ...payment, chain: 'gone' })).toMatchObject(nothing);
+  });
+});
+
+test('of a token’s permits one payment at a time uses the next one', async () => {
+  const extra = { name: 'USD Coin', version: '2', assetTransferMethod: 'permit2' };
+  const extensions = { eip2612GasSponsoring: { info: {} } };
+  const begin = async () => {
+    const { body } = await post({ paymentRequirements: terms({ extra }), extensions });
+    const txId = String(body['txId']);
+    const [row] = await fixture.database.query<{ action: { nonce: string } }[]>(
+      'select action from x402_authorisations where tx_id = $1',
+      [txId],
+    );
+    const now = BigInt(Math.floor(Date.now() / 1000));
+    const prepared = toPreparedAuthorisation({
+      ...{ validAfter: now - 600n, validBefore: now + 60n, token: usdc?.contract ?? '', permitNonce: 3n },
+      nonce: BigInt(row?.action.nonce ?? 0),
+    });
+    return { txId, begun: await ledger.beginSigning({ txId, lastAttempt: 0, kind: 'first', prepared }) };
+  };
+  const first = await begin();
+  if (first.begun.outcome !== 'begun') throw new Error(JSON.stringify(first.begun));
+  const signatures = signAs(funded.wallet, funded.account, first.begun.unsigned);
+  expect(signatures).toHaveLength(2);
+  await ledger.recordSigned({ txId: first.txId, attempt: 1, signatures });
+  const [attempt] = await fixture.database.query<{ signed: Hex }[]>('select signed from transfer_attempts where tx_id = $1', [
+    first.txId,
+  ]);
+  expect(attempt?.signed).toHaveLength(concat(signatures).length);
+  const second = await begin();
+  expect(second.begun).toMatchObject({ outcome: 'refused', code: 'business_error' });
+  expect(await ledger.endTransfer({ txId: second.txId })).toMatchObject({ status: 'FAILED', code: 'business_error' });
+});
