@@ -132,7 +132,8 @@ test('can approve in the name of a user', async () => {
       [txId],
     );
     const request = { txId, lastAttempt: 0, kind: 'first', prepared: await scene.prepared() } as const;
-    expect(await scene.temporal.beginSigning(request)).toMatchObject({ outcome: 'begun' });
+    // stale: its workflow has found the approval first, and has had it begun
+    expect(['begun', 'stale']).toContain((await scene.temporal.beginSigning(request)).outcome);
     // its workflow may wait for the approval already
     await scene.temporal.client.workflow.getHandle(transferWorkflowId(txId)).signal(transferApprovedSignal);
     await isConfirmed({ txId });
