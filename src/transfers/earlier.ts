@@ -1,15 +1,9 @@
 import type { EntityManager } from 'typeorm';
 import { GatewayError, notFound } from '../platform/errors';
 import { TransactionEntity } from '../transactions/entity';
-import type { TransactionType } from '../transactions/types';
+import type { AcceptedKind } from './accepted-kind';
 import { hashRequest } from './hash-request';
 import { isSameTransfer, type ParsedTransfer, type TransferParser } from './request';
-
-/** What distinguishes transactions with equal rows. */
-interface Kind {
-  transactionType: TransactionType;
-  isSame(manager: EntityManager, txId: string): Promise<boolean>;
-}
 
 /**
  * The transaction that this request has become before, by its id or its idempotency key.
@@ -19,7 +13,7 @@ export async function findEarlier(
   parser: Pick<TransferParser, 'getFamily'>,
   manager: EntityManager,
   parsed: ParsedTransfer,
-  kind: Kind,
+  kind: Pick<AcceptedKind, 'transactionType' | 'isSame'>,
 ): Promise<TransactionEntity | null> {
   const { txId, clientId, idempotencyKey, memo: asked } = parsed.request;
   const byId = await manager.findOneBy(TransactionEntity, { txId });

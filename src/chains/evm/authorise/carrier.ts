@@ -40,9 +40,11 @@ export async function findCarrier(
   const ids = [...new Set(logs.map(({ transactionHash }) => transactionHash))];
   const unnamed: { id: string; block: number }[] = [];
   for (const id of ids) {
+    // the token's event names it
+    if (method === 'eip3009') return withEffect(call, intent, id, authorisation.value);
     const transaction = await call<RpcTransaction | null>('eth_getTransactionByHash', [id]);
     const carried = transaction && readCarriedOut(transaction);
-    if (method === 'eip3009' || carried?.identity === toIdentity(authorisation))
+    if (carried?.identity === toIdentity(authorisation))
       return withEffect(call, intent, id, method === 'permit2_upto' ? carried?.amount : authorisation.value);
     const isOwn = transaction?.from.toLowerCase() === authorisation.from.toLowerCase();
     const log = logs.find(({ transactionHash }) => transactionHash === id);
