@@ -19,15 +19,20 @@ import { allRun, kill, type Victim } from './victims';
  * Payers who get coins for an approval, which comes before their payment, while one part is killed: coins and payment are sent once each.
  */
 
-/** Of the coins, which their settler sends; each is reached while those above it are held. */
-const gaps = [
-  'settle: settleTransfer',
-  'broadcast: markBroadcast',
-  'sign: recordSigned',
-  'start: remove the message',
-  'accept: COMMIT',
-  'accept: insert',
-] as const satisfies readonly HeldGap[];
+/**
+ * Of the coins, which their settler sends, a kill each; each is reached while those above it are held. Whoever settles has locked the
+ * house's ledger accounts, without which no other coins are accepted.
+ */
+const rounds = {
+  'before coins are settled': [
+    'broadcast: markBroadcast',
+    'sign: recordSigned',
+    'start: remove the message',
+    'accept: COMMIT',
+    'accept: insert',
+  ],
+  'while coins are settled': ['settle: settleTransfer'],
+} as const satisfies Record<string, readonly HeldGap[]>;
 
 interface Payment {
   what: string;
@@ -74,8 +79,8 @@ async function send(what: string, payer: PrivateKeyAccount): Promise<Payment> {
 const approvalLock = (act: 'lock' | 'unlock', { address }: PrivateKeyAccount) =>
   database.query(`select pg_advisory_${act}(hashtext('approval'), hashtext($1))`, [address.toLowerCase()]);
 
-/** One payment before its approval is sent, and one whose coins are in each gap; then the victim is killed. */
-async function crashWith(victim: Victim): Promise<Payment[]> {
+/** One payment before its approval is sent, and one whose coins are in each of the gaps; then the victim is killed. */
+async function crashWith(victim: Victim, gaps: readonly HeldGap[]): Promise<Payment[]> {
   await allRun();
   const [first, ...payers] = await Promise.all([...gaps, 'approval'].map(() => newPayer()));
   if (!first) throw new Error('no payer');
@@ -109,10 +114,12 @@ const topUpsTo = async (payer: PrivateKeyAccount): Promise<string[]> => {
   return (await database.query<{ status: string }>(sql, [payer.address])).rows.map(({ status }) => status);
 };
 
-test.each<Victim>(['worker', 'authoriser', 'all'])(
-  '%s killed: coins, approval and payment are sent once each',
-  async (victim) => {
-    for (const { what, payer, payTo, answer } of await crashWith(victim)) {
+const victims: Victim[] = ['worker', 'authoriser', 'all'];
+
+test.each(victims.flatMap((victim) => Object.entries(rounds).map(([when, gaps]) => ({ victim, when, gaps }))))(
+  '$victim killed $when: coins, approval and payment are sent once each',
+  async ({ victim, gaps }) => {
+    for (const { what, payer, payTo, answer } of await crashWith(victim, gaps)) {
       expect({ what, ...(await answer) }).toMatchObject({ what, success: true, transaction: expect.stringMatching(/^0x/) });
       expect({ what, received: await usdcOf(payTo) }).toEqual({ what, received: 1_000n });
       await waitFor(async () => (await topUpsTo(payer)).includes('CONFIRMED'), { timeoutMs: 60_000 });
