@@ -1,6 +1,3 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { text } from 'node:stream/consumers';
 import { x402Facilitator } from '@x402/core/facilitator';
 import type { PaymentPayload, PaymentRequirements } from '@x402/core/types';
 import { toFacilitatorEvmSigner } from '@x402/evm';
@@ -10,6 +7,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { newPayer, paidChain, paidOn, untilSettling } from '../e2e/payers';
 import { api, fund, stack } from '../stack/client';
 import { signed } from '../x402';
+import { serveByExpress } from './express';
 import { load, percentiles, residentMb, round } from './load';
 
 /** Settlements over HTTP, beside the official facilitator on the same chain; whose blocks come once a second is part of both. */
@@ -22,32 +20,24 @@ interface Answer {
 }
 type Settle = (body: object) => Promise<Answer>;
 
-/** The official facilitator with one key, behind HTTP, without authentication and limits. */
+/** The official facilitator with one key, behind express. */
 async function serveOfficial(): Promise<{ settle: Settle; close: () => void }> {
   const account = privateKeyToAccount(generatePrivateKey());
   await fund(paidChain, 'ETH', account.address, '10');
   const client = createWalletClient({ account, transport: http(paidOn().rpc) }).extend(publicActions);
   const signer = toFacilitatorEvmSigner({ ...client, address: account.address } as never);
   const facilitator = new x402Facilitator().register('eip155:8453', new ExactEvmScheme(signer));
-  const settleText = async (body: string) => {
-    const { paymentPayload, paymentRequirements } = JSON.parse(body) as {
-      paymentPayload: PaymentPayload;
-      paymentRequirements: PaymentRequirements;
-    };
-    return facilitator.settle(paymentPayload, paymentRequirements).catch(() => ({ success: false }));
-  };
-  const server = createServer((request, response) => {
-    void text(request)
-      .then(settleText)
-      .then((answer) => response.setHeader('Content-Type', 'application/json').end(JSON.stringify(answer)));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { url, close } = await serveByExpress(({ paymentPayload, paymentRequirements }) =>
+    facilitator
+      .settle(paymentPayload as unknown as PaymentPayload, paymentRequirements as unknown as PaymentRequirements)
+      .catch(() => ({ success: false })),
+  );
   const settle: Settle = async (body) => {
-    const answer = await fetch(url, { method: 'POST', body: JSON.stringify(body) });
+    const headers = { 'Content-Type': 'application/json' };
+    const answer = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
     return (await answer.json()) as Answer;
   };
-  return { settle, close: () => server.close() };
+  return { settle, close };
 }
 
 const ours: Settle = async (body) => (await api().request<Answer>('POST', '/x402/settle', { body })).body;

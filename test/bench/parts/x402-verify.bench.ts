@@ -1,32 +1,19 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { text } from 'node:stream/consumers';
 import type { JsonObject } from '../../../src/chains/types';
 import { officialFacilitator } from '../../integration/x402/official-facilitator';
-import { openShop, type SellerScene } from '../../integration/x402/seller';
+import { openShop } from '../../integration/x402/seller';
 import { type Kind, signed } from '../../x402';
+import { serveByExpress } from '../express';
 import { percentiles, round } from '../load';
 
 const count = 300;
 const warmUp = 50;
 const kinds: Kind[] = ['eip3009', 'permit2', 'upto'];
 
-/** The official facilitator behind HTTP, without authentication and limits. */
-async function serveOfficial({ payers, primary }: SellerScene) {
-  const verify = officialFacilitator(payers.anvil.rpc, primary);
-  const server = createServer((request, response) => {
-    void text(request)
-      .then(async (body) => ({ verdict: await verify(JSON.parse(body) as JsonObject) }))
-      .then((answer) => response.setHeader('Content-Type', 'application/json').end(JSON.stringify(answer)));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => server.close() };
-}
-
 /** In turns, so that both meet the same load of the machine. Milliseconds over HTTP; all of it is one process but for the chain and Postgres. */
 test('a verdict on a good payment', async () => {
   const shop = await openShop();
-  const official = await serveOfficial(shop);
+  const verify = officialFacilitator(shop.payers.anvil.rpc, shop.primary);
+  const official = await serveByExpress(async (body) => ({ verdict: await verify(body) }));
   const post = async (url: string, body: JsonObject, token?: string): Promise<string> => {
     const headers = { 'Content-Type': 'application/json', ...(token && { Authorization: `Bearer ${token}` }) };
     return (await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) })).text();
@@ -44,9 +31,9 @@ test('a verdict on a good payment', async () => {
         theirs.push(performance.now() - between);
       }
     }
-    const [verify, baseline] = [percentiles(ours), percentiles(theirs)];
+    const [own, baseline] = [percentiles(ours), percentiles(theirs)];
     process.stdout.write(
-      `${JSON.stringify({ bench: 'x402 verify', kind, count, baseline_official_ms: baseline, verify_ms: verify, verify_to_baseline_p50: round(verify.p50 / baseline.p50) })}\n`,
+      `${JSON.stringify({ bench: 'x402 verify', kind, count, baseline_official_ms: baseline, verify_ms: own, verify_to_baseline_p50: round(own.p50 / baseline.p50) })}\n`,
     );
   }
   official.close();
