@@ -18,7 +18,7 @@ export interface ServicesContext {
   supervisor: Supervisor;
   env: NodeJS.ProcessEnv;
   /** Preferred ports, or any free ones. */
-  preferred: (port: number) => number;
+  preferred: (port: number) => number | undefined;
   /** The data is deleted afterwards. */
   throwaway: boolean;
   /** A line for the terminal. */

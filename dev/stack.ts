@@ -124,7 +124,7 @@ export async function bootStack(options: BootOptions): Promise<RunningStack> {
       env,
       throwaway,
       log,
-      preferred: (port) => (throwaway ? 0 : port),
+      preferred: (port) => (throwaway ? undefined : port),
       onStop: (action) => stopActions.push(action),
     };
     signal?.throwIfAborted();

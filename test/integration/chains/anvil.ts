@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createServer } from 'node:net';
 import { createTestClient, createWalletClient, http, publicActions, type Hex } from 'viem';
 import { mnemonicToAccount } from 'viem/accounts';
 import { getChains } from '../../../src/chains/registry/data';
 import type { ChainDefinition, TokenDefinition } from '../../../src/chains/types';
 import { contractArtifacts, type TestContract } from '../../../dev/contracts';
+import { freePort } from '../../../dev/ports';
 
 const mnemonic = 'test test test test test test test test test test test junk';
 /** Anvil's first accounts: funded, and unlocked in the node. */
@@ -75,17 +75,6 @@ export function localChain(
     contract,
   }));
   return { ...chain, tokens: definitions, ...changes };
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
 }
 
 function stopped(child: ChildProcess): Promise<void> {

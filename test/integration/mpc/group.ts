@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Client } from 'pg';
 import pino from 'pino';
+import { freePort } from '../../../dev/ports';
 import { migrations } from '../../../migrations/mpc-node';
 import { getFamily } from '../../../src/chains/families';
 import { loadRegistry, type ChainRegistry } from '../../../src/chains/registry';
@@ -85,7 +85,7 @@ export class Group {
   static async create(options: Partial<Record<NodeIndex, NodeOptions>> = {}): Promise<Group> {
     const [files, ports, databases] = await Promise.all([
       createGroup(),
-      Promise.all(nodeIndexes.map(freePort)),
+      Promise.all(nodeIndexes.map(() => freePort())),
       Promise.all(nodeIndexes.map(createNodeDatabase)),
     ]);
     const group = new Group(files, byParty(ports), byParty(databases));
@@ -227,11 +227,3 @@ export const localRegistry = loadRegistry('local', ['ethereum', 'base']);
 
 const byParty = <T>(values: T[]): Record<NodeIndex, T> =>
   Object.fromEntries(values.map((value, at) => [at + 1, value])) as Record<NodeIndex, T>;
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
