@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EntityManager } from 'typeorm';
 import type { BlockScan } from '../chains/family';
+import { storeOrigins } from '../chains/origins';
 import { storeOutputs, takeBackOutputs } from '../chains/outputs';
 import { inTransaction } from '../platform/database';
 import { GatewayError } from '../platform/errors';
@@ -116,6 +117,7 @@ class Follower {
     const contradicted = await inTransaction(options.database, async (manager) => {
       if (!(await store.moveCursor(manager, chain.name, from, scannedTo + 1))) return null;
       await store.storeBlocks(manager, chain.name, blocks, scannedTo - Math.max(chain.finalityDepth, minKept));
+      await storeOrigins(manager, chain.name, blocks, scannedTo - chain.finalityDepth + 1);
       await storeOutputs(manager, chain.name, blocks);
       await options.deposits.recordDeposits(
         manager,

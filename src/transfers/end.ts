@@ -131,6 +131,8 @@ async function findReasonToFail(
   const isWanted = () => isAbandonRequested(manager, transfer.txId, attempts.last?.attempt ?? 0);
   if (attempts.isAbandoned || (await isWanted()))
     return { code: 'abandoned', reason: 'The transfer was abandoned and its attempts can no longer be executed' };
+  if (attempts.endsByProof)
+    return { code: 'funding_lost', reason: 'What it was to spend was reorganised away, and can never come back' };
   if (type.rules?.expired === 'fail') return { code: 'expired', reason: 'Nobody has carried it out in its time' };
   const timeLeft = await type.timeLeft(manager, transfer);
   if (timeLeft !== null && timeLeft <= 0) return expired;

@@ -37,8 +37,8 @@ function startFirstAttempt(state: TransferState): Promise<Next> {
 
 /** The same reservation with a higher fee, within the fee bound; beyond it an operator decides. What has no time left is cancelled. */
 function replaceAttempt(state: TransferState): Promise<Next> {
-  return beginAttempt(state, 'replacement', ({ code, reason, byRule, isExecuted }) => {
-    if (isExecuted) return { next: 'confirm' };
+  return beginAttempt(state, 'replacement', ({ code, reason, byRule, isExecuted, isFollowed }) => {
+    if (isExecuted || isFollowed) return { next: 'confirm' };
     if (code === 'expired' && state.isTimed) return followToItsEnd(state);
     if (isScreened({ code, byRule })) return park(code, `${reason}: it is not sent again at a higher fee`, { next: 'confirm' });
     const why = code === 'stuck' ? reason : 'Not included in time, and a higher fee is beyond the locked bound';

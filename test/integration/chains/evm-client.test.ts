@@ -60,7 +60,7 @@ async function statesOf(...transactions: Pick<Signed, 'plan' | 'id'>[]) {
     owner: sender.address.toLowerCase(),
     resource: String(nonce),
     ordinal: nonce,
-    usedBy: null,
+    usedBy: null, isInBlock: false,
   };
   return client.status(
     transactions.map(({ plan, id }, index) => toKnown(plan, [id], index + 1)),
