@@ -273,3 +273,11 @@ export const unconfirmedRights: Rights = {
     gateway_operator: 'select',
   },
 };
+
+/** Granted by the migration that adds the table. */
+export const foreignSpendRights: Rights = {
+  foreign_spends: {
+    gateway_worker: 'select, insert, delete',
+    gateway_operator: 'select',
+  },
+};

@@ -225,6 +225,8 @@ export interface OutputFound {
   resource: string;
   /** Canonical form of its address. */
   owner: string;
+  /** Id of the transaction that makes it. */
+  madeBy: string;
   /** Atomic units of the native coin. */
   amount: bigint;
   /** Number of the first block at whose height it may be spent by this gateway. */

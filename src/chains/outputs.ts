@@ -15,8 +15,8 @@ export async function storeOutputs(manager: EntityManager, chain: string, blocks
   const made = blocks.flatMap(({ number, outputs }) => outputs?.made.map((output) => ({ number, ...output })) ?? []);
   if (made.length > 0)
     await manager.query(
-      `insert into chain_outputs (chain, resource, owner, amount, spendable_from, block_number)
-       select $1, * from unnest($2::text[], $3::text[], $4::numeric[], $5::bigint[], $6::bigint[])
+      `insert into chain_outputs (chain, resource, owner, amount, spendable_from, block_number, made_by)
+       select $1, * from unnest($2::text[], $3::text[], $4::numeric[], $5::bigint[], $6::bigint[], $7::text[])
        on conflict (chain, resource) do update set block_number = excluded.block_number, spendable_from = excluded.spendable_from`,
       [
         chain,
@@ -25,6 +25,7 @@ export async function storeOutputs(manager: EntityManager, chain: string, blocks
         made.map(({ amount }) => amount.toString()),
         made.map(({ spendableFrom }) => spendableFrom),
         made.map(({ number }) => number),
+        made.map(({ madeBy }) => madeBy),
       ],
     );
   const spent = blocks.flatMap(({ number, outputs }) => outputs?.spent.map((output) => ({ number, ...output })) ?? []);

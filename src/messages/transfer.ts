@@ -39,6 +39,8 @@ export interface HeldTransfer {
   requiredConfirmations: number;
   /** After this time without inclusion, `rules.stuck` applies. */
   stuckAfterMs: number;
+  /** Between two blocks of the chain, for waits. Histories from before it was added have none. */
+  blockTimeMs?: number;
   explorerTx: string | null;
   rules: FamilyRules;
   /** Number of the newest attempt; 0 before signing has begun. */

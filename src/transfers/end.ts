@@ -14,7 +14,7 @@ import { changeState, isEnded, findTransactionForUpdate } from '../transactions/
 import { type Attempts, loadAttempts } from './attempts';
 import { expired, reasonToStop } from './cancellation-reason';
 import type { TransferDependencies } from './dependencies';
-import { findHoldForUpdate } from './hold';
+import { findHoldForUpdate, repayFromHold } from './hold';
 import { isAbandonRequested } from './operator-requests';
 import { findRefusal, type Refusal, type RefusalReason } from './refusals';
 
@@ -115,6 +115,7 @@ export function failByProof(
     const { code, reason } = await findReasonToFail(manager, deps.getSignedType(transfer.transactionType), transfer, attempts);
     const end = { status: 'FAILED', code, reason } as const;
     await endAndUnlock(manager, transfer, end);
+    if (transfer.isHeld) await repayFromHold(manager, transfer);
     await releaseReservations(manager, [txId]);
     return end;
   });

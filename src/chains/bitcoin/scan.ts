@@ -88,7 +88,7 @@ function toOutput(chain: ChainDefinition, { transaction, number, spent }: Place,
   const { id, isCoinbase, outputs } = transaction;
   const wait = isCoinbase ? coinbaseMaturity : spent.includes(owner) ? 1 : chain.confirmations;
   const amount = outputs[vout]?.amount ?? 0n;
-  return { resource: `${id}:${vout}`, owner, amount, spendableFrom: number + wait - 1 };
+  return { resource: `${id}:${vout}`, owner, madeBy: id, amount, spendableFrom: number + wait - 1 };
 }
 
 function toDeposit(
