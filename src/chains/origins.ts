@@ -30,7 +30,11 @@ export const createFindOrigins =
     const origins = new Map<string, Origin>();
     for (const { id, is_ours: isOurs, resource, used_by: usedBy, is_in_block: isInBlock } of rows) {
       const origin = origins.get(id) ?? { id, isOurs, inputs: [] };
-      origins.set(id, { ...origin, isOurs: origin.isOurs || isOurs, inputs: [...origin.inputs, { resource, usedBy, isInBlock }] });
+      origins.set(id, {
+        ...origin,
+        isOurs: origin.isOurs || isOurs,
+        inputs: [...origin.inputs, { resource, usedBy, isInBlock }],
+      });
     }
     return [...origins.values()];
   };
@@ -45,7 +49,9 @@ export async function storeOrigins(
   blocks: readonly BlockScan[],
   finalBlock: number,
 ): Promise<void> {
-  const rows = blocks.flatMap(({ outputs }) => outputs?.origins ?? []).flatMap(({ inputs, ...it }) => inputs.map((input) => ({ ...it, input })));
+  const rows = blocks
+    .flatMap(({ outputs }) => outputs?.origins ?? [])
+    .flatMap(({ inputs, ...it }) => inputs.map((input) => ({ ...it, input })));
   for (let start = 0; start < rows.length; start += chunkSize) {
     const chunk = rows.slice(start, start + chunkSize);
     await manager.query(

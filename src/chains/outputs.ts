@@ -29,7 +29,8 @@ export async function storeOutputs(manager: EntityManager, chain: string, blocks
       ],
     );
   const spent = blocks.flatMap(({ number, outputs }) => outputs?.spent.map((output) => ({ number, ...output })) ?? []);
-  for (let start = 0; start < spent.length; start += chunkSize) await markSpent(manager, chain, spent.slice(start, start + chunkSize));
+  for (let start = 0; start < spent.length; start += chunkSize)
+    await markSpent(manager, chain, spent.slice(start, start + chunkSize));
 }
 
 /** Inputs of blocks in one statement: a block has up to 20,000. */

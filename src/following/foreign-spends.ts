@@ -89,7 +89,11 @@ async function takeBack(manager: EntityManager, chain: string, condition: string
     [chain, ...parameters],
   );
   for (const { transaction, owner, amount, tx_id: txId, ledger_account_id: id, lost } of rows) {
-    await manager.query('delete from foreign_spends where (chain, transaction, owner) = ($1, $2, $3)', [chain, transaction, owner]);
+    await manager.query('delete from foreign_spends where (chain, transaction, owner) = ($1, $2, $3)', [
+      chain,
+      transaction,
+      owner,
+    ]);
     const account = id === null ? undefined : (await findLedgerAccountsForUpdate(manager, [id])).get(id);
     if (txId !== null && account) await postAdjustment(manager, txId, giveBackTaken(account, BigInt(amount), BigInt(lost)));
   }

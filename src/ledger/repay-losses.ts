@@ -13,14 +13,15 @@ const limit = 1_000;
  */
 export async function repayLosses(manager: EntityManager, ledgerAccountId: string, unlocked: bigint): Promise<void> {
   const losses = await manager.query<{ tx_id: string; lost: string }[]>(
-    `select t.tx_id, -sum(e.amount) as lost
+    // a deposit that was found again has repaid what its removal had cost: both are at the same place of the chain
+    `select (array_agg(t.tx_id order by t.status = 'ORPHANED' desc, t.tx_id desc))[1] as tx_id, -sum(e.amount) as lost
        from ledger_accounts l
        join transactions t on t.account_id = l.account_id and t.chain = l.chain
-        and (t.status = 'ORPHANED' or exists (select from foreign_spends f where f.chain = t.chain and f.tx_id = t.tx_id))
+        and (t.direction = 'in' or exists (select from foreign_spends f where f.chain = t.chain and f.tx_id = t.tx_id))
        join ledger_postings p on p.tx_id = t.tx_id
        join ledger_entries e on e.posting_id = p.posting_id and e.bucket = 'LOSS' and e.symbol = l.symbol
       where l.ledger_account_id = $1 and l.frozen_reason is not null
-      group by t.tx_id having sum(e.amount) < 0 order by t.tx_id limit ${limit}`,
+      group by t.tx_hash, t.position having sum(e.amount) < 0 order by 1 limit ${limit}`,
     [ledgerAccountId],
   );
   let left = unlocked;

@@ -100,7 +100,18 @@ export async function buildAttempt(
   // a cancellation moves nothing
   if (kind !== 'cancellation') await assertAsStored(manager, type, transfer, intent, described);
   const messageKey = family.messageKey(unsigned, intent.from);
-  const row = { txId, attempt, kind, chain: chain.name, prepared, unsigned, signers, messageKey, owner: signer.addressKey, described };
+  const row = {
+    txId,
+    attempt,
+    kind,
+    chain: chain.name,
+    prepared,
+    unsigned,
+    signers,
+    messageKey,
+    owner: signer.addressKey,
+    described,
+  };
   return { ...built, attempt, kind, prepared, store: () => insertAttempt(manager, row) };
 }
 

@@ -92,7 +92,7 @@ export const answers: Answers = {
   },
   broadcast: {
     accepted: 'transfer-confirmed',
-    waiting: 'transfer-failed-funding-lost',
+    waiting: 'transfer-confirmed-taken-later',
     rejected: 'transfer-confirmed-broadcast-rejected',
     blacklisted: 'transfer-failed-blacklisted-signed',
     withheld: 'transfer-failed-blacklisted-withheld',

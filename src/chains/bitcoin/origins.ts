@@ -89,7 +89,9 @@ export async function findDescent(findOrigins: FindOrigins, resources: readonly 
       for (const { resource, usedBy } of inputs)
         if (usedBy !== null && usedBy !== id) descent.conflicts.push({ ancestor: id, resource, usedBy });
     const above = origins.flatMap(({ isOurs, inputs }) =>
-      inputs.flatMap(({ resource, isInBlock }) => (isInBlock || seen.has(getMaker(resource)) ? [] : [[getMaker(resource), isOurs] as const])),
+      inputs.flatMap(({ resource, isInBlock }) =>
+        isInBlock || seen.has(getMaker(resource)) ? [] : [[getMaker(resource), isOurs] as const],
+      ),
     );
     open = new Map(above.sort(([, one], [, other]) => Number(one) - Number(other)).slice(-maxTransactions));
   }

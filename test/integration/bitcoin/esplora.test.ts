@@ -75,7 +75,9 @@ describeWithBtcd('over Esplora the client of a Bitcoin chain', () => {
     expect(await esplora.status([attempt], [], noOrigins)).toEqual([{ attempt: 1, state: 'pending', id }]);
     await mine(chain.confirmations);
     const effect = { success: true, fee: 1_000n, debited: 20_000n, received: 20_000n };
-    expect(await esplora.status([attempt], [], noOrigins)).toMatchObject([{ state: 'included', id, depth: chain.confirmations, effect }]);
+    expect(await esplora.status([attempt], [], noOrigins)).toMatchObject([
+      { state: 'included', id, depth: chain.confirmations, effect },
+    ]);
     expect((await esplora.effects([{ id, intent, unsigned }])).get(id)).toMatchObject(effect);
     expect(await esplora.broadcast(bytes)).toEqual({ outcome: 'accepted' });
     const usedBy = { reservationId: '1', owner: alice.addressKey, resource, ordinal: null, usedBy: id, isInBlock: true };

@@ -82,7 +82,10 @@ describeWithBtcd('change that is in no block', () => {
     await recordAbandonRequest(fixture.database.manager, { txId: first, attempt: 1, operator: 'somebody' });
     const next = { txId: first, attempt: 2, kind: 'cancellation' as const };
     const prepared = await fixture.onChain.prepareAttempt(next);
-    expect(await fixture.ledger.beginAttempt({ ...next, prepared })).toMatchObject({ outcome: 'refused', code: 'not_cancellable' });
+    expect(await fixture.ledger.beginAttempt({ ...next, prepared })).toMatchObject({
+      outcome: 'refused',
+      code: 'not_cancellable',
+    });
     // the one that spends it is replaced
     await fixture.sign(second, 2);
     expect(await fixture.send(second, 2)).toMatchObject({ outcome: 'accepted' });
@@ -93,7 +96,11 @@ describeWithBtcd('change that is in no block', () => {
     const first = await fixture.pay('0.01');
     const begun = await fixture.begin(first, { rate: '1', current: '1' });
     if (begun.outcome !== 'begun') throw new Error(begun.outcome);
-    await fixture.ledger.recordSigned({ txId: first, attempt: 1, signatures: fixture.signatures(begun.unsigned, fixture.alice.address) });
+    await fixture.ledger.recordSigned({
+      txId: first,
+      attempt: 1,
+      signatures: fixture.signatures(begun.unsigned, fixture.alice.address),
+    });
     await fixture.send(first, 1);
     const second = await sent();
     const rate = Number(await fixture.rate());
@@ -114,7 +121,10 @@ describeWithBtcd('change that is in no block', () => {
     await open({ maxNetworkFee: 400n });
     await sent();
     // 141 virtual bytes at 2 satoshis each cost 282
-    expect(await fixture.begin(await fixture.pay('0.01'))).toMatchObject({ outcome: 'wait', reason: expect.stringMatching(/more than is paid/) });
+    expect(await fixture.begin(await fixture.pay('0.01'))).toMatchObject({
+      outcome: 'wait',
+      reason: expect.stringMatching(/more than is paid/),
+    });
   });
 
   test('of others is never spent', async () => {

@@ -60,7 +60,8 @@ async function statesOf(...transactions: Pick<Signed, 'plan' | 'id'>[]) {
     owner: sender.address.toLowerCase(),
     resource: String(nonce),
     ordinal: nonce,
-    usedBy: null, isInBlock: false,
+    usedBy: null,
+    isInBlock: false,
   };
   return client.status(
     transactions.map(({ plan, id }, index) => toKnown(plan, [id], index + 1)),

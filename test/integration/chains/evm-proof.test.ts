@@ -38,7 +38,8 @@ const ask = async (urls: string[], attempt: EvmPlan): Promise<AttemptStatus | un
     owner: sender.address.toLowerCase(),
     resource: String(ordinal),
     ordinal,
-    usedBy: null, isInBlock: false,
+    usedBy: null,
+    isInBlock: false,
   };
   const client = new EvmChainClient(localChain(), urls);
   return (await client.status([toKnown(attempt, [keccak256('0x01')])], [reservation]))[0];
