@@ -28,6 +28,8 @@ import { Approvals0027 } from './0027-approvals';
 import { Authorisations0028 } from './0028-authorisations';
 import { X402Limits0029 } from './0029-x402-limits';
 import { Outputs0031 } from './0031-outputs';
+import { Unconfirmed0032 } from './0032-unconfirmed';
+import { ForeignSpends0033 } from './0033-foreign-spends';
 
 /** In this order. A released migration is never edited: a change is a new file. */
 export const migrations = [
@@ -61,4 +63,6 @@ export const migrations = [
   Authorisations0028,
   X402Limits0029,
   Outputs0031,
+  Unconfirmed0032,
+  ForeignSpends0033,
 ];

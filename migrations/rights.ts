@@ -260,3 +260,24 @@ export const outputRights: Rights = {
     gateway_operator: 'select',
   },
 };
+
+/** Granted by the migration that adds the tables. */
+export const unconfirmedRights: Rights = {
+  attempt_outputs: {
+    gateway_worker: 'select',
+    gateway_authoriser: 'select, insert',
+    gateway_operator: 'select',
+  },
+  output_origins: {
+    gateway_worker: 'select, insert, update (spent_by, spent_block), delete',
+    gateway_operator: 'select',
+  },
+};
+
+/** Granted by the migration that adds the table. */
+export const foreignSpendRights: Rights = {
+  foreign_spends: {
+    gateway_worker: 'select, insert, delete',
+    gateway_operator: 'select',
+  },
+};

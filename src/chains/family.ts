@@ -99,10 +99,15 @@ export interface BoundRequest {
 }
 
 export type ReserveResult =
-  /** `prepared`: with what the choice of the resources has decided, such as the fee; absent where it decides nothing. */
-  | { outcome: 'reserved'; resources: string[]; prepared?: Prepared }
+  /**
+   * `prepared`: with what the choice of the resources has decided, such as the fee; absent where it decides nothing. `packageFee`: its fee
+   * and those of the transactions in no block that it depends on, atomic units; absent where there are none.
+   */
+  | { outcome: 'reserved'; resources: string[]; prepared?: Prepared; packageFee?: bigint }
   /** Nothing was taken; what is missing is expected to become free. `alert`: operators have to look at the account. */
   | { outcome: 'wait'; reason: string; alert?: string }
+  /** Nothing was taken, and nothing takes the place of the earlier attempts now: the chain shows what becomes of them. */
+  | { outcome: 'follow'; reason: string }
   /** Nothing was taken. */
   | { outcome: 'refused'; code: FailureCode; reason: string };
 
@@ -169,19 +174,44 @@ export interface Reservation {
   ordinal: bigint | null;
   /** Id of the transaction that the follower has seen to use it up, where it notes that; to be verified at the chain. */
   usedBy: string | null;
+  /** An output that a scanned block holds. */
+  isInBlock: boolean;
 }
 
+/** What a transaction has spent, or is to spend, by the gateway's rows. */
+export interface Origin {
+  id: string;
+  /** It is an attempt of the gateway. */
+  isOurs: boolean;
+  /** `usedBy` and `isInBlock`: as of a reservation; the latter is known only of outputs of the gateway. */
+  inputs: Pick<Reservation, 'resource' | 'usedBy' | 'isInBlock'>[];
+}
+
+/** The transactions of these ids, as far as they are known. */
+export type FindOrigins = (ids: string[]) => Promise<Origin[]>;
+
+/**
+ * Why an attempt is impossible, in the family's own terms. `ends`: so is everything else that was signed for its transaction, on record or
+ * not.
+ */
+export type ImpossibleProof = JsonObject & { ends?: boolean };
+
 export type AttemptState =
-  | { state: 'absent' }
+  /** `isUnfunded`: a reorganisation has removed what it spends, which may come back. */
+  | { state: 'absent'; isUnfunded?: true }
   | { state: 'pending'; id: string }
   /** `id` may differ from the known ids of the attempt. */
   | { state: 'included'; id: string; depth: number; effect: InclusionEffect }
   /** Can never be executed any more, whoever has signed bytes of it. */
-  | { state: 'impossible'; proof: JsonObject };
+  | { state: 'impossible'; proof: ImpossibleProof };
 
 export type AttemptStatus = { attempt: number } & AttemptState;
 
-export type BroadcastOutcome = { outcome: 'accepted' } | { outcome: 'rejected'; reason: string };
+export type BroadcastOutcome =
+  | { outcome: 'accepted' }
+  /** Refused as long as what it depends on is in no block. */
+  | { outcome: 'waiting'; reason: string }
+  | { outcome: 'rejected'; reason: string };
 
 export interface BlockTransaction {
   id: string;
@@ -195,10 +225,20 @@ export interface OutputFound {
   resource: string;
   /** Canonical form of its address. */
   owner: string;
+  /** Id of the transaction that makes it. */
+  madeBy: string;
   /** Atomic units of the native coin. */
   amount: bigint;
   /** Number of the first block at whose height it may be spent by this gateway. */
   spendableFrom: number;
+}
+
+/** What a transaction in a block has spent. */
+export interface OutputOrigin {
+  id: string;
+  blockNumber: number;
+  /** As reservations name outputs. */
+  inputs: string[];
 }
 
 export interface BlockScan {
@@ -207,8 +247,12 @@ export interface BlockScan {
   parentHash: string;
   transactions: BlockTransaction[];
   deposits: DepositFound[];
-  /** What the block does to the gateway's outputs, in families that have them; `by`: id of the transaction that spends one. */
-  outputs?: { made: OutputFound[]; spent: { resource: string; by: string }[] };
+  /**
+   * What the block does to outputs, in families that have them. `spent`: every output that it spends, whoever's; `by`: id of the spending
+   * transaction. `origins`: of the transactions that made those of the gateway, and of those they descend from, unless these are
+   * final.
+   */
+  outputs?: { made: OutputFound[]; spent: { resource: string; by: string }[]; origins: OutputOrigin[] };
 }
 
 export interface ScanResult {
@@ -248,10 +292,13 @@ export interface ChainClient {
   feeLevels(): Promise<FeeLevels>;
   /** @throws GatewayError reverted_on_chain when the chain would refuse the transaction. */
   prepare(request: PrepareRequest): Promise<Prepared>;
-  /** The state of every attempt, as seen by one node. */
-  status(attempts: KnownAttempt[], reservations: Reservation[]): Promise<AttemptStatus[]>;
-  /** Safe to repeat: bytes that a node already has count as accepted. */
-  broadcast(bytes: Hex): Promise<BroadcastOutcome>;
+  /** The state of every attempt, as seen by one node. `findOrigins`: says where to look; what counts is what the node shows. */
+  status(attempts: KnownAttempt[], reservations: Reservation[], findOrigins: FindOrigins): Promise<AttemptStatus[]>;
+  /**
+   * Safe to repeat: bytes that a node already has count as accepted. `ancestors`: signed transactions of the gateway, in no scanned block,
+   * that it depends on; the oldest first. They are sent before it where a node lacks them.
+   */
+  broadcast(bytes: Hex, ancestors?: readonly Hex[]): Promise<BroadcastOutcome>;
   /**
    * How many ordinals (nonces) of an address final transactions have used up: all lower ones. null in a family without ordinals.
    * @throws GatewayError chain_unavailable.

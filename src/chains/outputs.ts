@@ -15,8 +15,8 @@ export async function storeOutputs(manager: EntityManager, chain: string, blocks
   const made = blocks.flatMap(({ number, outputs }) => outputs?.made.map((output) => ({ number, ...output })) ?? []);
   if (made.length > 0)
     await manager.query(
-      `insert into chain_outputs (chain, resource, owner, amount, spendable_from, block_number)
-       select $1, * from unnest($2::text[], $3::text[], $4::numeric[], $5::bigint[], $6::bigint[])
+      `insert into chain_outputs (chain, resource, owner, amount, spendable_from, block_number, made_by)
+       select $1, * from unnest($2::text[], $3::text[], $4::numeric[], $5::bigint[], $6::bigint[], $7::text[])
        on conflict (chain, resource) do update set block_number = excluded.block_number, spendable_from = excluded.spendable_from`,
       [
         chain,
@@ -25,25 +25,41 @@ export async function storeOutputs(manager: EntityManager, chain: string, blocks
         made.map(({ amount }) => amount.toString()),
         made.map(({ spendableFrom }) => spendableFrom),
         made.map(({ number }) => number),
+        made.map(({ madeBy }) => madeBy),
       ],
     );
   const spent = blocks.flatMap(({ number, outputs }) => outputs?.spent.map((output) => ({ number, ...output })) ?? []);
-  if (spent.length > 0)
-    await manager.query(
-      `update chain_outputs o set spent_by = s.id, spent_block = s.number
-         from unnest($2::text[], $3::text[], $4::bigint[]) as s (resource, id, number)
-        where o.chain = $1 and o.resource = s.resource`,
-      [chain, spent.map(({ resource }) => resource), spent.map(({ by }) => by), spent.map(({ number }) => number)],
-    );
+  for (let start = 0; start < spent.length; start += chunkSize)
+    await markSpent(manager, chain, spent.slice(start, start + chunkSize));
+}
+
+/** Inputs of blocks in one statement: a block has up to 20,000. */
+const chunkSize = 10_000;
+
+/** By output alone, whatever has spent it. */
+async function markSpent(
+  manager: EntityManager,
+  chain: string,
+  spent: { resource: string; by: string; number: number }[],
+): Promise<void> {
+  await manager.query(
+    `with spent as materialized (select * from unnest($2::text[], $3::text[], $4::bigint[]) as s (resource, id, number)),
+          watched as (update output_origins o set spent_by = s.id, spent_block = s.number from spent s
+                       where o.chain = $1 and o.input = s.resource)
+     update chain_outputs o set spent_by = s.id, spent_block = s.number from spent s
+      where o.chain = $1 and o.resource = s.resource`,
+    [chain, spent.map(({ resource }) => resource), spent.map(({ by }) => by), spent.map(({ number }) => number)],
+  );
 }
 
 /** Takes back what blocks from `fromBlock` on have done to outputs. Call it in the follower's database transaction. */
 export async function takeBackOutputs(manager: EntityManager, chain: string, fromBlock: number): Promise<void> {
   await manager.query('delete from chain_outputs where chain = $1 and block_number >= $2', [chain, fromBlock]);
-  await manager.query('update chain_outputs set spent_by = null, spent_block = null where chain = $1 and spent_block >= $2', [
-    chain,
-    fromBlock,
-  ]);
+  for (const table of ['chain_outputs', 'output_origins'])
+    await manager.query(`update ${table} set spent_by = null, spent_block = null where chain = $1 and spent_block >= $2`, [
+      chain,
+      fromBlock,
+    ]);
 }
 
 type Owner = Pick<ReservationOwner, 'chain' | 'addressKey'>;
@@ -58,11 +74,17 @@ export async function findUnspent(manager: EntityManager, { chain, addressKey }:
   return rows.map(toOutput);
 }
 
-/** Those that `txId` holds and the chain has not spent, in the order in which they were taken. */
+/**
+ * Those that `txId` holds and the chain has not spent, in the order in which they were taken; also change of attempts that no block holds
+ * yet, unless these can never be executed.
+ */
 export async function findHeld(manager: EntityManager, { chain, addressKey }: Owner, txId: string): Promise<UnspentOutput[]> {
   const rows = await manager.query<Row[]>(
-    `select o.resource, o.amount from reservations r join chain_outputs o on (o.chain, o.resource) = (r.chain, r.resource)
-      where r.tx_id = $3 and r.released_at is null and o.chain = $1 and o.owner = $2 and o.spent_by is null
+    `select r.resource, coalesce(o.amount, p.amount) as amount from reservations r
+       left join chain_outputs o on (o.chain, o.resource) = (r.chain, r.resource)
+       left join (attempt_outputs p join transfer_attempts a using (tx_id, attempt)) on (p.chain, p.resource) = (r.chain, r.resource)
+      where r.tx_id = $3 and r.released_at is null and r.chain = $1 and r.owner = $2
+        and case when o.resource is null then p.resource is not null and a.impossible_proof is null else o.spent_by is null end
       order by r.reservation_id`,
     [chain, addressKey, txId],
   );

@@ -40,22 +40,24 @@ interface ReservationRow {
   resource: string;
   ordinal: string | null;
   spent_by: string | null;
+  is_in_block: boolean;
 }
 
 /** The reservations of a transaction, in the order in which they were taken. */
 export async function findReservations(manager: EntityManager, txId: string): Promise<Reservation[]> {
   const rows = await manager.query<ReservationRow[]>(
-    `select r.reservation_id, r.owner, r.resource, r.ordinal, o.spent_by
+    `select r.reservation_id, r.owner, r.resource, r.ordinal, o.spent_by, o.resource is not null as is_in_block
        from reservations r left join chain_outputs o on (o.chain, o.resource) = (r.chain, r.resource)
       where r.tx_id = $1 and r.released_at is null order by r.reservation_id`,
     [txId],
   );
-  return rows.map(({ reservation_id: reservationId, owner, resource, ordinal, spent_by: usedBy }) => ({
+  return rows.map(({ reservation_id: reservationId, owner, resource, ordinal, spent_by: usedBy, is_in_block: isInBlock }) => ({
     reservationId,
     owner,
     resource,
     ordinal: ordinal === null ? null : BigInt(ordinal),
     usedBy,
+    isInBlock,
   }));
 }
 

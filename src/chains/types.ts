@@ -139,6 +139,10 @@ export interface TransactionDescription {
    * cancellation also use up the first one of the attempt before, so that only one of them can be executed.
    */
   resources: string[];
+  /** What comes back to the sender and can be spent on its own, in families whose balances consist of outputs; absent: nothing. */
+  change?: { resource: string; amount: bigint };
+  /** In the family's unit, where a chain limits what depends on each other by it. */
+  size?: number;
 }
 
 /** Whose payment a settlement carries out. */

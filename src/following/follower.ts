@@ -1,17 +1,20 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EntityManager } from 'typeorm';
 import type { BlockScan } from '../chains/family';
+import { storeOrigins } from '../chains/origins';
 import { storeOutputs, takeBackOutputs } from '../chains/outputs';
 import { inTransaction } from '../platform/database';
 import { GatewayError } from '../platform/errors';
 import { findInclusions, type FoundInclusion } from './block-inclusions';
 import { EndedWatch } from './ended-watch';
 import { findFork } from './fork';
+import { storeForeignSpends, takeBackForeignSpends } from './foreign-spends';
 import { Head } from './head';
 import { OutageTracker } from './outage-tracker';
 import type { FollowOptions } from './ports';
 import { ObservationNotifier } from './observation-notifier';
 import { findAwaited, takenBack } from './observations';
+import { SpendWatch } from './spend-watch';
 import * as inclusions from './inclusions';
 import * as store from './store';
 
@@ -39,6 +42,7 @@ class Follower {
   private readonly signals: ObservationNotifier;
   private readonly outage: OutageTracker;
   private readonly ends: EndedWatch;
+  private readonly spends: SpendWatch;
   private readonly head: Head;
   private readonly pollMs: number;
   private nextBlock = 0;
@@ -48,6 +52,7 @@ class Follower {
     this.signals = new ObservationNotifier(signalTransfer, logger, options.resignalMs ?? defaultResignalMs);
     this.outage = new OutageTracker(logger.child({ chain: chain.name }));
     this.ends = new EndedWatch(options);
+    this.spends = new SpendWatch(options);
     this.head = new Head(options);
     this.pollMs = options.pollMs ?? Math.max(250, chain.blockTimeMs / 2);
   }
@@ -78,6 +83,7 @@ class Follower {
     }
     await this.signals.sendAll(await findAwaited(this.manager, this.chain, this.nextBlock - 1));
     await this.ends.report();
+    await this.spends.report(this.nextBlock);
     return this.nextBlock <= head;
   }
 
@@ -116,6 +122,7 @@ class Follower {
     const contradicted = await inTransaction(options.database, async (manager) => {
       if (!(await store.moveCursor(manager, chain.name, from, scannedTo + 1))) return null;
       await store.storeBlocks(manager, chain.name, blocks, scannedTo - Math.max(chain.finalityDepth, minKept));
+      await storeOrigins(manager, chain.name, blocks, scannedTo - chain.finalityDepth + 1);
       await storeOutputs(manager, chain.name, blocks);
       await options.deposits.recordDeposits(
         manager,
@@ -126,6 +133,7 @@ class Follower {
         if (!(await inclusions.storeInclusion(manager, attempt, effect)))
           throw new Error(`block ${effect.blockNumber} of ${chain.name} is stored with two hashes`);
       }
+      if (blocks.some(({ outputs }) => outputs)) await storeForeignSpends(manager, chain, from, scannedTo);
       // also below the range, since no later range or roll-back would come to clear what is left there
       const taken = await inclusions.clearContradicted(manager, chain.name, from - chain.finalityDepth, scannedTo);
       // depth is counted to the newest block that is chained to the stored ones, not to what a node calls its head
@@ -158,6 +166,7 @@ class Follower {
     const taken = await inTransaction(options.database, async (manager) => {
       if (!(await store.moveCursor(manager, chain.name, this.nextBlock, from))) return null;
       await store.dropBlocks(manager, chain.name, from);
+      await takeBackForeignSpends(manager, chain.name, from);
       await takeBackOutputs(manager, chain.name, from);
       await options.deposits.orphanDeposits(manager, chain, from);
       return inclusions.clearInclusions(manager, chain.name, from);

@@ -120,6 +120,27 @@ export function payGas(native: AccountBalance, fee: bigint): Outcome {
   return { entries: builder.entries, shortfalls: builder.shortfalls };
 }
 
+/** What somebody else has taken (negative: given) is outside now; amounts that are held or spent are a loss of the house. */
+export function takeFromOutside(native: AccountBalance, amount: bigint): Outcome {
+  const builder = new EntryBuilder();
+  if (amount > 0n) builder.debitWithShortfall(native, 0n, 'EXTERNAL', amount);
+  else builder.move(native, 'EXTERNAL', 'AVAILABLE', -amount);
+  return { entries: builder.entries, shortfalls: builder.shortfalls };
+}
+
+/** The reverse, where `lost` was paid by the house and is not repaid. */
+export function giveBackTaken(native: AccountBalance, amount: bigint, lost: bigint): Outcome {
+  if (amount <= 0n) return takeFromOutside(native, -amount);
+  return { entries: creditDeposit(native, amount, lost > 0n ? lost : 0n), shortfalls: [] };
+}
+
+/** Part of a loss that the account itself pays after all. */
+export function repayLoss(account: LedgerAccountRef, amount: bigint): Entry[] {
+  const builder = new EntryBuilder();
+  builder.move(account, 'AVAILABLE', 'LOSS', amount);
+  return builder.entries;
+}
+
 /**
  * Credits a deposit. `lost` is the amount that the house paid when a reorganisation removed this deposit after it had been spent:
  * it is repaid first.

@@ -39,6 +39,8 @@ export interface HeldTransfer {
   requiredConfirmations: number;
   /** After this time without inclusion, `rules.stuck` applies. */
   stuckAfterMs: number;
+  /** Between two blocks of the chain, for waits. Histories from before it was added have none. */
+  blockTimeMs?: number;
   explorerTx: string | null;
   rules: FamilyRules;
   /** Number of the newest attempt; 0 before signing has begun. */
@@ -95,9 +97,10 @@ export type BeginSigningResult =
   | { outcome: 'wait'; reason: string }
   /**
    * `byRule`: by what `screenTransfer` refuses too: rules, limits and lists. `isExecuted`: a block holds an earlier attempt, which is to
-   * be confirmed. Histories from before they were added have none.
+   * be confirmed. `isFollowed`: the chain has to show first what becomes of the earlier attempts. Histories from before they were added
+   * have none.
    */
-  | { outcome: 'refused'; code: FailureCode; reason: string; byRule?: true; isExecuted?: true };
+  | { outcome: 'refused'; code: FailureCode; reason: string; byRule?: true; isExecuted?: true; isFollowed?: true };
 
 /**
  * A request to the authoriser, which numbers the attempts itself. `resume`: another order over the bytes of the newest attempt.
@@ -133,6 +136,8 @@ export interface SignedAttempt {
 
 export type BroadcastResult =
   | { outcome: 'accepted'; hash: string }
+  /** Not accepted as long as what it depends on is in no block; it is sent again. */
+  | { outcome: 'waiting'; reason: string }
   | { outcome: 'rejected'; reason: string }
   /** Not sent: the destination was blacklisted after signing had begun. */
   | { outcome: 'blacklisted' }
@@ -152,6 +157,10 @@ export interface ChainObservation {
   hash: string | null;
   blockNumber: number | null;
   confirmations: number;
+  /** `absent`: a reorganisation has removed what it spends, which may come back. */
+  isUnfunded?: true;
+  /** `impossible`: nothing else that was signed for it can be executed either, so that no operator has to look at it. */
+  ends?: true;
 }
 
 export interface SettleResult {

@@ -36,6 +36,7 @@ export function adoptHold(
         chain: chain.name,
         requiredConfirmations: transfer.requiredConfirmations,
         stuckAfterMs: chain.stuckAfterMs,
+        blockTimeMs: chain.blockTimeMs,
         explorerTx: chain.explorerTx,
         rules: rulesOf(type, getFamily(chain.family)),
         lastAttempt: attempts.last?.attempt ?? 0,

@@ -1,4 +1,5 @@
 import type { EntityManager } from 'typeorm';
+import type { ImpossibleProof } from '../chains/family';
 import type { AttemptKind, Hex, InclusionEffect, JsonObject, Prepared } from '../chains/types';
 import { contradicts } from '../following/inclusions';
 import type { Signer } from '../messages/signing';
@@ -19,7 +20,7 @@ export interface Attempt {
   /** A chain node has accepted it. */
   isBroadcast: boolean;
   /** Why it can never be executed any more. */
-  impossibleProof: JsonObject | null;
+  impossibleProof: ImpossibleProof | null;
   inclusion: Inclusion | null;
 }
 
@@ -111,6 +112,11 @@ export class Attempts {
   get allImpossible(): boolean {
     return this.all.length > 0 && this.all.every(({ impossibleProof, inclusion }) => impossibleProof && !inclusion);
   }
+
+  /** The same, and nothing else that was signed for the transaction can be executed, on record or not. */
+  get endsByProof(): boolean {
+    return this.allImpossible && this.all.every(({ impossibleProof }) => impossibleProof?.ends === true);
+  }
 }
 
 const isContradicted = contradicts('a.chain', 'a.block_number', 'a.block_hash');
@@ -124,7 +130,7 @@ interface Row {
   message_key: string;
   ids: string[];
   expiry: JsonObject | null;
-  impossible_proof: JsonObject | null;
+  impossible_proof: ImpossibleProof | null;
   signing_begun_at: Date;
   tx_hash: string | null;
   signed: Hex | null;

@@ -19,7 +19,7 @@ import { enterSigning } from './enter-signing';
 import { assertFeeIsUsual } from './fee-rules';
 import { raiseHold } from './hold';
 import { assertMayCancel, assertNamesOneToken } from './may-sign';
-import { NotBegun, refuse, refuseAbandoned, refuseExecuted } from './not-begun';
+import { NotBegun, refuse, refuseAbandoned, refuseExecuted, waitInstead } from './not-begun';
 import { toOrderFacts } from './order-facts';
 import { recordRefusal } from './refusals';
 import { assertMayReplace } from './replacement-rules';
@@ -169,8 +169,11 @@ async function startAttempt(beginning: Beginning, kind: AttemptKind): Promise<Be
   const { txId } = transfer;
   const reserved = await reserveForAttempt(manager, deps, { txId, intent, source, kind, prepared: beginning.prepared });
   const fee = BigInt(reserved.prepared.feeBound);
-  await assertFeeIsUsual(manager, deps, { transfer, outputs: intent.outputs, attempts, source, fee });
-  const held = transfer.isHeld ? await raiseHold(manager, transfer, fee, attempt) : transfer;
+  const { packageFee } = reserved;
+  await assertFeeIsUsual(manager, deps, { transfer, outputs: intent.outputs, attempts, source, fee, packageFee });
+  const raised = transfer.isHeld ? raiseHold(manager, transfer, fee, attempt) : Promise.resolve(transfer);
+  // in the next block it does not have to pay for others any more
+  const held = await (kind === 'first' && packageFee !== undefined ? raised.catch(waitInstead) : raised);
   const built = await buildAttempt(manager, deps, { transfer: held, intent, signer, attempt, kind, reserved });
   // fees have not changed since the newest attempt, which has no signature yet: signing it may succeed this time
   const { last } = attempts;

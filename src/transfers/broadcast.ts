@@ -3,6 +3,7 @@ import { findTransaction } from '../transactions/state';
 import { loadAttempts } from './attempts';
 import { type ChainDependencies, getClient } from './dependencies';
 import { destinationBlacklisted } from './destination';
+import { sendAttempt } from './send-attempt';
 import { markBroadcast } from './store-attempt';
 
 /**
@@ -24,8 +25,10 @@ export async function broadcastAttempt(
   }
   if (!signed) return { outcome: 'unsigned', kind };
   const { isHandedOut } = deps.getSignedType(transactionType);
-  const result = isHandedOut ? ({ outcome: 'accepted' } as const) : await getClient(deps, chain).broadcast(signed.bytes);
-  if (result.outcome === 'rejected') return result;
+  const result = isHandedOut
+    ? ({ outcome: 'accepted' } as const)
+    : await sendAttempt(manager, getClient(deps, chain), txId, { attempt, signed });
+  if (result.outcome !== 'accepted') return result;
   await markBroadcast(manager, txId, attempt);
   return { outcome: 'accepted', hash: signed.id };
 }

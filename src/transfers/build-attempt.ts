@@ -9,7 +9,7 @@ import { toAttemptIntent } from '../transactions/intent';
 import type { SignedType } from '../transactions/signed-type';
 import type { Attempt } from './attempts';
 import type { AuthoriserDependencies } from './dependencies';
-import { NotBegun, refuse } from './not-begun';
+import { NotBegun, refuse, refuseFollowed } from './not-begun';
 import { findSigners } from './signers';
 import { insertAttempt } from './store-attempt';
 
@@ -45,6 +45,7 @@ interface Plan {
 interface Reserved {
   resources: string[];
   prepared: Prepared;
+  packageFee?: bigint;
 }
 
 interface ReserveRequest {
@@ -69,6 +70,7 @@ export async function reserveForAttempt(
     const facts = { alert: reserved.alert, chain: chain.name, account_id: accountId };
     alarms.raise(`${chain.name} ${accountId}`, facts, reserved.reason);
   }
+  if (reserved.outcome === 'follow') refuseFollowed(reserved.reason);
   if (reserved.outcome !== 'reserved') throw new NotBegun(reserved);
   return { prepared, ...reserved };
 }
@@ -98,7 +100,18 @@ export async function buildAttempt(
   // a cancellation moves nothing
   if (kind !== 'cancellation') await assertAsStored(manager, type, transfer, intent, described);
   const messageKey = family.messageKey(unsigned, intent.from);
-  const row = { txId, attempt, kind, chain: chain.name, prepared, unsigned, signers, messageKey, resources };
+  const row = {
+    txId,
+    attempt,
+    kind,
+    chain: chain.name,
+    prepared,
+    unsigned,
+    signers,
+    messageKey,
+    owner: signer.addressKey,
+    described,
+  };
   return { ...built, attempt, kind, prepared, store: () => insertAttempt(manager, row) };
 }
 

@@ -14,7 +14,7 @@ import { changeState, isEnded, findTransactionForUpdate } from '../transactions/
 import { type Attempts, loadAttempts } from './attempts';
 import { expired, reasonToStop } from './cancellation-reason';
 import type { TransferDependencies } from './dependencies';
-import { findHoldForUpdate } from './hold';
+import { findHoldForUpdate, repayFromHold } from './hold';
 import { isAbandonRequested } from './operator-requests';
 import { findRefusal, type Refusal, type RefusalReason } from './refusals';
 
@@ -115,6 +115,7 @@ export function failByProof(
     const { code, reason } = await findReasonToFail(manager, deps.getSignedType(transfer.transactionType), transfer, attempts);
     const end = { status: 'FAILED', code, reason } as const;
     await endAndUnlock(manager, transfer, end);
+    if (transfer.isHeld) await repayFromHold(manager, transfer);
     await releaseReservations(manager, [txId]);
     return end;
   });
@@ -131,6 +132,8 @@ async function findReasonToFail(
   const isWanted = () => isAbandonRequested(manager, transfer.txId, attempts.last?.attempt ?? 0);
   if (attempts.isAbandoned || (await isWanted()))
     return { code: 'abandoned', reason: 'The transfer was abandoned and its attempts can no longer be executed' };
+  if (attempts.endsByProof)
+    return { code: 'funding_lost', reason: 'What it was to spend was reorganised away, and can never come back' };
   if (type.rules?.expired === 'fail') return { code: 'expired', reason: 'Nobody has carried it out in its time' };
   const timeLeft = await type.timeLeft(manager, transfer);
   if (timeLeft !== null && timeLeft <= 0) return expired;

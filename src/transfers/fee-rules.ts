@@ -21,22 +21,28 @@ interface PlannedFee {
   source: ReservationOwner;
   /** Atomic units of the native coin. */
   fee: bigint;
+  /** Of it and of what it pays for; undefined: of it alone. */
+  packageFee?: bigint | undefined;
 }
 
 /**
  * Whoever prepares an attempt names its fee. It has to be near the fee levels that the gateway has stored, so that nobody can have
  * a transfer pay the absolute cap to a block's proposer.
- * @throws NotBegun `wait` for a fee far above the levels; fee_above_bound above the chain's absolute cap.
+ * @throws NotBegun `wait` for a fee far above the levels, or a package above the chain's absolute cap; fee_above_bound above the chain's absolute cap.
  */
 export async function assertFeeIsUsual(
   manager: EntityManager,
   { registry, getFamily }: Pick<AuthoriserDependencies, 'registry' | 'getFamily'>,
-  { transfer, outputs, attempts, source, fee }: PlannedFee,
+  { transfer, outputs, attempts, source, fee, packageFee = fee }: PlannedFee,
 ): Promise<void> {
   // whoever sends it pays
   if (fee === 0n) return;
   const chain = registry.get(transfer.chain);
   assertBelowCap(chain, fee);
+  if (packageFee > chain.maxNetworkFee) {
+    const reason = `With what it depends on it would pay ${display(chain, packageFee)} for the network, more than is paid on ${chain.name}`;
+    throw new NotBegun({ outcome: 'wait', reason });
+  }
   const [first] = attempts.all;
   if (first && fee <= aboveFirst * BigInt(first.prepared.feeBound)) return;
   const token = tokenBySymbol(chain, transfer.tokenSymbol) ?? chain.native;

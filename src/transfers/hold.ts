@@ -4,6 +4,7 @@ import { findLedgerAccount, findLedgerAccountsForUpdate } from '../ledger/accoun
 import type { LedgerAccountEntity } from '../ledger/entity';
 import { type Hold, placeHold } from '../ledger/entries';
 import { post, postAtCommit, readUncovered } from '../ledger/posting';
+import { repayLosses } from '../ledger/repay-losses';
 import { GatewayError } from '../platform/errors';
 import { formatAmount } from '../platform/money';
 import type { TransactionEntity } from '../transactions/entity';
@@ -30,6 +31,18 @@ export async function findHeldAccountsForUpdate(
 /** What an open transfer holds. */
 export async function findHoldForUpdate(manager: EntityManager, transfer: TransactionEntity): Promise<Hold> {
   return { ...(await findHeldAccountsForUpdate(manager, transfer)), amount: transfer.amount, feeLocked: transfer.feeLocked };
+}
+
+/**
+ * Losses that were paid while the transfer held what its end has unlocked: all but the fee. `transfer`: as it was before its end. Amounts in
+ * atomic units.
+ */
+export async function repayFromHold(manager: EntityManager, transfer: TransactionEntity, fee = 0n): Promise<void> {
+  const { token, native } = await findHeldAccountsForUpdate(manager, transfer);
+  const unlocked = transfer.feeLocked > fee ? transfer.feeLocked - fee : 0n;
+  if (native === token) return repayLosses(manager, native.ledgerAccountId, transfer.amount + unlocked);
+  await repayLosses(manager, token.ledgerAccountId, transfer.amount);
+  await repayLosses(manager, native.ledgerAccountId, unlocked);
 }
 
 /** What is to be held for a transfer; amounts in atomic units. */

@@ -25,6 +25,17 @@ export function refuseExecuted(reason: string): never {
   throw new NotBegun({ outcome: 'refused', code: 'business_error', reason, isExecuted: true });
 }
 
+/** There is nothing to begin before the chain has shown what becomes of the earlier attempts. @throws NotBegun always. */
+export function refuseFollowed(reason: string): never {
+  throw new NotBegun({ outcome: 'refused', code: 'business_error', reason, isFollowed: true });
+}
+
+/** A refusal that would end what has not begun is waited out instead. @throws what it is given, always. */
+export function waitInstead(error: unknown): never {
+  if (!(error instanceof NotBegun) || error.result.outcome !== 'refused') throw error;
+  throw new NotBegun({ outcome: 'wait', reason: error.result.reason });
+}
+
 /** Of a transfer that is given up at most its cancellation is signed. @throws NotBegun always. */
 export function refuseAbandoned(): never {
   refuse('abandoned', 'The transfer was abandoned: nothing of it is signed any more');

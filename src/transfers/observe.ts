@@ -1,4 +1,5 @@
 import type { AttemptStatus, ChainClient } from '../chains/family';
+import { createFindOrigins } from '../chains/origins';
 import { findReservations } from '../chains/reservations';
 import { depthOfEnd } from '../following/depth';
 import { storeInclusion } from '../following/inclusions';
@@ -10,6 +11,8 @@ import { type Attempt, type Attempts, loadAttempts } from './attempts';
 import { type ChainDependencies, getClient } from './dependencies';
 import { destinationBlacklisted } from './destination';
 import { toKnownAttempt } from './known-attempt';
+import { markSubmitted } from './record-signed';
+import { sendAttempt } from './send-attempt';
 import { markBroadcast, storeProof } from './store-attempt';
 
 const absent: ChainObservation = { state: 'absent', hash: null, blockNumber: null, confirmations: 0 };
@@ -31,6 +34,7 @@ export async function observeTransfer(deps: ChainDependencies, { txId }: { txId:
   const states = await client.status(
     attempts.all.map((attempt) => toKnownAttempt(intent, attempt)),
     await findReservations(manager, txId),
+    createFindOrigins(manager, transfer.chain),
   );
   const included = states.find((status) => status.state === 'included');
   if (included) return recordInclusion(deps, client, transfer, attempts.get(included.attempt), included);
@@ -41,9 +45,12 @@ export async function observeTransfer(deps: ChainDependencies, { txId }: { txId:
   const pending = states.find((status) => status.state === 'pending');
   if (pending) return { ...absent, state: 'pending', hash: pending.id };
   // stored proofs are used: a node with older states has provided them, even if this node cannot
-  if ((await loadAttempts(manager, txId)).allImpossible) return { ...absent, state: 'impossible' };
+  const proven = await loadAttempts(manager, txId);
+  if (proven.allImpossible) return { ...absent, state: 'impossible', ...(proven.endsByProof && { ends: true }) };
   if (!type.isHandedOut) await sendAgain(deps, client, transfer, attempts);
-  return absent;
+  // what may be executed without that is not waited for
+  const isUnfunded = states.every((status) => status.state === 'impossible' || (status.state === 'absent' && status.isUnfunded));
+  return { ...absent, ...(isUnfunded && states.length > 0 && { isUnfunded }) };
 }
 
 async function recordInclusion(
@@ -61,17 +68,21 @@ async function recordInclusion(
 
 /** An abandoned transfer, or one that must not be paid, is not sent again: it waits for its cancellation or expiry. */
 async function sendAgain(
-  { database, logger }: ChainDependencies,
+  deps: ChainDependencies,
   client: ChainClient,
-  { txId, chain }: TransactionEntity,
+  { txId, chain, status }: TransactionEntity,
   attempts: Attempts,
 ): Promise<void> {
+  const { database, logger } = deps;
   const newest = attempts.signed.at(-1);
   if (!newest || newest.impossibleProof) return;
   if (newest.kind !== 'cancellation') {
     if (attempts.isAbandoned || (await destinationBlacklisted(database.manager, txId))) return;
   }
-  const result = await client.broadcast(newest.signed.bytes);
+  const result = await sendAttempt(database.manager, client, txId, newest);
   logger.warn({ tx_id: txId, chain, attempt: newest.attempt, ...result }, 'no node knew the transaction: it was sent again');
-  if (result.outcome === 'accepted') await markBroadcast(database.manager, txId, newest.attempt);
+  if (result.outcome !== 'accepted') return;
+  // what no node had taken before is submitted now
+  if (status === 'SIGNING') await markSubmitted(deps, { txId, attempt: newest.attempt });
+  else await markBroadcast(database.manager, txId, newest.attempt);
 }

@@ -84,9 +84,10 @@ async function addAttempt(
   await raiseHold(manager, transfer, BigInt(claims.max_fee), attempt).catch((error: unknown) => {
     throw error instanceof NotBegun ? new NotCovered(attempt) : error;
   });
-  const resources = await takeResources(manager, { chain, family, account }, txId, unsigned);
+  const described = family.describe(unsigned);
+  await takeResources(manager, { chain, family, account }, txId, described.resources);
   await insertAttempt(manager, {
-    ...{ txId, attempt, kind: toAttemptKind(claims), chain: chain.name, unsigned, resources },
+    ...{ txId, attempt, kind: toAttemptKind(claims), chain: chain.name, unsigned, owner: account.addressKey, described },
     prepared: family.recover(unsigned, BigInt(claims.max_fee)),
     signers: claims.signers.map(({ key_id: keyId, ...signer }) => ({ keyId, ...signer })),
     messageKey: family.messageKey(unsigned, from),
@@ -117,12 +118,10 @@ async function takeResources(
   manager: EntityManager,
   { chain, family, account }: RebuiltSource,
   txId: string,
-  unsigned: Hex,
-): Promise<string[]> {
-  const { resources } = family.describe(unsigned);
+  resources: readonly string[],
+): Promise<void> {
   const held = new Set((await findReservations(manager, txId)).map(({ resource }) => resource));
   const owner = { chain: chain.name, accountId: account.accountId, addressKey: account.addressKey };
   for (const resource of resources.filter((it) => !held.has(it)))
     await insertReservation(manager, owner, txId, { resource, ordinal: family.getOrdinal(resource) });
-  return resources;
 }

@@ -15,6 +15,7 @@ import type { TransferDependencies } from './dependencies';
 import { noteIfBlacklisted } from './destination';
 import { findHeldAccountsForUpdate } from './hold';
 import { observeTransfer } from './observe';
+import { sendAttempt } from './send-attempt';
 import { debitedBy } from './settle';
 
 /**
@@ -116,7 +117,7 @@ async function sendExecutedAgain(
   const executed = (await loadAttempts(manager, txId)).signed.find(({ ids }) => txHash !== null && ids.includes(txHash));
   if (status !== 'CONFIRMED' || !executed) return;
   await noteIfBlacklisted(manager, txId);
-  logger.warn({ tx_id: txId, ...(await client.broadcast(executed.signed.bytes)) }, 'sent again');
+  logger.warn({ tx_id: txId, ...(await sendAttempt(manager, client, txId, executed)) }, 'sent again');
 }
 
 /** The accounts that the transfer has moved money of, with an alert. */

@@ -46,7 +46,7 @@ function assemble(family: Family, unsigned: Hex, signatures: Hex[], from: string
  * stays as it is.
  */
 export function markSubmitted(
-  { database, getSignedType }: TransferDependencies,
+  { database, getSignedType }: Pick<TransferDependencies, 'database' | 'getSignedType'>,
   { txId, attempt: number }: { txId: string; attempt: number },
 ): Promise<{ status: string }> {
   return inTransaction(database, async (manager) => {

@@ -8,7 +8,7 @@ import type { Attempts } from './attempts';
 import { type OrderableAttempt, rebuildAttempt } from './build-attempt';
 import type { AuthoriserDependencies } from './dependencies';
 import { enterSigning } from './enter-signing';
-import { refuseAbandoned } from './not-begun';
+import { refuseAbandoned, refuseExecuted } from './not-begun';
 import { toOrderFacts } from './order-facts';
 
 /** Bytes and claims are stored; the order is signed after the commit. */
@@ -39,6 +39,7 @@ export async function resumeSigning(
   const type = deps.getSignedType(transfer.transactionType);
   if (!last) throw new GatewayError('invalid_parameter', 'kind: there is no attempt to resume');
   if (last.signed) return { outcome: 'signed', attempt: last.attempt, kind: last.kind };
+  if (attempts.inclusions.length > 0) refuseExecuted('The chain has executed an attempt: there is nothing to sign');
   if (last.kind !== 'cancellation') {
     if (attempts.isAbandoned) refuseAbandoned();
     await type.assertMayContinue(manager, transfer);

@@ -16,7 +16,7 @@ import { type Inclusion, loadAttempts, lockAttempts } from './attempts';
 import { reasonToStop } from './cancellation-reason';
 import { park } from './park';
 import type { TransferDependencies } from './dependencies';
-import { findHoldForUpdate } from './hold';
+import { findHoldForUpdate, repayFromHold } from './hold';
 
 /**
  * Ends an executed transfer by what the chain shows to have happened, not by what was asked for: posts the debited amount and the
@@ -83,6 +83,7 @@ async function end(
     const kind = isExecuted(inclusion) ? 'settle' : 'refund';
     await post(manager, [{ txId, kind, seq, entries: settled.entries }]);
     await freezeForShortfalls(manager, txId, settled.shortfalls, log);
+    if (!isExecuted(inclusion)) await repayFromHold(manager, transfer, fee);
   } else await chargeGas(manager, { settlement: transfer, chain, fee }, log);
   return result;
 }

@@ -92,6 +92,7 @@ export const answers: Answers = {
   },
   broadcast: {
     accepted: 'transfer-confirmed',
+    waiting: 'transfer-confirmed-taken-later',
     rejected: 'transfer-confirmed-broadcast-rejected',
     blacklisted: 'transfer-failed-blacklisted-signed',
     withheld: 'transfer-failed-blacklisted-withheld',

@@ -17,7 +17,7 @@ export const exempt: Record<string, readonly string[]> = {
     "workflows/transfer/state.ts: if (!this.held) throw new Error('the hold was not adopted yet');",
   ],
   'a limit that is reached after an hour, or after more messages than a test sends': [
-    "workflows/transfer/prepare.ts: if (tries >= reserveTries) return park('stuck', begun.reason, { next: 'prepare', kind });",
+    "workflows/transfer/prepare.ts: if (Date.now() >= until) return park('stuck', begun.reason, { next: 'prepare', kind });",
     "workflows/transfer/resume.ts: return park('stuck', 'The newest attempt could not be found', { next: 'resume', kind: newest });",
     "workflows/transfer/sign.ts: return park(retryable ? 'signers_unavailable' : code, message, ordered);",
     'workflows/transfer/state.ts: if (this.observations.length > keptObservations) this.observations.shift();',

@@ -10,16 +10,17 @@ import type { TransferState } from './state';
  */
 export async function ask(state: TransferState): Promise<Next> {
   state.progress.report('ask', 'Begun by an earlier run: the chain is asked before anything is signed', state.lastAttempt);
-  let seen: ChainObservation['state'];
+  let seen: ChainObservation;
   try {
-    ({ state: seen } = await chainActivities(state.transfer.chain).observe({ txId: state.txId }));
+    seen = await chainActivities(state.transfer.chain).observe({ txId: state.txId });
   } catch (error) {
     if (!isActivityError(error) || isCancelled(error)) throw error;
     const { code, message } = toProblem(error);
     return park(code, `The chain could not be asked what became of attempt ${state.lastAttempt}: ${message}`, { next: 'ask' });
   }
   // impossible without a successor: whether the bytes are refused is the chain's answer to them, not that of a stored proof
-  if (seen === 'absent' || (seen === 'impossible' && state.transfer.rules.expired === 'park')) return resumed(state);
+  const isProven = seen.state === 'impossible' && (seen.ends || state.transfer.rules.expired !== 'park');
+  if (seen.state === 'absent' || (seen.state === 'impossible' && !isProven)) return resumed(state);
   state.isFollowed = true;
-  return seen === 'confirmed' ? { next: 'settle' } : { next: 'confirm' };
+  return seen.state === 'confirmed' ? { next: 'settle' } : { next: 'confirm' };
 }

@@ -18,6 +18,9 @@ export async function broadcast(state: TransferState, { attempt, tries }: Extrac
       progress.status(status);
       return follow(state);
     }
+    case 'waiting':
+      progress.report('broadcast', result.reason, attempt);
+      return follow(state);
     case 'unsigned':
       return { next: 'resume', kind: result.kind };
     case 'withheld':
@@ -26,8 +29,8 @@ export async function broadcast(state: TransferState, { attempt, tries }: Extrac
       if (attempt === 1) return { next: 'abandon' };
       return park('address_blacklisted', 'The destination was blacklisted before its replacement was sent', follow(state));
     case 'rejected': {
-      const { state: seen } = await chain.observe({ txId });
-      if (seen !== 'absent' || tries > 1) return follow(state);
+      const { state: seen, isUnfunded } = await chain.observe({ txId });
+      if (seen !== 'absent' || isUnfunded || tries > 1) return follow(state);
       return park('broadcast_rejected', result.reason, { next: 'broadcast', attempt, tries: tries + 1 });
     }
   }

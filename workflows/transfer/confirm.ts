@@ -15,7 +15,7 @@ export async function confirm(state: TransferState): Promise<Next> {
       case 'confirmed':
         return { next: 'settle' };
       case 'impossible':
-        return whenImpossible(state);
+        return whenImpossible(state, seen);
       case 'included':
         // a reorganisation may take it back: the time until it counts as stuck begins then
         state.waitingSince = Date.now();
@@ -24,6 +24,8 @@ export async function confirm(state: TransferState): Promise<Next> {
       case 'absent':
       case 'pending':
         if (state.isOver) return { next: 'abandon' };
+        // what it spends may come back, and is waited for
+        if (seen.isUnfunded) state.waitingSince = Date.now();
         if (Date.now() - state.waitingSince > state.transfer.stuckAfterMs) return whenStuck(state);
     }
     if (state.shouldContinueAsNew) return { next: 'confirm' };
@@ -65,9 +67,9 @@ function whenStuck(state: TransferState): Next {
 }
 
 /** No attempt can be executed any more, each with a stored proof. */
-function whenImpossible({ isAbandoned, transfer }: TransferState): Next {
+function whenImpossible({ isAbandoned, transfer }: TransferState, { ends }: ChainObservation): Next {
   const { expired } = transfer.rules;
-  if (isAbandoned || expired === 'fail') return { next: 'failByProof' };
+  if (isAbandoned || ends || expired === 'fail') return { next: 'failByProof' };
   if (expired === 'reissue') return { next: 'prepare', kind: 'reissue' };
   const reason = 'Another transaction has used up what this transfer spends';
   return park('stuck', reason, { next: 'confirm' }, { next: 'failByProof' });

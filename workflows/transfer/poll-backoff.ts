@@ -1,18 +1,23 @@
-/** First and longest wait before the chain is asked directly, in case the follower's signal does not arrive. */
-const firstWaitMs = 15_000;
-const longestWaitMs = 10 * 60_000;
+import { pollWaits } from './waits';
 
 /** Increasing waits that start again after every change. */
 export class PollBackoff {
-  private waitMs = firstWaitMs;
+  private waits = pollWaits();
+  private waitMs = this.waits.firstMs;
+
+  /** Starts again with the waits of a chain. */
+  adopt(blockTimeMs: number | undefined): void {
+    this.waits = pollWaits(blockTimeMs);
+    this.reset();
+  }
 
   next(atMostMs: number): number {
     const waitMs = Math.min(this.waitMs, atMostMs);
-    this.waitMs = Math.min(this.waitMs * 2, longestWaitMs);
+    this.waitMs = Math.min(this.waitMs * 2, this.waits.longestMs);
     return waitMs;
   }
 
   reset(): void {
-    this.waitMs = firstWaitMs;
+    this.waitMs = this.waits.firstMs;
   }
 }

@@ -8,10 +8,7 @@ import { endUnsigned } from './end-unsigned';
 import { ended, type Next, park, resumed } from './next';
 import { followAbandoned, followToItsEnd, resume, toNext } from './resume';
 import type { TransferState } from './state';
-
-/** How long and how often a reservation that is not possible yet is tried again, before the transfer is parked. */
-const reserveAgainMs = 30_000;
-const reserveTries = 120;
+import { reserveWaits } from './waits';
 
 type Refused = Extract<BeginSigningResult, { outcome: 'refused' }>;
 
@@ -37,8 +34,8 @@ function startFirstAttempt(state: TransferState): Promise<Next> {
 
 /** The same reservation with a higher fee, within the fee bound; beyond it an operator decides. What has no time left is cancelled. */
 function replaceAttempt(state: TransferState): Promise<Next> {
-  return beginAttempt(state, 'replacement', ({ code, reason, byRule, isExecuted }) => {
-    if (isExecuted) return { next: 'confirm' };
+  return beginAttempt(state, 'replacement', ({ code, reason, byRule, isExecuted, isFollowed }) => {
+    if (isExecuted || isFollowed) return { next: 'confirm' };
     if (code === 'expired' && state.isTimed) return followToItsEnd(state);
     if (isScreened({ code, byRule })) return park(code, `${reason}: it is not sent again at a higher fee`, { next: 'confirm' });
     const why = code === 'stuck' ? reason : 'Not included in time, and a higher fee is beyond the locked bound';
@@ -75,7 +72,9 @@ async function beginAttempt(
 ): Promise<Next> {
   const { txId, lastAttempt } = state;
   const attempt = lastAttempt + 1;
-  for (let tries = 1; ; tries += 1) {
+  const { firstMs, longestMs, totalMs } = reserveWaits(state.transfer.blockTimeMs);
+  const until = Date.now() + totalMs;
+  for (let waitMs = firstMs; ; waitMs = Math.min(2 * waitMs, longestMs)) {
     state.progress.report('prepare', `Fees on ${state.transfer.chain}`, attempt);
     const prepared = await prepareOrRefuse(state, attempt, kind);
     if (prepared === 'ended') return { next: 'lock' };
@@ -87,9 +86,9 @@ async function beginAttempt(
       case 'refused':
         return begun.code === 'abandoned' ? followAbandoned(state) : onRefused(begun);
       case 'wait':
-        if (tries >= reserveTries) return park('stuck', begun.reason, { next: 'prepare', kind });
+        if (Date.now() >= until) return park('stuck', begun.reason, { next: 'prepare', kind });
         state.progress.report('prepare', begun.reason, attempt);
-        await condition(() => state.isEnded, reserveAgainMs);
+        await condition(() => state.isEnded, waitMs);
         continue;
       case 'needs_approval':
         return { next: 'screen' };

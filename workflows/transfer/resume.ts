@@ -28,6 +28,7 @@ export async function resume(state: TransferState, kind: AttemptKind): Promise<N
       case 'ended':
         return { next: 'lock' };
       case 'refused':
+        if (begun.isExecuted) return follow(state);
         if (begun.code === 'abandoned') return followAbandoned(state);
         if (begun.code === 'address_blacklisted' && newest === 'first') return { next: 'abandon' };
         if (begun.code === 'expired') return followToItsEnd(state);
@@ -60,6 +61,12 @@ export async function followToItsEnd(state: TransferState): Promise<Next> {
   const adopted = await transferActivities.adoptHold({ txId: state.txId });
   if (adopted.outcome === 'ended') return ended(adopted);
   state.adopt(adopted.transfer);
+  state.isFollowed = true;
+  return { next: 'confirm' };
+}
+
+/** A block holds an attempt: it is confirmed, not signed again. */
+function follow(state: TransferState): Next {
   state.isFollowed = true;
   return { next: 'confirm' };
 }

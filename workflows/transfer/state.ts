@@ -55,6 +55,7 @@ export class TransferState {
     this.isFollowed = transfer.isFollowed;
     this.isAbandoned = transfer.isAbandoned;
     this.waitingSince = Date.now();
+    this.polls.adopt(transfer.blockTimeMs);
     this.limitTime(transfer.timeLeftMs ?? Infinity);
   }
 

@@ -22,7 +22,11 @@ const rejectionPatterns: { pattern: RegExp; reason: string; isOfNode?: true }[] 
     isOfNode: true,
   },
   { pattern: /dust/i, reason: 'an output is too small to be relayed' },
-  { pattern: /too-long-mempool-chain|descendants|ancestors/i, reason: 'too many unconfirmed transactions depend on each other' },
+  {
+    pattern: /too-long-mempool-chain|descendants|ancestors/i,
+    reason: 'too many unconfirmed transactions depend on each other',
+    isOfNode: true,
+  },
   { pattern: /script|signature|witness/i, reason: 'a signature was refused' },
 ];
 

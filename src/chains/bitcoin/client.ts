@@ -7,6 +7,7 @@ import type {
   ChainBlock,
   ChainClient,
   EffectRequest,
+  FindOrigins,
   ForeignState,
   ForeignTransaction,
   IsOurs,
@@ -23,6 +24,7 @@ import { toPrepared } from './details';
 import { EsploraServer } from './esplora';
 import { capRate, encodeLevels, planRate } from './fees';
 import { type BitcoinNetwork, networks } from './network';
+import { findEarlierOrigins } from './origins';
 import { BitcoinNode } from './node';
 import { scanBlock } from './scan';
 import { virtualSize } from './sizes';
@@ -64,25 +66,30 @@ export class BitcoinChainClient implements ChainClient {
   async prepare({ intent, previous }: PrepareRequest): Promise<Prepared> {
     // an attempt that nobody has signed is in no pool: there is nothing to outbid
     const signed = previous.filter(({ ids }) => ids.length > 0).map(({ unsigned }) => unsigned);
-    const { rate, outbid } = planRate(await this.rate(), signed);
+    const current = await this.rate();
+    const { rate, outbid } = planRate(current, signed);
     const scripts = toPayments(this.network, intent).map(({ script }) => script);
-    return toPrepared({ rate, outbid, selection: null }, rate * virtualSize(1, scripts));
+    return toPrepared({ rate, current, outbid, selection: null }, rate * virtualSize(1, scripts));
   }
 
-  status(attempts: KnownAttempt[], reservations: Reservation[]): Promise<AttemptStatus[]> {
-    return this.endpoints.run((node) => askStatus(node, this.chain, attempts, reservations));
+  status(attempts: KnownAttempt[], reservations: Reservation[], findOrigins: FindOrigins): Promise<AttemptStatus[]> {
+    return this.endpoints.run((node) => askStatus(node, this.chain, attempts, reservations, findOrigins));
   }
 
-  /** A refusal counts at once where every node would refuse, else where no other one takes it. */
-  async broadcast(bytes: Hex): Promise<BroadcastOutcome> {
+  /**
+   * A refusal counts at once where every node would refuse, else where no other one takes it: of what depends on transactions of the
+   * gateway it may be for now, as their pool is.
+   */
+  async broadcast(bytes: Hex, ancestors: readonly Hex[] = []): Promise<BroadcastOutcome> {
     const { id } = parseRawTransaction(fromHex(bytes));
     const refusals: BroadcastOutcome[] = [];
     const send = async (node: BitcoinBackend): Promise<BroadcastOutcome> => {
+      await sendMissing(node, ancestors);
       const sent = await node.send(bytes, id);
       if (sent.outcome === 'accepted') return sent;
-      const { outcome, reason, isOfNode } = sent;
-      if (!isOfNode) return { outcome, reason };
-      refusals.push({ outcome, reason });
+      const { reason, isOfNode } = sent;
+      if (!isOfNode) return { outcome: 'rejected', reason };
+      refusals.push({ outcome: ancestors.length > 0 ? 'waiting' : 'rejected', reason });
       throw new Error(reason);
     };
     return this.endpoints.run(send).catch((error: unknown) => {
@@ -133,6 +140,7 @@ export class BitcoinChainClient implements ChainClient {
   /** One block after the other: a full one has 4 MB. */
   private async scanAt(node: BitcoinBackend, from: number, to: number, isOurs: IsOurs): Promise<ScanResult> {
     const blocks: ScanResult['blocks'] = [];
+    const finalBlock = (await node.height()) - this.chain.finalityDepth + 1;
     for (let number = from; number <= to; number += 1) {
       const hash = await node.blockHash(number);
       if (hash === null) break;
@@ -140,6 +148,7 @@ export class BitcoinChainClient implements ChainClient {
       if (scan.hash !== hash) throw unavailable(this.chain, 'a node shows another block than it was asked for');
       const previous = blocks.at(-1);
       if (previous && scan.parentHash !== previous.hash) break;
+      if (number > finalBlock) scan.outputs?.origins.push(...(await findEarlierOrigins(node, scan.outputs.origins, finalBlock)));
       blocks.push(scan);
     }
     return { blocks, scannedTo: from + blocks.length - 1 };
@@ -148,6 +157,14 @@ export class BitcoinChainClient implements ChainClient {
   private async rate(): Promise<bigint> {
     const estimate = await this.endpoints.run((node) => node.feeRate());
     return capRate(this.chain, estimate ?? this.network.fallbackRate);
+  }
+}
+
+/** Sends those that the node does not have; whether it takes them shows when it is sent what depends on them. */
+async function sendMissing(node: BitcoinBackend, ancestors: readonly Hex[]): Promise<void> {
+  for (const bytes of ancestors) {
+    const { id } = parseRawTransaction(fromHex(bytes));
+    if ((await node.findTransaction(id)) === null) await node.send(bytes, id);
   }
 }
 

@@ -13,6 +13,8 @@ export interface Selection {
 export interface BitcoinDetails {
   /** Satoshis per virtual byte. */
   rate: bigint;
+  /** Satoshis per virtual byte that it pays together with what it depends on; absent: `rate`. */
+  current?: bigint;
   /** What the fee has to exceed by 1 satoshi per virtual byte (BIP-125), in satoshis; 0n: nothing. */
   outbid: bigint;
   /** null until inputs are reserved. */
@@ -20,11 +22,12 @@ export interface BitcoinDetails {
 }
 
 /** `feeBound`: satoshis. */
-export const toPrepared = ({ rate, outbid, selection }: BitcoinDetails, feeBound: bigint): Prepared => ({
+export const toPrepared = ({ rate, current = rate, outbid, selection }: BitcoinDetails, feeBound: bigint): Prepared => ({
   feeBound: feeBound.toString(),
   expiry: null,
   details: {
     rate: rate.toString(),
+    current: current.toString(),
     outbid: outbid.toString(),
     coins: selection && selection.coins.map(({ resource, amount }) => [resource, amount.toString()]),
     fee: selection && selection.fee.toString(),
@@ -32,12 +35,12 @@ export const toPrepared = ({ rate, outbid, selection }: BitcoinDetails, feeBound
 });
 
 /** @throws GatewayError invalid_parameter for details that toPrepared has not made: whoever prepares an attempt names them. */
-export function readDetails({ details }: Prepared): BitcoinDetails {
-  const { rate, outbid, coins, fee } = (details ?? {}) as JsonObject;
-  if (!isAmount(rate) || !isAmount(outbid) || rate === '0')
+export function readDetails({ details }: Prepared): Required<BitcoinDetails> {
+  const { rate, current = rate, outbid, coins, fee } = (details ?? {}) as JsonObject;
+  if (!isAmount(rate) || !isAmount(current) || !isAmount(outbid) || rate === '0')
     throw new GatewayError('invalid_parameter', 'prepared: the details are not of a Bitcoin chain');
   const selection = typeof fee === 'string' && Array.isArray(coins) ? { coins: coins.map(readCoin), fee: BigInt(fee) } : null;
-  return { rate: BigInt(rate), outbid: BigInt(outbid), selection };
+  return { rate: BigInt(rate), current: BigInt(current), outbid: BigInt(outbid), selection };
 }
 
 /** 16 digits hold every amount of satoshis. */

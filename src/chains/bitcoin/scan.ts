@@ -3,6 +3,7 @@ import type { ChainDefinition, DepositFound } from '../types';
 import { parseBlock, type RawBlock, type RawTransaction } from './block';
 import { toAddress, toScript } from './codec/address';
 import type { BitcoinNetwork } from './network';
+import { findOriginsInBlock } from './origins';
 import { findSpentScript } from './spender';
 
 /** Blocks for which the outputs of a block's first transaction cannot be spent (consensus). */
@@ -40,7 +41,7 @@ export async function scanBlock(
       ours.has(script) && (transaction.outputs[vout]?.amount ?? 0n) > 0n ? [{ script, vout }] : [],
     );
     return {
-      spent: transaction.inputs.filter((_input, position) => ours.has(spent[position] ?? '')).map(({ resource }) => resource),
+      isSpending: spent.some((script) => script !== null && ours.has(script)),
       made: received.map(({ script, vout }) => toOutput(chain, at, script, vout)),
       deposits: received.flatMap(({ script, vout }) => (spent.includes(script) ? [] : [toDeposit(format, at, script, vout)])),
     };
@@ -49,12 +50,18 @@ export async function scanBlock(
     number,
     hash: block.hash,
     parentHash: block.parentHash,
-    transactions: block.transactions.map(({ id }, index) => ({ id, messageKey: found[index]?.spent.length ? id : null })),
+    transactions: block.transactions.map(({ id }, index) => ({ id, messageKey: found[index]?.isSpending ? id : null })),
     deposits: found.flatMap(({ deposits }) => deposits),
     outputs: {
       made: found.flatMap(({ made }) => made),
-      spent: found.flatMap(({ spent }, index) =>
-        spent.map((resource) => ({ resource, by: block.transactions[index]?.id ?? '' })),
+      // by output, whatever its input shows: which of them are the gateway's is known to whoever stores them
+      spent: block.transactions.flatMap(({ id: by, inputs, isCoinbase }) =>
+        isCoinbase ? [] : inputs.map(({ resource }) => ({ resource, by })),
+      ),
+      origins: findOriginsInBlock(
+        block.transactions,
+        number,
+        block.transactions.flatMap(({ id }, index) => (found[index]?.made.length ? [id] : [])),
       ),
     },
   };
@@ -81,7 +88,7 @@ function toOutput(chain: ChainDefinition, { transaction, number, spent }: Place,
   const { id, isCoinbase, outputs } = transaction;
   const wait = isCoinbase ? coinbaseMaturity : spent.includes(owner) ? 1 : chain.confirmations;
   const amount = outputs[vout]?.amount ?? 0n;
-  return { resource: `${id}:${vout}`, owner, amount, spendableFrom: number + wait - 1 };
+  return { resource: `${id}:${vout}`, owner, madeBy: id, amount, spendableFrom: number + wait - 1 };
 }
 
 function toDeposit(

@@ -3,6 +3,7 @@ import { toAddress } from './codec/address';
 import { type Coin, maxInputs, type Payment, sum } from './codec/transaction';
 import type { Selection } from './details';
 import type { BitcoinNetwork } from './network';
+import type { Package } from './package';
 import { dustLimit, virtualSize } from './sizes';
 
 /** What inputs are chosen for. */
@@ -14,6 +15,8 @@ export interface SelectionRequest {
   rate: bigint;
   /** What the fee has to exceed by 1 satoshi per virtual byte (BIP-125), in satoshis; 0n: nothing. */
   outbid: bigint;
+  /** What it pays for others that it depends on; absent: there are none. */
+  package?: Package;
   /** Spent in any case, first and in this order. */
   required: Coin[];
   available: Coin[];
@@ -35,14 +38,14 @@ const maxSteps = 8;
  * that cost more than they are worth are left out.
  */
 export function selectCoins(network: BitcoinNetwork, request: SelectionRequest): SelectionResult {
-  const { script, payments, outbid } = request;
+  const { script, payments, outbid, package: { rate: together, deficit } = { rate: 0n, deficit: 0n } } = request;
   let { rate } = request;
   for (let step = 0; step < maxSteps; step += 1) {
     const selected = selectAt(network, { ...request, rate });
-    if (selected.outcome !== 'selected' || outbid === 0n) return selected;
+    if (selected.outcome !== 'selected' || (outbid === 0n && deficit === 0n)) return selected;
     const { coins, fee, size } = selected;
     const paid = sum(coins) - sum(payments);
-    const least = max(outbid + size, request.rate * size);
+    const least = [request.rate * size, outbid === 0n ? 0n : outbid + size, together * size + deficit].reduce(max);
     // what the inputs have beyond the payments is change as before, more or less of it
     if (paid > fee && paid - least >= dustLimit(script)) return { ...selected, fee: least };
     if (fee >= least) return selected;

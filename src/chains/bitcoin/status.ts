@@ -1,29 +1,41 @@
-import type { AttemptState, AttemptStatus, KnownAttempt, Reservation } from '../family';
-import type { ChainDefinition, Hex, InclusionEffect, JsonObject } from '../types';
+import type { AttemptState, AttemptStatus, FindOrigins, ImpossibleProof, KnownAttempt, Reservation } from '../family';
+import type { ChainDefinition, Hex, InclusionEffect } from '../types';
 import type { BitcoinBackend } from './backend';
 import { parseRawTransaction } from './block';
 import { decode, getFee, sum } from './codec/transaction';
+import { type Descent, findDescent } from './origins';
 
 /**
  * The state of every attempt, seen by one node. That it does not know an attempt proves nothing: somebody may hold the signed bytes.
- * Impossible is what spends an input that another transaction has spent in a block that is final.
+ * Impossible is what spends an input that another transaction has spent in a block that is final, and what descends from such a one.
  */
 export async function askStatus(
   node: BitcoinBackend,
   chain: ChainDefinition,
   attempts: KnownAttempt[],
   reservations: Reservation[],
+  findOrigins: FindOrigins,
 ): Promise<AttemptStatus[]> {
   const height = await node.height();
+  const finalHeight = height - chain.finalityDepth + 1;
   return Promise.all(
     attempts.map(async (attempt): Promise<AttemptStatus> => {
       const state = await findState(node, height, attempt);
       if (state.state === 'included') return { attempt: attempt.attempt, ...state };
-      const proof = await findProof(node, height - chain.finalityDepth + 1, attempt, reservations);
-      return { attempt: attempt.attempt, ...(proof ? { state: 'impossible', proof } : state) };
+      const spent = reservations.filter(({ resource }) => getInputs(attempt).has(resource));
+      const descent = await findDescent(
+        findOrigins,
+        spent.flatMap(({ resource, isInBlock }) => (isInBlock ? [] : [resource])),
+      );
+      const proof = await findProof(node, finalHeight, attempt, spent, descent);
+      if (proof) return { attempt: attempt.attempt, state: 'impossible', proof };
+      const isUnfunded = state.state === 'absent' && (await isOneUnknown(node, descent.foreign));
+      return { attempt: attempt.attempt, ...state, ...(isUnfunded && { isUnfunded }) };
     }),
   );
 }
+
+const getInputs = ({ unsigned }: KnownAttempt): Set<string> => new Set(decode(unsigned).coins.map(({ resource }) => resource));
 
 /** The id does not depend on the signatures: there is no other under which an attempt could be found. */
 async function findState(
@@ -38,23 +50,47 @@ async function findState(
   return { state: 'included', id, depth: Math.max(1, height - block.number + 1), effect: toEffect(unsigned, block) };
 }
 
-/** The rows say where to look; what counts is what the node shows. */
+/**
+ * Without an output that another transaction keeps from being made, nothing that was signed for the transfer can be executed: every attempt
+ * spends the first input, and every payment all inputs of the first attempt. What has spent an output of the account itself may be an
+ * attempt that is not on record: that does not end a transfer.
+ */
 async function findProof(
   node: BitcoinBackend,
   finalHeight: number,
-  { messageKey: id, unsigned }: KnownAttempt,
-  reservations: Reservation[],
-): Promise<JsonObject | null> {
-  const inputs = new Set(decode(unsigned).coins.map(({ resource }) => resource));
-  for (const { resource, usedBy } of reservations) {
-    if (usedBy === null || usedBy === id || !inputs.has(resource)) continue;
-    const spender = await node.findTransaction(usedBy);
-    if (!spender?.block || spender.block.number > finalHeight) continue;
-    const shown = parseRawTransaction(await node.transaction(usedBy));
-    if (shown.id !== usedBy || !shown.inputs.some((input) => input.resource === resource)) continue;
-    return { input: resource, used_by: usedBy, block_number: spender.block.number, block_hash: spender.block.hash };
+  { messageKey: id }: KnownAttempt,
+  spent: Reservation[],
+  { conflicts }: Descent,
+): Promise<ImpossibleProof | null> {
+  for (const { resource, usedBy } of spent) {
+    if (usedBy === null || usedBy === id) continue;
+    const proof = await proveSpent(node, finalHeight, resource, usedBy);
+    if (proof) return proof;
+  }
+  for (const { ancestor, resource, usedBy } of conflicts) {
+    const proof = await proveSpent(node, finalHeight, resource, usedBy);
+    if (proof) return { ...proof, ancestor, ends: true };
   }
   return null;
+}
+
+/** The rows say where to look; what counts is what the node shows. */
+async function proveSpent(
+  node: BitcoinBackend,
+  finalHeight: number,
+  resource: string,
+  usedBy: string,
+): Promise<ImpossibleProof | null> {
+  const spender = await node.findTransaction(usedBy);
+  if (!spender?.block || spender.block.number > finalHeight) return null;
+  const shown = parseRawTransaction(await node.transaction(usedBy));
+  if (shown.id !== usedBy || !shown.inputs.some((input) => input.resource === resource)) return null;
+  return { input: resource, used_by: usedBy, block_number: spender.block.number, block_hash: spender.block.hash };
+}
+
+async function isOneUnknown(node: BitcoinBackend, ids: readonly string[]): Promise<boolean> {
+  for (const id of ids) if ((await node.findTransaction(id)) === null) return true;
+  return false;
 }
 
 /** A transaction in a block has done all that its bytes say: its id names its inputs, and their amounts were signed. */

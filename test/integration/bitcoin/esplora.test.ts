@@ -8,6 +8,8 @@ import { type BitcoinFixture, createBitcoinFixture } from './fixture';
 
 const nothing = () => Promise.resolve(new Set<string>());
 
+const noOrigins = () => Promise.resolve([]);
+
 describeWithBtcd('over Esplora the client of a Bitcoin chain', () => {
   let fixture: BitcoinFixture;
   const closed: (() => void)[] = [];
@@ -67,25 +69,27 @@ describeWithBtcd('over Esplora the client of a Bitcoin chain', () => {
       expiry: null,
     } as unknown as KnownAttempt;
     const esplora = await asking();
-    expect(await esplora.status([attempt], [])).toEqual([{ attempt: 1, state: 'absent' }]);
+    expect(await esplora.status([attempt], [], noOrigins)).toEqual([{ attempt: 1, state: 'absent' }]);
     expect(await esplora.broadcast(bytes)).toEqual({ outcome: 'accepted' });
     expect(await esplora.broadcast(bytes)).toEqual({ outcome: 'accepted' });
-    expect(await esplora.status([attempt], [])).toEqual([{ attempt: 1, state: 'pending', id }]);
+    expect(await esplora.status([attempt], [], noOrigins)).toEqual([{ attempt: 1, state: 'pending', id }]);
     await mine(chain.confirmations);
     const effect = { success: true, fee: 1_000n, debited: 20_000n, received: 20_000n };
-    expect(await esplora.status([attempt], [])).toMatchObject([{ state: 'included', id, depth: chain.confirmations, effect }]);
+    expect(await esplora.status([attempt], [], noOrigins)).toMatchObject([
+      { state: 'included', id, depth: chain.confirmations, effect },
+    ]);
     expect((await esplora.effects([{ id, intent, unsigned }])).get(id)).toMatchObject(effect);
     expect(await esplora.broadcast(bytes)).toEqual({ outcome: 'accepted' });
-    const usedBy = { reservationId: '1', owner: alice.addressKey, resource, ordinal: null, usedBy: id };
+    const usedBy = { reservationId: '1', owner: alice.addressKey, resource, ordinal: null, usedBy: id, isInBlock: true };
     const other = buildBitcoin({
       ...{ kind: 'first', from: alice.address, fee: 2_000n },
       payments: [],
       coins: [{ resource, amount: BigInt(amount) }],
     });
     const rival = { ...attempt, unsigned: other, messageKey: bitcoinCodec.messageKey(other, alice.address), ids: [] };
-    expect(await esplora.status([rival], [usedBy])).toEqual([{ attempt: 1, state: 'absent' }]);
+    expect(await esplora.status([rival], [usedBy], noOrigins)).toEqual([{ attempt: 1, state: 'absent' }]);
     await mine(chain.finalityDepth);
-    expect(await esplora.status([rival], [usedBy])).toMatchObject([{ state: 'impossible', proof: { used_by: id } }]);
+    expect(await esplora.status([rival], [usedBy], noOrigins)).toMatchObject([{ state: 'impossible', proof: { used_by: id } }]);
   });
 
   test('says why a transaction is refused in words of our own; an outage says nothing', async () => {

@@ -122,4 +122,79 @@ describeWithBtcd('whole transfers on Bitcoin', () => {
     expect(after).toMatchObject({ status: 'CONFIRMED', tx_hash: before.tx_hash, fee: before.fee });
     await booksAgree();
   });
+
+  test('whose deposit is reorganised away for good: it ends by proof, without an operator', async () => {
+    const { alice, node, outside, outputs, follow, mine, chain } = fixture;
+    let unfunded = 0;
+    await served.serve({
+      chain: {
+        observe: async (input) => {
+          const seen = await fixture.onChain.observe(input);
+          if (seen.isUnfunded) unfunded += 1;
+          return seen;
+        },
+      },
+    });
+    const txId = await submit();
+    await attemptCount(txId, 1);
+    const [deposit] = (await outputs(alice)).map(({ resource }) => resource.split(':')[0] ?? '');
+    await node.invalidate((await node.height()) - chain.confirmations + 1);
+    await node.replace(deposit ?? '', outside, coin);
+    await mine(2);
+    await follow();
+    await until('asked', async () => {
+      await askChain(txId).catch(() => undefined);
+      return unfunded > 0;
+    });
+    await mine(chain.finalityDepth);
+    await follow();
+    await until('asked again', async () => {
+      await askChain(txId).catch(() => undefined);
+      return (await served.status(txId)) === 'FAILED';
+    });
+    expect(await fixture.transaction(txId)).toMatchObject({ failure_code: 'funding_lost' });
+    await follow();
+    await booksAgree();
+    await served.record(transferWorkflowId(txId), 'transfer-failed-funding-lost');
+  });
+
+  test('that no node takes yet is sent again until one does', async () => {
+    let sent = 0;
+    await served.serve({
+      chain: {
+        broadcast: (input) => {
+          sent += 1;
+          return sent > 1 ? fixture.onChain.broadcast(input) : Promise.resolve({ outcome: 'waiting', reason: 'not yet' });
+        },
+      },
+    });
+    const txId = await submit();
+    await until('not taken', () => Promise.resolve(sent === 1));
+    await until('asked', async () => {
+      await askChain(txId).catch(() => undefined);
+      return (await served.status(txId)) === 'SUBMITTED';
+    });
+    expect(sent).toBe(1);
+    await served.ends(txId, 'CONFIRMED');
+    await booksAgree();
+    await served.record(transferWorkflowId(txId), 'transfer-confirmed-taken-later');
+  });
+
+  test('of an account with one output do not wait for each other, and one pays for the one before', async () => {
+    const { alice, database, outputs } = fixture;
+    const [big, small] = await outputs(alice);
+    await database.query('update chain_outputs set spendable_from = 1000000000 where resource = $1', [small?.resource]);
+    await served.serve();
+    const ids: string[] = [];
+    for (let count = 0; count < 4; count += 1) {
+      ids.push(await submit('0.1'));
+      await attemptCount(ids.at(-1) ?? '', 1);
+    }
+    await fixture.mine(fixture.chain.confirmations);
+    await fixture.follow();
+    for (const txId of ids) await served.ends(txId, 'CONFIRMED');
+    expect(new Set((await Promise.all(ids.map(fixture.held))).flat().map(({ resource }) => resource)).size).toBe(4);
+    expect((await fixture.held(ids[0] ?? ''))[0]?.resource).toBe(big?.resource);
+    await booksAgree();
+  });
 });

@@ -61,6 +61,7 @@ async function statesOf(...transactions: Pick<Signed, 'plan' | 'id'>[]) {
     resource: String(nonce),
     ordinal: nonce,
     usedBy: null,
+    isInBlock: false,
   };
   return client.status(
     transactions.map(({ plan, id }, index) => toKnown(plan, [id], index + 1)),

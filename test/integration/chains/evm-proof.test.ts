@@ -39,6 +39,7 @@ const ask = async (urls: string[], attempt: EvmPlan): Promise<AttemptStatus | un
     resource: String(ordinal),
     ordinal,
     usedBy: null,
+    isInBlock: false,
   };
   const client = new EvmChainClient(localChain(), urls);
   return (await client.status([toKnown(attempt, [keccak256('0x01')])], [reservation]))[0];

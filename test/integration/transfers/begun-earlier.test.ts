@@ -135,3 +135,35 @@ test('if the chain cannot be asked it is parked with what failed, and a retry as
   await booksAgree(fixture);
   await served.record(transferWorkflowId(txId), 'transfer-confirmed-rebuilt-parked');
 });
+
+test('one that the follower has seen in a block is confirmed and not ordered again, though a node that lags does not know it', async () => {
+  const { fixture } = served;
+  const { txId, bytes, start } = await orderedWithoutApproval();
+  await setWhitelist('off');
+  await fixture.client.broadcast(bytes);
+  await fixture.mine();
+  await fixture.follow();
+  let asked = 0;
+  const orders: string[] = [];
+  await served.serve({
+    authoriser: {
+      beginSigning: async (input) => {
+        const result = await fixture.ledger.beginSigning(input);
+        orders.push(result.outcome);
+        return result;
+      },
+    },
+    chain: {
+      observe: (input) => {
+        asked += 1;
+        if (asked === 1) return Promise.resolve({ state: 'absent', hash: null, blockNumber: null, confirmations: 0 });
+        return fixture.onChain.observe(input);
+      },
+    },
+  });
+  await start();
+  await served.ends(txId, 'CONFIRMED');
+  expect(orders).toEqual(['refused']);
+  await booksAgree(fixture);
+  await served.record(transferWorkflowId(txId), 'transfer-confirmed-rebuilt-included');
+});

@@ -38,6 +38,7 @@ export const confirmed = {
   // refused or not included in time
   'transfer-confirmed-observation-outdated': ['parkTransfer: parked', 'signal chainObserved', 'update retry', ...settled],
   'transfer-confirmed-broadcast-rejected': ['broadcast: rejected', ...retried, 'broadcast: rejected', replacement, ...settled],
+  'transfer-confirmed-taken-later': ['broadcast: waiting', 'observe: absent', ...settled],
   'transfer-confirmed-retried': ['observe: failed', ...retried, ...settled],
   'transfer-confirmed-replaced': ['observe: pending', replacement, ...settled],
   'transfer-confirmed-blacklisted-replacement': [replacement, 'broadcast: blacklisted', ...retried, ...settled],
@@ -88,6 +89,7 @@ export const confirmed = {
   // rebuilt from its order
   'transfer-confirmed-rebuilt-executed': [held, 'observe: included', 'observe: confirmed', ...settled],
   'transfer-confirmed-rebuilt-settled': [held, 'observe: confirmed', ...settled],
+  'transfer-confirmed-rebuilt-included': [held, 'observe: absent', 'beginSigning resume: refused', ...settled],
   'transfer-confirmed-rebuilt-absent': [held, 'observe: absent', 'beginSigning resume: refused', ...retried, resumed, ...settled],
   'transfer-confirmed-rebuilt-parked': [held, 'observe: failed', ...retried, 'observe: included', ...settled],
   'transfer-confirmed-rebuilt-impossible': [held, 'observe: impossible', 'beginSigning reissue: begun', ...settled],

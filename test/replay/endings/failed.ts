@@ -26,6 +26,7 @@ export const failed = {
     'FAILED abandoned',
   ],
   'transfer-failed-nonce-used-cancelled': [cancellation, ...proven, 'FAILED abandoned'],
+  'transfer-failed-funding-lost': ['observe: absent', ...proven, 'FAILED funding_lost'],
   'transfer-failed-reissue-too-late': [
     'observe: impossible',
     'beginSigning reissue: refused',

@@ -219,13 +219,36 @@ describe('a scanned block', () => {
     const { outputs, deposits } = await scan([fromAlice], reward);
     expect(outputs).toEqual({
       made: [
-        { resource: `${reward.getId()}:0`, owner: alice.key, amount: 1n, spendableFrom: 199 },
-        { resource: `${fromAlice.getId()}:0`, owner: bob.key, amount: 40n, spendableFrom: 102 },
-        { resource: `${fromAlice.getId()}:1`, owner: alice.key, amount: 50n, spendableFrom: 100 },
+        { resource: `${reward.getId()}:0`, owner: alice.key, madeBy: reward.getId(), amount: 1n, spendableFrom: 199 },
+        { resource: `${fromAlice.getId()}:0`, owner: bob.key, madeBy: fromAlice.getId(), amount: 40n, spendableFrom: 102 },
+        { resource: `${fromAlice.getId()}:1`, owner: alice.key, madeBy: fromAlice.getId(), amount: 50n, spendableFrom: 100 },
       ],
       spent: [{ resource: `${'02'.repeat(32)}:0`, by: fromAlice.getId() }],
+      origins: [{ id: fromAlice.getId(), blockNumber: 100, inputs: [`${'02'.repeat(32)}:0`] }],
     });
     expect(deposits.map(({ fromAddress }) => fromAddress)).toEqual(['unknown', alice.address]);
+  });
+
+  it('spends every output that its inputs name, whatever they show', async () => {
+    const taproot = toTransaction([{ seed: 7, witness: [Buffer.alloc(64, 1)] }, spendOf(8, keyOf(3))], [[carol, 1n]]);
+    const { outputs } = await scan([taproot]);
+    expect(outputs?.spent).toEqual([7, 8].map((seed) => ({ resource: `${`0${seed}`.repeat(32)}:0`, by: taproot.getId() })));
+    expect(outputs?.origins).toEqual([]);
+  });
+
+  it('says what its deposits descend from within the block', async () => {
+    const first = toTransaction([spendOf(1, keyOf(3))], [[carol, 5n]]);
+    const second = new Transaction();
+    second.version = 2;
+    second.addInput(first.getHash(), 0);
+    second.setWitness(0, [signature, keyOf(3)]);
+    second.addOutput(scriptOf(alice), 4n);
+    const unrelated = toTransaction([spendOf(2, keyOf(3))], [[carol, 1n]]);
+    const { outputs } = await scan([first, second, unrelated]);
+    expect(outputs?.origins).toEqual([
+      { id: second.getId(), blockNumber: 100, inputs: [`${first.getId()}:0`] },
+      { id: first.getId(), blockNumber: 100, inputs: [`${'01'.repeat(32)}:0`] },
+    ]);
   });
 
   it('has neither deposits nor outputs of 0 satoshis', async () => {

@@ -110,12 +110,19 @@ describe.each(cases)('%s', (_name, given) => {
   });
 
   it('is described as it was planned, and recovered from its bytes', () => {
+    const transaction = Transaction.fromBuffer(toBitcoinJs(given).data.getTransaction());
+    const returned = given.coins.reduce((rest, { amount }) => rest + amount, -given.fee);
+    const change = given.payments.reduce((rest, { amount }) => rest - amount, returned);
+    // what the signatures of P2WPKH inputs add at most: a quarter of their items with lengths, and of the marker
+    const size = transaction.byteLength() + Math.ceil((2 + 108 * given.coins.length) / 4);
     expect(codec.describe(unsigned)).toEqual({
       chain: regtest.caip2,
       action: 'payment',
       outputs: given.payments.map(({ to: recipient, amount }) => ({ recipient, tokenContract: null, amount })),
       maxNetworkFee: given.fee,
       resources: given.coins.map(({ resource }) => resource),
+      ...(change > 0n && { change: { resource: `${transaction.getId()}:${transaction.outs.length - 1}`, amount: change } }),
+      size,
     });
     const prepared = codec.recover(unsigned, given.fee);
     expect(codec.build({ ...toPlan(given), prepared })).toBe(unsigned);

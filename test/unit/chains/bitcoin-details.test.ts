@@ -2,7 +2,7 @@ import { readDetails, toPrepared } from '../../../src/chains/bitcoin/details';
 import type { JsonObject } from '../../../src/chains/types';
 import { coin } from '../../bitcoin';
 
-const details = { rate: 7n, outbid: 0n, selection: null };
+const details = { rate: 7n, current: 5n, outbid: 0n, selection: null };
 const read = (changes: JsonObject) => () => {
   const prepared = toPrepared(details, 1n);
   return readDetails({ ...prepared, details: { ...(prepared.details as JsonObject), ...changes } });
@@ -22,6 +22,7 @@ it.each<[string, JsonObject]>([
   ['a rate in hex', { rate: '0x7' }],
   ['a rate with a part', { rate: '7.5' }],
   ['a rate of more than all coins', { rate: '1'.padEnd(17, '0') }],
+  ['a negative current rate', { current: '-1' }],
   ['nothing to outbid', { outbid: '' }],
   ['a negative amount to outbid', { outbid: '-5' }],
   ['text to outbid', { outbid: 'much' }],

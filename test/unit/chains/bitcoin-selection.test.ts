@@ -106,6 +106,19 @@ it('a fee that has to outbid another one does so by 1 satoshi per virtual byte, 
   expect(select({ required, outbid: 100n })).toMatchObject({ outcome: 'selected', fee: 1_440n });
 });
 
+it('what depends on others pays what they lack, with further coins where it needs them', () => {
+  const required = coins([52_000n], 70);
+  const alone = select({ required, rate: 10n, package: { rate: 10n, deficit: 0n } });
+  expect(alone).toEqual(select({ required, rate: 10n }));
+  const chosen = select({ required, rate: 10n, package: { rate: 10n, deficit: 3_000n } });
+  if (chosen.outcome !== 'selected') throw new Error(chosen.outcome);
+  expect(chosen.fee).toBe(10n * chosen.size + 3_000n);
+  // a replacement: its own rate is higher, and pays for others already
+  const dear = select({ required, rate: 40n, outbid: 2_000n, package: { rate: 10n, deficit: 3_000n } });
+  expect(dear).toMatchObject({ outcome: 'selected' });
+  if (dear.outcome === 'selected') expect(dear.fee).toBe(40n * dear.size);
+});
+
 it('of 1 to 500 coins: what goes in comes out, the fee is the rate by the size, and nothing is dust', () => {
   const amounts = fc.array(fc.oneof(fc.bigInt(300n, 5_000n), fc.bigInt(300n, 10n ** 10n)), { minLength: 1, maxLength: 500 });
   let selected = 0;
@@ -116,12 +129,14 @@ it('of 1 to 500 coins: what goes in comes out, the fee is the rate by the size, 
       fc.bigInt(1n, 300n),
       fc.nat({ max: 1_000 }),
       fc.nat({ max: 2 }),
-      (list, to, rate, share, held) => {
+      fc.oneof(fc.constant(0n), fc.bigInt(0n, 20_000n)),
+      (list, to, rate, share, held, deficit) => {
         const all = coins(list);
         const amount = (sum(all) * BigInt(share)) / 1_000n;
         fc.pre(amount >= dustLimit(to));
         const payments = [{ script: to, amount }];
-        const chosen = select({ payments, rate, required: all.slice(0, held), available: all.slice(held) });
+        const others = { package: { rate, deficit } };
+        const chosen = select({ payments, rate, ...others, required: all.slice(0, held), available: all.slice(held) });
         if (chosen.outcome !== 'selected') return;
         selected += 1;
         const change = sum(chosen.coins) - amount - chosen.fee;
@@ -131,7 +146,7 @@ it('of 1 to 500 coins: what goes in comes out, the fee is the rate by the size, 
         for (const { resource, amount: worth } of chosen.coins) expect(all).toContainEqual({ resource, amount: worth });
         const transaction = { coins: chosen.coins, script, payments, change };
         expect(getFee(transaction)).toBe(chosen.fee);
-        const least = rate * getVirtualSize(transaction);
+        const least = rate * getVirtualSize(transaction) + deficit;
         expect(chosen.fee).toBeGreaterThanOrEqual(least);
         // with change it is exact; without, no more than the change and what it would have cost
         expect(chosen.fee).toBeLessThanOrEqual(change > 0n ? least : least + 31n * rate + dustLimit(script));

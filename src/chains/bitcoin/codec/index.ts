@@ -30,6 +30,7 @@ function build(network: BitcoinNetwork, { intent, kind, prepared, resources }: T
 
 function describe({ caip2, format }: BitcoinNetwork, unsigned: Hex): TransactionDescription {
   const transaction = decode(unsigned);
+  const { payments, change } = transaction;
   return {
     chain: caip2,
     action: 'payment',
@@ -40,6 +41,9 @@ function describe({ caip2, format }: BitcoinNetwork, unsigned: Hex): Transaction
     })),
     maxNetworkFee: getFee(transaction),
     resources: transaction.coins.map(({ resource }) => resource),
+    // behind the payments
+    ...(change > 0n && { change: { resource: `${open(unsigned).id}:${payments.length}`, amount: change } }),
+    size: Number(getVirtualSize(transaction)),
   };
 }
 
