@@ -1,8 +1,10 @@
+import { existsSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { rpcUrlsVariable } from '../src/chains/config';
 import type { ChainDefinition } from '../src/chains/types';
 import { BitcoinDevNode, isBitcoinReady } from './bitcoin';
 import { btcdCommand, btcdUrl, findBtcd } from './btcd';
+import { delayFile } from './faults';
 import { getOrCreateSecret } from './files';
 import { freePort } from './ports';
 import { randomPassword } from './postgres';
@@ -44,12 +46,20 @@ export async function startBitcoinChain(
     afterStart: () => node.prepare(),
     stopSignal: 'SIGINT',
   });
-  onStop(mineOnTimer(node, chain.blockTimeMs, throwaway));
+  const delayed = delayFile(paths, chain.name);
+  rmSync(delayed, { force: true });
+  onStop(mineOnTimer(node, chain.blockTimeMs, { isAlwaysActive: throwaway, delayed }));
   return { ...common, rpc, faucet: true };
 }
 
+interface MiningOptions {
+  isAlwaysActive: boolean;
+  /** No block is made while there is this file. */
+  delayed: string;
+}
+
 /** btcd mines when it is told to: regularly, and less often while nobody sends anything. Returns a function that ends it. */
-function mineOnTimer(node: BitcoinDevNode, blockTimeMs: number, isAlwaysActive: boolean): () => void {
+function mineOnTimer(node: BitcoinDevNode, blockTimeMs: number, { isAlwaysActive, delayed }: MiningOptions): () => void {
   let [lastActiveMs, lastBlockMs] = [Date.now(), Date.now()];
   let isMining = false;
   const mine = async (): Promise<void> => {
@@ -60,7 +70,7 @@ function mineOnTimer(node: BitcoinDevNode, blockTimeMs: number, isAlwaysActive: 
     await node.mine(1);
   };
   const timer = setInterval(() => {
-    if (isMining) return;
+    if (isMining || existsSync(delayed)) return;
     isMining = true;
     // a node that was killed is started again
     void mine()

@@ -62,6 +62,12 @@ export class BitcoinDevNode {
     await this.call('invalidateblock', [await this.call('getblockhash', [height])]);
   }
 
+  /** Other blocks take the place of this many newest ones, and one more. What they held is in them, or in the pool. */
+  async reorganise(depth: number): Promise<void> {
+    await this.invalidate((await this.height()) - depth + 1);
+    await this.mine(depth + 1);
+  }
+
   async pendingTransactions(): Promise<number> {
     return (await this.call<string[]>('getrawmempool', [])).length;
   }

@@ -1,0 +1,14 @@
+import { stack } from '../stack/client';
+import { bitcoinFixture } from './bitcoin';
+import { evmFixture } from './evm';
+import type { FamilyFixture } from './fixture';
+
+/** Every family by a chain of its own, and EVM by one with an L1 fee too. A new family adds its fixture here. */
+export const fixtures: readonly FamilyFixture[] = [evmFixture('ethereum'), evmFixture('base'), bitcoinFixture];
+
+/** The same tests on every chain. On one that the stack has left out, or DEV_CHAINS does not name, they count as skipped. */
+export function describeOnStack(title: string, tests: (fixture: FamilyFixture) => void): void {
+  for (const fixture of fixtures) (isInStack(fixture) ? describe : describe.skip)(`${title}: ${fixture.chain}`, () => tests(fixture));
+}
+
+export const isInStack = ({ chain }: FamilyFixture): boolean => stack().chains[chain] !== undefined;
