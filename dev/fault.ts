@@ -25,6 +25,8 @@ async function carryOut(faults: ChainFaults, name: string, argument: string | un
 }
 
 main().catch((error: unknown) => {
-  console.error(error instanceof FaultError ? error.message : `the fault failed: ${error instanceof Error ? error.message : String(error)}`);
+  console.error(
+    error instanceof FaultError ? error.message : `the fault failed: ${error instanceof Error ? error.message : String(error)}`,
+  );
   process.exit(1);
 });

@@ -78,7 +78,8 @@ function bitcoinFaults({ rpc }: StackChain, delayed: string, restart: () => Prom
     mine: async (blocks) => void (await node.mine(blocks)),
     drop: async () => {
       await restart();
-      if (!(await until(async () => (await node.height()) > 0, restartTimeoutMs))) throw new FaultError('the node does not answer');
+      if (!(await until(async () => (await node.height()) > 0, restartTimeoutMs)))
+        throw new FaultError('the node does not answer');
     },
     reorganise: (depth) => node.reorganise(depth),
   };

@@ -8,7 +8,8 @@ export const fixtures: readonly FamilyFixture[] = [evmFixture('ethereum'), evmFi
 
 /** The same tests on every chain. On one that the stack has left out, or DEV_CHAINS does not name, they count as skipped. */
 export function describeOnStack(title: string, tests: (fixture: FamilyFixture) => void): void {
-  for (const fixture of fixtures) (isInStack(fixture) ? describe : describe.skip)(`${title}: ${fixture.chain}`, () => tests(fixture));
+  for (const fixture of fixtures)
+    (isInStack(fixture) ? describe : describe.skip)(`${title}: ${fixture.chain}`, () => tests(fixture));
 }
 
 export const isInStack = ({ chain }: FamilyFixture): boolean => stack().chains[chain] !== undefined;
