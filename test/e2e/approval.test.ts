@@ -8,7 +8,7 @@ import { SecretBox } from '../../src/platform/secret-box';
 import type { WalletView } from '../../src/wallets/schema';
 import { gatewayQuery } from '../adversary/processes';
 import { totpCode } from '../factories';
-import { describeOnStack } from '../families';
+import { describeOnStack, nodeOf } from '../families';
 import { dataFolder, fund, stack, waitFor } from '../stack/client';
 import { json } from './gateway';
 
@@ -101,7 +101,7 @@ describeOnStack('transfers that need an approval', (fixture) => {
     expect(approved.status).toBe(200);
     const confirmed = await reads(txId as string, 'CONFIRMED');
     expect(timelineOf(confirmed)).toEqual(['PENDING', 'AWAITING_APPROVAL', 'PENDING', 'SIGNING', 'SUBMITTED', 'CONFIRMED']);
-    expect(await fixture.node(stack().chains[chain]?.rpc ?? '').balanceOf(to)).toBe(10n ** BigInt(fixture.decimals - 1));
+    expect(await nodeOf(chain).balanceOf(to)).toBe(10n ** BigInt(fixture.decimals - 1));
     const late = await call('POST', `/transactions/${txId}/cancel`);
     expect([late.status, late.body.code]).toEqual([409, 'not_cancellable']);
   });

@@ -2,8 +2,8 @@ import { formatUnits, parseUnits } from 'viem';
 import { getFamily } from '../../src/chains/families';
 import { loadRegistry } from '../../src/chains/registry';
 import { gatewayQuery } from '../adversary/processes';
-import { describeOnStack } from '../families';
-import { fund, stack, waitFor } from '../stack/client';
+import { describeOnStack, nodeOf } from '../families';
+import { fund, waitFor } from '../stack/client';
 import { ledgerDifferences } from './ledger';
 import { type Account, accountWith, balances, call, ends, newAccount, transactionWhen } from './support';
 
@@ -12,7 +12,7 @@ import { type Account, accountWith, balances, call, ends, newAccount, transactio
 describeOnStack('accounts, deposits and transfers', (fixture) => {
   const { chain, symbol, decimals } = fixture;
   const atomic = (amount: string) => parseUnits(amount, decimals);
-  const node = () => fixture.node(stack().chains[chain]?.rpc ?? '');
+  const node = () => nodeOf(chain);
   const balanceOf = async ({ account_id: id }: Account) => (await balances(id, chain))[symbol];
   const body = ({ address }: Account, to: string, amount: string) => ({
     ...{ from_address: address, to_address: to, chain },

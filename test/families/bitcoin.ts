@@ -51,6 +51,7 @@ const maxTransactions = 1_000;
 function node(rpc: string): NodeView {
   const call = createRpcCall(rpc);
   const parse = (hex: string) => parseRawTransaction(Buffer.from(hex, 'hex'));
+  const read = (id: string) => call<{ hex: string; confirmations?: number }>('getrawtransaction', [id, 1]);
   const paidTo = ({ outputs }: RawTransaction, key: string) => outputs.filter(({ script }) => script.toString('hex') === key);
   return {
     // its outputs that no transaction of its own spends, those in the pool included
@@ -65,8 +66,13 @@ function node(rpc: string): NodeView {
       );
       return unspent.reduce((sum, { amount }) => sum + amount, 0n);
     },
+    isIncluded: (id) =>
+      read(id).then(
+        ({ confirmations = 0 }) => confirmations > 0,
+        () => false,
+      ),
     paid: async (id, address) => {
-      const { hex, confirmations = 0 } = await call<{ hex: string; confirmations?: number }>('getrawtransaction', [id, 1]);
+      const { hex, confirmations = 0 } = await read(id);
       if (confirmations === 0) throw new Error(`${id} is in no block`);
       return paidTo(parse(hex), keyOf(address)).reduce((sum, { amount }) => sum + amount, 0n);
     },

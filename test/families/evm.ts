@@ -59,5 +59,10 @@ function node(rpc: string): NodeView {
       if (status !== 'success') throw new Error(`${id} was reverted`);
       return to && isAddressEqual(to, address as Address) ? value : 0n;
     },
+    isIncluded: (id) =>
+      client.getTransactionReceipt({ hash: id as Hex }).then(
+        () => true,
+        () => false,
+      ),
   };
 }

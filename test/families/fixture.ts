@@ -23,4 +23,6 @@ export interface NodeView {
   balanceOf: (address: string) => Promise<bigint>;
   /** What a transaction in a block has paid to an address. @throws Error for a transaction that is in no block, or has failed. */
   paid: (id: string, address: string) => Promise<bigint>;
+  /** Whether a transaction is in a block. */
+  isIncluded: (id: string) => Promise<boolean>;
 }

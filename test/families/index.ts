@@ -1,10 +1,20 @@
 import { stack } from '../stack/client';
 import { bitcoinFixture } from './bitcoin';
 import { evmFixture } from './evm';
-import type { FamilyFixture } from './fixture';
+import type { FamilyFixture, NodeView } from './fixture';
 
 /** Every family by a chain of its own, and EVM by one with an L1 fee too. A new family adds its fixture here. */
 export const fixtures: readonly FamilyFixture[] = [evmFixture('ethereum'), evmFixture('base'), bitcoinFixture];
+
+/** @throws Error for a chain that has none. */
+export function fixtureOf(chain: string): FamilyFixture {
+  const found = fixtures.find((fixture) => fixture.chain === chain);
+  if (!found) throw new Error(`${chain} has no fixture`);
+  return found;
+}
+
+/** The node of the running stack. */
+export const nodeOf = (chain: string): NodeView => fixtureOf(chain).node(stack().chains[chain]?.rpc ?? '');
 
 /** The same tests on every chain. On one that the stack has left out, or DEV_CHAINS does not name, they count as skipped. */
 export function describeOnStack(title: string, tests: (fixture: FamilyFixture) => void): void {
