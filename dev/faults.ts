@@ -13,7 +13,7 @@ export interface ChainFaults {
   delay(): Promise<void>;
   resume(): Promise<void>;
   mine(blocks: number): Promise<void>;
-  /** The node forgets a transaction that waits for a block; on Bitcoin all of them, since its node is started again for that. */
+  /** The node forgets a transaction that waits for a block; on Bitcoin all of them, since its node is started again for that: it may lose the newest blocks too. */
   drop(id: string): Promise<void>;
   /**
    * Other blocks take the place of the newest ones. On EVM chains their transactions are gone; on Bitcoin they are in the new blocks
@@ -78,8 +78,9 @@ function bitcoinFaults({ rpc }: StackChain, delayed: string, restart: () => Prom
     mine: async (blocks) => void (await node.mine(blocks)),
     drop: async () => {
       await restart();
-      if (!(await until(async () => (await node.height()) > 0, restartTimeoutMs)))
-        throw new FaultError('the node does not answer');
+      // at first the chain is empty
+      const isBack = async () => (await node.height()) > 0;
+      if (!(await until(isBack, restartTimeoutMs))) throw new FaultError('the node has not got its blocks back');
     },
     reorganise: (depth) => node.reorganise(depth),
   };

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { BitcoinDevNode, isBitcoinReady } from '../../dev/bitcoin';
 import { btcdCommand, btcdUrl, findBtcd, findInstalledBtcd } from '../../dev/btcd';
+import { KeptBlocks } from '../../dev/kept-blocks';
 import { freePort } from '../../dev/ports';
 import { endProcess, logTail, processIdentity, spawnLogged, until } from '../../dev/processes';
 import { Reaper } from '../../dev/reaper';
@@ -40,10 +41,13 @@ export async function startTestBtcd(): Promise<TestBtcd> {
   };
   let running = await start();
   const node = new BitcoinDevNode(url);
+  const kept = new KeptBlocks(node, path.join(folder, 'blocks'));
   await node.prepare();
   const restart = async () => {
+    await kept.keep();
     await end(running);
     running = await start();
+    await kept.restore();
   };
   const stop = async () => {
     await end(running);

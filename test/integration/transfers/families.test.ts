@@ -120,9 +120,12 @@ describeFamilies('transfers', ({ symbol, decimals, newAddress }, create) => {
     await served.serve();
     const txId = await submit();
     await submitted(txId);
-    await served.ends(txId, 'CONFIRMED');
+    await fixture.mine(fixture.chain.confirmations);
+    await fixture.follow();
+    await askChain(txId);
+    await until('confirmed', async () => (await served.status(txId)) === 'CONFIRMED');
     const before = await fixture.transaction(txId);
-    await fixture.reorganise(fixture.chain.confirmations + 1);
+    await fixture.reorganise(fixture.chain.confirmations);
     const { options, client } = fixture;
     const onConfirmedReorged = (it: string) => correctReorged({ ...options, client }, { txId: it });
     await until('final', async () => {
