@@ -21,8 +21,7 @@ export const nodeOf = (chain: string): NodeView => fixtureOf(chain).node(stack()
 
 /** The same tests on every chain. On one that the stack has left out, or DEV_CHAINS does not name, they count as skipped. */
 export function describeOnStack(title: string, tests: (fixture: FamilyFixture) => void, on = fixtures): void {
-  for (const fixture of on)
-    (isInStack(fixture) ? describe : describe.skip)(`${title}: ${fixture.chain}`, () => tests(fixture));
+  for (const fixture of on) (isInStack(fixture) ? describe : describe.skip)(`${title}: ${fixture.chain}`, () => tests(fixture));
 }
 
 /** The same on one chain of every family, of what takes long. */
