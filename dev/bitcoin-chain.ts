@@ -1,11 +1,14 @@
+import { existsSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { rpcUrlsVariable } from '../src/chains/config';
 import type { ChainDefinition } from '../src/chains/types';
 import { BitcoinDevNode, isBitcoinReady } from './bitcoin';
 import { btcdCommand, btcdUrl, findBtcd } from './btcd';
+import { delayFile } from './faults';
 import { getOrCreateSecret } from './files';
 import { freePort } from './ports';
 import { randomPassword } from './postgres';
+import { KeptBlocks } from './kept-blocks';
 import type { ServicesContext } from './services';
 import type { StackChain } from './stack-file';
 
@@ -35,29 +38,50 @@ export async function startBitcoinChain(
   };
   const rpc = btcdUrl(options);
   const node = new BitcoinDevNode(rpc);
+  const kept = new KeptBlocks(node, path.join(paths.chains, `${chain.name}.blocks`));
   await supervisor.start({
     name: `chain-${chain.name}`,
     group: `chain:${chain.name}`,
     command: () => btcdCommand(btcd, options),
     ready: () => isBitcoinReady(rpc),
     readyTimeoutMs: 30_000,
-    afterStart: () => node.prepare(),
+    afterStart: async () => {
+      await kept.restore();
+      await node.prepare();
+    },
     stopSignal: 'SIGINT',
   });
-  onStop(mineOnTimer(node, chain.blockTimeMs, throwaway));
+  const delayed = delayFile(paths, chain.name);
+  rmSync(delayed, { force: true });
+  onStop(mineOnTimer(node, kept, chain.blockTimeMs, { isAlwaysActive: throwaway, delayed }));
   return { ...common, rpc, faucet: true };
 }
 
+interface MiningOptions {
+  isAlwaysActive: boolean;
+  /** No block is made while there is this file. */
+  delayed: string;
+}
+
 /** btcd mines when it is told to: regularly, and less often while nobody sends anything. Returns a function that ends it. */
-function mineOnTimer(node: BitcoinDevNode, blockTimeMs: number, isAlwaysActive: boolean): () => void {
+function mineOnTimer(
+  node: BitcoinDevNode,
+  kept: KeptBlocks,
+  blockTimeMs: number,
+  { isAlwaysActive, delayed }: MiningOptions,
+): () => void {
   let [lastActiveMs, lastBlockMs] = [Date.now(), Date.now()];
   let isMining = false;
   const mine = async (): Promise<void> => {
+    await kept.keep();
+    // an empty chain is about to be restored
+    if (existsSync(delayed) || !kept.isReady || (await node.height()) === 0) return;
     if ((await node.pendingTransactions()) > 0) lastActiveMs = Date.now();
     const isIdle = !isAlwaysActive && Date.now() - lastActiveMs > idleAfterMs;
     if (isIdle && Date.now() - lastBlockMs < idleBlockMs) return;
     lastBlockMs = Date.now();
     await node.mine(1);
+    await kept.keep();
   };
   const timer = setInterval(() => {
     if (isMining) return;

@@ -57,9 +57,35 @@ export class BitcoinDevNode {
     return this.call('generate', [blocks]);
   }
 
+  hashAt(height: number): Promise<string> {
+    return this.call('getblockhash', [height]);
+  }
+
+  /** Of a block, in hex. */
+  blockBytes(hash: string): Promise<string> {
+    return this.call('getblock', [hash, 0]);
+  }
+
+  /** Adds a block, given in hex. False for bytes that are none. One that the node has is no failure. */
+  async submit(bytes: string): Promise<boolean> {
+    try {
+      await this.call('submitblock', [bytes]);
+      return true;
+    } catch (error) {
+      if (error instanceof NodeRefusal) return false;
+      throw error;
+    }
+  }
+
   /** Removes the block of this height and those above it from the main chain, as a longer chain would. */
   async invalidate(height: number): Promise<void> {
-    await this.call('invalidateblock', [await this.call('getblockhash', [height])]);
+    await this.call('invalidateblock', [await this.hashAt(height)]);
+  }
+
+  /** Other blocks take the place of this many newest ones, and one more. What they held is in them, or in the pool. */
+  async reorganise(depth: number): Promise<void> {
+    await this.invalidate((await this.height()) - depth + 1);
+    await this.mine(depth + 1);
   }
 
   async pendingTransactions(): Promise<number> {
@@ -134,7 +160,7 @@ export class BitcoinDevNode {
 
   /** null: spent. */
   private async coinbase(height: number): Promise<Coin | null> {
-    const { tx } = await this.call<{ tx: string[] }>('getblock', [await this.call('getblockhash', [height]), 1]);
+    const { tx } = await this.call<{ tx: string[] }>('getblock', [await this.hashAt(height), 1]);
     const id = tx[0] as string;
     if ((await this.call('gettxout', [id, 0, true])) === null) return null;
     const raw = parseRawTransaction(Buffer.from(await this.call<string>('getrawtransaction', [id, 0]), 'hex'));

@@ -1,6 +1,7 @@
 import type { Prepared } from '../../src/chains/types';
 import { ledgerDifferences } from '../e2e/ledger';
-import { call, ends, fundedAccount, transactionWhen, transferAndWait, type Account } from '../e2e/support';
+import { accountWith, call, ends, fundedAccount, transactionWhen, transferAndWait, type Account } from '../e2e/support';
+import type { FamilyFixture } from '../families/fixture';
 import { randomAddress } from '../factories';
 import { claimsOf } from '../orders';
 import { createActiveWallet } from '../stack/client';
@@ -20,14 +21,17 @@ export class Scene {
   temporal!: TemporalClient;
   account!: OwnedAccount;
 
-  /** `ownWallet`: so that a ban of its key concerns no other test file. */
-  constructor({ ownWallet = false } = {}) {
+  /** `ownWallet`: so that a ban of its key concerns no other test file. `fixture`: another family, with deposits in display units. */
+  constructor(private readonly options: { ownWallet?: boolean; fixture?: FamilyFixture; deposits?: string[] } = {}) {
+    const { ownWallet = false, fixture, deposits = [] } = options;
     beforeAll(async () => {
       this.temporal = await TemporalClient.connect();
       const walletId = ownWallet ? (await createActiveWallet()).wallet_id : undefined;
-      this.account = await withKey(await fundedAccount(chain, { ETH: '5' }, walletId));
+      this.account = await withKey(
+        fixture ? await accountWith(fixture, deposits) : await fundedAccount(chain, { ETH: '5' }, walletId),
+      );
       // later transfers take over what its chain activity has prepared
-      const { status } = await transferAndWait(this.transfer(randomAddress()));
+      const { status } = await transferAndWait(this.transfer(this.newRecipient()));
       expect(status).toBe('CONFIRMED');
     }, 240_000);
     afterAll(async () => {
@@ -38,7 +42,7 @@ export class Scene {
   }
 
   /** Accepted by the API. */
-  async accept(to = randomAddress()): Promise<{ txId: string; to: string }> {
+  async accept(to = this.newRecipient()): Promise<{ txId: string; to: string }> {
     const { status, body } = await call('POST', '/transfer', { body: this.transfer(to) });
     if (status !== 202) throw new Error(`transfer: ${status} ${JSON.stringify(body)}`);
     return { txId: body.tx_id as string, to };
@@ -64,8 +68,13 @@ export class Scene {
     return { ...accepted, unsigned: begun.unsigned, order: begun.order, claims: claimsOf(begun.order) };
   }
 
+  private newRecipient(): string {
+    return this.options.fixture?.newAddress() ?? randomAddress();
+  }
+
   private transfer(to: string) {
-    return { from_address: this.account.address, to_address: to, chain, token_symbol: 'ETH', amount };
+    const { chain: name, symbol } = this.options.fixture ?? { chain, symbol: 'ETH' };
+    return { from_address: this.account.address, to_address: to, chain: name, token_symbol: symbol, amount };
   }
 }
 

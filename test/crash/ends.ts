@@ -1,19 +1,19 @@
 import { parseAmount } from '../../src/platform/money';
 import { ends as finalStates, transactionWhen } from '../e2e/support';
+import { fixtureOf } from '../families';
 import { endOf, gapOf } from './gaps';
 import { amount, type InGap } from './scene';
 import { attemptsOf, expectBalanced, onChain, statusesOf } from './transfer';
 
 /** A transfer ends as it must, under the only id that its client got: the money has moved once if it is confirmed, and not otherwise. */
-export async function expectEnd({ name, account, to, submission }: InGap): Promise<void> {
-  const { chain } = gapOf(name);
+export async function expectEnd({ name, account, to, submission, chain = gapOf(name).chain }: InGap): Promise<void> {
   const { status, timeline, attempts: kinds } = endOf(name);
   const { txId, txIds } = await submission;
   expect([...txIds]).toEqual([txId]);
   const transfer = await transactionWhen(txId, finalStates, 150_000);
   expect(transfer.status).toBe(status);
   expect(statusesOf(transfer)).toEqual(timeline);
-  expect(await onChain(chain, to)).toBe(status === 'CONFIRMED' ? parseAmount(amount, 18) : 0n);
+  expect(await onChain(chain, to)).toBe(status === 'CONFIRMED' ? parseAmount(amount, fixtureOf(chain).decimals) : 0n);
 
   const attempts = await attemptsOf(txId, chain);
   expect(attempts.map(({ kind }) => kind)).toEqual(kinds);

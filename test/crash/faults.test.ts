@@ -1,7 +1,10 @@
+import { describeFamilies } from '../families';
 import { fund, stack, waitFor } from '../stack/client';
 import { pause, pids, resumeAll } from '../stack/pause';
 import { ledgerDifferences } from '../e2e/ledger';
-import { balances, call, fundedAccount, transactionWhen, type Account } from '../e2e/support';
+import { accountWith, balances, call, fundedAccount, transactionWhen, type Account } from '../e2e/support';
+import { submit } from './submit';
+import { expectBalanced } from './transfer';
 
 const recipient = '0x000000000000000000000000000000000000dEaD';
 let account: Account;
@@ -51,23 +54,6 @@ test('Temporal killed: new transfers are accepted at once; they and open ones en
   for (const { body } of [open, during]) await transactionWhen(body.tx_id as string, ['CONFIRMED'], 120_000);
 });
 
-test('the chain node hangs: accepted, waits, nothing refunded early; a cancel still works; resumes', async () => {
-  pause('chain:ethereum');
-  const waiting = await call('POST', '/transfer', transferBody());
-  const unwanted = await call('POST', '/transfer', transferBody());
-  expect([waiting.status, unwanted.status]).toEqual([202, 202]);
-  const cancelled = await call('POST', `/transactions/${unwanted.body.tx_id}/cancel`);
-  expect(cancelled.status).toBe(200);
-  expect(cancelled.body.status).toBe('CANCELLED');
-  await sleep(5_000);
-  expect((await call('GET', `/transactions/${waiting.body.tx_id}`)).body.status).toBe('PENDING');
-  expect((await balances(account.account_id, 'ethereum')).ETH?.locked_balance).not.toBe('0');
-  resumeAll();
-  await transactionWhen(waiting.body.tx_id as string, ['CONFIRMED'], 120_000);
-  const late = await call('POST', `/transactions/${waiting.body.tx_id}/cancel`);
-  expect([late.status, late.body.code]).toEqual([409, 'not_cancellable']);
-});
-
 test('one signing node hangs: another pair signs', async () => {
   pause('mpc', 1);
   const ids = await Promise.all(
@@ -89,19 +75,49 @@ test('two signing nodes hang: waits in SIGNING with its funds locked, cannot be 
   await transactionWhen(body.tx_id as string, ['CONFIRMED'], 120_000);
 });
 
-test('a deposit that arrives while worker and API are down is credited', async () => {
-  killAll('worker');
-  killAll('api');
-  const before = stack().processes.worker?.[0];
-  await fund('ethereum', 'ETH', account.address, '1.25');
-  await waitFor(() => stack().processes.worker?.[0] !== before, { timeoutMs: 30_000 });
-  await waitFor(
-    async () => {
-      const { body } = await call('GET', `/transactions?account_id=${account.account_id}`).catch(() => ({ body: { data: [] } }));
-      return body.data.some((item: { amount: string; status: string }) => item.amount === '1.25' && item.status === 'CONFIRMED');
-    },
-    { timeoutMs: 60_000, intervalMs: 500 },
-  );
+describeFamilies('a chain', (fixture) => {
+  const { chain, symbol } = fixture;
+  let own: Account;
+  beforeAll(async () => {
+    own = await accountWith(fixture, ['1', '1']);
+  }, 180_000);
+  const send = () => submit(own, fixture.newAddress(), '0.01', { chain });
+  const statusOf = async (txId: string) => (await call('GET', `/transactions/${txId}`)).body.status as string;
+
+  test('whose node hangs: accepted, waits, nothing refunded early; a cancel still works; resumes', async () => {
+    pause(`chain:${chain}`);
+    const [waiting, unwanted] = [await send(), await send()];
+    expect([...waiting.answers, ...unwanted.answers]).toEqual(['202', '202']);
+    const cancelled = await call('POST', `/transactions/${unwanted.txId}/cancel`);
+    expect([cancelled.status, cancelled.body.status]).toEqual([200, 'CANCELLED']);
+    await sleep(5_000);
+    expect(await statusOf(waiting.txId)).toBe('PENDING');
+    expect((await balances(own.account_id, chain))[symbol]?.locked_balance).not.toBe('0');
+    resumeAll();
+    await transactionWhen(waiting.txId, ['CONFIRMED'], 120_000);
+    const late = await call('POST', `/transactions/${waiting.txId}/cancel`);
+    expect([late.status, late.body.code]).toEqual([409, 'not_cancellable']);
+    await expectBalanced(own, chain);
+  });
+
+  test('on which a deposit arrives while worker and API are down: credited once', async () => {
+    const before = stack().processes.worker?.[0];
+    killAll('worker');
+    killAll('api');
+    await fund(chain, symbol, own.address, '0.25');
+    await waitFor(() => stack().processes.worker?.[0] !== before, { timeoutMs: 30_000 });
+    const found = () =>
+      waitFor(
+        async () => {
+          const { body } = await call('GET', `/transactions?account_id=${own.account_id}`).catch(() => ({ body: { data: [] } }));
+          const deposits = body.data.filter((item: { amount: string }) => item.amount === '0.25') as { status: string }[];
+          return deposits.some(({ status }) => status === 'CONFIRMED') && deposits;
+        },
+        { timeoutMs: 60_000, intervalMs: 500 },
+      );
+    expect(await found()).toHaveLength(1);
+    await expectBalanced(own, chain);
+  });
 });
 
 function killAll(name: string): void {

@@ -1,10 +1,14 @@
 import type { Address } from 'viem';
 import { devChain, type DevChain } from '../../dev/chain';
+import { getFamily } from '../../src/chains/families';
+import { loadRegistry } from '../../src/chains/registry';
 import { gatewayQuery } from '../adversary/processes';
 import { gateway } from '../e2e/gateway';
-import { fundedAccount, transactionWhen, type Account } from '../e2e/support';
+import { balances, fundedAccount, newAccount, transactionWhen, type Account } from '../e2e/support';
 import { randomAddress } from '../factories';
-import { sharedWallet, stack } from '../stack/client';
+import { fixtureOf } from '../families';
+import type { FamilyFixture } from '../families/fixture';
+import { fund, sharedWallet, stack, waitFor } from '../stack/client';
 import { resumeAll } from '../stack/pause';
 import { heldAddress } from './breakpoints';
 import type { Gap } from './gap';
@@ -25,14 +29,23 @@ export interface InGap {
   account: Account;
   to: string;
   submission: Promise<Submission>;
+  /** Another one than the gap's. */
+  chain?: string;
 }
 
 type Chain = Gap['chain'];
 export const chainOf = (name: Chain): DevChain => devChain(stack().chains[name]?.rpc ?? '');
 
 /** What is held of it in the gateway's database. */
-export function heldOf({ name, account, to }: Pick<InGap, 'name' | 'account' | 'to'>): Held | undefined {
-  return isHeld(name) ? { gap: name, address: heldAddress(name, { sender: account.address, recipient: to }) } : undefined;
+export function heldOf({ name, account, to, chain = gapOf(name).chain }: Omit<InGap, 'submission'>): Held | undefined {
+  if (!isHeld(name)) return undefined;
+  return { gap: name, address: heldAddress(name, { sender: account.address, recipient: keyOf(chain, to) }) };
+}
+
+/** As lists and transactions compare it. */
+function keyOf(chain: string, address: string): string {
+  const { family } = loadRegistry('local', [chain]).get(chain);
+  return getFamily(family).parseAddress(address)?.key ?? '';
 }
 
 /** What all rounds share: an account for every gap, so that no transfer waits for another one's nonce, and the holds. */
@@ -50,9 +63,7 @@ export class Scene {
   ) {}
 
   static async setUp(): Promise<Scene> {
-    expect(await gateway(['client', 'policy', 'demo', '--whitelist', 'approve', '--cooling', '0'])).toMatchObject({ code: 0 });
-    // before the accounts that wait for it
-    await sharedWallet();
+    await haveApproved();
     const created = gapNames.map(async (name) => [name, await fundedAccount(gapOf(name).chain, { ETH: '1' })] as const);
     const [accounts, stuckAccounts] = await Promise.all([
       Promise.all(created),
@@ -62,6 +73,22 @@ export class Scene {
     await Promise.all(stuckAccounts.map(transferOnce));
     const holds = await Holds.install(stack().postgres.url, { withReads: true });
     return new Scene(holds, await NodeHolds.install(), new Map(accounts), stuckAccounts);
+  }
+
+  /** For all gaps on one other chain. */
+  static async setUpOn(fixture: FamilyFixture, names: readonly GapName[]): Promise<Scene> {
+    await haveApproved();
+    const accounts = new Map<GapName, Account>();
+    const { chain, symbol } = fixture;
+    for (const name of names) {
+      const account = await newAccount(chain);
+      await fund(chain, symbol, account.address, '0.5');
+      accounts.set(name, account);
+    }
+    for (const { account_id: id } of accounts.values())
+      await waitFor(async () => (await balances(id, chain))[symbol]?.balance === '0.5', { timeoutMs: 60_000 });
+    const holds = await Holds.install(stack().postgres.url, { withReads: true });
+    return new Scene(holds, await NodeHolds.install(), accounts, []);
   }
 
   /** Whatever is held or paused goes on, but the next round's transfer, which is to be replaced. */
@@ -80,11 +107,11 @@ export class Scene {
   }
 
   /** A transfer that is going to its gap, or waits for what it has to wait for first. `account`: another one than the gap's own. */
-  async send(name: GapName, account = this.accountOf(name)): Promise<InGap> {
-    const { chain, isUnlisted, beginsLater } = gapOf(name);
-    const to = randomAddress();
+  async send(name: GapName, account = this.accountOf(name), chain: string = gapOf(name).chain): Promise<InGap> {
+    const { isUnlisted, beginsLater } = gapOf(name);
+    const to = fixtureOf(chain).newAddress();
     if (!isUnlisted) await list('WHITELIST', account, chain, to);
-    const held = heldOf({ name, account, to });
+    const held = heldOf({ name, account, to, chain });
     if (held) await this.holds.hold(held.gap, held.address);
     if (beginsLater) await this.holds.hold(beforeSigning, account.address);
     const submission = submit(account, to, amount, { chain });
@@ -92,7 +119,7 @@ export class Scene {
     submission.catch(() => undefined);
     if (beginsLater) await this.holds.reached(beforeSigning, reachMs, account.address);
     if (isUnlisted) await transactionWhen((await submission).txId, ['AWAITING_APPROVAL'], reachMs);
-    return { name, account, to, submission };
+    return { name, account, to, submission, chain };
   }
 
   /** Lets one that begins later begin to sign. */
@@ -134,6 +161,12 @@ export class Scene {
   }
 }
 
+async function haveApproved(): Promise<void> {
+  expect(await gateway(['client', 'policy', 'demo', '--whitelist', 'approve', '--cooling', '0'])).toMatchObject({ code: 0 });
+  // before the accounts that wait for it
+  await sharedWallet();
+}
+
 /** Moves the number of transactions that `base` counts of an account. */
 export async function moveNonce({ address }: Account, by: 1 | -1): Promise<void> {
   const chain = chainOf('base');
@@ -148,10 +181,10 @@ async function transferOnce(account: Account): Promise<void> {
 }
 
 /** Adds an address to a list of the client. */
-export const list = (type: 'WHITELIST' | 'BLACKLIST', { account_id: id }: Account, chain: Chain, to: string): Promise<unknown> =>
+export const list = (type: 'WHITELIST' | 'BLACKLIST', { account_id: id }: Account, chain: string, to: string): Promise<unknown> =>
   gatewayQuery(
     `insert into security_factors (factor_id, client_id, factor_type, chain, address, address_key, added_by)
-     select gen_random_uuid(), a.client_id, $1, $2, $3, lower($3), u.user_id
-       from accounts a join users u using (client_id) where a.account_id = $4 limit 1`,
-    [type, chain, to, id],
+     select gen_random_uuid(), a.client_id, $1, $2, $3, $4, u.user_id
+       from accounts a join users u using (client_id) where a.account_id = $5 limit 1`,
+    [type, chain, to, keyOf(chain, to), id],
   );

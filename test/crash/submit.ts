@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Account } from '../e2e/support';
+import { fixtureOf } from '../families';
 import { api, type ClientName } from '../stack/client';
 
 const retryForMs = 240_000;
@@ -23,7 +24,7 @@ interface SubmitOptions {
   onUnknown?: (txId: string) => Promise<void>;
 }
 
-/** One transfer of ETH as a careful client makes it: the same Idempotency-Key again until it is accepted. */
+/** One transfer of the native coin as a careful client makes it: the same Idempotency-Key again until it is accepted. */
 export async function submit(
   account: Account,
   to: string,
@@ -34,7 +35,7 @@ export async function submit(
   const sentAt: number[] = [];
   const txIds = new Set<string>();
   const request = {
-    body: { from_address: account.address, to_address: to, chain, token_symbol: 'ETH', amount },
+    body: { from_address: account.address, to_address: to, chain, token_symbol: fixtureOf(chain).symbol, amount },
     headers: { 'idempotency-key': randomUUID() },
   };
   for (const until = Date.now() + retryForMs; Date.now() < until;) {

@@ -1,9 +1,10 @@
-import { createPublicClient, http, type Address, type Hex } from 'viem';
+import { createPublicClient, http } from 'viem';
 import { parseAmount } from '../../src/platform/money';
 import { gatewayQuery } from '../adversary/processes';
 import { ledgerDifferences } from '../e2e/ledger';
 import { balances, fundedAccount, transactionWhen, type Account } from '../e2e/support';
 import { randomAddress } from '../factories';
+import { fixtureOf, nodeOf } from '../families';
 import { stack } from '../stack/client';
 import { submit, type Submission } from './submit';
 
@@ -14,10 +15,9 @@ export const crashAccount = (): Promise<Account> => fundedAccount('ethereum', { 
 /** Submits the transfer, until it is accepted. */
 export type Send = () => Promise<Submission>;
 
-const inWei = (display = '') => parseAmount(display, 18);
 export const chainAt = (chain: string) => createPublicClient({ transport: http(stack().chains[chain]?.rpc) });
-export const onChain = (chain: string, address: string): Promise<bigint> =>
-  chainAt(chain).getBalance({ address: address as Address });
+/** Atomic units of the native coin. */
+export const onChain = (chain: string, address: string): Promise<bigint> => nodeOf(chain).balanceOf(address);
 
 export const confirmedTimeline = ['PENDING', 'SIGNING', 'SUBMITTED', 'CONFIRMED'];
 
@@ -35,7 +35,7 @@ export async function transferThrough(account: Account, disturb: (send: Send) =>
   });
   expect([...submitted.txIds]).toEqual([submitted.txId]);
   const transfer = await transactionWhen(submitted.txId, ['CONFIRMED'], 120_000);
-  expect(await onChain('ethereum', to)).toBe(inWei(amount));
+  expect(await onChain('ethereum', to)).toBe(parseAmount(amount, 18));
   expect(statusesOf(transfer)).toEqual(confirmedTimeline);
   await expectBalanced(account, 'ethereum');
   expect(await ledgerDifferences()).toEqual([]);
@@ -46,20 +46,18 @@ export const statusesOf = ({ timeline }: { timeline: { status: string }[] }): st
 
 /** Nothing of an account is locked, and it has what the chain says. */
 export async function expectBalanced({ account_id: id, address }: Account, chain: string): Promise<void> {
-  const { ETH } = await balances(id, chain);
-  expect(ETH?.locked_balance).toBe('0');
-  expect(inWei(ETH?.balance)).toBe(await onChain(chain, address));
+  const { symbol, decimals } = fixtureOf(chain);
+  const { balance = '', locked_balance: locked } = (await balances(id, chain))[symbol] ?? {};
+  expect(locked).toBe('0');
+  expect(parseAmount(balance, decimals)).toBe(await onChain(chain, address));
 }
 
 /** The attempts of a transfer by kind; `mined` as the chain says. */
 export async function attemptsOf(txId: string, chain: string): Promise<{ kind: string; mined: boolean }[]> {
-  const rows = await gatewayQuery<{ kind: string; tx_hash: Hex | null }>(
+  const rows = await gatewayQuery<{ kind: string; tx_hash: string | null }>(
     'select kind, tx_hash from transfer_attempts where tx_id = $1 order by attempt',
     [txId],
   );
-  const isMined = (hash: Hex) =>
-    chainAt(chain)
-      .getTransactionReceipt({ hash })
-      .then(Boolean, () => false);
-  return Promise.all(rows.map(async ({ kind, tx_hash: hash }) => ({ kind, mined: hash !== null && (await isMined(hash)) })));
+  const { isIncluded } = nodeOf(chain);
+  return Promise.all(rows.map(async ({ kind, tx_hash: id }) => ({ kind, mined: id !== null && (await isIncluded(id)) })));
 }

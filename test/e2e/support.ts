@@ -1,4 +1,6 @@
+import { formatUnits, parseUnits } from 'viem';
 import type { ApiClient } from '../../dev/demo/client';
+import type { FamilyFixture } from '../families/fixture';
 import { api, type ClientName, createAccount, fund, sharedWallet, waitFor, type Answer } from '../stack/client';
 
 export interface Account {
@@ -61,6 +63,17 @@ export async function fundedAccount(
     },
     { timeoutMs: 60_000 },
   );
+  return account;
+}
+
+/** An account of the shared wallet with the native coin of a chain, by one deposit for each of these amounts in display units. */
+export async function accountWith({ chain, symbol, decimals }: FamilyFixture, deposits: string[]): Promise<Account> {
+  const account = await newAccount(chain);
+  for (const amount of deposits) await fund(chain, symbol, account.address, amount);
+  const sum = deposits.reduce((total, amount) => total + parseUnits(amount, decimals), 0n);
+  await waitFor(async () => (await balances(account.account_id, chain))[symbol]?.balance === formatUnits(sum, decimals), {
+    timeoutMs: 90_000,
+  });
   return account;
 }
 

@@ -5,6 +5,7 @@ import { projectRoot } from '../../dev/paths';
 import { bootStack, type RunningStack } from '../../dev/stack';
 import { whileHeld } from './held';
 import { PostgresProxy } from './postgres-proxy';
+import { prepareBtcd } from './prepare-btcd';
 import { sweepOldRuns } from './sweep';
 
 export interface TestStack {
@@ -33,6 +34,7 @@ export default async function startStack(_: unknown, { displayName }: JestProjec
     stdio: 'inherit',
     timeout: 180_000,
   });
+  await prepareBtcd();
   const parent = path.join(projectRoot, '.dev');
   await sweepOldRuns(parent);
   const dataDir = path.join(parent, `test-${process.pid}`);

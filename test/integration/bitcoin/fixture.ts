@@ -5,15 +5,15 @@ import { getFamily } from '../../../src/chains/families';
 import type { ChainDefinition } from '../../../src/chains/types';
 import { bitcoinCodec, localBitcoin } from '../../bitcoin';
 import { startTestBtcd } from '../../stack/btcd';
-import { createChainFixture } from '../following/chain-fixture';
+import { createChainFixture, direct, type Route } from '../following/chain-fixture';
 
 /** An address that nobody of the gateway has. */
 export const newOutside = (): string => bitcoinCodec.address(secp256k1.keygen().publicKey).address;
 
 /** A local Bitcoin chain with two accounts, and everything between them but Temporal and the nodes that sign. */
-export async function createBitcoinFixture(changes: Partial<ChainDefinition> = {}) {
+export async function createBitcoinFixture(changes: Partial<ChainDefinition> = {}, route: Route = direct) {
   const btcd = await startTestBtcd();
-  const client = new BitcoinChainClient(localBitcoin(changes), [btcd.url]);
+  const client = new BitcoinChainClient(localBitcoin(changes), [await route(btcd.url)]);
   const fixture = await createChainFixture({ client, getFamily, symbols: ['BTC'] });
   const { node } = btcd;
   const { database, follow, onChain, ledger } = fixture;

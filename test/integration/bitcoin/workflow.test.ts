@@ -2,7 +2,6 @@ import { ApplicationFailure } from '@temporalio/common';
 import { retryUpdate } from '../../../src/messages/transfer';
 import { transferWorkflowId } from '../../../src/messages/workflow-ids';
 import { verifyLedger } from '../../../src/ledger/verify';
-import { correctReorged } from '../../../src/transfers/reconcile-reorg';
 import { listAddress } from '../screening/factors';
 import { describeWithBtcd } from '../../stack/btcd';
 import { ServedChain, until } from '../transfers/served';
@@ -12,10 +11,10 @@ jest.setTimeout(120_000);
 
 const coin = 100_000_000n;
 
+/** What the suite of all families (transfers/families.test.ts) does not see. */
 describeWithBtcd('whole transfers on Bitcoin', () => {
-  let stuckAfterMs = 60_000;
   const served = new ServedChain<BitcoinFixture>(async () => {
-    const created = await createBitcoinFixture({ stuckAfterMs });
+    const created = await createBitcoinFixture();
     await created.fund(created.alice, [coin, coin]);
     return created;
   });
@@ -46,26 +45,6 @@ describeWithBtcd('whole transfers on Bitcoin', () => {
     await booksAgree();
   });
 
-  describe('with a node that waits for nothing', () => {
-    beforeAll(() => {
-      stuckAfterMs = 1_000;
-    });
-    afterAll(() => {
-      stuckAfterMs = 60_000;
-    });
-
-    test('stuck: replaced at a higher fee until one is included', async () => {
-      await served.serve();
-      const txId = await submit();
-      await attemptCount(txId, 2);
-      await served.ends(txId, 'CONFIRMED');
-      const fees = (await fixture.attempts(txId)).map(({ fee_bound: fee }) => Number(fee));
-      expect(fees).toEqual([...fees].sort((a, b) => a - b));
-      expect(new Set(fees).size).toBe(fees.length);
-      await booksAgree();
-    });
-  });
-
   test('whose recipient is blacklisted while it is signed: the first input goes back to the account, and it fails', async () => {
     await served.serve({
       sign: async ({ kind }) => {
@@ -80,46 +59,6 @@ describeWithBtcd('whole transfers on Bitcoin', () => {
     await served.ends(txId, 'FAILED');
     expect((await fixture.attempts(txId)).map(({ kind }) => kind)).toEqual(['first', 'cancellation']);
     expect((await fixture.held(txId)).map(({ attempts }) => attempts)).toEqual([[1, 2], [1]]);
-    await booksAgree();
-  });
-
-  test('reorganised before it is deep enough: included again and confirmed', async () => {
-    await served.serve();
-    const txId = await submit();
-    await attemptCount(txId, 1);
-    await fixture.mine();
-    await fixture.follow();
-    await fixture.node.invalidate(await fixture.node.height());
-    await fixture.mine(2);
-    await fixture.follow();
-    await askChain(txId);
-    await served.ends(txId, 'CONFIRMED');
-    expect(await fixture.attempts(txId)).toHaveLength(1);
-    await booksAgree();
-  });
-
-  test('reorganised after CONFIRMED: included in another block with the same fee', async () => {
-    await served.serve();
-    const txId = await submit();
-    await attemptCount(txId, 1);
-    await fixture.mine(fixture.chain.confirmations);
-    await fixture.follow();
-    await askChain(txId);
-    await until('confirmed', async () => (await served.status(txId)) === 'CONFIRMED');
-    const before = await fixture.transaction(txId);
-    await fixture.node.invalidate((await fixture.node.height()) - 1);
-    await fixture.mine(3);
-    const { options, client } = fixture;
-    const onConfirmedReorged = (it: string) => correctReorged({ ...options, client }, { txId: it });
-    await fixture.follow({ onConfirmedReorged });
-    await fixture.mine(2);
-    await fixture.follow({ onConfirmedReorged });
-    await fixture.mine(fixture.chain.finalityDepth);
-    await fixture.follow({ onConfirmedReorged });
-    const after = await fixture.transaction(txId);
-    expect(after.block_hash).not.toBe(before.block_hash);
-    expect(after.finalized_at).not.toBeNull();
-    expect(after).toMatchObject({ status: 'CONFIRMED', tx_hash: before.tx_hash, fee: before.fee });
     await booksAgree();
   });
 

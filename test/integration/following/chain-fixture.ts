@@ -26,6 +26,10 @@ import { createTestLedger } from '../../ledger';
 import { claimsOf } from '../../orders';
 import { createTestDatabase } from '../../stack/database';
 
+/** Given the url of a node, the one at which the gateway finds it. */
+export type Route = (url: string) => Promise<string>;
+export const direct: Route = (url) => Promise.resolve(url);
+
 export interface FixtureOptions {
   client: ChainClient;
   getFamily: GetFamily;
@@ -161,5 +165,5 @@ type CommonFixture = Awaited<ReturnType<typeof createChainFixture>>;
 
 /** With what each chain has of its own. */
 export interface ChainFixture extends CommonFixture {
-  mine(blocks?: number): Promise<void>;
+  mine: (blocks?: number) => Promise<void>;
 }

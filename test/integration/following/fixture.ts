@@ -5,14 +5,14 @@ import { getFamily } from '../../../src/chains/families';
 import type { ChainDefinition } from '../../../src/chains/types';
 import { contractArtifacts } from '../../../dev/contracts';
 import { localChain, rich, startAnvil } from '../chains/anvil';
-import { createChainFixture } from './chain-fixture';
+import { createChainFixture, direct, type Route } from './chain-fixture';
 
 /** An EVM chain with two accounts, and everything between them but Temporal and the nodes that sign. */
-export async function createFollowFixture(changes: Partial<ChainDefinition> = {}) {
+export async function createFollowFixture(changes: Partial<ChainDefinition> = {}, route: Route = direct) {
   const anvil = await startAnvil({ noMining: true });
   const usdc = await anvil.deploy('TestUSDC');
   const chain = localChain('ethereum', { USDC: usdc }, changes);
-  const client = new EvmChainClient(chain, [anvil.url]);
+  const client = new EvmChainClient(chain, [await route(anvil.url)]);
   const fixture = await createChainFixture({ client, getFamily, symbols: ['ETH', 'USDC'] });
 
   const mine = (blocks = 1) => anvil.client.mine({ blocks });

@@ -2,6 +2,7 @@ import { HDKey } from '@scure/bip32';
 import { address, parseAddress } from '../../../src/chains/bitcoin/codec/address';
 import { createBitcoinCodec } from '../../../src/chains/bitcoin/codec';
 import { type BitcoinNetwork, mainnet, regtest, signet } from '../../../src/chains/bitcoin/network';
+import { invalidBitcoinAddresses } from '../../families/bitcoin-addresses';
 
 /** Vectors of BIP-173 and BIP-350 that stand for standard scripts, and Base58Check ones of Bitcoin Core's key_io_valid.json. */
 const ofMainnet: [string, string][] = [
@@ -35,35 +36,8 @@ const ofRegtest: [string, string][] = [
 ];
 
 const invalid: [string, string][] = [
-  ['an unknown prefix', 'tc1qw508d6qejxtdg4y5r3zarvary0c5xw7kg3g4ty'],
-  ['an unknown prefix, version 1', 'tc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vq5zuyut'],
-  ['a wrong checksum', 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t5'],
-  ['bech32 in place of bech32m', 'bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqh2y7hd'],
-  ['bech32 in place of bech32m, version 2', 'tb1z0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqglt7rf'],
-  ['bech32m in place of bech32', 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kemeawh'],
-  ['bech32m in place of bech32, test network', 'tb1q0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vq24jc47'],
-  ['a character that bech32 does not have', 'bc1p38j9r5y49hruaue7wxjce0updqjuyyx0kh56v8s25huc6995vvpql3jow4'],
-  ['witness version 17', 'BC130XLXVLHEMJA6C4DQV22UAPCTQUPFHLXM9H8Z3K2E72Q4K9HCZ7VQ7ZWS8R'],
-  ['a program of 1 byte', 'bc1pw5dgrnzv'],
-  ['a program of 41 bytes', 'bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7v8n0nx0muaewav253zgeav'],
-  ['a version 0 program of 16 bytes', 'BC1QR508D6QEJXTDG4Y5R3ZARVARYV98GJ9P'],
-  ['mixed case', 'tb1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vq47Zagq'],
-  ['padding of more than 4 bits', 'bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7v07qwwzcrf'],
-  ['padding that is not zero', 'tb1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vpggkg4j'],
-  ['an empty program', 'bc1gmk9yu'],
-  ['a version 1 program of 40 bytes', 'bc1pw508d6qejxtdg4y5r3zarvary0c5xw7kw508d6qejxtdg4y5r3zarvary0c5xw7kt5nd6y'],
-  ['witness version 2', 'bc1zw508d6qejxtdg4y5r3zarvaryvaxxpcs'],
-  ['witness version 16', 'BC1SW50QGDZ25J'],
-  ['a Taproot key that is not on the curve', 'bc1pqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqzs2jkusy'],
-  ['pay to anchor, which anybody spends', 'bc1pfeessrawgf'],
-  ['a wrong checksum in Base58Check', '1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNb'],
-  ['a character that Base58 does not have', '1A1zP1eP5QGefi2DMPTfTL5SLmv7Divf0a'],
-  ['Base58Check in another case', '1a1zp1ep5qgefi2dmptftl5slmv7divfna'],
-  ['a Litecoin address', 'LM2WMpR1Rp6j3Sa59cMXMs1SPzj9eXpGc1'],
-  ['a private key', '5HueCGU8rMjxEXxiPuD5BDku4MkFqeZyd4dZ1jvhTVqvbTLvyTJ'],
-  ['an EVM address', '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'],
+  ...invalidBitcoinAddresses.map(([problem, text]): [string, string] => [problem, text]),
   ['nothing', ''],
-  ['blanks', ' 1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa '],
   ['too long', 'bc1q'.padEnd(2_000, 'q')],
 ];
 

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { initEccLib, networks, payments as scripts, Psbt, Transaction } from 'bitcoinjs-lib';
 import fc from 'fast-check';
@@ -77,7 +78,51 @@ const cases: [string, BitcoinPlan][] = [
   ['a cancellation', plan({ kind: 'cancellation', payments: [{ to: from, amount: 0n }] })],
 ];
 
-describe.each(cases)('%s', (_name, given) => {
+/** Ids, and SHA-256 of the signed bytes (RFC 6979: the signatures are always the same), as bitcoinjs-lib 7.0.1 made them. */
+const golden: Record<string, [id: string, signed: string]> = {
+  'to P2PKH': [
+    'a7a40ff772594161fbaba97615be598387d7c644c060c6f32afc8aaf0872cd1e',
+    'a470c03e53ebd9a32dfbe26f3430a228db56e827003de570b839d66e515aaf7b',
+  ],
+  'to P2SH': [
+    '35373d0892982ada4b6ceb0ffbe6b68ab0797daf902bd7ec92b81073ecf05085',
+    '5729636396151938709c23db0d271e3433f3e0681793a29df565dbf0666e6d13',
+  ],
+  'to P2WPKH': [
+    '1a33675187d1deb949512a18f31a2b9d877f516d41e9ca593c1a45667467c22d',
+    'feb2e3a372b9465e0c4b303857ef825cecfb917b58e112584df65c7190e6253b',
+  ],
+  'to P2WSH': [
+    '6b57cd6687133fb615c8633f58f4d97b4ad56bff3d775bb68ab59c810eff91d3',
+    'fdfcc68e5c01272bff398e184bba09f82eee4b023b5d433a48da2950a5c960bc',
+  ],
+  'to P2TR': [
+    '9c2f469a388b97695c619fe78066e4efc965728436dfb3f1df6f1bb9ca756da9',
+    '816d3a2f602413074fb772a15813efb6ef309ae5a0766e03d2d7934221c90ba1',
+  ],
+  'without change': [
+    'd28d5087c8a52d6ee000700c17c105d7a721cce8c2f4e506db61e4674d6ea1f4',
+    '8319ffeb50b0bf058ed0d41cac449136d0fedd7aa9f29d268908107186f75fde',
+  ],
+  'to several': [
+    '0860a55b0fa2a5ddac5d6d1fe678b6075f123deb5a403eb5c1c354fd51074018',
+    '607966eceb5d16e7894bdd51d36f4346e53ef3e314171b1abd788aa7a274d542',
+  ],
+  'with one input': [
+    'e829212f8b8c47930d80286d1633128ad0a631b9199fbe3b89aa3f6ea562b7e6',
+    'd361eee05d930c706e18e69317e2648bee8571bdea5f94a24efa2f9be595e7ce',
+  ],
+  'with 64 inputs': [
+    'c91d7ea943460fa44f59afac157bddc62ffca92a35dab2ec58329b3eb4c719f0',
+    'd6ecc74d98472e7fd0b8531578244bbe48f8ea674d861b4726448b6fee84c148',
+  ],
+  'a cancellation': [
+    '0b8f1c44b57964137539718ee292a9484f3f24be741c769765156b59a14007ea',
+    '0bb384903ffba02601549beb7d1f1f0743a282b56861088d22f9b768f1e18f6e',
+  ],
+};
+
+describe.each(cases)('%s', (name, given) => {
   const unsigned = buildBitcoin(given);
   const digests = codec.signingPayloads(unsigned, from).map(({ digest }) => digest);
 
@@ -107,6 +152,7 @@ describe.each(cases)('%s', (_name, given) => {
     const signed = codec.assemble(unsigned, signDigests(digests, privateKey), from);
     expect(signed).toEqual({ id: expected.getId(), bytes: `0x${expected.toHex()}` });
     expect(codec.messageKey(unsigned, from)).toBe(signed.id);
+    expect([expected.getId(), createHash('sha256').update(expected.toHex()).digest('hex')]).toEqual(golden[name]);
   });
 
   it('is described as it was planned, and recovered from its bytes', () => {

@@ -1,0 +1,98 @@
+import { BitcoinDevNode } from '../../dev/bitcoin';
+import { parseRawTransaction } from '../../src/chains/bitcoin/block';
+import { createRpcCall } from '../../src/chains/bitcoin/rpc';
+import { fixtures, isInStack } from '../families';
+import { bitcoinFixture } from '../families/bitcoin';
+import type { FamilyFixture } from '../families/fixture';
+import { accountWith, balances, call, newAccount, transactionWhen, type Account } from '../e2e/support';
+import { stack, waitFor } from '../stack/client';
+import { load, percentiles, round } from './load';
+import { processorMs } from './postgres-processor';
+
+/** Loads are bounded in count; numbers are printed, not judged: machines are noisy. The baseline is in the same run. */
+const count = 12;
+const inFlight = 4;
+const idleMs = 10_000;
+const groups = ['api', 'worker', 'authoriser', 'mpc', 'postgres', 'temporal'];
+
+interface Case {
+  fixture: FamilyFixture;
+  account: Account;
+  amount: string;
+  /** Of each transaction, on chains that have inputs. */
+  inputs?: number;
+}
+
+/** Processor time of every part so far, milliseconds. */
+const used = () => groups.map((group) => (stack().processes[group] ?? []).reduce((sum, pid) => sum + processorMs(pid), 0));
+
+/** What every part uses while nothing is sent, per millisecond. */
+async function idleShare(): Promise<number[]> {
+  const before = used();
+  await new Promise((resolve) => setTimeout(resolve, idleMs));
+  return used().map((now, index) => (now - (before[index] ?? 0)) / idleMs);
+}
+
+async function measure({ fixture: { chain, symbol, newAddress }, account, amount, inputs }: Case, idle: number[]) {
+  const [accept, confirm]: [number[], number[]] = [[], []];
+  const hashes: string[] = [];
+  const [before, began] = [used(), performance.now()];
+  await load(count, inFlight, async () => {
+    const body = { from_address: account.address, to_address: newAddress(), chain, token_symbol: symbol, amount };
+    const start = performance.now();
+    const accepted = await call('POST', '/transfer', { body });
+    accept.push(performance.now() - start);
+    if (accepted.status !== 202) throw new Error(`${accepted.status} ${JSON.stringify(accepted.body)}`);
+    const ended = await transactionWhen(accepted.body.tx_id as string, ['CONFIRMED'], 180_000);
+    confirm.push(performance.now() - start);
+    hashes.push(ended.tx_hash as string);
+  });
+  const elapsed = performance.now() - began;
+  const cpu = used().map((now, index) => (now - (before[index] ?? 0) - elapsed * (idle[index] ?? 0)) / count);
+  if (inputs !== undefined) for (const hash of hashes) expect(await inputsOf(hash)).toBe(inputs);
+  const perPart = Object.fromEntries(groups.map((group, index) => [group, round(cpu[index] ?? 0)]));
+  return {
+    ...{ chain, ...(inputs !== undefined && { inputs }), transfers: count, in_flight: inFlight },
+    ...{ accept_ms: percentiles(accept), confirm_ms: percentiles(confirm) },
+    cpu_ms: { ...perPart, all: round(cpu.reduce((sum, part) => sum + part, 0)) },
+  };
+}
+
+const rpc = () => stack().chains[bitcoinFixture.chain]?.rpc ?? '';
+const inputsOf = async (id: string): Promise<number> =>
+  parseRawTransaction(Buffer.from(await createRpcCall(rpc())<string>('getrawtransaction', [id, 0]), 'hex')).inputs.length;
+
+/** Satoshis of each output of an account whose transfers are to spend several. */
+const outputAmount = 100_000n;
+
+/** An account with so many outputs that each transfer of the case spends this many of them, and none of another one's change. */
+async function withInputs(inputs: number): Promise<Case> {
+  const account = await newAccount(bitcoinFixture.chain);
+  const node = new BitcoinDevNode(rpc());
+  // the faucet spends a mined output for each
+  await node.mine(inputs * count);
+  for (let sent = 0; sent < inputs * count; sent += 1) await node.send(account.address, outputAmount);
+  const expected = Number(outputAmount) * inputs * count;
+  const balance = async () => (await balances(account.account_id, bitcoinFixture.chain)).BTC?.balance ?? '0';
+  await waitFor(async () => Math.round(Number(await balance()) * 1e8) === expected, { timeoutMs: 120_000 });
+  const amount = Number(outputAmount) * (inputs - 0.5);
+  return { fixture: bitcoinFixture, account, amount: (amount / 1e8).toFixed(8), inputs };
+}
+
+test('a transfer on every family, accepted and confirmed', async () => {
+  const [baseline] = fixtures as [FamilyFixture];
+  const cases: Case[] = [{ fixture: baseline, account: await accountWith(baseline, ['5']), amount: '0.001' }];
+  if (isInStack(bitcoinFixture)) for (const inputs of [1, 1, 5, 20]) cases.push(await withInputs(inputs));
+  // what runs for the first time is slower
+  for (const one of [cases[0], ...cases.splice(1, 1)]) if (one) await measure(one, []);
+  const idle = await idleShare();
+  let first: Awaited<ReturnType<typeof measure>> | undefined;
+  for (const one of cases) {
+    const measured = await measure(one, idle);
+    first ??= measured;
+    const toBaseline = round(measured.cpu_ms.all / first.cpu_ms.all);
+    process.stdout.write(
+      `${JSON.stringify({ bench: 'chains', ...measured, baseline: first.chain, cpu_to_baseline: toBaseline })}\n`,
+    );
+  }
+}, 1_200_000);
