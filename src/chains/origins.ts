@@ -49,6 +49,7 @@ export async function storeOrigins(
   blocks: readonly BlockScan[],
   finalBlock: number,
 ): Promise<void> {
+  if (!blocks.some(({ outputs }) => outputs)) return;
   const rows = blocks
     .flatMap(({ outputs }) => outputs?.origins ?? [])
     .flatMap(({ inputs, ...it }) => inputs.map((input) => ({ ...it, input })));

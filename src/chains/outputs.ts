@@ -105,6 +105,15 @@ export async function findFree(manager: EntityManager, { chain, addressKey }: Ow
   return rows.map(toOutput);
 }
 
+/** The follower has not read up to the head it has seen, as after a reorganisation: outputs may be missing that are in blocks. */
+export async function isBehind(manager: EntityManager, chain: string): Promise<boolean> {
+  const [row] = await manager.query<{ behind: boolean }[]>(
+    'select next_block <= head_block as behind from chain_cursors where chain = $1',
+    [chain],
+  );
+  return row?.behind === true;
+}
+
 interface Row {
   resource: string;
   amount: string;

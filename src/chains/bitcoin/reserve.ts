@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import type { ReservationOwner, ReserveResult } from '../family';
 import { findFeeLevels } from '../fee-levels';
-import { findFree, findHeld, findUnspent } from '../outputs';
+import { findFree, findHeld, findUnspent, isBehind } from '../outputs';
 import { findReservations, insertReservation } from '../reservations';
 import { findUnconfirmed, hasDescendant, type UnconfirmedTransaction } from '../unconfirmed';
 import type { AttemptKind, Prepared, TransactionIntent } from '../types';
@@ -55,6 +55,8 @@ export async function reserveInputs(
   if (selected.outcome !== 'selected') {
     const [, available] = split(await findUnspent(manager, owner, maxJudged), wanted);
     const { outcome } = selectCoins(network, { ...request, available });
+    if (outcome === 'insufficient' && (await isBehind(manager, owner.chain)))
+      return { outcome: 'wait', reason: 'Blocks of the chain are being read, which may hold outputs of this account' };
     return toRefusal(outcome, rate > toBoundRate(await findFeeLevels(manager, { name: owner.chain })));
   }
   const { coins, fee } = selected;

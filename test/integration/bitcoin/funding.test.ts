@@ -1,13 +1,21 @@
+import { secp256k1 } from '@noble/curves/secp256k1.js';
 import type { AccountEntity } from '../../../src/accounts/entity';
 import type { Hex } from '../../../src/chains/types';
 import { recordAbandonRequest } from '../../../src/transfers/operator-requests';
 import { verifyLedger } from '../../../src/ledger/verify';
-import { bitcoinCodec, buildBitcoin, signDigests } from '../../bitcoin';
+import { bitcoinCodec, type BitcoinPlan, buildBitcoin, signDigests } from '../../bitcoin';
 import { describeWithBtcd } from '../../stack/btcd';
 import { type BitcoinFixture, createBitcoinFixture } from './fixture';
 
 const coin = 100_000_000n;
 let fixture: BitcoinFixture;
+
+/** Signed bytes of somebody who has this key. */
+function signWith(key: Uint8Array, plan: Omit<BitcoinPlan, 'kind'>): Hex {
+  const unsigned = buildBitcoin({ kind: 'first', ...plan });
+  const digests = bitcoinCodec.signingPayloads(unsigned, plan.from).map(({ digest }) => digest);
+  return bitcoinCodec.assemble(unsigned, signDigests(digests, key), plan.from).bytes;
+}
 
 describeWithBtcd('what a transfer spends', () => {
   beforeEach(async () => {
@@ -95,12 +103,13 @@ describeWithBtcd('what a transfer spends', () => {
       ['in the same block', 0],
       ['in an earlier block', 1],
     ])('with what it descends from, %s: the proof is found behind it', async (_where, between) => {
-      const { node, alice, bob, outside } = fixture;
-      const first = await node.send(bob.address, 2n * coin);
+      const { node, alice, outside } = fixture;
+      const { publicKey, secretKey } = secp256k1.keygen();
+      const from = bitcoinCodec.address(publicKey).address;
+      const first = await node.send(from, 2n * coin);
       await fixture.mine(between);
-      // Bob's key, in the hands of somebody outside
       const coins = [{ resource: `${first}:0`, amount: 2n * coin }];
-      await node.sendRaw(signAs(bob, coins, [{ to: alice.address, amount: coin }], 300n));
+      await node.sendRaw(signWith(secretKey, { from, coins, payments: [{ to: alice.address, amount: coin }], fee: 300n }));
       await mine(fixture.chain.confirmations);
       height = (await node.height()) - fixture.chain.confirmations - between + 1;
       const txId = await sent('0.3');
@@ -125,10 +134,8 @@ describeWithBtcd('what a transfer spends', () => {
     payments: { to: string; amount: bigint }[],
     fee = 20_000n,
   ): Hex => {
-    const unsigned = buildBitcoin({ kind: 'first', from: account.address, fee, coins, payments });
-    const digests = bitcoinCodec.signingPayloads(unsigned, account.address).map(({ digest }) => digest);
     const { privateKey } = fixture.wallet.key.derive(account.derivationPath);
-    return bitcoinCodec.assemble(unsigned, signDigests(digests, privateKey as Uint8Array), account.address).bytes;
+    return signWith(privateKey as Uint8Array, { from: account.address, fee, coins, payments });
   };
   const steal = async (account: AccountEntity, amount: bigint) => {
     const coins = (await fixture.outputs(account)).map(({ resource, amount: worth }) => ({ resource, amount: BigInt(worth) }));

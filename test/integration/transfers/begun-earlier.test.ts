@@ -142,7 +142,6 @@ test('one that the follower has seen in a block is confirmed and not ordered aga
   await setWhitelist('off');
   await fixture.client.broadcast(bytes);
   await fixture.mine();
-  await fixture.follow();
   let asked = 0;
   const orders: string[] = [];
   await served.serve({
@@ -154,10 +153,11 @@ test('one that the follower has seen in a block is confirmed and not ordered aga
       },
     },
     chain: {
-      observe: (input) => {
+      observe: async (input) => {
         asked += 1;
-        if (asked === 1) return Promise.resolve({ state: 'absent', hash: null, blockNumber: null, confirmations: 0 });
-        return fixture.onChain.observe(input);
+        if (asked > 1) return fixture.onChain.observe(input);
+        await fixture.follow();
+        return { state: 'absent', hash: null, blockNumber: null, confirmations: 0 };
       },
     },
   });

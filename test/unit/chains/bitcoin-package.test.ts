@@ -17,6 +17,11 @@ const chain = (length: number, changes: Partial<UnconfirmedTransaction> = {}) =>
   );
 const spendable = (all: UnconfirmedTransaction[]) => new UnconfirmedTransactions(all).spendable.map(({ maker }) => maker);
 
+it('the limits are below those of Bitcoin Core, where what others make of a payment counts too', () => {
+  expect(poolLimits.transactions).toBeLessThanOrEqual(25 / 2);
+  expect(poolLimits.size).toBeLessThanOrEqual(101_000 / 2);
+});
+
 it('the biggest change comes first', () => {
   const change = { resource: 'big:0', amount: 9_000n };
   expect(spendable([transaction('a'), transaction('b', [], { change }), transaction('c', [], spent)])).toEqual(['b', 'a']);
