@@ -51,7 +51,8 @@ export async function transfer({ txId }: TransferWorkflowInput): Promise<Transfe
     let stage: Next = { next: 'lock' };
     while (stage.next !== 'ended') {
       stage = await run(stage, state);
-      if (stage.next === 'confirm' && state.shouldContinueAsNew) {
+      // a new run begins with the rows too
+      if ((stage.next === 'confirm' || stage.next === 'lock') && state.shouldContinueAsNew) {
         await condition(allHandlersFinished);
         await continueAsNew<typeof transfer>({ txId });
       }

@@ -17,7 +17,7 @@ export async function waitForOperator(state: TransferState, { code, reason, resu
   // a node may refuse for now, as one whose pool is full: of a transaction whose time ends nobody has to be asked
   const retryAfterMs = resume.next === 'broadcast' ? sendAgainMs : undefined;
   const decision = await state.attention(abandoned !== null, retryAfterMs);
-  if (state.isEnded) return { next: 'lock' };
+  if (state.isEnded || decision === 'continue') return { next: 'lock' };
   if (decision === 'abandon' && abandoned) return abandoned;
   if (decision !== 'included') return resume;
   state.isFollowed = true;

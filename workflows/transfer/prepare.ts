@@ -54,8 +54,8 @@ function reissueAttempt(state: TransferState): Promise<Next> {
  * a retry continues it.
  */
 function cancelAttempts(state: TransferState): Promise<Next> {
-  return beginAttempt(state, 'cancellation', ({ code, reason }) =>
-    code === 'business_error' ? { next: 'confirm' } : park(code, reason, resumed(state)),
+  return beginAttempt(state, 'cancellation', ({ code, reason, isExecuted, isFollowed }) =>
+    isExecuted || isFollowed ? { next: 'confirm' } : park(code, reason, resumed(state)),
   );
 }
 

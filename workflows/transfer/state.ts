@@ -162,8 +162,9 @@ export class TransferState {
   /**
    * Waits for an operator's action, an inclusion or the end of its time. Of the observations received before, only an inclusion counts.
    * `isAbandonable`: the chain is not known to have used up what the transfer spends. `retryAfterMs`: of one that is given up by time.
+   * `continue`: the history has become long, and no operator waits; a new run decides from the rows.
    */
-  async attention(isAbandonable: boolean, retryAfterMs = Infinity): Promise<'retry' | 'abandon' | 'included'> {
+  async attention(isAbandonable: boolean, retryAfterMs = Infinity): Promise<'retry' | 'abandon' | 'included' | 'continue'> {
     const before = this.observedCount;
     this.isAbandonable = isAbandonable;
     const isDone = () =>
@@ -173,7 +174,8 @@ export class TransferState {
     const waitMs = this.timeLeftMs === Infinity ? overAgainMs : Math.min(this.timeLeftMs, retryAfterMs);
     const isInTime = isTimed ? await condition(isDone, waitMs) : await condition(isDone).then(() => true);
     const isGivenUp = this.abandonRequested || (!isInTime && this.isOver && this.lastAttempt > 0);
-    const decision = isGivenUp ? 'abandon' : this.sawInclusion ? 'included' : 'retry';
+    // before the requests of operators are forgotten: they are answered in this run
+    const decision = this.shouldContinueAsNew ? 'continue' : isGivenUp ? 'abandon' : this.sawInclusion ? 'included' : 'retry';
     this.isAbandonable = false;
     this.retryRequested = false;
     this.abandonRequested = false;

@@ -13,6 +13,15 @@ export const failed = {
 
   // given up by an operator, or too late to be sent once more
   'transfer-failed-abandoned': ['update abandon', cancellation, refunded, 'FAILED abandoned'],
+  'transfer-failed-cancellation-refused-first': [
+    'update abandon',
+    'beginSigning cancellation: refused',
+    parked,
+    'update abandon',
+    cancellation,
+    refunded,
+    'FAILED abandoned',
+  ],
   'transfer-failed-abandoned-run-lost': ['adoptHold: held', 'observe: absent', cancellation, refunded, 'FAILED abandoned'],
   'transfer-failed-by-proof': ['update abandon', 'abandonTransfer: done', ...proven, 'FAILED abandoned'],
   'transfer-failed-nonce-used': [
