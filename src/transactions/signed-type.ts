@@ -48,7 +48,7 @@ export interface SignedType {
    */
   rebuild?(manager: EntityManager, txId: string, described: TransactionDescription): Promise<void>;
   /** Whether somebody else's transaction has to be executed before it begins; absent: never. */
-  needsApproval?(manager: EntityManager, transaction: TransactionEntity): Promise<boolean>;
+  needsSponsoring?(manager: EntityManager, transaction: TransactionEntity): Promise<boolean>;
 }
 
 /** What happens to transactions of a type that do not proceed, on chains of this family. */
