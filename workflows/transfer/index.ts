@@ -22,7 +22,7 @@ import { ask } from './ask';
 import { broadcast } from './broadcast';
 import { confirm } from './confirm';
 import { lock } from './lock';
-import { type Next, park, resumed } from './next';
+import { continueFromRows, type Next, park } from './next';
 import { waitForOperator } from './park';
 import { prepare } from './prepare';
 import { resume } from './resume';
@@ -98,7 +98,7 @@ async function run(stage: Exclude<Next, { next: 'ended' }>, state: TransferState
     // without a row there is nothing to park: it would be retried forever
     if (stage.next === 'lock' || stage.next === 'park') throw error;
     const { code, message } = toProblem(error);
-    return park(code, message, resumed(state));
+    return park(code, message, continueFromRows(state));
   }
 }
 
