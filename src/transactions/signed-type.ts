@@ -24,8 +24,8 @@ export interface SignedType {
   /** The same for what follows the first attempt, cancellations excepted. @throws NotBegun. */
   assertMayContinue(manager: EntityManager, transaction: TransactionEntity): Promise<void>;
   /**
-   * Milliseconds, by the clock of the database, until the transaction is given up: by a cancellation or, where there is none, by waiting
-   * for its proof. Negative once it is; null: it is not given up by time.
+   * Milliseconds, by the clock of the database, until the transaction is abandoned: by a cancellation or, where there is none, by waiting
+   * for its proof. Negative once it is; null: it is not abandoned by time.
    */
   timeLeft(manager: EntityManager, transaction: TransactionEntity): Promise<number | null>;
   /** What happens to one that does not proceed; absent: as its chain's family says. */

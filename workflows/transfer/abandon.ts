@@ -8,7 +8,7 @@ import type { TransferState } from './state';
  */
 export async function abandon(state: TransferState): Promise<Next> {
   state.progress.report('abandon', '', state.lastAttempt);
-  if (state.transfer.rules.giveUp === 'cancel') return { next: 'prepare', kind: 'cancellation' };
+  if (state.transfer.rules.abandoned === 'cancel') return { next: 'prepare', kind: 'cancellation' };
   await transferActivities.abandonTransfer({ txId: state.txId });
   state.isAbandoned = true;
   state.isFollowed = true;

@@ -48,7 +48,7 @@ test('parked until its time is over: the new run cancels it', async () => {
   await becomesLong(txId);
   expect(await runOf(txId)).toBe(first);
   await until('continued', async () => (await runOf(txId)) !== first);
-  await until('given up', async () =>
+  await until('abandoned', async () =>
     (await fixture.attempts(txId)).some(({ kind, broadcast_at: sent }) => kind === 'cancellation' && sent !== null),
   );
   await served.ends(txId, 'FAILED');
