@@ -4,4 +4,4 @@ import { askEach } from './ask-nodes';
 
 /** What the nodes have on record about one transaction. */
 export const readJournals = (request: JournalRequest): Promise<NodeAnswer[]> =>
-  askEach(nodeIndexes, (node) => node.journalOf(request));
+  askEach(nodeIndexes, (node) => node.readJournal(request));

@@ -229,5 +229,5 @@ export interface FamilyRules {
   /** Every attempt is proven impossible: a reissue, the transfer is parked until it is abandoned, or it has failed. */
   expired: 'reissue' | 'park' | 'fail';
   /** Abandoned: a cancellation uses up the resources, or the expiry of the attempts is waited for. */
-  giveUp: 'cancel' | 'expiry';
+  abandoned: 'cancel' | 'expiry';
 }

@@ -16,7 +16,7 @@ export interface AuthoriserActivities {
    */
   beginSigning(input: BeginSigning): Promise<BeginSigningResult>;
   /**
-   * Two nodes refuse the first attempt by their own limits: the transfer is given up, and may be cancelled. Not accepted: it has ended,
+   * Two nodes refuse the first attempt by their own limits: the transfer is abandoned, and may be cancelled. Not accepted: it has ended,
    * or these are not two nodes' signed refusals of its only, unsigned attempt.
    */
   recordNodeRefusals(input: NodeRefusals): Promise<{ accepted: boolean }>;

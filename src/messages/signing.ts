@@ -57,7 +57,7 @@ export interface MpcNodeActivities {
   /** Updates the node's own copy of a client's blacklist. Returns the resulting version. */
   applyBlacklist(request: ApplyBlacklistRequest): Promise<{ version: number }>;
   /** What the node has admitted and refused about a transaction. */
-  journalOf(request: JournalRequest): Promise<SignedAnswer>;
+  readJournal(request: JournalRequest): Promise<SignedAnswer>;
   /** Orders that the node has acted on. */
   ordersSeen(request: OrdersRequest): Promise<SignedAnswer>;
 }

@@ -56,7 +56,7 @@ export interface HeldTransfer {
   /** After this time what was not executed is cancelled; absent: never by time. */
   timeLeftMs?: number;
   /** The approval of a payer is to be executed before anything is signed. */
-  needsApproval?: true;
+  needsSponsoring?: true;
 }
 
 export type AdoptedHold = { outcome: 'held'; transfer: HeldTransfer } | ({ outcome: 'ended' } & TransferEnd);

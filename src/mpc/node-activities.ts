@@ -113,7 +113,7 @@ export function createActivities({ identity, ecdsa, sessions, store, orders, rec
       return { version: await store.blacklist.apply({ clientId, after, through, changes }) };
     },
 
-    async journalOf(input) {
+    async readJournal(input) {
       return records.reader.answer(readJournalRequest(input));
     },
 

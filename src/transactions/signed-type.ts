@@ -24,8 +24,8 @@ export interface SignedType {
   /** The same for what follows the first attempt, cancellations excepted. @throws NotBegun. */
   assertMayContinue(manager: EntityManager, transaction: TransactionEntity): Promise<void>;
   /**
-   * Milliseconds, by the clock of the database, until the transaction is given up: by a cancellation or, where there is none, by waiting
-   * for its proof. Negative once it is; null: it is not given up by time.
+   * Milliseconds, by the clock of the database, until the transaction is abandoned: by a cancellation or, where there is none, by waiting
+   * for its proof. Negative once it is; null: it is not abandoned by time.
    */
   timeLeft(manager: EntityManager, transaction: TransactionEntity): Promise<number | null>;
   /** What happens to one that does not proceed; absent: as its chain's family says. */
@@ -48,7 +48,7 @@ export interface SignedType {
    */
   rebuild?(manager: EntityManager, txId: string, described: TransactionDescription): Promise<void>;
   /** Whether somebody else's transaction has to be executed before it begins; absent: never. */
-  needsApproval?(manager: EntityManager, transaction: TransactionEntity): Promise<boolean>;
+  needsSponsoring?(manager: EntityManager, transaction: TransactionEntity): Promise<boolean>;
 }
 
 /** What happens to transactions of a type that do not proceed, on chains of this family. */

@@ -23,7 +23,7 @@ export function abandonTransfer(deps: AbandonDependencies, { txId }: { txId: str
     if (isEnded(transfer) || transfer.cancellationReason !== null) return;
     if (transfer.signingBegunAt === null) throw new Error(`transfer ${txId} has no attempt that could be abandoned`);
     const family = deps.getFamily(deps.registry.get(transfer.chain).family);
-    if (rulesOf(deps.getSignedType(transfer.transactionType), family).giveUp !== 'expiry')
+    if (rulesOf(deps.getSignedType(transfer.transactionType), family).abandoned !== 'expiry')
       throw new Error(`transfer ${txId} is abandoned by a cancellation`);
     const isListed = await isBlacklisted(manager, toDestination(transfer));
     if (isListed) await recordCancellationReason(manager, transfer, expiryNote);

@@ -29,7 +29,7 @@ export function adoptHold(
     const attempts = await loadAttempts(manager, txId);
     const type = getSignedType(transfer.transactionType);
     const timeLeftMs = await type.timeLeft(manager, transfer);
-    const needsApproval = transfer.signingBegunAt === null && (await type.needsApproval?.(manager, transfer));
+    const needsSponsoring = transfer.signingBegunAt === null && (await type.needsSponsoring?.(manager, transfer));
     return {
       outcome: 'held',
       transfer: {
@@ -44,7 +44,7 @@ export function adoptHold(
         isFollowed: attempts.isFollowed,
         isUnsigned: attempts.last !== undefined && attempts.last.signed === null,
         ...(timeLeftMs !== null && { timeLeftMs }),
-        ...(needsApproval && { needsApproval: true as const }),
+        ...(needsSponsoring && { needsSponsoring: true as const }),
       },
     };
   });

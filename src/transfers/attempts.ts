@@ -38,10 +38,10 @@ export interface Inclusion extends Omit<InclusionEffect, 'blockNumber'> {
 
 /** All attempts of one transfer, oldest first, as they were when loaded. */
 export class Attempts {
-  /** `isGivenUp`: the transfer was abandoned without a cancellation, since its attempts expire. */
+  /** `isOnRecord`: the transfer was abandoned without a cancellation, since its attempts expire. */
   constructor(
     readonly all: readonly Attempt[],
-    private readonly isGivenUp = false,
+    private readonly isOnRecord = false,
   ) {}
 
   get last(): Attempt | undefined {
@@ -88,9 +88,9 @@ export class Attempts {
     return this.all.some(({ kind }) => kind === 'cancellation');
   }
 
-  /** Given up: from its first cancellation on, nothing else is signed for the transfer. */
+  /** Abandoned: from its first cancellation on, nothing else is signed for the transfer. */
   get isAbandoned(): boolean {
-    return this.isGivenUp || this.hasCancellation;
+    return this.isOnRecord || this.hasCancellation;
   }
 
   /** True when an attempt consists of these very bytes. */
@@ -144,7 +144,7 @@ interface Row {
   received: string | null;
   depth: string;
   is_contradicted: boolean;
-  is_given_up: boolean;
+  is_abandoned: boolean;
 }
 
 /** Keeps inclusions as they are until the end of the database transaction. Call it under the lock of the transaction. */
@@ -156,7 +156,7 @@ export async function lockAttempts(manager: EntityManager, txId: string): Promis
 export async function loadAttempts(manager: EntityManager, txId: string): Promise<Attempts> {
   const rows = await manager.query<Row[]>(
     // one statement, one snapshot: a roll-back moves the cursor and clears inclusions together
-    `select a.*, coalesce(c.next_block - a.block_number, 0) as depth, t.cancellation_reason is not null as is_given_up,
+    `select a.*, coalesce(c.next_block - a.block_number, 0) as depth, t.cancellation_reason is not null as is_abandoned,
             a.block_number is not null and ${isContradicted} as is_contradicted,
             array(select i.id from attempt_ids i where i.tx_id = a.tx_id and i.attempt = a.attempt order by i.id) as ids
        from transfer_attempts a join transactions t on t.tx_id = a.tx_id left join chain_cursors c on c.chain = a.chain
@@ -165,7 +165,7 @@ export async function loadAttempts(manager: EntityManager, txId: string): Promis
   );
   return new Attempts(
     rows.map(toAttempt),
-    rows.some((row) => row.is_given_up),
+    rows.some((row) => row.is_abandoned),
   );
 }
 

@@ -100,7 +100,7 @@ async function begin(
   const { family } = deps.registry.get(transfer.chain);
   const type = deps.getSignedType(transfer.transactionType);
   // its attempts are waited for until they expire, and there is no cancellation that could be signed
-  if (attempts.isAbandoned && rulesOf(type, deps.getFamily(family)).giveUp === 'expiry') refuseAbandoned();
+  if (attempts.isAbandoned && rulesOf(type, deps.getFamily(family)).abandoned === 'expiry') refuseAbandoned();
   // after a cancellation nothing else is signed
   const kind = attempts.isAbandoned ? 'cancellation' : request.kind;
   return beginByKind[kind]({ manager, deps, transfer, type, attempts, prepared: request.prepared });
@@ -145,7 +145,7 @@ async function cancelAttempts(beginning: Beginning): Promise<BeginSigningResult 
   const isListed = await isBlacklisted(manager, toDestination(transfer));
   const timeLeft = await type.timeLeft(manager, transfer);
   const isOver = timeLeft !== null && timeLeft <= 0;
-  await assertMayCancel(manager, transfer, attempts, { isGivenUp: isListed || isOver, nodeKeys: deps.nodeKeys });
+  await assertMayCancel(manager, transfer, attempts, { hasReason: isListed || isOver, nodeKeys: deps.nodeKeys });
   assertMayReplace(deps.registry.get(transfer.chain), attempts, 'cancellation');
   const begun = await startAttempt(beginning, 'cancellation');
   if (isListed) await recordCancellationReason(manager, transfer);

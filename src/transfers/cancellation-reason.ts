@@ -24,10 +24,10 @@ export async function recordCancellationReason(
 
 /** The actor of cancellations that nobody asked for: the time was over. */
 const timeLimit: AuditActor = { type: 'system', id: 'time limit' };
-/** The end of what was given up by time. */
+/** The end of what was abandoned by time. */
 export const expired = { code: 'expired', reason: 'It was not executed in time' } as const;
 
-/** What was to be executed in time was not: the transfer is given up. Call it under the transfer's lock. */
+/** What was to be executed in time was not: the transfer is abandoned. Call it under the transfer's lock. */
 export async function recordExpiry(manager: EntityManager, transaction: TransactionEntity): Promise<void> {
   const [, marked] = await manager.query<[unknown, number]>(
     `update transactions set cancellation_reason = 'expired' where tx_id = $1 and cancellation_reason is null`,
@@ -54,7 +54,7 @@ export function reasonToStop({
   }
 }
 
-/** The limits of two nodes do not allow the first attempt: the transfer is given up. Call it under the transfer's lock. */
+/** The limits of two nodes do not allow the first attempt: the transfer is abandoned. Call it under the transfer's lock. */
 export async function recordPolicyReason(manager: EntityManager, transfer: TransactionEntity, reason: string): Promise<void> {
   const [, marked] = await manager.query<[unknown, number]>(
     `update transactions set cancellation_reason = 'node_policy' where tx_id = $1 and cancellation_reason is null`,

@@ -99,7 +99,7 @@ async function endAndUnlock(
 
 /**
  * Unlocks everything and ends a transfer as FAILED after its signing has begun: every attempt has a stored proof that it can never
- * be executed, which the database checks again. Its reason is why it was given up, that an operator wants it abandoned, that its time is
+ * be executed, which the database checks again. Its reason is why it was abandoned, that an operator wants it abandoned, that its time is
  * over, or why the next attempt was refused. An ended one stays as it is.
  * @throws GatewayError not_cancellable while an attempt may still be executed, and while another one may be begun.
  */

@@ -65,16 +65,16 @@ async function assertWithinLimits(manager: EntityManager, transfer: TransactionE
 }
 
 /**
- * A cancellation needs a reason on record: an earlier cancellation, the blacklist or the end of its time (`isGivenUp`), the request of an
+ * A cancellation needs a reason on record: an earlier cancellation, the blacklist or the end of its time (`hasReason`), the request of an
  * operator who knew the newest attempt, or the refusals that two nodes have signed. @throws NotBegun.
  */
 export async function assertMayCancel(
   manager: EntityManager,
   { txId }: TransactionEntity,
   attempts: Attempts,
-  { isGivenUp, nodeKeys }: { isGivenUp: boolean; nodeKeys: NodeKeys },
+  { hasReason, nodeKeys }: { hasReason: boolean; nodeKeys: NodeKeys },
 ): Promise<void> {
-  if (isGivenUp || attempts.hasCancellation) return;
+  if (hasReason || attempts.hasCancellation) return;
   if (attempts.last && (await isAbandonRequested(manager, txId, attempts.last.attempt))) return;
   if (await isRefusedByNodes(manager, txId, attempts, nodeKeys)) return;
   refuse(

@@ -36,7 +36,7 @@ export function waitInstead(error: unknown): never {
   throw new NotBegun({ outcome: 'wait', reason: error.result.reason });
 }
 
-/** Of a transfer that is given up at most its cancellation is signed. @throws NotBegun always. */
+/** Of a transfer that is abandoned at most its cancellation is signed. @throws NotBegun always. */
 export function refuseAbandoned(): never {
   refuse('abandoned', 'The transfer was abandoned: nothing of it is signed any more');
 }

@@ -30,7 +30,7 @@ export async function prepareAttempt(deps: ChainDependencies, { txId, attempt, k
   const intent = await type.loadIntent(manager, transfer);
   const next = attempts.isAbandoned ? 'cancellation' : kind;
   const isFirst = next === 'first' && attempts.nextNumber === 1;
-  const waits = isFirst && (await type.needsApproval?.(manager, transfer)) ? askAgainMs : [];
+  const waits = isFirst && (await type.needsSponsoring?.(manager, transfer)) ? askAgainMs : [];
   const request = {
     kind: next,
     intent: toAttemptIntent(intent, next),

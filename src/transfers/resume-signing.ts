@@ -16,7 +16,7 @@ export interface Stored {
   outcome: 'stored';
   attempt: OrderableAttempt;
   claims: OrderClaims;
-  /** Milliseconds until the attempt is given up by time; null: that was known before it began, or it is not. */
+  /** Milliseconds until the attempt is abandoned by time; null: that was known before it began, or it is not. */
   timeLeftMs: number | null;
 }
 
@@ -26,7 +26,7 @@ export const timeLeftOf = (manager: EntityManager, type: SignedType, transfer: T
 
 /**
  * An order over the bytes of the newest attempt, which was begun before: the same one while it is good for long enough, else another. Lists and
- * approval are read again; of a transfer that is given up only the cancellation is signed, whatever the lists say.
+ * approval are read again; of a transfer that is abandoned only the cancellation is signed, whatever the lists say.
  * @throws NotBegun; GatewayError invalid_parameter when nothing was begun.
  */
 export async function resumeSigning(

@@ -166,7 +166,7 @@ test('cannot tell a ban in the name of another node', async () => {
   expect(await nodeQuery(2, 'select from peer_bans where key_id = $1', [scene.account.keyId])).toEqual([]);
 });
 
-test('cannot have a transfer given up by its refusals alone', async () => {
+test('cannot have a transfer abandoned by its refusals alone', async () => {
   const ordered = await withoutWorker(async () => {
     const real = await scene.order();
     const { signingKey } = nodeIdentity(cheat);

@@ -9,7 +9,6 @@ export const exempt: Record<string, readonly string[]> = {
     'workflows/transfer/ask.ts: if (!isActivityError(error) || isCancelled(error)) throw error;',
     'workflows/transfer/index.ts: if (!isActivityError(error) || isCancelled(error)) throw error;',
     "workflows/transfer/prepare.ts: case 'signed':",
-    "workflows/transfer/sponsor.ts: if (state.isEnded) return { next: 'lock' };",
     "workflows/transfer/resume.ts: case 'needs_approval':",
     "workflows/transfer/resume.ts: case 'wait':",
     'workflows/transfer/resume.ts: throw new Error(`a resumed attempt is not ${begun.outcome}`);',

@@ -170,7 +170,7 @@ function choose(outputs: ToyInput[], needed: bigint, ours: Set<string>, theirs: 
 /** A family with inputs instead of nonces, expiry, several signers, and ids that change with each signature. */
 export const toyFamily: Family = {
   name: 'toy',
-  rules: { stuck: 'replace', expired: 'reissue', giveUp: 'expiry' },
+  rules: { stuck: 'replace', expired: 'reissue', abandoned: 'expiry' },
   keyProtocol: 'ecdsa-secp256k1',
   addressOnManyChains: false,
   tokenType: 'SPL',

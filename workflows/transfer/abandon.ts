@@ -7,7 +7,8 @@ import type { TransferState } from './state';
  * expiry is waited for. If an earlier attempt is executed after all, it is settled as usual.
  */
 export async function abandon(state: TransferState): Promise<Next> {
-  if (state.transfer.rules.giveUp === 'cancel') return { next: 'prepare', kind: 'cancellation' };
+  state.progress.report('abandon', '', state.lastAttempt);
+  if (state.transfer.rules.abandoned === 'cancel') return { next: 'prepare', kind: 'cancellation' };
   await transferActivities.abandonTransfer({ txId: state.txId });
   state.isAbandoned = true;
   state.isFollowed = true;
@@ -15,6 +16,7 @@ export async function abandon(state: TransferState): Promise<Next> {
 }
 
 /** Nothing that was signed can be executed any more, which is proven for every attempt: everything is unlocked. */
-export async function failByProof({ txId }: TransferState): Promise<Next> {
+export async function failByProof({ txId, progress, lastAttempt }: TransferState): Promise<Next> {
+  progress.report('failByProof', 'Every attempt is proven impossible', lastAttempt);
   return ended(await transferActivities.failByProof({ txId }));
 }

@@ -1,7 +1,7 @@
 import type { ChainObservation } from '../../src/messages/transfer';
 import { chainActivities } from '../activities';
 import { isActivityError, isCancelled, toProblem } from '../failures';
-import { type Next, park, resumed } from './next';
+import { continueFromRows, type Next, park } from './next';
 import type { TransferState } from './state';
 
 /**
@@ -20,7 +20,7 @@ export async function ask(state: TransferState): Promise<Next> {
   }
   // impossible without a successor: whether the bytes are refused is the chain's answer to them, not that of a stored proof
   const isProven = seen.state === 'impossible' && (seen.ends || state.transfer.rules.expired !== 'park');
-  if (seen.state === 'absent' || (seen.state === 'impossible' && !isProven)) return resumed(state);
+  if (seen.state === 'absent' || (seen.state === 'impossible' && !isProven)) return continueFromRows(state);
   state.isFollowed = true;
   return seen.state === 'confirmed' ? { next: 'settle' } : { next: 'confirm' };
 }

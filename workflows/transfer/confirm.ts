@@ -58,8 +58,8 @@ function whenStuck(state: TransferState): Next {
     // an abandoned one is only waited for: it expires
     return state.isAbandoned ? { next: 'confirm' } : { next: 'broadcast', attempt: state.lastAttempt, tries: 2 };
   }
-  if (state.isAbandoned && rules.giveUp === 'expiry') return { next: 'confirm' };
-  // those behind what is given up by time wait for its nonce: the authoriser limits its cancellations
+  if (state.isAbandoned && rules.abandoned === 'expiry') return { next: 'confirm' };
+  // those behind what is abandoned by time wait for its nonce: the authoriser limits its cancellations
   const isLimited = !(state.isTimed && state.isAbandoned);
   if (isLimited && state.lastAttempt >= attemptLimit)
     return park('stuck', `Not included in time after ${attemptLimit} attempts`, { next: 'confirm' });

@@ -22,7 +22,7 @@ import { ask } from './ask';
 import { broadcast } from './broadcast';
 import { confirm } from './confirm';
 import { lock } from './lock';
-import { type Next, park, resumed } from './next';
+import { continueFromRows, type Next, park } from './next';
 import { waitForOperator } from './park';
 import { prepare } from './prepare';
 import { resume } from './resume';
@@ -51,7 +51,8 @@ export async function transfer({ txId }: TransferWorkflowInput): Promise<Transfe
     let stage: Next = { next: 'lock' };
     while (stage.next !== 'ended') {
       stage = await run(stage, state);
-      if (stage.next === 'confirm' && state.shouldContinueAsNew) {
+      // a new run begins with the rows too
+      if ((stage.next === 'confirm' || stage.next === 'lock') && state.shouldContinueAsNew) {
         await condition(allHandlersFinished);
         await continueAsNew<typeof transfer>({ txId });
       }
@@ -97,7 +98,7 @@ async function run(stage: Exclude<Next, { next: 'ended' }>, state: TransferState
     // without a row there is nothing to park: it would be retried forever
     if (stage.next === 'lock' || stage.next === 'park') throw error;
     const { code, message } = toProblem(error);
-    return park(code, message, resumed(state));
+    return park(code, message, continueFromRows(state));
   }
 }
 

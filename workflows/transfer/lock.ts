@@ -1,5 +1,5 @@
 import { transferActivities } from '../activities';
-import { ended, type Next, resumed } from './next';
+import { continueFromRows, ended, type Next } from './next';
 import type { TransferState } from './state';
 
 /** Adopts the hold that was placed when the transfer was accepted, or finds that the transfer has ended meanwhile. */
@@ -9,5 +9,5 @@ export async function lock(state: TransferState): Promise<Next> {
   const adopted = await transferActivities.adoptHold({ txId: state.txId });
   if (adopted.outcome === 'ended') return ended(adopted);
   state.adopt(adopted.transfer);
-  return adopted.transfer.isUnsigned ? { next: 'ask' } : resumed(state);
+  return adopted.transfer.isUnsigned ? { next: 'ask' } : continueFromRows(state);
 }

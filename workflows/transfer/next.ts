@@ -3,12 +3,12 @@ import type { OrderedAttempt, TransferEnd } from '../../src/messages/transfer';
 import type { FailureCode } from '../../src/platform/codes';
 import type { TransferState } from './state';
 
-/** Waits for an operator or for a new observation of the chain; a retry continues at `resume`, an abandon at `abandoned`. */
+/** Waits for an operator or for a new observation of the chain; a retry continues at `onRetry`, an abandon at `abandoned`. */
 export interface Park {
   next: 'park';
   code: FailureCode;
   reason: string;
-  resume: Next;
+  onRetry: Next;
   /** Null where it cannot be abandoned: what the transfer spends is used up, and nothing proves that it was not by one of its attempts. */
   abandoned: Next | null;
 }
@@ -35,13 +35,13 @@ export type Next =
   | { next: 'ended'; end: TransferEnd };
 
 /** Where an interrupted transfer continues. */
-export const resumed = (state: TransferState): Next => (state.isFollowed ? { next: 'confirm' } : { next: 'screen' });
+export const continueFromRows = (state: TransferState): Next => (state.isFollowed ? { next: 'confirm' } : { next: 'screen' });
 
 export const park = (
   code: FailureCode,
   reason: string,
-  resume: Next,
+  onRetry: Next,
   abandoned: Park['abandoned'] = { next: 'abandon' },
-): Park => ({ next: 'park', code, reason, resume, abandoned });
+): Park => ({ next: 'park', code, reason, onRetry, abandoned });
 
 export const ended = (end: TransferEnd): Next => ({ next: 'ended', end });

@@ -6,7 +6,7 @@ import type { TransferState } from './state';
 const sendAgainMs = 3_000;
 
 /** NEEDS_ATTENTION until an operator's `retry` or `abandon`, or an inclusion on the chain. Nothing is unlocked. */
-export async function waitForOperator(state: TransferState, { code, reason, resume, abandoned }: Park): Promise<Next> {
+export async function waitForOperator(state: TransferState, { code, reason, onRetry, abandoned }: Park): Promise<Next> {
   const { txId, progress } = state;
   const parked = await transferActivities.parkTransfer({ txId, code, reason });
   if (parked?.outcome === 'ended') return { next: 'lock' };
@@ -15,11 +15,11 @@ export async function waitForOperator(state: TransferState, { code, reason, resu
     abandoned && state.lastAttempt > 0 ? ' A transfer that cannot continue is ended with the update `abandon`.' : '';
   progress.report('park', `${code}: ${reason}. Remove the cause, then send the update \`retry\`.${abandon}`, state.lastAttempt);
   // a node may refuse for now, as one whose pool is full: of a transaction whose time ends nobody has to be asked
-  const retryAfterMs = resume.next === 'broadcast' ? sendAgainMs : undefined;
+  const retryAfterMs = onRetry.next === 'broadcast' ? sendAgainMs : undefined;
   const decision = await state.attention(abandoned !== null, retryAfterMs);
-  if (state.isEnded) return { next: 'lock' };
+  if (state.isEnded || decision === 'continue') return { next: 'lock' };
   if (decision === 'abandon' && abandoned) return abandoned;
-  if (decision !== 'included') return resume;
+  if (decision !== 'included') return onRetry;
   state.isFollowed = true;
   return { next: 'confirm' };
 }

@@ -5,7 +5,7 @@ import type { FailureCode } from '../../src/platform/codes';
 import { authoriserActivities, chainActivities, transferActivities } from '../activities';
 import { isCancelled, toProblem } from '../failures';
 import { endUnsigned } from './end-unsigned';
-import { ended, type Next, park, resumed } from './next';
+import { continueFromRows, ended, type Next, park } from './next';
 import { followAbandoned, followToItsEnd, resume, toNext } from './resume';
 import type { TransferState } from './state';
 import { reserveWaits } from './waits';
@@ -54,8 +54,8 @@ function reissueAttempt(state: TransferState): Promise<Next> {
  * a retry continues it.
  */
 function cancelAttempts(state: TransferState): Promise<Next> {
-  return beginAttempt(state, 'cancellation', ({ code, reason }) =>
-    code === 'business_error' ? { next: 'confirm' } : park(code, reason, resumed(state)),
+  return beginAttempt(state, 'cancellation', ({ code, reason, isExecuted, isFollowed }) =>
+    isExecuted || isFollowed ? { next: 'confirm' } : park(code, reason, continueFromRows(state)),
   );
 }
 

@@ -12,7 +12,7 @@ export async function screen(state: TransferState): Promise<Next> {
     if (verdict.outcome === 'refused') return endUnsigned(state, verdict);
     if (verdict.outcome === 'allowed') {
       if (hasWaited) state.progress.status('PENDING');
-      return state.transfer.needsApproval ? { next: 'sponsor' } : { next: 'prepare', kind: 'first' };
+      return state.transfer.needsSponsoring ? { next: 'sponsor' } : { next: 'prepare', kind: 'first' };
     }
     state.progress.status('AWAITING_APPROVAL');
     state.progress.report('screen', 'Not on the whitelist: waiting for POST /transactions/{tx_id}/approve');

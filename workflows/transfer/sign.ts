@@ -144,7 +144,7 @@ async function decide(
 }
 
 /**
- * The limits of two nodes: a first attempt is given up, if the authoriser accepts what the two have signed. A cancellation has only its
+ * The limits of two nodes: a first attempt is abandoned, if the authoriser accepts what the two have signed. A cancellation has only its
  * fee refused: another one is prepared after a retry, at the fees that the chain has then.
  */
 async function refusedByLimits(state: TransferState, ordered: Stage, message: string, { refusals }: Answers): Promise<Next> {

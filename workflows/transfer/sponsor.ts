@@ -18,7 +18,7 @@ export async function sponsor(state: TransferState): Promise<Next> {
   const funding = await transferActivities.fundPayer({ txId });
   if (funding.outcome === 'refused') return endUnsigned(state, funding);
   for (let waitMs = firstWaitMs; ; waitMs = Math.min(2 * waitMs, longestWaitMs)) {
-    if (state.isEnded) return { next: 'lock' };
+    if (state.isEnded || state.shouldContinueAsNew) return { next: 'lock' };
     const sent = await chainActivities(state.transfer.chain).sendApproval({ txId });
     if (sent.outcome === 'executed') return { next: 'prepare', kind: 'first' };
     if (sent.outcome === 'refused') return endUnsigned(state, sent);

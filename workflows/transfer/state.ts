@@ -10,7 +10,7 @@ const keptObservations = 50;
 /** The database's clock decides: a cancellation that is asked for too early is refused. */
 const clockMarginMs = 1_000;
 
-/** Wait of a parked transfer whose time is over until it is given up once more. */
+/** Wait of a parked transfer whose time is over until it is abandoned once more. */
 const overAgainMs = 60_000;
 
 /** State of one run across its stages, with the signals and updates it has received. */
@@ -26,7 +26,7 @@ export class TransferState {
   /** Start of the newest attempt's wait for inclusion. */
   waitingSince = 0;
   private held: HeldTransfer | undefined;
-  /** Milliseconds since the epoch; infinite where it is not given up by time. */
+  /** Milliseconds since the epoch; infinite where it is not abandoned by time. */
   private deadline = Infinity;
   private readonly observations: ChainObservation[] = [];
   private observedCount = 0;
@@ -59,12 +59,12 @@ export class TransferState {
     this.limitTime(transfer.timeLeftMs ?? Infinity);
   }
 
-  /** It is given up by time from now on. */
+  /** It is abandoned by time from now on. */
   limitTime(leftMs: number): void {
     this.deadline = Date.now() + clockMarginMs + leftMs;
   }
 
-  /** It is given up by time. */
+  /** It is abandoned by time. */
   get isTimed(): boolean {
     return this.deadline !== Infinity;
   }
@@ -161,9 +161,10 @@ export class TransferState {
 
   /**
    * Waits for an operator's action, an inclusion or the end of its time. Of the observations received before, only an inclusion counts.
-   * `isAbandonable`: the chain is not known to have used up what the transfer spends. `retryAfterMs`: of one that is given up by time.
+   * `isAbandonable`: the chain is not known to have used up what the transfer spends. `retryAfterMs`: of one that is abandoned by time.
+   * `continue`: the history has become long, and no operator waits; a new run decides from the rows.
    */
-  async attention(isAbandonable: boolean, retryAfterMs = Infinity): Promise<'retry' | 'abandon' | 'included'> {
+  async attention(isAbandonable: boolean, retryAfterMs = Infinity): Promise<'retry' | 'abandon' | 'included' | 'continue'> {
     const before = this.observedCount;
     this.isAbandonable = isAbandonable;
     const isDone = () =>
@@ -172,8 +173,9 @@ export class TransferState {
     // what was refused after its time was over is not tried again at once
     const waitMs = this.timeLeftMs === Infinity ? overAgainMs : Math.min(this.timeLeftMs, retryAfterMs);
     const isInTime = isTimed ? await condition(isDone, waitMs) : await condition(isDone).then(() => true);
-    const isGivenUp = this.abandonRequested || (!isInTime && this.isOver && this.lastAttempt > 0);
-    const decision = isGivenUp ? 'abandon' : this.sawInclusion ? 'included' : 'retry';
+    const isAbandoning = this.abandonRequested || (!isInTime && this.isOver && this.lastAttempt > 0);
+    // before the requests of operators are forgotten: they are answered in this run
+    const decision = this.shouldContinueAsNew ? 'continue' : isAbandoning ? 'abandon' : this.sawInclusion ? 'included' : 'retry';
     this.isAbandonable = false;
     this.retryRequested = false;
     this.abandonRequested = false;

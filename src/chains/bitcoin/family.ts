@@ -11,7 +11,7 @@ import { reserveInputs } from './reserve';
  */
 const createBitcoinFamily = (network: BitcoinNetwork): Family => ({
   name: network.family,
-  rules: { stuck: 'replace', expired: 'park', giveUp: 'cancel' },
+  rules: { stuck: 'replace', expired: 'park', abandoned: 'cancel' },
   keyProtocol: 'ecdsa-secp256k1',
   addressOnManyChains: false,
   tokenType: 'NATIVE',

@@ -9,7 +9,7 @@ import { reserveNonce } from './reserve';
  */
 export const evmFamily: Family = {
   name: 'evm',
-  rules: { stuck: 'replace', expired: 'park', giveUp: 'cancel' },
+  rules: { stuck: 'replace', expired: 'park', abandoned: 'cancel' },
   keyProtocol: 'ecdsa-secp256k1',
   addressOnManyChains: true,
   tokenType: 'ERC20',

@@ -11,7 +11,7 @@ import type { PaymentVerifier } from '../verify';
 import { readPaymentRequest, type ReadResult } from '../wire/request';
 import { type AcceptDependencies, acceptSettlement, type AskedBy } from './accept';
 import { findClaimed, type PaymentKey, toPaymentKey } from './claimed';
-import { giveUpUnbegun } from './give-up';
+import { endUnbegun } from './end-unbegun';
 import type { SettlementState } from './state';
 import { hasTimeLeft } from './time-left';
 import type { SettlementWatch } from './watch';
@@ -155,7 +155,7 @@ export class SettlementService {
     while (isUnknown(state)) {
       const waitedMs = performance.now() - startedAt;
       if (waitedMs > waitMs.longest || ms === 0 || watch.isEnding) break;
-      if (!isBegun(state)) await giveUpUnbegun(database, clientId, txId);
+      if (!isBegun(state)) await endUnbegun(database, clientId, txId);
       state = await watch.wait(txId, hashWaitMs);
     }
     return state;

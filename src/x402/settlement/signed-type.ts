@@ -26,7 +26,7 @@ export const settlement: SignedType = {
   assertMayContinue: assertIsInTime,
   timeLeft: (manager, { txId }) => settlementTimeLeft(manager, txId),
   findDifference,
-  needsApproval: async (manager, { txId }) =>
+  needsSponsoring: async (manager, { txId }) =>
     (await manager.query<unknown[]>('select from x402_approvals where tx_id = $1', [txId])).length > 0,
 };
 

@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import type { Payment } from '../../chains/payments';
 
-/** A settlement is given up after this time, whatever the payer has signed: those of the same account behind it wait for its nonce. */
+/** A settlement is abandoned after this time, whatever the payer has signed: those of the same account behind it wait for its nonce. */
 const longestSeconds = 60 * 60;
 
 /** Until a transaction is in a block. */
@@ -15,7 +15,7 @@ export const hasTimeLeft = ({ chain, lastSecond }: Pick<Payment, 'chain' | 'last
   Number(lastSecond) * 1000 - Date.now() >= minLeftMs + blocksToInclusion * chain.blockTimeMs;
 
 /**
- * Milliseconds, by the clock of the database, until a settlement is given up: with the end of what the payer has signed, and not later
+ * Milliseconds, by the clock of the database, until a settlement is abandoned: with the end of what the payer has signed, and not later
  * than an hour after it was accepted. Negative once it is.
  */
 export async function settlementTimeLeft(manager: EntityManager, txId: string): Promise<number> {

@@ -15,7 +15,7 @@ const minLeftMs = 2_000;
 export const authorisation: SignedType = {
   orderKind: 'typed_data',
   // nothing can replace or cancel what is signed: its expiry is waited for
-  rules: { stuck: 'rebroadcast', expired: 'fail', giveUp: 'expiry' },
+  rules: { stuck: 'rebroadcast', expired: 'fail', abandoned: 'expiry' },
   isHandedOut: true,
   loadIntent: async (manager, transaction) => ({
     ...toPayment(transaction),

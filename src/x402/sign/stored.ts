@@ -121,7 +121,7 @@ interface Row {
   signed: Hex | null;
 }
 
-/** null: the client has no such payment. Of one that is given up nothing is handed out any more. */
+/** null: the client has no such payment. Of one that is abandoned nothing is handed out any more. */
 export async function findAuthorised(manager: EntityManager, clientId: string, txId: string): Promise<AuthorisedPayment | null> {
   if (!isUuid(txId)) return null;
   const [row] = await manager.query<Row[]>(

@@ -59,7 +59,7 @@ describe('after a node got another identity', () => {
 
   test('its answer about an earlier transaction is verified, and no answer by its former key', async () => {
     const request = { txId: old.claims.tx_id, nonce: randomBytes(16).toString('hex') };
-    const answer = await group.node(1).activities.journalOf(request);
+    const answer = await group.node(1).activities.readJournal(request);
     expect(readAnswer(answer, 1, request, keys()).entries).toMatchObject([{ outcome: 'signed' }]);
     expect(() => readAnswer(answer, 1, request, presentKeys())).toThrow(/signature of an entry/);
     const [present, ...others] = keys().get(1)!;

@@ -153,7 +153,7 @@ describe('an answer', () => {
   let answer: SignedAnswer;
   beforeAll(async () => {
     txId = (await signed()).claims.tx_id;
-    answer = await group.node(1).activities.journalOf({ txId, nonce });
+    answer = await group.node(1).activities.readJournal({ txId, nonce });
   });
   const read = (changes: Partial<SignedAnswer> = {}, node: NodeIndex = 1, request = { txId, nonce }) =>
     readAnswer({ ...answer, ...changes }, node, request, certificates());
@@ -168,9 +168,9 @@ describe('an answer', () => {
 
   test('about a transaction that the node does not know is empty', async () => {
     const request = { txId: 'unknown', nonce };
-    const empty = await group.node(1).activities.journalOf(request);
+    const empty = await group.node(1).activities.readJournal(request);
     expect(readAnswer(empty, 1, request, certificates())).toEqual({ node: 1, entries: [], refusals: [], isComplete: true });
-    await expect(group.node(1).activities.journalOf({ txId, nonce: 'x' })).rejects.toMatchObject({ code: 'invalid_parameter' });
+    await expect(group.node(1).activities.readJournal({ txId, nonce: 'x' })).rejects.toMatchObject({ code: 'invalid_parameter' });
   });
 
   test('has a limited number of entries and says that older ones are left out', async () => {
@@ -180,7 +180,7 @@ describe('an answer', () => {
          from journal j, generate_series(1, 120) i where tx_id = $1`,
       [txId],
     );
-    answer = await group.node(1).activities.journalOf({ txId, nonce });
+    answer = await group.node(1).activities.readJournal({ txId, nonce });
     const { entries, isComplete } = read();
     expect(isComplete).toBe(false);
     expect(entries.length).toBeGreaterThan(50);

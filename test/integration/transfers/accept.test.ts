@@ -19,7 +19,7 @@ describe('accept', () => {
         stuckAfterMs: ethereum.stuckAfterMs,
         requiredConfirmations: ethereum.confirmations,
         explorerTx: null,
-        rules: { stuck: 'replace', expired: 'park', giveUp: 'cancel' },
+        rules: { stuck: 'replace', expired: 'park', abandoned: 'cancel' },
         lastAttempt: 0,
         isAbandoned: false,
         isFollowed: false,

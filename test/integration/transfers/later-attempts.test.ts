@@ -130,6 +130,38 @@ test('an attempt that is executed before its cancellation begins is not cancelle
   await record(txId, 'transfer-confirmed-executed-before-cancellation');
 });
 
+test('a cancellation that is refused although nothing was executed is parked with the reason, and asked for again', async () => {
+  let isRefused = true;
+  const reason = 'It needs more outputs than one transaction can spend';
+  await served.serve({
+    chain: {
+      broadcast: (input) =>
+        input.attempt === 1
+          ? Promise.resolve({ outcome: 'rejected', reason: 'no such thing' })
+          : fixture.onChain.broadcast(input),
+      observe: (input) => (isRefused ? Promise.resolve(seen('absent')) : fixture.onChain.observe(input)),
+    },
+    authoriser: {
+      beginSigning: (input) =>
+        input.kind === 'cancellation' && isRefused
+          ? Promise.resolve({ outcome: 'refused', code: 'business_error', reason })
+          : fixture.ledger.beginSigning(input),
+    },
+  });
+  const txId = await served.submit();
+  await parkedAs(txId, 'broadcast_rejected');
+  expect(await served.operations.abandon(txId)).toBe('abandoning');
+  await parkedAs(txId, 'business_error');
+  expect(await kinds(txId)).toEqual(['first']);
+  isRefused = false;
+  expect(await served.operations.abandon(txId)).toBe('abandoning');
+  await served.ends(txId, 'FAILED');
+  expect(await fixture.transaction(txId)).toMatchObject({ failure_code: 'abandoned' });
+  expect(await kinds(txId)).toEqual(['first', 'cancellation']);
+  await booksAgree(fixture);
+  await record(txId, 'transfer-failed-cancellation-refused-first');
+});
+
 test('an attempt that a block holds by the time of its replacement is confirmed, and not replaced', async () => {
   let isHidden = true;
   await served.serve({

@@ -56,7 +56,7 @@ const ends = (txId: string, as: string) =>
     return (await served.status(txId)) === as;
   });
 
-/** The nodes refuse its recipient, whom its client has listed meanwhile: given up. */
+/** The nodes refuse its recipient, whom its client has listed meanwhile: abandoned. */
 async function blacklistedWhileSigned(): Promise<string> {
   await served.serve({
     sign: async () => {
@@ -66,7 +66,7 @@ async function blacklistedWhileSigned(): Promise<string> {
     },
   });
   const txId = await submit();
-  await until('given up', async () => (await fixture.transaction(txId)).cancellation_reason !== null);
+  await until('abandoned', async () => (await fixture.transaction(txId)).cancellation_reason !== null);
   return txId;
 }
 
@@ -326,7 +326,7 @@ describe('a transfer that expires', () => {
       },
     });
     const txId = await submit();
-    await until('given up', async () => (await fixture.transaction(txId)).cancellation_reason === 'node_policy');
+    await until('abandoned', async () => (await fixture.transaction(txId)).cancellation_reason === 'node_policy');
     expect((await fixture.balance(fixture.alice, 'TOY')).locked).toBeGreaterThan(0n);
     await ends(txId, 'FAILED');
     expect(await fixture.transaction(txId)).toMatchObject({ failure_code: 'node_policy', tx_hash: null });

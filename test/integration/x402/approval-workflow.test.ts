@@ -164,7 +164,7 @@ test('an approval that is not executed in time ends the settlement, and what was
   expect(await fixture.transaction(txId)).toMatchObject({ failure_code: 'expired', signing_begun_at: null });
   expect(await sentAt(txId)).toBeNull();
   const topUpId = await served.startTopUp(txId);
-  await until('the top-up is given up', async () => (await served.status(topUpId)) === 'FAILED');
+  await until('the top-up is abandoned', async () => (await served.status(topUpId)) === 'FAILED');
   expect(await payerNonce()).toBe(0);
 });
 
@@ -172,7 +172,7 @@ describe('coins that were sent and are in no block', () => {
   beforeAll(() => (stuckAfterMs = 1_500));
   afterAll(() => (stuckAfterMs = patientMs));
 
-  test('are given up as soon as their settlement has ended, and their nonce is used up', async () => {
+  test('are abandoned as soon as their settlement has ended, and their nonce is used up', async () => {
     await served.serve();
     const txId = await fixture.accept(600, await approval());
     await fixture.ledger.fundPayer({ txId });
@@ -180,7 +180,7 @@ describe('coins that were sent and are in no block', () => {
     await until('sent', async () => (await served.status(topUpId)) === 'SUBMITTED');
     await refuseAttempt(fixture.database, { txId });
     await fixture.ledger.endTransfer({ txId });
-    await until('given up', async () =>
+    await until('abandoned', async () =>
       (await fixture.attempts(topUpId)).some(({ kind, broadcast_at: sent }) => kind === 'cancellation' && sent !== null),
     );
     await hasFailed(topUpId);

@@ -253,7 +253,7 @@ test('listed before it is handed out: nobody gets the signature, and it ends wit
     },
   });
   const txId = await pay(20);
-  await until('given up', async () => (await fixture.transaction(txId)).cancellation_reason === 'address_blacklisted');
+  await until('abandoned', async () => (await fixture.transaction(txId)).cancellation_reason === 'address_blacklisted');
   expect(await shown(txId)).toMatchObject({ paymentPayload: null, header: null });
   await fixture.anvil.client.increaseTime({ seconds: 60 });
   await ends(txId, 'FAILED');

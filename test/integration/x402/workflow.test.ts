@@ -110,15 +110,15 @@ describe('what is not included in its time is cancelled, so that the nonce is us
     await record(txId, as);
   }
   /** Its cancellation is in the pool, in place of what was sent before. */
-  const isGivenUp = (txId: string) =>
-    until('given up', async () =>
+  const isAbandoning = (txId: string) =>
+    until('abandoned', async () =>
       (await fixture.attempts(txId)).some((attempt) => attempt.kind === 'cancellation' && attempt.broadcast_at !== null),
     );
 
   test('while it waits for the chain', async () => {
     await served.serve();
     const txId = await served.settle(shortSeconds);
-    await isGivenUp(txId);
+    await isAbandoning(txId);
     await isCancelled(txId, 'settlement-failed-not-included');
   });
 
@@ -129,7 +129,7 @@ describe('what is not included in its time is cancelled, so that the nonce is us
       },
     });
     const txId = await served.settle(shortSeconds);
-    await isGivenUp(txId);
+    await isAbandoning(txId);
     await isCancelled(txId, 'settlement-failed-not-signed');
   });
 
@@ -141,7 +141,7 @@ describe('what is not included in its time is cancelled, so that the nonce is us
       await served.serve();
       const txId = await served.settle(replacedSeconds);
       await until('parked', async () => (await stepOf(txId)) === 'park');
-      await isGivenUp(txId);
+      await isAbandoning(txId);
       await isCancelled(txId, 'settlement-failed-parked');
     });
   });

@@ -11,8 +11,17 @@ const blacklisted = 'FAILED address_blacklisted';
 export const failed = {
   'transfer-failed-on-chain': ['markSubmitted: SUBMITTED', refunded, 'FAILED reverted_on_chain'],
 
-  // given up by an operator, or too late to be sent once more
+  // abandoned by an operator, or too late to be sent once more
   'transfer-failed-abandoned': ['update abandon', cancellation, refunded, 'FAILED abandoned'],
+  'transfer-failed-cancellation-refused-first': [
+    'update abandon',
+    'beginSigning cancellation: refused',
+    parked,
+    'update abandon',
+    cancellation,
+    refunded,
+    'FAILED abandoned',
+  ],
   'transfer-failed-abandoned-run-lost': ['adoptHold: held', 'observe: absent', cancellation, refunded, 'FAILED abandoned'],
   'transfer-failed-by-proof': ['update abandon', 'abandonTransfer: done', ...proven, 'FAILED abandoned'],
   'transfer-failed-nonce-used': [
@@ -34,7 +43,7 @@ export const failed = {
     'FAILED expired',
   ],
 
-  // given up because its destination was blacklisted
+  // abandoned because its destination was blacklisted
   'transfer-failed-blacklisted': ['signTransaction: failed', 'destinationBlacklisted: yes', cancellation, refunded, blacklisted],
   'transfer-failed-blacklisted-signed': ['recordSigned: done', 'broadcast: blacklisted', cancellation, refunded, blacklisted],
   'transfer-failed-blacklisted-stuck': [
@@ -55,7 +64,7 @@ export const failed = {
     blacklisted,
   ],
 
-  // given up by another run
+  // abandoned by another run
   'transfer-failed-blacklisted-withheld': [
     'broadcast: withheld',
     'beginSigning cancellation: stale',
@@ -67,7 +76,7 @@ export const failed = {
   'transfer-failed-abandoned-before-order': ['beginSigning resume: refused', ...proven, blacklisted],
   'transfer-failed-abandoned-before-reissue': ['beginSigning reissue: refused', ...proven, blacklisted],
 
-  // given up by the limits of two nodes
+  // abandoned by the limits of two nodes
   'transfer-failed-node-policy': ['recordNodeRefusals: accepted', cancellation, refunded, 'FAILED node_policy'],
   'transfer-failed-cancellation-refused-by-nodes': [
     'recordNodeRefusals: accepted',

@@ -39,7 +39,7 @@ export const otherWorkflows = {
   'follow-chain': ['open'],
   'follow-chain-continued': ['followChain: done', 'continued'],
 
-  'read-journals': ['journalOf: done', 'completed'],
-  'read-journals-node-down': ['journalOf: timed out', 'completed'],
+  'read-journals': ['readJournal: done', 'completed'],
+  'read-journals-node-down': ['readJournal: timed out', 'completed'],
   'read-orders': ['ordersSeen: timed out', 'completed'],
 } satisfies Endings;

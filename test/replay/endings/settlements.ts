@@ -26,6 +26,17 @@ export const settlements = {
   'settlement-failed-not-included': ['markSubmitted: SUBMITTED', 'observe: pending', ...cancelled],
   'settlement-failed-not-signed': ['signTransaction: failed', 'beginSigning resume: refused', 'observe: absent', ...cancelled],
   'settlement-failed-parked': ['parkTransfer: parked', ...cancelled],
+
+  // in a run of which the history has become long
+  'settlement-parked-continued': ['parkTransfer: parked', 'timer', 'continued'],
+  'settlement-failed-parked-continued': ['adoptHold: held', 'observe: absent', ...cancelled],
+  'settlement-sponsored-continued': ['sendApproval: waiting', 'timer', 'continued'],
+  'settlement-confirmed-sponsored-continued': [
+    'adoptHold: held',
+    'sendApproval: executed',
+    'settleTransfer: CONFIRMED',
+    'CONFIRMED',
+  ],
 } satisfies Endings;
 
 /** What a client authorises, and somebody else sends. */

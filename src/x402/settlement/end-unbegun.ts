@@ -11,7 +11,7 @@ const minAgeMs = 5_000;
  * Cancels a settlement of which nothing was begun in the time that its client waits: the answer is then no half one, and the same payment
  * can be settled again. It has no effect on one that is ended or begun, or that was accepted just now.
  */
-export function giveUpUnbegun(database: DataSource, clientId: string, txId: string): Promise<void> {
+export function endUnbegun(database: DataSource, clientId: string, txId: string): Promise<void> {
   return inTransaction(
     database,
     async (manager) => {
