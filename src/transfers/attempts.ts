@@ -88,6 +88,17 @@ export class Attempts {
     return this.all.some(({ kind }) => kind === 'cancellation');
   }
 
+  /** Those that its first cancellation takes the place of; all, where there is none. */
+  get cancelled(): Attempts {
+    const at = this.all.findIndex(({ kind }) => kind === 'cancellation');
+    return at < 0 ? this : new Attempts(this.all.slice(0, at));
+  }
+
+  /** Those that were there when this one was begun. */
+  before({ attempt }: Attempt): Attempts {
+    return new Attempts(this.all.filter((candidate) => candidate.attempt < attempt));
+  }
+
   /** Abandoned: from its first cancellation on, nothing else is signed for the transfer. */
   get isAbandoned(): boolean {
     return this.isOnRecord || this.hasCancellation;

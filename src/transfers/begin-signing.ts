@@ -5,7 +5,6 @@ import { orderLifetimeSeconds } from '../messages/order';
 import type { BeginSigning, BeginSigningResult } from '../messages/transfer';
 import { GatewayError } from '../platform/errors';
 import { inTransaction } from '../platform/database';
-import { isBlacklisted } from '../screening/destinations';
 import type { TransactionEntity } from '../transactions/entity';
 import { rulesOf, type SignedType } from '../transactions/signed-type';
 import { isEnded, findTransactionForUpdate } from '../transactions/state';
@@ -14,7 +13,6 @@ import { readBeginSigning } from './read-begin-signing';
 import { buildAttempt, reserveForAttempt } from './build-attempt';
 import { recordCancellationReason, recordExpiry } from './cancellation-reason';
 import type { AuthoriserDependencies } from './dependencies';
-import { toDestination } from './destination';
 import { enterSigning } from './enter-signing';
 import { assertFeeIsUsual } from './fee-rules';
 import { raiseHold } from './hold';
@@ -142,10 +140,7 @@ async function reissueAttempt(beginning: Beginning): Promise<BeginSigningResult 
 async function cancelAttempts(beginning: Beginning): Promise<BeginSigningResult | Stored> {
   const { manager, deps, transfer, type, attempts } = beginning;
   if (attempts.inclusions.length > 0) refuseExecuted('The chain has executed an attempt: it cannot be cancelled any more');
-  const isListed = await isBlacklisted(manager, toDestination(transfer));
-  const timeLeft = await type.timeLeft(manager, transfer);
-  const isOver = timeLeft !== null && timeLeft <= 0;
-  await assertMayCancel(manager, transfer, attempts, { hasReason: isListed || isOver, nodeKeys: deps.nodeKeys });
+  const { isListed, isOver } = await assertMayCancel(manager, type, transfer, attempts, deps.nodeKeys);
   assertMayReplace(deps.registry.get(transfer.chain), attempts, 'cancellation');
   const begun = await startAttempt(beginning, 'cancellation');
   if (isListed) await recordCancellationReason(manager, transfer);

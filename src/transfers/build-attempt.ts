@@ -93,8 +93,7 @@ export async function buildAttempt(
   const { unsigned, signers } = built;
   const described = family.describe(unsigned);
   assertSameResources(txId, described.resources, resources);
-  if (described.maxNetworkFee > BigInt(prepared.feeBound))
-    throw new Error(`the bytes for ${txId} may cost ${described.maxNetworkFee}, their bound is ${prepared.feeBound}`);
+  assertWithinBound(txId, described, prepared);
   assertSameAction(txId, described, intent);
   const type = getSignedType(transfer.transactionType);
   // a cancellation moves nothing
@@ -118,7 +117,7 @@ export async function buildAttempt(
 /**
  * A stored attempt, built again: the order over it must not depend on rows that another process could have written.
  * @throws NotBegun for stored facts that the bytes contradict; Error when the stored bytes are not those that the transfer's own data
- * give, or use up anything that it does not hold.
+ * give, use up anything that it does not hold, or may cost more than their stated bound.
  */
 export async function rebuildAttempt(
   manager: EntityManager,
@@ -135,6 +134,7 @@ export async function rebuildAttempt(
   const foreign = resources.filter((resource) => !held.includes(resource));
   const type = getSignedType(transfer.transactionType);
   const intent = toAttemptIntent(await type.loadIntent(manager, transfer), kind);
+  assertWithinBound(txId, described, prepared);
   assertSameAction(txId, described, intent);
   if (kind !== 'cancellation') await assertAsStored(manager, type, transfer, intent, described);
   const signer = await type.findSigner(manager, transfer);
@@ -165,6 +165,11 @@ async function assertAsStored(
 ): Promise<void> {
   const field = await type.findDifference?.(manager, transfer, intent, described);
   if (field) refuse('intent_mismatch', `${field}: the payment is stored with another one than it would be signed with`);
+}
+
+function assertWithinBound(txId: string, { maxNetworkFee }: TransactionDescription, { feeBound }: Prepared): void {
+  if (maxNetworkFee > BigInt(feeBound))
+    throw new Error(`the bytes for ${txId} may cost ${maxNetworkFee}, their bound is ${feeBound}`);
 }
 
 function assertSameAction(txId: string, described: TransactionDescription, intent: TransactionIntent): void {

@@ -52,6 +52,13 @@ export async function assertFeeIsUsual(
   throw new NotBegun({ outcome: 'wait', reason });
 }
 
+/** Whatever the levels are now: not above the chain's absolute cap, and not above what is held for it. @throws NotBegun fee_above_bound. */
+export function assertFeeIsCovered(chain: ChainDefinition, { isHeld, feeLocked }: TransactionEntity, fee: bigint): void {
+  assertBelowCap(chain, fee);
+  if (isHeld && fee > feeLocked)
+    refuse('fee_above_bound', `The network fee may reach ${display(chain, fee)}, ${display(chain, feeLocked)} is locked`);
+}
+
 function assertBelowCap(chain: ChainDefinition, fee: bigint): void {
   if (fee <= chain.maxNetworkFee) return;
   refuse(

@@ -3,15 +3,16 @@ import { tokenBySymbol } from '../chains/registry';
 import type { ChainDefinition } from '../chains/types';
 import type { NodeKeys } from '../mpc/identity';
 import { GatewayError } from '../platform/errors';
-import { type DestinationVerdict, evaluateDestination } from '../screening/destinations';
+import { type DestinationVerdict, evaluateDestination, isBlacklisted } from '../screening/destinations';
 import { checkRules } from '../screening/rules';
 import type { TransactionEntity } from '../transactions/entity';
+import type { SignedType } from '../transactions/signed-type';
 import type { Attempts } from './attempts';
 import { toDestination, toScreened } from './destination';
 import { checkLimits } from './limits';
 import { isRefusedByNodes } from './node-refusals';
 import { NotBegun, refuse, refuseByRule } from './not-begun';
-import { isAbandonRequested } from './operator-requests';
+import { isAbandonRequested, wasAbandonRequested } from './operator-requests';
 
 /** What the authoriser reads again, under the transfer's lock, before it orders anything: rules, lists, approval, limits, caps. */
 
@@ -65,20 +66,37 @@ async function assertWithinLimits(manager: EntityManager, transfer: TransactionE
 }
 
 /**
- * A cancellation needs a reason on record: an earlier cancellation, the blacklist or the end of its time (`hasReason`), the request of an
- * operator who knew the newest attempt, or the refusals that two nodes have signed. @throws NotBegun.
+ * A cancellation needs a reason on record: the blacklist, the end of its time, the request of an operator who knew the newest attempt, or
+ * the refusals that two nodes have signed. Later cancellations have that of the first one, which is read again: an earlier attempt of
+ * this kind alone says nothing. @returns whether the destination is listed or the time is over, now. @throws NotBegun.
  */
 export async function assertMayCancel(
   manager: EntityManager,
-  { txId }: TransactionEntity,
+  type: SignedType,
+  transfer: TransactionEntity,
   attempts: Attempts,
-  { hasReason, nodeKeys }: { hasReason: boolean; nodeKeys: NodeKeys },
-): Promise<void> {
-  if (hasReason || attempts.hasCancellation) return;
-  if (attempts.last && (await isAbandonRequested(manager, txId, attempts.last.attempt))) return;
-  if (await isRefusedByNodes(manager, txId, attempts, nodeKeys)) return;
+  nodeKeys: NodeKeys,
+): Promise<{ isListed: boolean; isOver: boolean }> {
+  const { txId } = transfer;
+  const isListed = await isBlacklisted(manager, toDestination(transfer));
+  const timeLeft = await type.timeLeft(manager, transfer);
+  const isOver = timeLeft !== null && timeLeft <= 0;
+  const wasListed = attempts.hasCancellation && transfer.cancellationReason === 'address_blacklisted';
+  const isOnRecord =
+    isListed ||
+    isOver ||
+    wasListed ||
+    (await isRequested(manager, txId, attempts)) ||
+    (await isRefusedByNodes(manager, txId, attempts.cancelled, nodeKeys));
+  if (isOnRecord) return { isListed, isOver };
   refuse(
     'not_cancellable',
     'No operator has asked for it since the newest attempt, the destination is not blacklisted, it has time left, and no two nodes have refused',
   );
+}
+
+async function isRequested(manager: EntityManager, txId: string, { last, cancelled, all }: Attempts): Promise<boolean> {
+  if (last && (await isAbandonRequested(manager, txId, last.attempt))) return true;
+  const [attempt, next] = [cancelled.last?.attempt, all[cancelled.all.length]?.attempt];
+  return attempt !== undefined && next !== undefined && wasAbandonRequested(manager, txId, { attempt, next });
 }

@@ -37,4 +37,18 @@ export async function isAbandonRequested(manager: EntityManager, txId: string, a
   return request?.kind === 'abandon' && request.attempt === attempt;
 }
 
+/** The same at the time when a later attempt was begun, whatever the operator has asked for since then. */
+export async function wasAbandonRequested(
+  manager: EntityManager,
+  txId: string,
+  { attempt, next }: { attempt: number; next: number },
+): Promise<boolean> {
+  const [request] = await manager.query<{ kind: string; attempt: number }[]>(
+    `select r.kind, r.attempt from operator_requests r join transfer_attempts a on a.tx_id = r.tx_id and a.attempt = $2
+      where r.tx_id = $1 and r.requested_at <= a.signing_begun_at order by r.request_id desc limit 1`,
+    [txId, next],
+  );
+  return request?.kind === 'abandon' && request.attempt === attempt;
+}
+
 const newest = 'select tx_id, kind, attempt from operator_requests where tx_id = $1 order by request_id desc limit 1';

@@ -11,6 +11,7 @@ import { GatewayError } from '../platform/errors';
 import { TransactionEntity } from '../transactions/entity';
 import { raiseHold } from './hold';
 import { NotBegun } from './not-begun';
+import { recordAbandonRequest } from './operator-requests';
 import { insertAttempt } from './store-attempt';
 
 /** An order over the bytes of a transfer that the database does not have. */
@@ -84,6 +85,7 @@ async function addAttempt(
   await raiseHold(manager, transfer, BigInt(claims.max_fee), attempt).catch((error: unknown) => {
     throw error instanceof NotBegun ? new NotCovered(attempt) : error;
   });
+  if (claims.kind === 'cancellation') await keepReason(manager, txId, attempt);
   const described = family.describe(unsigned);
   await takeResources(manager, { chain, family, account }, txId, described.resources);
   await insertAttempt(manager, {
@@ -92,6 +94,16 @@ async function addAttempt(
     signers: claims.signers.map(({ key_id: keyId, ...signer }) => ({ keyId, ...signer })),
     messageKey: family.messageKey(unsigned, from),
   });
+}
+
+/**
+ * The authoriser reads again why a transfer is cancelled, and the reason is lost with the attempt: the operator who rebuilds it takes its
+ * place.
+ */
+async function keepReason(manager: EntityManager, txId: string, attempt: number): Promise<void> {
+  const stored = await findStoredAttempts(manager, txId);
+  if (stored.some(({ kind }) => kind === 'cancellation')) return;
+  await recordAbandonRequest(manager, { txId, attempt: attempt - 1, operator: 'reconcile' });
 }
 
 /** @throws GatewayError business_error when no bytes have the digests of the order. */

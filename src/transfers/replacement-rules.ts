@@ -14,13 +14,18 @@ const maxCancellations = 10;
  * @throws NotBegun `wait` while the newest attempt is too young; stuck when there were enough.
  */
 export function assertMayReplace(chain: ChainDefinition, attempts: Attempts, kind: 'replacement' | 'cancellation'): void {
-  const max = { replacement: maxReplacements, cancellation: maxCancellations }[kind];
-  const count = attempts.all.filter((attempt) => attempt.kind === kind).length;
-  if (count >= max) refuse('stuck', `Not included in time after ${count} ${kind}s: no other one is ordered`);
+  assertFewEnough(attempts, kind);
   const { last } = attempts;
   if (!last || (kind === 'cancellation' && last.kind !== 'cancellation')) return;
   const leftMs = last.begunAt.getTime() + chain.stuckAfterMs - Date.now();
   if (leftMs <= 0) return;
   const reason = `Attempt ${last.attempt} is replaced in ${Math.ceil(leftMs / 1000)} s at the earliest`;
   throw new NotBegun({ outcome: 'wait', reason });
+}
+
+/** @throws NotBegun stuck when there were enough of this kind. */
+export function assertFewEnough(attempts: Attempts, kind: 'replacement' | 'cancellation'): void {
+  const max = { replacement: maxReplacements, cancellation: maxCancellations }[kind];
+  const count = attempts.all.filter((attempt) => attempt.kind === kind).length;
+  if (count >= max) refuse('stuck', `Not included in time after ${count} ${kind}s: no other one is ordered`);
 }

@@ -4,12 +4,15 @@ import type { BeginSigningResult } from '../messages/transfer';
 import { GatewayError } from '../platform/errors';
 import type { TransactionEntity } from '../transactions/entity';
 import type { SignedType } from '../transactions/signed-type';
-import type { Attempts } from './attempts';
+import type { Attempt, Attempts } from './attempts';
 import { type OrderableAttempt, rebuildAttempt } from './build-attempt';
 import type { AuthoriserDependencies } from './dependencies';
 import { enterSigning } from './enter-signing';
-import { refuseAbandoned, refuseExecuted } from './not-begun';
+import { assertFeeIsCovered } from './fee-rules';
+import { assertMayCancel } from './may-sign';
+import { refuse, refuseAbandoned, refuseExecuted } from './not-begun';
 import { toOrderFacts } from './order-facts';
+import { assertFewEnough } from './replacement-rules';
 
 /** Bytes and claims are stored; the order is signed after the commit. */
 export interface Stored {
@@ -26,7 +29,8 @@ export const timeLeftOf = (manager: EntityManager, type: SignedType, transfer: T
 
 /**
  * An order over the bytes of the newest attempt, which was begun before: the same one while it is good for long enough, else another. Lists and
- * approval are read again; of a transfer that is abandoned only the cancellation is signed, whatever the lists say.
+ * approval are read again, and so is what has allowed the attempt, as far as it does not change with time: who has the authoriser's login
+ * may have inserted the row. Of a transfer that is abandoned only the cancellation is signed, whatever the lists say.
  * @throws NotBegun; GatewayError invalid_parameter when nothing was begun.
  */
 export async function resumeSigning(
@@ -44,10 +48,11 @@ export async function resumeSigning(
     if (attempts.isAbandoned) refuseAbandoned();
     await type.assertMayContinue(manager, transfer);
   }
+  await assertMayHaveBegun(manager, deps, transfer, attempts, last);
   if (transfer.status === 'NEEDS_ATTENTION') await enterSigning(manager, transfer);
   const chain = deps.registry.get(transfer.chain);
   const family = deps.getFamily(chain.family);
-  const earlier = attempts.all.filter(({ attempt }) => attempt < last.attempt);
+  const earlier = attempts.before(last).all;
   const attempt = await rebuildAttempt(manager, deps, transfer, last);
   const facts = toOrderFacts({ chain, family, type }, transfer, attempt, earlier);
   await deps.orders.assertNoOthers(manager, facts);
@@ -55,4 +60,23 @@ export async function resumeSigning(
   const usable = await deps.orders.findUsable(manager, facts, expiresAt);
   const claims = usable ?? (await deps.orders.issue(manager, facts, expiresAt));
   return { outcome: 'stored', attempt, claims, timeLeftMs: await timeLeftOf(manager, type, transfer) };
+}
+
+/** Facts that are still true if the attempt was begun by these rules. @throws NotBegun for one that no authoriser would have begun. */
+async function assertMayHaveBegun(
+  manager: EntityManager,
+  deps: AuthoriserDependencies,
+  transfer: TransactionEntity,
+  attempts: Attempts,
+  last: Attempt,
+): Promise<void> {
+  const before = attempts.before(last);
+  const { kind, prepared } = last;
+  if ((kind === 'first') !== (before.last === undefined))
+    refuse('business_error', `Attempt ${last.attempt} is stored as ${kind} after ${before.all.length} others`);
+  if (kind === 'reissue' && !before.allImpossible) refuse('business_error', 'An earlier attempt may still be executed');
+  if (kind === 'replacement' || kind === 'cancellation') assertFewEnough(before, kind);
+  if (kind === 'cancellation')
+    await assertMayCancel(manager, deps.getSignedType(transfer.transactionType), transfer, attempts, deps.nodeKeys);
+  assertFeeIsCovered(deps.registry.get(transfer.chain), transfer, BigInt(prepared.feeBound));
 }

@@ -86,6 +86,7 @@ describe('cannot have anything else signed once an attempt has begun', () => {
           await expect(scene.temporal.beginSigning({ txId: real.txId, lastAttempt: 1, kind: 'resume' })).rejects.toMatchObject({
             code: 'internal_error',
           });
+          expect(await gatewayQuery('select from orders where tx_id = $1', [real.txId])).toHaveLength(1);
           const other = alter(real.unsigned, { value: 10n ** 17n });
           await expect(scene.temporal.sign({ ...real, unsigned: other }, { initiator: 1, peer: 2 })).rejects.toMatchObject({
             code: 'intent_mismatch',

@@ -7,6 +7,7 @@ import { enqueue, type OutboxMessage } from '../../outbox/outbox';
 import { inTransaction } from '../../platform/database';
 import { newId } from '../../platform/ids';
 import { formatAmount } from '../../platform/money';
+import { isBlacklisted } from '../../screening/destinations';
 import { promisedGas } from '../../settlers/promised-gas';
 import { TransactionEntity } from '../../transactions/entity';
 import { findTransactionForUpdate, isEnded } from '../../transactions/state';
@@ -60,6 +61,8 @@ async function makeTopUp(
   if (!isAllowed || amount > chain.maxNetworkFee) return refuse(manager, txId, notAllowed);
   const to = family.parseAddress(payer);
   if (!to) throw new Error(`the payer of settlement ${txId} has no address`);
+  if (await isBlacklisted(manager, { clientId: settlement.clientId, chain: chain.name, addressKey: to.key }))
+    return refuse(manager, txId, { code: 'address_blacklisted', reason: payerListedReason });
   const account = await findGiver(manager, chain, amount);
   if (!account) return refuse(manager, txId, noCoins);
   const source = { chain: chain.name, accountId: account.accountId, addressKey: account.addressKey };
@@ -97,6 +100,8 @@ async function refuse(manager: EntityManager, txId: string, why: RefusalReason):
 
 /** Nobody asked for it but the payment. */
 const house: AuditActor = { type: 'system', id: 'house' };
+
+export const payerListedReason = 'The payer is on your blacklist: the house gives it no coins';
 
 const notAllowed = { code: 'business_error', reason: 'The house does not give the coins that the approval needs' } as const;
 

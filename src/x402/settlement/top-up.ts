@@ -1,10 +1,13 @@
 import type { EntityManager } from 'typeorm';
+import { isBlacklisted } from '../../screening/destinations';
 import type { TransactionEntity } from '../../transactions/entity';
 import { toPayment } from '../../transactions/intent';
 import type { SignedType } from '../../transactions/signed-type';
 import { isEnded, findTransaction } from '../../transactions/state';
-import { refuse } from '../../transfers/not-begun';
+import { toDestination } from '../../transfers/destination';
+import { refuse, refuseByRule } from '../../transfers/not-begun';
 import { getAccount } from '../../transfers/signers';
+import { payerListedReason } from './fund-payer';
 import { minLeftMs, settlementTimeLeft } from './time-left';
 
 /** Coins of the house for the fee of an approval that a payer has signed; of use only before its settlement. */
@@ -12,7 +15,10 @@ export const topUp: SignedType = {
   orderKind: 'gas',
   loadIntent: (_manager, transaction) => Promise.resolve(toPayment(transaction)),
   findSigner: getAccount,
-  assertMayBegin: assertIsNeeded,
+  assertMayBegin: async (manager, transaction) => {
+    await assertIsNeeded(manager, transaction);
+    await assertNotListed(manager, transaction);
+  },
   assertMayContinue: assertIsNeeded,
   timeLeft,
 };
@@ -20,6 +26,13 @@ export const topUp: SignedType = {
 async function assertIsNeeded(manager: EntityManager, transaction: TransactionEntity): Promise<void> {
   if ((await timeLeft(manager, transaction)) < minLeftMs)
     refuse('expired', 'There is too little time left for the approval and its settlement');
+}
+
+/** The client for whom it is given has not listed the payer; the house has no lists. */
+async function assertNotListed(manager: EntityManager, transaction: TransactionEntity): Promise<void> {
+  const { clientId } = await findTransaction(manager, getParent(transaction));
+  if (await isBlacklisted(manager, { ...toDestination(transaction), clientId }))
+    refuseByRule('address_blacklisted', payerListedReason);
 }
 
 /** None once its settlement has ended: its nonce is not kept for coins that nobody needs. */

@@ -138,6 +138,7 @@ export const forbidden: Record<DatabaseRole, string[]> = {
     acceptCount,
     ...[insertRequest, insertUser, insertKey, listAddress, unlist, approve, transfer, deposit, swapAddress, limits, policy, totp],
     ...[endAs('AWAITING_APPROVAL'), endAs('CANCELLED'), endAs('FAILED'), endAs('NEEDS_ATTENTION'), attest, giveUpAs('abandoned')],
+    giveUpAs('address_blacklisted'),
     ...[refuseAs('chain'), 'select * from refusals'],
     ...[post('lock'), post('unlock'), post('deposit'), post('settle'), post('adjustment'), post('gas'), credit],
     `update transactions set to_address = :address where tx_id = :waiting`,

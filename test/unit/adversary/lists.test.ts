@@ -14,7 +14,7 @@ function readPoints(): Record<string, string[]> {
     const [, heading] = /^### (.+)$/.exec(line) ?? [];
     const [, which] = /^(Can|Cannot):$/.exec(line) ?? [];
     const [, point] = /^- (.+)$/.exec(line) ?? [];
-    if (heading !== undefined) part = heading;
+    if (heading !== undefined) part = heading.replaceAll("'", '’');
     if (which !== undefined) list = which.toLowerCase();
     if (point !== undefined) (found[`${part}: ${list}`] ??= []).push(point.replaceAll("'", '’'));
   }

@@ -5,6 +5,8 @@ const worker = 'adversary/worker.test.ts';
 const workerDigests = 'adversary/worker-digests.test.ts';
 const api = 'adversary/api.test.ts';
 const authoriser = 'adversary/authoriser.test.ts';
+const login = 'adversary/authoriser-login.test.ts';
+const inserted = 'integration/transfers/inserted-attempts.test.ts';
 const database = 'adversary/gateway-database.test.ts';
 const node = 'adversary/one-signing-node.test.ts';
 const toAuthoriser = 'adversary/temporal-authoriser.test.ts';
@@ -146,6 +148,9 @@ export const points: Record<string, Record<string, readonly Shown[]>> = {
     'use a key for another client': [[authoriser, 'cannot use a key for another client']],
     'have a client’s key settle': [[authoriser, 'cannot have a key of a client settle what somebody else has authorised']],
     'have other bytes signed': [[authoriser, 'cannot have other bytes signed for an attempt']],
+    'have one Bitcoin transaction': [
+      ['integration/mpc/admission.test.ts', 'is admitted with one set of them, whatever the transaction'],
+    ],
     'have a later attempt': [[authoriser, 'cannot have a later attempt signed']],
     'approve, accept or end': [
       [authoriser, "'approve'"],
@@ -153,6 +158,34 @@ export const points: Record<string, Record<string, readonly Shown[]>> = {
       [authoriser, 'end a transfer'],
     ],
     'credit a balance': [[authoriser, 'credit a balance']],
+  },
+  'The authoriser’s login without its key: can': {
+    'have ordered what the API': [[inserted, 'can choose the number of a first attempt']],
+    'have a fee ordered': [[inserted, 'up to the cap of the chain']],
+    'keep transfers from': [[login, 'cannot have a transfer cancelled']],
+    'say that a restored': [[inserted, 'can say that the database was compared']],
+  },
+  'The authoriser’s login without its key: cannot': {
+    'sign an order': [[database, 'that is inserted into the database is signed by nobody']],
+    'have anything ordered': [
+      [inserted, 'a transfer of its own is not accepted'],
+      [inserted, 'a first attempt that it begins is not ordered'],
+    ],
+    'have a transfer cancelled': [
+      [login, 'cannot have a transfer cancelled'],
+      [inserted, 'is ordered for no reason that is not on record'],
+      [inserted, 'is not made good by what it writes itself'],
+      [inserted, 'is not made good by a request that was withdrawn'],
+    ],
+    'have a fee ordered': [
+      [inserted, 'above the absolute cap of the chain'],
+      [inserted, 'above what is locked for it'],
+      [inserted, 'as less than the bytes may cost'],
+    ],
+    'have a second payment': [
+      [inserted, 'a second attempt of kind %s is not ordered'],
+      [inserted, 'a replacement after five others is not ordered'],
+    ],
   },
   'Gateway database, its owner or an administrator: can': {
     'change balances': [
