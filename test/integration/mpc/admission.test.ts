@@ -9,7 +9,6 @@ import { Journal, maxFailedSessions } from '../../../src/mpc/journal';
 import type { JournalGuard } from '../../../src/mpc/journal-guard';
 import { JournalRecovery } from '../../../src/mpc/journal-recovery';
 import type { JournalMark } from '../../../src/mpc/journal-mark';
-import { noSums } from '../../../src/mpc/limits';
 import { NodeAdmission } from '../../../src/mpc/node-admission';
 import type { PolicyRefusalLog } from '../../../src/mpc/policy-refusal-log';
 import { ShareStore } from '../../../src/mpc/store';
@@ -17,7 +16,7 @@ import { createNodeDatabase, type NodeDatabase } from './group';
 
 const { privateKey: signingKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 
-const bounds = { ...noSums, isRefused: false, marked: null };
+const bounds = { sums: new Map(), isRefused: false, marked: null };
 
 /** What node 1 admits, by its database alone: no session runs. */
 describe('sessions that node 1 admits', () => {

@@ -13,7 +13,14 @@ import { client, orderedTransfer, payTo, stranger } from './transactions';
 /** `gateway mpc …` for the operator of node 1, each command a process of its own, beside the running node. */
 
 const usdc = localRegistry.get('ethereum').tokens.find(({ symbol }) => symbol === 'USDC')!.contract!;
-const limits = { chains: { ethereum: { tokens: { [usdc]: { maxAmount: '1500000', maxPerDay: '9000000' } } } } };
+const limits = {
+  chains: {
+    ethereum: {
+      maxFeesPerDay: '1000000000000000000',
+      tokens: { [usdc]: { maxAmount: '1500000', maxPerDay: '9000000' } },
+    },
+  },
+};
 
 describe('gateway mpc', () => {
   let group: Group;
@@ -81,6 +88,11 @@ describe('gateway mpc', () => {
         max_per_key_and_day: null,
         max_per_day: '9000000',
         amount_of_24_hours: '1500000',
+      },
+      {
+        ...{ chain: 'ethereum', token: 'fees' },
+        ...{ max_amount: null, max_per_key_and_day: null, max_per_day: '1000000000000000000' },
+        amount_of_24_hours: '3000000000000000',
       },
     ]);
     expect((await run(['limits'])).out).toContain('this node has no limits of its own');
