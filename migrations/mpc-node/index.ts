@@ -7,6 +7,7 @@ import { SeenOrders0006 } from './0006-seen-orders';
 import { RefusedRequests0007 } from './0007-refused-requests';
 import { MessageKeys0008 } from './0008-message-keys';
 import { FeeSums0011 } from './0011-fee-sums';
+import { UnfrozenDigests0012 } from './0012-unfrozen-digests';
 
 /** In this order. A released migration is never edited: a change is a new file. */
 export const migrations = [
@@ -19,4 +20,5 @@ export const migrations = [
   RefusedRequests0007,
   MessageKeys0008,
   FeeSums0011,
+  UnfrozenDigests0012,
 ];
