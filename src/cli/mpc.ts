@@ -133,12 +133,13 @@ async function readOrderSource(): Promise<OrderSource> {
     'MPC_NODE_ORDER_KEYS',
     'MPC_NODE_DEPLOYMENT',
   ]);
-  const { ORDER_KEYS: all } = readConfig(['ORDER_KEYS']);
+  const { ORDER_KEYS: all, GATEWAY_ENV, CHAINS } = readConfig(['ORDER_KEYS', 'GATEWAY_ENV', 'CHAINS']);
   const jwks = readOrderKeys(present, 'MPC_NODE_ORDER_KEYS').reduce<string | undefined>(
     (known, key) => withOwnKey(known, key.export({ format: 'jwk' })),
     all,
   );
-  return { keys: await OrderKeys.create(jwks ?? present, 'ORDER_KEYS'), deployment };
+  const keys = await OrderKeys.create(jwks ?? present, 'ORDER_KEYS');
+  return { keys, deployment, registry: loadRegistry(GATEWAY_ENV, CHAINS.split(',')), getFamily };
 }
 
 /** Differences of one kind listed at most. */
