@@ -10,10 +10,11 @@ const plenty = (10n ** 40n).toString();
 export function nodeLimits(folder: string, chains: string[]): string {
   mkdirSync(folder, { recursive: true });
   const limits = { maxAmount: plenty, maxPerKeyAndDay: plenty, maxPerDay: plenty };
+  const fees = { maxFee: plenty, maxFeesPerKeyAndDay: plenty, maxFeesPerDay: plenty };
   const registry = loadRegistry('local', chains);
   const content = chains.map((name) => {
     const names = ['native', 'gas', ...registry.get(name).tokens.flatMap(({ contract }) => contract ?? [])];
-    return [name, { maxFee: plenty, tokens: Object.fromEntries(names.map((token) => [token, limits])) }];
+    return [name, { ...fees, tokens: Object.fromEntries(names.map((token) => [token, limits])) }];
   });
   const file = path.join(folder, 'limits.json');
   writeFileAtomically(file, `${JSON.stringify({ chains: Object.fromEntries(content) as object }, null, 2)}\n`);

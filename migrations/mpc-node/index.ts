@@ -6,6 +6,8 @@ import { Admission0005 } from './0005-admission';
 import { SeenOrders0006 } from './0006-seen-orders';
 import { RefusedRequests0007 } from './0007-refused-requests';
 import { MessageKeys0008 } from './0008-message-keys';
+import { FeeSums0011 } from './0011-fee-sums';
+import { UnfrozenDigests0012 } from './0012-unfrozen-digests';
 
 /** In this order. A released migration is never edited: a change is a new file. */
 export const migrations = [
@@ -17,4 +19,6 @@ export const migrations = [
   SeenOrders0006,
   RefusedRequests0007,
   MessageKeys0008,
+  FeeSums0011,
+  UnfrozenDigests0012,
 ];

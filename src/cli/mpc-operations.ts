@@ -1,14 +1,17 @@
+import { decodeJwt } from 'jose';
 import type { DataSource, EntityManager } from 'typeorm';
+import type { SigningClaims } from '../messages/order';
 import { inTransaction } from '../platform/database';
 import { GatewayError } from '../platform/errors';
+import { isUuid } from '../platform/ids';
 import type { ListedLimit } from '../mpc/limits';
 import type { Row } from './output';
 
 interface Frozen {
   keyId: string;
   peer: number;
-  txId: string;
-  attempt: number;
+  /** `jti` of an order that the node keeps. */
+  orderId: string;
 }
 
 /** What the operator of a signing node sees and does; every act is a row of its own, with the operator's name. */
@@ -69,17 +72,27 @@ export class MpcOperations {
     ].map((row) => ({ ...row, token: row.token || 'native' }));
   }
 
-  /** @throws GatewayError not_found when there is no such ban. */
-  unfreeze({ keyId, peer, txId, attempt }: Frozen, operator: string): Promise<void> {
+  /**
+   * Admits what an order says once in spite of a ban, also under a later order over the same bytes. Returns the order.
+   * @throws GatewayError not_found when there is no such ban, or the node keeps no such order by the key.
+   */
+  unfreeze({ keyId, peer, orderId }: Frozen, operator: string): Promise<SigningClaims> {
     return inTransaction(this.database, async (manager) => {
       const banned = await manager.query<unknown[]>('select from bans where key_id = $1 and peer = $2', [keyId, peer]);
       if (banned.length === 0) throw new GatewayError('not_found', `this node has no ban of node ${peer} for key ${keyId}`);
-      const act = await recordAct(manager, operator, 'unfreeze', { key_id: keyId, peer, tx_id: txId, attempt });
+      const claims = await findSeenOrder(manager, orderId);
+      if (!claims?.signers.some((signer) => signer.key_id === keyId))
+        throw new GatewayError('not_found', `this node was not asked to sign order ${orderId} by key ${keyId}`);
+      const { tx_id: txId, attempt, signers } = claims;
+      const digests = signers.flatMap((signer) => signer.digests);
+      const detail = { key_id: keyId, peer, order: orderId, tx_id: txId, attempt, digests };
+      const act = await recordAct(manager, operator, 'unfreeze', detail);
       await manager.query(
-        `insert into unfreezes (key_id, peer, tx_id, attempt, act_id) values ($1, $2, $3, $4, $5)
-         on conflict (key_id, peer, tx_id, attempt) do update set used = '{}', act_id = excluded.act_id`,
-        [keyId, peer, txId, attempt, act],
+        `insert into unfreezes (key_id, peer, tx_id, attempt, digests, act_id) values ($1, $2, $3, $4, $5, $6)
+         on conflict (key_id, peer, tx_id, attempt) do update set used = '{}', digests = excluded.digests, act_id = excluded.act_id`,
+        [keyId, peer, txId, attempt, digests, act],
       );
+      return claims;
     });
   }
 
@@ -88,6 +101,16 @@ export class MpcOperations {
       await recordAct(manager, operator, 'journal_accept', {});
     });
   }
+}
+
+/** An order to sign a transaction; the node has verified it before it kept it. */
+async function findSeenOrder(manager: EntityManager, orderId: string): Promise<SigningClaims | undefined> {
+  if (!isUuid(orderId)) return undefined;
+  const [row] = await manager.query<{ compact: string }[]>(
+    'select compact from seen_orders where jti = $1 and unsigned is not null',
+    [orderId],
+  );
+  return row && decodeJwt<SigningClaims>(row.compact);
 }
 
 /** A row for what an operator has done; returns its id. */

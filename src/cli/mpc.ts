@@ -40,9 +40,8 @@ export function addMpcCommands(program: Command, run: NodeRun): void {
     .command('unfreeze')
     .argument('<key-id>', 'key')
     .argument('<peer>', 'node that this node has banned', integer(1, 3))
-    .argument('<tx-id>', 'transaction')
-    .argument('<attempt>', 'number of the attempt', integer(1, 1_000_000))
-    .description('admit one attempt with a banned peer once, to move the funds of a frozen key')
+    .argument('<order-id>', 'jti of an order that this node was asked to sign')
+    .description('admit what one order says with a banned peer once, to move the funds of a frozen key')
     .action(run(unfreeze));
   const journal = mpc.command('journal').description('what the node has agreed to sign');
   journal
@@ -90,16 +89,12 @@ async function limits({ database, json }: NodeSession): Promise<void> {
   printRows(await new MpcOperations(database).withAmounts(listed), json);
 }
 
-async function unfreeze(
-  { database, json }: NodeSession,
-  keyId: string,
-  peer: number,
-  txId: string,
-  attempt: number,
-): Promise<void> {
-  await new MpcOperations(database).unfreeze({ keyId, peer, txId, attempt }, currentOperator().id);
-  if (!json)
-    print(`attempt ${attempt} of ${txId} may be signed with node ${peer} once, unless node ${peer} has a ban of its own`);
+async function unfreeze({ database, json }: NodeSession, keyId: string, peer: number, orderId: string): Promise<void> {
+  const order = await new MpcOperations(database).unfreeze({ keyId, peer, orderId }, currentOperator().id);
+  const { tx_id, attempt, kind, chain, from, recipients } = order;
+  const pays = recipients.map(({ address, amount, token }) => `${amount} of ${token ?? 'native'} to ${address}`).join(', ');
+  printRow({ tx_id, attempt, kind, chain, from, pays }, json);
+  if (!json) print(`may be signed with node ${peer} once, unless node ${peer} has a ban of its own`);
 }
 
 async function accept({ database, json }: NodeSession): Promise<void> {
@@ -138,12 +133,13 @@ async function readOrderSource(): Promise<OrderSource> {
     'MPC_NODE_ORDER_KEYS',
     'MPC_NODE_DEPLOYMENT',
   ]);
-  const { ORDER_KEYS: all } = readConfig(['ORDER_KEYS']);
+  const { ORDER_KEYS: all, GATEWAY_ENV, CHAINS } = readConfig(['ORDER_KEYS', 'GATEWAY_ENV', 'CHAINS']);
   const jwks = readOrderKeys(present, 'MPC_NODE_ORDER_KEYS').reduce<string | undefined>(
     (known, key) => withOwnKey(known, key.export({ format: 'jwk' })),
     all,
   );
-  return { keys: await OrderKeys.create(jwks ?? present, 'ORDER_KEYS'), deployment };
+  const keys = await OrderKeys.create(jwks ?? present, 'ORDER_KEYS');
+  return { keys, deployment, registry: loadRegistry(GATEWAY_ENV, CHAINS.split(',')), getFamily };
 }
 
 /** Differences of one kind listed at most. */

@@ -36,6 +36,9 @@ export interface AdmissionRequest {
 /** In place of a token, for what the house pays: fees, and coins for fees, counted by themselves. No contract has this name. */
 export const houseGas = 'gas';
 
+/** In place of a token, for the highest fees of what keys of clients sign: a sum of its own for each chain. No contract has this name. */
+export const feeSum = 'fees';
+
 /** What a transaction moves, as decoded from its bytes. */
 export interface Spending {
   chain: string;

@@ -24,12 +24,16 @@ export const maxFailedSessions = 32;
 const maxTries = 1_000;
 
 /** Highest sums over 24 hours, atomic units; null: none. */
-export interface SumLimits {
+export interface SumLimit {
   key: bigint | null;
   node: bigint | null;
 }
 
-export interface AdmissionBounds extends SumLimits {
+/** By name: canonical contract, empty for the native coin; `houseGas`; `feeSum`. */
+export type SumLimits = ReadonlyMap<string, SumLimit>;
+
+export interface AdmissionBounds {
+  sums: SumLimits;
   /** By a limit that does not need the journal. */
   isRefused: boolean;
   /** Number of the entry that the mark names: a database without it was replaced. */
@@ -40,7 +44,15 @@ export type Verdict =
   | { verdict: 'admitted' | 'unfrozen'; entry: JournalEntry }
   | { verdict: 'recorded'; signature: Hex }
   | { verdict: 'blacklisted' | 'refused' | 'other_digests' | 'unrelated' | 'banned' | 'busy' | 'exhausted' }
-  | { verdict: 'key_limit' | 'node_limit' | 'behind' };
+  | { verdict: 'key_limit' | 'node_limit' | 'key_fees' | 'node_fees' | 'behind' };
+
+/** As migrations/mpc-node/0011-fee-sums.ts reads them. */
+const toJson = (sums: SumLimits): string =>
+  JSON.stringify(
+    Object.fromEntries(
+      [...sums].map(([name, { key, node }]) => [name, { key: key?.toString() ?? null, node: node?.toString() ?? null }]),
+    ),
+  );
 
 interface Row {
   verdict: Verdict['verdict'];
@@ -69,7 +81,7 @@ export class Journal {
   }
 
   /**
-   * Checks and writes an entry in one database transaction (migrations/mpc-node/0008-message-keys.ts). One at a time, so that entries are
+   * Checks and writes an entry in one database transaction (migrations/mpc-node/0011-fee-sums.ts). One at a time, so that entries are
    * committed in the order of their numbers: a database that has one has every older one. (Not one whose answer was lost: of it no
    * session begins.) `copy`: the peer's entry.
    * @throws GatewayError signers_unavailable when too many wait
@@ -86,7 +98,7 @@ export class Journal {
 
   private async write(
     request: AdmissionRequest,
-    { key, node, isRefused, marked }: AdmissionBounds,
+    { sums, isRefused, marked }: AdmissionBounds,
     copy?: SignedStatement,
   ): Promise<Verdict> {
     const at = new Date();
@@ -95,7 +107,7 @@ export class Journal {
     const number = this.lastNumber;
     const statement = signStatement('entry', entryFields(this.self, number, request, at.toISOString()), this.signingKey);
     const [row] = await this.database.query<Row[]>(
-      'select verdict, recorded from admit_message($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)',
+      'select verdict, recorded from admit_message($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)',
       [
         statement.text,
         statement.signature,
@@ -107,8 +119,7 @@ export class Journal {
         isRefused,
         maxFailedSessions,
         maxTries,
-        key?.toString() ?? null,
-        node?.toString() ?? null,
+        toJson(sums),
         marked,
         copy?.text ?? null,
         copy?.signature ?? null,

@@ -4,8 +4,8 @@ import type { FamilyCodec } from '../chains/family';
 import { type ChainRegistry, tokenByContract } from '../chains/registry';
 import type { ChainDefinition, ChainFamily } from '../chains/types';
 import { ConfigError } from '../platform/config';
-import { type AdmissionRequest, houseGas } from './admission';
-import type { SumLimits } from './journal';
+import { type AdmissionRequest, feeSum, houseGas } from './admission';
+import type { SumLimit, SumLimits } from './journal';
 
 /** The operator's file. Amounts are atomic units as decimal digits; a limit that is left out does not apply. */
 interface LimitsFile {
@@ -14,7 +14,11 @@ interface LimitsFile {
 interface ChainLimitsFile {
   /** Highest network fee of a transaction, cancellations included. */
   maxFee?: string;
-  /** By contract, `native`, or `gas` (fees of settlements); what is not named is refused. */
+  /** Sum of the highest fees of 24 hours by one key of a client, cancellations included. */
+  maxFeesPerKeyAndDay?: string;
+  /** The same by all keys of clients. What the house pays is in the sums of `gas`. */
+  maxFeesPerDay?: string;
+  /** By contract, `native`, or `gas` (what the house pays); what is not named is refused. */
   tokens: Record<string, TokenLimitsFile>;
   deniedAddresses?: string[];
 }
@@ -30,6 +34,8 @@ const amount = Joi.string().pattern(/^(0|[1-9]\d{0,77})$/);
 const tokenLimits = Joi.object<TokenLimitsFile>({ maxAmount: amount, maxPerKeyAndDay: amount, maxPerDay: amount });
 const chainLimits = Joi.object<ChainLimitsFile>({
   maxFee: amount,
+  maxFeesPerKeyAndDay: amount,
+  maxFeesPerDay: amount,
   tokens: Joi.object().pattern(Joi.string().max(128), tokenLimits).required(),
   deniedAddresses: Joi.array().items(Joi.string().max(128)).max(100_000),
 });
@@ -39,14 +45,15 @@ const schema = Joi.object<LimitsFile>({
 
 interface ChainLimits {
   maxFee: bigint | null;
+  fees: SumLimit;
   /** By canonical contract; empty: the native coin; `houseGas`. */
-  tokens: Map<string, SumLimits & { amount: bigint | null }>;
+  tokens: Map<string, SumLimit & { amount: bigint | null }>;
   denied: Set<string>;
 }
 
 export interface ListedLimit {
   chain: string;
-  /** Canonical contract; empty: the native coin; `houseGas`. */
+  /** Canonical contract; empty: the native coin; `houseGas`; `feeSum`. */
   token: string;
   max_amount: string | null;
   max_per_key_and_day: string | null;
@@ -81,15 +88,15 @@ export class NodeLimits {
   }
 
   /**
-   * Why this node refuses, judged from the request alone; null if it does not. A cancellation moves nothing, and is how a transfer ends
-   * that the limits of two nodes do not allow: only its fee is limited, also on a chain that the file does not name (by the registry).
+   * Why this node refuses, judged from the request alone; null if it does not. A client's cancellation moves nothing, and is how a
+   * transfer ends that the limits of two nodes do not allow: its fee alone is limited, so it needs a chain that the file names. One of
+   * the house is limited as everything that the house pays.
    */
   refusal({ kind, spends }: Pick<AdmissionRequest, 'kind' | 'spends'>): string | null {
-    const isCancellation = kind === 'cancellation';
     const chain = this.chains.get(spends.chain);
-    if (!chain) return isCancellation ? null : `chain ${spends.chain} is not allowed`;
+    if (!chain) return `chain ${spends.chain} is not allowed`;
     if (chain.maxFee !== null && spends.fee > chain.maxFee) return 'the network fee is above the highest allowed';
-    if (isCancellation) return null;
+    if (kind === 'cancellation' && spends.token !== houseGas) return null;
     const token = chain.tokens.get(spends.token ?? '');
     if (!token) return spends.token === houseGas ? 'what the house pays is not allowed' : 'the token is not allowed';
     if (token.amount !== null && spends.amount > token.amount) return 'the amount is above the highest allowed';
@@ -97,10 +104,10 @@ export class NodeLimits {
     return null;
   }
 
-  /** Every token that is allowed, for operators; amounts as decimal digits. */
+  /** Every token that is allowed, and the fees of each chain, for operators; amounts as decimal digits. */
   list(): ListedLimit[] {
-    return [...this.chains].flatMap(([chain, { tokens }]) =>
-      [...tokens].map(([token, { amount, key, node }]) => ({
+    return [...this.chains].flatMap(([chain, { maxFee, fees, tokens }]) =>
+      [...tokens, [feeSum, { amount: maxFee, ...fees }] as const].map(([token, { amount, key, node }]) => ({
         chain,
         token,
         max_amount: amount?.toString() ?? null,
@@ -111,16 +118,19 @@ export class NodeLimits {
   }
 
   /** Sums that the journal compares with. */
-  sums({ kind, spends }: Pick<AdmissionRequest, 'kind' | 'spends'>): SumLimits {
-    const token = this.chains.get(spends.chain)?.tokens.get(spends.token ?? '');
-    return kind === 'cancellation' || !token ? noSums : { key: token.key, node: token.node };
+  sums({ spends }: Pick<AdmissionRequest, 'spends'>): SumLimits {
+    const chain = this.chains.get(spends.chain);
+    const name = spends.token ?? '';
+    const token = chain?.tokens.get(name);
+    return new Map<string, SumLimit>([
+      ...(chain ? [[feeSum, chain.fees] as const] : []),
+      ...(token ? [[name, { key: token.key, node: token.node }] as const] : []),
+    ]);
   }
 }
 
-export const noSums: SumLimits = { key: null, node: null };
-
 function toChainLimits(
-  { maxFee, tokens, deniedAddresses = [] }: ChainLimitsFile,
+  { maxFee, maxFeesPerKeyAndDay, maxFeesPerDay, tokens, deniedAddresses = [] }: ChainLimitsFile,
   chain: ChainDefinition,
   family: FamilyCodec,
 ): ChainLimits {
@@ -136,7 +146,8 @@ function toChainLimits(
     if (!parsed) throw new ConfigError(`MPC_NODE_LIMITS: ${address} is no address on ${chain.name}`);
     return parsed.key;
   });
-  return { maxFee: toAmount(maxFee), tokens: new Map(byContract), denied: new Set(denied) };
+  const fees = { key: toAmount(maxFeesPerKeyAndDay), node: toAmount(maxFeesPerDay) };
+  return { maxFee: toAmount(maxFee), fees, tokens: new Map(byContract), denied: new Set(denied) };
 }
 
 /** @throws ConfigError for a token that the chain does not have. */

@@ -10,7 +10,7 @@ import { type Journal, maxFailedSessions, type Verdict } from './journal';
 import { isPeerEntry } from './journal-entry';
 import { type JournalGuard, journalIsBehind } from './journal-guard';
 import type { JournalMark } from './journal-mark';
-import { type NodeLimits, noSums } from './limits';
+import type { NodeLimits } from './limits';
 import type { PolicyRefusalLog } from './policy-refusal-log';
 import { admissions, openEntries, policyRefusals, signatures } from './metrics';
 import { hashStatement, type SignedStatement, toWire, verifyStatement } from './statement';
@@ -38,6 +38,8 @@ const refusals: Record<Refused, { code: FailureCode; reason: string }> = {
   exhausted: { code: 'signers_unavailable', reason: 'this node has begun too many sessions about this attempt with that peer' },
   key_limit: { code: 'node_policy', reason: 'the amounts of 24 hours for this key and token are above the highest allowed' },
   node_limit: { code: 'node_policy', reason: 'the amounts of 24 hours for this token are above the highest allowed' },
+  key_fees: { code: 'node_policy', reason: 'the network fees of 24 hours for this key are above the highest allowed' },
+  node_fees: { code: 'node_policy', reason: 'the network fees of 24 hours on this chain are above the highest allowed' },
 };
 /**
  * No try begins later than this after the first one: half the time that the peer waits for an answer to its proposal. A try itself may
@@ -68,9 +70,9 @@ export class NodeAdmission implements Admission {
     if (copy) this.assertCopy(copy, request);
     else if (request.initiator !== self) throw new GatewayError('invalid_parameter', "the peer's journal entry is missing");
     const reason = limits?.refusal(request) ?? null;
-    const sums = limits?.sums(request) ?? noSums;
+    const sums = limits?.sums(request) ?? new Map();
     const verdict = await this.unlessBusy(() =>
-      journal.admit(request, { ...sums, isRefused: reason !== null, marked: mark.known.entry?.number ?? null }, copy),
+      journal.admit(request, { sums, isRefused: reason !== null, marked: mark.known.entry?.number ?? null }, copy),
     );
     admissions.inc({ verdict: verdict.verdict });
     switch (verdict.verdict) {

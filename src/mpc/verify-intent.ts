@@ -1,4 +1,4 @@
-import type { FamilyCodec } from '../chains/family';
+import type { FamilyCodec, SigningPayload } from '../chains/family';
 import type { ChainRegistry } from '../chains/registry';
 import type { ChainFamily, Hex, TransactionDescription } from '../chains/types';
 import type { OrderRecipient, SigningClaims } from '../messages/order';
@@ -8,24 +8,32 @@ import { type Comparer, getResources, sameToken } from './verify/ordered';
 import { rules } from './verify/rules';
 import { type KeyMaterial, type VerifiedPayload, verifySigners } from './verify/signers';
 
-export interface VerifyContext {
+interface BytesContext {
   /** This node's own registry of the enabled chains and their tokens. */
   registry: ChainRegistry;
   getFamily: (name: ChainFamily) => FamilyCodec;
-  /** From the node's own store, by key id: every key in the order. */
-  keys: ReadonlyMap<string, KeyMaterial>;
   /** This node's own clock, milliseconds since the epoch. */
   now?: () => number;
 }
 
-export interface VerifiedTransaction {
-  /** In the order of the transaction's signing payloads. */
-  payloads: VerifiedPayload[];
+export interface VerifyContext extends BytesContext {
+  /** From the node's own store, by key id: every key in the order. */
+  keys: ReadonlyMap<string, KeyMaterial>;
+}
+
+interface VerifiedBytes {
+  family: FamilyCodec;
+  signingPayloads: SigningPayload[];
   /** Identifies the message, whatever its signatures and whatever the bytes say of what it spends. */
   messageKey: string;
   /** What the bytes use up (verify/ordered.ts). */
   resources: string[];
   spends: Spending;
+}
+
+export interface VerifiedTransaction extends Omit<VerifiedBytes, 'family' | 'signingPayloads'> {
+  /** In the order of the transaction's signing payloads. */
+  payloads: VerifiedPayload[];
 }
 
 /**
@@ -34,11 +42,17 @@ export interface VerifiedTransaction {
  * peer both run it on the bytes.
  * @throws GatewayError intent_mismatch naming the field that differs.
  */
-export function verifyIntent(
+export function verifyIntent(claims: SigningClaims, unsigned: Hex, { keys, ...context }: VerifyContext): VerifiedTransaction {
+  const { family, signingPayloads, ...verified } = verifyBytes(claims, unsigned, context);
+  return { payloads: verifySigners(claims.signers, signingPayloads, family, keys), ...verified };
+}
+
+/** The same without the keys, which the digests of the order stand for. @throws GatewayError intent_mismatch */
+export function verifyBytes(
   claims: SigningClaims,
   unsigned: Hex,
-  { registry, getFamily, keys, now = Date.now }: VerifyContext,
-): VerifiedTransaction {
+  { registry, getFamily, now = Date.now }: BytesContext,
+): VerifiedBytes {
   const chain = registry.findByCaip2(claims.chain);
   assertMatches(chain !== undefined, 'chain', 'this node does not serve it');
   const family = getFamily(chain.family);
@@ -57,9 +71,8 @@ export function verifyIntent(
   const spends = rules[claims.kind]({ claims, chain, family, from, described, same, now: now() / 1000 });
 
   const signingPayloads = decode(() => family.signingPayloads(unsigned, claims.from));
-  const payloads = verifySigners(claims.signers, signingPayloads, family, keys);
   const messageKey = decode(() => family.messageKey(unsigned, claims.from));
-  return { payloads, messageKey, resources: getResources({ chain, from, described }), spends };
+  return { family, signingPayloads, messageKey, resources: getResources({ chain, from, described }), spends };
 }
 
 /** Requires exactly the ordered outputs, in their order. */

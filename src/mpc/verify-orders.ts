@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { DataSource } from 'typeorm';
-import type { Hex } from '../chains/types';
+import type { FamilyCodec } from '../chains/family';
+import type { ChainRegistry } from '../chains/registry';
+import type { ChainFamily, Hex } from '../chains/types';
 import { fromHex, toHex } from '../platform/hex';
 import type { OrderSigner, SigningClaims } from '../messages/order';
 import { readRows } from './cursor';
@@ -8,9 +10,14 @@ import { type EntryFields, readEntry } from './journal-entry';
 import { openOrder, toAttemptKind } from './open-order';
 import type { OrderKeys } from './order-keys';
 import { decodeSignature, deriveKey, recoversTo } from './secp256k1';
+import { verifyBytes } from './verify-intent';
 import type { JournalDifference } from './verify-journal';
+import { settlementIn } from './verify/ordered';
 
 export interface OrderSource {
+  /** The node's own: what is on a chain that it no longer has is not decoded. */
+  registry: ChainRegistry;
+  getFamily: (name: ChainFamily) => FamilyCodec;
   /** All keys that the authoriser ever had. */
   keys: OrderKeys;
   deployment: string;
@@ -23,20 +30,21 @@ interface Row {
   signature: Buffer | null;
   /** null: no order with the hash that the entry names. */
   compact: string | null;
+  unsigned: Hex | null;
   public_key: Buffer | null;
   chain_code: Buffer | null;
 }
 
 const select = /* sql */ `
-  select j.number::text as subject, j.statement, j.outcome, j.signature, o.compact, k.public_key, k.chain_code
+  select j.number::text as subject, j.statement, j.outcome, j.signature, o.compact, o.unsigned, k.public_key, k.chain_code
     from journal j
     left join seen_orders o on o.seq = j.order_seq and encode(sha256(convert_to(o.compact, 'UTF8')), 'hex') = j.order_hash
     left join key_shares k on k.key_id = j.key_id
    order by j.number`;
 
 /**
- * Compares every entry with the order that it names, which a key of the authoriser has to have signed, and every recorded signature
- * with the digest and the key. An entry that was taken back from a peer may lack its order: that is in the peer's own database.
+ * Compares every entry with the order that it names, which a key of the authoriser has to have signed, and with its bytes, and every
+ * recorded signature with the digest and the key. An entry that was taken back from a peer may lack its order: that is in the peer's own database.
  */
 export async function* verifyOrders(database: DataSource, source: OrderSource): AsyncIterable<JournalDifference> {
   for await (const row of readRows<Row>(database, select)) {
@@ -56,6 +64,8 @@ async function findDifference(row: Row, source: OrderSource): Promise<string | n
     return 'its order is not one that a known key of the authoriser has signed for this deployment';
   const field = differingField(entry, claims);
   if (field !== undefined) return `its order has another ${field}`;
+  const inBytes = findInBytes(entry, claims, row.unsigned, source);
+  if (inBytes !== null) return inBytes;
   if (signature === null || isValidSignature(entry, claims, row)) return null;
   return 'the recorded signature is not one of its key over its digest';
 }
@@ -81,8 +91,44 @@ function differingField(entry: EntryFields, claims: SigningClaims): string | und
     digests: [[...entry.digests].sort(), digests.sort()],
     key: [entry.key_id, findSigner(entry, claims)?.key_id],
   };
-  return Object.keys(pairs).find((name) => !isDeepStrictEqual(pairs[name]?.[0], pairs[name]?.[1]));
+  return firstDifference(pairs);
 }
+
+/** What the entry says that its transaction spends and uses up, against the bytes; null: the same. */
+function findInBytes(
+  entry: EntryFields,
+  claims: SigningClaims,
+  unsigned: Hex | null,
+  { registry, getFamily }: OrderSource,
+): string | null {
+  if (unsigned === null || !registry.findByCaip2(claims.chain)) return null;
+  try {
+    const now = () => timeOf(entry, claims);
+    const { signingPayloads, messageKey, resources, spends } = verifyBytes(claims, unsigned, { registry, getFamily, now });
+    const pairs: Record<string, [unknown, unknown]> = {
+      digests: [entry.digests, signingPayloads.map(({ digest }) => digest)],
+      message: [entry.message_key, signingPayloads.length > 1 ? messageKey : undefined],
+      resources: [entry.resources, resources],
+      chain: [entry.chain, spends.chain],
+      token: [entry.token, spends.token ?? ''],
+      amount: [entry.amount, spends.amount.toString()],
+      fee: [entry.fee, spends.fee.toString()],
+    };
+    const field = firstDifference(pairs);
+    return field === undefined ? null : `the bytes of its order have another ${field}`;
+  } catch (error) {
+    return `the bytes of its order are refused: ${error instanceof Error ? error.message : 'they do not decode'}`;
+  }
+}
+
+/** Milliseconds since the epoch; before the end of what expires: an entry may be written a moment after its order was verified. */
+function timeOf({ admitted_at: at }: EntryFields, claims: SigningClaims): number {
+  const windowEnd = claims.kind === 'typed_data' ? claims.authorisation.window_end : settlementIn(claims)?.window_end;
+  return Math.min(Date.parse(at), windowEnd === undefined ? Infinity : (windowEnd - 1) * 1_000);
+}
+
+const firstDifference = (pairs: Record<string, [unknown, unknown]>): string | undefined =>
+  Object.keys(pairs).find((name) => !isDeepStrictEqual(pairs[name]?.[0], pairs[name]?.[1]));
 
 /** Who signs the payload of an entry. */
 const findSigner = ({ key_id: keyId, digests, payload }: EntryFields, { signers }: SigningClaims): OrderSigner | undefined =>

@@ -56,7 +56,7 @@ export class ForgingPeer {
     const values = [text, signature, claims.jti, order, unsigned];
     await nodeQuery(
       cheat,
-      `select admit_signature($1, $2, '{}', null, $3, $4, $5, false, 32, 1000, null, null, null, null, null)`,
+      `select admit_signature($1, $2, '{}', null, $3, $4, $5, false, 32, 1000, null, null, null, null)`,
       values,
     );
     await nodeQuery(cheat, `select finish_signature($1, 'not_begun', null, null, null, null)`, [number]);

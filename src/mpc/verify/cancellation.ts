@@ -4,8 +4,8 @@ import { assertMatches } from './mismatch';
 import { assertAction, type Rule, getSpending } from './ordered';
 
 /**
- * A cancellation pays nobody, whatever the order says: nothing leaves the account but its fee, which counts against what the house may
- * spend.
+ * A cancellation pays nobody, whatever the order says: nothing leaves the account but its fee. That counts for the sums of fees,
+ * one of the house for those of `gas`.
  */
 export const cancellation: Rule = (ordered) => {
   const { claims, described, from, same } = ordered;

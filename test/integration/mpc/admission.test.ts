@@ -9,15 +9,15 @@ import { Journal, maxFailedSessions } from '../../../src/mpc/journal';
 import type { JournalGuard } from '../../../src/mpc/journal-guard';
 import { JournalRecovery } from '../../../src/mpc/journal-recovery';
 import type { JournalMark } from '../../../src/mpc/journal-mark';
-import { noSums } from '../../../src/mpc/limits';
 import { NodeAdmission } from '../../../src/mpc/node-admission';
 import type { PolicyRefusalLog } from '../../../src/mpc/policy-refusal-log';
 import { ShareStore } from '../../../src/mpc/store';
+import { forgeOrder } from '../../orders';
 import { createNodeDatabase, type NodeDatabase } from './group';
 
 const { privateKey: signingKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 
-const bounds = { ...noSums, isRefused: false, marked: null };
+const bounds = { sums: new Map(), isRefused: false, marked: null };
 
 /** What node 1 admits, by its database alone: no session runs. */
 describe('sessions that node 1 admits', () => {
@@ -264,8 +264,12 @@ describe('sessions that node 1 admits', () => {
       await store.database.query(`insert into bans (key_id, peer, statement, statement_signature) values ($1, 2, '{}', '')`, [
         keyId,
       ]);
-      const order = { keyId, peer: 2, txId: `${keyId}/a`, attempt: 1 };
-      await new MpcOperations(store.database).unfreeze(order, 'ann');
+      const jti = randomUUID();
+      // an order has its digests by signer, an entry in the order of the payloads
+      const signers = [{ key_id: keyId, digests: ['0x02', '0x01'] }];
+      const order = { jti, compact: await forgeOrder({ tx_id: `${keyId}/a`, attempt: 1, signers }), unsigned: '0x00' as const };
+      expect((await admit('a', { order })).verdict).toBe('banned');
+      await new MpcOperations(store.database).unfreeze({ keyId, peer: 2, orderId: jti }, 'ann');
     });
 
     test.each<[Outcome, string]>([
@@ -275,6 +279,8 @@ describe('sessions that node 1 admits', () => {
       ['stopped', 'banned'],
     ])('the operator’s permission, used by a session that ended as %s: the next one is %s', async (outcome, next) => {
       expect((await admit('b')).verdict).toBe('banned');
+      for (const digests of [['0x01', '0x03'], ['0x01'], ['0x01', '0x02', '0x03']] as Hex[][])
+        expect((await admit('a', { digests })).verdict).toBe('banned');
       const entry = await entryOf(admit('a'));
       expect(entry.isUnfrozen).toBe(true);
       expect((await admit('a')).verdict).toBe('banned');

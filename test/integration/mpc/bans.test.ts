@@ -4,7 +4,7 @@ import { MpcOperations } from '../../../src/cli/mpc-operations';
 import { maxFailedSessions } from '../../../src/mpc/journal';
 import { DishonestEngine } from './engines';
 import { Group, localRegistry } from './group';
-import { asAttempt, orderedTransfer, type OrderedTransfer } from './transactions';
+import { asAttempt, orderedTransfer, type OrderedTransfer, ordersAgain } from './transactions';
 
 describe('bans', () => {
   let group: Group;
@@ -113,19 +113,32 @@ describe('bans', () => {
     const { tx_id: txId } = request.claims;
     const unfreeze = async (node: NodeIndex, peer: NodeIndex) => {
       const { database } = await group.openStore(node);
-      const order = { keyId: key.keyId, peer, txId, attempt: 1 };
+      const order = { keyId: key.keyId, peer, orderId: request.claims.jti };
       await new MpcOperations(database).unfreeze(order, 'ann').finally(() => database.destroy());
     };
+    // the node has not been asked for it
+    await expect(unfreeze(1, 3)).rejects.toMatchObject({ code: 'not_found' });
+    await expect(sign(request, 1, 3)).rejects.toMatchObject({ code: 'key_peer_banned' });
     await expect(unfreeze(1, 2)).rejects.toMatchObject({ code: 'not_found' });
     await unfreeze(1, 3);
+    // other bytes under the same number do not have the permission
+    const otherBytes = build(key);
+    otherBytes.claims.tx_id = txId;
+    await expect(sign(otherBytes, 1, 3)).rejects.toMatchObject({ code: 'key_peer_banned' });
     // another attempt of it, and another transfer, stay refused
     await expect(sign(asAttempt(request, 2, 'replacement'), 1, 3)).rejects.toMatchObject({ code: 'key_peer_banned' });
-    expect((await sign(request, 1, 3)).signatures).toHaveLength(1);
+    expect((await sign(ordersAgain(request, 2), 1, 3)).signatures).toHaveLength(1);
     await expect(sign(build(key), 1, 3)).rejects.toMatchObject({ code: 'key_peer_banned' });
     // the recorded signature needs no session
     expect((await sign(request, 1, 3)).signatures).toHaveLength(1);
     expect(await group.query(1, 'select operator, act, detail from operator_acts')).toEqual([
-      { operator: 'ann', act: 'unfreeze', detail: { key_id: key.keyId, peer: 3, tx_id: txId, attempt: 1 } },
+      {
+        ...{ operator: 'ann', act: 'unfreeze' },
+        detail: {
+          ...{ key_id: key.keyId, peer: 3, order: request.claims.jti, tx_id: txId, attempt: 1 },
+          digests: request.claims.signers[0]?.digests,
+        },
+      },
     ]);
   });
 
@@ -133,7 +146,8 @@ describe('bans', () => {
     const key = keyAt(0);
     const request = build(key);
     const { database } = await group.openStore(1);
-    const order = { keyId: key.keyId, peer: 3, txId: request.claims.tx_id, attempt: 1 };
+    await expect(sign(request, 1, 3)).rejects.toMatchObject({ code: 'key_peer_banned' });
+    const order = { keyId: key.keyId, peer: 3, orderId: request.claims.jti };
     await new MpcOperations(database).unfreeze(order, 'ann').finally(() => database.destroy());
     dishonest.flipInRound = 2;
     await expect(sign(request, 1, 3)).rejects.toMatchObject({ code: 'signers_unavailable' });

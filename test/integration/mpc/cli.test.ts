@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { projectRoot } from '../../../dev/paths';
 import { until } from '../../../dev/processes';
@@ -8,12 +9,19 @@ import { createDatabase } from '../../../src/platform/database';
 import { deployment, orderKeys } from '../../orders';
 import { DishonestEngine } from './engines';
 import { Group, localRegistry, wallet } from './group';
-import { client, orderedTransfer, payTo, stranger } from './transactions';
+import { client, orderedTransfer, payTo, recipient, stranger } from './transactions';
 
 /** `gateway mpc …` for the operator of node 1, each command a process of its own, beside the running node. */
 
 const usdc = localRegistry.get('ethereum').tokens.find(({ symbol }) => symbol === 'USDC')!.contract!;
-const limits = { chains: { ethereum: { tokens: { [usdc]: { maxAmount: '1500000', maxPerDay: '9000000' } } } } };
+const limits = {
+  chains: {
+    ethereum: {
+      maxFeesPerDay: '1000000000000000000',
+      tokens: { [usdc]: { maxAmount: '1500000', maxPerDay: '9000000' } },
+    },
+  },
+};
 
 describe('gateway mpc', () => {
   let group: Group;
@@ -81,6 +89,11 @@ describe('gateway mpc', () => {
         max_per_key_and_day: null,
         max_per_day: '9000000',
         amount_of_24_hours: '1500000',
+      },
+      {
+        ...{ chain: 'ethereum', token: 'fees' },
+        ...{ max_amount: null, max_per_key_and_day: null, max_per_day: '1000000000000000000' },
+        amount_of_24_hours: '3000000000000000',
       },
     ]);
     expect((await run(['limits'])).out).toContain('this node has no limits of its own');
@@ -157,19 +170,29 @@ describe('gateway mpc', () => {
     await expect(group.sign(build('USDC'), 1, 2)).rejects.toMatchObject({ code: 'journal_behind' });
     expect(await until(() => Promise.resolve(group.node(1).journalIsComplete()), 20_000)).toBe(true);
     dishonest.flipInRound = 1;
-    await expect(group.sign(build('USDC'), 1, 3)).rejects.toThrow();
+    const request = build('USDC');
+    await expect(group.sign(request, 1, 3)).rejects.toThrow();
+    const { jti, tx_id: txId } = request.claims;
     expect((await json('bans')).rows).toMatchObject([{ by_node: 1, key_id: key.keyId, banned: 3 }]);
 
-    expect(await run(['unfreeze', key.keyId, '2', 'tx', '1'])).toMatchObject({
+    expect(await run(['unfreeze', key.keyId, '2', jti])).toMatchObject({
       code: 1,
       err: expect.stringContaining('no ban of node 2'),
     });
-    expect(await run(['unfreeze', key.keyId, '4', 'tx', '1'])).toMatchObject({
+    expect(await run(['unfreeze', key.keyId, '4', jti])).toMatchObject({
       code: 2,
       err: expect.stringContaining('from 1 to 3'),
     });
+    for (const unknown of ['tx', randomUUID()])
+      expect(await run(['unfreeze', key.keyId, '3', unknown])).toMatchObject({
+        code: 1,
+        err: expect.stringContaining('was not asked to sign'),
+      });
     expect(await acts()).toEqual([]);
-    expect(await run(['unfreeze', key.keyId, '3', 'tx', '1'])).toMatchObject({ code: 0 });
+    expect(await run(['unfreeze', key.keyId, '3', jti])).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(new RegExp(`${txId}[^]* 1500000 of ${usdc} to ${recipient}`)),
+    });
     expect(await run(['journal', 'accept'])).toMatchObject({ code: 0 });
     expect(await acts()).toEqual([
       { operator: 'ann', act: 'unfreeze' },

@@ -1,6 +1,7 @@
 import { getFamily } from '../../../src/chains/families';
 import type { GroupKey } from '../../../src/messages/key-generation';
 import type { NodeIndex } from '../../../src/messages/nodes';
+import { houseClientId } from '../../../src/platform/house';
 import { Group, localRegistry } from './group';
 import { asAttempt, orderedTransfer, type OrderedTransfer, recipient, type TransferOptions } from './transactions';
 
@@ -104,13 +105,78 @@ describe('the limits of node 1', () => {
     await sign(build());
   });
 
-  test('a cancellation is bound by the highest fee alone', async () => {
-    const cancel = () => build({ symbol: 'USDC', isCancellation: true });
-    await restart({ chains: { ethereum: { maxFee: '3000000000000000', tokens: {} } } });
-    await expect(sign(build())).rejects.toMatchObject(refused(/token is not allowed/));
-    await sign(cancel());
-    await restart({ chains: { ethereum: { maxFee: '1', tokens: {} } } });
-    await expect(sign(cancel())).rejects.toMatchObject(refused(/fee is above/));
+  describe('of fees', () => {
+    /** Of a token transfer, or a cancellation, of these tests. */
+    const fee = 3_000_000_000_000_000n;
+    const cancel = (by = key) => build({ symbol: 'USDC', isCancellation: true }, by);
+    const start = async (limited: object) => {
+      await restart({ chains: { ethereum: limited } });
+      await group.query(1, 'delete from admitted_amounts');
+    };
+    const counted = () =>
+      group.query(
+        1,
+        `select key_id, sum(amount) as fees from admitted_amounts where token = 'fees' group by key_id order by key_id`,
+      );
+
+    test('a cancellation needs a chain that the file names, no token, and a fee that is allowed', async () => {
+      await start({ maxFee: `${fee}`, tokens: {} });
+      await expect(sign(build())).rejects.toMatchObject(refused(/token is not allowed/));
+      await sign(cancel());
+      const elsewhere = build({ chain: 'base', isCancellation: true });
+      await expect(sign(elsewhere)).rejects.toMatchObject(refused(/chain base is not allowed/));
+      await start({ maxFee: '1', tokens: {} });
+      await expect(sign(cancel())).rejects.toMatchObject(refused(/fee is above/));
+    });
+
+    test('cancellations of transactions that nobody knows pass no more than the sums of fees, of one key and of all', async () => {
+      await start({ maxFeesPerKeyAndDay: `${fee * 2n}`, maxFeesPerDay: `${fee * 3n}`, tokens: {} });
+      await sign(cancel());
+      await sign(cancel(), 2, 1);
+      await expect(sign(cancel())).rejects.toMatchObject(refused(/network fees of 24 hours for this key/));
+      await expect(sign(cancel(), 3, 1)).rejects.toMatchObject(refused(/network fees of 24 hours for this key/));
+      await sign(cancel(other));
+      await expect(sign(cancel(other))).rejects.toMatchObject(refused(/network fees of 24 hours on this chain/));
+      expect(await counted()).toEqual([
+        { key_id: '', fees: `${fee * 3n}` },
+        { key_id: 'wallet.1', fees: `${fee * 2n}` },
+        { key_id: 'wallet.2', fees: `${fee}` },
+      ]);
+    });
+
+    test('so do transfers; all attempts of one count once, with the highest fee', async () => {
+      await start({ maxFeesPerKeyAndDay: `${fee * 2n}`, tokens: { [usdc]: {} } });
+      const first = build();
+      await sign(first);
+      await sign(asAttempt(first, 2, 'replacement'), 1, 3);
+      expect(await counted()).toMatchObject([{ fees: `${fee}` }, { fees: `${fee}` }]);
+      await sign(build());
+      await expect(sign(build())).rejects.toMatchObject(refused(/network fees of 24 hours for this key/));
+      // what is refused for its fee counts for no sum
+      expect(
+        await group.query(1, `select sum(amount) as sum from admitted_amounts where token = $1 and key_id = ''`, [usdc]),
+      ).toEqual([{ sum: '3000000' }]);
+    });
+
+    test('of many cancellations at the same moment no more pass than the sum allows', async () => {
+      await start({ maxFeesPerDay: `${fee * 3n}`, tokens: {} });
+      const outcomes = await Promise.allSettled(Array.from({ length: 8 }, () => sign(cancel(), 1, 2)));
+      expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(3);
+    });
+
+    test('cancellations of the house count as its gas, and need it to be allowed', async () => {
+      const house = await group.addKey('wallet.house', { clientId: houseClientId });
+      const cancelOfHouse = () => {
+        const ordered = cancel(house);
+        return { ...ordered, claims: { ...ordered.claims, client_id: houseClientId } };
+      };
+      await start({ maxFeesPerDay: '0', tokens: { gas: { maxPerKeyAndDay: `${fee * 2n}` } } });
+      await sign(cancelOfHouse());
+      await sign(cancelOfHouse());
+      await expect(sign(cancelOfHouse())).rejects.toMatchObject(refused(/for this key and token/));
+      await start({ tokens: {} });
+      await expect(sign(cancelOfHouse())).rejects.toMatchObject(refused(/what the house pays is not allowed/));
+    });
   });
 
   test('an amount above the highest, and a denied recipient however its address is written', async () => {

@@ -258,7 +258,7 @@ describe('a node whose database does not agree with its mark', () => {
     expect((await start()).isReady).toBe(true);
     expect(readMark()).toMatchObject({ entry: { number: hour } });
     // a later entry has a higher number all the same
-    const verdict = await journal.admit(request('later'), { key: null, node: null, isRefused: false, marked: null });
+    const verdict = await journal.admit(request('later'), { sums: new Map(), isRefused: false, marked: null });
     expect('entry' in verdict && verdict.entry.number).toBeGreaterThan(3 * hour);
   });
 
@@ -266,7 +266,7 @@ describe('a node whose database does not agree with its mark', () => {
     for (let number = 1; number < maxFailedSessions; number += 1) await write(number, 'failed');
     await start();
     const admit = async (txId: string) =>
-      (await journal.admit(request(txId), { key: null, node: null, isRefused: false, marked: null })).verdict;
+      (await journal.admit(request(txId), { sums: new Map(), isRefused: false, marked: null })).verdict;
     expect(await admit('one')).toBe('admitted');
     await write(maxFailedSessions, 'failed');
     expect(await admit('two')).toBe('banned');

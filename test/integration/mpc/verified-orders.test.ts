@@ -1,4 +1,5 @@
 import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { getFamily } from '../../../src/chains/families';
 import type { GroupKey } from '../../../src/messages/key-generation';
 import { OrderKeys } from '../../../src/mpc/order-keys';
 import { signStatement } from '../../../src/mpc/statement';
@@ -28,7 +29,7 @@ async function verify({ keys = orderKeys, of = deployment } = {}): Promise<unkno
   const store = await group.openStore(1);
   try {
     const found: unknown[] = [];
-    const source = { keys: await OrderKeys.create(keys, 'ORDER_KEYS'), deployment: of };
+    const source = { keys: await OrderKeys.create(keys, 'ORDER_KEYS'), deployment: of, registry: localRegistry, getFamily };
     for await (const difference of verifyOrders(store.database, source)) found.push(difference);
     return found;
   } finally {
@@ -88,15 +89,31 @@ test.each([
   ['number', { order_seq: 77 }],
   ['client', { client_id: 'another' }],
 ])('an entry with %s that its order does not have is named, although the node has signed it', async (field, changes) => {
+  expect(await verifyWith(changes)).toEqual(first(`its order has another ${field}`));
+});
+
+test.each([
+  ['resources', { resources: ['ethereum/0x00/1'] }],
+  ['chain', { chain: 'base' }],
+  ['token', { token: '' }],
+  ['amount', { amount: '1' }],
+  ['fee', { fee: '1' }],
+  ['message', { message_key: 'another' }],
+])('so is one with %s that the bytes of its order do not have', async (field, changes) => {
+  expect(await verifyWith(changes)).toEqual(first(`the bytes of its order have another ${field}`));
+});
+
+test('bytes that are not those of the order are named', async () => {
+  const swap = `update seen_orders set unsigned = (select unsigned from seen_orders where not ${isItsOrder} and unsigned is not null limit 1) where ${isItsOrder}`;
+  expect(await verifyAfter(swap)).toEqual(first('the bytes of its order have another digests'));
+});
+
+/** Verifies after the node itself has signed another entry in place of the first one. */
+async function verifyWith(changes: object): Promise<unknown[]> {
   const [row] = await group.query<{ statement: string }>(1, 'select statement from journal where number = $1', [numbers[0]]);
   const { text, signature } = signStatement('entry', { ...(JSON.parse(row?.statement ?? '') as object), ...changes }, signingKey);
-  const found = await verifyAfter(
-    'update journal set statement = $2, statement_signature = $3 where number = $1',
-    text,
-    signature,
-  );
-  expect(found).toEqual(first(`its order has another ${field}`));
-});
+  return verifyAfter('update journal set statement = $2, statement_signature = $3 where number = $1', text, signature);
+}
 
 test('an order that none of the keys has signed, or of another deployment, proves nothing', async () => {
   const unproven = 'its order is not one that a known key of the authoriser has signed for this deployment';

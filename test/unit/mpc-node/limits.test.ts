@@ -4,7 +4,7 @@ import path from 'node:path';
 import { getFamily } from '../../../src/chains/families';
 import { loadRegistry } from '../../../src/chains/registry';
 import type { Spending } from '../../../src/mpc/admission';
-import { NodeLimits, noSums } from '../../../src/mpc/limits';
+import { NodeLimits } from '../../../src/mpc/limits';
 
 const recipient = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 const folder = mkdtempSync(path.join(tmpdir(), 'limits-'));
@@ -19,7 +19,6 @@ function read(content: object): NodeLimits {
 const spends: Spending = { chain: 'ethereum', token: null, amount: 5n, fee: 100n, recipients: [recipient.toLowerCase()] };
 
 describe.each<[string, object, string | RegExp]>([
-  ['a chain that the file does not name', { chains: { base: { tokens: {} } } }, /chain ethereum is not allowed/],
   ['a token that it does not name', { chains: { ethereum: { maxFee: '100', tokens: {} } } }, /token is not allowed/],
   ['a denied address', { chains: { ethereum: { tokens: { native: {} }, deniedAddresses: [recipient] } } }, /recipient is denied/],
   [
@@ -31,9 +30,27 @@ describe.each<[string, object, string | RegExp]>([
   test('is refused, but not to a cancellation, which moves nothing', () => {
     const limits = read(content);
     expect(limits.refusal({ kind: 'first', spends })).toMatch(reason);
-    const cancellation = { kind: 'cancellation', spends } as const;
-    expect(limits.refusal(cancellation)).toBeNull();
-    expect(limits.sums(cancellation)).toEqual(noSums);
+    expect(limits.refusal({ kind: 'cancellation', spends })).toBeNull();
+  });
+});
+
+test('a chain that the file does not name is refused to a cancellation too: nothing there has a sum', () => {
+  const limits = read({ chains: { base: { tokens: {} } } });
+  for (const kind of ['first', 'replacement', 'cancellation'] as const)
+    expect(limits.refusal({ kind, spends })).toMatch(/chain ethereum is not allowed/);
+});
+
+test('fees have sums of their own', () => {
+  const limits = read({
+    chains: {
+      ethereum: { maxFee: '100', maxFeesPerKeyAndDay: '300', maxFeesPerDay: '500', tokens: { native: { maxPerDay: '7' } } },
+    },
+  });
+  expect(limits.sums({ spends }).get('fees')).toEqual({ key: 300n, node: 500n });
+  expect(limits.sums({ spends: { ...spends, chain: 'base' } })).toEqual(new Map());
+  expect(limits.list()).toContainEqual({
+    ...{ chain: 'ethereum', token: 'fees' },
+    ...{ max_amount: '100', max_per_key_and_day: '300', max_per_day: '500' },
   });
 });
 
@@ -54,6 +71,8 @@ describe('settlements', () => {
     const limits = read({ chains: { ethereum: { tokens } } });
     expect(limits.refusal({ kind: 'first', spends: settlement })).toBe(reason);
     expect(limits.refusal({ kind: 'replacement', spends: settlement })).toBe(reason);
+    // a cancellation of the house costs it as much
+    expect(limits.refusal({ kind: 'cancellation', spends: { ...settlement, recipients: [] } })).toBe(reason);
   });
 
   test('pay nobody who is denied', () => {
@@ -64,8 +83,8 @@ describe('settlements', () => {
   test('have sums of their own, apart from those of the native coin', () => {
     const gas = { maxPerKeyAndDay: '1000', maxPerDay: '5000' };
     const limits = read({ chains: { ethereum: { tokens: { gas, native: { maxPerDay: '7' } } } } });
-    expect(limits.sums({ kind: 'first', spends: settlement })).toEqual({ key: 1_000n, node: 5_000n });
-    expect(limits.sums({ kind: 'first', spends })).toEqual({ key: null, node: 7n });
+    expect(limits.sums({ spends: settlement }).get('gas')).toEqual({ key: 1_000n, node: 5_000n });
+    expect(limits.sums({ spends }).get('')).toEqual({ key: null, node: 7n });
     expect(limits.list()).toContainEqual(expect.objectContaining({ token: 'gas', max_per_day: '5000' }));
   });
 });
