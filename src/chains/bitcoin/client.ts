@@ -148,7 +148,10 @@ export class BitcoinChainClient implements ChainClient {
       if (scan.hash !== hash) throw unavailable(this.chain, 'a node shows another block than it was asked for');
       const previous = blocks.at(-1);
       if (previous && scan.parentHash !== previous.hash) break;
-      if (number > finalBlock) scan.outputs?.origins.push(...(await findEarlierOrigins(node, scan.outputs.origins, finalBlock)));
+      const { outputs } = scan;
+      // what cannot be looked up is not watched: the blocks are read all the same
+      if (outputs && number > finalBlock)
+        outputs.origins.push(...(await findEarlierOrigins(node, outputs.origins, finalBlock).catch(() => [])));
       blocks.push(scan);
     }
     return { blocks, scannedTo: from + blocks.length - 1 };

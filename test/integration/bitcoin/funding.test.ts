@@ -205,6 +205,23 @@ describeWithBtcd('what a transfer spends', () => {
       await booksAgree();
     });
 
+    test('ends what spends the change of the transfer that was to spend it, which waits for an operator itself', async () => {
+      const { alice, fund } = fixture;
+      await fund(alice, [coin]);
+      const first = await sent('0.1');
+      const behind = await sent('0.1');
+      await steal(alice, 40_000_000n);
+      await mine(fixture.chain.finalityDepth - 1);
+      expect(await observe(behind)).toMatchObject({ state: 'absent' });
+      await mine(1);
+      expect(await observe(behind)).toMatchObject({ state: 'impossible', ends: true });
+      expect((await observe(first)).ends).toBeUndefined();
+      expect(await failed(behind)).toMatchObject({ status: 'FAILED', code: 'funding_lost' });
+      await recordAbandonRequest(fixture.database.manager, { txId: first, attempt: 1, operator: 'somebody' });
+      expect(await failed(first)).toMatchObject({ status: 'FAILED' });
+      await booksAgree();
+    });
+
     test('does not count what an attempt has spent', async () => {
       await fixture.fund(fixture.alice, [coin]);
       const txId = await sent('0.3');
