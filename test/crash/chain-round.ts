@@ -19,6 +19,7 @@ const atNodes: GapName = 'sign: signTransaction';
 const withoutBlock: GapName = 'confirm: a block is waited for';
 const cancelled: GapName = 'prepare: a cancellation';
 const approved: GapName = 'screen: an approval is waited for';
+const settled: GapName = 'settle: settleTransfer';
 const cancelledByClient: GapName = 'screen: cancelTransfer';
 /** Held for a short time: a client's requests, and what follows them directly. */
 const atRequest: readonly GapName[] = ['accept: insert', 'accept: COMMIT', 'start: ask Temporal', 'start: remove the message'];
@@ -69,7 +70,10 @@ export class ChainRounds {
 
   private async whileBlocksAreMade(): Promise<void> {
     const held = gapNames.filter((name) => !isIn(others, name));
-    await this.send(held);
+    // first: what is settled needs the follower, which waits in another gap then
+    await this.send([settled]);
+    await this.reached([settled]);
+    await this.send(held.filter((name) => name !== settled));
     await this.letBeCancelled();
     await this.reached(held.filter((name) => name !== cancelledByClient));
     await this.faults.delay();
