@@ -148,7 +148,10 @@ export function emptyData(dataDir: string): void {
 }
 
 const readRegistry = (env: NodeJS.ProcessEnv) =>
-  loadRegistry('local', (env.DEV_CHAINS || env.CHAINS || defaultChains).split(',').map((name) => name.trim()));
+  loadRegistry(
+    'local',
+    (env.DEV_CHAINS || env.CHAINS || defaultChains).split(',').map((name) => name.trim()),
+  );
 
 async function bootServices(
   context: ServicesContext,
