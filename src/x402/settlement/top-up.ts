@@ -12,6 +12,8 @@ export const topUp: SignedType = {
   orderKind: 'gas',
   loadIntent: (_manager, transaction) => Promise.resolve(toPayment(transaction)),
   findSigner: getAccount,
+  // nobody is asked about coins that can never move: its settlement ends then, and other coins are not given for it
+  rules: { stuck: 'replace', expired: 'fail', giveUp: 'cancel' },
   assertMayBegin: assertIsNeeded,
   assertMayContinue: assertIsNeeded,
   timeLeft,

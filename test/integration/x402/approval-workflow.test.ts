@@ -1,4 +1,4 @@
-import { type Hex, keccak256 } from 'viem';
+import { createWalletClient, type Hex, http, keccak256 } from 'viem';
 import type { ChainClient } from '../../../src/chains/family';
 import type { Sponsoring } from '../../../src/chains/payments';
 import { ChainRegistry } from '../../../src/chains/registry';
@@ -188,6 +188,61 @@ describe('coins that were sent and are in no block', () => {
     expect(await fixture.anvil.client.getBalance({ address: fixture.payer.address })).toBe(0n);
     await record(topUpId, 'top-up-failed-not-needed');
   });
+});
+
+describe('a top-up that is parked', () => {
+  test('is given up soon after its settlement has ended', async () => {
+    await served.serve({
+      sign: ({ kind }) => {
+        if (kind === 'gas') throw new GatewayError('order_refused', 'of a test');
+      },
+    });
+    const txId = await fixture.accept(600, await approval());
+    await fixture.ledger.fundPayer({ txId });
+    const topUpId = await served.startTopUp(txId);
+    await until('parked', async () => (await served.status(topUpId)) === 'NEEDS_ATTENTION');
+    await refuseAttempt(fixture.database, { txId });
+    await fixture.ledger.endTransfer({ txId });
+    await until('given up', async () => (await fixture.attempts(topUpId)).some(({ kind }) => kind === 'cancellation'));
+    await hasFailed(topUpId);
+    expect(await fixture.transaction(topUpId)).toMatchObject({ failure_code: 'expired', cancellation_reason: 'expired' });
+    await record(topUpId, 'top-up-failed-parked-not-needed');
+  });
+
+  test('is not: proven impossible it ends, and so does its settlement, long before its time is over', async () => {
+    let isOtherSent = false;
+    await served.serve({
+      chain: {
+        broadcast: async (input) => {
+          if (!isOtherSent) await useNonceOtherwise();
+          isOtherSent = true;
+          return fixture.onChain.broadcast(input);
+        },
+      },
+    });
+    const txId = await served.settle(600, await approval());
+    const topUpId = await served.startTopUp(txId);
+    await hasFailed(topUpId);
+    const [attempt] = await fixture.attempts(topUpId);
+    expect(attempt).toMatchObject({ impossible_proof: { used_by: expect.stringMatching(/^0x/) } });
+    expect(await fixture.transaction(topUpId)).toMatchObject({ failure_code: 'expired', tx_hash: null });
+    await hasFailed(txId);
+    expect(await fixture.transaction(txId)).toMatchObject({ failure_code: 'insufficient_balance', signing_begun_at: null });
+    await record(topUpId, 'top-up-failed-by-proof');
+  });
+
+  /** A transaction of the settler that the gateway does not know, final; it leaves no trace in the balance. */
+  async function useNonceOtherwise(): Promise<void> {
+    const { client } = fixture.anvil;
+    const address = fixture.settler.address as Hex;
+    const value = await client.getBalance({ address });
+    await client.impersonateAccount({ address });
+    const wallet = createWalletClient({ account: address, transport: http(fixture.anvil.url) });
+    await wallet.sendTransaction({ to: address, value: 0n, gas: 21_000n, chain: null });
+    await client.stopImpersonatingAccount({ address });
+    await fixture.mine(fixture.chain.finalityDepth + 1);
+    await client.setBalance({ address, value });
+  }
 });
 
 describe('what one node shows is no verdict at once', () => {
